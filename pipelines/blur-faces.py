@@ -13,7 +13,7 @@ import sys
 import frames
 from faces.detector import Detector
 from faces.film import ending, film_of, filter_tags, keep_sound, writer
-from faces.tracks import Tracks
+from faces.tracks import Tracks, margin
 import numpy
 from gi.repository import Gst, GstVideo
 
@@ -28,12 +28,17 @@ largest_sigma, largest_block = 127, 256
 unknown_share = 1 / 3
 
 
+# So much of a region's side is its face; the rest is the margin.
+face_share = 1 / (1 + 2 * margin)
+
+
 def strength(width, method="gaussian", sigma=0, block_size=0):
-    """The name of the element that hides a face of this width, and its properties. Where a method ends, the next one follows."""
+    """The name of the element that hides a face of this width, and its properties. Where a method ends, the next one follows.
+    region-strength lets the elements hide regions that are larger than this face, too."""
     if method == "gaussian" and width * sigma_share <= largest_sigma:
-        return "blur", {"sigma": max(sigma, width * sigma_share)}
+        return "blur", {"sigma": max(sigma, width * sigma_share), "region-strength": sigma_share * face_share}
     if method != "solid" and width <= largest_block * blocks:
-        return "pixelate", {"method": "mosaic", "block-size": max(block_size, math.ceil(width / blocks))}
+        return "pixelate", {"method": "mosaic", "block-size": max(block_size, math.ceil(width / blocks)), "region-strength": face_share / blocks}
     return "pixelate", {"method": "solid"}
 
 
@@ -122,12 +127,15 @@ def follow(player, method, hidden, missing, widest):
 
     def set_properties(buffer, caps):
         what = hidden(buffer, caps)
-        regions, width = ";".join("%d,%d,%d,%d" % box for box in what.boxes) or nobody, what.width
+        size = caps.get_structure(0)
+        shorter = min(size.get_int("width").value, size.get_int("height").value)
+        regions = ";".join("%d,%d,%d,%d" % box for box in what.boxes) or nobody
+        # Where a face is missed, its region is larger than usual.
+        width = max([what.width, *(min(shorter, *box[2:]) * face_share for box in what.boxes)])
         if missing == "all" and (what.whole or not what.boxes):
             # Without regions, the element blurs all of the frame.
-            size = caps.get_structure(0)
             regions = ""
-            width = max(width, widest(), unknown_share * min(size.get_int("width").value, size.get_int("height").value))
+            width = max(width, widest(), unknown_share * shorter)
         chosen, properties = strength(width, method, *least)
         for name, element in elements.items():
             settings = {**active[name], "regions": regions, **properties} if name == chosen else idle

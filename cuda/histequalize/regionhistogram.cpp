@@ -30,26 +30,29 @@ void count_masked_cpu(Device&, const MaskedSamples& samples) {
 }
 
 RegionHistogram::RegionHistogram(Device& device, const FrameLayout& layout,
-                                 const regions::Parameters& parameters)
+                                 const regions::Parameters& parameters,
+                                 View<const std::uint8_t> distances)
     : device_(device),
       layout_(layout),
       parameters_(parameters),
       luminance_(device, layout, operation),
       blend_(device, mask_layout(layout.width, layout.height), parameters),
       memory_(device.allocate((layout.height + std::size_t{2}) * layout.width)) {
-  make_mask();
+  make_mask(distances);
 }
 
-void RegionHistogram::set_parameters(const regions::Parameters& parameters) {
-  if (parameters == parameters_)
+void RegionHistogram::set_parameters(const regions::Parameters& parameters,
+                                     View<const std::uint8_t> distances) {
+  // The contents of masks change without the parameters.
+  if (parameters == parameters_ && parameters.mask_count == 0)
     return;
   blend_.set_parameters(parameters);
   parameters_ = parameters;
-  make_mask();
+  make_mask(distances);
 }
 
 // Blending black with white, both of one repeated row, gives 0 only where the weight is 0.
-void RegionHistogram::make_mask() {
+void RegionHistogram::make_mask(View<const std::uint8_t> distances) {
   const int width = layout_.width, height = layout_.height;
   auto* const memory = memory_.as<std::uint8_t>();
   const View<std::uint8_t> black{memory, width, height, 0}, white{memory + width, width, height, 0};
@@ -58,7 +61,7 @@ void RegionHistogram::make_mask() {
   // fills, which wait for that kernel.
   device_.fill({black.data, width, 1, width}, 0);
   device_.fill({white.data, width, 1, width}, 255);
-  blend_.run(Frame{{black}}, Frame{{white}}, Frame{{mask_}});
+  blend_.run(Frame{{black}}, Frame{{white}}, Frame{{mask_}}, distances);
 }
 
 void RegionHistogram::run(const ConstFrame& in, View<std::uint32_t> bins) {

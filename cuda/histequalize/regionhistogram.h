@@ -15,10 +15,13 @@ class RegionHistogram {
  public:
   /// layout as for Histogram. Throws invalid_argument for other layouts and for parameters outside
   /// the ranges of regions.h.
-  RegionHistogram(Device& device, const FrameLayout& layout, const regions::Parameters& parameters);
+  /// With masks, distances are those of RegionBlend::run().
+  RegionHistogram(Device& device, const FrameLayout& layout, const regions::Parameters& parameters,
+                  View<const std::uint8_t> distances = {});
 
   /// For later frames. Never allocates. Throws invalid_argument and keeps the last valid set.
-  void set_parameters(const regions::Parameters& parameters);
+  void set_parameters(const regions::Parameters& parameters,
+                      View<const std::uint8_t> distances = {});
 
   /// bins is device memory for 2^bits counts in one row. Entry v becomes the number of pixels of
   /// luminance v in the regions. Throws invalid_argument. Only enqueues.
@@ -29,7 +32,7 @@ class RegionHistogram {
   void run_each(const ConstFrame& in, View<std::uint32_t> bins);
 
  private:
-  void make_mask();
+  void make_mask(View<const std::uint8_t> distances);
 
   Device& device_;
   FrameLayout layout_;

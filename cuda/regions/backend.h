@@ -13,7 +13,11 @@ namespace cudavision::regions {
 /// The parameters, converted for frames of one layout.
 struct Selection {
   int count = 0;
-  std::array<Region, Parameters::max_count> regions;  ///< none is empty
+  std::array<Region, Parameters::max_count> regions;  ///< none is empty or turned
+  int turned_count = 0;
+  std::array<TurnedRegion, Parameters::max_count> turned;  ///< none is empty
+  int mask_count = 0;
+  std::array<Box, Parameters::max_masks> masks;  ///< pixels that these may reach; none is empty
   /// Cells with pixels of samples whose weights may differ from 0, unless the regions are inverted.
   ActiveCells active;
 };
@@ -27,7 +31,8 @@ class RegionBlend::Backend {
   /// Called before the first run() and when the parameters change. The arguments are valid only
   /// during the call.
   virtual void set(const Parameters& parameters, const Selection& selection) = 0;
-  virtual void run(const ConstFrame& in, const ConstFrame& processed, const Frame& out) = 0;
+  virtual void run(const ConstFrame& in, const ConstFrame& processed, const Frame& out,
+                   View<const std::uint8_t> distances) = 0;
 };
 
 std::unique_ptr<RegionBlend::Backend> make_region_blend_cpu(Device& device,

@@ -35,6 +35,20 @@ void raise_to_ellipse(const Region& region, int feather, int y, Span span, std::
   }
 }
 
+void raise_to_turned(const TurnedRegion& region, Shape shape, int feather, int y, Span span,
+                     std::uint16_t* weights) {
+  for (int x = span.begin; x < span.end; ++x)
+    weights[x] = static_cast<std::uint16_t>(
+        std::max<int>(weights[x], turned_weight(region, shape, feather, x, y)));
+}
+
+void raise_to_masks(const std::uint8_t* distances, int margin, int feather, Span span,
+                    std::uint16_t* weights) {
+  for (int x = span.begin; x < span.end; ++x)
+    weights[x] = static_cast<std::uint16_t>(
+        std::max<int>(weights[x], mask_weight(distances[x], margin, feather)));
+}
+
 struct Words {
   static constexpr int bytes = 2;
   int shift;
@@ -100,7 +114,9 @@ class RegionBlendCpu final : public RegionBlend::Backend {
     selection_ = selection;
   }
 
-  void run(const ConstFrame& in, const ConstFrame& processed, const Frame& out) override {
+  void run(const ConstFrame& in, const ConstFrame& processed, const Frame& out,
+           View<const std::uint8_t> distances) override {
+    distances_ = distances;
     bands_.for_each([&](Band& band) {
       const WeightMemory memory(band.scratch, layout_.width);
       for (int p = 0; p < layout_.plane_count; ++p) {
@@ -161,28 +177,46 @@ class RegionBlendCpu final : public RegionBlend::Backend {
   /// Computes the weights of a row of pixels. Outside the returned span, they are 0 and have not
   /// been written.
   Span find_pixel_weights(int y, std::uint16_t* weights) const {
+    const int feather = parameters_.feather;
     Span span = parameters_.invert ? Span{0, layout_.width} : Span{layout_.width, 0};
-    const auto span_of = [&](const Region& region) {
-      const Box reached = grown(region.box, parameters_.feather);
+    const auto span_of = [&](const Box& reached) {
       return y < reached.y0 || y >= reached.y1
                  ? Span{0, 0}
                  : Span{std::max(reached.x0, 0), std::min(reached.x1, layout_.width)};
     };
-    for (int i = 0; i < selection_.count; ++i) {
-      const Span of_region = span_of(selection_.regions[i]);
+    const auto extend = [&](const Span& of_region) {
       if (of_region.begin < of_region.end)
         span = {std::min(span.begin, of_region.begin), std::max(span.end, of_region.end)};
+    };
+    const auto reached = [&](int i) { return grown(selection_.regions[i].box, feather); };
+    for (int i = 0; i < selection_.count; ++i)
+      extend(span_of(reached(i)));
+    for (int i = 0; i < selection_.turned_count; ++i)
+      extend(span_of(selection_.turned[i].reached));
+    Span masked{layout_.width, 0};
+    for (int i = 0; i < selection_.mask_count; ++i) {
+      const Span of_mask = span_of(selection_.masks[i]);
+      if (of_mask.begin < of_mask.end)
+        masked = {std::min(masked.begin, of_mask.begin), std::max(masked.end, of_mask.end)};
     }
+    extend(masked);
     if (span.begin >= span.end)
       return {0, 0};
     std::fill(weights + span.begin, weights + span.end, std::uint16_t{0});
     for (int i = 0; i < selection_.count; ++i) {
       const Region& region = selection_.regions[i];
       if (parameters_.shape == Shape::rectangle)
-        raise_to_rectangle(region.box, parameters_.feather, y, span_of(region), weights);
+        raise_to_rectangle(region.box, feather, y, span_of(reached(i)), weights);
       else
-        raise_to_ellipse(region, parameters_.feather, y, span_of(region), weights);
+        raise_to_ellipse(region, feather, y, span_of(reached(i)), weights);
     }
+    for (int i = 0; i < selection_.turned_count; ++i) {
+      const TurnedRegion& region = selection_.turned[i];
+      raise_to_turned(region, parameters_.shape, feather, y, span_of(region.reached), weights);
+    }
+    if (masked.begin < masked.end)
+      raise_to_masks(distances_.row(y), parameters_.mask_margin(), parameters_.mask_feather(),
+                     masked, weights);
     if (parameters_.invert)
       for (int x = span.begin; x < span.end; ++x)
         weights[x] = static_cast<std::uint16_t>(full_weight - weights[x]);
@@ -193,6 +227,7 @@ class RegionBlendCpu final : public RegionBlend::Backend {
   Bands bands_;
   Parameters parameters_;
   Selection selection_;
+  View<const std::uint8_t> distances_;
 };
 
 }  // namespace

@@ -131,8 +131,8 @@ __global__ void __launch_bounds__(BlendTile::threads, selecting_blocks)
   store_output(part, 0, in);
 }
 
-/// For all regions.
-template <int kSampleBytes>
+/// For regions that are not turned and, if kAnyShape, for all, and for masks.
+template <int kSampleBytes, bool kAnyShape>
 __global__ void __launch_bounds__(BlendTile::threads, weighing_blocks)
     blend_regions(const __grid_constant__ BlendArguments a) {
   constexpr int rows = BlendTile::thread_rows, samples = Chunk::bytes / kSampleBytes;
@@ -159,16 +159,31 @@ __global__ void __launch_bounds__(BlendTile::threads, weighing_blocks)
   for (int i = thread; i < a.region_count; i += BlendTile::threads)
     if (overlap(grown(a.regions[i].box, a.feather), tile))
       near[atomicAdd(&near_count, 1)] = static_cast<std::uint16_t>(i);
+  if (kAnyShape)
+    for (int i = thread; i < a.turned_count; i += BlendTile::threads)
+      if (overlap(a.turned[i].reached, tile))
+        near[atomicAdd(&near_count, 1)] = static_cast<std::uint16_t>(a.region_count + i);
   __syncthreads();
-  if (near_count == 0 && !a.invert) {
+  if (near_count == 0 && !a.invert && !(kAnyShape && a.distances)) {
     load_input(part, 0, in);
     store_output(part, 0, in);
     end_copy(block);
     return;
   }
-  find_weights<kSampleBytes>(
-      a, part, {near, near_count},
-      [&](int row, int sample) -> std::uint16_t& { return weights[row][sample][thread]; });
+  const auto weight_of = [&](int row, int sample) -> std::uint16_t& {
+    return weights[row][sample][thread];
+  };
+  if (kAnyShape) {
+    const bool any = find_weights_by_pixel<kSampleBytes>(a, part, {near, near_count}, weight_of);
+    if (!__any_sync(~0u, any)) {
+      load_input(part, 0, in);
+      store_output(part, 0, in);
+      end_copy(block);
+      return;
+    }
+  } else {
+    find_weights<kSampleBytes>(a, part, {near, near_count}, weight_of);
+  }
 
   load_input(part, 0, in);
   grid_dependency_wait();
@@ -190,9 +205,10 @@ __global__ void __launch_bounds__(BlendTile::threads, weighing_blocks)
 class RegionBlendCuda final : public RegionBlend::Backend {
  public:
   RegionBlendCuda(Device& device, const FrameLayout& layout)
-      : uploader_(device, Parameters::max_count * region_words),
-        launcher_(device.stream(), blend_regions<1>),
-        blend_(layout.bits > 8 ? blend_regions<2> : blend_regions<1>),
+      : uploader_(device, Parameters::max_count * words_of<TurnedRegion>),
+        launcher_(device.stream(), select_regions<1>),
+        blend_(layout.bits > 8 ? blend_regions<2, false> : blend_regions<1, false>),
+        blend_any_(layout.bits > 8 ? blend_regions<2, true> : blend_regions<1, true>),
         select_(layout.bits > 8 ? select_regions<2> : select_regions<1>) {
     BlendArguments& a = arguments_;
     a.plane_count = layout.plane_count;
@@ -216,18 +232,33 @@ class RegionBlendCuda final : public RegionBlend::Backend {
     arguments_.invert = parameters.invert;
     arguments_.fields = parameters.fields;
     arguments_.active = selection.active;
+    arguments_.turned = reinterpret_cast<const TurnedRegion*>(arguments_.regions + selection.count);
+    arguments_.turned_count = selection.turned_count;
     const bool whole_pixels =
         parameters.shape == Shape::rectangle && parameters.feather == 0 && !parameters.invert;
     const bool none = !parameters.invert && !selection.active.any();
-    kernel_ = none ? copy_planes : whole_pixels ? select_ : blend_;
-    if (selection.count == 0)
-      return;
+    masked_ = parameters.mask_count > 0;
+    arguments_.mask_margin = parameters.mask_margin();
+    arguments_.mask_feather = parameters.mask_feather();
+    kernel_ = none                                    ? copy_planes
+              : selection.turned_count > 0 || masked_ ? blend_any_
+              : whole_pixels                          ? select_
+                                                      : blend_;
     const auto count = static_cast<std::size_t>(selection.count);
-    std::memcpy(uploader_.next(), selection.regions.data(), count * sizeof(Region));
-    uploader_.upload(count * region_words);
+    const auto turned = static_cast<std::size_t>(selection.turned_count);
+    if (count + turned == 0)
+      return;
+    std::uint32_t* const tables = uploader_.next();
+    std::memcpy(tables, selection.regions.data(), count * sizeof(Region));
+    std::memcpy(tables + count * words_of<Region>, selection.turned.data(),
+                turned * sizeof(TurnedRegion));
+    uploader_.upload(count * words_of<Region> + turned * words_of<TurnedRegion>);
   }
 
-  void run(const ConstFrame& in, const ConstFrame& processed, const Frame& out) override {
+  void run(const ConstFrame& in, const ConstFrame& processed, const Frame& out,
+           View<const std::uint8_t> distances) override {
+    arguments_.distances = masked_ ? distances.data : nullptr;
+    arguments_.distances_pitch = distances.pitch;
     for (int p = 0; p < arguments_.plane_count; ++p)
       set_addresses(in.planes[p], processed.planes[p], out.planes[p], arguments_.planes[p]);
     const int threads = kernel_ == copy_planes ? copying_threads : BlendTile::threads;
@@ -245,14 +276,18 @@ class RegionBlendCuda final : public RegionBlend::Backend {
     plane.aligned = has_whole_chunks(in) && has_whole_chunks(processed) && has_whole_chunks(out);
   }
 
-  static constexpr std::size_t region_words = sizeof(Region) / sizeof(std::uint32_t);
+  template <class Table>
+  static constexpr std::size_t words_of = sizeof(Table) / sizeof(std::uint32_t);
   static_assert(sizeof(Region) % sizeof(std::uint32_t) == 0);
+  static_assert(sizeof(TurnedRegion) % sizeof(std::uint32_t) == 0 &&
+                sizeof(TurnedRegion) >= sizeof(Region));
 
   TableUploader uploader_;
   Launcher<BlendArguments> launcher_;
-  const Launcher<BlendArguments>::Kernel blend_, select_;
+  const Launcher<BlendArguments>::Kernel blend_, blend_any_, select_;
   Launcher<BlendArguments>::Kernel kernel_ = nullptr;
   BlendArguments arguments_;
+  bool masked_ = false;
   unsigned blocks_ = 0;
 };
 

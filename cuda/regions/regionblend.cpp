@@ -22,21 +22,29 @@ void check_extent(int pixels, const Range<int>& range, const char* what) {
                           text_of(range.max));
 }
 
+void check_coordinates(const Box& box, const char* what, int number) {
+  for (const int coordinate : {box.x0, box.y0, box.x1, box.y1})
+    if (std::abs(coordinate) > Parameters::max_coordinate)
+      refuse(operation, std::string(what) + " " + std::to_string(number) + " has a coordinate of " +
+                            std::to_string(coordinate) + "; it must be between -" +
+                            std::to_string(Parameters::max_coordinate) + " and " +
+                            std::to_string(Parameters::max_coordinate));
+}
+
 void check_parameters(const Parameters& parameters) {
   check_extent(parameters.margin, Parameters::Ranges::margin, "a margin");
   check_extent(parameters.feather, Parameters::Ranges::feather, "a feather");
   if (parameters.count < 0 || parameters.count > Parameters::max_count)
     refuse(operation, std::to_string(parameters.count) + " regions; there may be at most " +
                           std::to_string(Parameters::max_count));
-  for (int i = 0; i < parameters.count; ++i) {
-    const Box& box = parameters.boxes[i];
-    for (const int coordinate : {box.x0, box.y0, box.x1, box.y1})
-      if (std::abs(coordinate) > Parameters::max_coordinate)
-        refuse(operation, "region " + std::to_string(i) + " has a coordinate of " +
-                              std::to_string(coordinate) + "; it must be between -" +
-                              std::to_string(Parameters::max_coordinate) + " and " +
-                              std::to_string(Parameters::max_coordinate));
-  }
+  if (parameters.mask_count < 0 || parameters.mask_count > Parameters::max_masks)
+    refuse(operation, std::to_string(parameters.mask_count) + " masks; there may be at most " +
+                          std::to_string(Parameters::max_masks));
+  check_extent(parameters.mask_growth, Parameters::Ranges::margin, "a growth of masks");
+  for (int i = 0; i < parameters.count; ++i)
+    check_coordinates(parameters.boxes[i], "region", i);
+  for (int i = 0; i < parameters.mask_count; ++i)
+    check_coordinates(parameters.mask_boxes[i], "mask", i);
 }
 
 /// Extends an interval within [0, length) to multiples of `unit`, clipped to [0, length).
@@ -61,15 +69,33 @@ Selection select(const FrameLayout& layout, const Parameters& parameters) {
   check_parameters(parameters);
   Selection selection;
   selection.active = ActiveCells(layout.width, layout.height);
+  const auto activate = [&](const Box& reached) {
+    const Box inside = clipped(reached, layout.width, layout.height);
+    for (int c = 0; c < layout.channel_count && !inside.empty(); ++c)
+      selection.active.add(
+          with_whole_samples(inside, layout.channels[c], layout, parameters.fields));
+  };
   for (int i = 0; i < parameters.count; ++i) {
     if (parameters.boxes[i].empty())
       continue;
-    const Region region = region_of(parameters.boxes[i], parameters.margin);
-    selection.regions[selection.count++] = region;
-    const Box reached = clipped(grown(region.box, parameters.feather), layout.width, layout.height);
-    for (int c = 0; c < layout.channel_count && !reached.empty(); ++c)
-      selection.active.add(
-          with_whole_samples(reached, layout.channels[c], layout, parameters.fields));
+    if (parameters.angles[i] == 0) {
+      const Region region = region_of(parameters.boxes[i], parameters.margin);
+      selection.regions[selection.count++] = region;
+      activate(grown(region.box, parameters.feather));
+    } else {
+      const TurnedRegion region = turned_region_of(parameters.boxes[i], parameters.angles[i],
+                                                   parameters.margin, parameters.feather);
+      selection.turned[selection.turned_count++] = region;
+      activate(region.reached);
+    }
+  }
+  for (int i = 0; i < parameters.mask_count; ++i) {
+    const Box inside = clipped(parameters.mask_boxes[i], layout.width, layout.height);
+    if (inside.empty())
+      continue;
+    const Box reached = grown(inside, parameters.mask_radius());
+    selection.masks[selection.mask_count++] = reached;
+    activate(reached);
   }
   return selection;
 }
@@ -96,11 +122,17 @@ void RegionBlend::use(const Parameters& parameters) {
   parameters_ = parameters;
 }
 
-void RegionBlend::run(const ConstFrame& in, const ConstFrame& processed, const Frame& out) {
+void RegionBlend::run(const ConstFrame& in, const ConstFrame& processed, const Frame& out,
+                      View<const std::uint8_t> distances) {
   check_frame(operation, layout_, in, "input");
   check_frame(operation, layout_, processed, "processed");
   check_frame(operation, layout_, out, "output");
-  backend_->run(in, processed, out);
+  if (parameters_.mask_count > 0 &&
+      (!distances || distances.width != layout_.width || distances.height != layout_.height))
+    refuse(operation, "the distances from masks are of " + std::to_string(distances.width) + "×" +
+                          std::to_string(distances.height) + " pixels; the frame has " +
+                          std::to_string(layout_.width) + "×" + std::to_string(layout_.height));
+  backend_->run(in, processed, out, distances);
 }
 
 }  // namespace cudavision::regions

@@ -39,7 +39,11 @@ class RegionBlend {
   /// neither write in nor use out. At least one of its launches must let no other launch start
   /// before grid_dependency_wait(), because the launch before it may have written in. If no cell is
   /// active, the operation may launch nothing.
-  void run(const ConstFrame& in, const ConstFrame& processed, const Frame& out);
+  ///
+  /// With masks, distances has what MaskDistances found for the frame with a radius of at least
+  /// mask_radius(). It must not change before the next launch of an operation.
+  void run(const ConstFrame& in, const ConstFrame& processed, const Frame& out,
+           View<const std::uint8_t> distances = {});
 
   class Backend;
 

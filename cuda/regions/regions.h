@@ -25,6 +25,22 @@
 // If x is outside [x0 − f, x1 + f), s is 2^25, which makes the weight 0; t in the same way.
 // Otherwise rounding would let ellipses wider than about 30000 pixels extend beyond their boxes.
 //
+// Turned regions: the box turns about its centre by `angle`/65536 of a turn, clockwise. With its
+// cosine c and sine s in units of 2^−30, and u, v with their signs, the pixel's place along the
+// box's axes is
+//   p = |u·c + v·s|,  q = |v·c − u·s|             in units of 2^−30 half pixels
+// Turned rectangle: a pixel is in the region if its square, and not only its centre, may touch the
+// rectangle. d is measured along the axes:
+//   e = max(p − W·2^30, q − H·2^30) − |c| − |s|
+//   e < 0: in the region, d = 0; else d = (e >> 26) + 32                         in 1/32 pixel
+// Turned ellipse: the formula of the ellipse with
+//   s = min((p >> 22)·(2^31 div W) >> 24, 2^25), or 2^25 if p ≥ (W + 2f)·2^30; t from q and H
+// Both are the formulas above if the angle is 0. The angle's rounding moves an edge by less than
+// half a pixel up to 10000 pixels from the centre, which the touching squares make up for.
+//
+// Masks: d is the distance from the nearest pixel that a mask selects (masks.h), minus the margin.
+// The margin of masks is at most 254, and with the feather at most 255.
+//
 // If regions overlap, the largest weight counts. The inverted weight is 256 minus the weight.
 //
 // A sample has the largest weight (after inversion) of the pixels that it covers, so that no part
@@ -38,6 +54,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 
 #include "cuda/core/range.h"
 #include "cuda/core/view.h"
@@ -109,6 +126,8 @@ CUDAVISION_HOST_DEVICE inline int nearest(const CoveredPixels& covered, int firs
 struct Parameters {
   static constexpr int max_count = 1024;
   static constexpr int max_coordinate = 1 << 20;  ///< of boxes, positive or negative
+  static constexpr int max_masks = 64;
+  static constexpr int max_mask_radius = 254;  ///< margin and feather of masks reach no farther
   struct Ranges {
     static constexpr Range<int> margin{0, 65535};
     static constexpr Range<int> feather{0, 65535};
@@ -121,11 +140,34 @@ struct Parameters {
   bool fields = false;  ///< interlaced video: even and odd rows cover pixels of their own field
   int count = 0;        ///< at most max_count
   std::array<Box, max_count> boxes{};  ///< the first `count` are used
+  /// By which the boxes are turned clockwise, in 1/65536 turn.
+  std::array<std::uint16_t, max_count> angles{};
+
+  int mask_count = 0;   ///< at most max_masks
+  int mask_growth = 0;  ///< pixels, added to the margin of masks
+  /// What the masks cover (masks.h); none is empty.
+  std::array<Box, max_masks> mask_boxes{};
+
+  /// The margin and the feather of masks, and the largest distance of a pixel whose weight is not
+  /// 0.
+  CUDAVISION_HOST_DEVICE int mask_margin() const {
+    const int pixels = margin + mask_growth;
+    return pixels < max_mask_radius ? pixels : max_mask_radius;
+  }
+  CUDAVISION_HOST_DEVICE int mask_feather() const {
+    const int room = max_mask_radius + 1 - mask_margin();
+    return feather < room ? feather : room;
+  }
+  int mask_radius() const { return mask_margin() + std::max(mask_feather() - 1, 0); }
 
   bool operator==(const Parameters& other) const noexcept {
     return shape == other.shape && margin == other.margin && feather == other.feather &&
            invert == other.invert && fields == other.fields && count == other.count &&
-           std::equal(boxes.begin(), boxes.begin() + count, other.boxes.begin());
+           std::equal(boxes.begin(), boxes.begin() + count, other.boxes.begin()) &&
+           std::equal(angles.begin(), angles.begin() + count, other.angles.begin()) &&
+           mask_count == other.mask_count && mask_growth == other.mask_growth &&
+           std::equal(mask_boxes.begin(), mask_boxes.begin() + mask_count,
+                      other.mask_boxes.begin());
   }
 };
 
@@ -151,6 +193,11 @@ CUDAVISION_HOST_DEVICE inline int rectangle_weight(int first, int end, int feath
   if (distance >= feather)
     return 0;
   return (full_weight * (feather - distance) + feather / 2) / feather;
+}
+
+/// Weight of a pixel at this distance from what masks select.
+CUDAVISION_HOST_DEVICE inline int mask_weight(int distance, int margin, int feather) {
+  return rectangle_weight(0, 1, feather, distance > margin ? distance - margin : 0);
 }
 
 /// A pixel's distance from the centre of an ellipse along one axis.
@@ -200,6 +247,76 @@ CUDAVISION_HOST_DEVICE inline int ellipse_weight(const EllipseOffset& x, const E
   if (distance >= end)
     return 0;
   return (8 * static_cast<int>(end - distance) + feather / 2) / feather;
+}
+
+/// A turned region.
+struct TurnedRegion {
+  Box reached;                     ///< contains all pixels whose weight is not 0
+  int sum_x, sum_y;                ///< x0 + x1 and y0 + y1: twice the centre
+  int width, height;               ///< with the margin
+  std::int32_t cosine, sine;       ///< in units of 2^-30
+  std::uint32_t scale_x, scale_y;  ///< as in Region
+};
+
+/// The box that contains a box of width×height pixels, with the same centre as `box`, turned.
+inline Box enclosing(const Box& box, int width, int height, std::int64_t cosine,
+                     std::int64_t sine) {
+  cosine = std::abs(cosine);
+  sine = std::abs(sine);
+  // Four half pixels more: the squares of pixels that touch the box, and rounding.
+  const auto side = [](std::int64_t sum) { return static_cast<int>(sum >> 30) + 4; };
+  const int more_x = (side(width * cosine + height * sine) - (box.x1 - box.x0) + 1) >> 1;
+  const int more_y = (side(width * sine + height * cosine) - (box.y1 - box.y0) + 1) >> 1;
+  return {box.x0 - more_x, box.y0 - more_y, box.x1 + more_x, box.y1 + more_y};
+}
+
+inline TurnedRegion turned_region_of(const Box& box, int angle, int margin, int feather) {
+  const Region region = region_of(box, margin);
+  const int width = region.box.x1 - region.box.x0, height = region.box.y1 - region.box.y0;
+  constexpr double pi = 3.14159265358979323846;
+  const double radians = angle * (pi / 32768);
+  const auto cosine = static_cast<std::int32_t>(std::lround(std::ldexp(std::cos(radians), 30)));
+  const auto sine = static_cast<std::int32_t>(std::lround(std::ldexp(std::sin(radians), 30)));
+  return {enclosing(region.box, width + 2 * feather, height + 2 * feather, cosine, sine),
+          box.x0 + box.x1,
+          box.y0 + box.y1,
+          width,
+          height,
+          cosine,
+          sine,
+          region.scale_x,
+          region.scale_y};
+}
+
+CUDAVISION_HOST_DEVICE inline int turned_weight(const TurnedRegion& region, Shape shape,
+                                                int feather, int x, int y) {
+  const auto magnitude = [](std::int64_t value) { return value < 0 ? -value : value; };
+  const std::int64_t u = 2 * x + 1 - region.sum_x, v = 2 * y + 1 - region.sum_y;
+  const std::int64_t p = magnitude(u * region.cosine + v * region.sine);
+  const std::int64_t q = magnitude(v * region.cosine - u * region.sine);
+  constexpr std::int64_t unit = 1 << 30;
+  if (shape == Shape::rectangle) {
+    const std::int64_t beyond_x = p - region.width * unit, beyond_y = q - region.height * unit;
+    const std::int64_t beyond = (beyond_x > beyond_y ? beyond_x : beyond_y) -
+                                magnitude(region.cosine) - magnitude(region.sine);
+    if (beyond < 0)
+      return full_weight;
+    const std::int64_t distance = (beyond >> 26) + 32;
+    if (distance >= std::int64_t{32} * feather)
+      return 0;
+    return (8 * (32 * feather - static_cast<int>(distance)) + feather / 2) / feather;
+  }
+  const auto offset = [&](std::int64_t from_centre, std::int64_t place, int side,
+                          std::uint32_t scale) {
+    constexpr std::uint64_t maximum = 1u << 25;
+    const std::uint64_t scaled = static_cast<std::uint64_t>(place >> 22) * scale >> 24;
+    const bool beyond = place >= (side + std::int64_t{2} * feather) * unit || scaled > maximum;
+    const std::uint64_t normalised = beyond ? maximum : scaled;
+    return EllipseOffset{static_cast<std::uint64_t>(from_centre * from_centre),
+                         normalised * normalised};
+  };
+  return ellipse_weight(offset(u, p, region.width, region.scale_x),
+                        offset(v, q, region.height, region.scale_y), feather);
 }
 
 /// Blends `in` (weight 0) and `processed` (256), rounded half up.

@@ -49,6 +49,12 @@ struct BlendArguments {
   bool invert = false;
   bool fields = false;
   ActiveCells active;  ///< outside of them, the weights are 0, unless inverted
+
+  const TurnedRegion* turned = nullptr;
+  int turned_count = 0;
+  const std::uint8_t* distances = nullptr;  ///< nullptr without masks
+  std::int64_t distances_pitch = 0;
+  int mask_margin = 0, mask_feather = 0;
 };
 
 /// Describes a plane of a layout, except for the addresses and first_block.
@@ -274,6 +280,58 @@ CUDAVISION_HOST_DEVICE inline void find_weights(const BlendArguments& a, const T
     find_weights_of_plane<kSampleBytes, true>(a, part, near, weights);
   else
     find_weights_of_plane<kSampleBytes, false>(a, part, near, weights);
+}
+
+/// The largest of the weights that regions and masks give a pixel. Turned regions are numbered
+/// after the others.
+CUDAVISION_HOST_DEVICE inline int pixel_weight(const BlendArguments& a, const NearRegions& near,
+                                               int x, int y) {
+  int largest = a.distances ? mask_weight(a.distances[y * a.distances_pitch + x], a.mask_margin,
+                                          a.mask_feather)
+                            : 0;
+  CUDAVISION_NO_UNROLL
+  for (int n = 0; n < near.count && largest < full_weight; ++n) {
+    const int number = near.numbers[n];
+    const int weight = number < a.region_count ? weight_in_region(a, a.regions[number], x, y)
+                                               : turned_weight(a.turned[number - a.region_count],
+                                                               a.shape, a.feather, x, y);
+    if (weight > largest)
+      largest = weight;
+  }
+  return largest;
+}
+
+/// As find_weights(), for any shapes: checks every pixel that a sample covers. Returns true if any
+/// weight is above 0.
+template <int kSampleBytes, class Weights>
+CUDAVISION_HOST_DEVICE inline bool find_weights_by_pixel(const BlendArguments& a,
+                                                         const ThreadPart& part,
+                                                         const NearRegions& near,
+                                                         const Weights& weights) {
+  constexpr int samples = Chunk::bytes / kSampleBytes;
+  bool any = false;
+  BytePlace place(part.plane, part.x);
+  CUDAVISION_NO_UNROLL
+  for (int s = 0; s < samples; ++s, place.advance(kSampleBytes))
+    CUDAVISION_NO_UNROLL
+  for (int r = 0; r < BlendTile::thread_rows; ++r) {
+    int weight = 0;
+    if (part.has(r) && place.is_sample() && part.row(r) < part.plane.sample_rows) {
+      const CoveredPixels columns = columns_of(a, place), rows = rows_of(a, part, r);
+      CUDAVISION_NO_UNROLL
+      for (int j = 0; j < rows.count; ++j)
+        CUDAVISION_NO_UNROLL
+      for (int i = 0; i < columns.count && weight < full_weight; ++i) {
+        const int of_pixel = pixel_weight(a, near, columns[i], rows[j]);
+        const int counted = a.invert ? full_weight - of_pixel : of_pixel;
+        if (counted > weight)
+          weight = counted;
+      }
+    }
+    weights(r, s) = static_cast<std::uint16_t>(weight);
+    any |= weight != 0;
+  }
+  return any;
 }
 
 template <int kSampleBytes, class Weight>

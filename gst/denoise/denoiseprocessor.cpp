@@ -72,7 +72,8 @@ DenoiseProcessor::DenoiseProcessor(GstCudaVisionFilter* self, Device& device, co
       layout_(in.layout),
       noise_(device, in.layout),
       denoise_(device, in.layout, parameters_),
-      regions_(device, in.layout, settings, gst_cuda_vision_filter_regions(self)) {
+      regions_(gst_cuda_vision_filter_session(self), in.layout, settings,
+               gst_cuda_vision_filter_regions(self)) {
   if (frames_ == 1)
     return;
   delay_.emplace(gst_cuda_vision_filter_session(self), in, frames_);

@@ -17,6 +17,9 @@
  *
  * A blur can be undone at least in part. cudapixelate hides pixels for good.
  *
+ * #GstCudaGaussBlur:region-strength makes the blur fit the regions: the larger the face, the larger
+ * is sigma.
+ *
  * #GstCudaGaussBlur:regions and #GstCudaGaussBlur:use-roi-meta limit the effect to parts of the
  * frame, such as faces that a detector has marked. All other pixels remain unchanged.
  *
@@ -41,6 +44,7 @@
  *
  * Since: 0.2.0
  */
+#include <algorithm>
 #include <cmath>
 
 #include "cuda/gaussblur/gaussblur.h"
@@ -56,7 +60,7 @@ std::string size_error(const char* property, int size) {
 
 class GaussBlurProcessor {
  public:
-  struct Settings : RegionSettings {
+  struct Settings : StrengthSettings {
     double sigma = gaussblur::Parameters().sigma_x;
     double sigma_y = 0;
     int kernel_size = 0;
@@ -109,9 +113,21 @@ class GaussBlurProcessor {
          "then removes fine gratings completely, but the result no longer equals OpenCV's (deeper "
          "samples always use 16)"},
         &Settings::fine);
+    add_strength_property(
+        all,
+        "Share of the shorter side of a frame's largest region that sigma has at least (0 = off, "
+        "0.25 hides faces)");
   }
 
+  static constexpr double largest_strength = gaussblur::Parameters::Ranges::sigma.max;
+  static constexpr char strength_property[] = "sigma";
+  static double strength_share(const Settings& settings) { return settings.region_strength; }
+
   static std::string error(const Settings& settings, const FrameFormat&) {
+    if (settings.sigma < 0 && settings.region_strength > 0)
+      return "sigma=" + text_of(settings.sigma) +
+             " sharpens, but region-strength=" + text_of(settings.region_strength) +
+             " is for a blur: set sigma to 0 or more, or region-strength to 0.";
     const std::string error = size_error("kernel-size", settings.kernel_size);
     return error.empty() ? size_error("kernel-size-y", settings.kernel_size_y) : error;
   }
@@ -124,9 +140,17 @@ class GaussBlurProcessor {
 
   void apply(const Settings& settings) { parameters_ = parameters_of(settings, format_); }
 
+  void fit(double pixels) { least_sigma_ = pixels; }
+
   bool begin_frame(const FrameInfo& info) {
     parameters_.fields = info.interlaced;
-    blur_.set_parameters(parameters_);  // changed parameters rebuild the tables
+    gaussblur::Parameters parameters = parameters_;
+    if (least_sigma_ > 0) {
+      parameters.sigma_x = std::max(parameters.sigma_x, least_sigma_);
+      parameters.sigma_y = std::max(parameters.sigma_y, least_sigma_);
+      parameters.size_x = parameters.size_y = 0;  // a smaller kernel would hide less
+    }
+    blur_.set_parameters(parameters);  // changed parameters rebuild the tables
     return !blur_.identity();
   }
 
@@ -154,6 +178,7 @@ class GaussBlurProcessor {
 
   const FrameFormat format_;
   gaussblur::Parameters parameters_;
+  double least_sigma_ = 0;
   gaussblur::GaussBlur blur_;
 };
 

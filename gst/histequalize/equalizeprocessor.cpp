@@ -44,7 +44,8 @@ EqualizeProcessor::EqualizeProcessor(GstCudaVisionFilter* self, Device& device,
       format_(in),
       tiles_{settings.tiles_x, settings.tiles_y},
       channels_(settings.channels),
-      regions_(device, in.layout, settings, gst_cuda_vision_filter_regions(self)),
+      regions_(gst_cuda_vision_filter_session(self), in.layout, settings,
+               gst_cuda_vision_filter_regions(self)),
       clock_(in.info),
       histogram_(device, in.layout) {
   apply(settings);
@@ -77,9 +78,9 @@ void EqualizeProcessor::apply(const EqualizeSettings& settings) {
 bool EqualizeProcessor::begin_frame(const FrameInfo& info) {
   const bool selected = regions_.select(info);
   if (settings_.counts_regions() && region_histogram_)
-    region_histogram_->set_parameters(regions_.parameters());
+    region_histogram_->set_parameters(regions_.parameters(), regions_.distances());
   else if (settings_.counts_regions())
-    region_histogram_.emplace(device_, format_.layout, regions_.parameters());
+    region_histogram_.emplace(device_, format_.layout, regions_.parameters(), regions_.distances());
   if (!selected || settings_.blend() == 0)
     return false;
   update_average(info.times);

@@ -30,6 +30,8 @@
  *
  * Since: 0.2.0
  */
+#include <algorithm>
+
 #include "cuda/mosaic/mosaic.h"
 #include "gst/base/colorsamples.h"
 #include "gst/base/filter/filterelement.h"
@@ -41,7 +43,7 @@ enum class PixelateMethod { mosaic, solid };
 
 class PixelateProcessor {
  public:
-  struct Settings : RegionSettings {
+  struct Settings : StrengthSettings {
     PixelateMethod method = PixelateMethod::mosaic;
     int block_size = mosaic::Parameters().block_size;
     guint color = 0xff000000;  ///< ARGB
@@ -69,6 +71,16 @@ class PixelateProcessor {
              "With method=mosaic, hide the alpha channel like the others (false = copy it "
              "unchanged)"},
             &Settings::hide_alpha);
+    add_strength_property(
+        all,
+        "With method=mosaic, share of the shorter side of a frame's largest region that block-size "
+        "has at least (0 = off, 0.125 hides faces)");
+  }
+
+  static constexpr int largest_strength = mosaic::Parameters::Ranges::block_size.max;
+  static constexpr char strength_property[] = "block-size";
+  static double strength_share(const Settings& settings) {
+    return settings.method == PixelateMethod::solid ? 0 : settings.region_strength;
   }
 
   PixelateProcessor(GstCudaVisionFilter*, Device& device, const FrameFormat& in, const FrameFormat&,
@@ -79,9 +91,13 @@ class PixelateProcessor {
 
   void apply(const Settings& settings) { parameters_ = parameters_of(settings); }
 
+  void fit(int pixels) { least_block_ = pixels; }
+
   bool begin_frame(const FrameInfo& info) {
     parameters_.fields = info.interlaced;
-    mosaic_.set_parameters(parameters_);
+    mosaic::Parameters parameters = parameters_;
+    parameters.block_size = std::max(parameters.block_size, least_block_);
+    mosaic_.set_parameters(parameters);
     return true;
   }
 
@@ -102,6 +118,7 @@ class PixelateProcessor {
 
   const FrameFormat format_;
   mosaic::Parameters parameters_;
+  int least_block_ = 0;
   mosaic::Mosaic mosaic_;
 };
 

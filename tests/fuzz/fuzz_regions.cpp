@@ -23,6 +23,7 @@ constexpr int too_many = Regions::max_count + 1;
 struct Labelled {
   Box box;
   const char* label;
+  double confidence = 1;  ///< 1: the meta has none
 };
 
 /// The settings that say which regions of a frame count.
@@ -31,13 +32,15 @@ struct Settings {
   bool named = false;      ///< that property is not empty
   bool metas = true;
   std::vector<std::string> types;  ///< in lower case
+  double confidence = 0;
   RegionShape shape = RegionShape::rectangle;
   int margin = 0, feather = 0;
   bool invert = false, all_if_missing = false;
   guint64 persistence = 0;
 
-  bool accepts(const char* label) const {
-    return types.empty() || std::count(types.begin(), types.end(), lower_case(label)) > 0;
+  bool accepts(const Labelled& meta) const {
+    return meta.confidence >= confidence &&
+           (types.empty() || std::count(types.begin(), types.end(), lower_case(meta.label)) > 0);
   }
 
   static std::string lower_case(const char* text) {
@@ -69,7 +72,7 @@ class Oracle {
     std::vector<Box> boxes = settings.boxes, seen;
     if (settings.metas)
       for (const Labelled& meta : metas)
-        if (settings.accepts(meta.label))
+        if (settings.accepts(meta))
           seen.push_back(meta.box);
     const std::vector<Box> known = settings.metas ? seen : boxes;
     // Those outside of the frame, too: their feather may reach into it.
@@ -163,7 +166,8 @@ class RegionsLife final : public fuzz::Life {
   void frame_with_metas() {
     std::vector<Labelled> metas;
     for (int i = below(5); i >= 0; --i)
-      metas.push_back({any_box(), one_of({"face", "Face", "plate", "person"})});
+      metas.push_back({any_box(), one_of({"face", "Face", "plate", "person"}),
+                       one_of({1.0, 1.0, 0.75, 0.5, 0.0})});
     push(metas);
   }
 
@@ -181,10 +185,14 @@ class RegionsLife final : public fuzz::Life {
 
   // x and y of the meta are guint, in which detectors store negative numbers all the same.
   static void add(GstBuffer* buffer, const Labelled& meta) {
-    gst_buffer_add_video_region_of_interest_meta(
+    auto* added = gst_buffer_add_video_region_of_interest_meta(
         buffer, meta.label, static_cast<guint>(meta.box.x0), static_cast<guint>(meta.box.y0),
         static_cast<guint>(meta.box.x1 - meta.box.x0),
         static_cast<guint>(meta.box.y1 - meta.box.y0));
+    if (meta.confidence < 1)
+      gst_video_region_of_interest_meta_add_param(
+          added,
+          gst_structure_new("detection", "confidence", G_TYPE_DOUBLE, meta.confidence, nullptr));
   }
 
   void push(const std::vector<Labelled>& metas) {
@@ -294,7 +302,7 @@ class RegionsLife final : public fuzz::Life {
   /* Settings */
 
   void change_settings() {
-    switch (below(8)) {
+    switch (below(9)) {
       case 0:
         return change_rectangles();
       case 1:
@@ -302,6 +310,9 @@ class RegionsLife final : public fuzz::Life {
         return filter_.set("use-roi-meta", settings_.metas ? "true" : "false");
       case 2:
         return change_types();
+      case 7:
+        settings_.confidence = one_of({0.0, 0.0, 0.5, 0.8});
+        return filter_.set("region-confidence", std::to_string(settings_.confidence));
       case 3:
         settings_.shape = one_of({RegionShape::rectangle, RegionShape::ellipse});
         break;

@@ -23,6 +23,7 @@
 #include "tests/kernels/localstatistics/localstatistics_case.h"
 #include "tests/kernels/mosaic/mosaic_case.h"
 #include "tests/kernels/nlmeans/nlmeans_case.h"
+#include "tests/kernels/regions/masks_case.h"
 #include "tests/kernels/regions/regions_case.h"
 #include "tests/kernels/remap/pictureremap_case.h"
 #include "tests/kernels/remap/remap_case.h"
@@ -44,6 +45,14 @@ std::string case_hash(Device& device, int number) {
   const auto test = make(proof_seed, number, proof_max_pixels);
   Runner<std::decay_t<decltype(test)>> runner(device, test);
   return hash(test, runner.run(input_block(test), 0xcd));
+}
+
+std::string mask_distances_hash(Device& device, int number) {
+  const auto distances =
+      distances_of(device, make_masks_case(proof_seed, number, proof_max_pixels));
+  Hash hash;
+  hash.add(distances.data(), distances.size());
+  return hash.text();
 }
 
 std::string sgm_stages_hash(Device& device, int number) {
@@ -94,6 +103,9 @@ constexpr Suite suites[] = {
     {"nlmeans", "", 150, case_hash<make_nlmeans_case>},
     {"nlmeans", "frames-", 150, case_hash<make_nlmeans_frames_case>},
     {"regions", "", 200, case_hash<make_region_blend_case>},
+    {"regions", "distances-", 150, mask_distances_hash},
+    {"regions", "masked-", 150, case_hash<make_masked_region_case>},
+    {"regions", "turned-", 150, case_hash<make_turned_region_case>},
     {"remap", "", 200, case_hash<make_remap_case>},
     {"remap", "pictures-", 150, case_hash<make_picture_remap_case>},
     {"repack", "", 200, case_hash<make_repack_case>},

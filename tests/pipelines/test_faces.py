@@ -140,8 +140,9 @@ def hidden(buffer, caps):
     return Hidden([box[kind]] if box[kind] else [], whole[kind], width[kind])
 got = follow(hidden, 140, missing="all")
 # The same by fixed properties. A frame that is blurred as a whole has the strength for the widest face of the film.
-fixed = ["cudagaussblur sigma=2 regions=4,4,20,20", "cudagaussblur sigma=6 regions=30,2,24,30", "cudagaussblur sigma=17.5 regions=2,2,50,40", "cudagaussblur sigma=127 regions=0,0,61,45",
-         "cudapixelate block-size=64 regions=0,0,61,45", "cudagaussblur sigma=5", "cudagaussblur sigma=5"]
+blur, mosaic = f"cudagaussblur region-strength={{1 / 4 / 1.5}}", f"cudapixelate region-strength={{1 / 8 / 1.5}}"
+fixed = [f"{{blur}} sigma=2 regions=4,4,20,20", f"{{blur}} sigma=6 regions=30,2,24,30", f"{{blur}} sigma=17.5 regions=2,2,50,40", f"{{blur}} sigma=127 regions=0,0,61,45",
+         f"{{mosaic}} block-size=64 regions=0,0,61,45", "cudagaussblur sigma=5", "cudagaussblur sigma=5"]
 wanted = [play(140, one) for one in fixed]
 print(len(got), all((got[i] == wanted[i % 7][i]).all() for i in range(140)))
 numbers = iter(range(1000))
@@ -149,20 +150,22 @@ got = follow(hidden, 7)
 print((got[5] == play(7, "cudagaussblur sigma=0")[5]).all(), (got[6] == play(7, "cudagaussblur sigma=4 regions=9,9,9,9")[6]).all())
 
 # The properties that a user sets reach the element that has them, and change nothing in the other one.
-for more, wanted in ((["method=solid"], "cudapixelate method=solid"), (["method=mosaic", "block-size=30"], "cudapixelate block-size=30"),
-                     (["sigma=30", "region-invert=true"], "cudagaussblur sigma=30 region-invert=true"), (["border=replicate"], "cudagaussblur sigma=2 border=replicate")):
+for more, wanted in ((["method=solid"], "cudapixelate method=solid"), (["method=mosaic", "block-size=30"], f"{{mosaic}} block-size=30"),
+                     (["sigma=30", "region-invert=true"], f"{{blur}} sigma=30 region-invert=true"), (["border=replicate"], f"{{blur}} sigma=2 border=replicate")):
     numbers = iter(range(1000))
     print((follow(hidden, 1, *more)[0] == play(1, wanted + " regions=4,4,20,20")[0]).all(), end=" ")
 print()
-print(blur_faces.strength(40, sigma=30), blur_faces.strength(40, "mosaic", block_size=2), blur_faces.strength(2049), blur_faces.strength(9, "solid"))
+print(*({{name: round(value, 3) if isinstance(value, float) else value for name, value in properties.items()}} | {{"element": element}} for element, properties in
+        (blur_faces.strength(40, sigma=30), blur_faces.strength(40, "mosaic", block_size=2), blur_faces.strength(2049), blur_faces.strength(9, "solid"))))
 
 def failing(buffer, caps):
     raise ValueError("no eyes")
 follow(failing, 3)
 """)
     result = place.run(python, "exact.py")
-    expect(result.out == "140 True\nTrue True\nTrue True True True \n('blur', {'sigma': 30}) ('pixelate', {'method': 'mosaic', 'block-size': 5}) "
-           "('pixelate', {'method': 'solid'}) ('pixelate', {'method': 'solid'})\n", result.text)
+    expect(result.out == "140 True\nTrue True\nTrue True True True \n{'sigma': 30, 'region-strength': 0.167, 'element': 'blur'} "
+           "{'method': 'mosaic', 'block-size': 5, 'region-strength': 0.083, 'element': 'pixelate'} "
+           "{'method': 'solid', 'element': 'pixelate'} {'method': 'solid', 'element': 'pixelate'}\n", result.text)
     expect(result.status == 1 and "No faces can be looked for: no eyes" in result.err, result.last())
 
 

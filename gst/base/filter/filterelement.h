@@ -12,6 +12,7 @@
 #include "gst/base/filter/gstcudavisionfilter.h"
 #include "gst/base/properties.h"
 #include "gst/base/regions/frameregions.h"
+#include "gst/base/regions/regionstrength.h"
 #include "gst/core/caps.h"
 #include "gst/core/elementerror.h"
 
@@ -60,6 +61,12 @@ void add_message_properties(ElementProperties<Settings>& all, const char* what_i
 ///                             an empty string, or an error besides ranges and regions
 ///   static Caps src_template()            if output caps differ from input caps
 ///   static void extend_class(GstCudaVisionFilterClass*)   called at the end of class_init
+///
+/// If Settings derive from StrengthSettings, a Processor also has
+///
+///   static constexpr Number largest_strength; static constexpr char strength_property[]
+///   static double strength_share(const Settings&)
+///   void fit(Number pixels)               the least strength of later frames, before begin_frame()
 ///
 /// Elements that post messages have, instead of the other run(),
 ///
@@ -118,15 +125,27 @@ class FilterElement {
       if (state.posts)
         processor.reserve(state.messages);
     }
-    const DeviceScope scope(gst_cuda_vision_filter_session(self));
-    if (valid)
-      processor.apply(settings);
-    bool changes = processor.begin_frame(info);
-    if constexpr (limits_regions) {
+    bool changes = false;
+    {
+      const DeviceScope scope(gst_cuda_vision_filter_session(self));
       if (valid)
-        state.regions->set_settings(settings);
-      changes = state.regions->select(info) && changes;
+        processor.apply(settings);
+      bool selected = true;
+      if constexpr (limits_regions) {
+        if (valid)
+          state.regions->set_settings(settings);
+        selected = state.regions->select(info);
+      }
+      if constexpr (fits_regions)
+        if (valid)
+          processor.fit(state.strength.find(Processor::strength_share(settings),
+                                            gst_cuda_vision_filter_regions(self).largest_side(),
+                                            Processor::largest_strength,
+                                            Processor::strength_property));
+      changes = processor.begin_frame(info) && selected;
     }
+    if constexpr (fits_regions)
+      state.strength.post_warning(GST_ELEMENT_CAST(self));
     if (changes)
       return FrameAction::transform;
     if constexpr (has_messages)
@@ -143,6 +162,7 @@ class FilterElement {
   static constexpr bool in_regions = std::derived_from<Settings, RegionSettings>;
   static constexpr bool has_messages = requires { typename Processor::Messages; };
   static constexpr bool limits_regions = in_regions && !has_messages;
+  static constexpr bool fits_regions = std::derived_from<Settings, StrengthSettings>;
 
   struct None {
     None(GstElement*, const DeviceSession&) {}
@@ -166,6 +186,7 @@ class FilterElement {
     FrameFormat format;
     std::unique_ptr<Processor> processor;
     std::optional<FrameRegions> regions;
+    RegionStrength strength;
     SettingsGuard guard;
     FrameInterval interval;
     bool posts = false;  ///< the current frame posts a message
@@ -199,7 +220,8 @@ class FilterElement {
     state.guard.require(settings_error(self, settings));
     state.processor = std::make_unique<Processor>(self, device, in, out, settings);
     if constexpr (limits_regions)
-      state.regions.emplace(device, in.layout, settings, gst_cuda_vision_filter_regions(self));
+      state.regions.emplace(gst_cuda_vision_filter_session(self), in.layout, settings,
+                            gst_cuda_vision_filter_regions(self));
   }
 
   static FrameAction begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {

@@ -3,7 +3,11 @@
 
 #include <gst/gst.h>
 
-#include <functional>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "gst/core/scoped.h"
 
 /// The objects that a detector has found in a frame.
 namespace cudavision {
@@ -13,10 +17,38 @@ namespace cudavision {
 struct Detection {
   gint64 x, y, width, height;
   GQuark label;
+  double confidence = 1;  ///< 0 to 1; 1 if the detector gives none
+  int angle = 0;          ///< by which the box is turned clockwise, in 1/65536 turn
 };
 
-/// Calls function for each GstVideoRegionOfInterestMeta of the frame and, if GStreamer has
-/// GstAnalytics (from 1.24 on), for each object detection.
-void for_each_detection(GstBuffer* frame, const std::function<void(const Detection&)>& function);
+/// A region of a mask: the pixels with an id.
+struct MaskRegion {
+  guint id;
+  bool classified = false;  ///< has a label
+  GQuark label = 0;
+  double confidence = 1;  ///< as in Detection
+};
+
+/// A picture of region ids, and the part of the frame that it covers.
+struct DetectedMask {
+  OwnedBuffer picture;
+  gint64 x, y, width, height;
+  std::size_t first, count;  ///< of its regions
+};
+
+struct FrameDetections {
+  std::vector<Detection> objects;
+  std::vector<DetectedMask> masks;
+  std::vector<MaskRegion> regions;  ///< of all masks
+  /// The objects and the masks that a detector relates to each other, as their numbers.
+  std::vector<std::pair<std::size_t, std::size_t>> relations;
+
+  void clear();
+};
+
+/// Finds each GstVideoRegionOfInterestMeta of the frame and, if GStreamer has GstAnalytics (from
+/// 1.24 on), each object detection. From 1.26 on, these have angles, and there are masks, which are
+/// only looked for if masks is true.
+void find_detections(GstBuffer* frame, bool masks, FrameDetections& found);
 
 }  // namespace cudavision

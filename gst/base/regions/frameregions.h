@@ -6,6 +6,8 @@
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
 #include "cuda/regions/regionblend.h"
+#include "gst/base/devicesession.h"
+#include "gst/base/regions/framemasks.h"
 #include "gst/base/regions/regionfinder.h"
 #include "gst/core/frameinfo.h"
 #include "gst/memory/deviceframe.h"
@@ -16,29 +18,44 @@ namespace cudavision {
 /// needs it. All calls, the destructor included, are made in the session's context.
 class FrameRegions {
  public:
-  FrameRegions(Device& device, const FrameLayout& layout, const RegionSettings& settings,
-               RegionFinder& finder)
-      : device_(device), layout_(layout), settings_(settings), finder_(finder) {}
+  FrameRegions(const DeviceSession& session, const FrameLayout& layout,
+               const RegionSettings& settings, RegionFinder& finder)
+      : device_(session.device()),
+        context_(session.context()),
+        layout_(layout),
+        settings_(settings),
+        finder_(finder) {}
 
   /// Takes effect with the next frame.
   void set_settings(const RegionSettings& settings) { settings_ = settings; }
 
-  /// Finds the regions of a frame. Returns false if none of its pixels is selected. Throws
-  /// ElementError if there are too many regions.
+  /// Finds the regions of a frame, and enqueues what its masks need. Returns false if none of its
+  /// pixels is selected. Throws ElementError if there are too many regions, or if a mask cannot be
+  /// read.
   bool select(const FrameInfo& frame) {
     finder_.find(frame, settings_, parameters_);
-    limited_ = parameters_.count > 0;
+    limited_ = parameters_.count > 0 || parameters_.mask_count > 0;
+    distances_ = {};
     if (!limited_)
       return parameters_.invert;
     if (blend_)
       blend_->set_parameters(parameters_);
     else
       blend_.emplace(device_, layout_, parameters_);
-    return !blend_->identity();
+    if (blend_->identity())
+      return false;
+    if (parameters_.mask_count > 0) {
+      if (!masks_)
+        masks_.emplace(device_, context_, layout_.width, layout_.height);
+      distances_ = masks_->find(finder_.masks(), parameters_.mask_radius());
+    }
+    return true;
   }
 
   /// Returns the regions of the frame, which may be none, if the settings limit frames to regions.
   const regions::Parameters& parameters() const noexcept { return parameters_; }
+  /// Returns the distances from the masks of the frame, if it has masks in view.
+  View<const std::uint8_t> distances() const noexcept { return distances_; }
 
   /// Processes the selected frame. process(in, out, active) runs the operation, whose result is
   /// needed in the active cells; if active is nullptr, it is needed everywhere.
@@ -50,17 +67,20 @@ class FrameRegions {
     }
     const Frame& processed = processed_.allocated(device_, layout_);
     process(in, processed, blend_->active());
-    blend_->run(in, processed, out);
+    blend_->run(in, processed, out, distances_);
   }
 
  private:
   Device& device_;
+  const CudaContext context_;
   const FrameLayout layout_;
   RegionSettings settings_;
   RegionFinder& finder_;
   regions::Parameters parameters_;  // of the frame
   bool limited_ = false;            // the frame is not processed as a whole
   std::optional<regions::RegionBlend> blend_;
+  std::optional<FrameMasks> masks_;
+  View<const std::uint8_t> distances_;
   DeviceFrame processed_;
 };
 

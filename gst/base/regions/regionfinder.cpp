@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/base/regions/regionfinder.h"
 
-#include <algorithm>
-#include <iterator>
-#include <string>
+#include <gst/video/gstvideometa.h>
 
-#include "gst/base/regions/framedetections.h"
+#include <algorithm>
+#include <string>
+#include <utility>
+
 #include "gst/core/elementerror.h"
 
 namespace cudavision {
@@ -14,11 +15,13 @@ namespace {
 using regions::Box;
 using regions::Parameters;
 
-void add(const Box& box, Parameters& parameters) {
+void add_box(const Box& box, int angle, Parameters& parameters) {
   if (parameters.count == Parameters::max_count)
     refuse_stream("the frame has more than " + std::to_string(Parameters::max_count) +
                   " regions: name the kinds that count in region-types, or give fewer regions.");
-  parameters.boxes[static_cast<std::size_t>(parameters.count++)] = box;
+  const auto number = static_cast<std::size_t>(parameters.count++);
+  parameters.boxes[number] = box;
+  parameters.angles[number] = static_cast<std::uint16_t>(angle);
 }
 
 Box box_of(const Detection& detection) {
@@ -27,8 +30,36 @@ Box box_of(const Detection& detection) {
                            static_cast<double>(detection.height));
 }
 
+// Returns the format of a mask's picture, whose layout no caps describe.
+FrameFormat mask_format(GstBuffer* picture) {
+  const GstVideoMeta* const meta = gst_buffer_get_video_meta(picture);
+  if (!meta)
+    refuse_stream("A segmentation mask has no GstVideoMeta: attach one to its buffer.");
+  const bool bytes = meta->format == GST_VIDEO_FORMAT_GRAY8;
+  if (!bytes && meta->format != GST_VIDEO_FORMAT_GRAY16_LE)
+    refuse_stream("A segmentation mask has the format " + format_text(meta->format) +
+                  ": GRAY8 and GRAY16_LE are supported.");
+  const auto side = static_cast<guint>(largest_side);
+  if (meta->width < 1 || meta->width > side || meta->height < 1 || meta->height > side)
+    refuse_stream("A segmentation mask has " + std::to_string(meta->width) + "×" +
+                  std::to_string(meta->height) +
+                  " samples: each side must have 1 to 65535 of them.");
+  FrameFormat format;
+  gst_video_info_set_format(&format.info, meta->format, meta->width, meta->height);
+  format.storage.frame.plane_count = 1;
+  format.storage.frame.planes[0] = {static_cast<int>(meta->width) * (bytes ? 1 : 2),
+                                    static_cast<int>(meta->height)};
+  format.stride[0] = format.info.stride[0];
+  format.size = format.info.size;
+  return format;
+}
+
+int shorter_side(const Box& box) {
+  return std::min(box.x1 - box.x0, box.y1 - box.y0);
+}
+
 void select_whole_frame(Parameters& parameters) {
-  parameters.count = 0;
+  parameters.count = parameters.mask_count = 0;
   parameters.invert = true;
 }
 
@@ -36,6 +67,7 @@ void select_whole_frame(Parameters& parameters) {
 
 void RegionFinder::start() {
   video_.reset();
+  widest_ = 0;
   forget();
   warning_ = {};
 }
@@ -44,40 +76,65 @@ void RegionFinder::set_video(const GstVideoInfo& video) {
   if (video_ && gst_video_info_is_equal(&*video_, &video))
     return;
   video_ = video;
+  widest_ = 0;
   clock_.emplace(video);
   forget();
 }
 
 void RegionFinder::forget() {
   last_.clear();
+  last_masks_.clear();
   if (clock_)
     clock_->reset();
 }
 
 void RegionFinder::find(const FrameInfo& frame, const RegionSettings& settings,
                         Parameters& parameters) {
+  find_regions(frame, settings, parameters);
+  measure(settings, parameters);
+}
+
+void RegionFinder::measure(const RegionSettings& settings, const Parameters& parameters) {
+  const int of_frame = std::min(video_->width, video_->height);
+  side_ = 0;
+  if (!settings.in_regions())
+    return;
+  const Box whole{0, 0, video_->width, video_->height};
+  for (std::size_t i = 0; i < static_cast<std::size_t>(parameters.count); ++i) {
+    const Box& box = parameters.boxes[i];
+    if (!box.empty() && overlap(box, whole))
+      side_ = std::max(side_, shorter_side(box));
+  }
+  for (const SelectedMask& mask : masks_)
+    if (overlap(mask.box, whole))
+      side_ = std::max(side_, mask.side);
+  side_ = std::min(side_, of_frame);
+  widest_ = std::max(widest_, side_);
+  if (parameters.invert)
+    side_ = std::max(widest_, (of_frame + 2) / 3);
+}
+
+void RegionFinder::find_regions(const FrameInfo& frame, const RegionSettings& settings,
+                                Parameters& parameters) {
   const GstClockTime elapsed = clock_->elapsed(frame.times);
   parameters.shape = settings.region_shape;
   parameters.margin = settings.region_margin;
   parameters.feather = settings.region_feather;
   parameters.invert = settings.region_invert;
   parameters.fields = frame.interlaced;
-  parameters.count = 0;
+  parameters.count = parameters.mask_count = parameters.mask_growth = 0;
+  masks_.clear();
   if (!settings.in_regions()) {
     last_.clear();
+    last_masks_.clear();
     select_whole_frame(parameters);
     return;
   }
   for (const WrittenRectangle& rectangle : settings.regions.rectangles())
-    add(rectangle.box_in(video_->width, video_->height), parameters);
+    add_box(rectangle.box_in(video_->width, video_->height), 0, parameters);
   const int first = settings.use_roi_meta ? parameters.count : 0;
   if (settings.use_roi_meta)
-    for_each_detection(frame.buffer, [&](const Detection& detection) {
-      if (settings.region_types.accepts(detection.label))
-        add(box_of(detection), parameters);
-      else
-        warning_.saw_other_label(detection.label);
-    });
+    find_metas(frame, settings, parameters);
 
   if (any_in_frame(parameters, first)) {
     warning_.saw_region();
@@ -90,36 +147,155 @@ void RegionFinder::find(const FrameInfo& frame, const RegionSettings& settings,
     select_whole_frame(parameters);
 }
 
+bool RegionFinder::counts(const RegionSettings& settings, GQuark label, double confidence) {
+  if (!settings.region_types.accepts(label))
+    warning_.saw_other_label(label);
+  else if (confidence < settings.region_confidence)
+    warning_.saw_confidence(confidence);
+  else
+    return true;
+  return false;
+}
+
+void RegionFinder::find_metas(const FrameInfo& frame, const RegionSettings& settings,
+                              Parameters& parameters) {
+  find_detections(frame.buffer, settings.region_masks != RegionMasks::ignore, detections_);
+  const std::vector<Detection>& objects = detections_.objects;
+  counted_.assign(objects.size(), false);
+  for (std::size_t i = 0; i < objects.size(); ++i)
+    counted_[i] = counts(settings, objects[i].label, objects[i].confidence);
+  std::vector<bool> as_boxes = counted_;
+  for (std::size_t m = 0; m < detections_.masks.size(); ++m) {
+    std::optional<SelectedMask> mask = select(detections_.masks[m], m, settings);
+    if (!mask)
+      continue;
+    if (mask->known)
+      for (const auto& [object, of_mask] : detections_.relations)
+        if (of_mask == m)
+          as_boxes[object] = false;
+    add(std::move(*mask), parameters);
+  }
+  if (settings.region_masks == RegionMasks::only)
+    return;
+  for (std::size_t i = 0; i < objects.size(); ++i)
+    if (as_boxes[i])
+      add_box(box_of(objects[i]), objects[i].angle, parameters);
+}
+
+// Returns nothing if no id of the mask counts, or if the mask covers nothing. Ids without a class
+// count with the objects that the mask belongs to, else if all labels count; 0 is the background.
+std::optional<SelectedMask> RegionFinder::select(const DetectedMask& mask, std::size_t number,
+                                                 const RegionSettings& settings) {
+  SelectedMask selected;
+  bool related = false, counted = false;
+  for (const auto& [object, of_mask] : detections_.relations)
+    if (of_mask == number) {
+      related = true;
+      counted = counted || counted_[object];
+      if (counted_[object])
+        selected.side = std::max(selected.side, shorter_side(box_of(detections_.objects[object])));
+    }
+  const bool unclassified = related ? counted : settings.region_types.accepts_all();
+  selected.format = mask_format(mask.picture.get());
+  const bool bytes = GST_VIDEO_INFO_FORMAT(&selected.format.info) == GST_VIDEO_FORMAT_GRAY8;
+  selected.ids.assign(bytes ? 8 : 2048, unclassified ? ~0u : 0);
+  if (unclassified)
+    selected.ids[0] &= ~1u;
+  const std::size_t ids = 32 * selected.ids.size();
+  bool any = unclassified;
+  selected.known = unclassified && mask.count == 0;
+  // An id that is named twice counts if one of its classes does.
+  for (const bool count : {false, true})
+    for (std::size_t i = mask.first; i < mask.first + mask.count; ++i) {
+      const MaskRegion& region = detections_.regions[i];
+      if (region.id >= ids)
+        continue;
+      const bool one_counts = region.classified ? counts(settings, region.label, region.confidence)
+                                                : unclassified && region.id != 0;
+      std::uint32_t& word = selected.ids[region.id / 32];
+      const std::uint32_t bit = 1u << (region.id % 32);
+      if (count && one_counts) {
+        word |= bit;
+        selected.known = any = true;
+      } else if (!count && !one_counts) {
+        word &= ~bit;
+      }
+    }
+  if (!any || mask.width <= 0 || mask.height <= 0)
+    return std::nullopt;
+  constexpr gint64 largest = Parameters::max_coordinate;
+  if (mask.x < -largest || mask.y < -largest || mask.x + mask.width > largest ||
+      mask.y + mask.height > largest)
+    refuse_stream("A segmentation mask covers " + std::to_string(mask.x) + "," +
+                  std::to_string(mask.y) + "," + std::to_string(mask.width) + "," +
+                  std::to_string(mask.height) +
+                  ", which no frame has: correct the rectangle that the detector gives it.");
+  selected.box = {static_cast<int>(mask.x), static_cast<int>(mask.y),
+                  static_cast<int>(mask.x + mask.width), static_cast<int>(mask.y + mask.height)};
+  if (selected.side <= 0)
+    selected.side = shorter_side(regions::clipped(selected.box, video_->width, video_->height));
+  selected.picture.reset(gst_buffer_ref(mask.picture.get()));
+  return selected;
+}
+
+void RegionFinder::add(SelectedMask mask, Parameters& parameters) {
+  if (parameters.mask_count == Parameters::max_masks)
+    refuse_stream("the frame has more than " + std::to_string(Parameters::max_masks) +
+                  " segmentation masks: name the kinds that count in region-types, or put several "
+                  "regions into one mask.");
+  parameters.mask_boxes[static_cast<std::size_t>(parameters.mask_count++)] = mask.box;
+  masks_.push_back(std::move(mask));
+}
+
 bool RegionFinder::any_in_frame(const Parameters& parameters, int first) const {
   const Box whole{0, 0, video_->width, video_->height};
-  return std::any_of(parameters.boxes.begin() + first, parameters.boxes.begin() + parameters.count,
-                     [&](const Box& box) {
-                       return !box.empty() && overlap(grown(box, parameters.margin), whole);
-                     });
+  for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(parameters.count);
+       ++i) {
+    const Box& box = parameters.boxes[i];
+    if (box.empty())
+      continue;
+    const int angle = parameters.angles[i];
+    if (overlap(angle == 0 ? grown(box, parameters.margin)
+                           : regions::turned_region_of(box, angle, parameters.margin, 0).reached,
+                whole))
+      return true;
+  }
+  return std::any_of(masks_.begin(), masks_.end(), [&](const SelectedMask& mask) {
+    return mask.known && overlap(mask.box, whole);
+  });
 }
 
 void RegionFinder::remember(const Parameters& parameters, int first,
                             const RegionSettings& settings) {
   last_.clear();
+  last_masks_.clear();
   age_ = 0;
   if (settings.region_persistence == 0)
     return;
   last_.reserve(Parameters::max_count);
-  std::copy_if(parameters.boxes.begin() + first, parameters.boxes.begin() + parameters.count,
-               std::back_inserter(last_), [](const Box& box) { return !box.empty(); });
+  for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(parameters.count);
+       ++i)
+    if (!parameters.boxes[i].empty())
+      last_.push_back({parameters.boxes[i], parameters.angles[i]});
+  for (const SelectedMask& mask : masks_)
+    if (mask.known)
+      last_masks_.push_back(mask.copy());
 }
 
 // The contents of a region may have moved since, so the region grows. Inverted regions don't,
 // because that would uncover their surroundings.
 bool RegionFinder::recall(const RegionSettings& settings, Parameters& parameters) {
-  if (last_.empty() || age_ > settings.region_persistence)
+  if ((last_.empty() && last_masks_.empty()) || age_ > settings.region_persistence)
     return false;
   const int growth = settings.region_invert ? 0 : settings.region_margin;
-  for (const Box& box : last_) {
-    const Box whole = grown(box, growth);
-    add(box_within_limits(whole.x0, whole.y0, whole.x1 - whole.x0, whole.y1 - whole.y0),
-        parameters);
+  for (const Found& found : last_) {
+    const Box whole = grown(found.box, growth);
+    add_box(box_within_limits(whole.x0, whole.y0, whole.x1 - whole.x0, whole.y1 - whole.y0),
+            found.angle, parameters);
   }
+  for (const SelectedMask& mask : last_masks_)
+    add(mask.copy(), parameters);
+  parameters.mask_growth = growth;
   return true;
 }
 

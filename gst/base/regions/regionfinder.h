@@ -6,6 +6,8 @@
 
 #include "cuda/regions/regions.h"
 #include "gst/base/frameclock.h"
+#include "gst/base/regions/framedetections.h"
+#include "gst/base/regions/framemasks.h"
 #include "gst/base/regions/regionsettings.h"
 #include "gst/base/regions/regionwarning.h"
 #include "gst/core/frameinfo.h"
@@ -18,7 +20,8 @@ namespace cudavision {
 ///
 /// Regions of a frame are known if at least one rectangle, with its margin, has a pixel in the
 /// frame. With use-roi-meta, this must be one from a meta of the frame that region-types accepts,
-/// because only those can be missing; otherwise it is one of the property `regions`.
+/// because only those can be missing; otherwise it is one of the property `regions`. A mask counts
+/// like a rectangle if it names a region id that counts.
 class RegionFinder {
  public:
   /// The element starts: forgets everything.
@@ -33,20 +36,47 @@ class RegionFinder {
   void find(const FrameInfo& frame, const RegionSettings& settings,
             regions::Parameters& parameters);
 
+  /// Returns the masks of the frame, whose boxes the parameters have.
+  const std::vector<SelectedMask>& masks() const noexcept { return masks_; }
+
+  /// Returns the largest shorter side of the regions of the frame, without the margin: 0 if it has
+  /// none. A frame that is processed as a whole, or but for its regions, may show a region that the
+  /// detector has missed: the largest of the stream so far, or a third of the frame's shorter side.
+  int largest_side() const noexcept { return side_; }
+
   /// At the end of a stream, there is nothing left to wait for before a warning.
   void end() { warning_.end(); }
   /// Posts the warning for which the frames since the start give reason. No context may be current.
   void post_warning(GstElement* element) { warning_.post(element); }
 
  private:
+  void find_metas(const FrameInfo& frame, const RegionSettings& settings,
+                  regions::Parameters& parameters);
+  bool counts(const RegionSettings& settings, GQuark label, double confidence);
+  std::optional<SelectedMask> select(const DetectedMask& mask, std::size_t number,
+                                     const RegionSettings& settings);
+  void add(SelectedMask mask, regions::Parameters& parameters);
+  void find_regions(const FrameInfo& frame, const RegionSettings& settings,
+                    regions::Parameters& parameters);
+  void measure(const RegionSettings& settings, const regions::Parameters& parameters);
   bool any_in_frame(const regions::Parameters& parameters, int first) const;
   void remember(const regions::Parameters& parameters, int first, const RegionSettings& settings);
   bool recall(const RegionSettings& settings, regions::Parameters& parameters);
 
+  struct Found {
+    regions::Box box;
+    std::uint16_t angle;
+  };
+
   std::optional<GstVideoInfo> video_;
   std::optional<FrameClock> clock_;
-  std::vector<regions::Box>
-      last_;              ///< of the last frame whose regions were known, if they may stay
+  FrameDetections detections_;       ///< of the frame
+  std::vector<bool> counted_;        ///< the objects of these that count
+  std::vector<SelectedMask> masks_;  ///< of the frame
+  int side_ = 0, widest_ = 0;        ///< largest_side() of the frame, and of all since the caps
+  /// Of the last frame whose regions were known, if they may stay.
+  std::vector<Found> last_;
+  std::vector<SelectedMask> last_masks_;
   GstClockTime age_ = 0;  ///< time since that frame
   RegionWarning warning_;
 };

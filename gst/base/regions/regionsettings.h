@@ -59,6 +59,7 @@ class RegionTypes {
   /// Returns true if a region with this label counts. Without labels, all do. Upper and lower case
   /// of ASCII letters are the same.
   bool accepts(GQuark label) const;
+  bool accepts_all() const noexcept { return parsed_->labels.empty(); }
 
  private:
   struct Parsed {
@@ -72,11 +73,16 @@ class RegionTypes {
 /// The part of a frame that is processed if none of its regions is known.
 enum class RegionsMissing { pass, all };
 
+/// What counts where a detector has both boxes and masks.
+enum class RegionMasks { prefer, ignore, only };
+
 /// The settings of an element that works on regions derive from this.
 struct RegionSettings {
   RegionText regions;
   bool use_roi_meta = false;
   RegionTypes region_types;
+  double region_confidence = 0;
+  RegionMasks region_masks = RegionMasks::prefer;
   regions::Shape region_shape = regions::Shape::rectangle;
   int region_margin = 0;
   int region_feather = 0;
@@ -105,6 +111,18 @@ void add_region_properties(ElementProperties<Settings>& all) {
                                       "separated by commas, in upper or lower "
                                       "case (empty = all)"},
                                      &Settings::region_types);
+  all.add({"region-confidence", "Region confidence",
+           "With use-roi-meta: the least confidence with which a detection counts; those without "
+           "a confidence always count"},
+          &Settings::region_confidence, Range<double>{0, 1});
+  all.template add<RegionMasks>(
+      {"region-masks", "Region masks",
+       "With use-roi-meta: how segmentation masks count (GStreamer 1.26 and newer have them)"},
+      &Settings::region_masks, "GstCudaVisionRegionMasks",
+      {{RegionMasks::prefer, "A detection with a mask is its mask, others are their boxes",
+        "prefer"},
+       {RegionMasks::ignore, "Only boxes count", "ignore"},
+       {RegionMasks::only, "Only masks count", "only"}});
   all.template add<regions::Shape>(
       {"region-shape", "Region shape", "Shape of the regions within their rectangles"},
       &Settings::region_shape, "GstCudaVisionRegionShape",

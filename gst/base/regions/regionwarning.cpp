@@ -49,6 +49,12 @@ std::string labels_text(const RegionSettings& settings, const std::vector<GQuark
          ". Correct region-types, or leave it empty so that all labels count.";
 }
 
+std::string confidence_text(const RegionSettings& settings, double largest) {
+  return "No detection reaches region-confidence=" + text_of(settings.region_confidence) +
+         "; the largest confidence seen is " + text_of(largest) + ". So " + consequence(settings) +
+         ". Lower region-confidence.";
+}
+
 std::string metas_text(const RegionSettings& settings) {
   return "use-roi-meta=true, but no frame of the first 5 s had a region of interest in its metas. "
          "So " +
@@ -78,14 +84,23 @@ void RegionWarning::saw_none(const GstVideoInfo& video, const RegionSettings& se
   const auto box = std::find_if(begin, end, [](const Box& one) { return !one.empty(); });
   if (box != end)
     return explain(outside_text(video, settings, *box));
+  if (parameters.mask_count > 0 &&
+      !overlap(parameters.mask_boxes[0], {0, 0, video.width, video.height}))
+    return explain(outside_text(video, settings, parameters.mask_boxes[0]));
   waited_ += elapsed;
   if (!settings.use_roi_meta || waited_ < warning_timeouts::no_region.time)
     return;
+  if (largest_confidence_ >= 0)
+    return explain(confidence_text(settings, largest_confidence_));
   explain(other_labels_.empty() ? metas_text(settings) : labels_text(settings, other_labels_));
 }
 
 void RegionWarning::end() {
-  if (!settled_ && !other_labels_.empty())
+  if (settled_)
+    return;
+  if (largest_confidence_ >= 0)
+    explain(confidence_text(settings_, largest_confidence_));
+  else if (!other_labels_.empty())
     explain(labels_text(settings_, other_labels_));
 }
 

@@ -3,6 +3,7 @@
 
 #include <gst/video/video.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,10 @@ class RegionWarning {
   void saw_region() noexcept { settled_ = true; }
   /// A meta has a label that region-types does not name.
   void saw_other_label(GQuark label);
+  /// A detection is below region-confidence.
+  void saw_confidence(double confidence) noexcept {
+    largest_confidence_ = std::max(largest_confidence_, confidence);
+  }
   /// A frame has no region. Those of its rectangles that could be one begin at `first`. elapsed is
   /// the time since the frame before.
   void saw_none(const GstVideoInfo& video, const RegionSettings& settings,
@@ -38,8 +43,9 @@ class RegionWarning {
   bool settled_ = false;  ///< there is a region, or the reason is known
   GstClockTime waited_ = 0;
   std::vector<GQuark> other_labels_;
-  RegionSettings settings_;  ///< of the last frame without a region
-  std::string warning_;      ///< to be posted
+  double largest_confidence_ = -1;  ///< of those below region-confidence
+  RegionSettings settings_;         ///< of the last frame without a region
+  std::string warning_;             ///< to be posted
 };
 
 }  // namespace cudavision

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cuda/core/dispatch.h"
 #include "tests/bench/subject.h"
 #include "tests/kernels/gaussblur/gaussblur_case.h"
 #include "tests/kernels/mosaic/mosaic_case.h"
+#include "tests/kernels/regions/masks_case.h"
 #include "tests/kernels/regions/regions_case.h"
 
 namespace cudavision::bench {
@@ -173,6 +175,67 @@ void add_region_table(Subjects& subjects, const Entry<InRegions<Parameters>> (&t
       });
 }
 
+/// The launches that find the distances from a mask.
+class MaskRun {
+ public:
+  MaskRun(Device& device, const test::MasksCase& test)
+      : device_(device),
+        samples_(device, test.masks[0].bytes),
+        ids_(device, test.masks[0].ids),
+        distances_(device, std::vector<std::uint8_t>(2 * static_cast<std::size_t>(test.width) *
+                                                     static_cast<std::size_t>(test.height))),
+        mask_(device, {{samples_.data(), test.masks[0].pitch, ids_.data(), test.masks[0].width,
+                        test.masks[0].height, 1, test.masks[0].box}}) {
+    const View<std::uint8_t> rows{distances_.data(), test.width, test.height, test.width};
+    work_ = {mask_.data(), 1,
+             test.radius,  {0, 0, test.width, test.height},
+             rows,         {rows.row(test.height), test.width, test.height, test.width}};
+  }
+
+  void run() const {
+    dispatch<regions::find_mask_distances_cuda, regions::find_mask_distances_cpu>(device_, work_);
+  }
+
+ private:
+  Device& device_;
+  const test::DeviceBlock<std::uint8_t> samples_;
+  const test::DeviceBlock<std::uint32_t> ids_;
+  const test::DeviceBlock<std::uint8_t> distances_;
+  const test::DeviceBlock<regions::MaskPlane> mask_;
+  regions::MaskWork work_;
+};
+
+/// A mask of a quarter of the frame's resolution, in which `discs` discs are selected.
+void add_mask(Subjects& subjects, Size size, int radius, int discs, double required) {
+  test::MaskPicture mask;
+  mask.width = mask.pitch = size.width / 4;
+  mask.height = size.height / 4;
+  mask.box = {0, 0, size.width, size.height};
+  mask.ids = {2, 0, 0, 0, 0, 0, 0, 0};
+  for (int y = 0; y < mask.height; ++y)
+    for (int x = 0; x < mask.width; ++x) {
+      bool inside = false;
+      for (int i = 0; i < discs; ++i) {
+        const int dx = x - mask.width * (2 * i + 1) / (2 * discs), dy = y - mask.height / 2;
+        inside |= dx * dx + dy * dy < mask.height * mask.height / 64;
+      }
+      mask.bytes.push_back(inside);
+    }
+  const test::MasksCase test{size.width, size.height, radius, {mask}};
+  Subject subject{{"distances of " + std::to_string(radius) + " pixels from " +
+                       std::to_string(discs) + " discs",
+                   "mask", size.width, size.height, "", required},
+                  cuda};
+  subject.test = test;
+  const std::size_t pixels =
+      static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height);
+  subject.prepare = [=](Device& device) -> PreparedWork {
+    const auto state = std::make_shared<MaskRun>(device, test);
+    return {state, {{[run = state.get()] { run->run(); }, pixels + mask.bytes.size()}}};
+  };
+  subjects.push_back(subject);
+}
+
 }  // namespace
 
 void add_blur(Subjects& subjects) {
@@ -186,6 +249,9 @@ void add_mosaic(Subjects& subjects) {
 void add_regions(Subjects& subjects) {
   add_region_table(subjects, blurred_regions, blur_name, test::plain_gaussblur_case);
   add_region_table(subjects, mosaic_regions, mosaic_name, mosaic_case);
+  add_mask(subjects, hd, 64, 3, 40);
+  add_mask(subjects, uhd, 64, 3, 0);
+  add_mask(subjects, hd, 254, 3, 0);
 }
 
 }  // namespace cudavision::bench

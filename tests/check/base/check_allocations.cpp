@@ -136,6 +136,16 @@ TEST(test_regions, .unless(unless_allocations_count())) {
                  })});
 }
 
+// Regions of changing sizes change the strength.
+TEST(test_region_strength, .unless(unless_allocations_count())) {
+  for (const char* element : {"cudagaussblur", "cudapixelate"})
+    expect_no_more(element, {{"regions", "2,2,9,9"}, {"region-strength", "0.25"}}, {300, 200},
+                   {setting([](FilterHarness& filter, int i) {
+                     const std::string side = std::to_string(9 + i % 150);
+                     filter.set("regions", "2,2," + side + "," + side);
+                   })});
+}
+
 TEST(test_statistics_of_regions, .unless(unless_allocations_count())) {
   expect_no_more("cudahistequalize",
                  {{"statistics-region", "regions"}, {"regions", "20,20,60,60;0.4,0.4,0.3,0.5"}},

@@ -39,6 +39,8 @@ const std::vector<PropertySpec>& region_properties() {
       {"regions", playing, "", "1,2,3,4;0.5,0.5,0.25,0.25"},
       {"use-roi-meta", playing, "false", "true"},
       {"region-types", playing, "", "face,plate"},
+      {"region-confidence", playing, "0", "0.5", 0, 1},
+      {"region-masks", playing, "prefer", "only", 0, 0, "prefer ignore only"},
       {"region-shape", playing, "rectangle", "ellipse", 0, 0, "rectangle ellipse"},
       {"region-margin", playing, "0", "12", 0, 65535},
       {"region-feather", playing, "0", "65535", 0, 65535},

@@ -133,6 +133,33 @@ TEST(test_extreme_metas, .for_each_element()) {
   }
 }
 
+// DL Streamer and others store the confidence in a parameter of the meta.
+TEST(test_confidence_of_metas, .for_each_element()) {
+  const FormatSpec& format = format_named("GRAY8");
+  const Picture picture = random_picture(format, 4), processed = result(picture);
+  FilterHarness filter({{"use-roi-meta", "true"}, {"region-confidence", "0.5"}});
+  start(filter, format);
+  const std::vector<Box> boxes = {{3, 4, 20, 30}, {30, 4, 40, 30}, {50, 4, 60, 30}};
+  GstBuffer* buffer = to_buffer(picture);
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    with_region(buffer, boxes[i]);
+    if (i == 2)
+      continue;  // without a confidence
+    auto* meta = gst_buffer_get_video_region_of_interest_meta_id(buffer, 0);
+    gpointer state = nullptr;
+    while (auto* next = static_cast<GstVideoRegionOfInterestMeta*>(
+               static_cast<gpointer>(gst_buffer_iterate_meta_filtered(
+                   buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))))
+      if (static_cast<int>(next->x) == boxes[i].x0)
+        meta = next;
+    gst_video_region_of_interest_meta_add_param(
+        meta,
+        gst_structure_new("detection", "confidence", G_TYPE_DOUBLE, i == 0 ? 0.49 : 0.5, nullptr));
+  }
+  filter.expect(buffer, in_regions(picture, processed, rectangles({boxes[1], boxes[2]})),
+                "a confidence of 0.49 does not count");
+}
+
 // With wrong text, the last valid regions stay.
 TEST(test_wrong_text, .for_each_element()) {
   const FormatSpec& format = format_named("YUY2");

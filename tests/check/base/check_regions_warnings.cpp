@@ -29,8 +29,11 @@ class Stream {
   void push(int count, const char* label = nullptr, guint x = 3, guint y = 4) {
     for (int i = 0; i < count; ++i) {
       GstBuffer* buffer = at(number_++ * frame_time, to_buffer(picture_), frame_time);
-      if (label)
-        gst_buffer_add_video_region_of_interest_meta(buffer, label, x, y, 20, 10);
+      if (label) {
+        auto* meta = gst_buffer_add_video_region_of_interest_meta(buffer, label, x, y, 20, 10);
+        gst_video_region_of_interest_meta_add_param(
+            meta, gst_structure_new("detection", "confidence", G_TYPE_DOUBLE, confidence, nullptr));
+      }
       const Owned<GstBuffer> out = filter.process(buffer);
     }
   }
@@ -45,6 +48,7 @@ class Stream {
   }
 
   FilterHarness filter;
+  double confidence = 1;  ///< of the metas
 
  private:
   const Picture picture_ = make_picture(format_named("GRAY8"), width, height, Content::random, 1);
@@ -119,6 +123,15 @@ TEST(test_other_labels, .for_each_element()) {
     other.filter.send_eos();
     other.expect_no_warning("a label that counts, in upper or lower case");
   }
+}
+
+TEST(test_low_confidence, .for_each_element()) {
+  Stream stream({{"use-roi-meta", "true"}, {"region-confidence", "0.9"}});
+  stream.confidence = 0.25;
+  stream.push(10, "face");
+  stream.expect_no_warning("a better one may come");
+  stream.filter.send_eos();
+  stream.expect_warning({"region-confidence=0.9", "0.25", "frames pass unchanged", "Lower"});
 }
 
 TEST(test_no_metas, .for_each_element()) {

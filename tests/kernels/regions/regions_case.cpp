@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "tests/kernels/regions/masks_case.h"
 #include "tests/kernels/regions/regions_definition.h"
 
 namespace cudavision::test {
@@ -64,16 +65,44 @@ RegionBlendCase make_region_blend_case(std::uint64_t seed, int number, int max_p
   return test;
 }
 
+RegionBlendCase make_turned_region_case(std::uint64_t seed, int number, int max_pixels) {
+  RegionBlendCase test = make_region_blend_case(seed, number, max_pixels);
+  Random random(test.content_seed + 29);
+  for (std::uint16_t& angle : test.parameters.angles)
+    angle = random.one_in(3)
+                ? static_cast<std::uint16_t>(0)
+                : static_cast<std::uint16_t>(random.one_in(4) ? random.between(-2, 4) << 13
+                                                              : random.between(0, 65535));
+  return test;
+}
+
+RegionBlendCase make_masked_region_case(std::uint64_t seed, int number, int max_pixels) {
+  RegionBlendCase test = make_turned_region_case(seed, number, max_pixels);
+  Random random(test.content_seed + 31);
+  regions::Parameters& p = test.parameters;
+  p.mask_growth = random.one_in(4) ? random.log_uniform(300) : 0;
+  MasksCase masks{test.layout.width, test.layout.height, 0,
+                  random_masks(test.layout.width, test.layout.height, 4, random)};
+  if (random.one_in(3))
+    p.count = 0;
+  for (const MaskPicture& mask : masks.masks)
+    p.mask_boxes[static_cast<std::size_t>(p.mask_count++)] = mask.box;
+  masks.radius = p.mask_radius();
+  test.distances = defined_distances(masks);
+  return test;
+}
+
 std::string describe(const RegionBlendCase& test) {
   const regions::Parameters& p = test.parameters;
   char text[200];
-  std::snprintf(text, sizeof text, "%d %s, margin %d, feather %d%s%s", p.count,
-                p.shape == regions::Shape::rectangle ? "rectangles" : "ellipses", p.margin,
+  std::snprintf(text, sizeof text, "%d masks, %d %s, margin %d, feather %d%s%s", p.mask_count,
+                p.count, p.shape == regions::Shape::rectangle ? "rectangles" : "ellipses", p.margin,
                 p.feather, p.invert ? ", inverted" : "", p.fields ? ", fields" : "");
   std::string description = text;
   for (int i = 0; i < std::min(p.count, 5); ++i) {
     const regions::Box& box = p.boxes[static_cast<std::size_t>(i)];
-    std::snprintf(text, sizeof text, ", [%d,%d)x[%d,%d)", box.x0, box.x1, box.y0, box.y1);
+    std::snprintf(text, sizeof text, ", [%d,%d)x[%d,%d) turned by %d", box.x0, box.x1, box.y0,
+                  box.y1, p.angles[static_cast<std::size_t>(i)]);
     description += text;
   }
   return describe(test, description);
@@ -87,7 +116,7 @@ std::vector<std::uint8_t> RegionBlendCase::processed_block() const {
 
 void RegionBlendCase::define(const ConstFrame& from, const Frame& to) const {
   const auto processed = processed_block();
-  defined_region_blend(layout, parameters, from, processed_in(processed.data()), to);
+  defined_region_blend(layout, parameters, from, processed_in(processed.data()), to, distances);
 }
 
 regions::Parameters RegionBlendCase::other_parameters() const {
@@ -100,6 +129,7 @@ regions::Parameters RegionBlendCase::other_parameters() const {
   other.fields = !parameters.fields;
   other.count = parameters.count == 2 ? 3 : 2;
   other.boxes[0] = {-5, -7, 30, 20};
+  other.angles[0] = parameters.angles[0] == 5000 ? 0 : 5000;
   other.boxes[1] = {12, 9, 70, 33};
   other.boxes[2] = {40, 3, 41, 100};
   return other;

@@ -16,6 +16,9 @@ class RegionBlendFrames;
 struct RegionBlendCase : FilterCase<RegionBlendCase, regions::RegionBlend, regions::Parameters> {
   using Frames = RegionBlendFrames;
 
+  /// Distances of the frame's pixels from masks, if the parameters have masks.
+  std::vector<std::uint8_t> distances;
+
   /// Returns the processed frame, in the same placement as the output.
   std::vector<std::uint8_t> processed_block() const;
   ConstFrame processed_in(const std::uint8_t* block) const { return frame_in(layout, out, block); }
@@ -31,12 +34,15 @@ class RegionBlendFrames : public CaseFrames<RegionBlendCase> {
   RegionBlendFrames(Device& device, const RegionBlendCase& one, const Arguments&... arguments)
       : CaseFrames(device, one, arguments...),
         processed_block_(device, one.processed_block()),
+        distances_block_(device, one.distances),
+        distances_{distances_block_.data(), one.layout.width, one.layout.height, one.layout.width},
         processed(one.processed_in(processed_block_.data())) {}
 
-  void run(regions::RegionBlend& blend) const { blend.run(in, processed, out); }
+  void run(regions::RegionBlend& blend) const { blend.run(in, processed, out, distances_); }
 
  private:
-  DeviceBlock<std::uint8_t> processed_block_;
+  DeviceBlock<std::uint8_t> processed_block_, distances_block_;
+  View<const std::uint8_t> distances_;
 
  public:
   ConstFrame processed;
@@ -49,6 +55,12 @@ regions::Parameters random_regions(int width, int height, int maximum, Random& r
 regions::Parameters one_region(const regions::Box& box, regions::Shape shape, int feather);
 
 RegionBlendCase make_region_blend_case(std::uint64_t seed, int number, int max_pixels);
+
+/// The same with some of the boxes turned.
+RegionBlendCase make_turned_region_case(std::uint64_t seed, int number, int max_pixels);
+
+/// The same with masks, too.
+RegionBlendCase make_masked_region_case(std::uint64_t seed, int number, int max_pixels);
 
 constexpr auto plain_region_blend_case = plain_case<RegionBlendCase>;
 

@@ -11,6 +11,8 @@ namespace {
 using namespace regions;
 
 CUDAVISION_RANDOM_CASES(RegionBlendCases, make_region_blend_case);
+CUDAVISION_RANDOM_CASES(TurnedRegionCases, make_turned_region_case);
+CUDAVISION_RANDOM_CASES(MaskedRegionCases, make_masked_region_case);
 
 Parameters with(Parameters parameters, int margin, bool invert) {
   parameters.margin = margin;
@@ -28,6 +30,11 @@ Parameters rectangle(const Box& box, int feather = 0) {
 }
 Parameters ellipse(const Box& box, int feather = 0) {
   return one_region(box, Shape::ellipse, feather);
+}
+
+Parameters turned(Parameters parameters, int angle) {
+  parameters.angles.fill(static_cast<std::uint16_t>(angle));
+  return parameters;
 }
 
 /// As many boxes as possible, in a grid that reaches beyond the frame.
@@ -84,6 +91,21 @@ const Extreme<Parameters> extremes[] = {
      with(rectangle({20, 20, 30, 30}, 5), 0, true)},
     {"MostRegions", "RGB", 290, 220, Content::random, max_regions(Shape::rectangle, 0)},
     {"MostEllipses", "NV12", 290, 220, Content::random, max_regions(Shape::ellipse, 6)},
+    {"MostTurned", "NV12", 290, 220, Content::random, turned(max_regions(Shape::ellipse, 6), 777)},
+    {"TurnedByAnEighth", "I420", 91, 61, Content::random,
+     turned(rectangle({20, 20, 60, 40}), 8192)},
+    {"TurnedByAQuarter", "RGB", 91, 61, Content::random,
+     turned(rectangle({20, 20, 60, 40}, 5), 16384)},
+    {"TurnedLargest", "GRAY16", 71, 51, Content::random,
+     with(turned(rectangle({-1048576, -1048576, 1048576, 1048576}, 65535), 12345), 65535, false)},
+    {"TurnedLargestEllipse", "RGBA", 71, 51, Content::random,
+     with(turned(ellipse({-1048576, -1048576, 1048576, 1048576}, 65535), 54321), 65535, false)},
+    {"TurnedFarAway", "RGBA", 71, 51, Content::random,
+     with(turned(ellipse({1048570, 1048570, 1048576, 1048576}, 65535), 333), 65535, false)},
+    {"TurnedNeedle", "YUY2", 300, 300, Content::random,
+     turned(rectangle({3, 150, 297, 151}), 3000)},
+    {"TurnedInverted", "P010", 91, 61, Content::random,
+     of_fields(with(turned(rectangle({20, 20, 60, 40}, 9), 60000), 2, true))},
     {"WidestRow", "GRAY8", 65535, 1, Content::random, ellipse({1000, -3, 60000, 4}, 900)},
     {"HighestColumn", "RGBx", 1, 65535, Content::random, rectangle({-3, 1000, 4, 60000}, 900)},
 };

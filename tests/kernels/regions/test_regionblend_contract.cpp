@@ -67,6 +67,14 @@ struct RegionBlendContract : ContractTraits<RegionBlendCase> {
         {"-1 regions", valid, changed([](Parameters& p) { p.count = -1; })},
         {"region 0 has a coordinate of 1048577", valid,
          changed([](Parameters& p) { p.boxes[0].x1 = 1048577; })},
+        {"65 masks; there may be at most 64", valid,
+         changed([](Parameters& p) { p.mask_count = 65; })},
+        {"a growth of masks of -1 pixels", valid,
+         changed([](Parameters& p) { p.mask_growth = -1; })},
+        {"mask 0 has a coordinate of 1048577", valid, changed([](Parameters& p) {
+           p.mask_count = 1;
+           p.mask_boxes[0].x1 = 1048577;
+         })},
         {"region 0 has a coordinate of -1048577", valid,
          changed([](Parameters& p) { p.boxes[0].y0 = -1048577; })},
     };
@@ -89,6 +97,8 @@ struct RegionBlendContract : ContractTraits<RegionBlendCase> {
           Parameters parameters = one_region({30, 20, 90, 50}, shape, 10);
           parameters.invert = invert;
           parameters.fields = invert != (shape == Shape::ellipse);
+          if (cases.size() % 3 == 0)
+            parameters.angles[0] = 5000;
           cases.push_back(dense(layout, width, height, parameters));
         }
     return cases;
@@ -120,6 +130,9 @@ TEST(RegionParameters, AreEqualWhereNothingThatCountsDiffers) {
       [](Parameters& p) { p.fields = true; },
       [](Parameters& p) { p.count = 2; },
       [](Parameters& p) { p.boxes[0].x1 = 1; },
+      [](Parameters& p) { p.angles[0] = 1; },
+      [](Parameters& p) { p.mask_count = 1; },
+      [](Parameters& p) { p.mask_growth = 1; },
   };
   for (const auto& change : changes)
     EXPECT_NE(changed(change), small);
@@ -166,6 +179,22 @@ TEST_P(RegionBlendUse, NothingOfARegionStays) {
   });
 }
 
+TEST_P(RegionBlendUse, NeedsTheDistancesFromMasks) {
+  on_device([](Device& device) {
+    const FrameLayout layout = gray_layout(20, 10);
+    const RegionBlendCase test = plain_region_blend_case(layout, changed([](Parameters& p) {
+                                                           p.mask_count = 1;
+                                                           p.mask_boxes[0] = {2, 2, 5, 5};
+                                                         }),
+                                                         Content::random, 1);
+    const RegionBlendFrames frames(device, test);
+    RegionBlend blend(device, layout, test.parameters);
+    EXPECT_FALSE(blend.identity());
+    CUDAVISION_EXPECT_ERROR(blend.run(frames.in, frames.processed, frames.out), invalid_argument,
+                            "the frame has 20×10");
+  });
+}
+
 TEST_P(RegionBlendUse, KnowsTheIdentity) {
   on_device([](Device& device) {
     const FrameLayout layout = gray_layout(200, 100);
@@ -176,6 +205,15 @@ TEST_P(RegionBlendUse, KnowsTheIdentity) {
     EXPECT_TRUE(identity(one_region({200, 0, 300, 100}, Shape::rectangle, 0)));
     EXPECT_TRUE(identity(one_region({10, 10, 10, 50}, Shape::rectangle, 30)));
     EXPECT_TRUE(identity(one_region({-50, -50, 0, 100}, Shape::ellipse, 0)));
+    const auto masked = [&](const Box& box, int margin) {
+      Parameters parameters;
+      parameters.mask_count = 1;
+      parameters.mask_boxes[0] = box;
+      parameters.margin = margin;
+      return identity(parameters);
+    };
+    EXPECT_TRUE(masked({200, 0, 300, 100}, 30)) << "a mask has no pixel in the frame";
+    EXPECT_FALSE(masked({199, 0, 300, 100}, 0));
     EXPECT_FALSE(identity(one_region({199, 99, 200, 100}, Shape::rectangle, 0)));
     EXPECT_FALSE(identity(one_region({-50, -50, 0, 100}, Shape::rectangle, 9)));
     EXPECT_FALSE(identity(changed([](Parameters& p) {

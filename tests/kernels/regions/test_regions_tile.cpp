@@ -4,13 +4,16 @@
 // kernel consists of, and compares the result with the definition.
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "cuda/regions/backend.h"
+#include "cuda/regions/maskbits.h"
 #include "cuda/regions/numberedcells.h"
 #include "cuda/regions/tile.h"
 #include "cuda/regions/tileselection.h"
 #include "tests/kernels/common/case_suites.h"
+#include "tests/kernels/regions/masks_case.h"
 #include "tests/kernels/regions/regions_case.h"
 #include "tests/kernels/regions/regions_definition.h"
 
@@ -26,7 +29,14 @@ struct HostLaunch {
     const Parameters& p = test.parameters;
     const Selection selection = select(test.layout, p);
     regions.assign(selection.regions.begin(), selection.regions.begin() + selection.count);
+    turned.assign(selection.turned.begin(), selection.turned.begin() + selection.turned_count);
+    arguments.turned = turned.data();
+    arguments.turned_count = static_cast<int>(turned.size());
     arguments.active = selection.active;
+    arguments.distances = test.distances.empty() ? nullptr : test.distances.data();
+    arguments.distances_pitch = test.layout.width;
+    arguments.mask_margin = p.mask_margin();
+    arguments.mask_feather = p.mask_feather();
     arguments.regions = regions.data();
     arguments.region_count = static_cast<int>(regions.size());
     arguments.shape = p.shape;
@@ -54,6 +64,7 @@ struct HostLaunch {
   }
 
   std::vector<Region> regions;
+  std::vector<TurnedRegion> turned;
   BlendArguments arguments;
   int blocks = 0;
 };
@@ -75,7 +86,7 @@ void mix_rows(const ThreadPart& part, const WordOf& word_of) {
   }
 }
 
-template <int kSampleBytes>
+template <int kSampleBytes, bool kAnyShape>
 void run_blocks(const HostLaunch& launch) {
   const BlendArguments& a = launch.arguments;
   for (int block = 0; block < launch.blocks; ++block) {
@@ -85,13 +96,21 @@ void run_blocks(const HostLaunch& launch) {
     for (int i = a.region_count - 1; i >= 0; --i)
       if (overlap(grown(a.regions[i].box, a.feather), tile))
         near.push_back(static_cast<std::uint16_t>(i));
+    for (int i = 0; i < a.turned_count; ++i)
+      if (overlap(a.turned[i].reached, tile))
+        near.push_back(static_cast<std::uint16_t>(a.region_count + i));
     const bool touched = a.invert || a.active.touch(tile);
     for (int thread = 0; thread < BlendTile::threads; ++thread) {
       const ThreadPart part(plane, block, thread);
       std::uint16_t weights[BlendTile::thread_rows][Chunk::bytes / kSampleBytes];
-      find_weights<kSampleBytes>(
-          a, part, {near.data(), static_cast<int>(near.size())},
-          [&](int row, int sample) -> std::uint16_t& { return weights[row][sample]; });
+      const NearRegions numbers{near.data(), static_cast<int>(near.size())};
+      const auto weight_of = [&](int row, int sample) -> std::uint16_t& {
+        return weights[row][sample];
+      };
+      if (kAnyShape)
+        find_weights_by_pixel<kSampleBytes>(a, part, numbers, weight_of);
+      else
+        find_weights<kSampleBytes>(a, part, numbers, weight_of);
       mix_rows(part, [&](int r, int w, std::uint32_t in, std::uint32_t processed) {
         return !touched ? in : mixed_word<kSampleBytes>(a, in, processed, [&](int i) {
           return int{weights[r][w * (4 / kSampleBytes) + i]};
@@ -143,12 +162,54 @@ void expect_defined_frame(const RegionBlendCase& test, const Run& one_byte, cons
   ASSERT_EQ(difference(test, defined_output(test, input, poison), output), "");
 }
 
+Parameters changed_margin(Parameters parameters, int margin) {
+  parameters.margin = margin;
+  return parameters;
+}
+
 class RegionsTile : public LayoutCases {};
 
 TEST_P(RegionsTile, BlocksOfTheKernelMakeTheDefinedFrame) {
   for_each_case(make_region_blend_case, [](const RegionBlendCase& test) {
-    expect_defined_frame(test, run_blocks<1>, run_blocks<2>);
+    expect_defined_frame(test, run_blocks<1, false>, run_blocks<2, false>);
   });
+}
+
+TEST_P(RegionsTile, BlocksForAnyShapeMakeTheDefinedFrame) {
+  for (const auto make : {make_turned_region_case, make_masked_region_case})
+    for_each_case(make, [](const RegionBlendCase& test) {
+      expect_defined_frame(test, run_blocks<1, true>, run_blocks<2, true>);
+    });
+}
+
+/// The threads of the kernels that find the distances from masks, on the host.
+TEST(MaskThreads, FindTheDefinedDistances) {
+  for (int number = 0; number < 60; ++number) {
+    const MasksCase test = make_masks_case(settings().seed, number, 1 << 16);
+    SCOPED_TRACE(describe(test));
+    const int words = (test.width + 31) / 32, pitch = (test.width + 127) / 128 * 128;
+    std::vector<std::uint32_t> memory(static_cast<std::size_t>(pitch / 4 * test.height));
+    const View<std::uint8_t> rows{reinterpret_cast<std::uint8_t*>(memory.data()), test.width,
+                                  test.height, pitch};
+    MasksCase within_rows = test;
+    within_rows.radius = 0;
+    const std::vector<std::uint8_t> selected = defined_distances(within_rows);
+    for (int y = 0; y < test.height; ++y) {
+      std::vector<std::uint32_t> bits(static_cast<std::size_t>(words));
+      for (int x = 0; x < test.width; ++x)
+        if (selected[static_cast<std::size_t>(y * test.width + x)] == 0)
+          bits[static_cast<std::size_t>(x / 32)] |= 1u << (x % 32);
+      for (int x = 0; x < test.width; x += 4)
+        *reinterpret_cast<std::uint32_t*>(rows.row(y) + x) =
+            row_distances(bits.data(), words, x, test.radius);
+    }
+    const std::vector<std::uint8_t> expected = defined_distances(test);
+    for (int y = 0; y < test.height; ++y)
+      for (int x = 0; x < test.width; ++x)
+        ASSERT_EQ(column_distances(rows, x / 4 * 4, y, test.radius) >> (x % 4 * 8) & 255,
+                  expected[static_cast<std::size_t>(y * test.width + x)])
+            << x << ", " << y;
+  }
 }
 
 TEST_P(RegionsTile, BlocksThatSelectWholePixelsMakeTheDefinedFrame) {
@@ -228,6 +289,63 @@ TEST(RegionsArithmetic, IsTheDefinedOneForSinglePixels) {
             parameters.feather),
         defined_weight(parameters, x, y));
   }
+}
+
+/// Turned by nothing, or by half a turn, both shapes are those that are not turned.
+TEST(RegionsArithmetic, TurningByHalfATurnChangesNothing) {
+  Random random(84);
+  for (int i = 0; i < 100000; ++i) {
+    const int side = random.log_uniform(i % 2 == 0 ? 60 : 20000);
+    Parameters parameters =
+        one_region({random.between(-side, side), random.between(-side, side), 0, 0},
+                   random.one_in(2) ? Shape::rectangle : Shape::ellipse,
+                   random.one_in(3) ? 0 : random.log_uniform(100));
+    Box& box = parameters.boxes[0];
+    box.x1 = box.x0 + random.log_uniform(side);
+    box.y1 = box.y0 + random.log_uniform(side);
+    const int x = random.between(0, 2 * side + 100), y = random.between(0, 2 * side + 100);
+    for (const int angle : {0, 32768})
+      ASSERT_EQ(turned_weight(turned_region_of(box, angle, 3, parameters.feather), parameters.shape,
+                              parameters.feather, x, y),
+                defined_weight(changed_margin(parameters, 3), x, y));
+  }
+}
+
+/// Every pixel whose centre is in the exact rectangle has the full weight, and what has any weight
+/// is in the box that is looked at.
+TEST(RegionsArithmetic, TurnedRectanglesCoverTheExactOnes) {
+  Random random(86);
+  int inside = 0;
+  for (int i = 0; i < 300000; ++i) {
+    const int side = random.log_uniform(8000);
+    const Box box{random.between(-side, side), random.between(-side, side), 0, 0};
+    const Box whole{box.x0, box.y0, box.x0 + random.log_uniform(side),
+                    box.y0 + random.log_uniform(side)};
+    const double turn = random.between(0, 1 << 20) / double(1 << 20) * 6.283185307179586;
+    const int angle = static_cast<int>(std::lround(turn / 6.283185307179586 * 65536)) % 65536;
+    const int feather = random.one_in(2) ? 0 : random.log_uniform(50);
+    const TurnedRegion region = turned_region_of(whole, angle, 0, feather);
+    // A pixel near a place in the rectangle or just outside of it.
+    const double along = random.between(-1100, 1100) / 2000.0 * (whole.x1 - whole.x0);
+    const double across = random.between(-1100, 1100) / 2000.0 * (whole.y1 - whole.y0);
+    const double centre_x = (whole.x0 + whole.x1) / 2.0, centre_y = (whole.y0 + whole.y1) / 2.0;
+    const int x =
+        static_cast<int>(std::floor(centre_x + along * std::cos(turn) - across * std::sin(turn)));
+    const int y =
+        static_cast<int>(std::floor(centre_y + along * std::sin(turn) + across * std::cos(turn)));
+    const double dx = x + 0.5 - centre_x, dy = y + 0.5 - centre_y;
+    const int weight = turned_weight(region, Shape::rectangle, feather, x, y);
+    if (std::abs(dx * std::cos(turn) + dy * std::sin(turn)) <= (whole.x1 - whole.x0) / 2.0 &&
+        std::abs(dy * std::cos(turn) - dx * std::sin(turn)) <= (whole.y1 - whole.y0) / 2.0) {
+      ++inside;
+      ASSERT_EQ(weight, full_weight) << "pixel " << x << ", " << y;
+    }
+    for (const Shape shape : {Shape::rectangle, Shape::ellipse})
+      if (turned_weight(region, shape, feather, x, y) > 0) {
+        ASSERT_TRUE(overlap(region.reached, {x, y, x + 1, y + 1}));
+      }
+  }
+  EXPECT_GT(inside, 50000);
 }
 
 /// The ellipse is what the name promises: inside, at and outside its axes' ends.

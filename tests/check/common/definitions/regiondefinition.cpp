@@ -31,17 +31,18 @@ Properties properties_of(const Regions& regions) {
           {"region-invert", regions.invert ? "true" : "false"}};
 }
 
-Picture in_regions(const Picture& original, const Picture& processed, const Regions& regions) {
+Picture in_regions(const Picture& original, const Picture& processed, const Regions& regions,
+                   const std::vector<std::uint8_t>& distances) {
   Picture out = original;
   definition::defined_region_blend(layout_of(original), regions, frame_of(original),
-                                   frame_of(processed), frame_of(out));
+                                   frame_of(processed), frame_of(out), distances);
   return out;
 }
 
 Picture in_regions(const Picture& original, const Process& process, const Regions& regions,
-                   bool equalizes) {
+                   bool equalizes, const std::vector<std::uint8_t>& distances) {
   const auto work = [&](const Picture& in, Picture& out) {
-    out = in_regions(in, process(in), regions);
+    out = in_regions(in, process(in), regions, distances);
   };
   return equalizes ? in_equalizable_format(original, work) : in_native_format(original, work);
 }

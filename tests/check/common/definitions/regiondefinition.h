@@ -22,14 +22,15 @@ Regions rectangles(const std::vector<Box>& boxes);
 Properties properties_of(const Regions& regions);
 
 /// Returns the processed picture in the regions, and the original elsewhere. The format must be one
-/// that operations can read.
-Picture in_regions(const Picture& original, const Picture& processed, const Regions& regions);
+/// that operations can read. distances are those from masks, if there are any.
+Picture in_regions(const Picture& original, const Picture& processed, const Regions& regions,
+                   const std::vector<std::uint8_t>& distances = {});
 
 using Process = std::function<Picture(const Picture&)>;
 
 /// Does so for any format: process returns the result without regions, of the original in a format
 /// that operations can read or, if the element equalises RGB of more than 8 bits, of its luminance.
 Picture in_regions(const Picture& original, const Process& process, const Regions& regions,
-                   bool equalizes);
+                   bool equalizes, const std::vector<std::uint8_t>& distances = {});
 
 }  // namespace check

@@ -9,8 +9,6 @@
 
 namespace check {
 
-namespace {
-
 Owned<GstSample> pull_sample(GstElement* pipeline, const char* sink_name) {
   const Owned<GstElement> sink = element_in(pipeline, sink_name);
   GstSample* sample = nullptr;
@@ -35,8 +33,6 @@ Picture picture_in(GstSample* sample, const FormatSpec& format) {
               gst_structure_get_int(structure, "height", &height));
   return from_buffer(gst_sample_get_buffer(sample), format, width, height);
 }
-
-}  // namespace
 
 std::string picture_file(const std::string& name) {
   static const std::set<std::string> known = {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/check/common/owned.h"
 #include "tests/check/common/pictures/picture.h"
 
 /// Runs photographs through whole pipelines, from the compressed file to the pixels.
@@ -31,6 +32,11 @@ std::string unless_street();
 /// Why tests of these pictures, or of the photographs, cannot run; empty if they can.
 std::string unless_pictures(const std::vector<std::string>& names);
 std::string unless_photographs();
+
+/// Returns the next sample of an appsink.
+Owned<GstSample> pull_sample(GstElement* pipeline, const char* sink);
+/// Returns a sample's frame, which must have the format.
+Picture picture_in(GstSample* sample, const FormatSpec& format);
 
 /// Decodes a file and converts it to the format.
 Picture decoded(const std::string& file, const char* decoder, const FormatSpec& format);

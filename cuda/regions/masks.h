@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// Masks of a frame, and the distance of each pixel from what they select.
+//
+// A mask is a picture of region ids. It covers the box [x0, x1) × [y0, y1) of the frame, which may
+// reach beyond the frame. A pixel (x, y) of the frame in this box shows the nearest of the mask's
+// w×h samples, that in
+//   column ((2(x − x0) + 1)·w) div (2(x1 − x0)) and row ((2(y − y0) + 1)·h) div (2(y1 − y0)).
+// It is selected if the id of this sample counts, in at least one of the masks.
+//
+// A pixel's distance is the Chebyshev distance max(|Δx|, |Δy|) from the nearest selected pixel of
+// the frame, or 255 if it exceeds a radius of at most 254.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "cuda/core/device.h"
+#include "cuda/core/tableuploader.h"
+#include "cuda/core/view.h"
+#include "cuda/regions/regions.h"
+
+namespace cudavision::regions {
+
+struct Mask {
+  /// The ids in the device's memory, as bytes or as little-endian words of two bytes. Rows may have
+  /// any pitch and begin anywhere.
+  View<const std::uint8_t> rows;
+  int sample_bytes = 1;  ///< 1 or 2
+  Box box;               ///< not empty
+  /// Bit id % 32 of word id / 32 is set if that id counts: 8 or 2048 words in host memory, which
+  /// are only read during the call.
+  const std::uint32_t* ids = nullptr;
+};
+
+/// A mask whose ids the device can read.
+struct MaskPlane {
+  const std::uint8_t* samples;
+  std::int64_t pitch;
+  const std::uint32_t* ids;
+  int width, height;
+  int sample_bytes;
+  Box box;
+};
+
+struct MaskWork {
+  const MaskPlane* masks;
+  int count;
+  int radius;
+  Box reached;                ///< pixels outside of it have the distance 255
+  View<std::uint8_t> rows;    ///< scratch: the distances within each row
+  View<std::uint8_t> result;  ///< rows begin at multiples of 4 bytes and are padded to that
+};
+
+/// Finds the distances of frames of one size.
+class MaskDistances {
+ public:
+  /// Allocates. Throws out_of_memory.
+  MaskDistances(Device& device, int width, int height);
+
+  /// Finds the distances of a frame with at most Parameters::max_masks masks. Throws
+  /// invalid_argument. Only enqueues, unless the ids need more memory than before.
+  void run(std::span<const Mask> masks, int radius);
+
+  /// The distances of the last frame in the device's memory, one byte for each pixel.
+  View<const std::uint8_t> distances() const { return result_; }
+
+ private:
+  Device& device_;
+  Buffer memory_;
+  View<std::uint8_t> rows_, result_;
+  std::optional<TableUploader> tables_;
+  std::size_t table_words_ = 0;
+};
+
+/// The implementations; masks.cpp has validated their work.
+void find_mask_distances_cpu(Device& device, const MaskWork& work);
+void find_mask_distances_cuda(Device& device, const MaskWork& work);
+
+/// The sample of an axis of `samples` that the pixel at `offset` of `side` pixels shows.
+CUDAVISION_HOST_DEVICE inline int nearest_sample(int offset, int side, int samples) {
+  const std::uint64_t place =
+      (2 * static_cast<std::uint64_t>(offset) + 1) * static_cast<std::uint64_t>(samples);
+  const std::uint64_t length = 2 * static_cast<std::uint64_t>(side);
+  // GPUs divide 32 bits several times faster.
+  if (place >> 32 == 0)
+    return static_cast<int>(static_cast<std::uint32_t>(place) / static_cast<std::uint32_t>(length));
+  return static_cast<int>(place / length);
+}
+
+/// The row of samples that row y of the frame shows, which is in the mask's box.
+CUDAVISION_HOST_DEVICE inline const std::uint8_t* mask_row(const MaskPlane& mask, int y) {
+  const int row = nearest_sample(y - mask.box.y0, mask.box.y1 - mask.box.y0, mask.height);
+  return mask.samples + row * mask.pitch;
+}
+
+/// True if the mask selects column x of the frame, which is in its box.
+CUDAVISION_HOST_DEVICE inline bool selects(const MaskPlane& mask, const std::uint8_t* row, int x) {
+  const int column = nearest_sample(x - mask.box.x0, mask.box.x1 - mask.box.x0, mask.width);
+  const std::uint32_t id = mask.sample_bytes == 1
+                               ? row[column]
+                               : row[2 * column] | static_cast<std::uint32_t>(row[2 * column + 1])
+                                                       << 8;
+  return (mask.ids[id / 32] >> (id % 32) & 1) != 0;
+}
+
+}  // namespace cudavision::regions
