@@ -64,6 +64,7 @@ struct StereoSettings : sgm::Parameters, DeviceSettings {
   double alpha = -1;  ///< of make_rectification()
   CalibrationDrift calibration_drift = CalibrationDrift::warn;
   int frames_in_flight = 0;  ///< pairs; 0: automatic
+  bool detections = false;
 
   // 0: the calibration's.
   double focal_length = 0;

@@ -3,7 +3,7 @@
 
 #include <gst/video/gstvideometa.h>
 
-// The only file that uses GstAnalytics, whose API is not stable yet.
+// Only this file reads GstAnalytics, whose API is not stable yet.
 #ifdef HAVE_GST_ANALYTICS
 #ifndef GST_USE_UNSTABLE_API
 #define GST_USE_UNSTABLE_API
@@ -28,7 +28,7 @@ void for_each_detection(GstBuffer* frame, const std::function<void(const Detecti
              frame, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
     const auto* region = static_cast<GstVideoRegionOfInterestMeta*>(static_cast<gpointer>(meta));
     function({signed_coordinate(region->x), signed_coordinate(region->y), region->w, region->h,
-              region->roi_type});
+              region->roi_type, region->id, false});
   }
 #ifdef HAVE_GST_ANALYTICS
   GstAnalyticsRelationMeta* const meta = gst_buffer_get_analytics_relation_meta(frame);
@@ -41,7 +41,8 @@ void for_each_detection(GstBuffer* frame, const std::function<void(const Detecti
     gint x = 0, y = 0, width = 0, height = 0;
     gfloat confidence = 0;
     if (gst_analytics_od_mtd_get_location(&object, &x, &y, &width, &height, &confidence))
-      function({x, y, width, height, gst_analytics_od_mtd_get_obj_type(&object)});
+      function({x, y, width, height, gst_analytics_od_mtd_get_obj_type(&object),
+                static_cast<gint>(object.id), true});
   }
 #endif
 }

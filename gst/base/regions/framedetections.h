@@ -13,9 +13,11 @@ namespace cudavision {
 struct Detection {
   gint64 x, y, width, height;
   GQuark label;
+  gint id;            ///< of the meta, or of the detection in its GstAnalyticsRelationMeta
+  bool in_analytics;  ///< it is a detection of GstAnalytics
 };
 
-/// Calls function for each GstVideoRegionOfInterestMeta of the frame and, if GStreamer has
+/// Calls function for each GstVideoRegionOfInterestMeta of the frame and then, if GStreamer has
 /// GstAnalytics (from 1.24 on), for each object detection.
 void for_each_detection(GstBuffer* frame, const std::function<void(const Detection&)>& function);
 

@@ -48,6 +48,7 @@ using OpenPads = std::vector<OpenPad>;  ///< src first, as the request pads foll
 struct PairInFlight {
   OpenPads pads;
   PendingGpuWork work;
+  std::unique_ptr<PairDetections> detections;  ///< nullptr if they are not asked for
 };
 
 /// Selects the pairs that are inspected: the first one, then the first one of each further
@@ -86,6 +87,7 @@ struct StreamRun {
   std::unique_ptr<CameraRig> rig;
   RectifiedOptics optics;                  ///< of the pictures that are matched
   bool warned_of_unknown_lengths = false;  ///< with calibration=auto
+  bool warned_of_detections = false;       ///< of more than can be measured
 };
 
 /// The part of a cudasgmstereo element that belongs to the aggregating thread, in which
