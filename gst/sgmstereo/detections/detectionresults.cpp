@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "gst/base/devicemessages.h"
+#include "gst/core/text.h"
 #include "gst/sgmstereo/detections/pairdetections.h"
 
 // GstAnalytics' API is not stable yet.
@@ -52,7 +53,7 @@ GstStructure* object_structure(const PairDetections& pair, std::size_t number) {
   const Detection& detection = pair.detections[number];
   const regions::Box& visible = pair.visible[number];
   GstStructure* const structure = gst_structure_new(
-      "detection", "label", G_TYPE_STRING, g_quark_to_string(detection.label), "meta",
+      "detection", "label", G_TYPE_STRING, text_of(g_quark_to_string(detection.label)), "meta",
       G_TYPE_STRING, detection.in_analytics ? "analytics" : "roi", "id", G_TYPE_INT, detection.id,
       "x", G_TYPE_INT64, detection.x, "y", G_TYPE_INT64, detection.y, "width", G_TYPE_INT64,
       detection.width, "height", G_TYPE_INT64, detection.height, "map-x", G_TYPE_INT, visible.x0,
