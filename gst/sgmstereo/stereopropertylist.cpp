@@ -225,6 +225,12 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
            "on CUDA, 1 on the CPU and if all buffers are in CUDA memory in stream order)",
            ready},
           &Settings::frames_in_flight, frames_in_flight_range);
+  all.add({"detections", "Detections",
+           "Measure how far away the detections of each left frame are, which it brings as ROI or "
+           "GstAnalytics metas: post an element message, and add the results to the metas of the "
+           "outputs",
+           ready},
+          &Settings::detections);
   all.add({"diagnostics-interval", "Diagnostics interval",
            "Running time between two inspections of a pair, in ns: each posts an element message "
            "with figures, and warnings about the cameras and the settings (0 = none)"},

@@ -38,6 +38,7 @@ StereoSettings StereoSettings::since_start(const StereoSettings& started) const 
   settings.alpha = started.alpha;
   settings.calibration_drift = started.calibration_drift;
   settings.frames_in_flight = started.frames_in_flight;
+  settings.detections = started.detections;
   return settings;
 }
 

@@ -60,6 +60,7 @@ struct StereoSettings : sgm::Parameters, DeviceSettings {
   double alpha = -1;  ///< of make_rectification()
   CalibrationDrift calibration_drift = CalibrationDrift::warn;
   int frames_in_flight = 0;  ///< pairs; 0: automatic
+  bool detections = false;
 
   double focal_length = 0;  ///< pixels; 0: the calibration's
   double baseline = 0;      ///< mm; 0: the calibration's

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Fuzzes cudasgmstereo with two cameras and with packed frames, rectified and not; see life.h.
 #include <glib/gstdio.h>
+#include <gst/video/video.h>
 
 #include <algorithm>
 
@@ -61,6 +62,8 @@ class StereoEpisode final : public fuzz::Life {
     set("baseline", "80");
     set("diagnostics-interval", one_of({"0", "1", "100000000", "1000000000"}));
     set("frames-in-flight", one_of({"1", "2", "3", "8"}));
+    detects_ = below(2) == 0;
+    set("detections", detects_ ? "true" : "false");
     set("known-distance", one_of({"", "", "40,30,1000", "0,0,1e9", "79,59,1"}));
 #ifdef CUDAVISION_TEST_HAVE_OPENCV
     rectified_ = below(4) == 0;
@@ -238,6 +241,33 @@ class StereoEpisode final : public fuzz::Life {
     return tracked(at(time_, buffer, duration));
   }
 
+  /// Gives a left frame up to 127 boxes, many of which are empty, huge or outside of it.
+  GstBuffer* with_any_regions(GstBuffer* buffer) {
+    const auto number = [this] {
+      return one_of({0u, 1u, static_cast<guint>(below(60)), static_cast<guint>(-below(60)),
+                     0x7fffffffu, 0x80000000u, 0xffffffffu});
+    };
+    for (int i = below(one_of({1, 4, 4, 128})); i > 0; --i) {
+      const guint x = number(), y = number(), width = number(), height = number();
+      gst_buffer_add_video_region_of_interest_meta(buffer, "thing", x, y, width, height);
+    }
+    return buffer;
+  }
+
+  void judge_regions(GstBuffer* out) const {
+    gpointer state = nullptr;
+    while (GstMeta* meta = gst_buffer_iterate_meta_filtered(
+               out, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
+      auto* region = reinterpret_cast<GstVideoRegionOfInterestMeta*>(meta);
+      const GstStructure* distance =
+          gst_video_region_of_interest_meta_get_param(region, "distance");
+      fail_unless_equals_int(distance != nullptr, detects_);
+      gdouble known = 0;
+      fail_unless(!distance || (gst_structure_get_double(distance, "known", &known) && known >= 0 &&
+                                known <= 1));
+    }
+  }
+
   /// The pictures of a pair; packed frames use only `left`.
   struct Pair {
     Picture left, right;
@@ -315,7 +345,7 @@ class StereoEpisode final : public fuzz::Life {
   void pair(bool judged, bool right_first = false) {
     time_ += frame_time;
     const Pair pictures = new_pictures();
-    GstBuffer* left = stamped(to_buffer(pictures.left, any_layout()));
+    GstBuffer* left = stamped(with_any_regions(to_buffer(pictures.left, any_layout())));
     // A new element has seen no frames before.
     judged = judged && !is_corrected();
     if (judged && depends_on_the_past()) {
@@ -332,6 +362,7 @@ class StereoEpisode final : public fuzz::Life {
       gst_harness_push(stereo_->right(), right);
     const Map out = next_output_of(stereo_->left());
     fail_unless(out.pts() == time_, "episode %u: this is another frame's map", seed());
+    judge_regions(out);
     for (const auto& [pad, harness] : stereo_->opened())
       judge_pad(pad, harness, pictures, judged);
     if (!judged)
@@ -458,6 +489,7 @@ class StereoEpisode final : public fuzz::Life {
 
   bool packed_ = false;
   bool rectified_ = false;
+  bool detects_ = false;
   Properties properties_;
   std::unique_ptr<StereoHarness> stereo_;
   const FormatSpec* left_ = nullptr;

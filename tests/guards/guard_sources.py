@@ -23,8 +23,9 @@ ALLOWED = {"cuda/core": (), "cuda/sync": ("cuda/core/",), "cuda/pixels": ("cuda/
 # folder, which include none.
 STEREO = "gst/sgmstereo/"
 STEREO_ALLOWED = {"pairing": (), "rectification": (), "rig/geometry": (), "outputs": ("pairing", "rectification"),
+                  "detections": ("pairing", "rectification"),
                   "rig": ("rectification", "rig/geometry"), "pads": ("pairing",),
-                  "pipeline": ("pads", "pairing", "outputs", "rectification", "rig")}
+                  "pipeline": ("pads", "pairing", "outputs", "detections", "rectification", "rig")}
 
 
 def stereo_stranger(name, other):

@@ -28,6 +28,7 @@
 #include "tests/kernels/remap/pictureremap_case.h"
 #include "tests/kernels/remap/remap_case.h"
 #include "tests/kernels/repack/repack_case.h"
+#include "tests/kernels/sgm/distances/distances_case.h"
 #include "tests/kernels/sgm/sgm_case.h"
 #include "tests/kernels/sgm/sgm_sequence.h"
 #include "tests/kernels/sgm/sgm_stage_case.h"
@@ -80,6 +81,11 @@ std::string histogram_average_hash(Device& device, int number) {
   return hash(run_sequence(device, make_histogram_sequence(proof_seed, number, 1 << 18)));
 }
 
+std::string box_distances_hash(Device& device, int number) {
+  return distances_hash(
+      computed_disparities(device, make_distances_case(proof_seed, number, proof_max_pixels)));
+}
+
 struct Suite {
   const char* operation;
   const char* prefix;  ///< precedes the numbers of the cases
@@ -117,6 +123,7 @@ constexpr Suite suites[] = {
     {"sgm", "noisy-", 150, case_hash<make_noisy_sgm_case>},
     {"sgm", "noise-stages-", 150, noise_sgm_stages_hash},
     {"sgm", "noisy-sequences-", 100, sequence_hash<make_noisy_sgm_sequence>},
+    {"sgm", "distances-", 150, box_distances_hash},
     {"sgm", "slanted-sequences-", 100, sequence_hash<make_slanted_sgm_sequence>},
     {"speckles", "", 200, case_hash<make_speckles_case>},
 };

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-// The only file that uses GstAnalytics, whose API is not stable yet.
+// Only this file and detectionresults.cpp use GstAnalytics, whose API is not stable yet.
 #ifdef HAVE_GST_ANALYTICS
 #ifndef GST_USE_UNSTABLE_API
 #define GST_USE_UNSTABLE_API
@@ -129,6 +129,8 @@ void find_analytics(GstAnalyticsRelationMeta* meta, [[maybe_unused]] bool masks,
     if (!locate(object, detection))
       continue;
     detection.label = gst_analytics_od_mtd_get_obj_type(&object);
+    detection.id = static_cast<gint>(object.id);
+    detection.in_analytics = true;
     found.objects.push_back(detection);
     ids.push_back(object.id);
   }
@@ -156,7 +158,8 @@ void find_detections(GstBuffer* frame, [[maybe_unused]] bool masks, FrameDetecti
              frame, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
     auto* region = static_cast<GstVideoRegionOfInterestMeta*>(static_cast<gpointer>(meta));
     found.objects.push_back({signed_coordinate(region->x), signed_coordinate(region->y), region->w,
-                             region->h, region->roi_type, confidence_of(region)});
+                             region->h, region->roi_type, region->id, false,
+                             confidence_of(region)});
   }
 #ifdef HAVE_GST_ANALYTICS
   if (GstAnalyticsRelationMeta* const meta = gst_buffer_get_analytics_relation_meta(frame))

@@ -17,8 +17,10 @@ namespace cudavision {
 struct Detection {
   gint64 x, y, width, height;
   GQuark label;
+  gint id;                ///< of the meta, or of the detection in its GstAnalyticsRelationMeta
+  bool in_analytics;      ///< false: a GstVideoRegionOfInterestMeta
   double confidence = 1;  ///< 0 to 1; 1 if the detector gives none
-  int angle = 0;          ///< by which the box is turned clockwise, in 1/65536 turn
+  int angle = 0;          ///< clockwise rotation of the box, in 1/65536 turn
 };
 
 /// A region of a mask: the pixels with an id.
@@ -47,8 +49,8 @@ struct FrameDetections {
 };
 
 /// Finds each GstVideoRegionOfInterestMeta of the frame and, if GStreamer has GstAnalytics (from
-/// 1.24 on), each object detection. From 1.26 on, these have angles, and there are masks, which are
-/// only looked for if masks is true.
+/// 1.24 on), then each object detection. From 1.26 on, these have angles, and there are masks,
+/// which are only looked for if masks is true.
 void find_detections(GstBuffer* frame, bool masks, FrameDetections& found);
 
 }  // namespace cudavision

@@ -89,7 +89,8 @@ GstFlowReturn prepare_processor(StereoStream& stream, const OpenPads& pads) {
   const bool lengths = std::any_of(pads.begin(), pads.end(),
                                    [](const OpenPad& pad) { return measures_lengths(pad.output); });
   const std::string error = validation_error(settings, lengths);
-  stereo_warn_of_unknown_lengths(stream, settings, lengths);
+  stereo_warn_of_unknown_lengths(stream, settings,
+                                 lengths || (settings.detections && settings.baseline > 0));
   const auto is_new = [&](const OpenPad& pad) {
     return !stream.processor || !stream.processor->is_prepared(pad.id);
   };
@@ -153,14 +154,14 @@ GstFlowReturn acquire_outputs(StereoStream& stream, OpenPads& pads) {
 }
 
 PendingGpuWork start(StereoStream& stream, PeekedBuffer& left, PeekedBuffer* right,
-                     const OpenPads& pads, bool inspect) {
+                     const OpenPads& pads, bool inspect, PairDetections* detections) {
   StereoProcessor::Buffers buffers{};
   for (const OpenPad& pad : pads)
     buffers[index_of(pad.id)] = pad.buffer.get();
   const double seconds = static_cast<double>(stream.clock->elapsed(left.times())) / GST_SECOND;
   const DeviceScope scope(stream.state.session);
   return stream.processor->start(left.buffer(), right ? right->buffer() : nullptr, buffers, seconds,
-                                 inspect);
+                                 inspect, detections);
 }
 
 // Copies the left frame's times, flags and applicable metas to an output.
@@ -237,12 +238,15 @@ GstFlowReturn stereo_push_output(StereoStream& stream, PeekedBuffer& left, Peeke
   const bool inspect =
       stream.inspections.selects(times, stream.processor->settings().diagnostics_interval);
   describe_outputs(stream, left.buffer(), pads);  // work makes them read-only until its end
-  PendingGpuWork work = start(stream, left, right, pads, inspect);
+  std::unique_ptr<PairDetections> detections;
+  if (stream.processor->settings().detections)
+    detections = std::make_unique<PairDetections>(times);
+  PendingGpuWork work = start(stream, left, right, pads, inspect, detections.get());
   // Pushing may take long, and meanwhile upstream may need these buffers back.
   left.release();
   if (right)
     right->release();
-  stream.in_flight.push_back({std::move(pads), std::move(work)});
+  stream.in_flight.push_back({std::move(pads), std::move(work), std::move(detections)});
   if (inspect) {
     flow = stereo_push_pairs(stream, 1);
     if (flow != GST_FLOW_OK)

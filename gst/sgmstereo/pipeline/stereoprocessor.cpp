@@ -73,6 +73,10 @@ StereoProcessor::StereoProcessor(const DeviceSession& session, const FrameFormat
   slots_.set_input(0, left);
   if (!packing.packed())
     slots_.set_input(1, right);
+  if (settings.detections) {
+    const FrameLayout map = picture();
+    distances_.emplace(device_, PictureSize{map.width, map.height}, settings, max_in_flight);
+  }
 }
 
 void StereoProcessor::mask_unseen() {
@@ -114,6 +118,8 @@ void StereoProcessor::apply(const StereoSettings& settings) {
   const bool sgm_changes = sgm != last;
   if (sgm_changes)
     stereo_.set_parameters(sgm);
+  if (sgm_changes && distances_)
+    distances_->set_parameters(sgm);
   for (std::optional<Output>& output : outputs_) {
     if (output && output->picture) {
       const auto kind = *picture_kind(output->kind, output->format);
@@ -168,7 +174,8 @@ View<std::uint8_t> StereoProcessor::plane_for(StereoOutput kind, const PendingGp
   return {};
 }
 
-void StereoProcessor::compute(const PendingGpuWork& pair, double seconds, bool inspect) {
+void StereoProcessor::compute(const PendingGpuWork& pair, double seconds, bool inspect,
+                              PairDetections* detections) {
   const FrameLayout layout = picture();
   View<std::uint8_t> map = plane_for(StereoOutput::disparity, pair);
   if (!map)
@@ -192,6 +199,8 @@ void StereoProcessor::compute(const PendingGpuWork& pair, double seconds, bool i
       inspect && adds_disparities ? snapshot_->unfilled() : View<std::uint8_t>();
   stereo_.run(left_rectifier_ ? left_rectifier_->run(left) : left,
               right_rectifier_ ? right_rectifier_->run(right) : right, map, confidence, unfilled);
+  if (detections)
+    distances_->run(map, *detections);
   if (inspect)
     snapshot_->take(stereo_.pictures(), unfilled ? unfilled : map, stereo_.noise_state());
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
@@ -211,15 +220,27 @@ void StereoProcessor::compute(const PendingGpuWork& pair, double seconds, bool i
   }
 }
 
+void StereoProcessor::find_detections(GstBuffer* left, PairDetections& detections) const {
+  const FrameLayout layout = picture();
+  detections.find(left, packing_, {layout.width, layout.height},
+                  left_camera_ ? &*left_camera_ : nullptr);
+  detections.scale = sgm::disparity_scale(settings_);
+  const StereoSettings lengths = settings_.with_calibrated_lengths();
+  if (lengths.focal_length > 0 && lengths.baseline > 0)
+    detections.reprojection = reprojection(settings_);
+}
+
 PendingGpuWork StereoProcessor::start(GstBuffer* left, GstBuffer* right, const Buffers& out,
-                                      double seconds, bool inspect) {
+                                      double seconds, bool inspect, PairDetections* detections) {
+  if (detections)
+    find_detections(left, *detections);
   if (inspect && !snapshot_) {
     const FrameLayout layout = picture();
     snapshot_.emplace(device_, PlaneSize{layout.width, layout.height, layout.bits});
   }
   PendingGpuWork pair = slots_.map({left, packing_.packed() ? nullptr : right}, out);
-  compute(pair, seconds, inspect);
-  pair.end(inspect);
+  compute(pair, seconds, inspect, detections);
+  pair.end(inspect || (detections && !detections->visible.empty()));
   return pair;
 }
 

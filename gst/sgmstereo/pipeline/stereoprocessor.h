@@ -9,6 +9,7 @@
 #include "cuda/sgm/sgmstereo.h"
 #include "gst/base/devicesession.h"
 #include "gst/flight/frameslotpool.h"
+#include "gst/sgmstereo/detections/detectiondistances.h"
 #include "gst/sgmstereo/outputs/rectifiedpicture.h"
 #include "gst/sgmstereo/pairing/packedframes.h"
 #include "gst/sgmstereo/pipeline/pairsnapshot.h"
@@ -44,9 +45,10 @@ class StereoProcessor {
 
   /// Enqueues the work on a pair, see FrameSlotPool::map(). right is nullptr if frames are packed.
   /// The pads of all buffers must be prepared. seconds is the time since the pair before. If the
-  /// pair is to be inspected, snapshot() is complete when the pair is.
+  /// pair is to be inspected, snapshot() is complete when the pair is. detections is nullptr, or
+  /// receives the detections of the left frame; settings().detections must be set.
   PendingGpuWork start(GstBuffer* left, GstBuffer* right, const Buffers& out, double seconds,
-                       bool inspect);
+                       bool inspect, PairDetections* detections);
   /// See FrameSlotPool::finish().
   void finish() { slots_.finish(); }
 
@@ -77,7 +79,9 @@ class StereoProcessor {
     std::unique_ptr<RectifiedPicture> rectified;
   };
 
-  void compute(const PendingGpuWork& pair, double seconds, bool inspect);
+  void compute(const PendingGpuWork& pair, double seconds, bool inspect,
+               PairDetections* detections);
+  void find_detections(GstBuffer* left, PairDetections& detections) const;
   View<std::uint8_t> plane_for(StereoOutput kind, const PendingGpuWork& pair) const;
   void mask_unseen();
   const FrameFormat& left_format() const { return slots_.input_format(0); }
@@ -97,7 +101,8 @@ class StereoProcessor {
   PerSourcePad<std::optional<Output>> outputs_;
   // If no output frame holds them.
   Buffer map_memory_, confidence_memory_;
-  std::optional<PairSnapshot> snapshot_;  ///< made for the first pair that is inspected
+  std::optional<DetectionDistances> distances_;  ///< if the settings ask for detections
+  std::optional<PairSnapshot> snapshot_;         ///< made for the first pair that is inspected
 };
 
 }  // namespace cudavision

@@ -109,11 +109,30 @@ GstFlowReturn push_outputs(StereoStream& stream, OpenPads& pads) {
   return combined(flows);
 }
 
+// A handler of the messages may stop the element, which frees the results.
+void report_detections(StereoStream& stream, const PairDetections& pair, const OpenPads& pads) {
+  for (const OpenPad& pad : pads)
+    if (pad.buffer)
+      add_distances(pair, pad.buffer.get());
+  GstElement* const element = GST_ELEMENT_CAST(stream.self);
+  gst_element_post_message(element, gst_message_new_element(GST_OBJECT_CAST(element),
+                                                            detections_message(pair).release()));
+  if (pair.left_out == 0 || std::exchange(stream.warned_of_detections, true))
+    return;
+  const std::string limit = std::to_string(sgm::Distances::max_boxes);
+  post_warning(element, GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
+               "A left frame has " + std::to_string(pair.detections.size() + pair.left_out) +
+                   " detections, and detections=true measures only the first " + limit +
+                   " of a frame: let the detector give at most " + limit + ".");
+}
+
 GstFlowReturn push_oldest(StereoStream& stream) {
   std::deque<PairInFlight>& in_flight = stream.in_flight;
   PairInFlight oldest = std::move(in_flight.front());
   in_flight.pop_front();
   oldest.work.complete();
+  if (oldest.detections)
+    report_detections(stream, *oldest.detections, oldest.pads);
   return push_outputs(stream, oldest.pads);
 }
 

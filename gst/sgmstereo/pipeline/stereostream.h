@@ -47,6 +47,7 @@ using OpenPads = std::vector<OpenPad>;  ///< src first, because the request pads
 struct PairInFlight {
   OpenPads pads;
   PendingGpuWork work;
+  std::unique_ptr<PairDetections> detections;  ///< nullptr if they are not asked for
 };
 
 /// Selects the pairs that are inspected: the first pair of each interval, or every 30th pair
@@ -83,6 +84,7 @@ struct StreamRun {
   std::unique_ptr<CameraRig> rig;
   RectifiedOptics optics;                  ///< of the matched pictures
   bool warned_of_unknown_lengths = false;  ///< with calibration=auto
+  bool warned_of_detections = false;       ///< of more than can be measured
 };
 
 /// The part of a cudasgmstereo element for the aggregating thread. Functions of other threads have

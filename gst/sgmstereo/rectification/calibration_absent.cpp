@@ -36,6 +36,11 @@ std::vector<std::array<double, 2>> camera_places(const RectifiedCamera&,
   refuse();
 }
 
+std::vector<std::array<double, 2>> rectified_places(const RectifiedCamera&,
+                                                    const std::vector<std::array<double, 2>>&) {
+  refuse();
+}
+
 RectifyingMap make_plane_map(const RectifiedCamera&, int, int, int, int) {
   refuse();
 }

@@ -189,6 +189,25 @@ std::vector<std::array<double, 2>> camera_places(const RectifiedCamera& camera,
   return result;
 }
 
+std::vector<std::array<double, 2>> rectified_places(
+    const RectifiedCamera& camera, const std::vector<std::array<double, 2>>& places) {
+  std::vector<cv::Point2d> seen, rectified;
+  for (const auto& [x, y] : places)
+    seen.emplace_back(x, y);
+  const cv::Mat m = mat(camera.camera.matrix, 3), d = distortion_of(camera.camera);
+  const cv::Mat r = mat(camera.rectification.rotation, 3);
+  const cv::Mat p = mat(camera.rectification.projection, 3);
+  if (camera.model == CameraModel::fisheye)
+    cv::fisheye::undistortPoints(seen, rectified, m, d, r, p);
+  else
+    cv::undistortPoints(seen, rectified, m, d, r, p,
+                        {cv::TermCriteria::COUNT + cv::TermCriteria::EPS, 40, 1e-3});
+  std::vector<std::array<double, 2>> result;
+  for (const cv::Point2d& place : rectified)
+    result.push_back({place.x, place.y});
+  return result;
+}
+
 RectifyingMap make_plane_map(const RectifiedCamera& camera, int width, int height,
                              int subsampling_x, int subsampling_y) {
   RectifiedCamera scaled = camera;

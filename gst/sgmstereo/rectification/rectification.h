@@ -67,6 +67,11 @@ void require_opencv(const std::string& what);
 std::vector<std::array<double, 2>> camera_places(const RectifiedCamera& camera,
                                                  const std::vector<std::array<double, 2>>& places);
 
+/// The reverse: converts positions in the camera's picture to the rectified picture. The distortion
+/// is inverted by iteration. Positions that no ray of the camera reaches may be off or not finite.
+std::vector<std::array<double, 2>> rectified_places(
+    const RectifiedCamera& camera, const std::vector<std::array<double, 2>>& places);
+
 /// Makes the map of a plane of width×height samples, each at the centre of
 /// subsampling_x×subsampling_y pixels: OpenCV's map for scaled camera matrices. 1 and 1 give the
 /// map of the frames. Throws ElementError.

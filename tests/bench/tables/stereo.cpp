@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "cuda/sgm/backend.h"
+#include "cuda/sgm/distances/distances.h"
 #include "cuda/sgm/picture/disparitypicture.h"
 #include "cuda/sgm/points/points.h"
 #include "tests/bench/subject.h"
@@ -116,6 +117,16 @@ Subject match_subject(const Entry<Parameters>& entry) {
   if (entry.pixels() > 1920 * 1080)
     subject.difference = nullptr;
   return subject;
+}
+
+/// Returns boxes of size×size pixels that are spread over a picture.
+std::vector<regions::Box> spread_boxes(int count, int size, int width, int height) {
+  std::vector<regions::Box> boxes;
+  for (int i = 0; i < count; ++i) {
+    const int x = i * 331 % (width - size), y = i * 127 % (height - size);
+    boxes.push_back({x, y, x + size, y + size});
+  }
+  return boxes;
 }
 
 /// The parts of a match, to be measured one by one in their order, because most work on what those
@@ -281,6 +292,14 @@ void Parts::add_outputs() {
                                    sgm::reprojection_of(700, 120, config.width, config.height));
   add("points", map + pixels * sgm::Points::bytes_per_point,
       [this, &points, rows = rows_of(12)] { points.run(frames.disparity, rows); });
+  for (const int count : {16, sgm::Distances::max_boxes}) {
+    const std::vector<regions::Box> boxes = spread_boxes(count, 200, config.width, config.height);
+    auto& distances = make<sgm::Distances>(config.width, config.height, parameters);
+    buffers.push_back(device.allocate_host(boxes.size() * sizeof(sgm::BoxDisparity)));
+    auto* const results = buffers.back().as<sgm::BoxDisparity>();
+    add("distances of " + std::to_string(count) + " boxes of 200x200", boxes.size() * 2 * 100 * 100,
+        [this, &distances, boxes, results] { distances.run(frames.disparity, boxes, results); });
+  }
   add(
       "with confidence", 2 * picture + map + pixels,
       [this, &stereo, rows = rows_of(1)] {

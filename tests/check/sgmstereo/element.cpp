@@ -49,6 +49,7 @@ const RegisteredElement row(ElementSpec{
      {"colormap-range", Change::playing, "", "auto"},
      {"max-skew", Change::playing, "-1", "9223372036854775807", -1, 9223372036854775807.0},
      {"frames-in-flight", Change::ready, "0", "3", 0, 16},
+     {"detections", Change::ready, "false", "true"},
      {"diagnostics-interval", Change::playing, "1000000000", "12345678901", 0,
       18446744073709551615.0},
      {"invalid-value", Change::never, "65520", nullptr, 0, 65535},

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The CPU backend of Distances.
+
+#include <algorithm>
+#include <array>
+
+#include "cuda/pixels/samples.h"
+#include "cuda/sgm/distances/backend.h"
+
+namespace cudavision::sgm {
+namespace {
+
+class DistancesCpu final : public Distances::Backend {
+ public:
+  void run(View<const std::uint8_t> disparity, std::span<const SampledBox> boxes,
+           const NumberRange& range, BoxDisparity* results) override {
+    std::transform(boxes.begin(), boxes.end(), results,
+                   [&](const SampledBox& box) { return measured(disparity, box, range); });
+  }
+
+ private:
+  BoxDisparity measured(View<const std::uint8_t> map, const SampledBox& box,
+                        const NumberRange& range) {
+    BoxDisparity result{.low = range.invalid, .middle = range.invalid, .high = range.invalid};
+    result.samples = static_cast<std::uint32_t>(box.x.count * box.y.count);
+    std::fill_n(counts_.begin(), range.top + 1, 0);
+    for (int i = 0; i < box.y.count; ++i) {
+      const std::uint8_t* const row = map.row(box.y.first + i * box.y.step);
+      for (int k = 0; k < box.x.count; ++k) {
+        const unsigned place =
+            place_in(range, load16(row + 2 * std::ptrdiff_t{box.x.first + k * box.x.step}));
+        if (place <= range.top) {
+          ++counts_[place];
+          ++result.known;
+        }
+      }
+    }
+    if (result.known == 0)
+      return result;
+    result.low = percentile(Distances::low_percentile, result.known, range);
+    result.middle = percentile(Distances::middle_percentile, result.known, range);
+    result.high = percentile(Distances::high_percentile, result.known, range);
+    return result;
+  }
+
+  std::uint16_t percentile(int percent, std::uint32_t known, const NumberRange& range) const {
+    std::size_t place = 0;
+    for (std::uint32_t up_to = counts_[0]; up_to < percentile_rank(percent, known);)
+      up_to += counts_[++place];
+    return static_cast<std::uint16_t>(range.first + place);
+  }
+
+  std::array<std::uint32_t, number_places> counts_;
+};
+
+}  // namespace
+
+std::unique_ptr<Distances::Backend> make_distances_cpu(Device&) {
+  return std::make_unique<DistancesCpu>();
+}
+
+}  // namespace cudavision::sgm

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cuda/sgm/distances/distances.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "cuda/core/dispatch.h"
+#include "cuda/core/layoutcheck.h"
+#include "cuda/sgm/distances/backend.h"
+
+namespace cudavision::sgm {
+namespace {
+
+constexpr char operation[] = "distances";
+
+SampledBox samples_of(const regions::Box& box, int width, int height) {
+  const regions::Box visible = clipped(box, width, height);
+  if (visible.empty())
+    return {};
+  return {SampledAxis::of(visible.x0, visible.x1, Distances::max_columns),
+          SampledAxis::of(visible.y0, visible.y1, Distances::max_rows)};
+}
+
+}  // namespace
+
+Distances::Distances(Device& device, int width, int height, const Parameters& parameters)
+    : width_(width), height_(height), device_(device) {
+  constexpr int largest = 65535;
+  if (width < 1 || height < 1 || width > largest || height > largest)
+    refuse(operation, "width and height are " + std::to_string(width) + " and " +
+                          std::to_string(height) + "; make them 1 to " + std::to_string(largest));
+  results_ = device.allocate(max_boxes * sizeof(BoxDisparity));
+  backend_ = dispatch<make_distances_cuda, make_distances_cpu>(device);
+  set_parameters(parameters);
+}
+
+Distances::~Distances() = default;
+
+void Distances::set_parameters(const Parameters& parameters) {
+  if (const std::string error = validation_error(parameters); !error.empty())
+    refuse(operation, error);
+  const DisparityScale scale = disparity_scale(parameters);
+  range_ = {static_cast<std::uint16_t>(scale.invalid + scale.per_pixel),
+            static_cast<std::uint16_t>(scale.per_pixel * (parameters.disparities - 1)),
+            scale.invalid};
+}
+
+void Distances::run(View<const std::uint8_t> disparity, std::span<const regions::Box> boxes,
+                    BoxDisparity* results) {
+  if (!disparity || disparity.width != 2 * width_ || disparity.height != height_)
+    refuse(operation, "the disparities must be " + std::to_string(height_) + " rows of " +
+                          std::to_string(2 * width_) + " bytes");
+  if (boxes.size() > max_boxes)
+    refuse(operation,
+           std::to_string(boxes.size()) + " boxes are more than " + std::to_string(max_boxes));
+  if (boxes.empty())
+    return;
+  SampledBox sampled[max_boxes];
+  std::transform(boxes.begin(), boxes.end(), sampled,
+                 [&](const regions::Box& box) { return samples_of(box, width_, height_); });
+  backend_->run(disparity, {sampled, boxes.size()}, range_, results_.as<BoxDisparity>());
+  const auto bytes = static_cast<int>(boxes.size() * sizeof *results);
+  device_.download({results_.as<std::uint8_t>(), bytes, 1, bytes},
+                   {reinterpret_cast<std::uint8_t*>(results), bytes, 1, bytes});
+}
+
+std::optional<std::array<double, 3>> center_of(const regions::Box& visible, std::uint16_t number,
+                                               const DisparityScale& scale,
+                                               const Reprojection& reprojection) noexcept {
+  const double place[] = {(visible.x0 + visible.x1 - 1) / 2.0, (visible.y0 + visible.y1 - 1) / 2.0,
+                          static_cast<std::int16_t>(number) / static_cast<double>(scale.per_pixel),
+                          1};
+  double h[4] = {};
+  for (std::size_t i = 0; i < 4; ++i)
+    for (std::size_t k = 0; k < 4; ++k)
+      h[i] += reprojection[i][k] * place[k];
+  const std::array<double, 3> point = {h[0] / h[3], h[1] / h[3], h[2] / h[3]};
+  if (!(h[3] > 0) || !std::all_of(point.begin(), point.end(),
+                                  [](double coordinate) { return std::isfinite(coordinate); }))
+    return std::nullopt;
+  return point;
+}
+
+}  // namespace cudavision::sgm

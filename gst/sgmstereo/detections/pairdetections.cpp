@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/sgmstereo/detections/pairdetections.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "gst/base/regions/regionsettings.h"
+
+namespace cudavision {
+namespace {
+
+/// Returns the smallest box that holds a box of the camera's picture after rectification. Its
+/// edges' ends and middles are mapped, because lenses bend edges.
+regions::Box rectified_box(const regions::Box& box, const RectifiedCamera& camera) {
+  // A box covers its pixels, whose centres have whole coordinates.
+  const double xs[] = {box.x0 - 0.5, (box.x0 + box.x1 - 1) / 2.0, box.x1 - 0.5};
+  const double ys[] = {box.y0 - 0.5, (box.y0 + box.y1 - 1) / 2.0, box.y1 - 0.5};
+  std::vector<std::array<double, 2>> edge;
+  for (int i = 0; i < 3; ++i)
+    for (int k = 0; k < 3; ++k)
+      if (i != 1 || k != 1)
+        edge.push_back({xs[i], ys[k]});
+  const std::vector<std::array<double, 2>> places = rectified_places(camera, edge);
+  // Of a place without a ray, OpenCV returns numbers far outside of every picture.
+  constexpr double largest = 1e5;
+  double low[] = {largest, largest}, high[] = {-largest, -largest};
+  for (const auto& place : places) {
+    if (!(std::abs(place[0]) < largest && std::abs(place[1]) < largest))
+      continue;
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+      low[axis] = std::min(low[axis], place[axis]);
+      high[axis] = std::max(high[axis], place[axis]);
+    }
+  }
+  if (low[0] > high[0])
+    return {};
+  return box_within_limits(low[0] + 0.5, low[1] + 0.5, high[0] - low[0], high[1] - low[1]);
+}
+
+}  // namespace
+
+void PairDetections::find(GstBuffer* left, const FramePacking& packing, const PictureSize& picture,
+                          const RectifiedCamera* camera) {
+  const bool second = packing.packed() && packing.right_first;
+  const int left_x = second && packing.packing == Packing::side_by_side ? picture.width : 0;
+  const int left_y = second && packing.packing == Packing::top_bottom ? picture.height : 0;
+  FrameDetections found;
+  find_detections(left, false, found);
+  detections = std::move(found.objects);
+  if (detections.size() > sgm::Distances::max_boxes) {
+    left_out = detections.size() - sgm::Distances::max_boxes;
+    detections.resize(sgm::Distances::max_boxes);
+  }
+  for (const Detection& detection : detections) {
+    const auto within_picture = [&](const regions::Box& box) {
+      return regions::clipped(box, picture.width, picture.height);
+    };
+    regions::Box box = within_picture(box_within_limits(
+        static_cast<double>(detection.x - left_x), static_cast<double>(detection.y - left_y),
+        static_cast<double>(detection.width), static_cast<double>(detection.height)));
+    if (camera && !box.empty())
+      box = within_picture(rectified_box(box, *camera));
+    visible.push_back(box.empty() ? regions::Box() : box);
+  }
+}
+
+}  // namespace cudavision

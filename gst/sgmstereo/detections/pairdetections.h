@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "cuda/regions/regions.h"
+#include "cuda/sgm/distances/distances.h"
+#include "gst/base/regions/framedetections.h"
+#include "gst/core/frameinfo.h"
+#include "gst/core/scoped.h"
+#include "gst/sgmstereo/pairing/packedframes.h"
+#include "gst/sgmstereo/rectification/rectification.h"
+
+/// The distances of the objects that a detector has found in left frames.
+namespace cudavision {
+
+/// The detections of one left frame.
+struct PairDetections {
+  explicit PairDetections(const FrameTimes& frame_times) : times(frame_times) {}
+
+  /// Reads the metas of the left frame. picture is the size of the left picture and of the map.
+  /// camera is nullptr if pictures are matched without rectification.
+  void find(GstBuffer* left, const FramePacking& packing, const PictureSize& picture,
+            const RectifiedCamera* camera);
+
+  FrameTimes times;
+  std::vector<Detection> detections;  ///< the first Distances::max_boxes, in the order of the metas
+  /// For each detection, the part of the map that shows its box; empty if there is none.
+  std::vector<regions::Box> visible;
+  std::size_t left_out = 0;  ///< detections beyond the first ones
+
+  /// One for each detection, complete when the work on the pair is.
+  const sgm::BoxDisparity* results = nullptr;
+  sgm::DisparityScale scale{};
+  std::optional<sgm::Reprojection> reprojection;  ///< none without focal length and baseline
+};
+
+/// Returns the element message `detections`. docs/elements/stereo-detections.md lists its fields.
+Structure detections_message(const PairDetections& pair);
+
+/// Adds the results to the copies of the left frame's metas in an output: the parameter `distance`
+/// to each GstVideoRegionOfInterestMeta, and a related classification to each object detection.
+void add_distances(const PairDetections& pair, GstBuffer* output);
+
+}  // namespace cudavision
