@@ -5,8 +5,8 @@
 
 #include "cuda/regions/regions.h"
 #include "tests/fuzz/actions.h"
-#include "tests/fuzz/hostilebuffers.h"
-#include "tests/fuzz/hostiletimes.h"
+#include "tests/fuzz/hostile/hostilebuffers.h"
+#include "tests/fuzz/hostile/hostiletimes.h"
 
 namespace fuzz {
 

@@ -12,7 +12,7 @@
 #include "tests/check/common/gstcheck.h"
 #include "tests/check/common/testcase.h"
 #include "tests/fuzz/actions.h"
-#include "tests/fuzz/hostilebuffers.h"
+#include "tests/fuzz/hostile/hostilebuffers.h"
 #include "tests/fuzz/watchdog.h"
 
 namespace fuzz {

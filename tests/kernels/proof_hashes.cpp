@@ -28,8 +28,8 @@
 #include "tests/kernels/remap/remap_case.h"
 #include "tests/kernels/repack/repack_case.h"
 #include "tests/kernels/sgm/sgm_case.h"
-#include "tests/kernels/sgm/sgm_sequence.h"
-#include "tests/kernels/sgm/sgm_stage_case.h"
+#include "tests/kernels/sgm/stages/sgm_stage_case.h"
+#include "tests/kernels/sgm/temporal/sgm_sequence.h"
 #include "tests/kernels/speckles/speckles_case.h"
 
 namespace cudavision::test {

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <string>
 
-#include "tests/kernels/sgm/stereo_pairs.h"
+#include "tests/kernels/sgm/pairs/stereo_pairs.h"
 #include "tests/rig/inspected_pictures.h"
 
 namespace cudavision::test {

@@ -9,7 +9,7 @@
 #include "tests/check/common/faults/allocationcount.h"
 #include "tests/check/common/faults/faults.h"
 #include "tests/check/common/pictures/cudaframes.h"
-#include "tests/check/common/receiver.h"
+#include "tests/check/common/streams/receiver.h"
 
 using namespace check;
 

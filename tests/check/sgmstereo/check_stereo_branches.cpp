@@ -6,8 +6,8 @@
 #include <set>
 #include <thread>
 
-#include "tests/check/common/padsharness.h"
 #include "tests/check/common/pipelines.h"
+#include "tests/check/common/streams/padsharness.h"
 
 using namespace check;
 

@@ -9,10 +9,10 @@
 #include <filesystem>
 
 #include "tests/check/common/messagelog.h"
-#include "tests/check/common/padsharness.h"
 #include "tests/check/common/pictures/photographs.h"
 #include "tests/check/common/pipelines.h"
 #include "tests/check/common/stereoharness.h"
+#include "tests/check/common/streams/padsharness.h"
 #include "tests/check/sgmstereo/wallpairs.h"
 
 using namespace check;

@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "tests/check/common/padsharness.h"
+#include "tests/check/common/streams/padsharness.h"
 
 using namespace check;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests the memory of cudasgmstereo's frames. Tests that need no CUDA memory run on the CPU backend
 // as well.
-#include "tests/check/common/padsharness.h"
 #include "tests/check/common/pictures/cudaframes.h"
 #include "tests/check/common/pipelines.h"
+#include "tests/check/common/streams/padsharness.h"
 
 using namespace check;
 

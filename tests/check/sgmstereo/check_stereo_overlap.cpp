@@ -7,8 +7,8 @@
 #include <mutex>
 #include <thread>
 
-#include "tests/check/common/overlap.h"
-#include "tests/check/common/padsharness.h"
+#include "tests/check/common/streams/overlap.h"
+#include "tests/check/common/streams/padsharness.h"
 
 using namespace check;
 

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "tests/check/common/definitions/stereodefinition.h"
-#include "tests/check/common/padsharness.h"
+#include "tests/check/common/streams/padsharness.h"
 
 using namespace check;
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <thread>
 
-#include "tests/check/common/padsharness.h"
+#include "tests/check/common/streams/padsharness.h"
 
 using namespace check;
 

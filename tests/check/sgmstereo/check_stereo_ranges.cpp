@@ -2,7 +2,7 @@
 // Tests the property colormap-range of cudasgmstereo: which values grey levels and colours of
 // disparities, depths and confidence stand for.
 #include "tests/check/common/definitions/stereodefinition.h"
-#include "tests/check/common/padsharness.h"
+#include "tests/check/common/streams/padsharness.h"
 
 using namespace check;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests time in cudasgmstereo: latency, timeouts of unpaired frames, and QoS.
+// Tests time in cudasgmstereo: latency, timeouts of unpaired frames and of a camera that is not
+// linked, and QoS.
 #include <gst/check/gsttestclock.h>
 
 #include <atomic>
@@ -237,4 +238,112 @@ TEST(test_qos_and_flush) {
       stereo.left(), gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2.0, GST_SECOND, GST_SECOND));
   stereo.flush();
   stereo.process_at(40 * ms);
+}
+
+namespace {
+
+/// A system clock for this process that stands still until the test advances it.
+class SystemTestClock {
+ public:
+  SystemTestClock() { gst_system_clock_set_default(GST_CLOCK(clock_.get())); }
+  ~SystemTestClock() { gst_system_clock_set_default(nullptr); }
+  SystemTestClock(const SystemTestClock&) = delete;
+  SystemTestClock& operator=(const SystemTestClock&) = delete;
+
+  /// Advances the clock to the given time and runs the callbacks that are due.
+  void move_to(GstClockTime time) {
+    gst_test_clock_set_time(clock_, time);
+    while (GstClockID id = gst_test_clock_process_next_clock_id(clock_))
+      gst_clock_id_unref(id);
+  }
+
+ private:
+  const Owned<GstTestClock> clock_{GST_TEST_CLOCK(gst_test_clock_new())};
+};
+
+const std::string gray_caps = caps_of(format_named("GRAY8"), 40, 24);
+
+GstBuffer* gray_frame() {
+  return to_buffer(noise_picture(format_named("GRAY8"), 40, 24, 3));
+}
+
+}  // namespace
+
+// If nothing is linked to sink_right, the element waits, and posts one warning after 5 s.
+TEST(test_warning) {
+  SystemTestClock clock;
+  StereoHarness stereo({}, false);
+  fail_unless(stereo.send_caps(stereo.left(), gray_caps));
+  gst_harness_push(stereo.left(), gray_frame());
+  clock.move_to(5 * GST_SECOND - 1);
+  fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_WARNING), 0);
+  clock.move_to(5 * GST_SECOND);
+  expect_words(stereo.messages().text(GST_MESSAGE_WARNING),
+               {"sink_right", "frame-packing=side-by-side", "frame-packing=top-bottom"});
+  clock.move_to(60 * GST_SECOND);
+  fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_WARNING), 1);
+  fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
+  fail_unless(gst_harness_try_pull(stereo.left()) == nullptr);
+}
+
+// There is no warning if frames are packed, if the element stops in time, or if both pads are
+// linked.
+TEST(test_no_warning) {
+  SystemTestClock clock;
+  StereoHarness packed_frames({}, false), stopped({}, false), two;
+  fail_unless(packed_frames.send_caps(
+      packed_frames.left(),
+      caps_of(format_named("GRAY8"), 40, 24, ", multiview-mode=side-by-side")));
+  fail_unless(stopped.send_caps(stopped.left(), gray_caps));
+  fail_unless(two.send_caps(two.left(), gray_caps));
+  gst_element_set_state(stopped.element(), GST_STATE_READY);
+  clock.move_to(60 * GST_SECOND);
+  for (StereoHarness* stereo : {&packed_frames, &stopped, &two})
+    fail_unless_equals_int(stereo->messages().count(GST_MESSAGE_WARNING), 0);
+}
+
+// If a camera ends while nothing is linked to the other pad, its frames would wait forever: an
+// error 5 s later.
+TEST(test_end_without_a_partner) {
+  for (const bool late : {false, true}) {
+    SystemTestClock clock;
+    StereoHarness stereo({}, false);
+    fail_unless(stereo.send_caps(stereo.left(), gray_caps));
+    gst_harness_push(stereo.left(), gray_frame());
+    if (late)
+      clock.move_to(20 * GST_SECOND);
+    gst_harness_push_event(stereo.left(), gst_event_new_eos());
+    const GstClockTime end = (late ? 25 : 5) * GST_SECOND;
+    clock.move_to(end - 1);
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
+    clock.move_to(end);
+    expect_words(stereo.messages().text(GST_MESSAGE_ERROR),
+                 {"has ended", "nothing is linked to sink_right", "frame-packing=side-by-side"});
+    clock.move_to(60 * GST_SECOND);
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 1);
+    // Whoever was told that frames wait need not be told twice.
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_WARNING), late ? 1 : 0);
+  }
+}
+
+// There is no error if no frames wait, if the camera begins anew, if the element stops, or if the
+// other camera comes in time.
+TEST(test_end_that_is_no_error) {
+  SystemTestClock clock;
+  StereoHarness empty({}, false), flushed({}, false), stopped({}, false), joined({}, false);
+  for (StereoHarness* stereo : {&empty, &flushed, &stopped, &joined}) {
+    fail_unless(stereo->send_caps(stereo->left(), gray_caps));
+    if (stereo != &empty)
+      gst_harness_push(stereo->left(), gray_frame());
+    gst_harness_push_event(stereo->left(), gst_event_new_eos());
+  }
+  empty.expect_end();
+  clock.move_to(4 * GST_SECOND);
+  flushed.flush();
+  gst_element_set_state(stopped.element(), GST_STATE_READY);
+  const Owned<GstHarness> right(
+      gst_harness_new_with_element(joined.element(), "sink_right", nullptr));
+  clock.move_to(60 * GST_SECOND);
+  for (StereoHarness* stereo : {&empty, &flushed, &stopped, &joined})
+    fail_unless_equals_int(stereo->messages().count(GST_MESSAGE_ERROR), 0);
 }

@@ -9,7 +9,7 @@
 #include "cuda/clahe/clahe.h"
 #include "tests/kernels/clahe/clahe_case.h"
 #include "tests/kernels/common/gtest_support.h"
-#include "tests/kernels/common/opencv_pictures.h"
+#include "tests/kernels/common/pictures/opencv_pictures.h"
 
 namespace cudavision::test {
 namespace {

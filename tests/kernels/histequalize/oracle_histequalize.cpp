@@ -6,7 +6,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "tests/kernels/common/gtest_support.h"
-#include "tests/kernels/common/opencv_pictures.h"
+#include "tests/kernels/common/pictures/opencv_pictures.h"
 #include "tests/kernels/histequalize/histequalize_case.h"
 
 namespace cudavision::test {

@@ -7,8 +7,8 @@
 #include <numeric>
 
 #include "cuda/histequalize/regionhistogram.h"
+#include "tests/kernels/common/allocations/no_allocations.h"
 #include "tests/kernels/common/case_suites.h"
-#include "tests/kernels/common/no_allocations.h"
 #include "tests/kernels/histequalize/histequalize_case.h"
 #include "tests/kernels/histequalize/histequalize_definition.h"
 #include "tests/kernels/pixels/luminance_definition.h"

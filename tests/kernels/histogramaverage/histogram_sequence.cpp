@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <memory>
 
+#include "tests/kernels/common/allocations/watched_device.h"
 #include "tests/kernels/common/device_block.h"
 #include "tests/kernels/common/hash.h"
-#include "tests/kernels/common/watched_device.h"
 #include "tests/kernels/histogramaverage/histogramaverage_definition.h"
 
 namespace cudavision::test {

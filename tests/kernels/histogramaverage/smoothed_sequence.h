@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "tests/kernels/common/allocations/watched_device.h"
 #include "tests/kernels/common/frame_case.h"
 #include "tests/kernels/common/hash.h"
-#include "tests/kernels/common/watched_device.h"
 #include "tests/kernels/histogramaverage/histogramaverage_definition.h"
 
 namespace cudavision::test {

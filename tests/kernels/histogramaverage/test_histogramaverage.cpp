@@ -7,8 +7,8 @@
 #include <functional>
 
 #include "cuda/histogramaverage/arithmetic.h"
+#include "tests/kernels/common/allocations/no_allocations.h"
 #include "tests/kernels/common/case_suites.h"
-#include "tests/kernels/common/no_allocations.h"
 #include "tests/kernels/histogramaverage/histogram_sequence.h"
 
 namespace cudavision::test {

@@ -12,7 +12,7 @@
 #include "cuda/nlmeans/nlmeans.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/layouts.h"
-#include "tests/kernels/common/opencv_pictures.h"
+#include "tests/kernels/common/pictures/opencv_pictures.h"
 
 namespace cudavision::test {
 namespace {

@@ -16,7 +16,7 @@
 #include "tests/kernels/common/device_block.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/layouts.h"
-#include "tests/kernels/common/png.h"
+#include "tests/kernels/common/pictures/png.h"
 
 namespace cudavision::test {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "cuda/remap/packed_map.h"
 #include "tests/kernels/common/gtest_support.h"
-#include "tests/kernels/common/opencv_pictures.h"
+#include "tests/kernels/common/pictures/opencv_pictures.h"
 #include "tests/kernels/remap/pictureremap_case.h"
 #include "tests/kernels/remap/remap_case.h"
 #include "tests/kernels/remap/remap_definition.h"

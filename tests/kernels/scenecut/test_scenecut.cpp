@@ -8,9 +8,9 @@
 #include <random>
 
 #include "cuda/scenecut/scenecut.h"
+#include "tests/kernels/common/allocations/no_allocations.h"
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/common/layout_refusals.h"
-#include "tests/kernels/common/no_allocations.h"
 #include "tests/kernels/scenecut/scenecut_definition.h"
 
 namespace cudavision::test {

@@ -16,8 +16,8 @@
 
 #include "cuda/sgm/points/points.h"
 #include "tests/kernels/common/gtest_support.h"
-#include "tests/kernels/sgm/sgm_stage_case.h"
-#include "tests/kernels/sgm/stereo_pairs.h"
+#include "tests/kernels/sgm/pairs/stereo_pairs.h"
+#include "tests/kernels/sgm/stages/sgm_stage_case.h"
 
 namespace cudavision::test {
 namespace {

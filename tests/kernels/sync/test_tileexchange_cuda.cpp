@@ -11,11 +11,11 @@
 
 #include "cuda/integral/integral.h"
 #include "cuda/sync/tileexchange.h"
+#include "tests/kernels/common/allocations/watched_device.h"
 #include "tests/kernels/common/device_block.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/layouts.h"
 #include "tests/kernels/common/random.h"
-#include "tests/kernels/common/watched_device.h"
 
 namespace cudavision::test {
 namespace {

@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "tests/check/common/definitions/stereodefinition.h"
-#include "tests/check/common/padsharness.h"
+#include "tests/check/common/streams/padsharness.h"
 #include "tests/check/sgmstereo/cameras/photographedplanes.h"
 
 using namespace check;
