@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares the speed of the CPU half with OpenCV's, for operations that OpenCV has as well. Both
-// run in one process with the same number of threads. This is a separate program because
-// bench_kernels also runs on GPU hosts, which have no OpenCV.
-
+// Compares the speed of the CPU half with OpenCV's in one process. bench_kernels also runs on GPU
+// hosts, which have no OpenCV.
 #include <tbb/task_arena.h>
 
 #include <algorithm>
@@ -44,7 +41,6 @@ void expect_equal(const cv::Mat& ours, const cv::Mat& opencv, const std::string&
     throw std::runtime_error(name + ": the results differ");
 }
 
-/// Measures rows and keeps the results.
 class Comparison {
  public:
   Comparison(std::string json, bool quick) : json_(std::move(json)), quick_(quick) { write(); }

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Measures the elements in pipelines: frame rates, the host's processor time, and what each frame
-// asks of the GPU; beside them GStreamer's own elements, and copies over the bus.
-
+// Measures the elements in pipelines: frame rates, processor time, and requests to the GPU.
 #include <gst/gst.h>
 
 #include <algorithm>
@@ -58,7 +55,6 @@ void expect(bool good, const std::string& rule, const std::string& value) {
     throw std::invalid_argument(rule + ", not \"" + value + "\"");
 }
 
-/// The requests of a frame to the GPU that are counted: their names in JSON and in the table.
 struct Request {
   const char *key, *title;
   std::uint64_t CudaCounts::*number;
@@ -77,7 +73,6 @@ struct PipelineRow {
   double frames_per_second = 0;  ///< of all pipelines together
   double host_microseconds = 0;  ///< processor time per frame; 0 if not measured
   int elements = 1;
-  /// The time of the frame's transfers in the direction that takes longer; 0 without transfers.
   double bus_microseconds = 0;
   double start_seconds = 0;      ///< until each pipeline has put out a frame; 0 if not measured
   double device_megabytes = 0;   ///< of GPU memory for each pipeline; 0 if not measured
@@ -264,7 +259,6 @@ bool measure_all(const std::vector<PipelineSubject>& subjects, const Options& op
   return good;
 }
 
-/// Returns false if a row failed.
 bool run(int& argc, char** argv) {
   std::string backend = "auto", in_flight = "0", seconds = "1";
   const CommandLine line =

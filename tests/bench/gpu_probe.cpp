@@ -12,7 +12,6 @@
 namespace cudavision::bench {
 namespace {
 
-/// Returns a function of the driver, or nullptr.
 template <class Function>
 Function driver_function(const char* name) {
   void* const driver = dlopen("libcuda.so.1", RTLD_LAZY);

@@ -13,7 +13,6 @@ namespace cudavision::bench {
 /// Returns how many GPUs the driver finds, once it has been used.
 int count_gpus();
 
-/// Returns the bytes of memory that are free on the GPU whose context is current.
 std::size_t free_device_memory();
 
 enum class BusDirection { to_gpu, from_gpu };
@@ -22,7 +21,6 @@ enum class BusDirection { to_gpu, from_gpu };
 /// else on the bus, in µs. Measures each size once.
 double bus_time(const test::CudaTestDevice& device, BusDirection direction, std::size_t bytes);
 
-/// The counts before and after some work.
 struct CountsAround {
   CudaCounts before, after;
 

@@ -6,8 +6,6 @@
 
 #include "cuda/core/device.h"
 
-/// GPU times of work without the cost of launching it. `stream` is the one on which the work is
-/// enqueued.
 namespace cudavision::bench {
 
 /// Captures the work many times in one CUDA graph. Returns the median time of the graph's replays,

@@ -13,7 +13,6 @@
 namespace cudavision::bench {
 namespace {
 
-/// Paints a natural-looking picture into every plane.
 void paint_buffer(const GstVideoInfo& info, GstBuffer* buffer, std::uint64_t seed) {
   GstVideoFrame frame;
   if (!gst_video_frame_map(&frame, &info, buffer, GST_MAP_WRITE))

@@ -11,7 +11,6 @@
 /// What all benchmarks share: the command line, tables and files of results.
 namespace cudavision::bench {
 
-/// The options that all benchmarks have: which rows to measure, and where the results go.
 struct CommandLine {
   std::string group, json;
   std::regex filter{""};  ///< without a text, it would match nothing
@@ -22,7 +21,6 @@ struct CommandLine {
   }
 };
 
-/// An option, which sets a flag or takes a text.
 struct Option {
   const char* name;
   std::variant<bool*, std::string*> target;

@@ -12,8 +12,6 @@
 #include "tests/bench/program.h"
 #include "tests/kernels/common/frame_case.h"
 
-/// What bench_kernels and bench_opencv measure. Each file in tables/ has the tables of some
-/// operations; a row of them is measured by all runners that it names.
 namespace cudavision::bench {
 
 using test::Content;
@@ -27,7 +25,6 @@ struct Size {
 };
 constexpr Size vga{640, 480}, hd{1920, 1080}, uhd{3840, 2160}, uhd8{7680, 4320};
 
-/// One operation on one frame, and its times in µs.
 struct Row {
   std::string operation, format;
   int width = 0, height = 0;
@@ -41,7 +38,6 @@ struct Row {
   std::string name() const { return operation + "/" + format + "/" + size() + "/" + content; }
 };
 
-/// Work on a device that can be repeated.
 struct Work {
   std::function<void()> run;
   std::size_t bytes = 0;         ///< that it must at least read and write
@@ -53,7 +49,6 @@ struct PreparedWork {
   std::vector<Work> work;       ///< the whole operation, or its parts in the order to measure them
 };
 
-/// An operation on frames of one size.
 struct Subject {
   Row row;
   unsigned runners;
@@ -61,7 +56,6 @@ struct Subject {
   std::size_t input_bytes = 0, items = 0;  ///< of one run, for the rates of the CPU half
   std::any test = {};                      ///< the case of the kernel tests
   std::function<PreparedWork(Device&)> prepare = {};
-  /// Returns how the results of two devices differ; may be empty.
   std::function<std::string(Device&, Device&)> difference = {};
 
   std::string name(unsigned runner) const {

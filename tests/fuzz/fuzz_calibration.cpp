@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Gives cudasgmstereo calibration files that are damaged, endless, or no files; see life.h. Each
-// must either work or give an error, soon and without taking the machine's memory.
+// Gives cudasgmstereo calibration files that are damaged, endless, or no files; see life.h.
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <sys/stat.h>
@@ -172,7 +171,6 @@ class CalibrationLife final : public fuzz::Life {
                 "/proc/self/mem", "/proc/self/cmdline", "/proc/kmsg", "/nowhere", ",", ",,,"});
   }
 
-  // The file has no blocks, so it takes no space.
   void huge() {
     write(json);
     fail_unless(truncate(file_.c_str(), off_t(1) << 40) == 0);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Fuzzes cudadenoise; see life.h and episode.h.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -53,7 +52,6 @@ class DenoiseEpisode final : public fuzz::Episode {
                        [](const Picture* picture) { return picture != nullptr; });
   }
 
-  /// Returns the neighbours of the judged frame in its scene.
   std::vector<Picture> neighbours() const {
     const auto& frames = sequence().frames;
     const std::size_t at = sequence().judged;
@@ -110,7 +108,6 @@ class DenoiseEpisode final : public fuzz::Episode {
     filter().set("frames", std::to_string(frames_));
   }
 
-  /// Where several frames are searched, most differ little from the one before.
   Picture new_picture(const FormatSpec& format, int width, int height) override {
     const bool continues = frames_ > 1 && last_ && last_->format == &format &&
                            last_->width == width && last_->height == height && below(4) > 0;

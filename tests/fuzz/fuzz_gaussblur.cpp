@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Fuzzes cudagaussblur; see life.h and episode.h.
 #include "cuda/gaussblur/gaussblur.h"
 #include "tests/check/common/definitions/blurdefinition.h"
 #include "tests/fuzz/episode.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Fuzzes cudaguidedfilter; see life.h and episode.h.
 #include "cuda/guided/guided.h"
 #include "tests/check/common/definitions/guideddefinition.h"
 #include "tests/fuzz/episode.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Fuzzes cudahistequalize; see life.h and episode.h.
 #include "tests/check/common/definitions/equalizedefinition.h"
 #include "tests/fuzz/episode.h"
 
@@ -7,7 +6,6 @@ using namespace check;
 
 namespace {
 
-/// Returns settings with few tiles, because the definition is slow where many have 65536 bins.
 Equalization first_equalization(unsigned seed) {
   Equalization how;
   how.tiles_x = 1 + static_cast<int>(seed % 4);

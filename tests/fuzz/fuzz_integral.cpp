@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Fuzzes cudaintegral; see life.h and episode.h.
 #include <iterator>
 
 #include "cuda/localstatistics/localstatistics.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Sends the same frames, events and settings to two elements, of which one has several frames in
-// flight; see life.h. Their frames and messages must be the same, in the same order.
+// Compares two elements, one of them with several frames in flight, for the same input; see life.h.
 #include <gst/video/gstvideometa.h>
 
 #include "tests/check/common/filterharness.h"
@@ -216,8 +215,6 @@ class OverlapLife final : public fuzz::Life {
     both([&](FilterHarness& filter) { filter.send_eos(); });
     flush();
   }
-
-  /* Comparison */
 
   static std::vector<std::string> take_messages(FilterHarness& filter) {
     std::vector<std::string> texts;

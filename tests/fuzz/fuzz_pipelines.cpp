@@ -21,7 +21,6 @@ constexpr int frames = 12;
 /// The frames that come out at a sink, by their times.
 class Outputs {
  public:
-  /// Takes those of a fakesink.
   explicit Outputs(GstElement* sink) {
     g_object_set(sink, "signal-handoffs", TRUE, nullptr);
     g_signal_connect(sink, "handoff",
@@ -45,7 +44,6 @@ class Outputs {
     hashes_[GST_BUFFER_PTS(buffer)] = hash;
   }
 
-  // Not the bytes between rows, which mean nothing.
   static std::size_t hash_of(GstBuffer* buffer, GstPad* pad) {
     const Owned<GstCaps> caps = current_caps(pad);
     const std::hash<std::string_view> hash;
@@ -78,7 +76,6 @@ class Outputs {
   std::map<GstClockTime, std::size_t> hashes_;
 };
 
-/// The branches, as they stand behind a tee. Outputs depend on one frame alone.
 const std::vector<std::string>& branches() {
   static const std::vector<std::string> all = [] {
     std::vector<std::string> launches;
@@ -99,7 +96,6 @@ std::string source(int pattern) {
          " ! video/x-raw, format=I420, width=64, height=48, framerate=25/1";
 }
 
-/// Returns what comes out of a branch alone.
 std::map<GstClockTime, std::size_t> alone(int pattern, const std::string& branch) {
   static std::map<std::pair<int, std::string>, std::map<GstClockTime, std::size_t>> known;
   auto& hashes = known[{pattern, branch}];
@@ -120,7 +116,6 @@ std::map<GstClockTime, std::size_t> alone(int pattern, const std::string& branch
   return hashes;
 }
 
-/// A pipeline with a tee.
 class Tee : private Random {
  public:
   explicit Tee(unsigned seed) : Random(seed), pattern_(one_of({13, 14, 18})) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Fuzzes cudapixelate; see life.h and episode.h.
 #include "cuda/mosaic/mosaic.h"
 #include "tests/check/common/definitions/pixelatedefinition.h"
 #include "tests/fuzz/episode.h"

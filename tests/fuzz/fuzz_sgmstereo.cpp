@@ -137,7 +137,6 @@ class StereoEpisode final : public fuzz::StereoSettings {
     pair(true);
   }
 
-  /// Returns the output with this time, and drops those before it.
   Map output_at(GstHarness* harness, GstClockTime time) {
     Map out = next_output_of(harness);
     while (out.pts() != time)
@@ -227,7 +226,6 @@ class StereoEpisode final : public fuzz::StereoSettings {
       expect_picture(picture, expected(pictures, format, pad.c_str()), what);
   }
 
-  // Sends a frame without a partner. The element drops it when the next pair arrives.
   void lonely_frame() {
     if (packed_)
       return;
@@ -275,7 +273,6 @@ class StereoEpisode final : public fuzz::StereoSettings {
                          stamped(to_buffer(Picture(harness == stereo_->left() ? *left_ : *right_,
                                                    packed_ ? 2 * width_ : width_, height_))));
     }
-    // If neither was a gap, the element also makes a map of these frames.
     time_ += frame_time;
     const GstClockTime next = time_ + frame_time;
     const Pair pictures = new_pictures();

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Fuzzes cudathreshold; see life.h and episode.h.
 #include "cuda/localstatistics/localstatistics.h"
 #include "tests/check/common/definitions/thresholddefinition.h"
 #include "tests/fuzz/episode.h"

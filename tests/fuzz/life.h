@@ -17,7 +17,6 @@
 ///   There are some episodes at least, however busy the machine is.
 namespace fuzz {
 
-/// One life of an element, which consists of random actions.
 class Life : protected check::Random {
  public:
   Life(unsigned seed, check::BufferCount& buffers)

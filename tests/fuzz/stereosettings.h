@@ -11,7 +11,6 @@
 
 namespace fuzz {
 
-/// A calibration of two cameras, whose pictures are 80×60 pixels large, in a file of this process.
 class CalibrationFile {
  public:
   static const std::string& name() {
@@ -144,7 +143,6 @@ class StereoSettings : public Life {
   check::Properties properties_;
 
  private:
-  /// Returns one of the range's ends, or a number between them.
   std::string any_in(const cudavision::Range<int>& range) {
     const int between = std::min(range.min + below(100), range.max);
     return std::to_string(one_of({range.min, between, range.max}));

@@ -28,14 +28,12 @@ constexpr std::size_t growth_limit = std::size_t(2) << 30;
 
 using Seconds = std::chrono::duration<double>;
 
-/// Processor time of this process.
 Seconds processor_time() {
   timespec time{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return Seconds(static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec));
 }
 
-/// True if a thread besides this one runs, or would if it had a processor.
 bool others_run() {
   const std::string own = std::to_string(gettid());
   bool run = false;

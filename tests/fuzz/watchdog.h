@@ -19,7 +19,6 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  /// An episode begins. Those before it have ended.
   void begin(unsigned seed);
 
  private:

@@ -22,7 +22,6 @@ using namespace rig;
 
 using Parameters = sgm::Parameters;
 
-/// A picture of levels from 0 to 255.
 struct Gray {
   int width, height;
   std::vector<std::uint8_t> levels;
@@ -49,7 +48,6 @@ struct Gray {
   }
 };
 
-/// Returns the picture whose pixel (x, y) is that of another one at place(x, y).
 template <class PlaceOf>
 Gray warped(const Gray& picture, const PlaceOf& place) {
   Gray out(picture.width, picture.height);
@@ -61,7 +59,6 @@ Gray warped(const Gray& picture, const PlaceOf& place) {
   return out;
 }
 
-/// Moves a picture to the right and down.
 inline Gray moved(const Gray& picture, double right, double down) {
   return warped(picture, [=](int x, int y) { return std::pair(x - right, y - down); });
 }
@@ -134,7 +131,6 @@ inline PairFigures figures_of(const Gray& left, const Gray& right, const Paramet
                parameters);
 }
 
-/// The figures of a pair with a map in which nothing is known.
 inline PairFigures figures_of(const Gray& left, const Gray& right, const Parameters& parameters,
                               int bits = 8, int shift = 0) {
   const Map map(left.levels.size(), disparity_scale(parameters).invalid);
@@ -165,7 +161,6 @@ inline std::string text_of(const PairFigures& figures) {
   return text;
 }
 
-/// Returns the picture that a camera takes with another exposure.
 inline Gray exposed(const Gray& picture, double factor) {
   Gray out(picture.width, picture.height);
   for (std::size_t i = 0; i < out.levels.size(); ++i)

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the fit of two cameras to what both see: the geometry by points in space, and the fit on
-// points of known cameras, with noise and wrong matches.
-
+// Tests the fit of two cameras to matched points: its geometry, and noise and wrong matches.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the fit of a camera that has turned in its mount: the geometry by a plain definition in
-// three dimensions, and the fit on points of known turns, with noise and wrong matches.
-
+// Tests the fit of a camera that has turned in its mount: geometry, noise and wrong matches.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -12,8 +12,6 @@
 namespace cudavision::test {
 namespace {
 
-/* One pixel's costs */
-
 constexpr std::uint16_t high = 2000, low = 200;
 
 CostProfile costs_with(const std::vector<std::pair<int, std::uint16_t>>& minima) {
@@ -72,8 +70,6 @@ TEST(PeriodOf, Ends) {
   EXPECT_EQ(period_of(costs_with({{40, low}, {99, low}}), 40), 0);
   EXPECT_EQ(period_of(costs_with({{40, low}, {0, low}}), 40), 0);
 }
-
-/* Pairs */
 
 /// A level of a surface for each place of the left picture.
 using Surface = std::function<double(double x, double y)>;

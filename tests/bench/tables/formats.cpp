@@ -27,7 +27,6 @@ constexpr Entry<test::PictureMapParameters> pictures[] = {
     {"BGRA", hd, picture_lens, cuda, 9},
 };
 
-/// Unlike the case, it does not copy the output.
 struct PlaneRemap {
   PlaneRemap(Device& device, const test::RemapCase& test)
       : frames(device, test),

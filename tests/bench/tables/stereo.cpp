@@ -112,7 +112,6 @@ Subject match_subject(const Entry<Parameters>& entry) {
       entry.row(match_name(entry.parameters)), entry.runners, test,
       test.left.bytes + test.right.bytes + test.disparity.bytes, true);
   subject.items = entry.pixels() * static_cast<std::size_t>(entry.parameters.disparities);
-  // Computing larger maps on the CPU would take longer than all measurements.
   if (entry.pixels() > 1920 * 1080)
     subject.difference = nullptr;
   return subject;
@@ -129,13 +128,11 @@ struct Parts {
   SamplePlane plane(const ConstFrame& frame) const {
     return {frame.planes[0], config.width, config.bits, layout.shift};
   }
-  /// Returns memory for so many numbers for each pixel.
   template <class Number>
   Number* allocate(int numbers = 1) {
     buffers.push_back(device.allocate(static_cast<std::size_t>(numbers) * pixels * sizeof(Number)));
     return buffers.back().as<Number>();
   }
-  /// Makes an operation that lives as long as the work.
   template <class Operation, class... Arguments>
   Operation& make(const Arguments&... arguments) {
     const auto operation = std::make_shared<Operation>(device, arguments...);
@@ -247,8 +244,6 @@ void Parts::add_noise_stages() {
   }
 }
 
-/// What each further output of a match costs: depth, colours and points, which are made from the
-/// map, and the whole operation with confidence.
 void Parts::add_outputs() {
   auto& stereo = make<sgm::SgmStereo>(layout, layout, parameters);
   stereo.run(frames.left, frames.right, frames.disparity);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests changes of properties while an element with one input runs: after an invalid one the last
-// valid set stays in effect, and controllers set values by stream time. The fuzzer of each
-// element tests that each property takes effect with the next frame.
+// Tests changes of properties while a filter runs: after an invalid set the last valid one stays in
+// effect, and controllers set values by stream time.
 #include <algorithm>
 
 #include "tests/check/common/definitions/blurdefinition.h"
@@ -13,8 +12,6 @@ using namespace check;
 
 namespace {
 
-/// Sets the impossible values and expects that the last valid set stays in effect and that one
-/// warning contains the words. Then sets the possible values and expects that they take effect.
 void expect_last_valid(FilterHarness& filter, const Picture& picture, const Properties& impossible,
                        const Picture& last_valid, const std::vector<std::string>& words,
                        const Properties& possible, const Picture& mended) {
@@ -63,7 +60,6 @@ TEST(test_change_from_another_thread) {
   });
 }
 
-// Numbers just beyond their ranges, and values that contradict each other.
 TEST(test_impossible, .for_each_element()) {
   const ElementUnderTest& spec = tested();
   std::vector<Impossible> sets;

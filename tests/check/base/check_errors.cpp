@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests bad input. Each kind causes one element error that names the fault, and the next good frame
-// is processed as usual.
+// Tests bad input: one error that names the fault, and the next good frame is processed.
 #include <gst/video/video.h>
 
 #include <functional>
@@ -13,7 +12,6 @@ namespace {
 
 std::function<void()> on_unmappable;  ///< called once, before such memory refuses to be mapped
 
-// Allocates memory that cannot be mapped, like protected or lost device memory.
 GstMemory* unmappable_alloc(GstAllocator* allocator, gsize size, GstAllocationParams* params) {
   auto* memory = g_new0(GstMemory, 1);
   gst_memory_init(memory, GST_MEMORY_FLAG_NO_SHARE, allocator, nullptr,
@@ -79,8 +77,6 @@ void expect_error(FilterHarness& filter, GstBuffer* bad, const FormatSpec& forma
   expect_picture(filter.process(picture), idle ? picture : result(picture), "after: " + what);
 }
 
-/// Lets downstream support GstVideoMeta, so that unchanged frames are pushed in their own
-/// buffers.
 void accept_video_meta(FilterHarness& filter) {
   gst_harness_add_propose_allocation_meta(filter.harness(), GST_VIDEO_META_API_TYPE, nullptr);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests events, flow returns, latency and QoS, which metas the elements copy, depending on their
-// tags, and the timestamps, flags and offsets of buffers. check_overlap and check_overlap_reports
-// test order and QoS.
+// Tests events, flow returns, latency and QoS, and the metas, timestamps, flags and offsets of
+// output buffers. check_overlap_reports tests QoS with frames in flight.
 #include <gst/video/gstvideometa.h>
 #include <gst/video/video.h>
 
@@ -19,7 +18,6 @@ GstBuffer* frame_at(GstClockTime time) {
   return at(time, to_buffer(make_picture(gray(), 24, 16, Content::natural, 1)));
 }
 
-/// Returns the next event of the given type that arrived downstream of the element, or nullptr.
 Owned<GstEvent> next_event(FilterHarness& filter, GstEventType type) {
   while (Owned<GstEvent> event{gst_harness_try_pull_event(filter.harness())})
     if (GST_EVENT_TYPE(event) == type)
@@ -97,7 +95,6 @@ TEST(test_upstream_events_pass, .for_each_element()) {
   expect_upstream_event(filter.harness(), GST_EVENT_SEEK);
 }
 
-// Frames of a segment without time are processed, too.
 TEST(test_other_segment_formats, .for_each_element()) {
   for (GstFormat format : {GST_FORMAT_BYTES, GST_FORMAT_TIME}) {
     FilterHarness filter(tested().everything);
@@ -110,7 +107,6 @@ TEST(test_other_segment_formats, .for_each_element()) {
   }
 }
 
-// Flow returns of downstream reach upstream.
 TEST(test_flow_returns, .for_each_element()) {
   for (GstFlowReturn flow : {GST_FLOW_EOS, GST_FLOW_FLUSHING, GST_FLOW_NOT_LINKED, GST_FLOW_ERROR,
                              GST_FLOW_CUSTOM_SUCCESS_1, GST_FLOW_OK}) {
@@ -129,7 +125,6 @@ TEST(test_flow_returns, .for_each_element()) {
   }
 }
 
-// An empty buffer with the GAP flag represents a missing frame and is not an error.
 TEST(test_missing_frame_passes, .for_each_element()) {
   FilterHarness filter;
   filter.accept_caps(gray(), 24, 16);
@@ -155,8 +150,6 @@ TEST(test_qos_is_on, .for_each_element()) {
   g_object_get(element, "qos", &qos, nullptr);
   fail_unless(qos);
 }
-
-/* Buffers */
 
 namespace {
 

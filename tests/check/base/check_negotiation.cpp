@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests which caps the elements offer and refuse, changes of caps in mid-stream, and peers that
-// answer queries, or ask them, in ways that GStreamer allows but few elements use. None may cause a
-// CRITICAL of GLib, which ends this program.
+// Tests which caps the elements offer and refuse, changes of caps in mid-stream, and unusual peers.
+// A CRITICAL of GLib ends this program.
 #include <gst/video/video.h>
 
 #include <algorithm>
@@ -12,7 +11,6 @@ using namespace check;
 
 namespace {
 
-/// Returns the video formats of those caps structures that have exactly this caps feature.
 std::vector<std::string> formats_in(const GstCaps* caps, const char* feature) {
   std::vector<std::string> names;
   for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
@@ -40,7 +38,6 @@ void expect_all_formats(const GstCaps* caps, const char* feature) {
   fail_unless_equals_int(offered.size(), formats().size());
 }
 
-/// Returns the answer to a CAPS query on the element's sink pad.
 Owned<GstCaps> sink_caps(FilterHarness& filter, GstCaps* only = nullptr) {
   return Owned<GstCaps>(gst_pad_peer_query_caps(filter.source_pad(), only));
 }
@@ -125,7 +122,6 @@ TEST(test_caps_query, .for_each_element()) {
                 "CUDA memory is offered on the CPU backend");
 }
 
-// The element offers to upstream only what downstream accepts.
 TEST(test_caps_query_follows_downstream, .for_each_element()) {
   FilterHarness filter;
   filter.accept_downstream("video/x-raw, format=(string){ NV12, RGBA }, width=[1, 640]");
@@ -262,8 +258,6 @@ TEST(test_downstream_cannot_take_it, .for_each_element()) {
   expect_picture(filter.process(picture), result(picture), "after caps that do not fit");
 }
 
-/* Answers */
-
 namespace {
 
 constexpr int width = 34, height = 20;
@@ -281,14 +275,12 @@ void answer_caps(GstPad* pad, const std::string& caps) {
                  [=](GstQuery* query) { gst_query_set_caps_result(query, caps_from(caps).get()); });
 }
 
-/// Expects that the element processes a frame after all that has been asked.
 void expect_works(FilterHarness& filter, const std::string& what) {
   const Picture in = picture();
   expect_picture(filter.process(in), result(in), what);
   fail_unless_equals_int(filter.messages().complaints(), 0);
 }
 
-/// Returns a frame's caps in which a field is a string that is NULL.
 Owned<GstCaps> caps_with_null(const char* media_type, const char* field) {
   GstStructure* structure = gst_structure_new(media_type, "width", G_TYPE_INT, width, "height",
                                               G_TYPE_INT, height, nullptr);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests everything that gst-inspect-1.0 shows: the plug-in, the elements, and all properties with
-// their ranges, defaults and times of change. Tests the sets of values with which no element
-// starts, and the errors that say what to change.
+// Tests what gst-inspect-1.0 shows: elements, properties, ranges, defaults and times of change.
+// Also tests the values with which no element starts, and their errors.
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
@@ -19,13 +18,11 @@ namespace {
 
 constexpr auto ready = Change::ready, playing = Change::playing, never = Change::never;
 
-/// Returns true if an element has one input and one output.
 bool is_filter(const ElementSpec& spec) {
   const Owned<GstElement> element = new_element(spec.element);
   return GST_IS_BASE_TRANSFORM(element.get());
 }
 
-/// The properties that every filter has besides those of its regions.
 const std::vector<PropertySpec>& filter_properties() {
   static const std::vector<PropertySpec> list = {
       {"frames-in-flight", ready, "0", "16", 0, 16},
@@ -33,7 +30,6 @@ const std::vector<PropertySpec>& filter_properties() {
   return list;
 }
 
-/// The properties for regions of a frame, which every filter of tested_elements() has.
 const std::vector<PropertySpec>& region_properties() {
   static const std::vector<PropertySpec> list = {
       {"regions", playing, "", "1,2,3,4;0.5,0.5,0.25,0.25"},
@@ -49,7 +45,6 @@ const std::vector<PropertySpec>& region_properties() {
   return list;
 }
 
-/// The properties that every element has.
 const std::vector<PropertySpec>& device_properties() {
   static const std::vector<PropertySpec> list = {
       {"backend", ready, "auto", "cpu", 0, 0, "auto cuda cpu"},
@@ -59,11 +54,9 @@ const std::vector<PropertySpec>& device_properties() {
   return list;
 }
 
-/// A value of a property, read from the text that a launch line would contain.
 class Value {
  public:
   explicit Value(const GParamSpec* spec) { g_value_init(&value_, spec->value_type); }
-  /// The text must be a value of the property.
   Value(const GParamSpec* spec, const char* text) : Value(spec) {
     fail_unless(gst_value_deserialize(&value_, text), "%s is not a value of %s", text, spec->name);
   }
@@ -82,7 +75,6 @@ class Value {
   GValue value_ = G_VALUE_INIT;
 };
 
-/// Expects that a property can be set to the value in the text.
 void expect_read_back(GstElement* element, const char* property, const char* text) {
   const GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element), property);
   Value other(spec, text), read(spec);
@@ -96,7 +88,6 @@ bool is_ours(const GParamSpec* spec) {
   return owner != "GstObject" && owner != "GstBaseTransform" && owner != "GstAggregator";
 }
 
-/// Counts the properties that the element has besides those of its base classes.
 std::size_t own_properties(GstElement* element) {
   guint count = 0;
   GParamSpec** all = g_object_class_list_properties(G_OBJECT_GET_CLASS(element), &count);
@@ -192,7 +183,6 @@ void expect_words_of(GParamSpec* spec) {
   fail_unless(blurb != nullptr && std::strlen(blurb) > 15, "%s has no blurb", spec->name);
 }
 
-/// Expects that a new element has the default that the property's specification gives.
 void expect_default(GstElement* element, GParamSpec* spec, const PropertySpec& expected) {
   Value now(spec), initial(spec, expected.initial);
   g_object_get_property(G_OBJECT(element), spec->name, now.get());
@@ -211,7 +201,6 @@ TEST(test_plugin) {
     fail_unless(text != nullptr && *text != '\0');
 }
 
-// The table of elements must contain every element of the plug-in.
 TEST(test_elements) {
   GList* features = gst_registry_get_feature_list_by_plugin(gst_registry_get(), "cudavision");
   std::size_t count = 0;
@@ -233,7 +222,6 @@ TEST(test_elements) {
   fail_unless_equals_int(count, element_specs().size());
 }
 
-// The tables must contain every property and agree with the elements.
 TEST(test_properties, .times(element_specs().size())) {
   const ElementSpec& expected = element_specs()[static_cast<std::size_t>(index)];
   std::vector<PropertySpec> table = expected.properties;
@@ -263,11 +251,8 @@ TEST(test_frame_packing_is_gstreamers) {
                   ->value_type == GST_TYPE_VIDEO_MULTIVIEW_FRAME_PACKING);
 }
 
-/* Impossible values */
-
 namespace {
 
-/// Properties of an element with which it does not start, or refuses caps of these formats.
 struct Refused {
   const char* element;
   Impossible set;
@@ -298,7 +283,6 @@ const std::vector<Refused>& impossible_sets() {
   return list;
 }
 
-/// Sets of one property each, just beyond either end of its range.
 std::vector<Refused> sets_out_of_range() {
   std::vector<Refused> list;
   for (const ElementSpec& spec : element_specs()) {

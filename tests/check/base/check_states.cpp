@@ -19,14 +19,12 @@ void to_state(GstElement* element, GstState state) {
               "%s does not reach %s", GST_OBJECT_NAME(element), gst_element_state_get_name(state));
 }
 
-/// Returns the launch line of a filter between a short film and a sink.
 std::string short_launch(const Properties& properties = {}) {
   return "videotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=64,height=48 ! " +
          tested_launch() + "name=e backend=" + test_backend() + " " + text_of(properties) +
          "! fakesink sync=false";
 }
 
-/// A short pipeline that runs from NULL to EOS and back.
 class ShortPipeline {
  public:
   explicit ShortPipeline(const std::string& launch) {
@@ -38,7 +36,6 @@ class ShortPipeline {
 
   GstElement* get() const { return pipeline_; }
 
-  /// Returns the CUDA context that the element announced, or nullptr if there was none.
   Owned<GstContext> run() {
     Owned<GstContext> context;
     const Owned<GstBus> bus(gst_element_get_bus(pipeline_));
@@ -76,11 +73,9 @@ TEST(test_state_changes, .times(element_specs().size())) {
                          GST_STATE_PLAYING, GST_STATE_PAUSED, GST_STATE_READY, GST_STATE_NULL,
                          GST_STATE_PLAYING, GST_STATE_NULL, GST_STATE_PAUSED, GST_STATE_NULL})
     to_state(element, state);
-  // An element may also be freed without ever being started.
   make_element(factory(index));
 }
 
-// Every property can be read and set in every state.
 TEST(test_properties_in_all_states, .times(element_specs().size())) {
   const Owned<GstElement> element = make_element(factory(index));
   for (GstState state :
@@ -102,7 +97,6 @@ TEST(test_properties_in_all_states, .times(element_specs().size())) {
   }
 }
 
-// A pipeline may be shut down and freed right after its start.
 TEST(test_dispose_in_a_running_pipeline, .for_each_element()) {
   for (int i = 0; i < 20; ++i) {
     ShortPipeline pipeline(short_launch());
@@ -113,7 +107,6 @@ TEST(test_dispose_in_a_running_pipeline, .for_each_element()) {
   }
 }
 
-// The backend may change between two runs.
 TEST(test_backend_changed_between_runs, .for_each_element()) {
   ShortPipeline pipeline(short_launch());
   const Owned<GstElement> element = element_in(pipeline.get(), "e");

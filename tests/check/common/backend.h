@@ -12,7 +12,6 @@ inline bool testing_cuda() {
   return test_backend() == "cuda";
 }
 
-/// True if the plug-in was built with its CUDA half.
 bool built_with_cuda();
 
 /// A reason to skip a test that uses GStreamer's own CUDA elements.

@@ -13,13 +13,11 @@ namespace check {
 using Property = std::pair<const char*, std::string>;
 using Properties = std::vector<Property>;
 
-/// Returns the properties, followed by more.
 inline Properties joined(Properties properties, const Properties& more) {
   properties.insert(properties.end(), more.begin(), more.end());
   return properties;
 }
 
-/// The states in which a property may change.
 enum class Change { ready, playing, never };
 
 struct PropertySpec {
@@ -47,7 +45,6 @@ struct ElementSpec {
   std::vector<Impossible> impossible;
 };
 
-/// An element with one input and one output.
 struct ElementUnderTest : ElementSpec {
   Properties always;      ///< gives output frames the format of input frames
   Properties everything;  ///< enables every optional extra
@@ -57,8 +54,6 @@ struct ElementUnderTest : ElementSpec {
   Property wrong;         ///< invalid for all frames (cudahistequalize: for all but RGB)
   Property mended;        ///< undoes `wrong`
   int messages;           ///< element messages per frame with `everything`
-  /// The expected output of a new element, with `always` set, for a picture in full or limited
-  /// range.
   Picture (*result)(const Picture& picture, bool limited);
   /// True if RGB of more than 8 bits is processed by its luminance.
   bool equalizes = false;
@@ -74,10 +69,8 @@ class RegisteredElement {
   explicit RegisteredElement(ElementUnderTest row);
 };
 
-/// All elements of the plug-in, in the order of their names.
 const std::vector<ElementSpec>& element_specs();
 
-/// Those with one input and one output.
 const std::vector<ElementUnderTest>& tested_elements();
 
 /// Returns one of tested_elements(), or nullptr if there is none of that name.
@@ -97,12 +90,10 @@ inline Picture result(const Picture& picture, bool limited = false) {
 /// Formats a number for a launch line, independently of the locale.
 std::string text_of(double value);
 
-/// Formats a property for a launch line, such as "sigma=0".
 inline std::string text_of(const Property& property) {
   return std::string(property.first) + "=" + property.second;
 }
 
-/// Formats properties for a launch line, such as "output=mean radius=7 ".
 std::string text_of(const Properties& properties);
 
 /// Formats tested() with `always` for a launch line, such as "cudadenoise strength=60 ".

@@ -6,7 +6,6 @@
 
 #include <memory>
 
-/// Owners that release objects which a test would otherwise have to release itself.
 namespace check {
 
 struct Release {

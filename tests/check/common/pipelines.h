@@ -8,7 +8,6 @@
 
 #include "tests/check/common/owned.h"
 
-/// Runs whole pipelines from a launch line.
 namespace check {
 
 using Look = std::function<void(GstElement* pipeline)>;
@@ -21,12 +20,9 @@ inline void run_pipeline(const std::string& description, const Look& look) {
       description, [](GstElement*) {}, look);
 }
 
-/// Returns the output caps of the named element.
 Owned<GstCaps> output_caps(GstElement* pipeline, const char* element_name);
-/// True if the output caps of the named element are those of CUDA memory.
 bool output_is_cuda(GstElement* pipeline, const char* element_name);
 
-/// Calls look() with each buffer that the named element gets, in the thread that pushes it.
 void on_buffers_at(GstElement* pipeline, const char* element_name,
                    std::function<void(GstBuffer*)> look);
 

@@ -7,10 +7,8 @@
 
 #include "tests/check/common/filterharness.h"
 
-/// Runs cudasgmstereo between pads of the test.
 namespace check {
 
-/// A frame from a camera.
 struct StereoFrame {
   GstClockTime pts = GST_CLOCK_TIME_NONE;
   bool gap = false;
@@ -20,20 +18,17 @@ using StereoFrames = std::vector<StereoFrame>;
 
 constexpr GstClockTime ms = GST_MSECOND;
 
-/// Returns a GRAY8 frame of 32×16, which is the same in each call, or an empty buffer for a gap.
 GstBuffer* small_frame(const StereoFrame& frame);
 
 /// Returns `count` frames at 25 frames per second, of which the first has time `first`.
 StereoFrames frames_from(GstClockTime first, int count);
 
-/// An output frame.
 struct Map : Owned<GstBuffer> {
   using Owned::Owned;
   GstClockTime pts() const { return GST_BUFFER_PTS(*this); }
   bool discont() const { return GST_BUFFER_FLAG_IS_SET(get(), GST_BUFFER_FLAG_DISCONT); }
 };
 
-/// One element whose pads the test feeds. Frames are small to save time.
 class StereoHarness {
  public:
   /// Links sink_left, and sink_right if `two` is set. The element does not inspect the pairs unless
@@ -43,7 +38,6 @@ class StereoHarness {
   GstElement* element() const { return element_; }
   GstHarness* left() const { return left_; }    ///< also receives the element's output
   GstHarness* right() const { return right_; }  ///< nullptr if sink_right is not linked
-  /// Returns the harnesses of the linked pads.
   const std::vector<GstHarness*>& harnesses() const { return harnesses_; }
   MessageLog& messages() { return messages_; }
   void set(const char* property, const std::string& value) {
@@ -51,33 +45,23 @@ class StereoHarness {
   }
   guint64 number(const char* property) const;
 
-  /// Requests a source pad and links it to a new harness.
   GstHarness* open(const std::string& pad);
-  /// Unlinks a requested pad and releases it.
   void close(const std::string& pad);
-  /// Returns the harnesses of the pads that are open, by name.
   const std::map<std::string, Owned<GstHarness>>& opened() const { return opened_; }
 
-  /// Sends CAPS and a TIME segment from 0. Returns whether the pad took the caps.
   bool send_caps(GstHarness* to, const std::string& caps) {
     return check::send_caps(to->srcpad, caps);
   }
-  /// Sends caps to all linked pads, which must accept them.
   void accept_caps(const std::string& caps);
-  /// Lets downstream accept only these caps.
   void accept_downstream(const std::string& caps) {
     gst_harness_set_sink_caps_str(left_, caps.c_str());
   }
-  /// Sends GRAY8 caps to all linked pads. The default size is that of small frames.
   void accept_gray(int width = 32, int height = 16);
 
-  /// Pushes both buffers and returns the map that must come out.
   Map process(GstBuffer* left, GstBuffer* right);
   Map process(const Picture& left, const Picture& right, GstClockTime time = GST_CLOCK_TIME_NONE);
-  /// Processes a pair of small frames with the given time.
   Map process_at(GstClockTime time) { return process(small_frame({time}), small_frame({time})); }
   void push_pair(GstClockTime time);
-  /// Waits for the next map.
   Map pull();
 
   /// Sends both sequences of frames as GRAY8 of 32×16, then EOS, each from its own thread. Returns
@@ -95,9 +79,7 @@ class StereoHarness {
   /// pads.
   void restart(GstState low = GST_STATE_READY);
   void wait_for_error();
-  /// Gives the element time to stop, then pushes a frame and returns its flow return.
   GstFlowReturn flow_after_stop();
-  /// Waits for EOS downstream. No map may arrive before it.
   void expect_end();
 
   /// Returns all events of the given type that arrived downstream since the last call, oldest

@@ -32,7 +32,6 @@ std::vector<Test>& all_tests() {
 /// The limit of one test, in seconds, which only a hang reaches.
 constexpr double time_limit = 3 * watchdog_seconds;
 
-/// Returns the number in a variable of the environment.
 int number_in_environment(const char* name, int fallback) {
   const char* text = g_getenv(name);
   return text != nullptr ? std::atoi(text) : fallback;
@@ -47,7 +46,6 @@ bool next_is_in_shard() {
   return number++ % shards == shard;
 }
 
-/// True for tests whose names contain a match of CUDAVISION_TEST_FILTER, or if it is not set.
 bool is_wanted(const char* name) {
   const char* filter = g_getenv("CUDAVISION_TEST_FILTER");
   return filter == nullptr ||
@@ -58,7 +56,6 @@ struct Range {
   int first, end;
 };
 
-/// The indexes of all tests that have several.
 std::map<std::string, Range>& ranges() {
   static std::map<std::string, Range> list;
   return list;

@@ -48,7 +48,6 @@ class Registered {
       +[](check::Options& options) { static_cast<void>(options __VA_ARGS__); }); \
   static void name([[maybe_unused]] int index)
 
-/// True if CUDAVISION_TEST_FULL=1 requests the long versions of soak and fuzz tests.
 bool full_run();
 
 }  // namespace check

@@ -46,9 +46,7 @@ void let_time_pass(int milliseconds);
 class RoundsInTime {
  public:
   explicit RoundsInTime(int milliseconds);
-  /// Begins a round, if there is to be one.
   bool next();
-  /// Returns the number of this round, from 0.
   int number() const { return number_; }
 
  private:

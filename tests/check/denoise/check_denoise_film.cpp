@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the property frames as applications meet it: in live pipelines, with new pools and peers,
-// and when something goes wrong. fuzz_denoise compares films of random formats and sizes with the
-// definition, also with frames in flight.
+// Tests the property frames in live pipelines, with new pools and peers, and after errors.
 #include <gst/video/video.h>
 
 #include <atomic>
@@ -79,7 +77,6 @@ TEST(test_linked_again) {
   }
 }
 
-// Frames are marked as upstream has marked them, also after frames have waited.
 TEST(test_marks_of_discontinuity) {
   const auto pictures = film("GRAY8", 8);
   Film one(5);
@@ -144,7 +141,6 @@ TEST(test_new_pool_in_a_film) {
   one.expect(pictures, 5, 0, 8);
 }
 
-// Frames without times, or of unknown duration, stay in order.
 TEST(test_no_times) {
   const auto pictures = film("GRAY8", 6);
   for (const bool timed : {false, true}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the property frames: which frames are searched around each one, and that those which wait
-// for later ones keep their order, times and metas, and go downstream before whatever follows them.
+// Tests the property frames: which frames are searched, and the order and metas of frames that
+// wait.
 #include <gst/video/video.h>
 
 #include "tests/check/denoise/film.h"
@@ -124,7 +124,6 @@ TEST(test_change_while_playing) {
   one.expect_none();
 }
 
-// A missing frame keeps its place among the others.
 TEST(test_missing_frames) {
   const auto pictures = film("GRAY8", 5);
   Film one(3);
@@ -212,7 +211,6 @@ TEST(test_latency) {
   fail_unless_equals_uint64(gst_harness_query_latency(one.filter.harness()), 10 * GST_MSECOND);
 }
 
-// An element that stops pushes nothing more, and begins anew when it starts.
 TEST(test_restart) {
   const auto pictures = film("GRAY8", 3);
   Film one(3);

@@ -24,7 +24,6 @@ class Queue final : public Device {
 
   /// Returns the number of searches that have ended when the last wait_event() returns.
   int waited_for() const { return waited_for_; }
-  /// Where the last copy() went.
   const void* copied_to() const { return copied_to_; }
 
   DeviceKind kind() const noexcept override { return DeviceKind::cpu; }
@@ -92,7 +91,6 @@ class Stream {
       search();
     window_.begins_scene();
   }
-  /// A number that stands for a missing frame arrives, or is searched around.
   void miss() {
     missing_[arrived_++] = true;
     if (arrived_ - oldest_ > window_.radius())

@@ -137,7 +137,6 @@ TEST(test_colors) {
   }
 }
 
-// When the colorimetry in the caps changes, the same colour gets other samples.
 TEST(test_color_follows_caps) {
   const FormatSpec& format = format_named("I420");
   FilterHarness filter("cudagaussblur",

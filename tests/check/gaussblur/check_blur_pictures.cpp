@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests controlled properties of cudagaussblur, and interlaced frames, of which it blurs each field
-// as a separate picture, in every plane. fuzz_gaussblur compares the pixels with the definition,
-// for random formats, properties and regions, and check_cuda for all formats.
+// Tests controlled properties of cudagaussblur, and interlaced frames, whose fields it blurs as
+// separate pictures.
 #include <gst/video/video.h>
 
 #include <algorithm>
@@ -26,7 +25,6 @@ std::string caps_more(const FormatSpec& format, const char* mode) {
   return colorimetry(format, false) + ", interlace-mode=" + mode;
 }
 
-/// Processes the picture in a buffer with the given flags.
 Picture process_flagged(FilterHarness& filter, const Picture& picture, guint flags) {
   GstBuffer* in = to_buffer(picture);
   GST_BUFFER_FLAG_SET(in, flags);
@@ -46,7 +44,6 @@ Picture field_of(const Picture& picture, int field) {
   return result;
 }
 
-/// Counts CAPS events and ALLOCATION queries on the element's source pad.
 class Negotiations {
  public:
   explicit Negotiations(FilterHarness& filter)
@@ -113,8 +110,6 @@ TEST(test_controlled_sigma) {
                              GST_MESSAGE_ERROR | GST_MESSAGE_WARNING | GST_MESSAGE_QOS)),
                          0);
 }
-
-/* Interlaced frames */
 
 // A frame gives the same result as its two fields sent as separate pictures.
 TEST(test_fields_are_pictures) {

@@ -14,7 +14,6 @@ using namespace check;
 
 namespace {
 
-/// Returns the mean change from one number to the next.
 double mean_change(const std::vector<double>& numbers) {
   double sum = 0;
   for (std::size_t i = 1; i < numbers.size(); ++i)
@@ -68,7 +67,6 @@ TEST(test_pumping_exposure) {
 
 namespace {
 
-/// The part of a launch line that cuts a lawn that nobody walks on out of the street.
 constexpr char crop[] = " ! videocrop left=0 right=628 top=360 bottom=36 ! fakesink name=";
 
 double mean_of_lawn(GstBuffer* frame) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests how cudahistequalize takes the range and the samples of formats, when it takes a new grid,
-// and the negotiation of channels=rgb. fuzz_histequalize compares the pixels with the definition,
-// for random formats and properties, and check_cuda for all formats.
-
+// Tests how cudahistequalize takes the range and the samples of formats, when a new grid takes
+// effect, and the negotiation of channels=rgb.
 #include "tests/check/common/definitions/equalizedefinition.h"
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/pipelines.h"
@@ -50,8 +48,6 @@ TEST(test_samples_above_the_bit_depth) {
     fail_unless(out.planes[p].bytes == picture.planes[p].bytes, "chroma changed");
 }
 
-/* method=clahe */
-
 namespace {
 
 Equalization with_tiles(int x, int y) {
@@ -93,11 +89,8 @@ TEST(test_grid_waits_for_a_start) {
   fail_unless_equals_int(filter.messages().complaints(), 0);
 }
 
-/* Negotiation of channels=rgb */
-
 namespace {
 
-/// Returns the format that reaches the element e in a pipeline that ends without an error.
 std::string format_at_sink(const std::string& pipeline, const Look& feed) {
   std::string format;
   run_pipeline(pipeline, feed, [&](GstElement* running) {
@@ -123,7 +116,6 @@ TEST(test_channels_ask_for_rgb) {
     fail_unless(format_named(format.c_str()).has_single_colors(), "%s: %s", upstream,
                 format.c_str());
   }
-  // Otherwise videoconvert leaves frames as they are.
   const std::string plain = format_at_sink(
       "videotestsrc num-buffers=2 ! video/x-raw,format=I420 ! videoconvert ! cudahistequalize "
       "name=e ! fakesink",

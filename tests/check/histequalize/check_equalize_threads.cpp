@@ -51,7 +51,6 @@ class Posting {
     messages_.read_back(times, nullptr);
   }
 
-  /// Returns the timestamps of the messages whose handlers have returned.
   std::vector<guint64> posted() {
     const std::lock_guard lock(mutex_);
     return posted_;

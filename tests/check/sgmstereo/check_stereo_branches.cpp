@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests source pads of cudasgmstereo that come, go, end and fail, while others go on, and starts
-// and stops.
+// Tests source pads of cudasgmstereo that come, go, end and fail while others go on.
 #include <atomic>
 #include <mutex>
 #include <set>
@@ -232,7 +231,6 @@ std::string with_buffers(std::string text, int buffers) {
 
 }  // namespace
 
-// In a pipeline, all sinks preroll, get every frame and end.
 TEST(test_pads_in_a_pipeline) {
   for (const char* src : {"e.src ! queue ! fakesink  ", ""}) {
     std::atomic<int> depths{0}, confidences{0};

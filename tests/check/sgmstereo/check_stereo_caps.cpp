@@ -22,7 +22,6 @@ const char* format_in(GstCaps* caps) {
   return gst_structure_get_string(gst_caps_get_structure(caps, 0), "format");
 }
 
-/// filter: what the peer can send; everything if it is empty.
 Owned<GstCaps> query_caps(const StereoHarness& stereo, const char* pad,
                           const std::string& filter = "") {
   const Owned<GstCaps> caps(filter.empty() ? nullptr : gst_caps_from_string(filter.c_str()));

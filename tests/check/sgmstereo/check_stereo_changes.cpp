@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests changes while cudasgmstereo runs: of properties, of which some take effect with the next
-// frame and the others at the next start, and of cameras, which are unlinked and replaced.
+// Tests properties of cudasgmstereo that change while it runs, and cameras that are replaced.
 #include <optional>
 #include <string>
 
@@ -168,7 +167,6 @@ TEST(test_impossible_in_new_caps) {
   expect_words(stereo.messages().text(GST_MESSAGE_ERROR), {"223"});
 }
 
-// After an invalid set, the last valid one stays in effect, and there is one warning.
 TEST(test_impossible_while_playing) {
   const Scene scene;
   StereoHarness stereo(few);
@@ -226,11 +224,8 @@ TEST(test_controller) {
   }
 }
 
-/* Cameras */
-
 namespace {
 
-/// A camera of the test, which sends GRAY8 frames.
 class Camera {
  public:
   Camera(const StereoHarness& stereo, const char* sink, int width)
@@ -265,7 +260,6 @@ class Camera {
   const Owned<GstPad> sink_;
 };
 
-/// Takes the harness's source pads away; it still gets the maps.
 void unlink_harness(const StereoHarness& stereo) {
   for (GstHarness* harness : stereo.harnesses())
     gst_pad_unlink(harness->srcpad, Owned<GstPad>(gst_pad_get_peer(harness->srcpad)).get());

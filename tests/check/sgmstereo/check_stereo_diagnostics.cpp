@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests what cudasgmstereo says about its pictures and settings: the element message with figures,
-// and each warning. No warning may come for good pairs.
+// Tests the element message of cudasgmstereo and its warnings, none of which good pairs may cause.
 #include <locale.h>
 
 #include <algorithm>
@@ -57,8 +56,6 @@ std::string unless_commas() {
 
 }  // namespace
 
-/* Messages */
-
 TEST(test_figures) {
   for (const char* format : {"GRAY8", "I420", "P010_10LE", "RGB", "GRAY16_LE"})
     for (const char* output : {"disparity", "confidence"})
@@ -82,7 +79,6 @@ TEST(test_figures) {
         guint blocks = 0;
         fail_unless(gst_structure_get_uint(figures, "blocks", &blocks) && blocks >= 50,
                     "%s: %u blocks", format, blocks);
-        // Beyond the disparity of the wall, the left columns have no partner.
         const double known = number_in(figures, "known");
         fail_unless(known > 0.8 && known < 0.97, "%s: %f are known", format, known);
         fail_unless(number_in(figures, "at-range-end") < 0.01);
@@ -165,8 +161,6 @@ TEST(test_packed_frames) {
   expect_words(stereo.messages().text(GST_MESSAGE_WARNING), {"exchanged", "right-view-first"});
 }
 
-/* Warnings */
-
 TEST(test_good_pairs) {
   for (const char* format : {"GRAY8", "YUY2", "I420_10LE", "BGRx"})
     expect_no_warning(wall(format_named(format)));
@@ -181,7 +175,6 @@ TEST(test_swapped) {
   for (const char* minimum : {"0", "-4"}) {
     const std::string text = warning_for({pair.right, pair.left}, {{"min-disparity", minimum}});
     expect_words(text, {"exchanged", "sink_left", "sink_right"});
-    // Negative disparities would hide the mistake.
     fail_unless(text.find("min-disparity") == std::string::npos, "%s", text.c_str());
   }
 }
@@ -270,7 +263,6 @@ TEST(test_decimal_point_in_other_languages, .unless(unless_commas())) {
   std::setlocale(LC_NUMERIC, "C");
 }
 
-// Depth on a pad of its own counts, too.
 TEST(test_saturated_depth_on_request) {
   PadsHarness stereo(inspecting({{"focal-length", "1000"}, {"baseline", "1200"}}));
   stereo.open("depth");
@@ -300,7 +292,6 @@ TEST(test_confirmation) {
   expect_words(photographs.messages().text(GST_MESSAGE_WARNING), {"exchanged"});
 }
 
-// A warning comes again after a restart.
 TEST(test_restart) {
   const Pair good = wall();
   StereoHarness stereo(inspecting());
@@ -311,8 +302,6 @@ TEST(test_restart) {
     stereo.restart();
   }
 }
-
-/* Pairing */
 
 namespace {
 
@@ -347,11 +336,8 @@ TEST(test_small_max_skew_again) {
   fail_unless_equals_int(stereo.messages().complaints(), 0);
 }
 
-/* Photographs */
-
 namespace {
 
-/// A pair of photographs takes a processor up to half a minute under a sanitizer.
 std::string unless_slow() {
 #if defined(CUDAVISION_TEST_SANITIZED) || defined(__SANITIZE_THREAD__)
   return "a sanitizer makes this too slow";
@@ -360,7 +346,6 @@ std::string unless_slow() {
 #endif
 }
 
-/// Runs two photographs through a pipeline, and returns the texts of its warnings.
 std::string warnings_for(const std::string& left, const std::string& right,
                          const std::string& decoder, int disparities) {
   const auto branch = [&](const std::string& file, const char* pad) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that events and queries are right on all source pads of cudasgmstereo, and that each pair
-// has the same description on them.
+// Tests events, queries and the metadata of pairs on all source pads of cudasgmstereo.
 #include <gst/video/gstvideometa.h>
 
 #include <set>
@@ -11,7 +10,6 @@ using namespace check;
 
 namespace {
 
-/// An element of which all pads are open, and that has got caps.
 struct AllPads : PadsHarness {
   explicit AllPads(bool src_linked = true) {
     open_all();
@@ -104,7 +102,6 @@ TEST(test_other_segment_formats) {
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
 
-// The buffers of one pair have the times, flags and metas of the left frame on all pads.
 TEST(test_description) {
   AllPads stereo;
   GstBuffer* left = small_frame({GST_SECOND, false, 17 * ms});
@@ -265,7 +262,6 @@ TEST(test_end_on_all_pads) {
   }
 }
 
-// EOS that an application sends to the element itself reaches all pads.
 TEST(test_end_by_the_application) {
   AllPads stereo;
   stereo.process_all(0);
@@ -294,7 +290,6 @@ TEST(test_new_stream_on_all_pads) {
   }
 }
 
-// A missing frame becomes a gap on all pads.
 TEST(test_gap_on_all_pads) {
   AllPads stereo;
   stereo.process_all(0);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the memory of cudasgmstereo's frames. Tests that need no CUDA memory run on the CPU backend
-// as well.
+// Tests the memory of cudasgmstereo's frames.
 #include "tests/check/common/pictures/cudaframes.h"
 #include "tests/check/common/pipelines.h"
 #include "tests/check/common/streams/padsharness.h"
@@ -13,7 +12,6 @@ const char cuda_caps[] = "video/x-raw(memory:CUDAMemory)";
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// Runs a pipeline and returns the bytes of the buffers that reach its sink.
 std::vector<Bytes> outputs(const std::string& description) {
   std::vector<Bytes> all;
   run_pipeline(
@@ -31,7 +29,6 @@ Bytes last_output(const std::string& description) {
   return outputs(description).back();
 }
 
-/// Returns the launch line of two cameras, each with frames in system or CUDA memory.
 std::string cameras(bool left_cuda, bool right_cuda, const char* format,
                     const char* left_pattern = "smpte", int frames = 8) {
   std::string launch;

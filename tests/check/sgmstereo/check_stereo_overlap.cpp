@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests pairs of which several are in flight at once: none is lost, waits for the next one, or
-// changes its place among the events of the stream.
+// Tests cudasgmstereo with several pairs in flight: none is lost, late or out of order.
 #include <gst/video/gstvideopool.h>
 
 #include <atomic>
@@ -16,7 +15,6 @@ namespace {
 
 constexpr int pair_count = 24;
 
-/// The frames that two cameras have pushed.
 struct Cameras {
   std::atomic<int> left{0}, right{0};  ///< frames that are in the element or downstream
   std::atomic<bool> done{false};
@@ -94,7 +92,6 @@ class StereoOverlap {
     wait_until([&] { return ends_with("eos"); }, "EOS");
   }
 
-  /// Returns the numbers of the pairs, and the names of the events, that have come out.
   std::string sinks() {
     const std::lock_guard lock(mutex_);
     return arrivals_;
@@ -107,9 +104,7 @@ class StereoOverlap {
     const std::lock_guard lock(mutex_);
     arrivals_.clear();
   }
-  /// Returns the largest number of pairs that were still in flight when a pair came out.
   int max_in_flight() const { return max_in_flight_; }
-  /// Calls look() in the thread that pushes the pairs.
   using Look = std::function<void(int pair, GstBuffer* buffer)>;
   void on_pair(Look look) { look_ = std::move(look); }
   void answer(int pair, GstFlowReturn flow) {
@@ -257,7 +252,6 @@ TEST(test_new_caps_and_segments, .times(std::size(limits))) {
 // Pairs in flight may have all buffers of downstream's pool.
 TEST(test_small_pool_of_downstream, .times(3)) {
   StereoOverlap overlap(8, static_cast<guint>(index) + 1);
-  // The harness keeps what comes out.
   std::thread consumer([&] {
     while (GstBuffer* buffer = wait_for_buffer_or_eos(overlap.stereo().left()))
       gst_buffer_unref(buffer);
@@ -310,7 +304,6 @@ TEST(test_answers_of_downstream, .times(2 * std::size(limits))) {
   fail_unless(sinks.find(" 6") == std::string::npos, "%s", sinks.c_str());
 }
 
-// A flush drops the pairs in flight.
 TEST(test_flush, .times(std::size(limits))) {
   StereoOverlap overlap(limits[index]);
   overlap.stereo().accept_gray();
@@ -383,7 +376,6 @@ TEST(test_new_peer, .times(2 * std::size(limits))) {
   const PickySink next("video/x-raw, format=RGB");
   StereoOverlap overlap(limit);
   overlap.stereo().open("depth");
-  // Pads are pushed on one after the other, src first.
   const Owned<GstPad> src = pad_of(overlap.stereo().element(), "src");
   on_buffers(pad_of(overlap.stereo().element(), "depth").get(), [&](GstBuffer* buffer) {
     if (GST_BUFFER_PTS(buffer) != 5 * 40 * ms)

@@ -13,7 +13,6 @@ namespace {
 
 constexpr int width = 40, height = 24;
 
-/// The positions of the two pictures in a frame.
 struct Arrangement {
   const char* property;  ///< the value of frame-packing
   bool side_by_side;
@@ -50,7 +49,6 @@ Picture map_of(const Map& output) {
   return from_buffer(output, format_named("GRAY16_LE"), width, height);
 }
 
-/// Returns the map of two pictures that arrive on both pads.
 Picture map_by_two_pads(const Picture& left, const Picture& right) {
   StereoHarness stereo;
   stereo.accept_caps(caps_of(*left.format, left.width, left.height));
@@ -281,7 +279,6 @@ TEST(test_seqnum_of_the_end) {
   fail_unless(sent.size() <= 1);
 }
 
-// The packing and the frames' size change in mid-stream.
 TEST(test_other_caps_in_between) {
   const Picture left = left_picture(), right = shifted(left, 5);
   const Picture expected = map_by_two_pads(left, right);

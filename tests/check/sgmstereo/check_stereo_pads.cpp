@@ -20,7 +20,6 @@ const std::vector<const char*>& request_pads() {
   return names;
 }
 
-/// Returns the format of a request pad with pictures.
 const FormatSpec& format_of_pad(const std::string& pad) {
   return format_named(pad == "confidence" ? "GRAY8" : "GRAY16_LE");
 }
@@ -39,7 +38,6 @@ Pair scene(const FormatSpec& format, int w = width, int h = height) {
   return {left, shifted(left, 5)};
 }
 
-/// Returns what src puts out if a property alone chooses it.
 Picture by_property(const char* output, const char* format, const Pair& pair,
                     const Properties& properties) {
   StereoHarness stereo(joined(properties, {{"output", output}}));
@@ -156,7 +154,6 @@ TEST(test_points) {
   }
 }
 
-// Packed frames, and a change of live properties, reach all pads.
 TEST(test_packed_frames_and_new_settings) {
   const FormatSpec& gray = format_named("GRAY8");
   const Pair pair = scene(gray);
@@ -177,7 +174,6 @@ TEST(test_packed_frames_and_new_settings) {
   }
 }
 
-// New caps of the cameras reach all pads before the first buffer of the new size.
 TEST(test_new_size_on_all_pads) {
   PadsHarness stereo;
   stereo.open_all();
@@ -203,7 +199,6 @@ TEST(test_new_size_on_all_pads) {
   }
 }
 
-// A peer that accepts nothing gets an error that names the pad.
 TEST(test_peer_that_accepts_nothing) {
   for (const auto& [pad, remedy] : {std::pair{"depth", "videoconvert"},
                                     {"confidence", "videoconvert"},

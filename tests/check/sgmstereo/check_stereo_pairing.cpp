@@ -16,7 +16,6 @@ using cudavision::next_step;
 using cudavision::pairing_deadline;
 using cudavision::PairingStep;
 
-/// A frame of a stream with a frame every 40.
 cudavision::WaitingFrame frame_at(std::optional<gint64> time) {
   return {time, false, 40};
 }
@@ -51,7 +50,6 @@ void expect_step(const FrameStream& left, const FrameStream& right, PairingStep 
               static_cast<int>(expected));
 }
 
-// After the last map, frames may still be dropped.
 void expect_dropped(const StereoHarness& stereo, guint64 left, guint64 right) {
   comes_true([&] {
     return stereo.number("dropped-left") >= left && stereo.number("dropped-right") >= right;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the pixels of cudasgmstereo for all input and output formats. fuzz_sgmstereo draws layouts,
-// sizes and settings.
+// Tests the pixels of cudasgmstereo for all input and output formats.
 #include <algorithm>
 
 #include "tests/check/common/definitions/stereodefinition.h"
@@ -16,7 +15,6 @@ const FormatSpec& map_format() {
   return format_named("GRAY16_LE");
 }
 
-/// Returns the output for two pictures in the format that downstream accepts.
 Picture through(const Properties& properties, const Picture& left, const Picture& right,
                 const char* format) {
   StereoHarness stereo(properties);
@@ -47,7 +45,6 @@ Pair scene(const FormatSpec& format) {
   return {left, right};
 }
 
-/// Settings with the scales of their maps.
 struct Setting {
   Properties properties;
   MapScale scale;
@@ -130,7 +127,6 @@ TEST(test_gray_and_depth) {
   }
 }
 
-// The inputs do not change, and equal frames give equal maps.
 TEST(test_inputs_stay) {
   const Pair pair = scene(format_named("NV12"));
   StereoHarness stereo;

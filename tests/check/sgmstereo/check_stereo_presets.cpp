@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the properties of cudasgmstereo whose values follow from others: preset, the defaults of
-// libSGM, and the scale and invalid value of maps. Also tests confidence-threshold, which presets
-// set.
+// Tests the properties of cudasgmstereo that set others: preset, and compatibility=libsgm. Also
+// tests the scale and invalid value of maps, and confidence-threshold.
 #include <cstdlib>
 #include <map>
 #include <utility>
@@ -78,7 +77,6 @@ class Notifications {
 
 using Counts = std::map<std::string, int>;
 
-/// A pair in which some disparities are doubtful, and some unknown.
 struct Pair {
   Picture left = make_picture(format_named("GRAY8"), width, height, Content::random, 3);
   Picture right = shifted(left, 7);
@@ -185,7 +183,6 @@ TEST(test_preset_while_playing) {
   fail_unless_equals_int(stereo.messages().complaints(), 0);
 }
 
-// Exactly the pixels with less confidence become unknown.
 TEST(test_confidence_threshold) {
   const Pair pair;
   const Properties raw = {{"refine", "false"}};
@@ -210,7 +207,7 @@ TEST(test_confidence_threshold) {
   }
 }
 
-// Holes are filled after that.
+// The threshold applies before holes are filled.
 TEST(test_confidence_threshold_before_filling) {
   const Pair pair;
   const Picture filled = map_of({{"confidence-threshold", "120"}, {"fill-holes", "true"}}, pair);
@@ -219,7 +216,7 @@ TEST(test_confidence_threshold_before_filling) {
       fail_unless(disparity_at(filled, x, y) != -16, "(%d, %d) is unknown", x, y);
 }
 
-// They are known before the element makes a map.
+// Scale and invalid value are known before the first map.
 TEST(test_scale_and_invalid_value) {
   const Owned<GstElement> element = new_element("cudasgmstereo");
   const auto set = [&](const char* name, const char* value) { set_property(element, name, value); };

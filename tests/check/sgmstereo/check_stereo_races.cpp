@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests what other threads, and functions of the application that GStreamer calls, do to
-// cudasgmstereo while it runs.
+// Tests what other threads and callbacks of the application do to cudasgmstereo while it runs.
 #include <atomic>
 #include <functional>
 #include <thread>
@@ -33,7 +32,6 @@ void release(GstElement* element, GstPad* pad) {
   gst_object_unref(pad);
 }
 
-/// Calls a function in the aggregating thread when a pair has been chosen.
 void on_pair(GstElement* element, std::function<void()>& look) {
   g_object_set(element, "emit-signals", TRUE, nullptr);
   g_signal_connect(
@@ -145,7 +143,6 @@ TEST(test_request_when_a_pad_is_removed) {
   fail_unless(again != nullptr && GST_PAD_PARENT(again) == element);
   fail_unless(request_depth(element) == nullptr, "two pads of one name");
   release(element, again);
-  // It may also be removed without being released.
   GstPad* const third = request_depth(element);
   fail_unless(third != nullptr);
   gst_element_remove_pad(element, third);

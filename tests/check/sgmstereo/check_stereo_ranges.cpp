@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the property colormap-range of cudasgmstereo: which values grey levels and colours of
-// disparities, depths and confidence stand for.
+// Tests colormap-range of cudasgmstereo: the values that grey levels and colours stand for.
 #include "tests/check/common/definitions/stereodefinition.h"
 #include "tests/check/common/streams/padsharness.h"
 
@@ -11,7 +10,6 @@ namespace {
 constexpr int width = 64, height = 24;
 constexpr MapScale scale = {32, 0, 16};
 
-/// A scene of two surfaces.
 struct Scene {
   Picture left = make_picture(format_named("GRAY8"), width, height, Content::random, 5);
   Picture right = left;
@@ -28,7 +26,6 @@ Properties with(const Properties& more) {
   return joined(joined(stereo_cameras, {{"num-disparities", "32"}}), more);
 }
 
-/// Runs one output in one format.
 struct OutputHarness : StereoHarness {
   OutputHarness(const char* output, const char* format, const Properties& more)
       : StereoHarness(joined(with(more), {{"output", output}})), spec(format_named(format)) {
@@ -55,13 +52,11 @@ Picture output_of(const char* output, const char* format, const Scene& scene,
 using Look = cudavision::sgm::PictureParameters;
 using Quantity = Look::Quantity;
 
-/// Returns the levels of a map, or of confidence, in a range of all values or an automatic one.
 Picture levels_in(const Picture& numbers, Quantity quantity, Look::Range range) {
   // The cameras are stereo_cameras.
   return levels_of(numbers, scale, {Look::Kind::gray, quantity, 700, 120, 0.5, range});
 }
 
-/// The same from low to high.
 Picture levels_between(const Picture& numbers, Quantity quantity, double low, double high) {
   return levels_of(numbers, scale,
                    {Look::Kind::gray, quantity, 700, 120, 0.5, Look::Range::fixed, low, high});
@@ -115,7 +110,6 @@ TEST(test_two_numbers) {
       output_of("confidence", "RGB", scene, {{"colormap-range", "100,200"}}),
       in_colors(levels_between(confidence, Quantity::confidence, 100, 200), format_named("RGB")),
       "confidence");
-  // In grey, confidence is a number and no picture.
   expect_picture(output_of("confidence", "GRAY8", scene, {{"colormap-range", "100,200"}}),
                  confidence, "confidence");
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests cudasgmstereo in pipelines whose frames change in size or depth, do not fit each other, or
-// end on one side.
+// Tests cudasgmstereo while frames change in size or depth, do not fit, or end on one side.
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -34,7 +33,6 @@ class Pipeline {
 
   void play() { gst_element_set_state(pipeline_, GST_STATE_PLAYING); }
 
-  /// Waits for EOS or an error, and returns the error's text; empty after EOS.
   std::string run() {
     play();
     const Owned<GstMessage> message(gst_bus_timed_pop_filtered(
@@ -48,13 +46,11 @@ class Pipeline {
     fail_unless(error.empty(), "%s", error.c_str());
   }
 
-  /// The number of frames with such caps, as "GRAY16_LE 64×32", at an element.
   int frames(const std::string& caps, const std::string& at = "count") {
     const std::lock_guard lock(mutex_);
     return counts_[at + " " + caps];
   }
 
-  /// Waits for that many further frames with such caps. An error fails the test.
   void wait_for(int number, const std::string& caps) {
     std::unique_lock lock(mutex_);
     int& count = counts_["count " + caps];
@@ -127,8 +123,6 @@ void set_caps(const Pipeline& pipeline, const char* element, const std::string& 
 
 }  // namespace
 
-/* Both cameras change their caps */
-
 TEST(test_concat_of_two_sizes, .times(3)) {
   Pipeline pipeline(matching + source(20, small) + "l. " + source(20, large) + "l. " +
                     source(20, small) + "r. " + source(20, large) +
@@ -168,8 +162,6 @@ TEST(test_two_capsfilters, .times(2)) {
   }
 }
 
-/* Pictures that do not fit */
-
 // A pair whose pictures differ is no error while the cameras change, if that does not take long.
 TEST(test_unequal_pairs) {
   StereoHarness stereo;
@@ -200,7 +192,6 @@ TEST(test_unequal_pairs) {
     fail_unless_equals_uint64(map.pts(), begin + 5 * GST_SECOND);
     fail_unless(map.discont());
   }
-  // Now it does.
   for (GstClockTime time = 40; time < 45; ++time) {
     send(stereo.left(), 48, time * GST_SECOND);
     send(stereo.right(), 32, time * GST_SECOND);
@@ -236,7 +227,6 @@ TEST(test_two_different_pictures, .times(20)) {
   }
 }
 
-// A scaler or converter on one side adapts, whichever pad negotiates first.
 TEST(test_adapters, .times(20)) {
   const bool left_adapts = index % 2 == 0;
   const char* const queue = index % 4 < 2 ? "queue ! " : "";
@@ -346,8 +336,6 @@ TEST(test_scaler_is_asked_again) {
     fail_unless_equals_uint64(frames.pull().pts(), 100 * GST_SECOND + 40 * ms);
   }
 }
-
-/* The end of one camera */
 
 // A recording beside the element, behind a tee, gets all frames of its camera.
 TEST(test_recording_beside, .times(2)) {

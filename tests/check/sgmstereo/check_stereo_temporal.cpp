@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests when cudasgmstereo's filter over time begins anew. test_sgm_sequences.cpp tests what the
-// filter computes.
+// Tests when the filter over time of cudasgmstereo begins a new history.
 #include "tests/check/common/definitions/stereodefinition.h"
 #include "tests/check/common/stereoharness.h"
 
@@ -12,7 +11,6 @@ constexpr int width = 64, height = 24, disparity = 6;
 
 const Properties keeping = {{"num-disparities", "32"}, {"temporal-persistence", "255"}};
 
-/// A wall. The right camera sees something else in the middle of it if it is `covered`.
 struct Wall {
   Picture left, right;
 
@@ -47,7 +45,6 @@ class Keeper {
     return from_buffer(map, format_named("GRAY16_LE"), width, height);
   }
 
-  /// Returns a buffer 40 ms after the last one.
   GstBuffer* next(const Picture& picture) { return at(time_ += 40 * ms, to_buffer(picture)); }
   void rewind() { time_ = 0; }
 
@@ -65,7 +62,6 @@ Picture first_map(unsigned seed = 5) {
   return from_buffer(map, format_named("GRAY16_LE"), width, height);
 }
 
-/// Returns how many pixels are unknown where the wall is covered.
 int unknown_in(const Picture& map) {
   int count = 0;
   for (int y = 6; y < 18; ++y)
@@ -86,7 +82,6 @@ void expect_new_sequence_after(const char* what, Reset reset) {
   expect_kept(keeper.match(Wall(true)), what);
   reset(keeper);
   expect_picture(keeper.match(Wall(true)), first_map(), what);
-  // From here on, the filter works again.
   keeper.match(Wall(false));
   expect_kept(keeper.match(Wall(true)), what);
   fail_unless_equals_int(keeper.stereo().messages().complaints(), 0);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests time in cudasgmstereo: latency, timeouts of unpaired frames and of a camera that is not
-// linked, and QoS.
+// Tests time in cudasgmstereo: latency, timeouts of frames and of an unlinked camera, and QoS.
 #include <gst/check/gsttestclock.h>
 
 #include <atomic>
@@ -96,7 +95,6 @@ TEST(test_timeout) {
       wait_until([&] { return stereo.number(counter) == i; }, "the frame to be dropped");
     }
     fail_unless(calls <= 2 * 20, "%d calls for 20 frames", calls.load());
-    // The other camera sends frames again.
     const Map map = stereo.process_at(GST_SECOND);
     fail_unless(map.discont());
   }
@@ -196,7 +194,6 @@ TEST(test_live_pipeline) {
   fail_unless(maps >= 15 && maps <= 20, "%d maps", maps);
 }
 
-// When downstream is late, the element skips late pairs and announces each by a QoS message.
 TEST(test_qos) {
   StereoHarness stereo;
   stereo.accept_gray();
@@ -229,7 +226,6 @@ TEST(test_qos) {
   expect_upstream_event(stereo.right(), GST_EVENT_QOS);
 }
 
-// A flush resets QoS.
 TEST(test_qos_and_flush) {
   StereoHarness stereo;
   stereo.accept_gray();
@@ -242,7 +238,6 @@ TEST(test_qos_and_flush) {
 
 namespace {
 
-/// A system clock for this process that stands still until the test advances it.
 class SystemTestClock {
  public:
   SystemTestClock() { gst_system_clock_set_default(GST_CLOCK(clock_.get())); }
@@ -250,7 +245,6 @@ class SystemTestClock {
   SystemTestClock(const SystemTestClock&) = delete;
   SystemTestClock& operator=(const SystemTestClock&) = delete;
 
-  /// Advances the clock to the given time and runs the callbacks that are due.
   void move_to(GstClockTime time) {
     gst_test_clock_set_time(clock_, time);
     while (GstClockID id = gst_test_clock_process_next_clock_id(clock_))

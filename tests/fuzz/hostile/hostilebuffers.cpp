@@ -40,8 +40,6 @@ void damage(check::Random& random, GstVideoMeta* meta, int planes) {
   }
 }
 
-/* Memory that calls back */
-
 namespace {
 
 void set_again(GstElement* element, const char* property) {
@@ -79,8 +77,6 @@ GstBuffer* with_callback(GstElement* element, GstBuffer* buffer) {
                             gst_object_ref(element), call_back);
   return buffer;
 }
-
-/* Buffers that are kept */
 
 namespace {
 

@@ -9,7 +9,6 @@
 /// the element, which made or pushed them, is gone.
 namespace fuzz {
 
-/// Makes one field of a frame's meta wrong, or leaves it by chance. The frame has `planes` planes.
 void damage(check::Random& random, GstVideoMeta* meta, int planes);
 
 /// Lets the buffer's memory call back when it is freed: it reads and sets properties of the element
@@ -21,7 +20,6 @@ GstBuffer* with_callback(GstElement* element, GstBuffer* buffer);
 /// this.
 void keep_buffer(GstBuffer* buffer);
 
-/// Expects that the bytes of all kept buffers are still readable and the same, and frees them.
 void free_kept_buffers();
 
 }  // namespace fuzz

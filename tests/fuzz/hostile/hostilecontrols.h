@@ -11,9 +11,7 @@
 /// Control bindings whose curves leave every range, or are NaN or infinite for a while.
 namespace fuzz {
 
-/// Lets such a curve control one of the element's own properties.
 void control_property(check::Random& random, GstElement* element);
-/// Removes the bindings of the element's own properties, which keep their values.
 void remove_controls(GstElement* element);
 
 /// While this lives, such curves control some properties, which then get their values back.

@@ -16,8 +16,6 @@ bool one_in(guint32 n) {
   return g_random_int() % n == 0;
 }
 
-/* Memory and its allocator */
-
 struct UnreliableMemory {
   GstMemory base;
   gpointer data;
@@ -75,8 +73,6 @@ Owned<GstAllocator> new_allocator() {
   return Owned<GstAllocator>(
       GST_ALLOCATOR(gst_object_ref_sink(g_object_new(unreliable_allocator_get_type(), nullptr))));
 }
-
-/* A pool */
 
 struct UnreliablePool {
   GstBufferPool base;
@@ -161,8 +157,6 @@ GstBuffer* new_unreliable_buffer(gsize size) {
   gst_buffer_append_memory(buffer, memory);
   return buffer;
 }
-
-/* Answers */
 
 namespace {
 

@@ -14,7 +14,6 @@ namespace fuzz {
 /// false if it has given no answer. Any thread may call this.
 bool answer_caps_query(GstQuery* query);
 
-/// While this lives, the peer of an element's pad answers CAPS queries in this way.
 class UnfilteredPeer {
  public:
   UnfilteredPeer(GstPad* pad, const char* caps);

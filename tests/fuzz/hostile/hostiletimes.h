@@ -14,7 +14,6 @@ GstClockTime hostile_time(check::Random& random);
 /// wrong ones often hide each other.
 void set_hostile_times(check::Random& random, GstBuffer* buffer);
 GstSegment hostile_segment(check::Random& random);
-/// Draws from all that GStreamer accepts as framerate of caps.
 const char* hostile_framerate(check::Random& random);
 
 }  // namespace fuzz

@@ -23,7 +23,6 @@ class Downstream {
   Downstream& operator=(const Downstream&) = delete;
 
   GstPad* source() const { return source_; }
-  /// Unlinks the sink, if there is one, and links a new one. No frame or event may be on its way.
   void relink();
   void unlink();
 

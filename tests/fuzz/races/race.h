@@ -30,7 +30,6 @@ class Race : public Life {
 
  protected:
   GstElement* element() const { return element_; }
-  /// Acts behind the element, in the thread that pushes a frame on src.
   virtual void act_downstream(check::Random& random) = 0;
   /// Sets properties with which the element must start.
   virtual void set_good_properties();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Lets several threads use cudasgmstereo at once, among them two that request and release its pads;
-// see race.h.
+// Lets several threads use cudasgmstereo and request and release its pads; see race.h.
 #include <thread>
 
 #include "tests/check/common/filterharness.h"
@@ -16,7 +15,6 @@ GstPad* request_pad(GstElement* element, const char* name) {
                                  nullptr);
 }
 
-/// A requested pad, which is released once, by whoever comes first.
 class RequestedPad {
  public:
   RequestedPad(GstElement* element, GstPad* pad)
@@ -43,7 +41,6 @@ class StereoRace final : public fuzz::Race {
       : Race(seed, buffers, make_element("cudasgmstereo"), {"sink_left", "sink_right"}) {}
 
  private:
-  /// One of two threads that request and release pads.
   struct Requester {
     explicit Requester(StereoRace& its_race) : race(its_race), random(its_race.new_random()) {}
     void run();

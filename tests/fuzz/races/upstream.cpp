@@ -108,8 +108,6 @@ void Upstream::begin_stream() {
   in_segment_ = false;
 }
 
-/* Frames */
-
 GstBuffer* Upstream::new_frame() {
   GstBuffer* buffer = pooled_frame();
   if (buffer == nullptr && hostile_ && below(8) == 0) {
@@ -173,8 +171,6 @@ void Upstream::hostile_frame() {
   push(buffer);
 }
 
-/* Events */
-
 void Upstream::new_caps() {
   // Few formats and sizes, so that the pads of a pair mostly agree.
   const int width = one_of({16, 16, 16, 16, 16, 16, 16, 9}), height = 8;
@@ -225,8 +221,6 @@ void Upstream::rest() {
   g_usleep(static_cast<gulong>(below(500)));
 }
 
-/* Serialised queries */
-
 // GstAggregator of GStreamer 1.22 goes on to use a query that a flush has given back to
 // its sender.
 bool Upstream::may_query() const {
@@ -276,8 +270,6 @@ void Upstream::custom_query() {
   const Owned<GstQuery> query(gst_query_new_custom(type, gst_structure_new_empty("any")));
   gst_pad_peer_query(pad_, query);
 }
-
-/* What comes from downstream and from the application */
 
 gboolean Upstream::handle_event(GstPad* pad, GstObject*, GstEvent* event) {
   if (GST_EVENT_TYPE(event) == GST_EVENT_SEEK) {

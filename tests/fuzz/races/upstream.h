@@ -35,7 +35,6 @@ class Upstream : private check::Random {
   /// The next thing to be sent is a new stream. Call this while it is held.
   void begin_again() { begun_ = false; }
 
-  /// Unlinks the pad and links it again while it is blocked. Returns false if nothing came to it.
   bool relink();
 
  private:

@@ -14,7 +14,6 @@
 namespace cudavision::test {
 namespace {
 
-/// A picture of one channel.
 struct Plane {
   int width = 0, height = 0;
   std::vector<std::uint16_t> values;
@@ -61,7 +60,6 @@ Plane extended(const Plane& picture, const clahe::Tiles& tiles) {
 using Histogram = std::vector<std::int64_t>;
 using Table = std::vector<int>;
 
-/// Returns the histogram of each tile, row by row.
 std::vector<Histogram> histograms_of(const Plane& picture, int bits, const clahe::Tiles& tiles) {
   const Plane whole = extended(picture, tiles);
   const int tile_width = whole.width / tiles.columns, tile_height = whole.height / tiles.rows;
@@ -121,7 +119,6 @@ Table table_of(Histogram histogram, const clahe::Parameters& parameters) {
   return table;
 }
 
-/// One dimension of a pixel's place between the centres of tiles.
 struct Place {
   Place(int pixel, int tile_size, int tiles) {
     const float inverse = 1.0f / static_cast<float>(tile_size);
@@ -144,7 +141,6 @@ float between(float first, float second, float weight) {
   return one + other;
 }
 
-/// Returns the new level of every pixel, by a table for each tile.
 Plane equalized(const Plane& picture, const clahe::Tiles& tiles, const std::vector<Table>& tables) {
   const Plane whole = extended(picture, tiles);
   const int tile_width = whole.width / tiles.columns, tile_height = whole.height / tiles.rows;
@@ -179,7 +175,6 @@ Plane plane_of(const FrameLayout& layout, const std::function<int(int x, int y)>
   return plane;
 }
 
-/// Returns what each grid equalises: luma, the luminance, or red, green and blue.
 std::vector<Plane> planes_of(const FrameLayout& layout, const clahe::Parameters& parameters,
                              const ConstFrame& in) {
   const auto samples = [&](Role role) {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares Clahe with cv::createCLAHE, which supports one channel of 8 or 16 bits in full range.
-// This is a separate program, so that the other tests need no OpenCV.
-
+// Compares Clahe with cv::createCLAHE, which supports one channel of 8 or 16 bits.
 #include <algorithm>
 #include <opencv2/imgproc.hpp>
 

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares every byte of Clahe's output, with and without smoothing: on the CPU device with the
-// definition, and on the CUDA device with the CPU device.
-
 #include "tests/kernels/clahe/clahe_case.h"
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/histequalize/left_chroma.h"
@@ -24,9 +20,8 @@ TEST(ClaheLeftChroma, CudaEqualsDefinition) {
   expect_chroma_left(*device, make_clahe_case);
 }
 
-/// Pictures and grids at the limits: smaller than their grid, so that the extension reflects many
-/// times; cells that begin within packs of pixels or exactly between them; cells that are narrower
-/// than a pack; tiles of many and of few pixels.
+/// Pictures smaller than their grid; cells that begin within or between packs of pixels, or are
+/// narrower than a pack; tiles of many and of few pixels.
 struct Picture : Named {
   const char* layout;
   int width, height;
@@ -69,7 +64,6 @@ constexpr Picture extremes[] = {
     {"Uhd4kNatural", "GRAY8", 3840, 2160, Content::natural, {8, 8}, 2},
 };
 
-/// Returns the dense case, and one whose rows and planes begin at random addresses.
 std::vector<ClaheCase> cases_of(const Picture& picture) {
   std::vector<ClaheCase> cases(
       2, plain_clahe_case(layout_named(picture.layout, picture.width, picture.height),
@@ -83,8 +77,7 @@ std::vector<ClaheCase> cases_of(const Picture& picture) {
 
 CUDAVISION_TABLE_CASES(ClaheExtremes, extremes, cases_of);
 
-/// Frames for which the definition is too slow. The suites above compare the CPU device with it on
-/// smaller ones.
+/// Frames for which the definition is too slow.
 constexpr Picture large[] = {
     {"Uhd4kFlat", "GRAY8", 3840, 2160, Content::flat, {8, 8}, 2},
     {"Uhd4kTwoValued", "GRAY8", 3840, 2160, Content::two_valued, {8, 8}, 2},

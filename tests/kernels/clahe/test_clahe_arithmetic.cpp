@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
 // Compares the arithmetic that the kernels share with the CPU with its plain form.
-
 #include <algorithm>
 #include <cmath>
 #include <vector>

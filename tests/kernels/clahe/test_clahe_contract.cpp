@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the contract of all operations for Clahe, and its own promises.
-
 #include <cmath>
 #include <limits>
 

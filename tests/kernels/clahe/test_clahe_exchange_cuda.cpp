@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the exchange of counts and tables between blocks on the GPU, in kernels built with
-// CUDAVISION_TEST_DELAYS. These wait for a random time before every step, because no sanitizer
-// detects races in device memory.
-
+// Tests the exchange of counts and tables between blocks on the GPU, with CUDAVISION_TEST_DELAYS;
+// see sync/test_exchange_cuda.cpp.
 #include <gtest/gtest.h>
 
 #include <cstring>

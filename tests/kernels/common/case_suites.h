@@ -33,7 +33,6 @@ void expect_output(Device& device, const Case& test, const typename Runner<Case>
   ASSERT_EQ(hash(test, again), hash(test, output)) << "a second run gave a different result";
 }
 
-/// Compares the CPU device with the definition.
 template <class Case>
 void expect_definition(const Case& test) {
   SCOPED_TRACE(describe(test));
@@ -42,7 +41,6 @@ void expect_definition(const Case& test) {
   expect_output(*device, test, input, defined_output(test, input, poison));
 }
 
-/// Compares the CUDA device with the CPU device.
 template <class Case>
 void expect_equal_devices(Device& cuda, const Case& test) {
   SCOPED_TRACE(describe(test));
@@ -51,7 +49,6 @@ void expect_equal_devices(Device& cuda, const Case& test) {
   expect_output(cuda, test, input, Runner<Case>(*cpu, test).run(input, poison));
 }
 
-/// Defines the tests of a suite of random cases.
 #define CUDAVISION_CASES_OF(Base, Suite, make_case)                                           \
   class Suite : public Base {};                                                               \
   TEST_P(Suite, CpuEqualsDefinition) {                                                        \
@@ -68,12 +65,10 @@ void expect_equal_devices(Device& cuda, const Case& test) {
   CUDAVISION_CASES_OF(LayoutCases, Suite, make_case) \
   INSTANTIATE_TEST_SUITE_P(Layouts, Suite, every_layout(), layout_name)
 
-/// The same for cases of any other kind.
 #define CUDAVISION_NUMBERED_CASES(Suite, make_case) \
   CUDAVISION_CASES_OF(CaseShares, Suite, make_case) \
   INSTANTIATE_TEST_SUITE_P(Shares, Suite, CaseShares::all())
 
-/// Defines a suite of a list of cases.
 #define CUDAVISION_LISTED_CASES(Suite, cases) \
   TEST(Suite, CpuEqualsDefinition) {          \
     for (const auto& test : cases)            \
@@ -105,7 +100,6 @@ struct Extreme : Named {
   Parameters parameters;
 };
 
-/// Returns the dense case of an entry. Case must be a FilterCase.
 template <class Case>
 std::vector<Case> dense(const Extreme<typename Case::Parameters>& extreme) {
   return {plain_case<Case>(layout_named(extreme.layout, extreme.width, extreme.height),

@@ -10,14 +10,12 @@
 namespace cudavision::test {
 namespace {
 
-/// Returns a pseudo-random number for each point of a lattice.
 std::uint32_t lattice(std::uint64_t seed, int x, int y) {
   const auto point = (static_cast<std::uint64_t>(static_cast<std::uint32_t>(x)) << 32) |
                      static_cast<std::uint32_t>(y);
   return static_cast<std::uint32_t>(Random(seed ^ (point * 0xd6e8feb86659fd93u)).next() >> 48);
 }
 
-/// Paints a picture row by row.
 class Painter {
  public:
   Painter(Content content, std::uint64_t seed, int width, int height)

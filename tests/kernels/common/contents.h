@@ -7,7 +7,6 @@
 
 namespace cudavision::test {
 
-/// The kinds of pictures that tests paint.
 enum class Content {
   random,      ///< all values are equally likely
   natural,     ///< smooth shapes at several scales and a little grain; the histogram has hills

@@ -11,7 +11,6 @@
 /// cuda_testing_none.cpp provides versions that report that CUDA is missing.
 namespace cudavision::test {
 
-/// Returns an empty string if CUDA kernels can run on this machine, else the reason why not.
 const std::string& cuda_unusable();
 
 /// A stream in the test program's context and a device that uses it. Requires that cuda_unusable()
@@ -27,7 +26,6 @@ class CudaTestDevice {
   Device* operator->() const { return device_.get(); }
   CudaStream stream() const { return stream_; }
 
-  /// Enqueues a kernel of `blocks` blocks of 1024 threads that runs for the given time.
   void spin(int blocks, int milliseconds);
 
   /// Enqueues a kernel that runs until the host calls release() for it, or for a minute, which is

@@ -44,20 +44,15 @@ struct FrameCase {
   bool parameters_later = false;
 };
 
-/// Gives both frames dense rows, and changes neither the parameters nor anything else.
 void make_dense(FrameCase& test, const FrameLayout& layout, const FrameLayout& out_layout,
                 Content content, std::uint64_t seed);
 
-/// Draws the placements of both frames.
 void draw_placements(FrameCase& test, Random& random);
 
-/// Draws the content of the input.
 void draw_content(FrameCase& test, Random& random);
 
-/// Describes a case in words. `parameters` is a description of the operation's parameters.
 std::string describe(const FrameCase& test, const std::string& parameters);
 
-/// Returns the input block: the painted frame, surrounded by poison.
 std::vector<std::uint8_t> input_block(const FrameCase& test);
 
 /// Describes the first byte in which two output blocks differ. Returns an empty string if they are
@@ -65,7 +60,6 @@ std::vector<std::uint8_t> input_block(const FrameCase& test);
 std::string difference(const FrameCase& test, const std::vector<std::uint8_t>& expected,
                        const std::vector<std::uint8_t>& actual);
 
-/// Returns the hash of the output frame's rows.
 std::string hash(const FrameCase& test, const std::vector<std::uint8_t>& block);
 
 /// Returns the output block that the definition gives. Case must be a FrameCase with a function
@@ -144,8 +138,6 @@ Case plain_case(const FrameLayout& layout, const typename Case::Parameters& para
   return test;
 }
 
-/// Describes how the output of `frames` differs from the definition's result for the same input.
-/// Waits for the device.
 template <class Frames>
 std::string difference_from_definition(const Frames& frames) {
   return difference(frames.test, defined_output(frames.test, frames.input(), Frames::out_poison),
@@ -160,7 +152,6 @@ struct IsAdjustable<Case,
                     std::void_t<decltype(std::declval<typename Case::Operation&>().set_parameters(
                         std::declval<typename Case::Parameters>()))>> : std::true_type {};
 
-/// Constructs a case's operation once, and runs it any number of times.
 template <class Case>
 class Runner {
  public:

@@ -13,7 +13,6 @@
 
 namespace cudavision {
 
-/// Prints a test's parameter.
 inline void PrintTo(DeviceKind backend, std::ostream* stream) {
   *stream << (backend == DeviceKind::cpu ? "cpu" : "cuda");
 }
@@ -93,7 +92,6 @@ void for_each_case_number(const Check& check, int share = 0, int shares = 1) {
 /// then run them (GTEST_TOTAL_SHARDS).
 class CaseShares : public testing::TestWithParam<int> {
  protected:
-  /// Calls check(case) for each case; make(seed, number, max_pixels) makes a case.
   template <class Make, class Check>
   static void for_each_case(const Make& make, const Check& check) {
     for_each_case_number(

@@ -13,7 +13,6 @@ namespace cudavision::test {
 /// layouts.
 class LayoutCases : public testing::TestWithParam<int> {
  protected:
-  /// Calls check(case) for each case; make(seed, number, max_pixels) makes a case.
   template <class Make, class Check>
   void for_each_case(const Make& make, const Check& check) const {
     if (numbers().empty())
@@ -39,7 +38,6 @@ class LayoutCases : public testing::TestWithParam<int> {
   }
 };
 
-/// The parameters of a suite of LayoutCases.
 inline auto every_layout() {
   return testing::Range(0, static_cast<int>(layout_kinds().size()));
 }

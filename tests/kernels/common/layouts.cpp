@@ -31,7 +31,6 @@ void add_channel(FrameLayout& layout, Role role, int plane, int offset, int step
       role, plane, offset, step, width, height, half_width ? 2 : 1, half_height ? 2 : 1};
 }
 
-/// Luma and the two chroma channels have a plane each.
 FrameLayout planar_yuv(int width, int height, int bits, bool half_width, bool half_height) {
   FrameLayout layout = empty(width, height, bits, 0);
   add_channel(layout, Role::luma, add_plane(layout, width, height), 0, 1, width, height);

@@ -8,7 +8,6 @@
 
 namespace cudavision::test {
 
-/// A layout for pictures of any size.
 struct LayoutKind {
   std::string name;
   FrameLayout (*make)(int width, int height);
@@ -26,7 +25,6 @@ inline const LayoutKind& layout_kind_of_case(int number) {
 /// Returns the layout with the given name. Throws if there is none.
 FrameLayout layout_named(const std::string& name, int width, int height);
 
-/// One luma channel in a plane of its own.
 FrameLayout gray_layout(int width, int height, int bits = 8, int shift = 0);
 
 /// Returns the first channel with the given role, which must exist.

@@ -31,7 +31,6 @@ int random_extent(Random& random, int largest) {
   return std::clamp(extent, 1, largest);
 }
 
-/// Describes in words where in the frame a byte of the block lies.
 std::string describe_byte(const FrameLayout& layout, const Placement& placement, std::size_t byte) {
   for (int p = 0; p < layout.plane_count; ++p) {
     const PlaneShape& shape = layout.planes[p];

@@ -36,7 +36,6 @@ Placement dense_placement(const FrameLayout& layout);
 /// is negative.
 Placement random_placement(const FrameLayout& layout, Random& random);
 
-/// Returns the frame in a block on the host or on a device.
 template <class Byte>
 BasicFrame<Byte> frame_in(const FrameLayout& layout, const Placement& placement, Byte* block) {
   BasicFrame<Byte> frame;
@@ -54,7 +53,6 @@ std::string difference(const FrameLayout& layout, const Placement& placement,
                        const std::vector<std::uint8_t>& expected,
                        const std::vector<std::uint8_t>& actual);
 
-/// Adds the frame's rows to the hash, without the bytes around them.
 void add_rows(Hash& hash, const FrameLayout& layout, const Placement& placement,
               const std::vector<std::uint8_t>& block);
 

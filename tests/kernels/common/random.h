@@ -47,7 +47,6 @@ inline std::uint64_t mixed_seed(std::uint64_t seed, std::uint64_t number) {
   return Random(seed ^ Random(number).next()).next();
 }
 
-/// Returns the random numbers from which random case `number` is made.
 inline Random random_of_case(std::uint64_t seed, int number) {
   return Random(mixed_seed(seed, static_cast<std::uint64_t>(number)));
 }

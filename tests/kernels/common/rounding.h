@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <limits>
 
-/// Rounding functions for the definitions, which do not depend on the floating-point mode.
 namespace cudavision::test {
 
 /// Rounds to the nearest integer, and ties to even.

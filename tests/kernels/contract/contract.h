@@ -46,7 +46,6 @@ bool identity_of(const Operation& operation) {
     return false;
 }
 
-/// A row of the typed suite below: the traits of an operation and a device to run it on.
 template <class AnyTraits, DeviceKind device_kind>
 struct On {
   using Traits = AnyTraits;
@@ -306,7 +305,6 @@ REGISTER_TYPED_TEST_SUITE_P(CudaContract, RunOnlyEnqueues, EqualBesideABusyKerne
 template <class Traits>
 using OnBothDevices = testing::Types<On<Traits, DeviceKind::cpu>, On<Traits, DeviceKind::cuda>>;
 
-/// Instantiates the whole contract suite for an operation. `name` becomes part of the test names.
 #define CUDAVISION_CONTRACT(name, Traits)                                             \
   INSTANTIATE_TYPED_TEST_SUITE_P(name, Contract, OnBothDevices<Traits>, DeviceOfRow); \
   INSTANTIATE_TYPED_TEST_SUITE_P(name, HostContract, testing::Types<Traits>);         \

@@ -12,7 +12,6 @@
 /// How an operation describes itself to the contract suite.
 namespace cudavision::test {
 
-/// An invalid set of parameters, and words that the error must contain.
 template <class Case>
 struct ParametersRefusal {
   const char* words;
@@ -77,7 +76,6 @@ struct ContractTraits {
   static constexpr Size busy{1920, 1080};                          ///< frames beside a busy kernel
   static constexpr Size neighbour{333, 177}, streamed{1280, 720};  ///< frames of two operations
 
-  /// Returns a dense case with natural content. Case must be a FilterCase.
   static Case dense(const char* layout, int width, int height, const Parameters& parameters) {
     return plain_case<Case>(layout_named(layout, width, height), parameters, Content::natural, 5);
   }
@@ -97,7 +95,6 @@ struct ContractTraits {
   static std::vector<Parameters> sets(const Case& test) { return {test.parameters}; }
 };
 
-/// Returns two cases that differ in size, layout and parameters.
 template <class Traits>
 std::pair<typename Traits::Case, typename Traits::Case> two_cases(
     const typename Traits::Size& size) {
@@ -105,7 +102,6 @@ std::pair<typename Traits::Case, typename Traits::Case> two_cases(
           Traits::representatives(size.width / 2, size.height / 2).back()};
 }
 
-/// A case's operation and its frames on a device.
 template <class Case>
 struct Running {
   Running(Device& device, Device& memory, const Case& test)

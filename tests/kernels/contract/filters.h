@@ -11,7 +11,6 @@
 
 namespace cudavision::test {
 
-/// Whether a filter with these parameters changes nothing.
 template <class Parameters>
 struct IdentityClaim {
   bool identity;

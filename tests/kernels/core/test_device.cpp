@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Device, Buffer and Event on both devices.
-
 #include <atomic>
 #include <limits>
 #include <utility>
@@ -73,7 +70,6 @@ TEST_P(Devices, RefusesMoreMemoryThanThereIs) {
       CUDAVISION_EXPECT_ERROR(device.allocate(bytes), out_of_memory, "memory");
       CUDAVISION_EXPECT_ERROR(device.allocate_host(bytes), out_of_memory, "memory");
     }
-    // The error must not affect later calls.
     const Buffer memory = device.allocate(16);
     device.fill(row(memory.data(), 16), 7);
     device.finish();
@@ -105,7 +101,6 @@ TEST_P(Devices, MovesBuffers) {
   });
 }
 
-/// A rectangle of bytes inside a larger block.
 struct Rectangle {
   std::size_t block = 0;
   View<std::uint8_t> in(void* data) const {
@@ -125,7 +120,6 @@ Rectangle random_rectangle(Random& random, int width, int height) {
   return rectangle;
 }
 
-/// Returns the block around `to` after the rectangle `from` has been copied into it.
 std::vector<std::uint8_t> copied(const std::vector<std::uint8_t>& from, const Rectangle& from_at,
                                  std::vector<std::uint8_t> to, const Rectangle& to_at) {
   for (int y = 0; y < from_at.height; ++y)

@@ -84,7 +84,6 @@ TEST(ParallelLoops, RunAfterAFork) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
-/// Two pieces, of which the second has margins.
 struct TwoPieces {
   TwoPieces(Scratch& scratch, int count)
       : bytes(scratch.take<std::uint8_t>(static_cast<std::size_t>(count))),
@@ -146,7 +145,6 @@ long long resident_bytes() {
   return pages * sysconf(_SC_PAGESIZE);
 }
 
-/// Expects that less than `bytes` stay in use after run(). A leak shows each time.
 void expect_leaves_less(long long bytes, const std::function<void()>& run) {
   run();
   long long grown = 0;

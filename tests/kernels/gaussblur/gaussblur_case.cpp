@@ -12,7 +12,6 @@ namespace {
 /// The largest number of multiplications that the definition may spend on one channel.
 constexpr int max_products = 1 << 26;
 
-/// Draws a sigma; most are small.
 double case_sigma(Random& random) {
   return random.one_in(8) ? 0 : random_sigma(random, random.one_in(4) ? 127 : 8);
 }

@@ -10,7 +10,6 @@
 
 namespace cudavision::test {
 
-/// One blur of a frame.
 struct GaussBlurCase : FilterCase<GaussBlurCase, gaussblur::GaussBlur, gaussblur::Parameters> {
   void define(const ConstFrame& from, const Frame& to) const;
   Parameters other_parameters() const;
@@ -18,13 +17,10 @@ struct GaussBlurCase : FilterCase<GaussBlurCase, gaussblur::GaussBlur, gaussblur
 
 using GaussBlurRunner = Runner<GaussBlurCase>;
 
-/// Parameters with the same sigma along both axes.
 gaussblur::Parameters with_sigma(double sigma);
 
-/// Parameters with the given kernel sizes, whose sigmas follow from the sizes.
 gaussblur::Parameters with_size(int size_x, int size_y, Border border = Border::reflect_101);
 
-/// Returns with_sigma(2) with one change.
 gaussblur::Parameters changed(const std::function<void(gaussblur::Parameters&)>& change);
 
 /// Draws a log-uniform sigma from 1/8 to `most`. It is a whole number divided by a power of two and

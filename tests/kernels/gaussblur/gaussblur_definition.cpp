@@ -44,7 +44,6 @@ std::vector<long double> sampled_gaussian(int size, double sigma) {
   return samples;
 }
 
-/// One channel of a frame, or of its even or odd rows.
 struct Field {
   const FrameLayout& layout;
   const Channel& channel;

@@ -6,8 +6,6 @@
 
 #include "cuda/gaussblur/gaussblur.h"
 
-/// A second implementation of the Gaussian blur, which works sample by sample and shares no code
-/// with the one under test.
 namespace cudavision::test {
 
 /// Returns the index of the sample that stands in for `index`, found by folding it back at the
@@ -21,7 +19,6 @@ int defined_kernel_size(double sigma, int sample_bits);
 /// A sigma of 0 selects the default sigma for the size.
 std::vector<std::int64_t> defined_kernel(int size, double sigma, int fraction_bits);
 
-/// Writes every byte of every row of out.
 void defined_blur(const FrameLayout& layout, const gaussblur::Parameters& parameters,
                   const ConstFrame& in, const Frame& out);
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares GaussBlur with cv::GaussianBlur for samples of 8 and 16 bits, 1 to 4 channels and every
-// border. This is a separate program, so that the other tests need no OpenCV.
-
+// Compares GaussBlur with cv::GaussianBlur for 8 and 16 bits, 1 to 4 channels and every border.
 #include <algorithm>
 #include <opencv2/imgproc.hpp>
 #include <string>
@@ -20,7 +17,6 @@ namespace {
 
 using namespace gaussblur;
 
-/// The layout of OpenCV's matrices: interleaved channels.
 FrameLayout layout_of(int width, int height, int bits, int channels) {
   FrameLayout layout = gray_layout(width, height, bits);
   layout.planes[0].row_bytes *= channels;

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the contract of all operations for GaussBlur. Besides, GaussBlur must recognise parameters
-// that change nothing.
-
 #include <cmath>
 #include <limits>
 

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the description of a plane that the GPU's direct kernel works from. The test multiplies and
-// adds its words and factors as the kernel's threads do, and compares the sums with a plain
-// convolution.
-
+// Compares the words and factors of the GPU's direct kernel with a plain convolution.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -19,7 +15,6 @@ using namespace gaussblur;
 
 constexpr int fraction_bits = 8;
 
-/// A plane whose samples have one step and are blurred alike.
 struct UniformPlane {
   Plane plane;
   RowKernels along_x;
@@ -102,7 +97,6 @@ std::uint32_t plain_sum(const std::vector<std::uint8_t>& row, int step, Border b
   return sum;
 }
 
-/// A distance between samples in bytes, and a kernel size that the direct kernel supports for it.
 struct Shape {
   int step, size;
 };

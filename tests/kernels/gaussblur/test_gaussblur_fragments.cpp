@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the matrices that the GPU blurs with, and their distribution over the lanes of a warp. The
-// test multiplies them word by word, as the tensor cores do, and compares the sums with a plain
+// Multiplies the fragments of the GPU's blur as tensor cores do, and compares the sums with a plain
 // convolution.
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -19,7 +16,6 @@ namespace {
 
 using namespace gaussblur;
 
-/// The scalar product of four bytes.
 std::uint64_t dot(std::uint32_t left, const std::uint8_t* right) {
   std::uint64_t sum = 0;
   for (int b = 0; b < 4; ++b)
@@ -53,7 +49,6 @@ struct Fragments : testing::Test {
     return Depth::sample_bytes == 1 ? at[0] : at[0] | at[1] << 8;
   }
 
-  /// Checks all sums along x in one row of a tile.
   void check_rows(const RowKernels& kernels, int slices) {
     std::vector<std::uint32_t> table(Table::row_words(slices));
     make_row_table<Depth>(kernels, slices, table.data());
@@ -203,7 +198,6 @@ TYPED_TEST(Fragments, FactorsEqualTheTables) {
 /* The tests below are about pixels of four bytes. Word t of each slice holds four neighbouring
    samples of a channel. */
 
-/// Returns a lane's factor by its number.
 std::uint32_t pixel_factor(const std::vector<std::uint32_t>& factors, int lane, int number) {
   return factors[static_cast<std::size_t>(number / 4 * 128 + lane * 4 + number % 4)];
 }

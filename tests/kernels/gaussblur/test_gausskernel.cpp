@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the size and the coefficients of GaussKernel, and border_index().
-
 #include <gtest/gtest.h>
 
 #include <string>
@@ -21,7 +18,6 @@ using namespace gaussblur;
 constexpr Border borders[] = {Border::reflect_101, Border::replicate, Border::reflect, Border::wrap,
                               Border::constant};
 
-/// All coefficients of a kernel from −radius to radius.
 std::vector<std::int64_t> coefficients(const GaussKernel& kernel, int radius) {
   std::vector<std::int64_t> values;
   for (int i = -radius; i <= radius; ++i)

@@ -12,7 +12,6 @@ namespace {
 
 using Wide = WideNumber;
 
-/// A channel's windows, and the sums of numbers over them.
 class Windows {
  public:
   Windows(const Channel& channel, int radius)

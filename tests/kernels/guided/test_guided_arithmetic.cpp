@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares the arithmetic that the CPU and the GPU share with plain integers.
-
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the contract of all operations for Guided. Besides, Guided must recognise parameters that
-// change nothing.
-
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -10,7 +10,6 @@ namespace {
 
 using Channels = histequalize::Parameters::Channels;
 
-/// The number of counters after the histogram, which must not change.
 constexpr int histogram_margin = 64;
 
 std::vector<std::uint32_t> poisoned_counts(const HistEqualizeCase& test, std::uint8_t poison) {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares HistogramEqualize with cv::equalizeHist, which supports one 8-bit channel in full range.
-// This is a separate program, so that the other tests need no OpenCV.
-
+// Compares HistogramEqualize with cv::equalizeHist, which supports one 8-bit channel.
 #include <opencv2/imgproc.hpp>
 
 #include "tests/kernels/common/gtest_support.h"

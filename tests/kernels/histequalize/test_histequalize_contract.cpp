@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the contract of all operations for Histogram and HistogramEqualize, and their additional
-// promises.
-
 #include <limits>
 
 #include "tests/kernels/histequalize/equalize_contract.h"

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares equalisation by the histograms of regions with the definition on the CPU device, and
-// with that of the CPU device on the CUDA device. Also tests the contract of these histograms.
-
+// Equalisation by the histograms of regions, and the contract of these histograms.
 #include <algorithm>
 #include <numeric>
 
@@ -25,7 +22,6 @@ using Counts = std::vector<std::uint32_t>;
 
 constexpr int max_weights = 1 << 20;  // that the definition computes for a case
 
-/// A frame and its regions.
 struct RegionCase {
   HistEqualizeCase frame;
   regions::Parameters regions, others;
@@ -49,7 +45,6 @@ std::string describe(const RegionCase& test) {
   return describe(test.frame) + "\n" + describe(blend);
 }
 
-/// Returns the luminance histogram of the regions and, for RGB, those of red, green and blue.
 Counts defined_counts(const RegionCase& test, const ConstFrame& in) {
   const FrameLayout& layout = test.frame.layout;
   const auto bins = std::size_t{1} << layout.bits;

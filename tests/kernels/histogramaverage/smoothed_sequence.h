@@ -137,7 +137,6 @@ SmoothedOutputs<Case> run_sequence(Device& device, const SmoothedSequence<Case>&
   return outputs;
 }
 
-/// Describes which frame differs first, and where. Returns an empty string if all are equal.
 template <class Case>
 std::string difference(const SmoothedSequence<Case>& sequence,
                        const SmoothedOutputs<Case>& expected, const SmoothedOutputs<Case>& actual) {
@@ -151,7 +150,6 @@ std::string difference(const SmoothedSequence<Case>& sequence,
   return {};
 }
 
-/// Returns the hash of the rows of all frames, and of what else they leave.
 template <class Case>
 std::string hash(const SmoothedSequence<Case>& sequence, const SmoothedOutputs<Case>& outputs) {
   Hash all;

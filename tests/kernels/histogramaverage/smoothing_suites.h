@@ -76,7 +76,6 @@ class Video {
         test_(smoothed(make_case(gray_layout(width, height)))),
         operation_(test_.make(device, test_.parameters)) {}
 
-  /// Returns a picture of the case's content, or of another.
   Picture picture() const { return input_block(test_); }
   Picture picture(Content content) const {
     Case other = test_;
@@ -84,17 +83,14 @@ class Video {
     return input_block(other);
   }
 
-  /// Equalises a picture after those before it.
   Picture run(const Picture& picture, const histogramaverage::Parameters& smoothing) {
     return run(operation_, picture, smoothing, false);
   }
   Picture run_after_restart(const Picture& picture, const histogramaverage::Parameters& smoothing) {
     return run(operation_, picture, smoothing, true);
   }
-  /// The same without smoothing.
   Picture run(const Picture& picture) { return run(operation_, picture, {}, false); }
 
-  /// Returns what an operation that has never smoothed makes of a picture.
   Picture by_itself(const Picture& picture) const {
     Case test = test_;
     test.smoothing.reset();

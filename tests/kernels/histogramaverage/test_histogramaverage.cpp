@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares HistogramAverage and TableHysteresis for random sequences of histograms: on the CPU
-// device with the definition, and on the CUDA device with the CPU device. Also tests what they
-// refuse and that they only enqueue.
-
+// HistogramAverage and TableHysteresis, what they refuse, and that they only enqueue.
 #include <functional>
 
 #include "cuda/histogramaverage/arithmetic.h"

@@ -13,12 +13,10 @@ namespace {
 
 using Row = std::vector<std::uint64_t>;
 
-/// Returns the amount that a pixel adds to its sums.
 std::uint64_t term(integral::TableKind kind, std::uint64_t level) {
   return kind == integral::TableKind::squared_sum ? level * level : level;
 }
 
-/// Returns the sums of the row's first x pixels, for each x.
 Row sums_from_the_left(const DefinedLuminance& picture, integral::TableKind kind, int y) {
   Row sums{0};
   for (int x = 0; x < picture.width; ++x)

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the contract of all operations for Integral and IntegralPicture, and their additional
-// promises: which element is exact, and how sums are rounded.
-
 #include <memory>
 
 #include "tests/kernels/contract/contract.h"
@@ -67,7 +63,6 @@ TEST_P(IntegralUse, RefusesPicturesOfOtherDepths) {
   });
 }
 
-/// Expects that run() refuses the case's frames with each of the faults, and writes nothing.
 template <class Run>
 void expect_refusals(Device& device, const IntegralCase& test,
                      const std::vector<FramesRefusal<IntegralCase>>& refusals, const Run& run) {
@@ -166,7 +161,6 @@ TEST(IntegralElement, IsTheSmallestThatNoPictureOverflows) {
         << describe(Parameters{claim.kind});
 }
 
-/// Returns the last entry of the picture's table of squared sums.
 template <class Element>
 Element total(Device& device, const FrameLayout& layout, const ConstFrame& in,
               TableElement element) {

@@ -13,7 +13,6 @@ namespace {
 
 using Wide = unsigned __int128;
 
-/// Returns N·Q − S², which has up to 96 bits.
 Wide scaled_variance(const DefinedWindow& window) {
   return Wide{window.area} * window.squared_sum - Wide{window.sum} * window.sum;
 }
@@ -30,7 +29,6 @@ std::uint64_t integer_root(Wide value) {
   return root;
 }
 
-/// Returns the sum of what the pixels exceed the black level by.
 __int128 sum_above(const DefinedWindow& window, int low) {
   return static_cast<__int128>(window.sum) - static_cast<__int128>(window.area) * low;
 }

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares every byte of LocalStatistics' output: on the CPU device with the definition, and on the
-// CUDA device with the CPU device.
-
 #include <tbb/task_arena.h>
 
 #include <cmath>
@@ -26,8 +22,6 @@ DefinedLuminance picture_of(const LocalStatisticsCase& test,
   return {test.layout, frame_in(test.layout, test.in, input.data())};
 }
 
-/// Extreme pictures: some are so small that most threads have nothing to do, some are only one
-/// pixel wide or high, and some have the largest sums.
 constexpr auto mean = Output::mean, deviation = Output::stddev, bradley = Output::bradley,
                sauvola = Output::sauvola;
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares the arithmetic of local statistics, which both devices share, with plain formulas, for
-// windows that do not occur in the pictures of the other tests, and its sums of columns with plain
-// code for one pixel at a time.
-
+// Compares the arithmetic that both devices share with plain formulas, for windows that do not
+// occur in pictures.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -42,7 +39,6 @@ TEST(LocalStatisticsArithmetic, RoundsWideNumbersOnce) {
     }
 }
 
-/// Returns the number of pixels of the largest narrow window.
 std::uint64_t narrow_pixels(int bits) {
   std::uint64_t pixels = std::uint64_t{1} << (32 - bits);
   while (!is_narrow(pixels, bits))
@@ -109,7 +105,6 @@ DefinedWindow random_window(Random& random, int bits, std::uint32_t low, std::ui
   return random_window(random, low > 0 && random.one_in(2) ? 2 * low : (1u << bits) - 1, pixels);
 }
 
-/// Returns a level, or the nearest one that samples can have.
 std::uint32_t clamped_level(double level, int bits) {
   return static_cast<std::uint32_t>(std::clamp(level, 0.0, std::exp2(bits) - 1));
 }
@@ -198,7 +193,6 @@ TEST(LocalStatisticsArithmetic, ComparesTheLargestWindowsByBradley) {
 
 using Row = std::array<std::uint32_t, packed_columns / 4>;
 
-/// Draws bytes of which many are the smallest and the largest.
 Row random_row(Random& random) {
   std::array<std::uint8_t, packed_columns> bytes;
   for (std::uint8_t& byte : bytes)
@@ -214,7 +208,6 @@ std::uint32_t byte_at(const Row& row, int column) {
   return row[static_cast<std::size_t>(column / 4)] >> (8 * (column % 4)) & 0xff;
 }
 
-/// Compares all sums, and those of the first `count` columns.
 void expect_sums(const PackedColumns& columns, const std::deque<Row>& window, int count) {
   std::uint32_t weights[4]{}, expected = 7;
   for (int i = 0; i < packed_columns; ++i) {

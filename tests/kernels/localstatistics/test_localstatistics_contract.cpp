@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the contract of all operations for LocalStatistics. Besides, tests which depths the output
-// may have, and which outputs can replace each other while running.
-
 #include <cmath>
 #include <limits>
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Runs the thread blocks of the CUDA kernel one after the other on the host, with the functions
-// that the kernel consists of, and compares the result with the definition.
-
+// Runs the thread blocks of the CUDA kernel on the host and compares the result with the
+// definition.
 #include <algorithm>
 
 #include "cuda/mosaic/launch.h"
@@ -16,7 +14,6 @@ using namespace mosaic;
 
 constexpr int warps = 3;
 
-/// Calls function(x, first_row) for the parts of the threads of a tile.
 template <class Function>
 void for_each_part(const MosaicTile& tile, const Function& function) {
   for (int warp = 0; warp < warps; ++warp)

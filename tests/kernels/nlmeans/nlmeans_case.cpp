@@ -12,12 +12,10 @@ namespace {
 /// The largest number of squared differences that the definition may compute for one channel.
 constexpr int max_differences = 1 << 23;
 
-/// Draws an odd number from 1 to `most`, which must be one less than a power of two.
 int random_side(Random& random, int maximum) {
   return (random.log_uniform(maximum + 1) - 1) | 1;
 }
 
-/// Draws searches and patches of every size. Most are small, and the usual sizes are more frequent.
 nlmeans::Parameters random_parameters(Random& random) {
   nlmeans::Parameters parameters;
   parameters.search = random.one_in(6)    ? 21
@@ -51,7 +49,6 @@ NlMeansCase make_case(std::uint64_t seed, int number, int max_pixels, int frames
   return test;
 }
 
-/// Draws strengths that follow from noise, or that differ between luma and chroma.
 NlMeansCase with_strengths(NlMeansCase test, Random& random) {
   nlmeans::Parameters& p = test.parameters;
   if (p.strength == 0 || random.one_in(2))
@@ -77,7 +74,6 @@ NlMeansCase make_nlmeans_case(std::uint64_t seed, int number, int max_pixels) {
 }
 
 NlMeansCase make_nlmeans_frames_case(std::uint64_t seed, int number, int max_pixels) {
-  // Another seed than that of the case itself.
   Random random = random_of_case(~seed, number);
   const int frames = random.between(2, 9);
   return with_strengths(make_case(seed, number, max_pixels, frames), random);

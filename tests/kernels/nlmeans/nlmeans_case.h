@@ -25,14 +25,12 @@ struct NlMeansCase : FilterCase<NlMeansCase, nlmeans::NlMeans, nlmeans::Paramete
   void enqueue(nlmeans::NlMeans& operation, const ConstFrame& from, const Frame& to) const {
     operation.run(from, neighbours(from), to);
   }
-  /// Returns the neighbours of a frame in an input block.
   std::vector<ConstFrame> neighbours(const ConstFrame& from) const;
 };
 
 /// Neighbours show the same as the frame with some noise, or something else.
 std::vector<std::uint8_t> input_block(const NlMeansCase& test);
 
-/// The frames of a case, and the noise of their channels.
 class NlMeansFrames : public CaseFrames<NlMeansCase> {
  public:
   NlMeansFrames(Device& device, const NlMeansCase& one, const std::vector<std::uint8_t>& input,
@@ -62,13 +60,10 @@ int max_search(int max_pixels);
 /// because the definition is slow.
 NlMeansCase make_nlmeans_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Draws another case, in which strengths follow from noise or chroma has its own.
 NlMeansCase make_strength_case(std::uint64_t seed, int number, int max_pixels);
 
-/// The same with 2 to 9 frames.
 NlMeansCase make_nlmeans_frames_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Returns the parameters for so many frames.
 inline nlmeans::Parameters with_frames(nlmeans::Parameters parameters, int frames) {
   parameters.frames = frames;
   return parameters;
@@ -78,7 +73,6 @@ constexpr auto plain_nlmeans_case = plain_case<NlMeansCase>;
 
 std::string describe(const NlMeansCase& test);
 
-/// Accounts for the search as well as for the frame; see case_suites.h.
 int work_in_pixels(const NlMeansCase& test);
 
 }  // namespace cudavision::test

@@ -11,7 +11,6 @@
 namespace cudavision::test {
 namespace {
 
-/// The samples of a channel as numbers, mirrored beyond the edges.
 class Numbers {
  public:
   Numbers(const FrameLayout& layout, const Channel& channel, const ConstFrame& in, int reach)
@@ -36,7 +35,6 @@ int power_for(int patch) {
   return static_cast<int>(std::ceil(std::log2(patch * patch)));
 }
 
-/// Returns the weights for all indices that sums of squared differences can have.
 std::vector<std::int64_t> defined_weights(const nlmeans::Parameters& parameters, int bits,
                                           int channels) {
   const std::int64_t largest = ((std::int64_t{1} << 31) - 1) /
@@ -117,7 +115,6 @@ std::vector<std::vector<Channel>> each_of(const FrameLayout& layout,
   return groups;
 }
 
-/// Returns the power of the eighth root of 2 that is nearest to the strength for the noise.
 double defined_strength(const std::vector<int>& channels, const ChannelVariances& noise,
                         const nlmeans::Parameters& parameters) {
   std::uint64_t sum = 0;
@@ -151,7 +148,6 @@ void defined_denoising(const FrameLayout& layout, const nlmeans::Parameters& par
     else if (role == Role::luma)
       luma.push_back(c);
   }
-  /// Denoises the groups of channels, whose strength is -1 if it follows from the noise of all.
   const auto denoise_all = [&](const std::vector<int>& channels, double strength,
                                const std::vector<std::vector<Channel>>& groups) {
     if (strength == 0 || channels.empty())

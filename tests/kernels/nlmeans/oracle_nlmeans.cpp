@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares NlMeans with cv::fastNlMeansDenoising and cv::fastNlMeansDenoisingMulti for 8-bit
-// samples, with one channel and with three channels together. This is a separate program, so that
-// the other tests need no OpenCV.
-
+// Compares NlMeans with cv::fastNlMeansDenoising and its Multi form, for one and three channels.
 #include <algorithm>
 #include <opencv2/photo.hpp>
 
@@ -19,7 +15,6 @@ namespace {
 
 using namespace nlmeans;
 
-/// OpenCV denoises the frame in the middle of an odd number of frames.
 void expect_opencv(const std::vector<cv::Mat>& images, const FrameLayout& layout,
                    const nlmeans::Parameters& parameters) {
   const int middle = parameters.frames / 2;
@@ -44,7 +39,6 @@ void expect_opencv(const std::vector<cv::Mat>& images, const FrameLayout& layout
       << parameters.strength;
 }
 
-/// Half of the cases have several frames, and half of them three channels.
 void expect_opencv_in_case(int number) {
   Random random = random_of_case(settings().seed, number);
   const auto side = [&](int maximum) { return (random.log_uniform(maximum + 1) - 1) | 1; };

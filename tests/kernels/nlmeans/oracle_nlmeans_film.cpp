@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Adds noise to OpenCV's film of a street, and compares what is left of it after denoising each
-// frame by itself and with its neighbours.
-
+// Compares denoising with and without neighbours on OpenCV's film of a street with added noise.
 #include <algorithm>
 #include <cmath>
 #include <opencv2/imgproc.hpp>

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares every byte of NlMeans' output: on the CPU device with the definition, and on the CUDA
-// device with the CPU device. In regions, with a blend of whole frames.
-
 #include "cuda/nlmeans/strengths.h"
 #include "tests/kernels/nlmeans/nlmeans_case.h"
 #include "tests/kernels/regions/in_regions.h"
@@ -16,9 +12,7 @@ CUDAVISION_RANDOM_CASES(NlMeansCases, make_nlmeans_case);
 CUDAVISION_RANDOM_CASES(NlMeansStrengthCases, make_strength_case);
 CUDAVISION_RANDOM_CASES(NlMeansFramesCases, make_nlmeans_frames_case);
 
-/// Extreme pictures and parameters.
 const Extreme<Parameters> extremes[] = {
-    // Pictures that are smaller than the search, down to a single pixel.
     {"OnePixel", "GRAY8", 1, 1, Content::random, {21, 7, 10}},
     {"OnePixelLargest", "GRAY8", 1, 1, Content::random, {101, 31, 255}},
     {"OnePixelRgb", "RGB", 1, 1, Content::random, {51, 31, 255}},
@@ -48,11 +42,9 @@ const Extreme<Parameters> extremes[] = {
     {"RandomStrongest", "GRAY8", 45, 35, Content::random, {9, 7, 255}},
     {"RandomStrongestRgb", "RGB", 45, 35, Content::random, {5, 5, 255}},
     {"RandomStrongest16", "GRAY16", 45, 35, Content::random, {9, 7, 255}},
-    // Strengths so small that only the pixel itself and equal patches have a weight.
     {"Weakest", "GRAY8", 45, 35, Content::two_valued, {9, 7, 1e-30}},
     {"Weak", "GRAY8", 45, 35, Content::natural, {9, 7, 0.01}},
     {"StrengthZero", "P010", 45, 35, Content::random, {9, 7, 0}},
-    // Usual parameters, and pictures that end within a tile.
     {"TilesAcross", "GRAY8", 261, 41, Content::natural, {5, 7, 30}},
     {"TilesDown", "GRAY8", 33, 190, Content::natural, {5, 7, 30}},
     {"TilesNv12", "NV12", 261, 133, Content::natural, {5, 5, 30}},
@@ -113,7 +105,6 @@ std::vector<Entry> fewer_if_small(std::vector<Entry> entries, std::ptrdiff_t cou
   return entries;
 }
 
-/// Red, green and blue have depths and positions that no video format has.
 FrameLayout deep_rgb(int width, int height, int bits, int shift, bool planar) {
   FrameLayout layout = gray_layout(width, height, bits, shift);
   layout.channel_count = 3;
@@ -185,8 +176,7 @@ CUDAVISION_LISTED_CASES(NlMeansNoise, noisy_cases())
 
 CUDAVISION_LISTED_CASES(NlMeansUnusualLayouts, unusual_cases())
 
-/// Frames for which the definition is too slow. The suites above compare the CPU device with it on
-/// smaller ones.
+/// Frames for which the definition is too slow.
 const Extreme<Parameters> large[] = {
     {"FullHd", "GRAY8", 1920, 1080, Content::natural, {21, 7, 10}},
     {"FullHdStrong", "GRAY8", 1920, 1080, Content::random, {7, 7, 100}},
@@ -212,7 +202,6 @@ CUDAVISION_CUDA_TABLE_CASES(NlMeansLarge, large, dense<NlMeansCase>);
 
 CUDAVISION_REGION_CASES(NlMeansRegions, make_nlmeans_case);
 
-/// Frames of many tiles, for each kind of CUDA kernel.
 const Extreme<nlmeans::Parameters> large_frames[] = {
     {"Tiles", "GRAY8", 641, 333, Content::natural, {7, 5, 20}},
     {"TilesNv12", "NV12", 641, 333, Content::natural, {7, 3, 20}},

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Does on the host what a block of the GPU's kernels on the tensor cores does, with the functions
-// that its lanes call, and compares the results with the CPU device. The test multiplies the lanes'
-// matrices itself.
-
+// Runs a block of the tensor-core kernels on the host, with the functions of its lanes, and
+// compares the results with the CPU device.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -36,7 +33,6 @@ struct WarpProduct {
   }
 };
 
-/// Does everything that a block does, one warp after the other.
 template <class Kind>
 class Block {
  public:
@@ -95,7 +91,6 @@ class Block {
         put(pixel, g);
   }
 
-  /// Adds one product of planes to the lanes' sums.
   void multiply(int s, int left, int right, int (&sums)[32][4]) const {
     for (int i = 0; i < Kind::words; i += 2) {
       WarpProduct product;

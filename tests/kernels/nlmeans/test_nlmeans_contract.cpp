@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the contract of all operations for NlMeans, and its steps of strengths. Besides, NlMeans
-// must recognise parameters that change nothing.
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -87,7 +83,6 @@ struct NlMeansContract : ContractTraits<NlMeansCase> {
     return cases;
   }
 
-  /// Windows and tables become both larger and smaller.
   static std::vector<Parameters> sets(const Case&) {
     const int maximum = max_search(settings().max_pixels);
     return {small,         {7, 5, 10},   {7, 5, 10.5},    {3, 7, 255}, {3, 7, 0.5}, {21, 3, 40},
@@ -146,8 +141,6 @@ TEST_P(NlMeansUse, FollowsNoiseFromFrameToFrame) {
     }
   });
 }
-
-/* The frames that are searched */
 
 class NlMeansSeveralFrames : public EitherDevice {};
 
@@ -213,8 +206,6 @@ TEST_P(NlMeansSeveralFrames, AreRefusedIfTheyAreNotThoseOfTheParameters) {
     EXPECT_EQ(difference_from_definition(memory), "");
   });
 }
-
-/* Strengths and weights */
 
 TEST(StrengthSteps, AreTheNearest) {
   constexpr std::array<std::pair<int, int>, 5> searches_and_frames{

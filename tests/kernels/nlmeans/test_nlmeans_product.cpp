@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests those parts of the GPU's kernels on the tensor cores that test_nlmeans_blocks.cpp does not
-// run: how blocks share pictures, unrolled steps, memory banks, and the largest distances.
-
+// Tests parts of the tensor-core kernels that test_nlmeans_blocks.cpp does not run.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -18,7 +15,6 @@ namespace {
 
 using namespace nlmeans;
 
-/// Shares out the strips of three pictures.
 template <class Kind>
 void expect_tiles_cover(unsigned shares, int tile_strips) {
   NlMeansArguments a{};

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Does on the host what a block of the GPU's kernel for patches of bytes does, with the functions
-// that its threads call, and compares the results with the CPU device.
-
+// Runs a block of the kernel for patches of bytes on the host and compares the results with the CPU
+// device.
 #include <algorithm>
 #include <cstdint>
 #include <vector>

@@ -11,7 +11,6 @@
 namespace cudavision::test {
 namespace {
 
-/// The blocks of a class.
 struct Blocks {
   std::vector<std::int64_t> near, far, spreads;
 };

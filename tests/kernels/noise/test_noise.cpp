@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares the states of noise::Estimate, frame after frame, on the CPU device with the definition
-// and on the CUDA device with the CPU device.
-
 #include <algorithm>
 #include <cmath>
 
@@ -16,7 +12,6 @@ namespace {
 using noise::Estimate;
 using noise::State;
 
-/// A sequence of frames of one layout, after one of which the estimate begins anew.
 struct NoiseCase : FrameCase {
   std::vector<std::vector<std::uint8_t>> frames;
   std::size_t restart = 0;
@@ -28,7 +23,6 @@ void add_grain(std::vector<std::uint8_t>& block, int largest, Random& random) {
     byte = static_cast<std::uint8_t>(byte ^ random.between(0, largest));
 }
 
-/// Gives a part of the rows one level, to the middle of a row.
 void add_bar(std::vector<std::uint8_t>& block, Random& random) {
   const int size = static_cast<int>(block.size()), begin = random.between(0, size - 1);
   std::fill(block.begin() + begin, block.begin() + random.between(begin, size),
@@ -55,7 +49,6 @@ NoiseCase make_noise_case(std::uint64_t seed, int number, int max_pixels) {
   return test;
 }
 
-/// Calls check(number, states) after each frame.
 template <class Check>
 void run(Device& device, const NoiseCase& test, const Check& check) {
   Estimate estimate(device, test.layout);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// noise::Estimate must find the noise that was added to painted pictures: between bars, beside
-// texture and lines, and where neighbours are similar.
-
+// Tests that noise::Estimate finds the noise that was added to painted pictures.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -19,7 +16,6 @@ namespace {
 using noise::Estimate;
 using noise::State;
 
-/// Makes a gray picture of level(x, y).
 template <class LevelAt>
 std::vector<std::uint8_t> painted(int width, int height, const LevelAt& level) {
   std::vector<std::uint8_t> picture;
@@ -41,7 +37,6 @@ class Gaussian {
   std::normal_distribution<double> normal_;
 };
 
-/// A gray picture whose columns rise, with noise of these deviations in its halves.
 std::vector<std::uint8_t> noisy_picture(int width, int height, double left, double right) {
   Gaussian normal(3);
   return painted(width, height, [&](int x, int) {

@@ -7,14 +7,11 @@
 
 #include "cuda/core/frame.h"
 
-/// A second implementation of reading samples, which shares no code with the one under test.
 namespace cudavision::test {
 
-/// Returns the value of a channel's sample.
 int defined_sample(const FrameLayout& layout, const ConstFrame& frame, const Channel& channel,
                    int x, int y);
 
-/// Sets a channel's sample.
 void put_sample(const FrameLayout& layout, const Frame& frame, const Channel& channel, int x, int y,
                 int value);
 
@@ -22,7 +19,6 @@ void put_sample(const FrameLayout& layout, const Frame& frame, const Channel& ch
 void copy_rows(const FrameLayout& layout, const ConstFrame& in, const Frame& out,
                bool chroma_planes = true);
 
-/// The luminances of a picture.
 struct DefinedLuminance {
   DefinedLuminance(const FrameLayout& layout, const ConstFrame& frame);
 

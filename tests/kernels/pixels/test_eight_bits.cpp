@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares reduce_to_8_bits() on both devices with the definition, for every depth and for planes
-// at any address. Also tests which planes it refuses.
-
+// Compares reduce_to_8_bits() with the definition, and tests which planes it refuses.
 #include <algorithm>
 #include <cstring>
 
@@ -17,7 +14,6 @@ namespace {
 
 constexpr std::uint8_t poison = 0xcd;
 
-/// A plane of random words, among them some beyond the depth, and room for its bytes.
 struct ReductionCase {
   ReductionCase(int w, int h, int bits_asked, int shift_asked, Random& random)
       : width(w),

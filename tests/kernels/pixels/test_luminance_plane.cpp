@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the luminance of frames as a plane on both devices, against the definition: in random
-// cases, for every 8-bit colour (also as histograms and equalisation compute it), and without a
-// copy if the frame already has such a plane.
-
+// Tests the luminance of frames as a plane: random cases, every 8-bit colour, and frames that
+// already have such a plane.
 #include "cuda/pixels/luminance.h"
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/common/layout_refusals.h"
@@ -25,7 +22,6 @@ FrameCase make_luminance_case(std::uint64_t seed, int number, int max_pixels) {
   return test;
 }
 
-/// Returns the values of a plane in device memory, row by row.
 std::vector<std::uint16_t> values_of(Device& device, const SamplePlane& plane) {
   const int sample_bytes = plane.bits > 8 ? 2 : 1;
   const int row_bytes = plane.width * sample_bytes;
@@ -40,7 +36,6 @@ std::vector<std::uint16_t> values_of(Device& device, const SamplePlane& plane) {
   return DefinedLuminance(dense, frame_in(dense, dense_placement(dense), begin)).values;
 }
 
-/// Expects that the luma plane of frames that have one is used in place.
 void expect_in_place(const FrameLayout& layout, const ConstFrame& in, const SamplePlane& plane) {
   const int luma = layout.find(Role::luma);
   if (luma < 0 || layout.channels[luma].step != 1)

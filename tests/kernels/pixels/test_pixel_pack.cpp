@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the logic by which threads of CUDA kernels find, load, change and store packs of pixels.
-// It runs on the host and is compared with code that handles one byte at a time.
-
+// Compares the packs of pixels of CUDA kernels with code that handles one byte at a time.
 #include <gtest/gtest.h>
 
 #include <cstring>

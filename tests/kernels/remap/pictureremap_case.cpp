@@ -15,7 +15,6 @@ bool is_full(const FrameLayout& layout, const Channel& channel) {
   return channel.width == layout.width && channel.height == layout.height;
 }
 
-/// Returns the first channel that is smaller than the picture, or nullptr.
 const Channel* reduced_channel(const FrameLayout& layout) {
   for (int c = 0; c < layout.channel_count; ++c)
     if (const Channel& channel = layout.channels[static_cast<std::size_t>(c)];

@@ -10,7 +10,6 @@ namespace {
 
 constexpr int largest_picture = 32767;
 
-/// A place in the picture, in 1/32 pixel.
 struct MapPlace {
   std::int64_t x, y;
 };

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares every byte of PictureRemap's output: on the CPU device with the definition, and on the
-// CUDA device with the CPU device. Also tests which maps and layouts it refuses.
-
 #include "cuda/remap/pictureremap.h"
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/remap/pictureremap_case.h"
@@ -31,7 +27,6 @@ std::vector<PictureRemapCase> dense(const Extreme<PictureMapParameters>& extreme
 
 CUDAVISION_TABLE_CASES(PictureRemapExtremes, extremes, dense);
 
-/// Turns a layout of bytes into one of words.
 FrameLayout in_words(FrameLayout layout, int bits, int shift) {
   layout.bits = bits;
   layout.shift = shift;
@@ -69,7 +64,6 @@ std::vector<PictureRemapCase> cases_of(const WholePixels& pixels) {
       if (pixels.bits > 8)
         layout = in_words(layout, pixels.bits, pixels.shift);
       const std::uint64_t number = cases.size() + 1;
-      // Some segments meet no edge.
       const MapKind kind = number % 2 == 0 ? MapKind::lens : MapKind::scattered;
       PictureRemapCase test =
           plain_case<PictureRemapCase>(layout, {kind, number, 3}, Content::random, number);

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares every byte of Remap's output: on the CPU device with the definition, and on the CUDA
-// device with the CPU device. Compares the marks of pixels without a source with the definition on
-// both devices.
-
 #include <algorithm>
 
 #include "tests/kernels/common/case_suites.h"

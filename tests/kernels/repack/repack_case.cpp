@@ -132,7 +132,6 @@ const char* name(UnpackedForm form) {
   return names[static_cast<int>(form)];
 }
 
-/// Sets the layouts of both frames.
 void set_layouts(RepackCase& test, int width, int height) {
   const StoredLayout storage = storage_named(test.parameters.storage, width, height);
   const FrameLayout unpacked = unpacked_layout(storage, test.parameters.form);

@@ -22,7 +22,6 @@ int scaled(int value, int largest, int new_largest) {
   return static_cast<int>((std::int64_t{value} * new_largest + largest / 2) / largest);
 }
 
-/// Reads and writes the samples of a stored frame.
 template <class Byte>
 class Stored {
  public:
@@ -94,13 +93,11 @@ void put_word(const View<std::uint8_t>& plane, int x, int y, int value) {
   plane.row(y)[2 * std::ptrdiff_t{x} + 1] = static_cast<std::uint8_t>(value / 256);
 }
 
-/// Returns true if the unpacked frame is the luminance, with or without the stored planes.
 bool begins_with_luminance(const StoredLayout& storage, UnpackedForm form) {
   return form == UnpackedForm::luminance ||
          (form == UnpackedForm::adjustable_luminance && is_rgb(storage.frame));
 }
 
-/// Calls visit(c, x, y) for every sample of every channel.
 template <class Visit>
 void for_samples(const FrameLayout& layout, const Visit& visit) {
   for (std::size_t c = 0; c < static_cast<std::size_t>(layout.channel_count); ++c)

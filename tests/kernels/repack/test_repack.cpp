@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares every byte of repacked frames: on the CPU device with the definition, and on the CUDA
-// device with the CPU device.
-
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/repack/repack_case.h"
 
@@ -16,8 +12,6 @@ using repack::Words;
 
 CUDAVISION_RANDOM_CASES(RepackCases, make_repack_case);
 
-/// Rows that lie at multiples of 16 bytes, as GStreamer's pools have them, and end within a
-/// thread's pixels, with them, and after them.
 struct AlignedRows : Named {
   int width, height;
 };
@@ -62,7 +56,6 @@ class RepackUse : public EitherDevice {};
 
 INSTANTIATE_TEST_SUITE_P(Devices, RepackUse, both_devices(), device_name);
 
-/// A storage, and words that the error must contain.
 struct Refusal {
   const char* words;
   std::function<void(StoredLayout&)> spoil;

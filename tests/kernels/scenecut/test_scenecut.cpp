@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares scenecut::AreaMeans, frame after frame, on the CPU device with the definition and on the
-// CUDA device with the CPU device. Besides, what is a cut and what is none must be told apart.
-
+// Compares scenecut::AreaMeans with the definition, and tests what counts as a cut.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -22,7 +19,6 @@ struct AreaCase : FrameCase {
   std::vector<std::vector<std::uint8_t>> frames;
 };
 
-/// Frames of one layout, in which the differences of some are near the limits.
 AreaCase make_area_case(std::uint64_t seed, int number, int max_pixels) {
   Random random = random_of_case(seed, number);
   const LayoutKind& kind = layout_kind_of_case(number);
@@ -116,7 +112,6 @@ struct Scene {
 
 class AreaUse : public EitherDevice {
  protected:
-  /// Returns whether the second picture is another scene.
   static bool is_cut(Device& device, const Scene& first, const Scene& second) {
     AreaMeans areas(device, gray_layout(first.width, first.height));
     for (const Scene& scene : {first, second}) {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares the removal of speckles with cv::filterSpeckles, points with cv::reprojectImageTo3D, and
-// the accuracy on real pairs with that of cv::StereoSGBM and of libSGM. This is a separate program,
-// so that the other tests need no OpenCV. test_sgm_pairs.cpp compares whole maps with libSGM.
-
+// Compares speckles with cv::filterSpeckles, points with cv::reprojectImageTo3D, and the accuracy
+// on real pairs with cv::StereoSGBM and libSGM.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -46,7 +43,6 @@ TEST(OracleSpeckles, AreThoseOfOpencv) {
   EXPECT_GT(kept, 0);
 }
 
-/// The distance of two numbers in units of the last place.
 int places_between(float a, float b) {
   std::int32_t bits[2];
   std::memcpy(&bits[0], &a, 4);
@@ -140,7 +136,6 @@ constexpr Cameras worse_cameras[] = {{"noise of 5 levels", add_noise_to_both<5>}
                                      {"the right one brighter", brighten_right},
                                      {"the right one lower by a row", lower_right_by_a_row}};
 
-/// A pair as the cameras of a test see it.
 struct Seen {
   Seen(const Scene& which, const Cameras& cameras)
       : scene(which), left(picture_of(which, "left")), input(input_of(which, case_of(which, {}))) {
@@ -152,7 +147,6 @@ struct Seen {
   SgmInput input;
 };
 
-/// Maps of a pair before and after filling.
 struct Maps {
   Map holed, filled;
 };

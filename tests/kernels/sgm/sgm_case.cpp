@@ -36,7 +36,6 @@ int seen_column(const SgmCase& test, int x, int y) {
   return x - d + (grain.one_in(16) ? grain.between(-9, 9) : 0);
 }
 
-/// Sets the luma or all colours of a pixel to `value`.
 void put_luminance(const FrameLayout& layout, const Frame& frame, int x, int y, int value) {
   for (int c = 0; c < layout.channel_count; ++c) {
     const Channel& channel = layout.channels[c];

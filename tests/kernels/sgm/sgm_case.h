@@ -61,14 +61,12 @@ SgmCase make_slanted_sgm_case(std::uint64_t seed, int number, int max_pixels);
 /// frames before, as in make_noisy_sgm_sequence().
 SgmCase make_noisy_sgm_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Makes a case of dense frames of one layout.
 SgmCase plain_sgm_case(const FrameLayout& layout, const sgm::Parameters& parameters,
                        Content content, std::uint64_t seed);
 
 /// Draws valid parameters; every one of them varies but slanted_surfaces and noise, which
 /// are off.
 sgm::Parameters random_sgm_parameters(Random& random);
-/// Likewise, but min-disparity is 0 in half of them.
 sgm::Parameters random_search(Random& random);
 
 /// Switches slanted_surfaces on. Switches compatibility off, in which that has no effect.
@@ -82,13 +80,11 @@ sgm::Parameters few_disparities();
 using Change = std::function<void(sgm::Parameters&)>;
 sgm::Parameters changed(const Change& change);
 
-/// Parameters that together cover every path through the stages.
 std::vector<sgm::Parameters> representative_sgm_parameters();
 
 std::string describe(const sgm::Parameters& parameters);
 std::string describe(const SgmCase& test);
 
-/// The blocks of both pictures, which are surrounded by poison.
 struct SgmInput {
   std::vector<std::uint8_t> left, right;
 
@@ -106,7 +102,6 @@ void put_rows(const std::vector<Number>& numbers, const View<std::uint8_t>& rows
                 static_cast<std::size_t>(rows.width));
 }
 
-/// The blocks of both results. `confidence` stays unchanged if the case does not request it.
 struct SgmOutput {
   std::vector<std::uint8_t> disparity, confidence;
 };
@@ -115,13 +110,10 @@ SgmOutput defined_output(const SgmCase& test, const SgmInput& input, std::uint8_
 SgmOutput defined_output(const SgmCase& test, const SgmInput& input, std::uint8_t poison,
                          DefinedHistory& history, const DefinedMasks& masks = {});
 
-/// Describes where the results first differ. Returns an empty string if they are equal.
 std::string difference(const SgmCase& test, const SgmOutput& expected, const SgmOutput& actual);
 
-/// Returns the hash of the rows of both results, without the bytes around them.
 std::string hash(const SgmCase& test, const SgmOutput& output);
 
-/// A pair of pictures in the memory of a device, and memory for the results.
 class SgmFrames {
  public:
   static constexpr std::uint8_t out_poison = 0xcd;
@@ -132,7 +124,6 @@ class SgmFrames {
 
   void run(sgm::SgmStereo& stereo) const { stereo.run(left, right, disparity, confidence); }
 
-  /// Return the whole blocks, including the bytes around the frames.
   SgmInput input() const { return {left_block_.values(), right_block_.values()}; }
   SgmOutput output() const { return {disparity_block_.values(), confidence_block_.values()}; }
 

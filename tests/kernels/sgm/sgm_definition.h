@@ -8,9 +8,8 @@
 #include "cuda/sgm/picture/disparitypicture.h"
 #include "tests/kernels/scenecut/scenecut_definition.h"
 
-/// A second implementation of Semi-Global Matching as cuda/sgm/backend.h defines it, which works
-/// pixel by pixel. It was written from that text alone. A picture holds its values from left to
-/// right and from top to bottom.
+/// A second implementation of Semi-Global Matching, written from the text of cuda/sgm/backend.h
+/// alone. A picture holds its values row by row.
 namespace cudavision::test {
 
 using Luminances = std::vector<std::uint16_t>;
@@ -42,7 +41,6 @@ Map defined_check(const sgm::StageConfig& config, const Luminances& picture, con
 Map defined_without_speckles(const sgm::StageConfig& config, const Map& map, int size,
                              int max_step);
 
-/// confidence is that of the winners.
 std::vector<std::uint8_t> defined_confidence(const sgm::StageConfig& config, const Map& map,
                                              const std::vector<std::uint8_t>& confidence);
 
@@ -81,7 +79,6 @@ struct DefinedHistory {
 
 Map defined_filling(const sgm::StageConfig& config, const Map& map);
 
-/// picture is the left luminance.
 Map defined_refinement(const sgm::StageConfig& config, const Luminances& picture, const Map& map);
 
 /// The stages for slanted surfaces.
@@ -90,7 +87,6 @@ Map defined_sharpening(const sgm::StageConfig& config, const Luminances& left,
 Map defined_slope_filling(const sgm::StageConfig& config, const Map& map);
 std::vector<std::uint8_t> defined_confidence_after_filling(
     const Map& map, const std::vector<std::uint8_t>& confidence);
-/// map is `filled` before it was filled.
 Map defined_refinement_of_filled(const sgm::StageConfig& config, const Luminances& picture,
                                  const Map& map, const Map& filled);
 Map defined_smoothing(const sgm::StageConfig& config, const Luminances& picture,
@@ -119,11 +115,9 @@ struct DefinedStereo {
 DefinedStereo defined_stereo(const sgm::StageConfig& config, const sgm::Parameters& parameters,
                              const Luminances& left, const Luminances& right,
                              DefinedHistory& history, const DefinedMasks& masks = {});
-/// Likewise for the first frame of a sequence.
 DefinedStereo defined_stereo(const sgm::StageConfig& config, const sgm::Parameters& parameters,
                              const Luminances& left, const Luminances& right);
 
-/// Returns the depth that stands for a number of a map in SgmStereo's coding.
 int defined_depth(const sgm::Parameters& parameters, const sgm::PictureParameters& picture,
                   std::uint16_t number);
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// The definition of the matching: features, sums along paths, and the winners among them.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -49,7 +47,6 @@ std::uint64_t feature(const StageConfig& config, const Luminances& picture, int 
   return bits;
 }
 
-/// Returns the numbers from 0 to size − 1 in ascending or descending order.
 std::vector<int> in_order(int size, bool forwards) {
   std::vector<int> order;
   for (int i = 0; i < size; ++i)
@@ -57,14 +54,12 @@ std::vector<int> in_order(int size, bool forwards) {
   return order;
 }
 
-/// Returns the step between two luminances in levels of 8 bits.
 int step_of(const StageConfig& config, int a, int b) {
   const int shift = config.bits - 8;
   return config.census == Census::census_gradient ? std::abs((a >> shift) - (b >> shift))
                                                   : std::abs(a - b) >> shift;
 }
 
-/// Computes the costs of the path in direction (dx, dy).
 std::vector<int> path_costs(const StageConfig& config, const Luminances& picture,
                             const std::vector<int>& matching, const sgm::Penalties& penalties,
                             int dx, int dy) {

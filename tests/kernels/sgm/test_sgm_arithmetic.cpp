@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares the functions that the kernels and the CPU backend share, in cuda/sgm/arithmetic.h and
-// cuda/sgm/surfaces/arithmetic.h, with plain forms.
-
 #include <algorithm>
 #include <cmath>
 

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the masks of SgmStereo: pixels that show nothing of the scene have no disparity.
-
 #include "cuda/sgm/backend.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/sgm/sgm_case.h"
@@ -15,13 +12,11 @@ class SgmMasks : public EitherDevice {};
 
 INSTANTIATE_TEST_SUITE_P(Devices, SgmMasks, both_devices(), device_name);
 
-/// Marked pixels, and their form for SgmStereo with some words between the rows.
 struct Mask {
   int width, height, pitch;
   std::vector<bool> marked;
   std::vector<std::uint32_t> words;
 
-  /// Marks patches, or nothing, or everything, or single pixels.
   Mask(Random& random, int columns, int rows)
       : width(columns),
         height(rows),

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests how SgmStereo uses memory: what it says if there is too little, that a small budget does
-// not change results, and that no memory is read before it is written.
-
+// Tests how SgmStereo uses memory: too little, a small budget, and reads before writes.
 #include <sys/resource.h>
 #include <unistd.h>
 

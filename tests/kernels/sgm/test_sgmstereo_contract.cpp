@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the contract of all operations for SgmStereo. Besides, tests which parameters are refused,
-// which are fixed, and which values automatic ones stand for.
-
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -305,7 +301,6 @@ TEST_P(SgmStereoUse, FramesMayDifferFromThoseBefore) {
   });
 }
 
-/// Objects for different widths share kernels, and so the kernels' attributes.
 TEST_P(SgmStereoUse, WidthsDoNotDisturbEachOther) {
   on_device([](Device& device) {
     for (const int disparities : {64, 128, 256}) {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the exchange of counts between blocks. Threads stand in for the blocks and std::atomic for
-// their shared memory, so that ThreadSanitizer sees every access.
-
+// Tests the exchange of counts between blocks, with threads for blocks, for ThreadSanitizer.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests how blocks count for tables together. Threads stand in for the blocks and std::atomic for
-// the words in device memory, so that ThreadSanitizer sees every access.
-
+// Tests how blocks count for tables together, with threads for blocks, for ThreadSanitizer.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the exchange of sums between the blocks of an integral image. Threads stand in for the
-// blocks and std::atomic for their shared memory, so that ThreadSanitizer sees every access. Also
-// tests the arithmetic by which a lane of the kernel adds up its pixels.
-
+// Tests the exchange of sums between the blocks of an integral image, with threads for blocks, for
+// ThreadSanitizer. Also tests how a lane adds up its pixels.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests integral images on the GPU, in kernels built with CUDAVISION_TEST_DELAYS. These wait for a
-// random time before every step of the exchange between blocks. Each multiprocessor runs one block
+// Tests integral images on the GPU with CUDAVISION_TEST_DELAYS. Each multiprocessor runs one block
 // with the smallest tiles, so that most tiles depend on others.
-
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -20,7 +17,6 @@
 namespace cudavision::test {
 namespace {
 
-/// Returns the grid of the smallest tiles that the kernels for bytes use.
 TileGrid grid_of(int width, int height) {
   TileGrid grid;
   grid.tile_width = 128;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the thread that pushes the frames in flight of the filters: which frames count, and what
-// other threads may do to it meanwhile. Tests the wait for the device or for frames, whichever
-// comes first, with work that stands for that of a GPU.
+// Tests the thread that pushes the frames in flight of the filters: which frames count, what other
+// threads may do meanwhile, and the wait for the device or for frames.
 #include <atomic>
 #include <functional>
 #include <mutex>
@@ -19,7 +18,6 @@ using namespace cudavision;
 
 namespace {
 
-/// A pusher whose frames arrive at a function, which sees them in the thread that pushes.
 class Stream {
  public:
   explicit Stream(std::function<void()> on_arrival = [] {}) : on_arrival_(std::move(on_arrival)) {
@@ -147,8 +145,6 @@ TEST(test_new_limits_wait_for_no_push) {
   fail_unless_equals_int(stream.arrived(), 2);
   fail_unless(stream.thread() == thread, "one thread serves all limits");
 }
-
-/* The wait */
 
 namespace {
 

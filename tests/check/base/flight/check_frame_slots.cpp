@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests who owns a frame in flight and who waits for it: each step of its work consumes the one
-// before, and no buffer goes while the device may use it. A stand-in for the CUDA device works only
-// when somebody waits for it.
+// Tests who owns a frame in flight, and who waits for it. A stand-in for the CUDA device works only
+// when somebody waits for it, so a buffer that goes too early is noticed.
 #include <algorithm>
 #include <atomic>
 #include <optional>
@@ -60,7 +59,6 @@ int first_byte(GstBuffer* buffer) {
   return byte;
 }
 
-/// An element of two inputs and two outputs, with queues of its own for transfers.
 struct Element {
   Element() {
     for (std::size_t i = 0; i < 2; ++i) {
@@ -226,7 +224,6 @@ TEST(test_buffers_go_after_the_slot_is_free) {
   fail_unless_equals_int(owner.calls, 1);
 }
 
-// Another thread may still be giving a slot back when the next frame comes, or when the slots go.
 TEST(test_slots_wait_for_other_threads) {
   std::vector<std::thread> threads;
   std::atomic<int> given_back{0};

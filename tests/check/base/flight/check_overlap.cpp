@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests streams of which several frames are in flight at once: nothing is lost, and nothing changes
-// its place.
+// Tests streams with several frames in flight: nothing is lost, nothing changes its place.
 #include <cstdio>
 #include <cstring>
 
@@ -20,7 +19,6 @@ GstEvent* tag_event() {
   return gst_event_new_tag(gst_tag_list_new(GST_TAG_TITLE, "a title", nullptr));
 }
 
-/// Everything besides the pixels that a frame carries, different for each number.
 GstBuffer* with_marks(GstBuffer* frame, guint64 number) {
   GST_BUFFER_DTS(frame) = number * frame_duration + 1;
   GST_BUFFER_DURATION(frame) = frame_duration + number;
@@ -49,7 +47,6 @@ void expect_marks(GstBuffer* frame, guint64 number) {
 
 }  // namespace
 
-// Downstream is fast or slow.
 TEST(test_order, .for_each_element().times(std::size(numbers_in_flight))) {
   for (gulong delay : {0, 1000}) {
     Overlap overlap(numbers_in_flight[index]);

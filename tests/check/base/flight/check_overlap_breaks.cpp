@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests what ends a stream of which several frames are in flight at once, or interrupts it:
-// flushes, changes of state, flow returns of downstream, errors, and pads that are unlinked.
+// Tests what ends or interrupts a stream with several frames in flight.
 #include "tests/check/common/faults/memoryuse.h"
 #include "tests/check/common/streams/overlap.h"
 
 namespace {
 
-/// An allocator that has memory for five blocks.
 struct FiveBlocks {
   GstAllocator parent;
   int left;
@@ -36,7 +34,6 @@ using namespace check;
 /// Races between threads show in some rounds only.
 const int rounds = full_run() ? 100 : 15;
 
-/// Fills the filter with frames from a number on, the first of which waits downstream.
 void fill(Overlap& overlap, guint64 first, guint64 frames_in_flight) {
   overlap.receiver().close();
   overlap.push(first, frames_in_flight);
@@ -99,7 +96,6 @@ void seek(Overlap& overlap, const Feeder* feeder = nullptr) {
   overlap.filter().send_segment(new_segment());
 }
 
-/// Expects a seek that someone else does, and nothing of before it.
 void expect_seek(Overlap& overlap, Feeder& feeder) {
   fail_unless_equals_int(feeder.finish(), GST_FLOW_FLUSHING);
   const std::string sought = "flush-start flush-stop segment";
@@ -155,7 +151,6 @@ TEST(test_handler_of_messages_seeks, .times(std::size(overlaps))) {
   expect_seek(overlap, frames);
 }
 
-// The element stops while downstream blocks, and starts again.
 TEST(test_stop, .for_each_element().times(std::size(overlaps))) {
   const auto limit = static_cast<guint64>(overlaps[index]);
   Overlap overlap(overlaps[index], tested().everything);
@@ -289,7 +284,6 @@ TEST(test_error, .for_each_element().times(std::size(overlaps))) {
   }
 }
 
-// Downstream keeps the frames, and its allocator has no memory for a sixth one.
 TEST(test_full_memory_of_downstream, .for_each_element().times(std::size(overlaps))) {
   FilterHarness filter{{"frames-in-flight", std::to_string(overlaps[index])}};
   gst_harness_set_propose_allocator(filter.harness(),
@@ -317,8 +311,6 @@ TEST(test_full_memory_of_downstream, .for_each_element().times(std::size(overlap
   fail_unless(arrivals_before == "0 1 2 3 4", "before the error: %s", arrivals_before.c_str());
 }
 
-// While upstream is blocked, downstream is unlinked and linked again. As with a queue, the frame
-// that meets no pad is lost, and those after it are not.
 TEST(test_relink, .for_each_element().times(std::size(overlaps))) {
   const auto limit = static_cast<guint64>(overlaps[index]);
   Overlap overlap(overlaps[index]);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests streams of which several frames are in flight at once, where a pool of upstream or of
-// downstream limits their number, so that each waits for a buffer and none is lost, or which are in
-// CUDA memory, and changes of the CUDA context among them.
+// Tests frames in flight where a pool of upstream or downstream limits their number, frames in CUDA
+// memory, and changes of the CUDA context among them.
 #include <gst/video/video.h>
 
 #include "tests/check/common/faults/memoryuse.h"
@@ -15,7 +14,6 @@ namespace {
 
 constexpr guint64 frame_count = 60;
 
-/// Returns a pool that has at most as many buffers for these caps.
 Owned<GstBufferPool> pool_of(guint buffers, GstCaps* caps, gsize size) {
   Owned<GstBufferPool> pool(gst_video_buffer_pool_new());
   GstStructure* config = gst_buffer_pool_get_config(pool);
@@ -24,7 +22,6 @@ Owned<GstBufferPool> pool_of(guint buffers, GstCaps* caps, gsize size) {
   return pool;
 }
 
-/// Returns a frame in a buffer of the pool; waits for one.
 GstBuffer* frame_of(GstBufferPool* pool, Overlap& overlap, guint64 number) {
   GstBuffer* buffer = nullptr;
   fail_unless_equals_int(gst_buffer_pool_acquire_buffer(pool, &buffer, nullptr), GST_FLOW_OK);
@@ -39,7 +36,6 @@ GstBuffer* frame_of(GstBufferPool* pool, Overlap& overlap, guint64 number) {
 
 }  // namespace
 
-// Downstream's pool has fewer buffers than frames may be in flight.
 TEST(test_small_pool_of_downstream, .for_each_element().times(1, 3)) {
   FilterHarness filter{{"frames-in-flight", "8"}};
   answer_queries(filter.element(), GST_QUERY_ALLOCATION, [&](GstQuery* query) {
@@ -69,7 +65,6 @@ TEST(test_small_pool_of_downstream, .for_each_element().times(1, 3)) {
 
 namespace {
 
-/// Expects that all frames pass whose buffers come from a pool of so many.
 void expect_to_pass_from_pool(guint buffers, Overlap& overlap) {
   const Owned<GstBufferPool> pool =
       pool_of(buffers, current_caps(overlap.filter().source_pad()).get(),
@@ -85,22 +80,19 @@ void expect_to_pass_from_pool(guint buffers, Overlap& overlap) {
 
 }  // namespace
 
-// Upstream's pool has fewer buffers than frames may be in flight.
 TEST(test_small_pool_of_upstream, .for_each_element().times(1, 3)) {
   Overlap overlap(8);
   expect_to_pass_from_pool(static_cast<guint>(index), overlap);
   overlap.expect_pictures();
 }
 
-// The same, where upstream's buffers go downstream themselves.
+// Upstream's pool is small, and its buffers go downstream themselves.
 TEST(test_small_pool_of_unchanged_frames, .for_each_element().times(1, 3)) {
   Overlap overlap(8, {tested().idle});
   overlap.receiver().keep_no_frames();
   expect_to_pass_from_pool(static_cast<guint>(index), overlap);
 }
 
-// While downstream holds the first frame, upstream finds a buffer in the pool that the element has
-// offered for each frame that may be in flight, and one to fill meanwhile.
 TEST(test_offered_pool, .for_each_element()) {
   for (guint64 limit : {1, 3, 8, 16}) {
     Overlap overlap(static_cast<int>(limit));
@@ -137,8 +129,6 @@ TEST(test_offered_pool, .for_each_element()) {
   }
 }
 
-/* CUDA memory */
-
 namespace {
 
 /// tested() with several frames in flight, and numbered frames for it in CUDA memory, whose
@@ -165,7 +155,6 @@ class CudaOverlap {
     fail_unless_equals_int(filter_.push(frame(uploader, number)), GST_FLOW_OK);
   }
 
-  /// Ends the stream, and expects that frames 0 to count - 1 have arrived, and no others.
   void expect_frames(guint64 count) {
     filter_.send_eos();
     std::vector<Owned<GstBuffer>> frames = receiver_.take_frames();
@@ -196,7 +185,6 @@ class CudaOverlap {
   Receiver receiver_{filter_};
 };
 
-/// Runs a test of several frames in flight for each format and memory.
 void for_each_kind(const std::function<void(const char* format, bool to_cuda)>& test) {
   for (const char* format : {"NV12", "GRAY8", "P010_10LE"})
     for (bool to_cuda : {false, true})

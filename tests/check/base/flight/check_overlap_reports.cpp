@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests what a filter says about a stream of which several frames are in flight at once: QoS,
-// latency, position, and the messages of cudahistequalize.
+// Tests what a filter reports with frames in flight: QoS, latency, position, messages.
 #include "tests/check/common/streams/overlap.h"
 
 using namespace check;
 
 namespace {
 
-/// Tells the filter that frames up to this time come too late.
 void send_qos(Overlap& overlap, GstClockTime time) {
   gst_harness_push_upstream_event(overlap.filter().harness(),
                                   gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 1.0, 0, time));
 }
 
-/// Expects a QoS message for each of these frames, before which `processed` have been.
 void expect_skipped(Overlap& overlap, guint64 from, guint64 count, guint64 processed) {
   const std::vector<Owned<GstMessage>> messages = overlap.filter().messages().take(GST_MESSAGE_QOS);
   fail_unless_equals_int(messages.size(), count);
@@ -31,7 +28,6 @@ void expect_skipped(Overlap& overlap, guint64 from, guint64 count, guint64 proce
 
 }  // namespace
 
-// Frames that QoS skips are announced. The next one has DISCONT, and only that.
 TEST(test_qos, .for_each_element().times(std::size(numbers_in_flight))) {
   Overlap overlap(numbers_in_flight[index]);
   for (guint64 before : {5, 3}) {  // a flush starts the counts anew
@@ -58,7 +54,6 @@ TEST(test_qos, .for_each_element().times(std::size(numbers_in_flight))) {
 
 namespace {
 
-/// The latency that upstream reports.
 struct Latency {
   gboolean live;
   GstClockTime minimum, maximum;
@@ -188,7 +183,6 @@ TEST(test_messages_about_skipped_frames, .times(1, std::size(overlaps))) {
   fail_unless(order == "ffqf", "%s", order.c_str());
 }
 
-// DISCONT stays with its frame.
 TEST(test_discont, .for_each_element().times(std::size(numbers_in_flight))) {
   Overlap overlap(numbers_in_flight[index]);
   for (guint64 i = 0; i < 8; ++i) {

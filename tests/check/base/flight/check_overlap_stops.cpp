@@ -151,7 +151,6 @@ TEST(test_probe_restarts, .for_each_element().times(std::size(overlaps))) {
   }
 }
 
-// A handler of a frame's message stops the element, too. The frame then stays out.
 TEST(test_handler_of_messages_stops, .times(std::size(overlaps))) {
   Overlap overlap(overlaps[index], {{"post-messages", "true"}});
   std::atomic<Feeder*> feeder{nullptr};
@@ -201,12 +200,10 @@ class LastReference {
   }
 
   GstElement* element() const { return element_; }
-  /// Stops the element, and releases it.
   void release() {
     gst_element_set_state(element_, GST_STATE_NULL);
     gst_object_unref(element_);
   }
-  /// Pushes frames until none is accepted, and waits for the end of the element.
   void play() {
     gst_element_set_state(element_, GST_STATE_PLAYING);
     gst_pad_push_event(source_, gst_event_new_stream_start("one"));
@@ -228,7 +225,6 @@ class LastReference {
 
 }  // namespace
 
-// The probe stops the element and releases the last reference to it.
 TEST(test_probe_releases,
      .for_each_element().times(std::size(overlaps)).unless(unless_counts_are_seen())) {
   LastReference filter(tested().element, {}, overlaps[index]);
@@ -238,7 +234,6 @@ TEST(test_probe_releases,
   fail_unless(releaser.done());
 }
 
-// So does a handler of a frame's message.
 TEST(test_handler_of_messages_releases,
      .times(std::size(overlaps)).unless(unless_counts_are_seen())) {
   struct Releaser {
@@ -266,7 +261,6 @@ TEST(test_handler_of_messages_releases,
 
 namespace {
 
-/// A pool without threads.
 struct EmptyPool {
   GstTaskPool parent;
 };
@@ -303,7 +297,6 @@ Status status_in(GstMessage* message) {
 
 }  // namespace
 
-// Applications learn of the thread as they do of a queue's.
 TEST(test_stream_status, .for_each_element().times(std::size(numbers_in_flight))) {
   FilterHarness filter{{"frames-in-flight", std::to_string(numbers_in_flight[index])}};
   gst_element_set_state(filter.element(), GST_STATE_NULL);

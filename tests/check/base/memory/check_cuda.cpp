@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests frames in CUDA memory: which peers get them, their pixels, and their CUDA contexts. Tests
-// that need no CUDA memory run on the CPU backend as well.
+// Tests frames in CUDA memory: which peers get them, their pixels, and their CUDA contexts.
 #include <gst/video/gstvideometa.h>
 
 #include "tests/check/common/pictures/cudaframes.h"
@@ -11,7 +10,6 @@ using namespace check;
 
 namespace {
 
-/// A chain of elements between two pads of the test.
 class Chain {
  public:
   /// `sink_caps` are the caps of the test's pad downstream of the last element.
@@ -45,7 +43,6 @@ std::string pair_of_elements(const Property& property) {
          "\" ! " + element;
 }
 
-/// Returns the number of the GPU of a CUDA context.
 guint gpu_of(GstContext* context) {
   guint gpu = 0;
   fail_unless(gst_structure_get_uint(gst_context_get_structure(context), "cuda-device-id", &gpu));
@@ -82,7 +79,6 @@ TEST(test_two_elements, .for_each_element().times(formats().size())) {
     }
 }
 
-// From compressed files to pixels.
 TEST(test_photographs,
      .for_each_element().times(std::size(photographs)).unless(unless_photographs())) {
   constexpr const char* names[] = {"GRAY8", "NV12", "BGRx", "I420_10LE"};
@@ -203,7 +199,6 @@ TEST(test_cudaupload_and_cudadownload, .for_each_element().unless(unless_cuda_el
   }
 }
 
-// Neighbouring elements share the context that the first of them makes.
 TEST(test_neighbours_share_a_context, .for_each_element().unless(unless_testing_cuda())) {
   const std::string element = tested_launch() + " backend=cuda";
   // This does not use new_pipeline(), which would give them a shared context.

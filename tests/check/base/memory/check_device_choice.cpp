@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests which of several GPUs an element chooses. Stand-ins for the CUDA device and libgstcuda show
-// that without a GPU; check_streams tests with libgstcuda that a pipeline keeps to one context.
+// Tests which of several GPUs an element chooses, with stand-ins for the CUDA device and
+// libgstcuda.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -33,13 +33,11 @@ class Running {
   ~Running() { session_.stop(); }
 
   DeviceSession& session() { return session_; }
-  /// Starts the element and returns its GPU.
   int start() {
     session_.start();
     fail_unless(session_.on_cuda(), "it does not run on CUDA");
     return session_.context().device_id();
   }
-  /// Gives the element a context before it starts.
   void offer(const CudaContext& context) {
     GstContext* offered = new_fake_gst_context(context);
     session_.set_context(offered, GST_ELEMENT_GET_CLASS(element_.get()));

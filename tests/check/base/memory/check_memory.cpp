@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the memory of the output, which depends on the peer and on downstream's pool and strides,
-// and is the input's if the element changes nothing. Compares the layouts that the tests assume
-// with those of GStreamer, which cannot be derived from GstVideoFormatInfo alone where several
-// samples share a word.
+// Tests the memory of the output: the peer's choice, downstream's pool and strides, or the input
+// buffer. Compares the layouts that the tests assume with GStreamer's, which GstVideoFormatInfo
+// alone does not give where several samples share a word.
 #include <glib/gstdio.h>
 #include <gst/video/gstvideometa.h>
 #include <gst/video/gstvideopool.h>
@@ -29,7 +28,6 @@ TEST(test_sinks_get_system_memory, .for_each_element()) {
     });
 }
 
-// Downstream has a pool and strides of its own.
 TEST(test_pool_of_downstream, .for_each_element().times(formats().size())) {
   const FormatSpec& format = format_number(index);
   for (bool know_video_meta : {false, true}) {
@@ -185,8 +183,6 @@ TEST(test_memory_that_comes_back, .for_each_element().times(2)) {
     expect_picture(from_buffer(outputs[i], format, width, height), expected[i],
                    "after the element has gone");
 }
-
-/* Layouts */
 
 namespace {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests which memory of others is page-locked, and when it is unlocked. A stand-in for the CUDA
-// device counts what is locked and transferred, so that no GPU is needed.
+// Tests which memory of others is page-locked, and when it is unlocked, with a stand-in for the
+// CUDA device.
 #include <sys/mman.h>
 
 #include <thread>
@@ -44,7 +44,6 @@ void expect_locks(int locks, int unlocks, const std::string& what) {
 
 }  // namespace
 
-// Frames in the buffers of a pool are transferred directly from their third appearance on.
 TEST(test_pool_is_locked_once, .times(2)) {
   reset_fake_transfers();
   const bool writes = index == 1;
@@ -352,7 +351,6 @@ TEST(test_threads) {
             buffers.push_back(new_frame());
           for (int i = 0; i < frames; ++i)
             element.read(buffers[static_cast<std::size_t>(i % 3)]);
-          // Frees one while the element stops.
           std::thread freeing([buffer = buffers.back()] { gst_buffer_unref(buffer); });
           buffers.pop_back();
           element.stop();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests frames in the memory of another GPU than the one that an element works on: how they reach
-// it. Stand-ins for the CUDA device and libgstcuda show that without a GPU.
+// Tests how frames in the memory of another GPU reach an element, with stand-ins that need no GPU.
 #include <algorithm>
 
 #include "gst/memory/framemapper.h"
@@ -52,7 +51,6 @@ struct Expected {
   bool in_place = false;
 };
 
-/// Reads a frame on the device of the context.
 void expect_read(const CudaContext& context, GstBuffer* buffer, guint8 luma, guint8 chroma,
                  const Expected& expected, const char* what) {
   reset_fake_transfers();
@@ -81,7 +79,6 @@ void expect_read(const CudaContext& context, GstBuffer* buffer, guint8 luma, gui
 
 }  // namespace
 
-// The copy begins when the work on the frame is done in its own context.
 TEST(test_peers_are_copied_from) {
   const CudaContext ours = new_fake_context(), theirs = new_fake_context();
   let_copy_from(ours, theirs);
@@ -91,7 +88,6 @@ TEST(test_peers_are_copied_from) {
   expect_read(ours, new_frame(11, ours).get(), 0, 0, {0, 0, true}, "a frame of our own");
 }
 
-// Access goes in one direction only, as the hardware and libgstcuda have it.
 TEST(test_others_go_through_the_host) {
   const CudaContext ours = new_fake_context(), theirs = new_fake_context();
   expect_read(ours, new_frame(7, theirs).get(), 7, 7, {0, 2}, "no access");
@@ -101,7 +97,6 @@ TEST(test_others_go_through_the_host) {
   expect_read(theirs, new_frame(10, theirs, &ours).get(), 10, 11, {0, 2}, "a frame in both");
 }
 
-// A pair of which each frame lies on a GPU of its own.
 TEST(test_left_and_right, .times(2)) {
   const CudaContext left = new_fake_context(), right = new_fake_context();
   let_copy_from(left, right);

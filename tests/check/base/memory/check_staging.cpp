@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the transfers between host memory and the device: which rows go directly and which through
-// page-locked memory, in which order, and that all of them arrive. A stand-in for the CUDA device
-// shows that without a GPU.
+// Tests the transfers between host memory and the device: which rows go directly, which through
+// page-locked memory, and in which order. A stand-in for the CUDA device needs no GPU.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -116,7 +115,6 @@ class TestFrame {
           plane.row(y)[x] = static_cast<guint8>((noise = noise * 1664525 + 1013904223) >> 24);
     }
   }
-  /// Expects another frame's rows, and the poison between them.
   void expect(const TestFrame& other, guint8 poison) const {
     for (std::size_t p = 0; p < planes_.size(); ++p) {
       const View<std::uint8_t>&here = frame_.planes[p], &there = other.frame_.planes[p];
@@ -161,7 +159,6 @@ TEST(test_random_frames, .times(60)) {
   const FrameLayout layout = layout_of(planes);
   HookedDevice device;
   Staging upload(device, layout), download(device, layout);
-  // The same objects carry all frames of a pad.
   for (int round = 0; round < 4; ++round) {
     constexpr guint8 poison = 0xA5;
     TestFrame in(layout, random.below(70) - 35, 0), middle(layout, 128, poison),
@@ -322,7 +319,6 @@ TEST(test_many_threads) {
     thread.join();
 }
 
-// Rows of a plane that lie within bytes, top down and bottom up.
 TEST(test_rows_within) {
   guint8 bytes[100];
   const auto expect = [&](int begin, int end, View<const std::uint8_t> plane, RowRange expected) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests frames in CUDA memory that carries a stream: the host does not wait for them, and still all
-// work on them happens in its order, whatever streams the memory carries and whichever of them is
-// fast. Stand-ins for the CUDA device and libgstcuda show that without a GPU.
+// Tests frames in CUDA memory that carries a stream: the host does not wait for them, and all work
+// on them happens in the order of the streams. Stand-ins need no GPU.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -87,14 +86,12 @@ bool marked(GstBuffer* buffer) {
          is_marked_unfinished(gst_buffer_peek_memory(buffer, 1));
 }
 
-/// The streams of the tests. An element works on `own`.
 struct Streams {
   const CudaStream own = new_fake_stream(), first = new_fake_stream(), second = new_fake_stream();
 
   std::array<CudaStream, 3> all() const { return {own, first, second}; }
 };
 
-/// An element's device and the mappers of its pads, in a context that is current.
 struct Element {
   const CudaContext context = new_fake_context();
   const CudaScope scope{context};
@@ -113,7 +110,6 @@ constexpr int carried_count = static_cast<int>(std::size(carried));
 /// One stream after the other is fast, and at last none.
 constexpr int fast_count = 4;
 
-/// Enqueues a copy, in the place of an operation's kernels.
 void copy_frame(Device& device, const ConstFrame& in, const Frame& out) {
   for (int p = 0; p < 2; ++p)
     device.copy(in.planes[p], out.planes[p]);

@@ -34,7 +34,6 @@ int fake(const char* name, Arguments... arguments) {
   return reinterpret_cast<int (*)(Arguments...)>(function)(arguments...);
 }
 
-/// An element that negotiates a context, as the elements of the plug-in do.
 struct Negotiator {
   GstElement element;
   CudaContextSlot* slot;
@@ -61,8 +60,6 @@ void negotiator_init(Negotiator* self) {
   self->device_id = -1;
 }
 
-/// A pipeline with two negotiators, the first of which has a source pad that is linked to the
-/// second one's sink pad.
 class Negotiators {
  public:
   Negotiators() {
@@ -107,7 +104,6 @@ Owned<GstContext> new_foreign_context(const CudaContext& primary, CudaContext& f
       gst_context_new_cuda_context(reinterpret_cast<GstCudaContext*>(foreign.object())));
 }
 
-/// A pool of small frames in CUDA memory.
 class Pool {
  public:
   explicit Pool(const CudaContext& context, const std::string& format = "NV12")
@@ -197,7 +193,6 @@ TEST(test_each_device_has_a_primary_context, .unless(unless_fake_driver())) {
   fail_unless_equals_int(fake("fake_primary_retained"), 2);
 }
 
-// The pipeline learns of the context once, so that elements that begin otherwise use it, too.
 TEST(test_primary_context_is_offered, .unless(unless_driver())) {
   Negotiators negotiators;
   const CudaContext context = negotiators.negotiate(0);
@@ -349,7 +344,6 @@ TEST(test_upload_is_marked, .unless(unless_driver())) {
   fail_unless(is_marked_unfinished(memory) == memory_carries_streams);
 }
 
-// Nobody could wait for such memory.
 TEST(test_memory_without_a_stream_is_not_marked, .unless(unless_driver())) {
   const CudaContext context = new_context();
   Pool pool(context);

@@ -39,7 +39,6 @@ inline GstBuffer* new_frame(gsize alignment = page_alignment, gsize bytes = fram
   return gst_buffer_new_allocate(nullptr, bytes, &params);
 }
 
-/// The objects of an element for the frames of two pads.
 class MappingElement {
  public:
   explicit MappingElement(const CudaContext& context,
@@ -73,7 +72,6 @@ class MappingElement {
     input_->unmap();
   }
 
-  /// Writes a frame on the device, which must arrive in the buffer.
   void write(GstBuffer* buffer) {
     {
       const CudaScope scope(context_);

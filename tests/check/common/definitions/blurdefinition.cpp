@@ -37,8 +37,7 @@ kernels::gaussblur::Parameters blur_parameters(const Blur& how, const FrameLayou
   return parameters;
 }
 
-/// Returns whether the blur leaves an axis of `count` samples unchanged, because the kernel has
-/// only one coefficient.
+/// True if the kernel of an axis of `count` samples has only one coefficient.
 bool axis_is_identity(double sigma, int size, int subsampling, int count, const Blur& how,
                       int bits) {
   if (count == 1 && how.edge != Edge::constant)

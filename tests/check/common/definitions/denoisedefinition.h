@@ -9,11 +9,9 @@
 #include "tests/check/common/pictures/picture.h"
 #include "tests/kernels/noise/noise_definition.h"
 
-/// The expected output of cudadenoise, by the definitions of tests/kernels. Nothing here calls the
-/// code under test.
+/// The expected output of cudadenoise, by the definitions of tests/kernels.
 namespace check {
 
-/// The properties of cudadenoise except `frames`.
 struct Denoising {
   double strength = 10;
   int search = 21;

@@ -8,8 +8,7 @@
 #include "tests/check/common/elementundertest.h"
 #include "tests/check/common/pictures/picture.h"
 
-/// The expected outputs of cudaintegral, by the definitions of tests/kernels. Nothing here calls
-/// the code under test.
+/// The expected output of cudaintegral, by the definitions of tests/kernels.
 namespace check {
 
 enum class Output { sum, squared_sum, tilted_sum, mean, stddev };
@@ -27,7 +26,6 @@ inline constexpr ElementType all_element_types[] = {ElementType::automatic, Elem
                                                     ElementType::float64};
 const char* nick_of(ElementType type);
 
-/// The properties of cudaintegral.
 struct Integral {
   Output output = Output::sum;
   bool same_size = false;
@@ -39,13 +37,11 @@ struct Integral {
 };
 Integral with_radius(Output output, int radius);
 
-/// A buffer of other/tensors.
 struct Tensor {
   int columns = 0, rows = 0;
   std::string type;                 ///< NNStreamer's name of the element type
   std::vector<std::uint8_t> bytes;  ///< row after row
 
-  /// Returns the caps with the given framerate.
   std::string caps(const std::string& framerate = "25/1") const;
 };
 

@@ -32,7 +32,6 @@ EXPORTED int fake_fail_streams(int count) {
   return failing_streams = count;
 }
 
-/// Returns how often the primary context is retained.
 EXPORTED int fake_primary_retained() {
   return retained;
 }

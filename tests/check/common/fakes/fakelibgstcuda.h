@@ -10,11 +10,9 @@ namespace check {
 /// The number of devices. Those from fake_usable_devices on cannot make a context.
 inline int fake_devices = 1, fake_usable_devices = 1;
 
-/// Makes a context of a device.
 cudavision::CudaContext new_fake_context(int device = 0);
 /// Returns the context as an application sets it on elements. The caller owns it.
 GstContext* new_fake_gst_context(const cudavision::CudaContext& context);
-/// Returns how many references to a context there are.
 int references_to(const cudavision::CudaContext& context);
 /// Returns the context that is current in this thread, or nullptr.
 GstObject* current_fake_context();

@@ -13,7 +13,6 @@ namespace check {
 
 /// Makes a stream, which lives until the program ends.
 cudavision::CudaStream new_fake_stream();
-/// Returns the stream that was made last, also by the fake of SharedStream.
 cudavision::CudaStream newest_fake_stream();
 /// Makes a device on a stream. The fake of make_cuda_device() does the same.
 std::unique_ptr<cudavision::Device> new_stream_device(cudavision::CudaStream stream);

@@ -15,7 +15,6 @@ class AllocationCount {
   void start();
   void stop();
   long total() const { return total_; }
-  /// Returns the size of all these blocks together.
   long bytes() const { return bytes_; }
 
  private:

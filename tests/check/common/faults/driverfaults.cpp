@@ -115,7 +115,6 @@ const Function* function_named(std::string_view name) {
 using Word = std::uintptr_t;
 using DriverFunction = int (*)(Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word);
 
-/// A function of the driver for which a counting one has been given.
 struct Counted {
   std::atomic<void*> real{nullptr};
   const char* name = nullptr;

@@ -8,7 +8,6 @@
 /// the other tests.
 namespace check {
 
-/// The calls that can fail:
 enum class Calls {
   host_memory,  ///< those of operator new and aligned_alloc() that the plug-in itself makes
   cuda,         ///< those of the CUDA driver, no matter through which library they are made
@@ -28,7 +27,6 @@ class Fault {
   Fault(const Fault&) = delete;
   Fault& operator=(const Fault&) = delete;
 
-  /// Ends the counting. Calls made from now on neither count nor fail.
   void end();
 
   /// Returns the name of the first call that failed; empty if there were fewer than `number`.
@@ -46,7 +44,6 @@ class Fault {
 /// streams, events, graphs and contexts.
 long things_alive(Calls calls);
 
-/// Returns how many things such calls have made since the program started, freed ones included.
 long things_made(Calls calls);
 
 /// Finds out where in memory the plug-in lies, whose calls of the allocator count. Call this once
@@ -59,7 +56,6 @@ void find_plugin_code();
 /// failed, however long the fault lasts.
 bool call_fails(Calls calls, const char* name, bool recovers = false);
 
-/// Notes that a call has made something (1) or freed it (-1).
 void note_thing(Calls calls, int change);
 
 /// Returns what dlsym() gives in place of the driver's function with this name: one that counts and

@@ -58,7 +58,6 @@ class Blocks {
     check::note_thing(Calls::host_memory, 1);
   }
 
-  /// Does nothing for the blocks of others.
   void remove(void* block) {
     const Lock lock(busy_);
     std::size_t place = home(block);

@@ -27,7 +27,6 @@ std::size_t resident_bytes() {
 
 namespace {
 
-/// Returns the number of bytes that have been allocated on the heap, and not freed.
 long long heap_bytes() {
   const struct mallinfo2 info = mallinfo2();
   return static_cast<long long>(info.uordblks) + static_cast<long long>(info.hblkhd);

@@ -14,7 +14,6 @@ namespace check {
 /// would leave holes of megabytes in the heap, which hide a leak from resident_bytes().
 void return_freed_memory();
 
-/// Returns the resident memory of this process in bytes.
 std::size_t resident_bytes();
 
 /// Remembers the memory in use by this process and on the first GPU at its construction. In the
@@ -27,7 +26,6 @@ class MemoryUse {
   /// the cause, for example "100 frames".
   void expect_grown_less(long long process, long long gpu, const std::string& what) const;
 
-  /// Returns by how many bytes they have grown.
   long long process() const;
   long long gpu() const;
 

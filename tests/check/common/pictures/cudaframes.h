@@ -5,10 +5,8 @@
 
 namespace check {
 
-/// The caps of any frames in CUDA memory.
 inline const char cuda_feature[] = "video/x-raw(memory:CUDAMemory)";
 
-/// Returns the caps of a frame in CUDA memory.
 std::string cuda_caps_of(const Picture& picture);
 
 /// True if tested() hands frames in CUDA memory on to CUDA memory without waiting for the device,

@@ -53,12 +53,10 @@ struct FormatSpec {
   int peak() const { return (1 << bits) - 1; }
 };
 
-/// Every format that the elements accept.
 const std::vector<FormatSpec>& formats();
 
 const FormatSpec& format_named(const char* name);
 
-/// Pairs of formats that store the same values at other places.
 inline constexpr const char* formats_of_the_same_samples[][2] = {{"P010_10LE", "I420_10LE"},
                                                                  {"P012_LE", "I420_12LE"},
                                                                  {"GRAY16_BE", "GRAY16_LE"},

@@ -10,7 +10,6 @@
 /// the elements convert its pictures to one that they can read, and back.
 namespace check {
 
-/// Returns the picture in native_format() if operations cannot read its own.
 Picture native(const Picture& picture);
 
 /// Return the picture's layout and planes in the form that the definitions require.

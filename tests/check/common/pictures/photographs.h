@@ -6,7 +6,6 @@
 
 #include "tests/check/common/pictures/picture.h"
 
-/// Runs photographs through whole pipelines, from the compressed file to the pixels.
 namespace check {
 
 struct Photograph {
@@ -28,11 +27,9 @@ std::string street_film();
 /// Why tests of this film cannot run; empty if they can.
 std::string unless_street();
 
-/// Why tests of these pictures, or of the photographs, cannot run; empty if they can.
 std::string unless_pictures(const std::vector<std::string>& names);
 std::string unless_photographs();
 
-/// Decodes a file and converts it to the format.
 Picture decoded(const std::string& file, const char* decoder, const FormatSpec& format);
 
 struct BeforeAfter {

@@ -225,7 +225,6 @@ GstBuffer* to_buffer(const Picture& picture, const Layout& layout) {
 
   GstBuffer* buffer;
   if (layout.split) {
-    // The first memory also holds the bytes before the first plane.
     buffer = gst_buffer_new();
     for (std::size_t p = 0; p < planes; ++p) {
       const gsize size = extent[p] + (p == 0 ? offset[0] : static_cast<gsize>(layout.plane_gap));

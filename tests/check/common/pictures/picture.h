@@ -103,14 +103,12 @@ GstBuffer* to_buffer(const Picture& picture, const Layout& layout = packed_layou
 Picture from_buffer(GstBuffer* buffer, const FormatSpec& format, int width, int height,
                     bool interlaced = false);
 
-/// Reads a buffer with the layout of GstVideoInfo, like a peer that ignores GstVideoMeta.
 Picture from_plain_buffer(GstBuffer* buffer, const FormatSpec& format, int width, int height,
                           bool interlaced = false);
 
 /// Describes the first difference. Returns an empty string if the pictures are equal.
 std::string difference(const Picture& got, const Picture& expected);
 
-/// Returns all bytes of the buffer.
 std::vector<std::uint8_t> bytes_of(GstBuffer* buffer);
 
 /// Returns "video/x-raw, format=…, width=…, height=…, framerate=25/1", followed by `more`, such as

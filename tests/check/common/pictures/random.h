@@ -15,14 +15,12 @@ class Random {
  public:
   explicit Random(unsigned seed) : engine_(seed) {}
 
-  /// Draws from 0 to n − 1.
   int below(int n) { return static_cast<int>(engine_() % static_cast<unsigned>(n)); }
   template <class T, std::size_t n>
   T one_of(const T (&list)[n]) {
     return list[engine_() % n];
   }
   unsigned any_seed() { return static_cast<unsigned>(engine_()); }
-  /// Draws a number of any magnitude.
   guint64 any_number();
   /// Draws from least to most. All magnitudes are equally likely.
   double log_uniform(double minimum, double maximum);

@@ -26,7 +26,6 @@ class Overlap {
   /// Pushes a frame, or several, which must be accepted.
   void push(guint64 number);
   void push(guint64 first, guint64 count);
-  /// Returns the function with which a Feeder makes these frames.
   Feeder::MakeFrame frames() const {
     return [](guint64 number) { return numbered_frame(number); };
   }
@@ -36,9 +35,7 @@ class Overlap {
   void expect(const std::string& arrivals);
   /// Expects that all frames that the receiver has kept show the right pictures.
   void expect_pictures();
-  /// Waits until all frames in flight have gone.
   void drain();
-  /// Sends what a new stream begins with, for the same caps.
   void begin();
   /// Starts the element again, and expects all of a new stream.
   void expect_new_stream();
@@ -50,7 +47,6 @@ class Overlap {
   Receiver receiver_{filter_};
 };
 
-/// The source pad of the filter.
 inline GstPad* src_of(Overlap& overlap) {
   return GST_BASE_TRANSFORM_SRC_PAD(overlap.filter().element());
 }

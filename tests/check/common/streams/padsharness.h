@@ -7,19 +7,14 @@
 
 #include "tests/check/common/stereoharness.h"
 
-/// Runs cudasgmstereo with further source pads.
 namespace check {
 
-/// Properties with which all source pads work.
 extern const Properties stereo_cameras;
 
-/// Takes all events, or those of one type, that have arrived since the last call, oldest first.
 std::vector<Owned<GstEvent>> take_events(GstHarness* harness);
 std::vector<Owned<GstEvent>> take_events(GstHarness* harness, GstEventType type);
-/// Waits for EOS. Returns all events since the last call, of which EOS is the last.
 std::vector<Owned<GstEvent>> events_until_end(GstHarness* harness);
 
-/// Returns the next buffer, which must come.
 Map pull_from(GstHarness* harness);
 
 /// One element with harnesses at several source pads.
@@ -30,11 +25,9 @@ class PadsHarness : public StereoHarness {
 
   void open_all();
   GstHarness* at_pad(const std::string& pad) const { return opened().at(pad); }
-  /// Returns the harnesses of src, while it is linked, and of all requested pads.
   std::vector<GstHarness*> outlets() const;
   void unlink_src() const;
 
-  /// Pushes a pair of small frames. Returns what comes out at each of the outlets.
   std::vector<Map> process_all(GstClockTime time);
   /// Pushes pairs of small frames until one is refused, and returns the answer.
   GstFlowReturn flow_in_the_end(GstClockTime time);

@@ -27,17 +27,14 @@ class Receiver {
   Receiver(const Receiver&) = delete;
   Receiver& operator=(const Receiver&) = delete;
 
-  /// From now on, a frame that arrives waits until open() is called or the pad flushes.
   void close();
   void open();
   /// Each frame takes so long.
   void set_delay(gulong microseconds);
   /// Answers a frame with another flow return than GST_FLOW_OK.
   void answer(guint64 number, GstFlowReturn flow);
-  /// Calls look() for each frame or event that has arrived, in the thread that pushes it.
   using Look = std::function<void(const std::string& what)>;
   void on_arrival(Look look);
-  /// From now on, frames are only noted.
   void keep_no_frames();
 
   /// Together do the same as an element that goes to READY and back.
@@ -48,11 +45,8 @@ class Receiver {
   /// have arrived: "stream-start caps allocation segment 0 1 eos". Frames without time are "-".
   std::string arrivals();
   std::size_t frame_count();
-  /// True while a frame waits.
   bool holds_frame();
-  /// Takes the frames that have been kept, oldest first.
   std::vector<Owned<GstBuffer>> take_frames();
-  /// Forgets what has arrived so far.
   void forget();
 
  private:
@@ -80,12 +74,10 @@ class Feeder {
   Feeder(FilterHarness& filter, guint64 first, guint64 count, const MakeFrame& make_frame);
   ~Feeder() { finish(); }
 
-  /// Returns how many pushes have returned.
   guint64 pushed() const { return pushed_; }
   std::thread::id thread() const { return id_; }
   /// Waits until the thread is blocked in a push.
   void wait_until_blocked() const { check::wait_until_blocked(kernel_id_.get()); }
-  /// True when the last push has returned.
   bool ended() const { return ended_; }
   /// Waits for the last push. Returns its flow return.
   GstFlowReturn finish();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the reading of calibrations. check_stereo_maps.cpp tests the maps that follow from them.
+// Tests the reading of calibrations. check_stereo_maps.cpp tests the maps.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -44,8 +44,6 @@ void expect_calibration(const StereoCalibration& found, const CalibratedCameras&
   expect_numbers(found.right.rectification->projection, cameras.p2, tolerance * 1e5);
 }
 
-/* ROS's files */
-
 std::string list_of(const cv::Mat& matrix) {
   std::string text;
   for (auto number = matrix.begin<double>(); number != matrix.end<double>(); ++number) {
@@ -61,7 +59,6 @@ std::string matrix_text(const char* key, int rows, int columns, const std::strin
          "\n  cols: " + std::to_string(columns) + "\n  data: " + data + "\n";
 }
 
-/// Writes a camera_info as ROS does, without a header.
 std::string camera_info(const CalibratedCameras& cameras, bool right) {
   cv::Mat p = (right ? cameras.p2 : cameras.p1).clone();
   p.col(3) /= 1000;
@@ -84,8 +81,6 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 }
 
 }  // namespace
-
-/* The forms of calibrations */
 
 TEST(test_opencv_formats) {
   for (const bool fisheye : {false, true})

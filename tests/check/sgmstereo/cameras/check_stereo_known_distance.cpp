@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the property known-distance of cudasgmstereo: the yaw of the right camera, which rows do
-// not show, follows from one distance.
+// Tests known-distance of cudasgmstereo: the right camera's yaw follows from one known distance.
 #include <array>
 #include <cmath>
 
@@ -68,7 +67,6 @@ TEST(test_live, .unless(unless_built_with_opencv())) {
   Rig rig(at_distance());
   rig.send(turn, 4);
   fail_unless_equals_int(rig.last_said().corrections(), 0);
-  /// Sets the property and returns the yaw after that many corrections.
   const auto yaw_with = [&](const std::string& distance, guint corrections) {
     rig.stereo().set("known-distance", distance);
     rig.send(turn, 2 * wait);

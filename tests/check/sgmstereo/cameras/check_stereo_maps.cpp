@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests which files are read as calibrations, whatever they hold, and the rectification that
-// follows from a calibration, with its maps.
+// Tests which files are read as calibrations, and the rectification maps that follow from them.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -213,8 +212,6 @@ TEST(test_maps_of_planes) {
     }
   }
 }
-
-/* Files */
 
 namespace {
 

@@ -28,7 +28,6 @@ std::vector<Turn> half_degrees() {
 
 }  // namespace
 
-// After 20 pairs, maps are nearly those of cameras that have not turned.
 TEST(test_corrected, .times(8).unless(unless_built_with_opencv())) {
   const Turn turn = half_degrees()[static_cast<std::size_t>(index)];
   // Without a calibration or focal-length, the focal length is a guess, which may be wrong.
@@ -87,8 +86,6 @@ TEST(test_long_stream, .times(2).unless(unless_fast())) {
   fail_unless(corrected <= left_alone);
   fail_unless(!turns || (corrected < 0.01 && left_alone > 0.03));
 }
-
-/* Photographs */
 
 namespace {
 

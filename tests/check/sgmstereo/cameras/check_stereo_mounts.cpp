@@ -13,7 +13,6 @@ namespace {
 
 constexpr int wait = cudavision::pairs_to_wait;
 
-/// Expects a number of the message to be true within its own error, and a little.
 void expect_found(const Said& said, const char* field, double truth, double slack) {
   const double found = said.number(field);
   const double error = said.number((std::string(field) + "-error").c_str());
@@ -22,8 +21,6 @@ void expect_found(const Said& said, const char* field, double truth, double slac
 }
 
 }  // namespace
-
-/* Messages and warnings */
 
 // By default, the message says how the camera has turned, and a warning comes if that matters.
 TEST(test_warning) {
@@ -55,11 +52,8 @@ TEST(test_off) {
   fail_unless_equals_int(cameras.stereo().messages().complaints(), 0);
 }
 
-/* Nothing to correct, or to calibrate */
-
 namespace {
 
-/// An element that corrects turned cameras, or calibrates them by itself.
 struct Corrector {
   Properties properties;
   const char* count;  ///< field of messages, how often it has done so
@@ -120,8 +114,6 @@ TEST(test_without_opencv,
       expect_failed_start(make_element("cudasgmstereo", {{"calibration-drift", "correct"}}).get()),
       {"without OpenCV", "calibration-drift=correct needs"});
 }
-
-/* Corrections */
 
 // With a calibration, another map takes the place of the calibration's.
 TEST(test_corrected_calibration, .unless(unless_built_with_opencv())) {

@@ -13,8 +13,6 @@ namespace {
 constexpr int width = camera_width, height = camera_height;
 constexpr double focal_length = rectified_focal_length, baseline = rectified_baseline;
 
-/* Maps */
-
 Properties few_and(const Properties& more) {
   return joined({{"num-disparities", "64"}}, more);
 }
@@ -31,7 +29,6 @@ Picture map_of(const Properties& properties, const Picture& left, const Picture&
   return map_from(stereo, left, right);
 }
 
-/// The errors of a map where both cameras see the plane, in sixteenths of a pixel.
 struct Errors {
   int pixels = 0;
   double known = 0;       ///< share of the pixels
@@ -100,7 +97,6 @@ TEST(test_known_depth, .times(2 * std::size(planes)).unless(unless_built_with_op
   fail_unless(raw.known * raw.within_one < 0.1, "%.3f of %.3f", raw.within_one, raw.known);
 }
 
-// Only the luminance counts, at its full depth.
 TEST(test_formats, .unless(unless_built_with_opencv())) {
   const CalibrationFile file(false);
   const Properties properties = {file.property()};
@@ -171,7 +167,6 @@ TEST(test_unseen_pixels, .times(2).unless(unless_built_with_opencv())) {
       fail_unless(disparity_at(whole, u, v) != -16, "(%d, %d)", u, v);
 }
 
-// Confidence is 0 where nothing is known.
 TEST(test_confidence, .unless(unless_built_with_opencv())) {
   const CalibrationFile file(false);
   const Photographs photographs(false, planes[0]);
@@ -189,8 +184,6 @@ TEST(test_confidence, .unless(unless_built_with_opencv())) {
       }
   fail_unless(unknown > 200);
 }
-
-/* Focal length and baseline */
 
 namespace {
 
@@ -241,11 +234,8 @@ TEST(test_depth, .unless(unless_built_with_opencv())) {
   fail_unless_equals_int(stereo.messages().complaints(), 0);
 }
 
-/* Frames of other sizes */
-
 namespace {
 
-/// Returns a picture of half the size, of the means of 2×2 pixels.
 Picture halved(const Picture& picture) {
   return picture_with(
       *picture.format, picture.width / 2, picture.height / 2, [&](int place, int x, int y) {
@@ -287,8 +277,6 @@ TEST(test_other_sizes, .unless(unless_built_with_opencv())) {
   expect_words(stereo.messages().text(GST_MESSAGE_ERROR),
                {file.name(), "320x240", "320x200", "calibrate"});
 }
-
-/* Errors */
 
 TEST(test_errors_at_start, .unless(unless_built_with_opencv())) {
   const CalibrationFile file(false), wrong(false, "unit: inch\n"), spoilt(true, "P3: [\n");

@@ -22,7 +22,6 @@ std::string text_field(const GstHarness* harness, const char* field) {
   return text ? text : "";
 }
 
-/// Returns the formats that the pad offers, in order and without repetitions.
 std::vector<std::string> offered_formats(GstHarness* harness) {
   const Owned<GstCaps> caps(gst_pad_peer_query_caps(harness->sinkpad, nullptr));
   std::vector<std::string> formats;
@@ -51,7 +50,6 @@ struct RectifiedHarness : PadsHarness {
   GstHarness* pad;
 };
 
-/// Returns the luminance in 8 bits.
 Picture gray_of(const Picture& picture) {
   const Picture luminance = luminance_picture(picture);
   return picture_with(format_named("GRAY8"), picture.width, picture.height, [&](int, int x, int y) {
@@ -121,7 +119,6 @@ constexpr char right_first[] =
 
 }  // namespace
 
-// Packed frames give their left half, with its colours.
 TEST(test_packed_frames, .times(formats().size())) {
   const FormatSpec& format = format_number(index);
   const Picture left = make_picture(format, 24, 12, Content::random, 3);
@@ -171,15 +168,12 @@ TEST(test_packed_frames_that_split_chroma) {
   }
 }
 
-/* With a calibration */
-
 namespace {
 
 constexpr int width = camera_width, height = camera_height;
 constexpr double wide =
     180;  // a focal length with which the rectified picture shows more than the camera sees
 
-/// Samples of chroma that grow with a coordinate. They fit 8 bits.
 struct Slope {
   double factor, tolerance;
 

@@ -17,7 +17,6 @@ namespace {
 
 constexpr char warning_words[] = "match as well at a second disparity";
 
-/// A wall of noise at a disparity of 12, the upper half of which is covered by a chessboard.
 Pair chessboard_wall(int period) {
   const Pair behind = wall();
   const auto with_board = [&](const Picture& picture, int disparity) {
@@ -29,7 +28,6 @@ Pair chessboard_wall(int period) {
   return {with_board(behind.left, 0), with_board(behind.right, 12)};
 }
 
-/// The figures about repetition in each message.
 struct Repeating {
   double share;
   int period;

@@ -24,7 +24,6 @@ Rig chessboard_rig(const Properties& properties) {
              {640, 480});
 }
 
-/// Expects that the rows of the last pair are nearly at the same height.
 void expect_rows(Rig& rig, double rows_off, double spread) {
   const Said& said = rig.last_said();
   fail_unless(said.number("rows-off") >= 0 && said.number("rows-off") < rows_off, "%f",
@@ -44,8 +43,6 @@ void expect_start(const Properties& properties) {
 
 }  // namespace
 
-/* The property */
-
 TEST(test_names, .unless(unless_built_with_opencv())) {
   expect_start({{"calibration", "auto"}});
   expect_words(start_error({{"calibration", "./auto"}}), {"./auto"});
@@ -62,8 +59,6 @@ TEST(test_without_inspections, .unless(unless_built_with_opencv())) {
   StereoHarness stereo({{"calibration", "auto"}, {"diagnostics-interval", "0"}});
   expect_words(stereo.messages().text(GST_MESSAGE_WARNING), {"diagnostics-interval"});
 }
-
-/* Rows */
 
 // The right camera has turned: after some pairs, as much is known as if it had not.
 TEST(test_turned, .unless(unless_built_with_opencv())) {
@@ -142,8 +137,6 @@ TEST(test_chessboards, .unless(unless_chessboards())) {
   fail_unless(spreads[spreads.size() / 2] < 0.5);
 }
 
-/* When */
-
 // Calibrations take effect with the same pairs in every run, whatever is in flight.
 TEST(test_same_every_time, .unless(unless_built_with_opencv())) {
   constexpr int pairs = 24;
@@ -165,7 +158,6 @@ TEST(test_same_every_time, .unless(unless_built_with_opencv())) {
   fail_unless(first >= 1 + cudavision::pairs_to_wait);
 }
 
-// All pads go on when a calibration takes effect, and show what it rectifies.
 TEST(test_pads, .unless(unless_built_with_opencv())) {
   const MovingScene scene;
   StereoHarness stereo(calibrating({{"baseline", "100"}}));
@@ -209,7 +201,6 @@ TEST(test_life, .unless(unless_built_with_opencv())) {
   const Picture other = noise_picture(format_named("GRAY8"), 160, 100, 1);
   rig.process(other, shifted(other, 5));
   fail_unless_equals_int(rig.last_said().calibrations(), 0);
-  // While a thread is at work.
   rig.stereo().accept_gray(MovingScene::width, MovingScene::height);
   rig.send(turned, 4);
   rig.stereo().restart();
@@ -217,8 +208,6 @@ TEST(test_life, .unless(unless_built_with_opencv())) {
   rig.send({}, 1);
   fail_unless_equals_int(rig.last_said().calibrations(), 0);
 }
-
-/* What follows */
 
 // Cameras that turn after they have been calibrated are followed, unless that is switched off.
 TEST(test_turns_again, .times(3).unless(unless_built_with_opencv())) {
@@ -236,8 +225,6 @@ TEST(test_turns_again, .times(3).unless(unless_built_with_opencv())) {
     fail_unless(known > before - 0.05 && rig.last_said().number("rows-off") < 0.3);
   fail_unless_equals_int(rig.stereo().messages().count(GST_MESSAGE_ERROR), 0);
 }
-
-/* Lengths */
 
 TEST(test_baseline_is_needed, .unless(unless_built_with_opencv())) {
   expect_words(start_error({{"calibration", "auto"}, {"output", "depth"}}), {"baseline"});

@@ -6,7 +6,6 @@
 
 #include "tests/check/common/stereoharness.h"
 
-/// OpenCV's photographs of a chessboard by two cameras, and their calibration.
 namespace check {
 
 struct ChessboardPair {

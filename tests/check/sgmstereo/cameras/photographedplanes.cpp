@@ -8,7 +8,6 @@
 namespace check {
 namespace {
 
-/// Rotates about the axes x, y and z, in this order.
 Rotation rotation(double a, double b, double c) {
   const double sa = std::sin(a), ca = std::cos(a), sb = std::sin(b), cb = std::cos(b);
   const double sc = std::sin(c), cc = std::cos(c);
@@ -23,7 +22,6 @@ Rotation rotation(double a, double b, double c) {
           cb * ca};
 }
 
-/// Returns what the camera sees, in all channels alike.
 Picture photograph(const Camera& camera, const Plane& plane, const FormatSpec& format) {
   Picture picture(format, camera_width, camera_height);
   for (int y = 0; y < camera_height; ++y)
@@ -37,8 +35,6 @@ Picture photograph(const Camera& camera, const Plane& plane, const FormatSpec& f
 }
 
 }  // namespace
-
-/* Cameras */
 
 std::array<double, 2> Camera::place(double x, double y) const {
   const auto& k = distortion;
@@ -103,8 +99,6 @@ Camera ideal_camera(double position) {
           position};
 }
 
-/* What they see */
-
 Vector Plane::seen(double position, const Vector& d) const {
   const double a = slope_x * rectified_focal_length, b = slope_y * rectified_focal_length;
   const double z = (rectified_focal_length * rectified_baseline - a * position) /
@@ -143,8 +137,6 @@ Photographs::Photographs(const Camera& left_camera, const Camera& right_camera, 
       plane(seen),
       left(photograph(left_of, plane, format_named(format))),
       right(photograph(right_of, plane, format_named(format))) {}
-
-/* Files */
 
 namespace {
 

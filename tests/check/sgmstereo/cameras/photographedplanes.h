@@ -31,7 +31,6 @@ struct Camera {
   Rotation turned;
   double position;  ///< on the axis x of the rectified pair, in mm
 
-  /// Returns the place of a direction (x, y, 1), as OpenCV's documentation defines both models.
   std::array<double, 2> place(double x, double y) const;
   /// Returns the direction in which a pixel looks, in the coordinates of the rectified pair.
   Vector direction(double u, double v) const;
@@ -41,7 +40,6 @@ struct Camera {
 
 Camera left_camera(bool fisheye);
 Camera right_camera(bool fisheye);
-/// A camera that looks as the rectified pair does.
 Camera ideal_camera(double position);
 
 /// A plane. Its disparity is near in the middle of the rectified picture, and grows by the slopes
@@ -58,7 +56,6 @@ struct Plane {
   double brightness(const Vector& point) const;
 };
 
-/// Both cameras' pictures of a plane. All channels are alike.
 struct Photographs {
   Camera left_of, right_of;
   Plane plane;
@@ -69,7 +66,6 @@ struct Photographs {
               const char* format = "GRAY8");
 };
 
-/// A calibration of these cameras in a file, which is removed with the object.
 class CalibrationFile {
  public:
   /// more: further lines. focal: of the rectified pictures.

@@ -28,7 +28,6 @@ class TurnedCamera {
   /// Return where it sees what an upright camera sees at (x, y), and the other way round.
   std::array<double, 2> turned(double x, double y) const;
   std::array<double, 2> upright(double x, double y) const;
-  /// True if it has a pixel of what an upright camera sees at (x, y).
   bool sees(double x, double y) const;
 
  private:
@@ -38,7 +37,6 @@ class TurnedCamera {
   double focal_length_;
 };
 
-/// A wall that slants, and a disk in front of it. Both move, and the cameras have noise.
 class MovingScene {
  public:
   static constexpr int width = 320, height = 240;
@@ -46,11 +44,9 @@ class MovingScene {
   /// focal_length: in pixels.
   explicit MovingScene(double focal_length = width) : focal_length_(focal_length) {}
 
-  /// Returns a camera of the scene, which has turned.
   TurnedCamera camera(const Turn& turn) const { return {turn, width, height, focal_length_}; }
   Picture left(int frame, const char* format = "GRAY8") const;
   Picture right(int frame, const Turn& turn, const char* format = "GRAY8") const;
-  /// Returns the true disparities of the pixels (x, y) of the left picture.
   std::function<double(double, double)> disparities(int frame) const;
 
  private:

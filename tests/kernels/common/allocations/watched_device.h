@@ -11,7 +11,6 @@
 
 namespace cudavision::test {
 
-/// Returns a view of any memory as one row.
 inline View<std::uint8_t> bytes_of(void* data, std::size_t size) {
   return {static_cast<std::uint8_t*>(data), static_cast<int>(size), 1,
           static_cast<std::ptrdiff_t>(size)};
@@ -43,10 +42,8 @@ class WatchedDevice final : public Device {
   void wait_event(const Event& event) override { device_.wait_event(event); }
   void finish() override { device_.finish(); }
 
-  /// The number of allocations of device and host memory.
   int allocations() const { return count_; }
 
-  /// The first allocation of the given size, or nullptr.
   std::uint32_t* allocation(std::size_t bytes) const {
     for (const auto& [data, size] : allocations_)
       if (size == bytes)

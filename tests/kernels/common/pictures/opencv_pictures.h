@@ -10,7 +10,6 @@
 /// OpenCV; the other tests compare the CUDA device with the CPU device.
 namespace cudavision::test {
 
-/// Returns an image as a frame. It may have gaps between its rows.
 inline Frame frame_of(const cv::Mat& image) {
   Frame frame;
   frame.planes[0] = {image.data, image.cols * static_cast<int>(image.elemSize()), image.rows,
@@ -34,7 +33,6 @@ cv::Mat output_of(Operation operation, const cv::Mat& image, const More&... more
   return result;
 }
 
-/// Counts the samples that differ.
 inline int differences(const cv::Mat& expected, const cv::Mat& actual) {
   cv::Mat different;
   cv::compare(expected.reshape(1), actual.reshape(1), different, cv::CMP_NE);

@@ -25,7 +25,6 @@ std::uint32_t number_at(const std::uint8_t* bytes) {
   throw std::runtime_error(why);
 }
 
-/// The picture's header and its compressed rows.
 struct Chunks {
   explicit Chunks(const Bytes& file) {
     if (file.size() < sizeof signature ||
@@ -59,7 +58,6 @@ int nearest(int left, int above, int corner) {
                                                      : corner;
 }
 
-/// Undoes the filter of each row. Every row begins with the number of its filter.
 void undo_filters(Bytes& rows, std::size_t row_bytes, std::size_t sample_bytes) {
   for (std::size_t row = 0; row < rows.size(); row += row_bytes + 1) {
     const int filter = rows[row];

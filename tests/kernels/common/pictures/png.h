@@ -7,7 +7,6 @@
 
 namespace cudavision::test {
 
-/// A gray picture of 8 or 16 bits.
 struct GrayPicture {
   int width = 0, height = 0, bits = 8;
   std::vector<std::uint16_t> values;  ///< row after row

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// The definition of the matching under noise: its estimate, filtered pictures and their features.
+// The definition of the matching under noise.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -14,7 +13,6 @@ namespace {
 
 using sgm::StageConfig;
 
-/// Returns Σ |N| of a block at this distance of the pixels.
 int block_sum(const StageConfig& config, const Luminances& picture, int left, int top,
               int distance) {
   int sum = 0;
@@ -30,7 +28,6 @@ int block_sum(const StageConfig& config, const Luminances& picture, int left, in
   return sum;
 }
 
-/// Returns whether the eight pixels from (x, y) on, along a row or a column, are equal.
 bool is_flat_line(const StageConfig& config, const Luminances& picture, int x, int y, int dx,
                   int dy) {
   for (int i = 1; i < 8; ++i)
@@ -47,7 +44,6 @@ bool is_flat(const StageConfig& config, const Luminances& picture, int left, int
          is_flat_line(config, picture, left + 10, top, 0, 1);
 }
 
-/// Returns the s of all blocks that count, at this distance of the pixels, and −1 for flat ones.
 std::vector<int> block_sums(const StageConfig& config, const Luminances& picture, int distance) {
   std::vector<int> sums;
   const int step = 1 + config.width * config.height / (1 << 19);

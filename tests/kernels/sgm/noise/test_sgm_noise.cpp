@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests what the definition of the stages under noise does not say by itself: that the noise in use
-// is near the true one and does not pump, and that CUDA's arithmetic is exact.
-
+// Tests that the noise in use is near the true one and does not pump, and that CUDA's arithmetic is
+// exact.
 #include <algorithm>
 #include <cmath>
 

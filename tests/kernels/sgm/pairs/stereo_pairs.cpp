@@ -13,7 +13,6 @@
 namespace cudavision::test {
 namespace {
 
-/// Returns the distance from the truth in sixteenths.
 int error_of(std::uint16_t number, std::uint16_t truth) {
   return std::abs(static_cast<std::int16_t>(number) - truth);
 }

@@ -37,14 +37,11 @@ void PrintTo(const Scene& scene, std::ostream* stream);
 /// Reads left, right, truth_x16 or libsgm_… of a pair.
 GrayPicture picture_of(const Scene& scene, const std::string& name);
 
-/// Adds noise that is nearly Gaussian, with a standard deviation of `levels`.
 void add_noise(std::vector<std::uint8_t>& picture, double levels, Random& random);
 
-/// Makes a case of a pair, and its input.
 SgmCase case_of(const Scene& scene, const sgm::Parameters& parameters);
 SgmInput input_of(const Scene& scene, const SgmCase& test);
 
-/// The maps of a pair.
 struct PairMaps {
   Map disparities;
   std::vector<std::uint8_t> confidence;

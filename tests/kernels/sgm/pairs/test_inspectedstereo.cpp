@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the unfilled map that SgmStereo gives to be inspected.
-
 #include <algorithm>
 #include <vector>
 

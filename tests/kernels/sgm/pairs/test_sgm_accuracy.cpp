@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests that SgmStereo finds the disparities of synthetic scenes to fractions of a pixel.
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -70,7 +67,6 @@ Map matched(Device& device, const sgm::Parameters& parameters, const Truth& trut
   return map;
 }
 
-/// The deviation of a map from the truth, in sixteenths of a pixel.
 struct Errors {
   Errors(const Map& map, const sgm::Parameters& parameters, const Truth& truth) {
     const auto invalid = static_cast<std::int16_t>(disparity_scale(parameters).invalid);

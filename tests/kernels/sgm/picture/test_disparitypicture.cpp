@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares DisparityPicture on both devices with the definition, over sequences of maps: gray
-// pictures, colours and depth, with full, fixed and automatic ranges of disparities, depths and
-// confidence. Also tests which layouts and parameters it refuses.
-
+// Compares DisparityPicture with the definition over sequences of maps, and tests which layouts and
+// parameters it refuses.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -30,7 +27,6 @@ constexpr std::uint8_t poison = 0xcd;
 constexpr const char* colour_layouts[] = {"RGB",  "BGR",  "RGBx", "BGRx", "xRGB",
                                           "xBGR", "RGBA", "BGRA", "ARGB", "ABGR"};
 
-/// A map, or confidence, of which a frame shows a part of the numbers.
 std::vector<std::uint16_t> random_numbers(const Parameters& parameters, Quantity quantity,
                                           int count, Random& random) {
   const DisparityScale scale = disparity_scale(parameters);
@@ -203,7 +199,6 @@ Look look_of(Quantity quantity, Range range, double minimum = 0, double maximum 
   return look;
 }
 
-/// Returns the defined samples of a row of numbers in the first picture of a kind.
 std::vector<int> first_row(const Look& look, const std::vector<std::uint16_t>& numbers) {
   if (look.kind != Kind::depth)
     return DefinedLevels(plain(), look).levels(numbers, 0);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares Points on both devices with the definition, for every number that a map may hold, random
-// matrices and planes at any address. Also tests which sizes and parameters it refuses.
-
+// Compares Points with the definition for every number of a map, and tests what it refuses.
 #include <algorithm>
 #include <array>
 #include <cmath>

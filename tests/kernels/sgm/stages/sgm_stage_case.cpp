@@ -52,7 +52,6 @@ void make_sums(SgmStageCase& test, Random& random) {
     test.sums.push_back(static_cast<std::uint16_t>(random.between(0, maximum)));
 }
 
-/// Makes a map of patches in which the numbers differ little, with holes.
 Map random_map(const StageConfig& config, int levels, Random& random) {
   const int holes = random.one_in(4) ? 1 : 1 << random.between(1, 6);
   const bool rough = random.one_in(4);

@@ -57,13 +57,11 @@ struct SgmStageCase {
 
 SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Makes a case, without noise, of a layout of one channel.
 SgmStageCase sgm_stage_case_of(const FrameLayout& layout, const sgm::Parameters& parameters,
                                Random& random);
 
 std::string describe(const SgmStageCase& test);
 
-/// The output of a stage, including the poison before and after it.
 struct SgmStageOutput {
   std::string stage;
   std::vector<std::uint64_t> numbers;
@@ -88,7 +86,6 @@ SgmStageOutputs run_slanted_stages(Device& device, const SgmStageCase& test, std
 /// Likewise the outputs of the stages under noise.
 SgmStageOutputs defined_noise_stages(const SgmStageCase& test, std::uint8_t poison);
 SgmStageOutputs run_noise_stages(Device& device, const SgmStageCase& test, std::uint8_t poison);
-/// Likewise on CUDA, in bands of rows.
 SgmStageOutputs run_noise_stages_in_bands(Device& device, const SgmStageCase& test, int band_rows,
                                           std::uint8_t poison);
 
@@ -103,7 +100,6 @@ inline constexpr SgmStageGroup sgm_stage_groups[] = {
     {defined_slanted_stages, run_slanted_stages},
     {defined_noise_stages, run_noise_stages}};
 
-/// Likewise the outputs of census(), aggregate() and match() alone, of these stages.
 SgmStageOutputs run_matching(Device& device, sgm::Stages& stages, const SgmStageCase& test,
                              std::uint8_t poison);
 

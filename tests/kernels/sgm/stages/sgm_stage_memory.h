@@ -16,7 +16,6 @@
 /// The memory that stages read and write in tests, for both files that run them.
 namespace cudavision::test {
 
-/// Numbers of poison around each output, which keep its alignment.
 inline constexpr std::size_t guard = 256;
 
 template <class To = std::uint64_t, class Number>
@@ -33,7 +32,6 @@ Number repeated(std::uint8_t poison) {
   return number;
 }
 
-/// Device memory that a stage writes or changes, surrounded by poison.
 template <class Number>
 class Output {
  public:
@@ -59,7 +57,6 @@ class Output {
   DeviceBlock<Number> block_;
 };
 
-/// A map that a stage writes or changes.
 struct MapOutput : Output<std::uint16_t> {
   MapOutput(Device& device, const SgmStageCase& test, std::uint8_t poison)
       : Output(device, test.left.size(), poison, test.map_offset) {}
@@ -67,7 +64,6 @@ struct MapOutput : Output<std::uint16_t> {
       : Output(device, before, poison, test.map_offset) {}
 };
 
-/// Device memory that a stage reads.
 template <class Number>
 class Input {
  public:
@@ -91,7 +87,6 @@ class Input {
   DeviceBlock<Number> block_;
 };
 
-/// A map that a stage reads.
 struct MapInput : Input<std::uint16_t> {
   MapInput(Device& device, const SgmStageCase& test, const Map& map)
       : Input(device, map, test.map_offset) {}
@@ -101,7 +96,6 @@ inline FrameLayout plane_of(const sgm::StageConfig& config, int bits) {
   return gray_layout(config.width, config.height, bits);
 }
 
-/// Returns a block of poison that contains the rows of a picture.
 template <class Number>
 std::vector<std::uint8_t> placed(const sgm::StageConfig& config, const Placement& placement,
                                  const std::vector<Number>& numbers, std::uint8_t poison) {

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// The outputs of the stages: as the definition gives them, and as a device does.
-
 #include <algorithm>
 #include <utility>
 
@@ -20,7 +17,6 @@ std::vector<Number> narrowed(const std::vector<std::uint64_t>& numbers) {
   return narrow;
 }
 
-/// Runs the stages that write or read features.
 template <class Feature>
 void run_features(Device& device, sgm::Stages& stages, const SgmStageCase& test,
                   const SamplePlane& picture, std::uint8_t poison, SgmStageOutputs& outputs) {
@@ -71,7 +67,6 @@ void run_select(Device& device, sgm::Stages& stages, const SgmStageCase& test, s
   sums.expect_unchanged();
 }
 
-/// Runs the stages that make a new map from a map, and those that change a map.
 void run_maps(Device& device, sgm::Stages& stages, const SgmStageCase& test,
               const SamplePlane& picture, std::uint8_t poison, SgmStageOutputs& outputs) {
   const MapInput left(device, test, test.left), right(device, test, test.right);

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares every number that each stage of Semi-Global Matching computes by itself: on the CPU
-// device with the definition, and on the CUDA device with the CPU device. Also at widths around
-// those of the kernels' tiles, vectors and segments, at any alignment of maps and pictures, and for
-// maps that random cases seldom have.
-
+// Compares every number of each stage of Semi-Global Matching, also at the widths of the kernels'
+// tiles, at any alignment, and for maps that random cases seldom have.
 #include <tbb/task_arena.h>
 
 #include <limits>
@@ -167,7 +163,6 @@ TEST_P(SgmStages, SpecklesAreTheDefinitions) {
   });
 }
 
-/// Compares Refine with its definition, for numbers that number(i) gives.
 void expect_refinement(Device& device, Random& random, int width, int height,
                        const std::string& what, const std::function<int(std::size_t i)>& number) {
   const StageConfig config = config_of(width, height, 1024);

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// The definition of the stages for slanted surfaces.
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>

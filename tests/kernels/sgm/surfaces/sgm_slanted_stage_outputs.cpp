@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// The outputs of the stages for slanted surfaces: as the definition gives them, and as a device
-// does.
-
 #include "tests/kernels/sgm/stages/sgm_stage_memory.h"
 
 namespace cudavision::test {
 namespace {
 
-/// The maps that all of these stages run on: random numbers, and planes.
 struct NamedMap {
   const char* name;
   const Map& map;

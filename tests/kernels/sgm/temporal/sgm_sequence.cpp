@@ -21,7 +21,6 @@ void add_noise(std::vector<std::uint8_t>& block, Random& random) {
       byte = static_cast<std::uint8_t>(byte ^ (random.next() & static_cast<unsigned>(bits)));
 }
 
-/// Returns true if a frame has no history, as SgmStereo::restart() describes it.
 bool begins_sequence(const SgmSequence& sequence, std::size_t number) {
   const auto is_on = [](const sgm::Parameters& p) {
     return p.temporal_alpha < 511.0 / 512 || p.temporal_persistence > 0;

@@ -33,16 +33,13 @@ void draw_time_parameters(sgm::Parameters& parameters, Random& random);
 
 std::string describe(const SgmSequence& sequence);
 
-/// The outputs of all frames, with the poison around them.
 using SgmOutputs = std::vector<SgmOutput>;
 SgmOutputs defined_outputs(const SgmSequence& sequence, std::uint8_t poison);
 SgmOutputs run_sequence(Device& device, const SgmSequence& sequence, std::uint8_t poison);
 
-/// Describes which frame differs first, and where. Returns an empty string if all are equal.
 std::string difference(const SgmSequence& sequence, const SgmOutputs& expected,
                        const SgmOutputs& actual);
 
-/// Returns the hash of the rows of all outputs.
 std::string hash(const SgmSequence& sequence, const SgmOutputs& outputs);
 
 }  // namespace cudavision::test

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares every byte of SgmStereo's output for sequences of frames, with the filter over time and
-// the confidence threshold: on the CPU device with the definition, and on the CUDA device with the
-// CPU device.
-
 #include <algorithm>
 
 #include "tests/kernels/common/case_suites.h"
