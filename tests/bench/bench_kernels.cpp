@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Measures the operations of cuda/: on the CPU with Google Benchmark, on the GPU beside a plain
-// copy of the same bytes.
+// Measures the operations of cuda/, on the GPU beside a plain copy of the same bytes.
 #include <benchmark/benchmark.h>
 
-#include <functional>
 #include <iostream>
 #include <stdexcept>
-#include <utility>
 
 #include "tests/bench/graph_timer.h"
 #include "tests/bench/program.h"

@@ -122,8 +122,7 @@ PipelineRow measure_bus(const PipelineSubject& subject, const test::CudaTestDevi
   return {subject, "cuda", 1e6 / time, 0, 1, time};
 }
 
-/// Counts what a frame asks of the GPU: the difference between a short and a long stream, because
-/// what happens once in each of them is not the frame's.
+/// Counts a frame's requests to the GPU: a long stream minus a short one.
 std::optional<Calls> count_calls(const PipelineSubject& subject, const Options& options) {
   constexpr int short_stream = 20, long_stream = 60;
   const auto counts_of = [&](int frames) {
@@ -213,8 +212,7 @@ PipelineRow measure_one(const PipelineSubject& subject, const Options& options,
   return row;
 }
 
-/// Measures all subjects, and calls `report` with the rows so far after each of them. Returns false
-/// if a row failed.
+/// Calls `report` with the rows so far after each subject. Returns false if a row failed.
 bool measure_all(const std::vector<PipelineSubject>& subjects, const Options& options,
                  const std::string& gpu_unusable,
                  const std::function<void(const std::vector<PipelineRow>&)>& report) {

@@ -30,12 +30,9 @@ double processor_seconds();
 
 class PipelineRun {
  public:
-  /// Starts the elements. Throws MissingElement, or std::runtime_error if they do not start or
-  /// refuse the frames.
+  /// Throws MissingElement, or std::runtime_error if the elements do not start or refuse frames.
   PipelineRun(const PipelineSubject& subject, const Options& options);
   ~PipelineRun();
-  PipelineRun(const PipelineRun&) = delete;
-  PipelineRun& operator=(const PipelineRun&) = delete;
 
   void push();
   /// Pushes frames until stop, at the subject's pace.

@@ -101,8 +101,7 @@ const Entry table[] = {
     {gpus_group, on_gpus("cudadenoise", either), nv12, {system}, hd, nullptr, 1},
     {gpus_group, on_gpus("cudadenoise", shared), nv12, {system}, hd, nullptr, 16},
     {gpus_group, on_gpus("cudadenoise", shared), nv12, {system}, hd, nullptr, 64},
-    // GStreamer's own elements. identity shows what it costs to push a frame through no work at
-    // all. Each of the others is followed by this project's element for similar work.
+    // GStreamer's own elements, each but identity followed by this project's for similar work.
     {"gstreamer", {"identity"}, nv12, {system}, hd},
     {"gstreamer", {"videoconvert"}, nv12, {system}, hd, "BGRx"},
     {"gstreamer", {"cvequalizehist", "cudahistequalize"}, gray, {system}, hd},

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <any>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -16,8 +15,7 @@ namespace cudavision::bench {
 
 using test::Content;
 
-/// The runners: the halves of bench_kernels, and bench_opencv, which measures OpenCV on the CPU as
-/// well. A row has the sum of its runners.
+/// The halves of bench_kernels, and bench_opencv. A row has the sum of its runners.
 constexpr unsigned cpu = 1, cuda = 2, opencv = 4, both = cpu | cuda, all = both | opencv;
 
 struct Size {
@@ -95,8 +93,7 @@ struct CaseRun {
   typename Case::Operation operation;
 };
 
-/// Makes a subject of a case. Run is constructed of a device and the case, and has a run(). The
-/// work must at least read and write `bytes`.
+/// Run is constructed of a device and the case, and has a run() that touches at least `bytes`.
 template <class Run, class Case>
 Subject make_subject(const Row& row, unsigned runners, const Case& test, std::size_t bytes,
                      bool launches_graphs = false) {
@@ -114,8 +111,7 @@ Subject make_subject(const Row& row, unsigned runners, const Case& test, std::si
   return subject;
 }
 
-/// A row of a table, of natural content. The runners in `other_contents` also measure contents of
-/// other kinds, which may take 1.3 times as long.
+/// A row of natural content. `other_contents` also measure others, with 1.3 times the time.
 template <class Parameters>
 struct Entry {
   const char* layout;
@@ -135,8 +131,7 @@ struct Entry {
   }
 };
 
-/// Adds the rows of a table. make(layout, parameters, content, seed) makes their cases, which are
-/// FrameCases, and name(parameters) their names. map_bytes are those that the work reads for each
+/// make(layout, parameters, content, seed) makes a row's case. map_bytes: what it reads for each
 /// pixel besides the frames.
 template <class Run = void, class Parameters, std::size_t count, class Name, class Make>
 void add_table(Subjects& subjects, const Entry<Parameters> (&table)[count], const Name& name,

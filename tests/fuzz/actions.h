@@ -8,8 +8,7 @@
 
 namespace fuzz {
 
-/// One kind of action of an object, and how likely it is beside the others of its list. run()
-/// returns nothing, or false if it could do nothing this time.
+/// An action and its weight among the others. run() returns nothing, or false if it did nothing.
 template <class Self, class Result = void>
 struct Action {
   const char* name;
@@ -17,8 +16,7 @@ struct Action {
   Result (Self::*run)();
 };
 
-/// Counts an action of this process. Any thread may call this. With `times` 0, the action is known
-/// from now on.
+/// Counts an action, in any thread. With `times` 0 it is only made known.
 void count_action(const char* name, int times = 1);
 const char* missing_action();
 void print_actions();

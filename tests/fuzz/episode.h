@@ -16,8 +16,7 @@ struct FrameKind {
   bool interlaced = false;
 };
 
-/// The life of an element with one input and one output. A derived class for each element adds its
-/// properties and its expected output.
+/// The life of a filter. Derived classes add its properties and its expected output.
 class Episode : public Life {
  public:
   Episode(const char* element, unsigned seed, check::BufferCount& buffers,
@@ -32,13 +31,11 @@ class Episode : public Life {
   check::FilterHarness& filter() { return filter_; }
   void change_regions();
   const check::Regions& regions() const { return regions_; }
-  /// Returns the output for a picture; process and equalizes are as for check::in_regions().
-  /// Elements hand frames on as they are, with all unused bits, if they are `idle`.
+  /// `idle`: elements push the frame with all unused bits. The rest is as for check::in_regions().
   check::Picture in_regions(const check::Picture& picture, const check::Process& process, bool idle,
                             bool equalizes = false) const;
   virtual check::Picture new_picture(const check::FormatSpec& format, int width, int height);
-  /// The frames that have arrived without an interruption, the one that is being judged and those
-  /// before and after it; nullptr where the test does not know the picture.
+  /// The frames around the judged one, without an interruption; nullptr if unknown.
   struct Sequence {
     std::vector<const check::Picture*> frames;
     std::size_t judged;
@@ -50,8 +47,7 @@ class Episode : public Life {
  private:
   /// True if the element accepts frames of the format with its current properties.
   virtual bool possible(const check::FormatSpec& format) const = 0;
-  /// Returns the expected output, with the current properties, for a picture of a possible format.
-  /// Elements whose output has another format override judge() instead.
+  /// Returns the expected output. Elements with another output format override judge().
   virtual check::Picture expected(const check::Picture& picture, const FrameKind&) const {
     return picture;
   }
@@ -86,13 +82,11 @@ class Episode : public Life {
     std::optional<Sent> sent;
     int interruptions;  ///< of the stream before it
   };
-  /// Pushes the buffer. `sent` describes a good frame; it is empty if the test cannot know the
-  /// result.
+  /// Pushes the buffer. `sent` is empty if the test cannot know the result.
   void push(GstBuffer* buffer, std::optional<Sent> sent);
   /// Waits until no frame is in flight.
   void drain();
-  /// Does so, and checks that all have come out right. Must come before
-  /// anything that changes how frames come out.
+  /// Drains and judges all frames. Call it before changing how frames come out.
   void settle();
   std::size_t judge_rest();
   Sequence sequence_around(std::size_t number) const;

@@ -13,8 +13,7 @@ Equalization first_equalization(unsigned seed) {
   return how;
 }
 
-/// With this threshold, every frame with another histogram is a scene cut, so that smoothed frames
-/// look like those that are not.
+/// Every other histogram is a scene cut, so smoothing changes no output.
 Properties first_properties(unsigned seed) {
   Properties properties = first_equalization(seed).tile_properties();
   properties.emplace_back("scene-cut-threshold", "0");
@@ -42,8 +41,7 @@ class EqualizeEpisode final : public fuzz::Episode {
     return in_regions(picture, process, how.strength == 0, true);
   }
 
-  /// Where tiles or colours have histograms of their own, a frame is no scene cut if the sum of its
-  /// histograms is that of the frame before.
+  /// A sum of several histograms may be the last frame's, and then there is no cut.
   void judge(GstBuffer* out, const Picture& picture, const fuzz::FrameKind& kind) override {
     if (!smooths_ || !(how_.adaptive || how_.each_channel))
       Episode::judge(out, picture, kind);

@@ -27,8 +27,7 @@ class IntegralEpisode final : public fuzz::Episode {
  private:
   bool possible(const FormatSpec&) const override { return true; }
 
-  /// Output, layout and type in effect are those of the last start, and the radius is the current
-  /// one.
+  /// Output, layout and type are those of the last start, the radius is the current one.
   void judge(GstBuffer* out, const Picture& picture, const fuzz::FrameKind&) override {
     const Integral how{form_.output, form_.same_size, form_.type, how_.radius};
     const Owned<GstCaps> caps = current_caps(filter().sink_pad());

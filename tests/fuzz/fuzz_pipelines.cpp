@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Runs several pipelines side by side, each with a tee whose branches have an element each, while
-// the application seeks, pauses and ends them; see life.h. Every frame of every branch must be that
-// of a pipeline with this branch alone, and every pipeline must come to its end.
+// Runs pipelines with tees side by side, with seeks, pauses and ends; see life.h. Every frame must
+// be that of its branch alone.
 #include <gst/video/video.h>
 
 #include <map>
@@ -29,8 +28,6 @@ class Outputs {
                      }),
                      this);
   }
-  Outputs(const Outputs&) = delete;
-  Outputs& operator=(const Outputs&) = delete;
 
   std::map<GstClockTime, std::size_t> hashes() {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -149,8 +146,7 @@ class Tee : private Random {
   }
   void restart() {
     set_state(one_of({GST_STATE_NULL, GST_STATE_READY}));
-    // GStreamer itself answers GST_FLOW_ERROR to an event that finds a source pad flushing, upon
-    // which a queue posts an error while it is stopped.
+    // An event on a flushing pad gives GST_FLOW_ERROR, so a queue posts an error while stopping.
     const Owned<GstBus> bus(gst_element_get_bus(pipeline_));
     gst_bus_set_flushing(bus, TRUE);
     gst_bus_set_flushing(bus, FALSE);
@@ -232,8 +228,7 @@ TEST(fuzz_pipelines) {
   fuzz::run_episodes<PipelinesLife>();
 }
 
-// An application may have hundreds of elements. Each must get threads, memory and, on a card, its
-// share of it.
+// Hundreds of elements must get threads, memory and their share of a card.
 TEST(test_many_elements) {
   constexpr int count = 300;
   const FormatSpec& format = format_named("NV12");

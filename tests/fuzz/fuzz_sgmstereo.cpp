@@ -160,8 +160,7 @@ class StereoEpisode final : public fuzz::StereoSettings {
     return gst_structure_get_string(gst_caps_get_structure(caps, 0), "format");
   }
 
-  /// Returns the output of a new element for the same frames. `output`: the property, if it is not
-  /// that of this episode.
+  /// Returns a new element's output. `output`: another value of that property.
   Picture expected(const Pair& pair, const std::string& format,
                    const char* output = nullptr) const {
     StereoHarness fresh(all(), !packed_);
@@ -178,9 +177,8 @@ class StereoEpisode final : public fuzz::StereoSettings {
     return from_buffer(out, format_named(format.c_str()), width_, height_);
   }
 
-  /// Sends a pair and, if `judged` is set, compares its map. If a left frame is already waiting,
-  /// `right_first` must be set: one thread feeds both pads, and a push to a pad that holds a frame
-  /// may block until the other pad has one.
+  /// Sends a pair and compares its map if `judged`. If a left frame waits, `right_first` must be
+  /// set, because one thread feeds both pads.
   void pair(bool judged, bool right_first = false) {
     time_ += frame_time;
     const Pair pictures = new_pictures();

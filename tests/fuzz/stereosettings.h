@@ -68,8 +68,7 @@ class StereoSettings : public Life {
     }
   }
 
-  // In the order in which they were set, because a preset sets others. The preset custom changes
-  // nothing, and so must not take the place of another one.
+  // In the order of setting, as a preset sets others. custom changes nothing.
   void set(const char* name, const std::string& value) {
     if (value == "custom")
       return;
@@ -81,8 +80,7 @@ class StereoSettings : public Life {
     properties_.emplace_back(name, value);
   }
 
-  /// Returns true if outputs may depend on the frames before. An automatic range is the default of
-  /// depth.
+  /// True if outputs may depend on frames before. Depth has an automatic range.
   bool depends_on_the_past() const {
     return std::any_of(properties_.begin(), properties_.end(), [](const check::Property& property) {
       const std::string name = property.first, value = property.second;

@@ -82,8 +82,7 @@ inline Gray texture(int width, int height, std::uint64_t seed) {
   return warped(noise, [](int x, int y) { return std::pair(x + 0.5, y + 0.5); });
 }
 
-/// A picture as a frame stores it: with bits of depth, unused low bits and padded rows that begin
-/// at an odd address.
+/// A picture as stored: bits of depth, dirty low bits, padded rows at odd addresses.
 class Stored {
  public:
   explicit Stored(const Gray& picture, int bits = 8, int shift = 0)

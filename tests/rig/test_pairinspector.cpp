@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "tests/rig/inspected_pictures.h"
 

@@ -105,8 +105,7 @@ struct Pair {
   Map map;
 };
 
-/// Returns a pair with a pattern at `disparity` + slant·x in a part of the columns, and texture in
-/// the others.
+/// A pattern at `disparity` + slant·x in some columns, texture in the others.
 Pair painted(const Surface& pattern, double share, double noise = 0, double slant = 0) {
   const Gray background = texture(width, height, 1);
   Random random(2);
@@ -134,8 +133,7 @@ Repetition found_in(const Pair& pair, const Parameters& parameters, int bits = 8
   return figures_of(pair.left, pair.right, parameters, pair.map, bits, shift).repetition;
 }
 
-/// Expects a pattern in a share of the columns. Columns in which the neighbouring period lies
-/// beyond the picture do not count.
+/// Expects a pattern in a share of the columns that have a neighbouring period.
 void expect_found(const Pair& pair, const Parameters& parameters, double share, double period) {
   const Repetition found = found_in(pair, parameters);
   const double lost = disparity + (period > disparity ? period : 0);

@@ -30,8 +30,7 @@ Parameters libsgm(int disparities, int paths) {
   return parameters;
 }
 
-/// What follows the left-right check. Without changes it is that of preset=balanced; accurate has a
-/// confidence of 60, and dense one of 20 and fills holes.
+/// What follows the left-right check: by default as with preset=balanced.
 struct CleanUp {
   bool fill = false;
   int confidence = 0;
@@ -117,8 +116,7 @@ Subject match_subject(const Entry<Parameters>& entry) {
   return subject;
 }
 
-/// The parts of a match, to be measured one by one in their order, because most work on what those
-/// before them have made. The match must be without compatibility and have features of 4 bytes.
+/// The parts of a match, measured in their order. No compatibility, features of 4 bytes.
 struct Parts {
   Parts(Device& where, const test::SgmCase& test, std::string match)
       : device(where), frames(device, test), name(std::move(match)) {

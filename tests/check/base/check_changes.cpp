@@ -88,8 +88,7 @@ TEST(test_impossible, .for_each_element()) {
   }
 }
 
-// What is set together with an invalid value takes effect only with a valid one. The next invalid
-// set causes one more warning, and further invalid values none.
+// A value set beside an invalid one takes effect with a valid one; one warning per invalid set.
 TEST(test_impossible_beside_others) {
   const FormatSpec& format = format_named("NV12");
   FilterHarness filter("cudagaussblur", {{"sigma", "3"}});
@@ -157,8 +156,7 @@ TEST(test_output_waits_for_a_start) {
   fail_unless_equals_int(filter.messages().complaints(), 0);
 }
 
-// A frame at a stream time of n seconds gets the curve's value at n seconds, although its timestamp
-// and its running time differ.
+// The curve counts by stream time, whatever timestamp and running time are.
 TEST(test_controlled_by_stream_time) {
   const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter;

@@ -33,8 +33,7 @@ Owned<GstEvent> expect_event(FilterHarness& filter, GstEventType type) {
 
 }  // namespace
 
-// At LOG the element's own debug category has one line for each frame, with its time and what
-// happened to it.
+// At LOG the element's debug category has one line per frame: its time and its fate.
 TEST(test_debug_log, .for_each_element()) {
   DebugLog log(tested().element);
   FilterHarness filter({tested().working});

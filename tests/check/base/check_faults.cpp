@@ -209,8 +209,7 @@ TEST(test_cuda_calls_at_start, .for_each_element().unless(unless_testing_cuda())
 
 namespace {
 
-/// Returns a function of a library that stands for the driver, loaded as libgstcuda loads the
-/// driver.
+/// Loads the library in place of the driver, as libgstcuda does, and returns its function.
 template <class Function>
 Function driver_function(GModule* driver, const char* name) {
   gpointer function = nullptr;

@@ -77,8 +77,7 @@ std::string objects_left_by(const std::function<void()>& live, bool threads) {
   return left;
 }
 
-/// Calls live() twice and expects that no object of the second call stays alive. The first call
-/// creates what lasts for the process: types, debug categories, a CUDA library.
+/// No object of the second call of live() may stay alive; the first call warms up.
 void expect_nothing_left(const std::function<void()>& live, bool threads = false) {
   live();
   // No longer tracks when the test fails: the tracer would block the next test in this process.

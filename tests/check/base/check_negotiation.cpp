@@ -75,8 +75,7 @@ const std::vector<Refused>& refused_caps() {
   return list;
 }
 
-/// Sends the caps, and a frame after them. The element must refuse both and say why, but only once,
-/// and accept valid caps afterwards.
+/// The element must refuse the caps and a frame, say why once, and then accept valid caps.
 void expect_refusal(FilterHarness& filter, const Refused& refused) {
   const Owned<GstCaps> caps = caps_from(refused.caps);
   fail_unless(!gst_pad_peer_query_accept_caps(filter.source_pad(), caps), "accepts %s",

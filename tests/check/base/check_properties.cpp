@@ -258,8 +258,7 @@ struct Refused {
   Impossible set;
 };
 
-/// All of tested_elements() read regions, and refuse these. Its error quotes what follows the
-/// semicolon.
+/// Every element of tested_elements() refuses these; errors quote what follows the semicolon.
 const std::string not_rectangles[] = {"1,2,3",     "1,2,3,4;5", "1,2,3,4,5",       "1,2,3,",
                                       "1,,2,3,4",  "1 2 3 4",   "a,2,3,4",         "1,2,-3,4",
                                       "1,2,3,nan", "1,2,3px,4", "100.5,80,200,200"};

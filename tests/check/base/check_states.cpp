@@ -64,8 +64,7 @@ constexpr long long mebibyte = 1 << 20;
 
 }  // namespace
 
-// Goes through the states back and forth, with and without NULL in between, as GStreamer's own test
-// generic/states does.
+// Goes through the states like GStreamer's own test generic/states, with and without NULL.
 TEST(test_state_changes, .times(element_specs().size())) {
   const Owned<GstElement> element = make_element(factory(index));
   for (GstState state : {GST_STATE_READY, GST_STATE_NULL, GST_STATE_READY, GST_STATE_PAUSED,
@@ -136,8 +135,7 @@ TEST(test_active_backend, .times(element_specs().size())) {
   }
 }
 
-// With backend=cuda and no GPU, the element does not start. Its error names the remedy, which works
-// on the same element.
+// With backend=cuda and no GPU, the error names the remedy, which then works.
 TEST(test_cuda_without_gpu, .times(element_specs().size()).unless(unless_without_gpu())) {
   const Owned<GstElement> element = make_element(factory(index), {{"backend", "cuda"}});
   MessageLog messages(element);
@@ -162,8 +160,7 @@ TEST(test_cuda_without_gpu, .times(element_specs().size()).unless(unless_without
   }
 }
 
-// All elements of a pipeline fall back to the CPU for the same reason. One warns for all of them,
-// at each start.
+// All elements fall back to the CPU for the same reason: one warning per start.
 TEST(test_one_warning_for_a_pipeline, .unless(unless_without_gpu())) {
   const Owned<GstElement> pipeline = new_pipeline(
       "cudahistequalize ! cudagaussblur name=second ! cudaintegral output=mean ! cudasgmstereo");
@@ -190,8 +187,7 @@ TEST(test_no_such_gpu,
 
 namespace {
 
-/// Expects that starting a pipeline again leaves nothing, neither of the element nor of the
-/// streaming threads, which are new ones each time. The first cycles warm up.
+/// Restarts must leave nothing behind, of the element or of threads. The first cycles warm up.
 void expect_flat_cycles(ShortPipeline& pipeline, GstContext* context) {
   const auto run = [&](int cycles) {
     for (int cycle = 0; cycle < cycles; ++cycle) {
@@ -210,9 +206,7 @@ void expect_flat_cycles(ShortPipeline& pipeline, GstContext* context) {
 
 }  // namespace
 
-// Runs many pipelines, whose elements make a CUDA context each when CUDA is tested, and then one
-// pipeline many times in a context that the application provides. The first runs of each kind warm
-// up. A full run has 1000 cycles.
+// Many pipelines with a CUDA context each, then one pipeline many times in a given context.
 TEST(test_cycles, .for_each_element().unless(unless_sanitized())) {
   const int pipelines = full_run() ? 50 : 20;
   return_freed_memory();

@@ -61,8 +61,7 @@ struct ElementUnderTest : ElementSpec {
   const char* memory_advice = "smaller frames";
 };
 
-/// Enters a row into the table. The row of each element is such an object in element.cpp, in the
-/// folder with its tests.
+/// Enters a row into the table: one per element, in its element.cpp.
 class RegisteredElement {
  public:
   explicit RegisteredElement(ElementSpec row);
@@ -76,8 +75,7 @@ const std::vector<ElementUnderTest>& tested_elements();
 /// Returns one of tested_elements(), or nullptr if there is none of that name.
 const ElementUnderTest* find_tested(const std::string& element);
 
-/// The current element of a test that runs for_each_element(). In other tests it is
-/// cudahistequalize.
+/// The element of a test that runs for_each_element(); in other tests cudahistequalize.
 const ElementUnderTest& tested();
 
 /// Selects an element for tested(), as a fixture of check.

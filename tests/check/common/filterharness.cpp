@@ -6,7 +6,6 @@
 #include <gst/controller/gstinterpolationcontrolsource.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <functional>
 #include <thread>
 

@@ -6,7 +6,6 @@
 #include <functional>
 #include <initializer_list>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "tests/check/common/backend.h"
@@ -20,8 +19,7 @@
 
 namespace check {
 
-/// Returns the CUDA context in a HAVE_CONTEXT message, or nullptr if it is a context of another
-/// kind.
+/// Returns the CUDA context in a HAVE_CONTEXT message, or nullptr.
 Owned<GstContext> context_in(GstMessage* message);
 
 void expect_upstream_event(GstHarness* harness, GstEventType type);
@@ -57,20 +55,17 @@ enum class Curve { steps, line };
 void control(GstElement* element, const char* property, Curve curve,
              const std::vector<Point>& points);
 
-/// Calls `change` repeatedly from another thread while `process` makes 200 pictures, each of which
-/// must equal one of the two.
+/// Calls `change` in another thread while 200 pictures are made, each equal to one of the two.
 void expect_either(const std::function<void(unsigned number)>& change,
                    const std::function<Picture()>& process, const Picture& one,
                    const Picture& other);
 
-/// When CUDA is tested, gives the element or pipeline the one CUDA context of this test program, as
-/// an application may do. Making a context for each element would take as long as many tests. Call
-/// this before the start.
+/// When CUDA is tested, gives the element or pipeline this program's one CUDA context, which is
+/// faster than one each. Call this before the start.
 void share_cuda_context(GstElement* element);
 
 Owned<GstElement> new_element(const char* factory);
-/// Makes an element with the backend under test, further properties and the shared context. Unless
-/// the properties say otherwise, a filter has pushed a frame when its chain function returns.
+/// Makes an element with the backend under test. By default, filters have nothing in flight.
 Owned<GstElement> make_element(const char* factory, const Properties& properties = {});
 Owned<GstHarness> new_shared_harness(const std::string& launch);
 /// Returns one whose elements compute in a CUDA context that no others use. Requires a GPU.

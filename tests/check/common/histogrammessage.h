@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "tests/check/common/definitions/equalizedefinition.h"
@@ -11,8 +10,7 @@ namespace check {
 
 const GstStructure* structure_of(GstMessage* message);
 
-/// Compares bins, moments, extremes, entropy and percentiles with those of the picture, or of the
-/// pixels in the regions.
+/// Compares all statistics with the picture's, or with those of the pixels in the regions.
 void expect_statistics(const GstStructure* structure, const Picture& picture,
                        const Regions* regions = nullptr);
 

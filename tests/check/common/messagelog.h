@@ -17,8 +17,6 @@ class MessageLog {
  public:
   explicit MessageLog(GstElement* element);
   ~MessageLog();
-  MessageLog(const MessageLog&) = delete;
-  MessageLog& operator=(const MessageLog&) = delete;
 
   int count(GstMessageType type);
   int complaints() {
@@ -52,8 +50,6 @@ class DebugLog {
  public:
   explicit DebugLog(const char* category);
   ~DebugLog();
-  DebugLog(const DebugLog&) = delete;
-  DebugLog& operator=(const DebugLog&) = delete;
 
   std::vector<std::string> lines(GstDebugLevel level = GST_LEVEL_LOG);
 

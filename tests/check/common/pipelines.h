@@ -12,8 +12,7 @@ namespace check {
 
 using Look = std::function<void(GstElement* pipeline)>;
 
-/// Runs a pipeline to EOS; an error fails the test. Elements named e, e2 and e3 get the backend
-/// under test. Calls `prepare` before the start and `look` at EOS.
+/// Runs to EOS without an error. Elements e, e2 and e3 get the backend under test.
 void run_pipeline(const std::string& description, const Look& prepare, const Look& look);
 inline void run_pipeline(const std::string& description, const Look& look) {
   run_pipeline(

@@ -31,8 +31,7 @@ struct Map : Owned<GstBuffer> {
 
 class StereoHarness {
  public:
-  /// Links sink_left, and sink_right if `two` is set. The element does not inspect the pairs unless
-  /// `properties` set diagnostics-interval: most tests have pictures that no cameras give.
+  /// `two`: also links sink_right. Pairs are not inspected unless `properties` ask for it.
   explicit StereoHarness(const Properties& properties = {}, bool two = true);
 
   GstElement* element() const { return element_; }
@@ -64,26 +63,21 @@ class StereoHarness {
   void push_pair(GstClockTime time);
   Map pull();
 
-  /// Sends both sequences of frames as GRAY8 of 32×16, then EOS, each from its own thread. Returns
-  /// the maps that come out before EOS.
+  /// Sends GRAY8 frames of 32×16, then EOS, each camera from its own thread. Returns the maps.
   std::vector<Map> run(const StereoFrames& left, const StereoFrames& right);
 
-  /// Sends an event, made by make(), to all linked pads with the same seqnum, and returns the
-  /// seqnum.
+  /// Sends make()'s events to all linked pads with the same seqnum, which it returns.
   guint32 send_to_all(const std::function<GstEvent*()>& make,
                       guint32 seqnum = gst_util_seqnum_next());
-  /// Sends FLUSH_START to all pads, then FLUSH_STOP and a new segment. Returns the seqnum of the
-  /// flush.
+  /// Sends a flush and a new segment to all pads. Returns the seqnum of the flush.
   guint32 flush();
-  /// Takes the element to a state and back to PLAYING, where a new stream begins on all linked
-  /// pads.
+  /// Goes to a state and back to PLAYING; a new stream begins on all linked pads.
   void restart(GstState low = GST_STATE_READY);
   void wait_for_error();
   GstFlowReturn flow_after_stop();
   void expect_end();
 
-  /// Returns all events of the given type that arrived downstream since the last call, oldest
-  /// first.
+  /// Returns the events of this type since the last call, oldest first.
   std::vector<Owned<GstEvent>> take_events(GstEventType type);
 
  private:
@@ -101,8 +95,7 @@ std::vector<GstClockTime> times_of(const std::vector<Map>& outputs);
 Picture noise_picture(const FormatSpec& format, int width, int height, unsigned seed);
 Picture shifted(const Picture& left, int disparity);
 
-/// Returns a frame with both pictures, beside or above each other. If their chroma does not fit the
-/// halves of a frame, it is 0.
+/// Returns a frame with both pictures; chroma is 0 where it does not fit the halves.
 Picture packed(const Picture& first, const Picture& second, bool side_by_side);
 
 }  // namespace check

@@ -37,8 +37,7 @@ int number_in_environment(const char* name, int fallback) {
   return text != nullptr ? std::atoi(text) : fallback;
 }
 
-/// True for every CUDAVISION_TEST_SHARDS-th call, beginning with number CUDAVISION_TEST_SHARD, so
-/// that several processes can share the tests of a program.
+/// True for every CUDAVISION_TEST_SHARDS-th call, from number CUDAVISION_TEST_SHARD on.
 bool next_is_in_shard() {
   static const int shards = number_in_environment("CUDAVISION_TEST_SHARDS", 1);
   static const int shard = number_in_environment("CUDAVISION_TEST_SHARD", 0);
@@ -89,8 +88,7 @@ void add_to(TCase* tcase, const Test& test, const Options& options, const std::s
   std::fflush(stdout);
 }
 
-/// Takes those elements out of the registry that CUDAVISION_TEST_ELEMENTS, if it is set, does not
-/// name. tests/changed.py relies on it: these tests need not run again after an edit of others.
+/// Removes elements that CUDAVISION_TEST_ELEMENTS does not name; tests/changed.py relies on it.
 void keep_named_elements() {
   const char* names = g_getenv("CUDAVISION_TEST_ELEMENTS");
   if (names == nullptr)
@@ -171,8 +169,7 @@ int main(int argc, char** argv) {
   const char* name =
       std::strrchr(program, '/') != nullptr ? std::strrchr(program, '/') + 1 : program;
   gst_check_init(&argc, &argv);
-  // Each test runs in a process of its own. It need not load the plug-in and OpenCV again if this
-  // one has them. Programs that have the sources under test in themselves may have no plug-in.
+  // Tests are forked and inherit the loaded plug-in. Programs of classes may have no plug-in.
   if (GstPlugin* plugin = gst_plugin_load_by_name("cudavision"))
     gst_object_unref(plugin);
   keep_named_elements();

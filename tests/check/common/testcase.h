@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <functional>
 #include <string>
-#include <vector>
 
 #include "tests/check/common/gstcheck.h"
 
@@ -15,12 +13,10 @@ namespace check {
 struct Options {
   /// Runs the test for each ElementUnderTest, which tested() then returns.
   Options& for_each_element();
-  /// Runs the test for each index from first to end - 1, in one process, because check needs longer
-  /// for a process than most of these need.
+  /// Runs the test for each index from first to end - 1 in one process, which check starts slowly.
   Options& times(std::size_t first, std::size_t end);
   Options& times(std::size_t count) { return times(0, count); }
-  /// Skips the test if the reason is not empty. If there are several reasons, the first is
-  /// reported.
+  /// Skips the test if the reason is not empty. The first reason is reported.
   Options& unless(const std::string& reason);
 
   bool each_element = false;

@@ -29,8 +29,7 @@ TEST(test_unreadable_frames, .times(3)) {
   one.expect_none();
 }
 
-// If the element cannot be built for another number of frames, frames fail without a crash until
-// the properties are valid again.
+// If the element cannot be rebuilt, frames fail until the properties are valid again.
 TEST(test_not_built_anew) {
   const auto pictures = film("GRAY8", 6);
   Film one(3);
@@ -43,8 +42,7 @@ TEST(test_not_built_anew) {
   fail_unless_equals_int(one.push(pictures[3]), GST_FLOW_ERROR);
 }
 
-// Whoever gets a frame may stop the element, also a frame that goes downstream because the element
-// is built for another number of frames.
+// Whoever gets a frame may stop the element, also while it is rebuilt.
 TEST(test_stopped_while_built_anew) {
   const auto pictures = film("GRAY8", 3);
   Film one(3);
@@ -56,8 +54,7 @@ TEST(test_stopped_while_built_anew) {
   fail_unless_equals_int(one.filter.messages().count(GST_MESSAGE_ERROR), 0);
 }
 
-// A GAP event lets frames out while nothing is linked. When downstream is linked again, those after
-// it are accepted.
+// A GAP event lets frames out while nothing is linked; later frames are accepted.
 TEST(test_linked_again) {
   const auto pictures = film("GRAY8", 7);
   Film one(5);
@@ -181,8 +178,7 @@ TEST(test_regions) {
   }
 }
 
-// Each frame counts once in the average of the noise, also where the device has found out after it
-// began to denoise the frame that the scene ends. That frame is the noisiest here.
+// Each frame counts once in the noise, also if the cut is known only after the work began.
 TEST(test_automatic_strength_across_a_cut, .times(2)) {
   Denoising how = denoising(-1, 5, 3);
   const Size size = {96, 80};
@@ -208,8 +204,7 @@ TEST(test_automatic_strength_across_a_cut, .times(2)) {
                "frame " + std::to_string(i));
 }
 
-// Sinks of live pipelines wait as long as the frames do, so that none is too late: without that,
-// all would come 160 ms late. The first ones may, as the device needs time for its first kernels.
+// Sinks of live pipelines wait for the delayed frames; otherwise all would be 160 ms late.
 TEST(test_live_pipeline) {
   std::atomic<int> captured{0}, shown{0};
   run_pipeline(

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the property frames: which frames are searched, and the order and metas of frames that
-// wait.
+// Tests the property frames: the frames searched, and the order and metas of waiting ones.
 #include <gst/video/video.h>
 
 #include "tests/check/denoise/film.h"
@@ -28,8 +27,7 @@ TEST(test_each_number_of_frames, .times(4)) {
     }
 }
 
-// No frame beyond a scene cut is searched. RGB of more than 8 bits has no luminance, and its scenes
-// are judged by green.
+// Nothing beyond a scene cut is searched. Deep RGB has no luminance; green decides.
 TEST(test_scene_cuts) {
   for (const auto& [format, level] : {std::pair{"I420", 150}, std::pair{"GBR_10LE", 700}}) {
     auto pictures = film(format, 6);
@@ -64,8 +62,7 @@ TEST(test_cut_to_a_mirror_image, .times(3)) {
   one.expect(pictures, 5, 3, 6);
 }
 
-// After a gap in the stream, a segment or another serialized event, frames search no earlier ones.
-// All earlier ones come before it.
+// After a gap, a segment or another serialized event, no earlier frames are searched.
 TEST(test_interruptions, .times(4)) {
   const auto pictures = film("GRAY8", 9);
   Film one(5);
@@ -137,8 +134,7 @@ TEST(test_missing_frames) {
   one.expect(pictures, 3, 3, 5);
 }
 
-// Times, flags and metas are those of the frame itself. Frames stay unchanged with a strength of 0,
-// but wait all the same.
+// Frames keep times, flags and metas; with strength 0 they wait unchanged.
 TEST(test_metas_and_unchanged_frames) {
   const auto pictures = film("GRAY8", 6);
   Film one(5, "GRAY8", {{"strength", "0"}});

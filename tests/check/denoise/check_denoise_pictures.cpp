@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares cudadenoise with the definition where its strength follows the noise of the frames, and
-// tests the messages about both.
+// Compares cudadenoise with the definition at automatic strength, and tests the messages.
 #include <cmath>
 #include <random>
 
@@ -18,8 +17,7 @@ Denoising automatic(double chroma_strength = -1) {
   return how;
 }
 
-/// A picture with edges, and with noise of about this deviation in all channels, except in the
-/// chroma of formats with a single plane.
+/// Edges and noise in all channels but the chroma of single-plane formats.
 Picture with_noise(const FormatSpec& format, double deviation, unsigned seed) {
   std::mt19937 random(seed);
   std::normal_distribution<double> normal(0, deviation / 255);

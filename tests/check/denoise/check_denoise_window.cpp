@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that FrameWindow, whose frames arrive on one queue of the device and are searched on
-// another, overwrites no frame that may still be searched, and that frames that arrive wait for no
-// search that they need not wait for.
+// Tests that FrameWindow overwrites no frame that may still be searched, and that arriving frames
+// wait for no search without need.
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -16,8 +15,7 @@ using namespace cudavision;
 
 namespace {
 
-/// A queue of the CPU device. An event stands for the number of searches that had been enqueued
-/// when it was recorded.
+/// A queue of the CPU device. An event stands for the searches enqueued before it.
 class Queue final : public Device {
  public:
   explicit Queue(const int& searches) : searches_(searches) {}

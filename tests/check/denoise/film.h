@@ -12,15 +12,13 @@ namespace check {
 inline constexpr GstClockTime frame_time = 40 * GST_MSECOND;
 inline constexpr Size film_size = {29, 18};
 
-/// Noisy frames of a pattern that moves slowly. `level` decides about its brightness, in the units
-/// of samples but for 16 bits in those of 8 bits, so that films of different levels are different
-/// scenes.
+/// Noisy frames of a slowly moving pattern. `level`: its brightness (of 16 bits in 8), which tells
+/// scenes apart.
 std::vector<Picture> film(const char* format, int frames, int level = 40, unsigned seed = 1,
                           const Size& size = film_size);
 
-/// Returns true if a frame begins a new scene: if its areas change by more than a quarter, or if
-/// more than a quarter of the pixels have moved to other bins of the histogram of the luminance, or
-/// of green in RGB of more than 8 bits. Values of 16 bits count by the upper eight.
+/// True at a new scene: the areas, or a quarter of the luminance (green in deep RGB) histogram,
+/// change by more than a quarter. Of 16 bits the upper 8 count.
 bool begins_scene(const Picture& before, const Picture& frame);
 
 std::vector<Picture> neighbours_of(const std::vector<Picture>& pictures, int i, int frames,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares the border colour of cudagaussblur in the samples of each format with values that were
-// calculated by hand from the formulas of ITU-R BT.601, BT.709 and BT.2020.
+// Compares cudagaussblur's border colour with hand-calculated BT.601, BT.709 and BT.2020 samples.
 #include "tests/check/common/definitions/blurdefinition.h"
 #include "tests/check/common/filterharness.h"
 
@@ -43,8 +42,7 @@ const std::vector<Case>& cases() {
       {"I420_10LE", bt709_full, red, {217, 395, 1023}},
       {"P010_10LE", "bt2020-10", red, {294, 387, 960}},
       {"I420_10LE", "bt709", white, {940, 512, 512}},
-      // Without colorimetry, standard definition means BT.601 in limited range, and gray full
-      // range.
+      // Without colorimetry: BT.601 in limited range for YUV, full range for gray.
       {"I420", nullptr, red, {81, 90, 240}},
       {"GRAY8", nullptr, red, {76}},
       {"GRAY8", nullptr, white, {255}},
@@ -113,8 +111,7 @@ std::string described(const Case& color) {
 
 }  // namespace
 
-// At the largest sigma, a single pixel has so little weight that the output is the border. With 16
-// bits it could still contribute one level, so there the pixel already has the border's colour.
+// At the largest sigma the output is the border; at 16 bits a pixel could add one level.
 TEST(test_colors) {
   for (const Case& color : cases()) {
     const FormatSpec& format = format_named(color.format);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests controlled properties of cudagaussblur, and interlaced frames, whose fields it blurs as
-// separate pictures.
+// Tests controlled properties of cudagaussblur, and interlaced frames: fields are pictures.
 #include <gst/video/video.h>
 
 #include <algorithm>
@@ -54,8 +53,6 @@ class Negotiations {
                                                               GST_PAD_PROBE_TYPE_PUSH),
                                  on_pad, this, nullptr)) {}
   ~Negotiations() { gst_pad_remove_probe(pad_, probe_); }
-  Negotiations(const Negotiations&) = delete;
-  Negotiations& operator=(const Negotiations&) = delete;
 
   int caps = 0;
   int allocations = 0;
@@ -76,8 +73,7 @@ class Negotiations {
 
 }  // namespace
 
-// A GstControlSource moves sigma from sharpening to blurring, without renegotiation and without
-// allocating more memory. At sigma 0 the element pushes the input buffers.
+// Sigma moves from sharpening to blurring without renegotiation and without more memory.
 TEST(test_controlled_sigma) {
   constexpr int frames = 41;
   const FormatSpec& format = format_named("NV12");
@@ -128,8 +124,7 @@ TEST(test_fields_are_pictures) {
   }
 }
 
-// In mixed streams, the flags of each buffer decide whether it is interlaced. In all other streams,
-// the caps decide, whatever the flags say.
+// In mixed streams the buffers' flags decide about interlacing, in others the caps.
 TEST(test_flags_and_caps) {
   constexpr guint interlaced = GST_VIDEO_BUFFER_FLAG_INTERLACED, tff = GST_VIDEO_BUFFER_FLAG_TFF,
                   rff = GST_VIDEO_BUFFER_FLAG_RFF;

@@ -2,7 +2,6 @@
 // Tests how much less videos flicker with smoothing-time of cudahistequalize.
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <numeric>
 #include <random>
 
@@ -77,9 +76,8 @@ double mean_of_lawn(GstBuffer* frame) {
 
 }  // namespace
 
-// People who walk through the street change the histogram. The lawn must not change with it. It
-// does change more than in the source, because tables that raise the contrast do so with the
-// source's changes as well: smoothing must come close to tables that never change.
+// The lawn must not change with people who walk by, nearly as little as with tables that never
+// change.
 TEST(test_lawn, .times(2).unless(unless_street()).unless(unless_sanitized())) {
   const std::string method = index == 1 ? "clahe" : "equalize";
   struct Branch {

@@ -7,8 +7,7 @@
 
 using namespace check;
 
-// Gray caps without colorimetry mean the full range, and YUV caps GStreamer's default, the limited
-// range, whatever the caps before them.
+// Without colorimetry, gray has full range and YUV limited range, whatever came before.
 TEST(test_range_without_colorimetry) {
   FilterHarness filter;
   for (const char* name : {"GRAY8", "I420", "GRAY16_LE", "NV12", "P010_10LE"})
@@ -21,8 +20,7 @@ TEST(test_range_without_colorimetry) {
     }
 }
 
-// The element reads `word >> 6` from P010. The low bits of luma have no effect and do not appear in
-// the output.
+// P010's low bits have no effect and do not appear in the output.
 TEST(test_p010_low_bits) {
   const FormatSpec& format = format_named("P010_10LE");
   const Picture clean = make_picture(format, 35, 19, Content::natural, 4);

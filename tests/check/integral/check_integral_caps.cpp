@@ -10,8 +10,7 @@ using namespace check;
 
 namespace {
 
-// These caps come from NNStreamer's tensor_typedef.h: GST_TENSORS_CAP_DEFAULT, and the caps of its
-// elements that accept tensors of any format.
+// From NNStreamer's tensor_typedef.h, and the caps of its elements that accept any tensors.
 constexpr char nnstreamer_static[] =
     "other/tensors, format = (string) static, num_tensors = (int) [ 1, 16 ], "
     "framerate = (fraction) [ 0, max ]";
@@ -242,8 +241,7 @@ TEST(test_picture_caps) {
            OutputCaps{sum, "format=RGB, width=7, height=3, framerate=25/1",
                       ", format=(string){ GRAY16_LE, GRAY8 }",
                       "format=GRAY8, width=8, height=4, framerate=25/1"},
-           // A mean has the range of the samples. For YUV without colorimetry this is the limited
-           // range.
+           // A mean has the samples' range: for YUV without colorimetry the limited one.
            OutputCaps{mean, "format=P010_10LE, width=8, height=8, framerate=25/1", "",
                       "format=GRAY16_LE, width=8, height=8, framerate=25/1, colorimetry=bt601"},
            OutputCaps{mean, "format=I420, width=8, height=8, framerate=25/1, colorimetry=1:4:16:4",

@@ -2,8 +2,6 @@
 // Tests the buffers of cudaintegral, their memory, and bad and missing frames.
 #include <gst/video/gstvideometa.h>
 
-#include <iterator>
-
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/pictures/tensors.h"
 #include "tests/check/common/pipelines.h"

@@ -63,8 +63,7 @@ TEST(test_pads_come_and_go_at_full_speed) {
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
 
-// A branch that wants no more frames does not stop the others. When all have ended, the cameras get
-// EOS.
+// A branch at EOS does not stop the others; after the last, the cameras get EOS.
 TEST(test_branches_end_early) {
   static std::set<GstPad*> ended;
   static std::mutex mutex;

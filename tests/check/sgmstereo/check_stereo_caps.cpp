@@ -50,8 +50,7 @@ TEST(test_sink_offers) {
                   "%s does not take %s", pad, format.name);
 }
 
-// Once one pad has caps, the other one offers frames of that size and depth only to a peer that can
-// send some.
+// Once one pad has caps, the other offers that size and depth, if its peer can send it.
 TEST(test_size_of_the_other_pad) {
   for (bool left_first : {true, false}) {
     for (const FormatSpec& format : formats()) {

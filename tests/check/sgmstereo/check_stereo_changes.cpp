@@ -12,8 +12,7 @@ namespace {
 
 constexpr int width = 64, height = 24;
 
-/// A scene with a step in depth, speckles, and a part without matches, so that every property
-/// changes its map.
+/// A step in depth, speckles and a part without matches: every property changes the map.
 struct Scene {
   Picture left = make_picture(format_named("GRAY8"), width, height, Content::random, 5);
   Picture right = left;
@@ -71,8 +70,7 @@ TEST(test_invalid_value_is_true) {
   }
 }
 
-// Every property that may change while playing takes effect with the next frame, as if the element
-// had been made with it.
+// Each live property acts with the next frame, like an element made with it.
 TEST(test_change_while_playing) {
   const Scene scene;
   StereoHarness stereo(few);
@@ -245,8 +243,6 @@ class Camera {
     gst_pad_unlink(pad_, sink_);
     gst_pad_set_active(pad_, FALSE);
   }
-  Camera(const Camera&) = delete;
-  Camera& operator=(const Camera&) = delete;
 
   GstFlowReturn push(GstClockTime time) {
     const Picture picture = noise_picture(format_named("GRAY8"), width_, 16, 1);

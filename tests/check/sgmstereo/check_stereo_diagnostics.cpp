@@ -2,7 +2,6 @@
 // Tests the element message of cudasgmstereo and its warnings, none of which good pairs may cause.
 #include <locale.h>
 
-#include <algorithm>
 #include <clocale>
 #include <cmath>
 #include <filesystem>
@@ -90,8 +89,7 @@ TEST(test_figures) {
       }
 }
 
-// By default there is one message per second of running time, beginning with the first pair. Flat
-// pictures have no vertical offset.
+// One message per second of running time, from the first pair on.
 TEST(test_interval) {
   struct Case {
     const char* interval;
@@ -205,8 +203,7 @@ TEST(test_nothing_in_common) {
                                             "same scene", "need a calibration"});
 }
 
-// Half of the picture lies at the end of the range. Only the map shows it, because no block has
-// texture in both directions there, or has it beyond the range.
+// Half of the picture is at the range's end, which only the map shows.
 TEST(test_map_at_its_end) {
   const Picture left = noise_picture(gray(), width, height, 1);
   const Picture near = shifted(left, 31), far = shifted(left, 5);
@@ -305,8 +302,7 @@ TEST(test_restart) {
 
 namespace {
 
-/// Returns the texts of the warnings about frames at 25 per second that are `apart` from each
-/// other.
+/// Returns the warnings for 25 frames per second that are `apart` from each other.
 std::string pairing_warning(const char* max_skew, GstClockTime apart, int count) {
   StereoHarness stereo(Properties{{"max-skew", max_skew}});
   stereo.run(frames_from(GST_SECOND, count), frames_from(GST_SECOND + apart, count));

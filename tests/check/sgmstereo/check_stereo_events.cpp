@@ -27,8 +27,7 @@ void expect_segment(GstEvent* event, const GstSegment& segment) {
 
 }  // namespace
 
-// All pads have the mandatory events once, in order, with a stream of their own, and the same
-// segment.
+// All pads have the mandatory events once, in order, with the same segment and own stream ids.
 TEST(test_order_of_events_on_all_pads) {
   for (bool src_linked : {true, false}) {
     AllPads stereo(src_linked);
@@ -306,8 +305,7 @@ TEST(test_gap_on_all_pads) {
   }
 }
 
-// Tags and other sticky events that reach src reach all pads, and an event that no element knows
-// passes each pad once for each camera that sends it.
+// Sticky events on src reach all pads; custom events pass each pad once per camera.
 TEST(test_tags_and_custom_events_on_all_pads) {
   AllPads stereo;
   stereo.process_all(0);

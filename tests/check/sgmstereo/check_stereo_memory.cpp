@@ -123,8 +123,7 @@ TEST(test_named_cuda_memory, .unless(unless_testing_cuda())) {
                [](GstElement* pipeline) { fail_unless(output_is_cuda(pipeline, "e")); });
 }
 
-// From GStreamer 1.24 on, the host does not wait for pairs that come and go in CUDA memory. The
-// element inspects a pair now and then, the first one included, for which it waits.
+// From 1.24 on, the host waits only for pairs in CUDA memory that it inspects.
 TEST(test_pairs_in_stream_order, .unless(unless_testing_cuda())) {
   constexpr int frames = 24;
   const auto pipeline = [](bool cuda) {
@@ -162,8 +161,7 @@ TEST(test_cameras_on_two_gpus, .times(3).unless(unless_testing_two_gpus())) {
               last_output(cameras(false, false, "NV12") + "cudasgmstereo name=e"));
 }
 
-// When frames arrive from another context, the element and its output pool change to it. If
-// downstream refuses the new negotiation, the element stops.
+// Element and pool follow the frames' context; a refused negotiation stops the element.
 TEST(test_frames_of_another_context, .unless(unless_testing_cuda())) {
   const std::string caps = caps_of(format_named("GRAY8"), 32, 16);
   const auto new_uploader = [&] {

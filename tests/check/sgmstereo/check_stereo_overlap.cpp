@@ -20,8 +20,7 @@ struct Cameras {
   std::atomic<bool> done{false};
 };
 
-/// A pool that gives no buffer for pair n before pair n + 1 waits in the element, so that pairs
-/// overlap however fast the device is.
+/// Gives no buffer for pair n before pair n + 1 waits, so that pairs overlap on any device.
 struct PatientPool {
   GstVideoBufferPool parent;
   const Cameras* cameras;
@@ -73,8 +72,7 @@ class StereoOverlap {
 
   PadsHarness& stereo() { return stereo_; }
 
-  /// Pushes frames from two threads, and at each camera an event before the n-th pair if make()
-  /// returns one.
+  /// Pushes frames from two threads, with make()'s events before the n-th pair.
   using MakeEvent = std::function<GstEvent*(int pair)>;
   void feed(int first, int count, const MakeEvent& make = {}) {
     cameras_.done = false;
@@ -323,8 +321,7 @@ TEST(test_flush, .times(std::size(limits))) {
   fail_unless_equals_int(overlap.stereo().messages().complaints(), 0);
 }
 
-// An inspected pair waits for the device alone. Its message comes before it does, and after those
-// of the pairs before it.
+// An inspected pair waits for the device alone; its message keeps its place.
 TEST(test_inspected_pairs, .times(std::size(limits))) {
   StereoOverlap overlap(limits[index], 0, {{"diagnostics-interval", "120000000"}});
   overlap.feed_to_end(13);
@@ -353,8 +350,7 @@ TEST(test_reconfiguration, .times(std::size(limits))) {
   fail_unless_equals_int(overlap.stereo().messages().complaints(), 0);
 }
 
-// That nothing is linked while pairs in flight are pushed for a negotiation does not matter to
-// those that follow.
+// An unlinked src during a negotiation does not matter to later pairs.
 TEST(test_linked_again, .times(1, std::size(limits))) {
   StereoOverlap overlap(limits[index]);
   GstHarness* src = overlap.stereo().left();
@@ -369,8 +365,7 @@ TEST(test_linked_again, .times(1, std::size(limits))) {
   fail_unless_equals_int(overlap.last_flow(), GST_FLOW_OK);
 }
 
-// A new peer of src that wants other caps gets none of the pairs that are in flight, but those that
-// follow. The pairs in flight are pushed for the negotiation or, if no others follow, at once.
+// A new peer of src gets the pairs after those in flight, which the old caps still have.
 TEST(test_new_peer, .times(2 * std::size(limits))) {
   const int limit = limits[index / 2], count = index % 2 == 0 ? pair_count : 8;
   const PickySink next("video/x-raw, format=RGB");

@@ -62,8 +62,7 @@ void expect_end(StereoHarness& stereo) {
 
 }  // namespace
 
-// Packed frames give the same map as two cameras, whether the property or the caps say how they are
-// packed.
+// Packed frames give the map of two cameras, packed by property or by caps.
 TEST(test_halves, .times(formats().size())) {
   const FormatSpec& format = format_number(index);
   const Picture left = left_picture(format), right = shifted(left, 5);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests what the source pads of cudasgmstereo carry that exist on request, and their caps.
 #include <array>
-#include <cmath>
 #include <cstring>
 #include <map>
 
@@ -260,8 +259,8 @@ TEST(test_caps_beside_the_filter) {
   }
 }
 
-// Depth and points need the geometry of the cameras: an error at the start, or with the first frame
-// for a pad that is linked later; a warning if it becomes invalid while playing.
+// Depth and points need the cameras' geometry: an error at the start or the first frame, or a
+// warning.
 TEST(test_lengths_need_cameras) {
   for (const char* pad : {"depth", "points"}) {
     PadsHarness stereo(Properties{});

@@ -262,8 +262,7 @@ TEST(test_nearest_partner) {
       const StereoFrames early = frames_from(GST_SECOND, pairs);
       const StereoFrames late = frames_from(GST_SECOND + offset * ms, pairs);
       const std::vector<Map> maps = left_first ? stereo.run(early, late) : stereo.run(late, early);
-      // The late camera's first frame is nearest to this one of the early camera. Of two frames
-      // that are equally near the earlier one counts.
+      // The nearest frame counts; of two equally near ones the earlier.
       const guint skipped = offset / 40 + (offset % 40 > 20 ? 1 : 0);
       fail_unless_equals_int(maps.size(), pairs - skipped);
       for (guint i = 0; i < maps.size(); ++i)
@@ -299,8 +298,7 @@ TEST(test_without_timestamps) {
   expect_dropped(stereo, 0, 0);
 }
 
-// One camera ends, and the other one goes on, or falls silent without EOS. Its frames must not
-// block or stop what is upstream of it.
+// A camera that ends or falls silent must not block the other one.
 TEST(test_end_beside_a_silent_camera) {
   for (bool left_ends : {true, false})
     for (int pairs : {0, 1, 3}) {

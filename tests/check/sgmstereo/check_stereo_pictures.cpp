@@ -33,8 +33,7 @@ struct Pair {
   Picture left, right;
 };
 
-/// Returns pictures of noise at a disparity of 6. A part of the right one shows other noise,
-/// which has no match.
+/// Noise at a disparity of 6; a part of the right picture has no match.
 Pair scene(const FormatSpec& format) {
   const Picture left = noise_picture(format, width, height, 5);
   Picture right = shifted(left, 6);
@@ -103,8 +102,7 @@ TEST(test_formats, .times(formats().size())) {
   }
 }
 
-// The scale of the map, and unknown disparities, follow from the settings. check_stereo_changes
-// tests colours.
+// The settings decide the map's scale and unknown disparities.
 TEST(test_gray_and_depth) {
   const Pair pair = scene(format_named("GRAY8"));
   for (const Setting& setting : settings()) {

@@ -160,8 +160,7 @@ TEST(test_presets_notify) {
   fail_unless((notifications.take() == Counts{{"speckle-size", 1}}));  // custom before and after
 }
 
-// With the automatic values of compatibility=libsgm, which removes no speckles, the properties are
-// still those of the default.
+// libSGM's automatic values remove no speckles, but the preset is still the default.
 TEST(test_preset_with_libsgm) {
   const Owned<GstElement> element =
       make_element("cudasgmstereo", {{"compatibility", "libsgm"}, {"preset", "balanced"}});

@@ -43,8 +43,7 @@ void on_pair(GstElement* element, std::function<void()>& look) {
 
 }  // namespace
 
-// Whoever is told that a frame is freed may call the element, also while it stops: of these frames
-// the left one is held, and the right one waits in the queue.
+// Whoever learns that a frame is freed may call the element, also while it stops.
 TEST(test_frames_are_freed_without_a_lock) {
   for (bool flush : {false, true}) {
     std::atomic<int> freed{0};
@@ -152,8 +151,7 @@ TEST(test_request_when_a_pad_is_removed) {
   release(element, last);
 }
 
-// Two threads release one pad, of which one is the thread that pushes on it. GStreamer lets both
-// pass if they come at the same time.
+// Two threads release one pad, one of them while it pushes on it.
 TEST(test_pad_is_released_twice, .times(20)) {
   PadsHarness stereo;
   GstPad* const depth = request_depth(stereo.element());
@@ -219,8 +217,7 @@ TEST(test_stop_at_the_first_frame) {
   }
 }
 
-// A pad that gets a peer which wants other caps goes on with these. Pairs that are in flight by
-// then have the old ones.
+// A pad follows a new peer's caps; pairs in flight keep the old ones.
 TEST(test_new_peers, .times(8)) {
   const bool is_src = index % 2 == 0;
   constexpr int limits[] = {1, 2, 4, 8};
@@ -254,8 +251,7 @@ TEST(test_new_peers, .times(8)) {
   gst_element_set_state(stereo.element(), GST_STATE_READY);  // the probe uses what goes first
 }
 
-// A handler of a message, of a signal or of a notification may stop the element, if it must, from
-// the thread that pairs frames. GStreamer complains of that.
+// A handler may stop the element in the pairing thread, though GStreamer complains.
 TEST(test_stop_in_the_pairing_thread, .times(2)) {
   StereoHarness stereo(Properties{{"diagnostics-interval", "40000000"}});
   std::atomic<bool> stops{false}, stopped{false};

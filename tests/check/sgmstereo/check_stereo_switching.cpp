@@ -13,8 +13,7 @@ using namespace check;
 
 namespace {
 
-/// A pipeline with a cudasgmstereo named e. Counts the frames that arrive at elements whose name
-/// begins with "count", by their caps.
+/// A pipeline with cudasgmstereo e. Counts frames at elements named "count…" by their caps.
 class Pipeline {
  public:
   explicit Pipeline(const std::string& description)
@@ -26,8 +25,6 @@ class Pipeline {
                           nullptr);
   }
   ~Pipeline() { gst_element_set_state(pipeline_, GST_STATE_NULL); }
-  Pipeline(const Pipeline&) = delete;
-  Pipeline& operator=(const Pipeline&) = delete;
 
   Owned<GstElement> element(const char* name) const { return element_in(pipeline_, name); }
 
@@ -101,8 +98,7 @@ class Pipeline {
   std::map<std::string, int> counts_;
 };
 
-/// Frames follow each other so quickly that a change which takes the test a while takes little
-/// running time.
+/// Frames follow each other quickly, so a change takes little running time.
 std::string gray(int width, int height, const char* format = "GRAY8") {
   return std::string("video/x-raw,format=") + format + ",width=" + std::to_string(width) +
          ",height=" + std::to_string(height) + ",framerate=1000/1";
@@ -262,8 +258,6 @@ class ScalerBesideCamera {
     gst_element_set_state(bin_, GST_STATE_PLAYING);
   }
   ~ScalerBesideCamera() { gst_element_set_state(bin_, GST_STATE_NULL); }
-  ScalerBesideCamera(const ScalerBesideCamera&) = delete;
-  ScalerBesideCamera& operator=(const ScalerBesideCamera&) = delete;
 
   void start_scaler() { start(scaler_, 48); }
   /// Waits until the scaler has asked which frames it may send.

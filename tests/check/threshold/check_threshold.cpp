@@ -2,8 +2,6 @@
 // Tests the caps and buffers of cudathreshold, and its range.
 #include <gst/video/gstvideometa.h>
 
-#include <iterator>
-
 #include "tests/check/common/definitions/thresholddefinition.h"
 #include "tests/check/common/outputcaps.h"
 #include "tests/check/common/pictures/graypictures.h"
@@ -11,8 +9,7 @@
 
 using namespace check;
 
-// Thresholds count from the black level. Caps without colorimetry mean GStreamer's defaults, which
-// are limited range for YUV and full range for gray. RGB always has full range.
+// Thresholds count from the black level. By default YUV is limited, gray full, RGB always full.
 TEST(test_range_follows_the_caps) {
   for (const char* name : {"GRAY8", "GRAY16_LE", "I420", "P010_10LE", "YUY2", "RGB"}) {
     const FormatSpec& format = format_named(name);

@@ -65,8 +65,7 @@ void Episode::ignore_filters() {
   settle();
 }
 
-// Which frames come out depends on the pools, but each that fails must fail with an error: its own,
-// or that of a frame that was in flight before it.
+// Each frame that fails must give an error, its own or one of a frame in flight.
 void Episode::use_failing_pools() {
   if (!started_)
     return good_caps();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Gives cudasgmstereo what neighbours do wrong, or as few do: damaged metas, memory and pools that
-// fail, curves that control properties, and peers that ignore the filters of queries; see life.h.
-// Each must either work or give an error, after which the element must start again.
+// Gives cudasgmstereo damaged metas, failing memory and pools, curves, and peers that ignore
+// filters; see life.h. Each works or gives an error, and then it starts again.
 #include "tests/check/common/stereoharness.h"
 #include "tests/fuzz/actions.h"
 #include "tests/fuzz/hostile/hostilebuffers.h"
@@ -124,8 +123,7 @@ class StereoFaultsLife final : public fuzz::Life {
     any_pairs();
   }
 
-  // The caps downstream are those that the element offers first, which it could choose as well if
-  // the peer applied the filter.
+  // Downstream's caps are those that the element offers first.
   void ignored_filters() {
     const Owned<GstPad> pad = any_source_pad();
     {

@@ -16,8 +16,7 @@ using namespace check;
 
 namespace {
 
-// Direct bindings know numbers, booleans and enums; but GStreamer 1.22 itself crashes where the
-// curve of an enum is NaN.
+// Numbers, booleans and enums; GStreamer 1.22 crashes if an enum's curve is NaN.
 bool can_follow(const GParamSpec* spec) {
   return (spec->flags & GST_PARAM_CONTROLLABLE) != 0 &&
          (G_IS_PARAM_SPEC_INT(spec) || G_IS_PARAM_SPEC_UINT(spec) || G_IS_PARAM_SPEC_INT64(spec) ||

@@ -5,13 +5,11 @@
 
 #include "tests/check/common/pictures/random.h"
 
-/// Times that no camera gives, but that broken clocks, files and arithmetic do: near 0, near 2^63
-/// and 2^64, or none.
+/// Times of broken clocks, files and arithmetic: near 0, 2^63 and 2^64, or none.
 namespace fuzz {
 
 GstClockTime hostile_time(check::Random& random);
-/// Gives a buffer hostile times. Each of them stays as it is half of the time, because several
-/// wrong ones often hide each other.
+/// Each time stays right half of the time: several wrong ones hide each other.
 void set_hostile_times(check::Random& random, GstBuffer* buffer);
 GstSegment hostile_segment(check::Random& random);
 const char* hostile_framerate(check::Random& random);

@@ -33,8 +33,7 @@ void Downstream::relink() {
   if (hostile_)
     gst_pad_set_query_function(sink_, handle_query);
   gst_pad_set_active(sink_, TRUE);
-  // If the element stops while gst_pad_push() sends these to a new sink, GStreamer sends the frame
-  // without them and warns of that.
+  // If the element stops meanwhile, GStreamer sends the frame without these and warns.
   gst_pad_sticky_events_foreach(
       source_,
       +[](GstPad*, GstEvent** event, gpointer sink) -> gboolean {

@@ -10,17 +10,13 @@
 
 namespace fuzz {
 
-/// A sink behind a source pad of an element. It takes some frames slowly and some not at all, keeps
-/// a few and, in some lives, ignores the filters of CAPS queries and offers pools that fail.
+/// A sink that is slow, refuses frames or keeps some, and may be a hostile peer.
 class Downstream {
  public:
-  /// Calls on_frame() for each frame that leaves the element, in the thread that pushes it, before
-  /// the sink or even if none is linked. It may destroy neither this nor the element. If it returns
-  /// false, the frame goes no further.
+  /// Calls on_frame() in the pushing thread for each frame, also if no sink is linked. It may
+  /// destroy nothing; false stops the frame.
   Downstream(GstPad* source, bool linked, std::function<bool()> on_frame);
   ~Downstream();
-  Downstream(const Downstream&) = delete;
-  Downstream& operator=(const Downstream&) = delete;
 
   GstPad* source() const { return source_; }
   void relink();

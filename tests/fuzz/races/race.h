@@ -17,9 +17,8 @@
 
 namespace fuzz {
 
-/// The life of an element between threads: sources feed it, the application changes it, and probes
-/// behind it do the same in whatever thread pushes. Only what GStreamer itself makes impossible
-/// does not happen: two threads neither change the state nor flush at once.
+/// The life of an element between threads: sources feed it, and the application and probes change
+/// it, except what GStreamer forbids: two changes of state or flushes at once.
 class Race : public Life {
  public:
   Race(unsigned seed, check::BufferCount& buffers, check::Owned<GstElement> element,
@@ -37,8 +36,7 @@ class Race : public Life {
   virtual void round_begins() {}
   virtual void round_ends() {}
 
-  /// Calls acts() for a frame on its way out. Returns false if that or another thread has made the
-  /// frame void: what comes next is a new segment.
+  /// Calls acts() for a frame. False if the frame is void, so that a segment comes next.
   bool frame_leaves(const std::function<void(check::Random&)>& acts);
 
   // Actions. Those that return false could not run, because another thread was at it.

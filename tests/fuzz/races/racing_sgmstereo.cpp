@@ -20,8 +20,6 @@ class RequestedPad {
   RequestedPad(GstElement* element, GstPad* pad)
       : element_(GST_ELEMENT(gst_object_ref(element))), pad_(pad) {}
   ~RequestedPad() { release(); }
-  RequestedPad(const RequestedPad&) = delete;
-  RequestedPad& operator=(const RequestedPad&) = delete;
 
   GstPad* pad() const { return pad_; }
   void release() {
@@ -56,8 +54,7 @@ class StereoRace final : public fuzz::Race {
     std::thread thread;
   };
 
-  // A thread cannot wait for itself to end, so that GstAggregator can be neither stopped nor
-  // flushed in the thread that pushes.
+  // The pushing thread can neither stop nor flush GstAggregator, as it would wait for itself.
   void act_downstream(Random& random) override {
     static const fuzz::Action<StereoRace, bool> exclusive[] = {
         {"pause and go on in the thread that pushes", 2, &StereoRace::pause},
@@ -159,9 +156,8 @@ void StereoRace::Requester::unlink() {
 }  // namespace
 
 TEST(racing_sgmstereo) {
-  // A restart drops the sticky events of sink pads. GstAggregator warns if a thread pushes a
-  // segment at that moment, whose caps have just been dropped; both come again with the next
-  // buffer.
+  // A restart drops sticky events; GstAggregator warns of a segment without caps, which come again
+  // with the next buffer.
   gst_check_add_log_filter(
       "GStreamer", G_LOG_LEVEL_WARNING,
       g_regex_new("Sticky event misordering", GRegexCompileFlags{}, GRegexMatchFlags{}, nullptr),

@@ -9,12 +9,10 @@
 
 namespace fuzz {
 
-/// Returns a new pad with a template of ANY caps. A pad that has none answers CAPS queries with its
-/// current caps, which GStreamer then uses without a reference.
+/// Returns a pad with ANY caps; without a template, GStreamer uses caps without a reference.
 check::Owned<GstPad> new_any_pad(const char* name, GstPadDirection direction);
 
-/// Calls change() while the source pad is blocked, and returns true; false if nothing comes to the
-/// pad within some milliseconds. GStreamer allows links to a pad that data flows through only so.
+/// Calls change() while the pad is blocked; false if nothing comes. Relinking needs a block.
 bool while_blocked(GstPad* source, const std::function<void()>& change);
 
 }  // namespace fuzz

@@ -143,16 +143,14 @@ void Upstream::push(GstBuffer* buffer) {
     rest();  // so that those who would change this get to run
 }
 
-// Sources post an error themselves for what an element returns, but theirs says nothing. GStreamer
-// itself returns GST_FLOW_ERROR if an event that precedes the frame finds src flushing.
+// src may be flushing when an event precedes the frame: GST_FLOW_ERROR without a message.
 void Upstream::expect_error_message(GstFlowReturn flow) {
   if (flow == GST_FLOW_ERROR && accepts_ && !GST_PAD_HAS_PENDING_EVENTS(pad_.get()))
     fail_unless(errors_ != errors_before_, "a frame failed without an element error");
   accepts_ = flow == GST_FLOW_OK || (accepts_ && flow != GST_FLOW_ERROR);
 }
 
-// GstAggregator frees the frames in its queues under a lock that it takes under the element's, so
-// that these frames must not use the element.
+// GstAggregator frees queued frames under a lock, so these must not use the element.
 void Upstream::good_frame() {
   GstBuffer* buffer = at(time_ += frame_time, new_frame(), frame_time);
   if (GST_IS_BASE_TRANSFORM(element_.get()) && below(4) == 0) {
@@ -221,8 +219,7 @@ void Upstream::rest() {
   g_usleep(static_cast<gulong>(below(500)));
 }
 
-// GstAggregator of GStreamer 1.22 goes on to use a query that a flush has given back to
-// its sender.
+// GstAggregator 1.22 uses a query that a flush has already given back.
 bool Upstream::may_query() const {
   return GST_IS_BASE_TRANSFORM(element_.get());
 }
@@ -281,8 +278,7 @@ gboolean Upstream::handle_event(GstPad* pad, GstObject*, GstEvent* event) {
   return TRUE;
 }
 
-// As GstBaseSrc does, except that a seek without a flush waits for no lock: the streaming thread
-// follows it when it comes by.
+// As GstBaseSrc, but a seek without a flush waits for no lock.
 void Upstream::seek(bool flush) {
   if (!flush) {
     in_segment_ = false;

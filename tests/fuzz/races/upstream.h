@@ -13,17 +13,13 @@
 
 namespace fuzz {
 
-/// A source before a sink pad of an element: a thread that sends frames, events and queries, good
-/// ones and hostile ones, and that follows seeks as sources do.
+/// A source: a thread that sends good and hostile frames, events and queries, and follows seeks.
 class Upstream : private check::Random {
  public:
-  /// The pads of a pair get frames of the same sizes most of the time. `errors` counts the ERROR
-  /// messages of the element.
+  /// The pads of a pair mostly get frames of the same sizes. `errors` counts the element's.
   Upstream(unsigned seed, check::BufferCount& buffers, GstElement* element, const char* pad,
            const std::atomic<unsigned>& errors);
   ~Upstream();
-  Upstream(const Upstream&) = delete;
-  Upstream& operator=(const Upstream&) = delete;
 
   /// The element has started: begins a stream, whose source is live or not.
   void start(bool live);

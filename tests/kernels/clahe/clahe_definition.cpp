@@ -25,8 +25,7 @@ struct Plane {
   int at(int x, int y) const { return const_cast<Plane&>(*this).at(x, y); }
 };
 
-/// Returns the columns or rows that stand for the positions 0 to `count` − 1: they go to and fro
-/// between the edges.
+/// Returns the columns or rows for positions 0 to `count` − 1, reflected at the edges.
 std::vector<int> reflected(int size, int count) {
   std::vector<int> places;
   int at = 0, direction = 1;
@@ -190,8 +189,7 @@ std::vector<Plane> planes_of(const FrameLayout& layout, const clahe::Parameters&
   return {plane_of(layout, [&](int x, int y) { return static_cast<int>(luminance.at(x, y)); })};
 }
 
-/// Writes every byte of every row of out, except chroma if it is not copied. There is a plane and a
-/// vector of tables for each grid.
+/// Copies chroma only if asked. There is a plane and a vector of tables for each grid.
 void apply(const FrameLayout& layout, const clahe::Tiles& tiles,
            const clahe::Parameters& parameters, const std::vector<Plane>& planes,
            const std::vector<std::vector<Table>>& tables, const ConstFrame& in, const Frame& out) {

@@ -20,8 +20,7 @@ TEST(ClaheLeftChroma, CudaEqualsDefinition) {
   expect_chroma_left(*device, make_clahe_case);
 }
 
-/// Pictures smaller than their grid; cells that begin within or between packs of pixels, or are
-/// narrower than a pack; tiles of many and of few pixels.
+/// Pictures smaller than their grid, and cells within, between or narrower than packs.
 struct Picture : Named {
   const char* layout;
   int width, height;
@@ -129,31 +128,27 @@ CUDAVISION_SMOOTHING(SmoothedTiles, natural)
 
 /// The steps of a smoothed frame and the launches of one by itself use the same memory.
 TEST_P(SmoothedTiles, AreAsEverForFramesByThemselvesInBetween) {
-  on_device([](Device& device) {
-    Video video(device, natural);
-    auto picture = video.picture();
-    for (int frame = 0; frame < 6; ++frame) {
-      std::fill_n(picture.begin() + video.width * frame, video.width, std::uint8_t{3});
-      video.run(picture, {8192, 65536});
-      EXPECT_EQ(video.run(picture), video.by_itself(picture)) << "frame " << frame;
-    }
-  });
+  Video video(device, natural);
+  auto picture = video.picture();
+  for (int frame = 0; frame < 6; ++frame) {
+    std::fill_n(picture.begin() + video.width * frame, video.width, std::uint8_t{3});
+    video.run(picture, {8192, 65536});
+    EXPECT_EQ(video.run(picture), video.by_itself(picture)) << "frame " << frame;
+  }
 }
 
 TEST_P(SmoothedTiles, NeedAveragesThatAreKept) {
-  on_device([](Device& device) {
-    const ClaheCase test = natural(gray_layout(33, 9));
-    const ClaheCase::Frames frames(device, test);
-    Clahe without = test.make(device, test.parameters);
-    EXPECT_FALSE(without.keeps_averages());
-    EXPECT_EQ(without.status(), nullptr);
-    CUDAVISION_EXPECT_ERROR(without.run(frames.in, frames.out, {{100, 65536}}), invalid_argument,
-                            "smoothing needs averages");
-    without.restart();
-    frames.run(without);
-    device.finish();
-    EXPECT_EQ(difference_from_definition(frames), "");
-  });
+  const ClaheCase test = natural(gray_layout(33, 9));
+  const ClaheCase::Frames frames(device, test);
+  Clahe without = test.make(device, test.parameters);
+  EXPECT_FALSE(without.keeps_averages());
+  EXPECT_EQ(without.status(), nullptr);
+  CUDAVISION_EXPECT_ERROR(without.run(frames.in, frames.out, {{100, 65536}}), invalid_argument,
+                          "smoothing needs averages");
+  without.restart();
+  frames.run(without);
+  device.finish();
+  EXPECT_EQ(difference_from_definition(frames), "");
 }
 
 }  // namespace

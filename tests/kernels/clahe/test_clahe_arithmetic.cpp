@@ -15,8 +15,7 @@ namespace {
 
 using namespace clahe;
 
-/// Calls check(axis) for axes of many sizes, among them the largest and those smaller than their
-/// grid.
+/// Calls check(axis) for axes of many sizes, the largest and tiny ones included.
 template <class Check>
 void for_each_axis(const Check& check) {
   std::vector<int> sizes = {640, 1080, 1920, 3840, 7680, 65534, 65535};
@@ -145,8 +144,7 @@ TEST(ClaheEstimates, HaveTheWeightsOfTheirColumns) {
   });
 }
 
-/// Estimates that are not in doubt have the level of interpolated(), and estimates in doubt are
-/// near halves, both of any levels and of those that are nearest to a half at a pixel.
+/// Estimates have the level of interpolated() or are in doubt, which only those near halves are.
 TEST(ClaheEstimates, HaveTheLevelUnlessInDoubt) {
   Random random(5);
   int in_doubt = 0, near_halves = 0, estimated = 0;

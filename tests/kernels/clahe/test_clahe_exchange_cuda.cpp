@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the exchange of counts and tables between blocks on the GPU, with CUDAVISION_TEST_DELAYS;
-// see sync/test_exchange_cuda.cpp.
+// Tests the exchange of counts and tables between blocks; see sync/test_exchange_cuda.cpp.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -18,8 +17,7 @@ namespace {
 
 using namespace clahe;
 
-/// Equalises two gray frames in turn, so that a count or a table of the frame before would change
-/// the result, and compares every result with the CPU's.
+/// Equalises two frames in turn, so that stale counts or tables would show.
 void run_in_turn(int width, int height, const Tiles& tiles, int runs, int bits = 8) {
   CudaTestDevice card;
   const auto cpu = make_cpu_device();

@@ -13,8 +13,7 @@
 /// and on the CUDA device with the CPU device. frame_case.h describes what a Case is.
 namespace cudavision::test {
 
-/// Two fillings that differ in every bit, so that a byte that is not written shows up in at least
-/// one of two runs.
+/// Two fillings that differ in every bit: a byte not written differs in one of two runs.
 constexpr std::uint8_t poison = 0xcd, other_poison = 0x32;
 
 /// Runs the case on the device twice, with another picture in between, and compares all output.
@@ -106,8 +105,7 @@ std::vector<Case> dense(const Extreme<typename Case::Parameters>& extreme) {
                            extreme.parameters, extreme.content, 77)};
 }
 
-/// Returns the dense case, and one whose rows and planes begin at random addresses and whose words
-/// have garbage in their unused bits.
+/// Returns the dense case, and one with random addresses and dirty words.
 template <class Case>
 std::vector<Case> dense_and_ragged(const Extreme<typename Case::Parameters>& extreme) {
   std::vector<Case> cases(2, dense<Case>(extreme)[0]);
@@ -118,15 +116,13 @@ std::vector<Case> dense_and_ragged(const Extreme<typename Case::Parameters>& ext
   return cases;
 }
 
-/// The amount of work of a case, as the pixels of an equally expensive frame. It is compared with
-/// CUDAVISION_TEST_MAX_PIXELS. An operation may overload this function.
+/// A case's work in pixels, for CUDAVISION_TEST_MAX_PIXELS. Operations may overload it.
 template <class Case>
 int work_in_pixels(const Case& test) {
   return test.layout.width * test.layout.height;
 }
 
-/// Defines a suite that runs on the CUDA device only, for frames that the definition is too slow
-/// for. `make_cases(entry)` turns each entry of `table` into a vector of cases.
+/// A suite for CUDA alone, where the definition is too slow. make_cases(entry) returns cases.
 #define CUDAVISION_CUDA_TABLE_CASES(Suite, table, make_cases)                         \
   class Suite : public testing::TestWithParam<std::decay_t<decltype((table)[0])>> {}; \
   TEST_P(Suite, CudaEqualsCpu) {                                                      \

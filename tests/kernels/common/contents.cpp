@@ -79,8 +79,7 @@ class Painter {
                                               : (along_x + along_y) / 2);
   }
 
-  /// Paints grain over bilinearly interpolated lattices of spacings 128, 32 and 8, which are
-  /// weighted 5 : 2 : 1.
+  /// Grain over interpolated lattices of spacings 128, 32 and 8, weighted 5 : 2 : 1.
   void natural_row(int y, int bits, std::vector<int>& samples) {
     std::vector<std::uint32_t> sums(static_cast<std::size_t>(width_), 0);
     for (const int shift : {7, 5, 3}) {

@@ -55,15 +55,13 @@ std::string describe(const FrameCase& test, const std::string& parameters);
 
 std::vector<std::uint8_t> input_block(const FrameCase& test);
 
-/// Describes the first byte in which two output blocks differ. Returns an empty string if they are
-/// equal.
+/// Describes the first differing byte, or returns an empty string.
 std::string difference(const FrameCase& test, const std::vector<std::uint8_t>& expected,
                        const std::vector<std::uint8_t>& actual);
 
 std::string hash(const FrameCase& test, const std::vector<std::uint8_t>& block);
 
-/// Returns the output block that the definition gives. Case must be a FrameCase with a function
-/// define(in, out), which writes `out`.
+/// Returns the defined output. Case must be a FrameCase with define(in, out).
 template <class Case, std::enable_if_t<std::is_base_of_v<FrameCase, Case>, bool> = true,
           class = decltype(std::declval<const Case&>().define(ConstFrame(), Frame()))>
 std::vector<std::uint8_t> defined_output(const Case& test, const std::vector<std::uint8_t>& input,
@@ -74,8 +72,7 @@ std::vector<std::uint8_t> defined_output(const Case& test, const std::vector<std
   return block;
 }
 
-/// The frames of a case in the memory of a device. Case must be a FrameCase with a function
-/// enqueue(operation, in, out).
+/// A case's frames on a device. Case must be a FrameCase with enqueue(operation, in, out).
 template <class Case>
 class CaseFrames {
  public:
@@ -110,8 +107,7 @@ class CaseFrames {
   Frame out;
 };
 
-/// A case of an operation whose output has the layout of its input. The content is painted into
-/// every channel. Case must derive from this and have define() and other_parameters().
+/// A case whose output has the input's layout. Case adds define() and other_parameters().
 template <class Case, class AnyOperation, class AnyParameters>
 struct FilterCase : FrameCase {
   using Operation = AnyOperation;
@@ -168,8 +164,7 @@ class Runner {
         operation_.set_parameters(test.parameters);
   }
 
-  /// Returns the whole output after the run, including the bytes around the frames. Throws
-  /// std::runtime_error if the run wrote to the input.
+  /// Returns the output with the bytes around it. Throws if the run wrote to the input.
   Output run(const Input& input, std::uint8_t poison) {
     const typename Case::Frames frames(device_, test_, input, poison);
     frames.run(operation_);

@@ -9,8 +9,7 @@
 
 namespace cudavision::test {
 
-/// A test of the random cases of one layout. Case number n has layout n modulo the number of
-/// layouts.
+/// The random cases of one layout: case n has layout n modulo their number.
 class LayoutCases : public testing::TestWithParam<int> {
  protected:
   template <class Make, class Check>

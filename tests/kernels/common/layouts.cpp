@@ -52,8 +52,7 @@ FrameLayout semiplanar_yuv(int width, int height, int bits, int shift) {
   return layout;
 }
 
-/// Four bytes hold two pixels. A row holds whole pairs, so a picture of odd width has a byte of
-/// luma that belongs to no pixel.
+/// Four bytes hold two pixels; with odd widths, a byte of luma belongs to no pixel.
 FrameLayout macropixel_yuv(int width, int height, int luma, int first_chroma, int second_chroma) {
   FrameLayout layout = empty(width, height, 8, 0);
   const int plane = add_plane(layout, 4 * half(width), height);

@@ -13,8 +13,7 @@ struct LayoutKind {
   FrameLayout (*make)(int width, int height);
 };
 
-/// The layouts of all video formats that the elements accept, named after the formats, and some
-/// that no format has but that the operations' contracts allow.
+/// The layouts of all video formats, by name, and some that only the contracts allow.
 const std::vector<LayoutKind>& layout_kinds();
 
 /// The layout of random case `number`. Successive cases have successive layouts.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Headers that take long to parse, precompiled for each program with several sources. No #pragma
-// once: GCC warns about that in a precompiled header.
+// Precompiled headers. No #pragma once: GCC warns about it here.
 #include <gtest/gtest.h>
 
 #include <algorithm>

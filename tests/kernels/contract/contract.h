@@ -60,18 +60,12 @@ struct DeviceOfRow {
 };
 
 template <class Row>
-class Contract : public testing::Test {
+class Contract : public testing::Test, protected DeviceUnderTest {
  protected:
-  /// body(device, cuda): cuda is nullptr on the CPU device.
-  template <class Body>
-  static void on_device(const Body& body) {
-    if constexpr (Row::kind == DeviceKind::cpu) {
-      body(*make_cpu_device(), static_cast<CudaTestDevice*>(nullptr));
-    } else {
+  Contract() : DeviceUnderTest(Row::kind) {}
+  void SetUp() override {
+    if (Row::kind == DeviceKind::cuda)
       CUDAVISION_NEEDS_CUDA();
-      CudaTestDevice device;
-      body(*device, &device);
-    }
   }
 };
 
@@ -79,132 +73,124 @@ TYPED_TEST_SUITE_P(Contract);
 
 TYPED_TEST_P(Contract, RefusesLayoutsWithWords) {
   using Traits = typename TypeParam::Traits;
-  this->on_device([](Device& device, CudaTestDevice*) {
-    const std::vector<LayoutRefusal> refusals = Traits::layout_refusals();
-    for (const LayoutRefusal& refusal : refusals) {
-      SCOPED_TRACE("refusal " + std::to_string(&refusal - refusals.data()));
-      FrameLayout layout = gray_layout(33, 9);
-      refusal.spoil(layout);
-      for (const auto& construct : Traits::constructors())
-        CUDAVISION_EXPECT_ERROR(construct(device, layout), invalid_argument, refusal.words);
-    }
-  });
+  Device& device = this->device;
+  const std::vector<LayoutRefusal> refusals = Traits::layout_refusals();
+  for (const LayoutRefusal& refusal : refusals) {
+    SCOPED_TRACE("refusal " + std::to_string(&refusal - refusals.data()));
+    FrameLayout layout = gray_layout(33, 9);
+    refusal.spoil(layout);
+    for (const auto& construct : Traits::constructors())
+      CUDAVISION_EXPECT_ERROR(construct(device, layout), invalid_argument, refusal.words);
+  }
 }
 
 TYPED_TEST_P(Contract, RefusesParametersWithWordsAndKeepsTheLastValidSet) {
   using Traits = typename TypeParam::Traits;
   using Case = typename Traits::Case;
-  this->on_device([](Device& device, CudaTestDevice*) {
-    const auto refusals = Traits::parameters_refusals();
-    for (const ParametersRefusal<Case>& refusal : refusals) {
-      const Case& test = refusal.valid;
-      SCOPED_TRACE("refusal " + std::to_string(&refusal - refusals.data()) + ", " + refusal.words);
-      SCOPED_TRACE(describe(test));
-      CUDAVISION_EXPECT_ERROR(test.make(device, refusal.wrong), invalid_argument, refusal.words);
-      if constexpr (IsAdjustable<Case>::value) {
-        const typename Case::Frames frames(device, test);
-        auto operation = test.make(device, test.other_parameters());
-        operation.set_parameters(test.parameters);
-        const bool identity = identity_of(operation);
-        CUDAVISION_EXPECT_ERROR(operation.set_parameters(refusal.wrong), invalid_argument,
-                                refusal.words);
-        EXPECT_EQ(identity_of(operation), identity);
-        frames.run(operation);
-        device.finish();
-        EXPECT_EQ(difference_from_definition(frames), "") << "the last valid set was lost";
-      }
+  Device& device = this->device;
+  const auto refusals = Traits::parameters_refusals();
+  for (const ParametersRefusal<Case>& refusal : refusals) {
+    const Case& test = refusal.valid;
+    SCOPED_TRACE("refusal " + std::to_string(&refusal - refusals.data()) + ", " + refusal.words);
+    SCOPED_TRACE(describe(test));
+    CUDAVISION_EXPECT_ERROR(test.make(device, refusal.wrong), invalid_argument, refusal.words);
+    if constexpr (IsAdjustable<Case>::value) {
+      const typename Case::Frames frames(device, test);
+      auto operation = test.make(device, test.other_parameters());
+      operation.set_parameters(test.parameters);
+      const bool identity = identity_of(operation);
+      CUDAVISION_EXPECT_ERROR(operation.set_parameters(refusal.wrong), invalid_argument,
+                              refusal.words);
+      EXPECT_EQ(identity_of(operation), identity);
+      frames.run(operation);
+      device.finish();
+      EXPECT_EQ(difference_from_definition(frames), "") << "the last valid set was lost";
     }
-  });
+  }
 }
 
 TYPED_TEST_P(Contract, RefusesFramesOfAnotherShapeAndWritesNothing) {
   using Traits = typename TypeParam::Traits;
   using Case = typename Traits::Case;
-  this->on_device([](Device& device, CudaTestDevice*) {
-    const Case test = Traits::refused_case();
-    auto operation = test.make(device, test.parameters);
-    const auto refusals = Traits::frames_refusals();
-    for (const FramesRefusal<Case>& refusal : refusals) {
-      SCOPED_TRACE("refusal " + std::to_string(&refusal - refusals.data()));
-      typename Case::Frames frames(device, test);
-      const auto untouched = frames.output();
-      refusal.spoil(frames);
-      CUDAVISION_EXPECT_ERROR(frames.run(operation), invalid_argument, refusal.words);
-      device.finish();
-      EXPECT_EQ(difference(test, untouched, frames.output()), "") << "a refused run wrote";
-    }
-  });
+  Device& device = this->device;
+  const Case test = Traits::refused_case();
+  auto operation = test.make(device, test.parameters);
+  const auto refusals = Traits::frames_refusals();
+  for (const FramesRefusal<Case>& refusal : refusals) {
+    SCOPED_TRACE("refusal " + std::to_string(&refusal - refusals.data()));
+    typename Case::Frames frames(device, test);
+    const auto untouched = frames.output();
+    refusal.spoil(frames);
+    CUDAVISION_EXPECT_ERROR(frames.run(operation), invalid_argument, refusal.words);
+    device.finish();
+    EXPECT_EQ(difference(test, untouched, frames.output()), "") << "a refused run wrote";
+  }
 }
 
 TYPED_TEST_P(Contract, ParametersChangeFromOneFrameToTheNext) {
   using Traits = typename TypeParam::Traits;
   using Case = typename Traits::Case;
   if constexpr (IsAdjustable<Case>::value) {
-    this->on_device([](Device& device, CudaTestDevice* cuda) {
-      for (const Case& test : Traits::changing()) {
-        SCOPED_TRACE(describe(test));
-        const auto sets = Traits::sets(test);
-        std::vector<std::unique_ptr<typename Case::Frames>> frames;
-        for (std::size_t i = 0; i < sets.size(); ++i) {
-          Case one = test;
-          one.parameters = sets[i];
-          one.content_seed += i;
-          frames.push_back(std::make_unique<typename Case::Frames>(device, one));
-        }
-        auto operation = test.make(device, test.other_parameters());
-        // Nothing waits between the frames. On a GPU they all queue behind the busy kernel, so that
-        // every set comes before the first frame is processed.
-        if (cuda)
-          cuda->spin(1, 50);
-        for (const auto& frame : frames) {
-          operation.set_parameters(frame->test.parameters);
-          frame->run(operation);
-        }
-        operation.set_parameters(test.other_parameters());
-        device.finish();
-        for (const auto& frame : frames)
-          EXPECT_EQ(difference_from_definition(*frame), "") << describe(frame->test);
+    Device& device = this->device;
+    for (const Case& test : Traits::changing()) {
+      SCOPED_TRACE(describe(test));
+      const auto sets = Traits::sets(test);
+      std::vector<std::unique_ptr<typename Case::Frames>> frames;
+      for (std::size_t i = 0; i < sets.size(); ++i) {
+        Case one = test;
+        one.parameters = sets[i];
+        one.content_seed += i;
+        frames.push_back(std::make_unique<typename Case::Frames>(device, one));
       }
-    });
+      auto operation = test.make(device, test.other_parameters());
+      // On a GPU all frames queue behind the busy kernel, so every set precedes the first frame.
+      if (this->cuda)
+        this->cuda->spin(1, 50);
+      for (const auto& frame : frames) {
+        operation.set_parameters(frame->test.parameters);
+        frame->run(operation);
+      }
+      operation.set_parameters(test.other_parameters());
+      device.finish();
+      for (const auto& frame : frames)
+        EXPECT_EQ(difference_from_definition(*frame), "") << describe(frame->test);
+    }
   }
 }
 
 TYPED_TEST_P(Contract, NothingIsAllocatedAfterConstruction) {
   using Traits = typename TypeParam::Traits;
   using Case = typename Traits::Case;
-  this->on_device([](Device& inner, CudaTestDevice*) {
-    WatchedDevice device(inner);
-    auto cases = Traits::changing();
-    if (cases.empty())
-      cases = Traits::representatives(160, 120);
-    for (const Case& test : cases) {
-      SCOPED_TRACE(describe(test));
-      const auto sets = Traits::sets(test);
-      Running<Case> running(device, inner, test);
-      const int runs = std::max(settings().small ? 10 : 40, static_cast<int>(sets.size()));
-      expect_no_allocations(device, runs, [&](int i) {
-        if constexpr (IsAdjustable<Case>::value)
-          running.operation.set_parameters(sets[static_cast<std::size_t>(i) % sets.size()]);
-        running.run();
-      });
-    }
-  });
+  WatchedDevice device(this->device);
+  auto cases = Traits::changing();
+  if (cases.empty())
+    cases = Traits::representatives(160, 120);
+  for (const Case& test : cases) {
+    SCOPED_TRACE(describe(test));
+    const auto sets = Traits::sets(test);
+    Running<Case> running(device, this->device, test);
+    const int runs = std::max(settings().small ? 10 : 40, static_cast<int>(sets.size()));
+    expect_no_allocations(device, runs, [&](int i) {
+      if constexpr (IsAdjustable<Case>::value)
+        running.operation.set_parameters(sets[static_cast<std::size_t>(i) % sets.size()]);
+      running.run();
+    });
+  }
 }
 
 TYPED_TEST_P(Contract, OperationsOfOneDeviceDoNotDisturbEachOther) {
   using Traits = typename TypeParam::Traits;
   using Case = typename Traits::Case;
-  this->on_device([](Device& device, CudaTestDevice*) {
-    const auto [one, other] = two_cases<Traits>(Traits::neighbour);
-    Running<Case> first(device, one), second(device, other);
-    for (int i = 0; i < 3; ++i) {
-      first.run();
-      second.run();
-    }
-    device.finish();
-    EXPECT_EQ(first.wrong(), "");
-    EXPECT_EQ(second.wrong(), "");
-  });
+  Device& device = this->device;
+  const auto [one, other] = two_cases<Traits>(Traits::neighbour);
+  Running<Case> first(device, one), second(device, other);
+  for (int i = 0; i < 3; ++i) {
+    first.run();
+    second.run();
+  }
+  device.finish();
+  EXPECT_EQ(first.wrong(), "");
+  EXPECT_EQ(second.wrong(), "");
 }
 
 REGISTER_TYPED_TEST_SUITE_P(Contract, RefusesLayoutsWithWords,
@@ -253,8 +239,7 @@ TYPED_TEST_P(CudaContract, RunOnlyEnqueues) {
        TypeParam::representatives(TypeParam::captured.width, TypeParam::captured.height)) {
     SCOPED_TRACE(describe(test));
     Running<Case> running(*device, test);
-    // CUDA refuses to capture allocations and waits. The replays show that the work depends neither
-    // on the host's actions while enqueueing nor on data that earlier replays left in memory.
+    // Capture refuses allocations and waits; replays show that no earlier state matters.
     device.capture_and_replay([&] { running.run(); }, TypeParam::replays);
     EXPECT_EQ(running.wrong(), "");
   }

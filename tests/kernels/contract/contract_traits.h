@@ -26,8 +26,7 @@ struct FramesRefusal {
   std::function<void(typename Case::Frames&)> spoil;
 };
 
-/// Returns faults that any frame of two planes can have. `frame` selects the member of Case::Frames
-/// to spoil.
+/// Faults of frames of two planes. `frame` selects the member to spoil.
 template <class Case, class AnyFrame>
 std::vector<FramesRefusal<Case>> wrong_frames(AnyFrame Case::Frames::*frame, const char* words) {
   using Frames = typename Case::Frames;

@@ -17,8 +17,7 @@ struct IdentityClaim {
   Parameters parameters;
 };
 
-/// Expects that the case's filter says whether it changes nothing, also after parameters of the
-/// opposite kind.
+/// identity() must be right, also after parameters of the opposite kind.
 template <class Case>
 void expect_identity(Device& device, const Case& test, bool identity,
                      const typename Case::Parameters& opposite) {

@@ -10,9 +10,8 @@
 namespace cudavision::test {
 namespace {
 
-/// Samples the Gaussian from −radius to radius and normalises it to a sum of 1. The numbers have
-/// more digits than binary64, so that the test fails if a quantised coefficient depends on the last
-/// digit of binary64.
+/// Samples the Gaussian and normalises it, with more digits than binary64, so that a test shows
+/// coefficients that depend on the last digit.
 std::vector<long double> sampled_gaussian(int size, double sigma) {
   if (sigma == 0) {
     switch (size) {

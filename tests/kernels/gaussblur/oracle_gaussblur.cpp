@@ -51,9 +51,8 @@ cv::Size opencv_size(const gaussblur::Parameters& parameters) {
           parameters.sigma_y == 0 ? std::max(parameters.size_y, 1) : parameters.size_y};
 }
 
-/// Returns OpenCV's result. cv::GaussianBlur supports neither the wrapping border nor a constant
-/// other than 0; for these, the image is padded first, so far that the padding's own border has no
-/// effect.
+/// Returns OpenCV's result. It lacks the wrapping border and other constants, for which the image
+/// is padded first.
 cv::Mat reference(const cv::Mat& image, const gaussblur::Parameters& parameters) {
   cv::Mat result;
   const cv::Size size = opencv_size(parameters);
@@ -124,8 +123,7 @@ TEST(OpenCvGaussianBlur, EqualInRandomCases) {
   for_each_case_number(expect_opencv_in_case);
 }
 
-/// The blur of a single white sample is the kernel itself. At 16 bits, coefficients up to 2^15
-/// appear exactly.
+/// The blur of a white sample is the kernel. At 16 bits, 2^15 appears exactly.
 TEST(OpenCvGaussianBlur, HasTheKernels) {
   for (const int depth : {CV_8U, CV_16U})
     for (int size = 1; size <= 1023; size += size < 255 ? 2 : 64)

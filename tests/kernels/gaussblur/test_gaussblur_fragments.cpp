@@ -23,8 +23,7 @@ std::uint64_t dot(std::uint32_t left, const std::uint8_t* right) {
   return sum;
 }
 
-/// Returns the coefficient that the tables hold. They replace the single coefficient of the
-/// identity kernel, which has one bit too many, by `identity`.
+/// Returns a table's coefficient; `identity` stands for that of the identity kernel.
 std::uint64_t coefficient(const GaussKernel& kernel, int distance, std::uint32_t identity) {
   if (distance < -kernel.radius() || distance > kernel.radius())
     return 0;
@@ -109,8 +108,7 @@ struct Fragments : testing::Test {
 using Depths = testing::Types<SampleDepth<1, 1>, SampleDepth<1, 2>, SampleDepth<2, 2>>;
 TYPED_TEST_SUITE(Fragments, Depths);
 
-// After the first product, lane (g, t) holds columns 2t and 2t + 1 for q = 0 and q = 1. Together
-// they are word t of the lane's operand in the second product.
+// After the first product, lane (g, t) holds word t of its operand of the second one.
 TYPED_TEST(Fragments, ResultsBecomeOperandsWithoutChangingLanes) {
   for (int t = 0; t < 4; ++t)
     for (int e = 0; e < 2; ++e)
@@ -202,9 +200,8 @@ std::uint32_t pixel_factor(const std::vector<std::uint32_t>& factors, int lane, 
   return factors[static_cast<std::size_t>(number / 4 * 128 + lane * 4 + number % 4)];
 }
 
-// A lane's four sums along x, two columns each for q = 0 and q = 1, form its word of the second
-// product. The results of that product, columns 2t and 2t + 1 of both halves, are four neighbouring
-// pixels.
+// A lane's four sums along x form its word of the second product, whose results are four
+// neighbouring pixels.
 TEST(PixelFragments, ResultsBecomeOperandsAndPixelsWithoutChangingLanes) {
   for (int t = 0; t < 4; ++t)
     for (int e = 0; e < 2; ++e) {

@@ -69,8 +69,7 @@ TEST(GaussKernel, ExtremeSigmas) {
 }
 
 TEST(GaussKernel, SizeBySigma) {
-  // The size is 6σ + 1 for 8 bits and 8σ + 1 for deeper samples, rounded with ties to even, then
-  // made odd.
+  // 6σ + 1 for 8 bits and 8σ + 1 for deeper samples, half to even, then made odd.
   EXPECT_EQ(GaussKernel::size_for(1.2, 8), 9);
   EXPECT_EQ(GaussKernel::size_for(1.2, 10), 11);
   for (int i = 1; i <= 127 * 64; ++i)

@@ -27,8 +27,7 @@ std::uint32_t defined_guided_level(std::uint64_t area, int bits, std::uint64_t s
 void defined_guided(const FrameLayout& layout, const guided::Parameters& parameters,
                     const ConstFrame& in, const Frame& out);
 
-/// Evaluates the paper's filter in binary64 and calls visit(channel, x, y, result) for each sample
-/// that is filtered. Results are in levels of the layout's depth.
+/// Evaluates the paper's filter in binary64; visit(channel, x, y, result) gets levels.
 void for_each_real_guided(const FrameLayout& layout, const guided::Parameters& parameters,
                           const ConstFrame& in,
                           const std::function<void(const Channel&, int, int, double)>& visit);

@@ -82,8 +82,7 @@ const Extreme<Parameters> large[] = {
 
 CUDAVISION_CUDA_TABLE_CASES(GuidedLarge, large, dense<GuidedCase>);
 
-/// Returns the largest error before the last rounding, in levels of 8 bits. A result that is
-/// rounded half up may err by half a level more than that.
+/// Returns the largest error before the last rounding, in levels of 8 bits.
 double largest_error(const GuidedCase& test) {
   const auto device = make_cpu_device();
   const auto input = input_block(test);

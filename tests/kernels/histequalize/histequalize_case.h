@@ -15,8 +15,7 @@ namespace cudavision::test {
 
 class HistEqualizeFrames;
 
-/// Set the parameters that all methods of equalisation have. Red, green and blue are equalised each
-/// on its own in one of `rarity` cases.
+/// Each of red, green and blue is equalised alone in one of `rarity` cases.
 void set_full_range(const FrameLayout& layout, histequalize::Parameters& parameters);
 void draw_parameters(const FrameLayout& layout, int rarity, Random& random,
                      histequalize::Parameters& parameters);

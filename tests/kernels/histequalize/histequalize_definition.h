@@ -16,8 +16,7 @@ std::vector<std::vector<std::uint32_t>> defined_histograms(
 
 std::vector<int> defined_table(const std::vector<std::uint32_t>& histogram, int low, int high);
 
-/// Writes every byte of every row of out except chroma that is not copied, with a table for each of
-/// defined_histograms().
+/// Has a table for each of defined_histograms(). Copies chroma only if asked.
 void defined_mapping(const FrameLayout& layout, const histequalize::Parameters& parameters,
                      const std::vector<std::vector<int>>& tables, const ConstFrame& in,
                      const Frame& out);

@@ -39,8 +39,7 @@ class DefinedHysteresis {
 
 class DefinedSmoothing {
  public:
-  /// Returns the tables in use after a frame, for an output range from low to high. make(begin,
-  /// end) makes the table of an averaged histogram, which lies between two iterators.
+  /// Returns the tables in use. make(begin, end) makes an averaged histogram's table.
   template <class MakeTable>
   const std::vector<std::uint16_t>& next(const FrameLayout& layout, const ConstFrame& in,
                                          const std::vector<std::uint32_t>& counts, int histograms,

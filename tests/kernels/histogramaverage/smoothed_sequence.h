@@ -41,9 +41,8 @@ void change_bytes(std::vector<std::uint8_t>& block, bool parts, Random& random);
 
 std::string describe(const histogramaverage::Parameters& smoothing);
 
-/// Draws the frames that begin with `test`. With parts, a frame may change in a part of the picture
-/// only. draw_parameters(test) draws what besides range and blend may change, and draw_frame(test)
-/// what each frame has of its own.
+/// Draws the frames after `test`. draw_parameters(test) draws what else may change,
+/// draw_frame(test) what each frame has of its own.
 template <class Case, class DrawParameters, class DrawFrame>
 SmoothedSequence<Case> draw_sequence(Case test, int max_frames, bool parts, Random& random,
                                      const DrawParameters& draw_parameters,

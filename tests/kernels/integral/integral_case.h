@@ -19,8 +19,7 @@ constexpr integral::TableElement table_elements[] = {
 
 class IntegralFrames;
 
-/// One table of a picture, which may also be drawn as a picture. The table is the only plane of
-/// out_layout, whose samples are its bytes.
+/// One table, perhaps also drawn as a picture. It is out_layout's only plane, as bytes.
 struct IntegralCase : FrameCase {
   using Parameters = integral::Parameters;
   struct Operation {

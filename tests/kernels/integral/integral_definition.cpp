@@ -24,14 +24,12 @@ Row sums_from_the_left(const DefinedLuminance& picture, integral::TableKind kind
   return sums;
 }
 
-/// Computes the tilted sums row by row. To entry (X, Y), each row y < Y of the picture contributes
-/// its pixels within Y − y − 1 columns of column X − 1. From a distance of Y − y − 1 = W on, that
-/// is the whole row.
+/// Row y < Y contributes to entry (X, Y) its pixels within Y − y − 1 columns of column X − 1; far
+/// rows count whole.
 void tilted_rows(const DefinedLuminance& picture,
                  const std::function<void(int, const Row&)>& take) {
   const int width = picture.width;
-  // The sums are continued by `width` columns on the left and right of the picture, so that both
-  // ends of every range exist.
+  // The sums continue by `width` columns on both sides, so that every range has ends.
   std::vector<Row> from_the_left;
   for (int y = 0; y < picture.height; ++y) {
     const Row inside = sums_from_the_left(picture, integral::TableKind::tilted_sum, y);
@@ -75,9 +73,8 @@ void store(View<std::uint8_t> table, int x, int y, integral::TableElement elemen
   }
 }
 
-/// Calls take(x, y, sum) for each entry of a table, with or without its first row and column.
-/// Calls take(Y, row) for the rows Y = 0 to H, each of W + 1 entries. No sum exceeds 65535⁴, which
-/// is less than 2^64.
+/// Calls take(x, y, sum) for each entry, with or without the first row and column. No sum exceeds
+/// 65535⁴ < 2^64.
 void for_each_defined_row(const DefinedLuminance& picture, integral::TableKind kind,
                           const std::function<void(int Y, const Row& row)>& take) {
   if (kind == integral::TableKind::tilted_sum)

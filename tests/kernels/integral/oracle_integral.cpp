@@ -83,8 +83,7 @@ TEST(OpenCvIntegral, EqualInRandomCases) {
       });
 }
 
-/// Compares white pictures, for which OpenCV's sums wrap around, and a natural one. The squares of
-/// 16-bit samples add up to almost 2^53; above that, OpenCV would round at every pixel.
+/// White pictures, for which OpenCV's sums wrap around, and a natural one.
 TEST(OpenCvIntegral, EqualIn8k) {
   CUDAVISION_NEEDS_PIXELS(7680 * 4320);
   expect_opencv(gray_layout(7680, 4320), Content::maximum, 1);
@@ -92,9 +91,8 @@ TEST(OpenCvIntegral, EqualIn8k) {
   expect_opencv(gray_layout(1920, 1080, 16), Content::maximum, 3);
 }
 
-/// Returns the sums of all windows of an image of CV_64F; OpenCV reads zeros outside the image. The
-/// sums are integers and exact in binary64. OpenCV adds images of integers up in 32 bits, which
-/// overflow for large windows of 16-bit samples.
+/// Returns the sums of all windows of an image of CV_64F, with zeros outside; OpenCV's integer sums
+/// overflow.
 cv::Mat window_sums(const cv::Mat& image, int radius) {
   cv::Mat sums;
   cv::boxFilter(image, sums, CV_64F, cv::Size(2 * radius + 1, 2 * radius + 1), cv::Point(-1, -1),

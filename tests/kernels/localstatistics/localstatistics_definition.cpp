@@ -17,8 +17,7 @@ Wide scaled_variance(const DefinedWindow& window) {
   return Wide{window.area} * window.squared_sum - Wide{window.sum} * window.sum;
 }
 
-/// Finds the largest number whose square is at most `value`, bit by bit. The product of an area and
-/// the standard deviation of 16-bit levels has fewer than 48 bits.
+/// Finds the integer root bit by bit. The roots here have fewer than 48 bits.
 std::uint64_t integer_root(Wide value) {
   std::uint64_t root = 0;
   for (int bit = 48; bit >= 0; --bit) {
@@ -55,8 +54,7 @@ void for_each_defined_window(
     const DefinedLuminance& picture, int radius,
     const std::function<void(int x, int y, const DefinedWindow& window)>& take) {
   const int width = picture.width, height = picture.height;
-  // All windows of a row cover the same rows of the picture. `columns` holds each column's sums
-  // over these rows, so that a window is the sum of its columns.
+  // `columns` holds each column's sums over the window's rows.
   std::vector<DefinedWindow> columns(static_cast<std::size_t>(width));
   int first = 0, end = 0;  // the columns hold rows `first` to `end` − 1
   for (int y = 0; y < height; ++y) {

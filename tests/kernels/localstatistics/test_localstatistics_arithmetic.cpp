@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares the arithmetic that both devices share with plain formulas, for windows that do not
-// occur in pictures.
+// Compares the shared arithmetic with plain formulas, for windows unlike pictures.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -46,8 +45,7 @@ std::uint64_t narrow_pixels(int bits) {
   return pixels;
 }
 
-/// Makes a window whose pixels have only two levels: white and one other, which is often black.
-/// These give the largest sums and deviations.
+/// Windows of white and one other level give the largest sums and deviations.
 DefinedWindow random_window(Random& random, std::uint64_t largest, std::uint64_t pixels) {
   const std::uint64_t area = 1 + random.next() % pixels;
   const std::uint64_t whites = random.one_in(3) ? area / 2 : random.next() % (area + 1);
@@ -95,8 +93,7 @@ TEST(LocalStatisticsArithmetic, EstimatesDeviationsOfBytesWellEnough) {
   EXPECT_LT(doubts, all / 2);
 }
 
-/// Makes a window in full range or in limited range. In limited range, half of the windows have
-/// levels around the black level, and some are flat there.
+/// In limited range, half of the windows are around the black level, some flat there.
 DefinedWindow random_window(Random& random, int bits, std::uint32_t low, std::uint64_t pixels) {
   if (low > 0 && random.one_in(10)) {
     const std::uint64_t area = 1 + random.next() % pixels;
@@ -159,8 +156,7 @@ TEST(LocalStatisticsArithmetic, EstimatesOfSauvolaDecideAsTheFormula) {
   EXPECT_GT(decided, all / 2);
 }
 
-/// Bars beside a film and dark scenes are flat at the black level, where a threshold is 0. Their
-/// pixels must not take the slow way.
+/// Flat windows at the black level are frequent, and must not take the slow way.
 TEST(LocalStatisticsArithmetic, EstimatesOfSauvolaDecideAtTheBlackLevel) {
   for (const int bits : {8, 10, 16})
     for (const bool limited : {false, true})

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Runs the thread blocks of the CUDA kernel on the host and compares the result with the
-// definition.
+// Runs the CUDA kernel's blocks on the host and compares with the definition.
 #include <algorithm>
 
 #include "cuda/mosaic/launch.h"

@@ -11,8 +11,7 @@
 
 namespace cudavision::test {
 
-/// A frame and its neighbours in host memory, and the arguments of a kernel for its first channels.
-/// A test does on the host what the kernel's blocks do.
+/// A frame, its neighbours and a kernel's arguments in host memory.
 struct HostDenoising {
   HostDenoising(const char* name, int width, int height, const nlmeans::Parameters& parameters,
                 Content content, int channels)

@@ -50,14 +50,11 @@ class NlMeansFrames : public CaseFrames<NlMeansCase> {
 
 using NlMeansRunner = Runner<NlMeansCase>;
 
-/// Returns the largest search that the tests use if frames have at most max_pixels pixels. The
-/// square of the search must be at most a quarter of max_pixels, because a GPU processes whole
-/// tiles for each offset of a search, however small the frame is. The result never exceeds the
-/// largest search that nlmeans::NlMeans supports.
+/// Returns the largest search of the tests, whose square is at most max_pixels / 4: a GPU processes
+/// whole tiles for each offset.
 int max_search(int max_pixels);
 
-/// Draws a frame size of at most max_pixels pixels, and of fewer if search and patch are large,
-/// because the definition is slow.
+/// Draws a size of at most max_pixels, less for large searches and patches.
 NlMeansCase make_nlmeans_case(std::uint64_t seed, int number, int max_pixels);
 
 NlMeansCase make_strength_case(std::uint64_t seed, int number, int max_pixels);

@@ -39,8 +39,7 @@ Film noisy_film() {
   return frames;
 }
 
-/// Returns a mask of the pixels that look different in earlier and in later frames: people who
-/// walk.
+/// Returns a mask of the pixels that change over time: people who walk.
 cv::Mat moving(const std::vector<cv::Mat>& clean, std::size_t i) {
   const auto differs = [&](std::size_t other) {
     cv::Mat a, b, difference;

@@ -49,8 +49,7 @@ const Extreme<Parameters> extremes[] = {
     {"TilesDown", "GRAY8", 33, 190, Content::natural, {5, 7, 30}},
     {"TilesNv12", "NV12", 261, 133, Content::natural, {5, 5, 30}},
     {"TilesRgba", "RGBA", 133, 71, Content::natural, {5, 3, 30}},
-    // Each size of patches that has its own kernel, with searches whose last rows fill a step of
-    // the kernel and others.
+    // Each patch size with its own kernel; last rows that fill a step, and others.
     {"Patch9", "GRAY8", 67, 35, Content::natural, {7, 9, 30}},
     {"Patch11", "GRAY8", 33, 34, Content::random, {9, 11, 30}},
     {"Patch13", "GRAY8", 31, 67, Content::natural, {5, 13, 60}},
@@ -71,8 +70,7 @@ const Extreme<Parameters> extremes[] = {
     {"LargeTable", "GRAY8", 36, 20, Content::random, {7, 7, 60}},
     {"LargestTable", "GRAY8", 36, 20, Content::random, {7, 7, 200}},
     {"LargestTableDeep", "GRAY16", 36, 20, Content::random, {5, 7, 200}},
-    // Several frames, with each kind of kernel, pictures that end within a tile, the smallest
-    // search, and the largest sums.
+    // Several frames, with each kind of kernel and the largest sums.
     {"FramesOnePixel", "GRAY8", 1, 1, Content::random, with_frames({21, 7, 60}, 9)},
     {"FramesTilesDown", "GRAY8", 33, 131, Content::natural, with_frames({13, 7, 20}, 2)},
     {"FramesTilesAcross", "NV12", 135, 21, Content::natural, with_frames({13, 7, 20}, 2)},
@@ -96,8 +94,7 @@ const Extreme<Parameters> extremes[] = {
 
 CUDAVISION_TABLE_CASES(NlMeansExtremes, extremes, dense_and_ragged<NlMeansCase>);
 
-/// Returns only the first of these entries if frames must be small, because a sanitizer may take
-/// seconds for each run. The first ones reach the kernels that all of them do.
+/// Returns the first entries only if frames must be small; they reach all kernels.
 template <class Entry>
 std::vector<Entry> fewer_if_small(std::vector<Entry> entries, std::ptrdiff_t count) {
   if (settings().small)
@@ -149,8 +146,7 @@ std::vector<NlMeansCase> unusual_cases() {
   return cases;
 }
 
-/// Frames whose strengths are those of the first and the last step of each class. Chroma's are of
-/// other classes.
+/// Strengths of the first and last step of each class; chroma has other classes.
 std::vector<NlMeansCase> noisy_cases() {
   std::vector<NlMeansCase> cases;
   const bool small = settings().small;

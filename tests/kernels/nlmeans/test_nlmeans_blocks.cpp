@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Runs a block of the tensor-core kernels on the host, with the functions of its lanes, and
-// compares the results with the CPU device.
+// Runs a block of the tensor-core kernels on the host, with its lanes' functions.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -242,8 +241,7 @@ TEST(NlMeansBlocks, SearchSeveralFrames) {
   expect_blocks_equal_cpu<ProductKind<4, 1, 2>>("GRAY16", 5, 3, with_frames({5, 15, 40}, 2));
 }
 
-/// Sums are the largest where all samples are the largest possible, and distances where they are
-/// the largest or 0.
+/// White gives the largest sums; white and black give the largest distances.
 TEST(NlMeansBlocks, TheLargestSumsFit) {
   expect_blocks_equal_cpu<ProductKind<2, 1, 1>>("GRAY8", 1, 2, {51, 7, 255}, Content::maximum);
   expect_blocks_equal_cpu<ProductKind<4, 1, 2>>("GRAY16", 1, 2, {9, 15, 255}, Content::maximum);

@@ -14,8 +14,7 @@ struct DefinedMeasurement {
   bool uncertain = false;
 };
 
-/// The noise of a class that has enough blocks. number: by brightness, and 8 for the blocks with
-/// extreme samples.
+/// A class with enough blocks. `number`: by brightness; 8 for extreme samples.
 struct DefinedClass {
   int number;
   std::int64_t count, variance, spread;

@@ -20,8 +20,7 @@ namespace {
 
 using Levels = std::vector<std::uint8_t>;
 
-/// A variance of slope·level + offset, as cameras have it before they interpolate colours, or
-/// after.
+/// A variance of slope·level + offset, before or after demosaicing.
 struct AddedNoise {
   const char* name;
   double slope, offset;
@@ -102,8 +101,7 @@ double psnr(const Levels& a, const Levels& b) {
   return 20 * std::log10(255 / std::max(rms(a, b), 1e-3));
 }
 
-/// Structural similarity (Wang et al., 2004), the mean over all windows of 8×8 pixels at every
-/// fourth place.
+/// Structural similarity (Wang et al., 2004) over 8×8 windows at every fourth place.
 double ssim(const Photograph& shape, const Levels& a, const Levels& b) {
   double total = 0;
   int windows = 0;

@@ -61,8 +61,7 @@ class PlaceMaker {
             16 * std::int64_t{picture_height_} + (linear_[2] * u + linear_[3] * v) / 2048};
   }
 
-  /// The distance from the centre grows by distortion/1024 of itself at the corners, and with the
-  /// square of the distance elsewhere.
+  /// Distances from the centre grow by distortion/1024 at the corners, quadratically.
   MapPlace lens(int x, int y) const {
     const std::int64_t u = 2 * x - width_, v = 2 * y - height_;
     const std::int64_t diagonal = std::int64_t{width_} * width_ + std::int64_t{height_} * height_;

@@ -8,8 +8,7 @@
 
 namespace cudavision::test {
 
-/// Returns the weighted sum of four samples at the place of pixel (x, y), times 1024. at(u, v) must
-/// return a sample, also beyond the edges.
+/// Returns the weighted sum of four samples times 1024. at(u, v) also takes outside places.
 template <class At>
 std::int64_t defined_remap_sum(const At& at, const remap::Map& map, int x, int y) {
   const int u = map.places.row(y)[2 * x], v = map.places.row(y)[2 * x + 1];

@@ -54,8 +54,7 @@ const WholePixels whole_pixels[] = {
     {"PackedPairs", "YUY2", 8, 0},    {"PackedWordPairs", "UYVY", 10, 6},
 };
 
-/// Rows that end at and next to segments, and planes whose alignment suffices for pixels of all
-/// sizes, of up to 4 bytes, of 2 bytes, and of no more than one byte.
+/// Rows around segment ends, and planes aligned for pixels of all sizes, 2 bytes, or 1.
 std::vector<PictureRemapCase> cases_of(const WholePixels& pixels) {
   std::vector<PictureRemapCase> cases;
   for (const int width : {1, 2, 127, 128, 130, 640})
@@ -87,28 +86,24 @@ std::vector<PictureRemapCase> cases_of(const WholePixels& pixels) {
 
 CUDAVISION_TABLE_CASES(PictureRemapWholePixels, whole_pixels, cases_of);
 
-class PictureRemaps : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, PictureRemaps, both_devices(), device_name);
+CUDAVISION_ON_BOTH_DEVICES(PictureRemaps);
 
 TEST_P(PictureRemaps, RefuseWithWords) {
-  on_device([](Device& device) {
-    const FrameLayout layout = layout_named("NV12", 34, 10);
-    const HostPictureMaps maps(layout, {MapKind::identity, 1, 0});
-    const auto expect_refusal = [&](const FrameLayout& wrong, const remap::PictureMaps& given,
-                                    int black, const char* words) {
-      CUDAVISION_EXPECT_ERROR(remap::PictureRemap(device, wrong, given, black), invalid_argument,
-                              words);
-    };
-    expect_refusal(layout, {maps.full.view(), {}}, 0, "no map for channels of 17×5 samples");
-    expect_refusal(layout, {{}, maps.reduced.view()}, 0, "no map for channels of 34×10 samples");
-    expect_refusal(layout, {maps.full.view(), maps.full.view()}, 0, "must have the same size");
-    expect_refusal(layout_named("NV12", 36, 10), maps.view(), 0, "must have the same size");
-    expect_refusal(layout, maps.view(), -1, "black is -1; it must be 0 to 255");
-    expect_refusal(layout, maps.view(), 256, "black is 256");
-    expect_refusal(gray_layout(32768, 1), maps.view(), 0, "must be 1 to 32767");
-    expect_refusal(gray_layout(0, 1), maps.view(), 0, "width and height");
-  });
+  const FrameLayout layout = layout_named("NV12", 34, 10);
+  const HostPictureMaps maps(layout, {MapKind::identity, 1, 0});
+  const auto expect_refusal = [&](const FrameLayout& wrong, const remap::PictureMaps& given,
+                                  int black, const char* words) {
+    CUDAVISION_EXPECT_ERROR(remap::PictureRemap(device, wrong, given, black), invalid_argument,
+                            words);
+  };
+  expect_refusal(layout, {maps.full.view(), {}}, 0, "no map for channels of 17×5 samples");
+  expect_refusal(layout, {{}, maps.reduced.view()}, 0, "no map for channels of 34×10 samples");
+  expect_refusal(layout, {maps.full.view(), maps.full.view()}, 0, "must have the same size");
+  expect_refusal(layout_named("NV12", 36, 10), maps.view(), 0, "must have the same size");
+  expect_refusal(layout, maps.view(), -1, "black is -1; it must be 0 to 255");
+  expect_refusal(layout, maps.view(), 256, "black is 256");
+  expect_refusal(gray_layout(32768, 1), maps.view(), 0, "must be 1 to 32767");
+  expect_refusal(gray_layout(0, 1), maps.view(), 0, "width and height");
 }
 
 }  // namespace

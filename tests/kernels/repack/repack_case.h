@@ -15,8 +15,7 @@ struct StorageKind {
   repack::StoredLayout (*make)(int width, int height);
 };
 
-/// The storages of video formats, named after the formats, and some that no format has but that the
-/// contract allows.
+/// The storages of video formats, by name, and some that only the contract allows.
 const std::vector<StorageKind>& storage_kinds();
 
 /// Storages that no format has. No random case has one.

@@ -52,9 +52,7 @@ std::vector<RepackCase> cases_in(const AlignedRows& rows) {
 
 CUDAVISION_TABLE_CASES(RepackAlignedRows, aligned_rows, cases_in);
 
-class RepackUse : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, RepackUse, both_devices(), device_name);
+CUDAVISION_ON_BOTH_DEVICES(RepackUse);
 
 struct Refusal {
   const char* words;
@@ -89,26 +87,22 @@ TEST_P(RepackUse, RefusesStoragesWithWords) {
          }}}},
       {"GBR_10", {{"read such frames themselves", [](StoredLayout&) {}}}},
   };
-  on_device([&](Device& device) {
-    for (const auto& [name, list] : refusals)
-      for (const Refusal& refusal : list) {
-        StoredLayout storage = storage_named(name, 34, 10);
-        refusal.spoil(storage);
-        CUDAVISION_EXPECT_ERROR(Repack(device, storage, UnpackedForm::channels), invalid_argument,
-                                refusal.words);
-      }
-  });
+  for (const auto& [name, list] : refusals)
+    for (const Refusal& refusal : list) {
+      StoredLayout storage = storage_named(name, 34, 10);
+      refusal.spoil(storage);
+      CUDAVISION_EXPECT_ERROR(Repack(device, storage, UnpackedForm::channels), invalid_argument,
+                              refusal.words);
+    }
 }
 
 TEST_P(RepackUse, RefusesToPackLuminanceAlone) {
-  on_device([](Device& device) {
-    const RepackCase test =
-        plain_repack_case(33, 9, {"GBR_10", UnpackedForm::luminance, false}, Content::random, 1);
-    CaseFrames<RepackCase> frames(device, test);
-    Repack repack(device, test.storage(), UnpackedForm::luminance);
-    CUDAVISION_EXPECT_ERROR(repack.pack(frames.in, frames.out), invalid_argument,
-                            "luminance alone cannot be packed");
-  });
+  const RepackCase test =
+      plain_repack_case(33, 9, {"GBR_10", UnpackedForm::luminance, false}, Content::random, 1);
+  CaseFrames<RepackCase> frames(device, test);
+  Repack repack(device, test.storage(), UnpackedForm::luminance);
+  CUDAVISION_EXPECT_ERROR(repack.pack(frames.in, frames.out), invalid_argument,
+                          "luminance alone cannot be packed");
 }
 
 /// A frame that operations read themselves keeps its layout.

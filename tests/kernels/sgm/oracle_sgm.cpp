@@ -104,8 +104,7 @@ TEST(OraclePoints, AreThoseOfOpencv) {
   EXPECT_GT(equal, points_compared * 0.8);
 }
 
-/// What a camera does to the pictures of a pair. The pictures lie without padding in the blocks,
-/// and have this width.
+/// How cameras change a pair, whose pictures have this width and no padding.
 struct Cameras {
   const char* name;
   void (*spoil)(SgmInput& pair, std::size_t width);
@@ -178,9 +177,8 @@ sgm::Parameters parameters_of_libsgm() {
   return parameters;
 }
 
-/// Returns cv::StereoSGBM's map, with the same clean-up. Blocks of 3×3 pixels are its most accurate
-/// on these pairs. It does not match the leftmost columns, as many as there are disparities, so the
-/// pictures get as many more there.
+/// Returns cv::StereoSGBM's map with the same clean-up, in its best setting. The pictures are
+/// padded, as it does not match the leftmost columns.
 Maps opencv_maps(Device& device, const Seen& pair) {
   const int width = pair.left.width, height = pair.left.height;
   SgmInput input = pair.input;

@@ -24,8 +24,7 @@ FrameLayout random_layout_of(int bits, int width, int height, Random& random) {
   }
 }
 
-/// Returns the column of the right picture that a pixel of the left one shows. Blocks of pixels
-/// share a disparity, but one in sixteen pixels shows a column nearby.
+/// Blocks share a disparity, but one in sixteen pixels shows a column nearby.
 int seen_column(const SgmCase& test, int x, int y) {
   const auto block = static_cast<std::uint64_t>(x / 37 + 1000 * (y / 19));
   Random random(mixed_seed(test.content_seed, block));

@@ -46,34 +46,29 @@ struct SgmCase {
   FrameLayout confidence_layout() const { return gray_layout(layout.width, layout.height, 8); }
 };
 
-/// Returns the largest volume that a definition may process: so many entries, and fewer where
-/// frames must be small, so that tools that slow kernels down have less to watch.
+/// The largest volume for a definition: `entries`, fewer where frames must be small.
 int max_volume(int entries);
 
-/// Draws a frame size of at most max_pixels pixels, and of fewer if there are many disparities,
-/// because the definition is slow.
+/// Draws a size of at most max_pixels, less with many disparities.
 SgmCase make_sgm_case(std::uint64_t seed, int number, int max_pixels);
 
 /// Likewise with slanted_surfaces, and without compatibility, in which that has no effect.
 SgmCase make_slanted_sgm_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Likewise with noise, mostly with census_gradient. It is never automatic: that depends on the
-/// frames before, as in make_noisy_sgm_sequence().
+/// Likewise with fixed noise, mostly with census_gradient.
 SgmCase make_noisy_sgm_case(std::uint64_t seed, int number, int max_pixels);
 
 SgmCase plain_sgm_case(const FrameLayout& layout, const sgm::Parameters& parameters,
                        Content content, std::uint64_t seed);
 
-/// Draws valid parameters; every one of them varies but slanted_surfaces and noise, which
-/// are off.
+/// Draws valid parameters; slanted_surfaces and noise are off.
 sgm::Parameters random_sgm_parameters(Random& random);
 sgm::Parameters random_search(Random& random);
 
 /// Switches slanted_surfaces on. Switches compatibility off, in which that has no effect.
 void slant_surfaces(sgm::Parameters& parameters);
 
-/// The defaults, but with 32 disparities, for tests that must be quick, and with noise off, because
-/// its estimate depends on the frames before.
+/// The defaults with 32 disparities, and noise off, which depends on earlier frames.
 sgm::Parameters few_disparities();
 
 /// Returns few_disparities() after a change.

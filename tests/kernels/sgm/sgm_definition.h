@@ -44,12 +44,10 @@ Map defined_without_speckles(const sgm::StageConfig& config, const Map& map, int
 std::vector<std::uint8_t> defined_confidence(const sgm::StageConfig& config, const Map& map,
                                              const std::vector<std::uint8_t>& confidence);
 
-/// Returns the map without the numbers of less confidence. confidence is what defined_confidence()
-/// returns; theirs becomes 0.
+/// Unknown where confidence is less. `confidence` becomes 0 there.
 Map defined_confident(const Map& map, int threshold, std::vector<std::uint8_t>& confidence);
 
-/// The matching under noise. Variances and deviations are in sixteenths of a level.
-/// Returns −1 if the picture does not tell.
+/// The matching under noise, in sixteenths of a level; −1 if the picture is no evidence.
 int defined_noise_variance(const sgm::StageConfig& config, const Luminances& picture);
 
 struct DefinedNoise {
@@ -92,8 +90,7 @@ Map defined_refinement_of_filled(const sgm::StageConfig& config, const Luminance
 Map defined_smoothing(const sgm::StageConfig& config, const Luminances& picture,
                       const std::vector<std::uint8_t>& confidence, const Map& map);
 
-/// Returns the map after the filter over time, and keeps it in the history. Frames before a new
-/// scene do not count. `measured` is the map before it was filled.
+/// Filters over time and keeps the map in the history. `measured`: the unfilled map.
 Map defined_over_time(const Map& map, const Map& measured, const sgm::TemporalFilter& filter,
                       DefinedHistory& history);
 
@@ -106,8 +103,7 @@ struct DefinedMasks {
   const std::vector<bool>*left = nullptr, *right = nullptr;
 };
 
-/// parameters may have automatic values. Without temporal smoothing and persistence, the history
-/// is neither read nor changed.
+/// Parameters may be automatic. Without temporal ones, the history is not touched.
 struct DefinedStereo {
   Map disparities;
   std::vector<std::uint8_t> confidence;

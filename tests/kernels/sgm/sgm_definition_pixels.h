@@ -37,8 +37,7 @@ inline int level_at(const sgm::StageConfig& config, const Luminances& picture, i
          (config.bits - 8);
 }
 
-/// Returns the feature census_gradient of the samples at(dx, dy), which have `unit` steps for each
-/// level. exceeds(sum, sample) compares the mean, sum div 16, with a sample.
+/// census_gradient of at(dx, dy) in `unit` steps per level; exceeds() compares sum div 16.
 template <class At, class Exceeds>
 std::uint64_t gradient_feature(const At& at, int unit, const Exceeds& exceeds) {
   int sum = 0, sx = 0, sy = 0, dxx = 0;

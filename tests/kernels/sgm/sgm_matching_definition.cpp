@@ -3,7 +3,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
-#include <utility>
 
 #include "tests/kernels/sgm/sgm_definition.h"
 #include "tests/kernels/sgm/sgm_definition_pixels.h"

@@ -92,10 +92,8 @@ const Extreme<Change> extremes[] = {
     // The left-right check at its strictest.
     {"EqualDisparitiesOnly", "GRAY8", 90, 45, Content::natural,
      [](Parameters& p) { p.lr_max_diff = 0; }},
-    // Pictures that are processed in several chunks of columns or bands of rows, and other
-    // settings.
-    // 64, 128 and 256 disparities have kernels of their own. Where 2·P2 + 3·bits is 255, bytes just
-    // hold the sums of 8 paths.
+    // Several chunks of columns or bands of rows. 64, 128 and 256 disparities have own kernels; at
+    // 2·P2 + 3·bits = 255 sums of 8 paths just fit bytes.
     {"EightPathsInBytes", "GRAY8", 211, 75, Content::natural,
      [](Parameters& p) { p.paths = 8, p.disparities = 64; }},
     {"EightPathsInFullBytes", "GRAY8", 97, 46, Content::random,

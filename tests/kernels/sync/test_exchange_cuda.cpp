@@ -17,8 +17,7 @@
 namespace cudavision::test {
 namespace {
 
-/// Lets the test use the constants of HistogramExchange, which give the positions of words in its
-/// state.
+/// Gives access to the constants of HistogramExchange: positions of words in its state.
 struct NoAtomics {
   using Word = std::uint32_t;
 };

@@ -26,9 +26,8 @@ struct Memory {
   Word arrivals[kTables] = {};
 };
 
-/// Does the work of one block of a launch, with the same steps in the same order as the kernel:
-/// adds `count` to each bin of its table, of which all bins together must count `total`. Returns
-/// the last bin's complete count in the block that arrives last, else 0.
+/// Does a block's work with the kernel's steps. Returns the last bin's complete count in the block
+/// that arrives last, else 0.
 std::uint32_t run_block(Memory& memory, int block, std::uint32_t count, std::uint32_t total,
                         std::uint64_t seed) {
   Random random(seed);

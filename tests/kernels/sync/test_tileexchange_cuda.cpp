@@ -28,8 +28,7 @@ TileGrid grid_of(int width, int height) {
 
 class TileExchangeOnCard : public testing::Test {
  protected:
-  /// Makes the table of a gray frame `runs` times and compares each with the CPU's. Before each
-  /// run, overwrites the published words with words that another epoch could have written.
+  /// Makes a frame's table `runs` times after spoiling the published words.
   static void run(int width, int height, int runs) {
     CudaTestDevice card;
     WatchedDevice watched(*card);

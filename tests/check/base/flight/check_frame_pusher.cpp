@@ -89,8 +89,7 @@ TEST(test_nothing_starts_after_a_stop) {
   fail_unless_equals_int(stream.arrived(), 2);
 }
 
-// A thread that stops the pusher may be held up until the pusher has been opened again. The frames
-// since then count on: while they are in flight, nothing that they use may be freed.
+// A stop may be late. Frames since the reopening still count, so nothing they use is freed.
 TEST(test_a_late_stop_forgets_no_frame) {
   std::atomic<int> let_go{0};
   std::atomic<int> arrivals{0};
@@ -118,8 +117,7 @@ TEST(test_a_late_stop_forgets_no_frame) {
   fail_unless(stream.pusher->idle());
 }
 
-// After a flush in the pusher's thread, the streaming thread goes on while the push of the void
-// frame has not returned, which may in turn wait for the streaming thread.
+// After a flush in the pusher's thread, the streaming thread does not wait for the void push.
 TEST(test_new_limits_wait_for_no_push) {
   std::atomic<Stream*> flushed{nullptr};
   std::atomic<bool> goes_on{false};

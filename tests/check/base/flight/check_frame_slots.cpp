@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests who owns a frame in flight, and who waits for it. A stand-in for the CUDA device works only
 // when somebody waits for it, so a buffer that goes too early is noticed.
-#include <algorithm>
 #include <atomic>
 #include <optional>
 #include <thread>
@@ -196,8 +195,7 @@ TEST(test_buffers_outlive_their_work, .times(2)) {
   fail_unless_equals_int(buffers.alive(), 0);
 }
 
-// Whoever gets a buffer back may use the element, for which the slot must be free, and it may be
-// the last slot.
+// Whoever gets a buffer back may use the element, so its slot must be free by then.
 TEST(test_buffers_go_after_the_slot_is_free) {
   Element element;
   struct Owner {

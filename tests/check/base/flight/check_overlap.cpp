@@ -80,8 +80,7 @@ TEST(test_limit, .for_each_element()) {
 
 namespace {
 
-/// Returns how many frames are in flight automatically, according to the property's description:
-/// "at present 2", or "at present 3 on CUDA, 1 on the CPU".
+/// Reads the property's description: "at present 2", or "at present 3 on CUDA, 1 on the CPU".
 guint64 automatic_number(GstElement* element) {
   GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element), "frames-in-flight");
   const char* description = g_param_spec_get_blurb(spec);
@@ -119,8 +118,7 @@ TEST(test_automatic_number, .for_each_element()) {
   fail_unless_equals_int(feeder.finish(), GST_FLOW_OK);
 }
 
-// The number can change between two runs, and an invalid one does not keep the element from
-// starting later.
+// The number may change between two runs; an invalid one does not prevent later starts.
 TEST(test_number_of_the_next_run, .for_each_element()) {
   Overlap overlap(3);
   for (const auto& [text, limit] : {std::pair{"2", 2}, std::pair{"17", 0}, std::pair{"-1", 0},

@@ -87,8 +87,7 @@ TEST(test_flush_of_a_stream, .for_each_element()) {
 
 namespace {
 
-/// Sends the flush and the segment of a seek. Like a source that is asked to seek, waits in between
-/// until the thread that pushes frames has stopped.
+/// Sends the flush and segment of a seek; in between waits until the feeder has stopped.
 void seek(Overlap& overlap, const Feeder* feeder = nullptr) {
   overlap.filter().send_event(gst_event_new_flush_start());
   comes_true([&] { return feeder == nullptr || feeder->ended(); });
@@ -195,8 +194,7 @@ TEST(test_stop_between_frames, .for_each_element().times(std::size(overlaps))) {
   overlap.expect("stream-start caps allocation segment 0 1 2 drain");
 }
 
-// An error of downstream reaches upstream with a later frame. The frames after it are dropped.
-// After a flush, or if upstream tries again, all goes on.
+// Errors of downstream reach upstream with a later frame; a flush or another try goes on.
 TEST(test_flow_returns, .for_each_element().times(std::size(overlaps))) {
   const auto limit = static_cast<guint64>(overlaps[index]);
   for (GstFlowReturn flow : {GST_FLOW_EOS, GST_FLOW_NOT_LINKED, GST_FLOW_FLUSHING, GST_FLOW_ERROR,
@@ -257,8 +255,7 @@ TEST(test_eos_ends_with_its_segment, .for_each_element()) {
   }
 }
 
-// When an element posts an error, the frames before it have arrived downstream; there is one error,
-// and nothing comes after it. The element can be started again.
+// Frames before an error have arrived, one error is posted, nothing follows; then a restart.
 TEST(test_error, .for_each_element().times(std::size(overlaps))) {
   Overlap overlap(overlaps[index]);
   std::string arrivals_before;

@@ -25,8 +25,7 @@ Owned<GstBufferPool> pool_of(guint buffers, GstCaps* caps, gsize size) {
 GstBuffer* frame_of(GstBufferPool* pool, Overlap& overlap, guint64 number) {
   GstBuffer* buffer = nullptr;
   fail_unless_equals_int(gst_buffer_pool_acquire_buffer(pool, &buffer, nullptr), GST_FLOW_OK);
-  // ThreadSanitizer does not see that the pool orders threads; a mutex of the receiver does as
-  // well.
+  // ThreadSanitizer does not see that the pool orders threads; a mutex of the receiver does so.
   overlap.receiver().frame_count();
   const Owned<GstBuffer> frame(overlap.frame(number));
   const std::vector<std::uint8_t> bytes = bytes_of(frame);
@@ -131,8 +130,7 @@ TEST(test_offered_pool, .for_each_element()) {
 
 namespace {
 
-/// tested() with several frames in flight, and numbered frames for it in CUDA memory, whose
-/// pictures differ.
+/// tested() with frames in flight, and numbered frames for it in CUDA memory.
 class CudaOverlap {
  public:
   CudaOverlap(int frames_in_flight, const char* format, bool to_cuda)
@@ -254,8 +252,7 @@ TEST(test_flush_at_change_of_context,
   });
 }
 
-// The DISCONT of a frame that the pusher's thread pushes stays with that frame, though the next one
-// goes downstream in the streaming thread.
+// A frame keeps its DISCONT though the next one is pushed by the other thread.
 TEST(test_discont_of_a_gap,
      .for_each_element().times(std::size(overlaps)).unless(unless_testing_cuda())) {
   CudaUploader uploader;

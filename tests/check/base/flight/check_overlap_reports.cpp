@@ -79,8 +79,7 @@ Latency query_latency(Overlap& overlap) {
 
 }  // namespace
 
-// A frame goes on as soon as it is ready, but up to n - 1 frames can wait in the element. While
-// nobody knows for how long, there is no greatest latency.
+// Up to n - 1 frames wait; with an unknown frame duration there is no greatest latency.
 TEST(test_latency, .for_each_element()) {
   for (guint64 limit : {1, 2, 3, 8}) {
     Overlap overlap(static_cast<int>(limit));

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests what happens to a filter beside its frames: other threads ask it while it stops, the thread
-// that pushes its frames stops it, and the application configures that thread.
+// Tests what other threads do to a filter: queries while it stops, and stops in the pusher's
+// thread.
 #include "tests/check/common/streams/overlap.h"
 
 using namespace check;
 
 namespace {
 
-/// Races between threads show in some rounds only. In each of them CUDA allocates memory anew, so
-/// that there are fewer rounds in the same time.
+/// Races show in some rounds only. CUDA allocates memory in each, so there are few.
 class Rounds : public RoundsInTime {
  public:
   Rounds() : RoundsInTime(full_run() ? 8000 : 250) {}
@@ -19,8 +18,7 @@ bool asks_for_pool(Overlap& overlap, const Owned<GstCaps>& caps) {
   return gst_pad_peer_query(overlap.filter().source_pad(), query);
 }
 
-/// ThreadSanitizer does not see GLib count references, so not either that one thread frees what
-/// another one has used.
+/// ThreadSanitizer does not see GLib's reference counts, so it misses who frees last.
 std::string unless_counts_are_seen() {
 #if defined(__SANITIZE_THREAD__)
   return "GLib's references are invisible to ThreadSanitizer";
@@ -68,8 +66,7 @@ TEST(test_query_without_stream, .for_each_element()) {
   fail_unless(!asks_for_pool(overlap, caps), "in READY");
 }
 
-// A flush may end while the element stops and starts: FLUSH_STOP arrives even on a pad that is
-// inactive.
+// FLUSH_STOP may arrive while the element stops and starts: inactive pads take it, too.
 TEST(test_flush_stop_beside_stop, .times(std::size(numbers_in_flight))) {
   Overlap overlap(numbers_in_flight[index], {{"post-messages", "true"}});
   GstPad* const sink = GST_BASE_TRANSFORM_SINK_PAD(overlap.filter().element());
@@ -89,8 +86,7 @@ TEST(test_flush_stop_beside_stop, .times(std::size(numbers_in_flight))) {
   }
 }
 
-// A probe after the element stops it, in the thread that pushes, while the streaming thread waits
-// for that. The element can be started again.
+// A probe stops the element in the pushing thread, for which the streaming thread waits.
 TEST(test_probe_stops, .for_each_element().times(std::size(overlaps))) {
   for (GstState low : {GST_STATE_READY, GST_STATE_NULL}) {
     for (guint64 at : {100, 101, 110}) {
@@ -333,8 +329,7 @@ TEST(test_stream_status, .for_each_element().times(std::size(numbers_in_flight))
   }
 }
 
-// The application chooses a pool that has no thread. Caps decide how many frames are in flight, so
-// they bring the error.
+// The application's pool has no thread; caps, which decide the number in flight, fail.
 TEST(test_no_thread, .for_each_element()) {
   FilterHarness filter{{"frames-in-flight", "2"}};
   const Owned<GstTaskPool> pool(

@@ -137,8 +137,8 @@ TEST(test_idle_hands_on_cuda_memory,
   fail_unless(in == out);
 }
 
-// From GStreamer 1.24 on, the host does not wait for frames that come and go in CUDA memory, unless
-// a message is posted about them.
+// From GStreamer 1.24 on, the host does not wait for frames in CUDA memory unless it posts
+// messages.
 TEST(test_frames_in_stream_order, .for_each_element().unless(unless_testing_cuda())) {
   const FormatSpec& format = format_named("NV12");
   const Picture picture = make_picture(format, 35, 21, Content::natural, 1);
@@ -244,8 +244,7 @@ TEST(test_pipelines_on_the_least_used_gpu, .for_each_element().unless(unless_tes
     gst_element_set_state(pipeline, GST_STATE_NULL);
 }
 
-// The element stays on its own GPU, to which frames of the other one are copied. What it puts out
-// in CUDA memory, the other GPU reads in turn.
+// The element stays on its GPU; frames of the other GPU are copied, and the other reads its output.
 TEST(test_frames_of_another_gpu, .for_each_element().times(2).unless(unless_testing_two_gpus())) {
   const int ours = static_cast<int>(index), theirs = 1 - ours;
   CudaUploader other_uploader(theirs), own_uploader(ours);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests which of several GPUs an element chooses, with stand-ins for the CUDA device and
-// libgstcuda.
+// Tests which of several GPUs an element chooses, with stand-ins for devices and libgstcuda.
 #include <algorithm>
 #include <memory>
-#include <string>
 #include <thread>
 #include <vector>
 

@@ -68,8 +68,7 @@ TEST(test_pool_of_downstream, .for_each_element().times(formats().size())) {
   }
 }
 
-// The answer to upstream's ALLOCATION query allows any strides, and the element processes frames
-// of the offered pool.
+// The pool offered to upstream allows any strides, and its frames are processed.
 TEST(test_pool_for_upstream, .for_each_element()) {
   for (const FormatSpec& format : formats()) {
     FilterHarness filter;
@@ -142,8 +141,7 @@ Owned<GstBufferPool> pool_of_pages(GstCaps* caps, gsize size) {
 
 }  // namespace
 
-// Other elements' pools give the same memory again and again, which CUDA page-locks after a while.
-// The one upstream frees its memory while the element lives, or afterwards.
+// Memory that recurs is page-locked after a while. Upstream frees it before or after the element.
 TEST(test_memory_that_comes_back, .for_each_element().times(2)) {
   // 33 pages.
   constexpr int width = 352, height = 256;

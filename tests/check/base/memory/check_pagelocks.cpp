@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests which memory of others is page-locked, and when it is unlocked, with a stand-in for the
-// CUDA device.
+// Tests which memory of others is page-locked and unlocked, with a stand-in for the device.
 #include <sys/mman.h>
 
 #include <thread>
@@ -200,8 +199,6 @@ class Mapping {
     frames_.clear();
     munmap(bytes_, size_);
   }
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
 
   const std::vector<Owned<GstBuffer>>& frames() const { return frames_; }
 
@@ -231,9 +228,7 @@ TEST(test_mapped_memory_is_locked, .times(2)) {
   expect_locks(0, 4, "freed");
 }
 
-// Frames from the heap share their first and last page with other memory, which may be the next
-// frame. The rows in these pages are staged, for input and output. FakeDevice accepts only whole
-// pages, and each of them once.
+// Frames share their first and last page with others: rows in these pages are staged.
 TEST(test_frames_that_share_pages, .times(2)) {
   reset_fake_transfers();
   const bool writes = index == 1;

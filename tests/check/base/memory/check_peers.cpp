@@ -23,8 +23,7 @@ FrameFormat nv12() {
   return frame_format_from_caps(caps.get());
 }
 
-/// Makes a frame whose memories, one or one for each plane, lie in these contexts. The bytes of the
-/// i-th memory are value + i.
+/// Makes a frame of one memory, or one per plane, in these contexts; memory i has value + i.
 Owned<GstBuffer> new_frame(guint8 value, const CudaContext& first, const CudaContext* second = {}) {
   Owned<GstBuffer> buffer(gst_buffer_new());
   gst_buffer_append_memory(buffer,

@@ -197,8 +197,7 @@ TEST(test_page_locked_frames) {
   fail_unless_equals_int(waits, 1);
 }
 
-// The first frames of a pad are staged as a whole; later only rows at both ends are, wherever pages
-// begin. Memory is allocated for what there is to stage, and seldom.
+// The first frames are staged whole, later ones only at both ends; memory is seldom allocated.
 TEST(test_memory_for_staging) {
   const FrameLayout layout = layout_of({{1920, 1080}});
   constexpr std::size_t frame_bytes = 1920 * 1080;
@@ -217,8 +216,7 @@ TEST(test_memory_for_staging) {
   fail_unless_equals_int(device.allocations[1], frame_bytes);
 }
 
-// While one piece is on its way to the device, the next is still to be copied: it arrives with what
-// is written to it meanwhile.
+// A piece is copied while the one before is on its way, so later writes to it arrive.
 TEST(test_uploads_overlap_with_copies) {
   const FrameLayout layout = large_layout();
   const int rows = layout.planes[0].rows;
@@ -262,8 +260,7 @@ TEST(test_downloads_overlap_with_copies) {
   fail_unless(all_are(host.frame().planes[0], 7));
 }
 
-// If the device fails in the middle of a frame, the error comes through, and the next frame is as
-// good as any.
+// If the device fails in mid-frame, the error comes through and the next frame works.
 TEST(test_errors_in_the_middle, .times(3)) {
   const FrameLayout layout = large_layout();
   HookedDevice device;

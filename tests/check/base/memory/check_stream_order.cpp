@@ -117,8 +117,7 @@ void copy_frame(Device& device, const ConstFrame& in, const Frame& out) {
 
 }  // namespace
 
-// Pools of two buffers each, so that memory is written to again while the frame before may still be
-// read.
+// Pools of two buffers: memory is written again while the frame before may still be read.
 TEST(test_order_without_waiting, .times(carried_count* fast_count)) {
   Element element;
   const CudaContext& context = element.context;
@@ -296,8 +295,7 @@ TEST(test_abandoned_frames) {
     fail_unless_equals_int(bytes_of(gst_buffer_peek_memory(frame, p), GST_MAP_READ).data[0], 3);
 }
 
-// The caps tell whether frames will be in the order of a stream: those in CUDA memory, from 1.24
-// on.
+// The caps decide whether frames are in stream order: in CUDA memory, from 1.24 on.
 TEST(test_order_of_formats) {
   FrameFormat format = nv12();
   fail_unless(!order_is_known(format));

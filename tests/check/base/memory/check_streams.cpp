@@ -114,8 +114,6 @@ class Pool {
         format_(frame_format_from_caps(caps_)),
         pool_(new_cuda_frame_pool(context, format_)) {}
   ~Pool() { gst_buffer_pool_set_active(pool_, FALSE); }
-  Pool(const Pool&) = delete;
-  Pool& operator=(const Pool&) = delete;
 
   const FrameFormat& format() const { return format_; }
 
@@ -261,8 +259,7 @@ TEST(test_memory_carries_the_stream_of_a_neighbour, .unless(unless_driver())) {
   fail_unless(stream_of(frame) == if_carried(neighbours));
 }
 
-// Memory carries the stream of its pool, also in a format that libgstcuda does not know, and a
-// neighbour finds it in the pool's configuration.
+// Memory carries its pool's stream, also in formats unknown to libgstcuda; neighbours find it.
 TEST(test_stream_of_a_pool, .unless(unless_driver())) {
   const CudaContext context = new_context();
   for (const char* format : {"NV12", "GRAY8"}) {

@@ -14,8 +14,7 @@ namespace check {
 
 using namespace cudavision;
 
-// Frames of 36 pages. Larger ones are copied by several threads, which hand them to each other with
-// atomics of TBB that ThreadSanitizer does not see.
+// 36 pages. Larger frames are copied by TBB's threads, which ThreadSanitizer does not see.
 constexpr int width = 512, height = 288;
 constexpr std::size_t frame_bytes = std::size_t{width} * height;
 constexpr gsize page_alignment = 4095;
@@ -30,8 +29,7 @@ inline const FrameFormat& gray_format() {
   return format;
 }
 
-/// Makes a buffer of system memory. By default it consists of whole pages, so that all of it can be
-/// locked.
+/// Makes a buffer of system memory, by default of whole pages, so that all can be locked.
 inline GstBuffer* new_frame(gsize alignment = page_alignment, gsize bytes = frame_bytes) {
   GstAllocationParams params;
   gst_allocation_params_init(&params);

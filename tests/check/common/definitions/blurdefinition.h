@@ -33,8 +33,7 @@ struct Blur {
   std::string description() const;
 };
 
-/// If the settings change nothing, the result has every byte of the input. Otherwise the components
-/// that are blurred are rewritten and every other byte is copied.
+/// Without a change every byte is the input's, else only blurred components are rewritten.
 Picture blurred(const Picture& picture, const Blur& how);
 
 }  // namespace check

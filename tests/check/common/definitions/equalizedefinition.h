@@ -34,8 +34,7 @@ Picture equalized_by_regions(const Picture& picture, const Equalization& how,
 
 class SmoothedEqualization {
  public:
-  /// The arguments are those of a frame: `elapsed` is the time since the one before it, in ns.
-  /// With regions, only their pixels count.
+  /// `elapsed`: since the frame before, in ns. With regions, only their pixels count.
   Picture next(const Picture& picture, const Equalization& how, double elapsed,
                double smoothing_time, double scene_cut_threshold, const Regions* regions = nullptr);
 

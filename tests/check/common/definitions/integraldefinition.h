@@ -47,8 +47,7 @@ struct Tensor {
 
 Tensor tensor_of(const Picture& picture, const Integral& how);
 
-/// Returns mean, stddev or the picture of a table, in GRAY8 or GRAY16_LE. For mean and
-/// stddev, the format must be natural_format().
+/// Returns mean, stddev or a table's picture. Mean and stddev need natural_format().
 Picture gray_picture_of(const Picture& picture, const Integral& how, const FormatSpec& format);
 /// Returns GRAY16_LE for mean and stddev of more than 8 bits, and GRAY8 in all other cases.
 const FormatSpec& natural_format(const Picture& picture, Output output);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Stands for libcuda.so.1 where a test calls libgstcuda without a GPU. Device memory is host
-// memory, and streams are empty: nothing is copied or launched.
+// Replaces libcuda.so.1: device memory is host memory, and nothing is copied or launched.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>

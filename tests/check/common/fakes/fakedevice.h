@@ -23,10 +23,8 @@ FakeTransfers fake_transfers();
 void reset_fake_transfers();
 void fail_page_locks(bool fail);
 
-/// Stands for the CUDA device: it calls itself one, but does all work at once on the CPU. It fails
-/// the test where CUDA would fail: if no context is current, or if memory is unlocked in another
-/// context than it was locked in, or overlaps what is locked; and where pages are locked that are
-/// not the memory's alone.
+/// A CUDA device that works at once on the CPU. It fails the test where CUDA would: without a
+/// current context, for wrong or overlapping locks, and for pages of others.
 class FakeDevice final : public cudavision::Device {
  public:
   cudavision::DeviceKind kind() const noexcept override { return cudavision::DeviceKind::cuda; }

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <cstddef>
 #include <memory>
 
 #include "cuda/core/device.h"
 
-/// Streams in which work waits until somebody needs it, as it may on a GPU that is busy. So whoever
-/// reads too early finds old data, and whoever overwrites too early is noticed when the stream of
-/// the reader comes late.
+/// Streams in which work waits until somebody needs it, so that reading or overwriting too early is
+/// noticed.
 namespace check {
 
 /// Makes a stream, which lives until the program ends.

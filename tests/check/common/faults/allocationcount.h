@@ -6,8 +6,7 @@
 /// Counts the allocations of host memory by all threads and libraries of this process.
 namespace check {
 
-/// Returns a reason to skip the test if a sanitizer replaces the allocator, whose calls are then
-/// not counted.
+/// A reason to skip the test if a sanitizer replaces the allocator.
 std::string unless_allocations_count();
 
 class AllocationCount {

@@ -32,8 +32,7 @@ long long heap_bytes() {
   return static_cast<long long>(info.uordblks) + static_cast<long long>(info.hblkhd);
 }
 
-/// Returns the number of bytes in use on the first GPU according to its driver, or −1 if the
-/// driver's management library is missing.
+/// Returns the bytes in use on the first GPU, or −1 without the management library.
 long long gpu_bytes() {
   struct Memory {
     unsigned long long total, free, used;

@@ -3,8 +3,7 @@
 
 #include <vector>
 
-/// The layout of each video format, written down independently of GstVideoFormatInfo and of the
-/// plug-in's own table, so that a mistake in either shows.
+/// The layout of each format, independent of GstVideoFormatInfo and of the plug-in's table.
 namespace check {
 
 /// Sample x of a row lies at byte offset + step·x of that row of the plane.
@@ -16,16 +15,14 @@ struct Place {
   int depth = 0;  ///< bits of the sample in that word; 0: the sample has a byte or word of its own
 };
 
-/// A component has one sample for every `pixels` pixels and one row for every `lines` lines, both
-/// rounded up.
+/// One sample for every `pixels` pixels, one row for every `lines` lines, both rounded up.
 struct Component {
   Place place;
   int pixels = 1;
   int lines = 1;
 };
 
-/// A plane has one group of bytes for every `pixels` pixels and one row for every `lines` lines of
-/// the picture, both rounded up.
+/// One group of bytes for every `pixels` pixels, one row for every `lines` lines, rounded up.
 struct PlaneSpec {
   int pixels;
   int bytes;

@@ -17,12 +17,10 @@ inline constexpr Photograph photographs[] = {{"fruits.jpg", "jpegdec"},
                                              {"box_in_scene.png", "pngdec"},
                                              {"aloeL.jpg", "jpegdec"}};
 
-/// Returns the path of a picture in CUDAVISION_TEST_PICTURES, or else in the folder of Debian's
-/// opencv-doc. It must be in picturefiles.inc.
+/// Returns a picture's path in CUDAVISION_TEST_PICTURES or opencv-doc; see picturefiles.inc.
 std::string picture_file(const std::string& name);
 
-/// Returns the film of a street in Debian's opencv-doc, or its first frames in H.264, for a GPU
-/// host that can decode nothing else.
+/// Returns opencv-doc's film of a street, or its first frames in H.264 on GPU hosts.
 std::string street_film();
 /// Why tests of this film cannot run; empty if they can.
 std::string unless_street();
@@ -36,8 +34,7 @@ struct BeforeAfter {
   Picture before, after;
 };
 
-/// Decodes a file, converts it to the format, and returns the element's input and output.
-/// `more_caps` and `element` are parts of a launch line.
+/// Returns the element's input and output. `more_caps` and `element` are parts of a launch line.
 BeforeAfter photograph_through(const Photograph& photograph, const FormatSpec& format,
                                const std::string& more_caps, const std::string& element);
 

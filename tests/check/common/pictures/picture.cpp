@@ -3,7 +3,6 @@
 
 #include <gst/video/video.h>
 
-#include <algorithm>
 #include <cstring>
 #include <random>
 

@@ -8,8 +8,7 @@
 
 namespace check {
 
-/// Fails the test unless the buffer and its caps are exactly those of the tensor, in the memory
-/// that the caps name.
+/// Expects exactly the tensor's bytes and caps, in the memory that the caps name.
 void expect_tensor(GstBuffer* buffer, const GstCaps* caps, const Tensor& expected,
                    const std::string& what);
 void expect_tensor(FilterHarness& filter, const Picture& picture, const Integral& how,

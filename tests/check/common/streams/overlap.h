@@ -7,14 +7,12 @@
 
 namespace check {
 
-/// Runs a test for each of these numbers of frames in flight: TEST(name,
-/// .times(std::size(overlaps))).
+/// Use: TEST(name, .times(std::size(overlaps))).
 constexpr int overlaps[] = {2, 3, 8};
 /// The same, and one frame after the other.
 constexpr int numbers_in_flight[] = {1, 2, 3, 8};
 
-/// tested() with several frames in flight, and numbered frames for it, whose pictures differ. It
-/// has accepted the caps of these frames.
+/// tested() with frames in flight, after the caps of its numbered frames.
 class Overlap {
  public:
   explicit Overlap(int frames_in_flight, const Properties& more = {});
@@ -30,8 +28,7 @@ class Overlap {
     return [](guint64 number) { return numbered_frame(number); };
   }
 
-  /// Waits until this has arrived downstream since the last call of Receiver::forget(); fails the
-  /// test if something else arrives.
+  /// Waits for these arrivals since Receiver::forget(); anything else fails the test.
   void expect(const std::string& arrivals);
   /// Expects that all frames that the receiver has kept show the right pictures.
   void expect_pictures();
@@ -51,8 +48,7 @@ inline GstPad* src_of(Overlap& overlap) {
   return GST_BASE_TRANSFORM_SRC_PAD(overlap.filter().element());
 }
 
-/// Calls act() when the frame with this number passes the source pad of the element, in the thread
-/// that pushes the frame.
+/// Calls act() when this frame passes the source pad, in the thread that pushes it.
 class AtFrame {
  public:
   AtFrame(GstPad* src, guint64 number, std::function<void()> act)

@@ -18,14 +18,11 @@ namespace check {
 /// Frames of these tests are numbered, and follow each other at 25 frames per second.
 constexpr GstClockTime frame_duration = 40 * GST_MSECOND;
 
-/// Stands downstream of a filter: notes what arrives, in order, and can hold it up. Its destructor
-/// stops the filter.
+/// Downstream of a filter: notes and can hold up what arrives. Its destructor stops the filter.
 class Receiver {
  public:
   explicit Receiver(FilterHarness& filter);
   ~Receiver();
-  Receiver(const Receiver&) = delete;
-  Receiver& operator=(const Receiver&) = delete;
 
   void close();
   void open();
@@ -41,8 +38,7 @@ class Receiver {
   void stop();
   void start();
 
-  /// Returns the numbers of the frames, and the names of the events and serialized queries, that
-  /// have arrived: "stream-start caps allocation segment 0 1 eos". Frames without time are "-".
+  /// Returns what has arrived: "stream-start caps allocation segment 0 1 eos"; "-" without time.
   std::string arrivals();
   std::size_t frame_count();
   bool holds_frame();

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests the reading of calibrations. check_stereo_maps.cpp tests the maps.
-#include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <opencv2/calib3d.hpp>  // before gstcheck.h, which defines fail
 

@@ -86,8 +86,7 @@ TEST(test_without_texture) {
 
 namespace {
 
-/// Returns the texts of the warnings for pairs a second apart, of which the right pictures are
-/// moved down by these numbers of rows.
+/// Returns the warnings for pairs whose right pictures are moved down by these rows.
 std::string warnings_for_rows(const std::vector<int>& rows) {
   const Pair pair = wall();
   StereoHarness stereo(inspecting());
@@ -174,9 +173,8 @@ guint64 frames_in(const Owned<GstElement>& sink) {
 
 }  // namespace
 
-// Drops the frames of one camera for a while, from the start or from the tenth on. Its events pass:
-// a live source does not know its latency before it has negotiated caps, and without these nothing
-// would make GstAggregator ask again.
+// Drops one camera's frames for a while, but not its events: without caps GstAggregator would not
+// ask for the latency again.
 TEST(test_silent_camera, .times(2)) {
   const bool from_the_start = index == 0;
   const Owned<GstElement> pipeline = new_pipeline(

@@ -60,8 +60,7 @@ TEST(test_yaw, .times(3).unless(unless_built_with_opencv())) {
   fail_unless(rig.stereo().messages().count(GST_MESSAGE_INFO) >= 1);
 }
 
-// The property is live, and each value counts once: what moves in front of the place later does not
-// turn the camera.
+// The property is live, and each value counts once, whatever moves there later.
 TEST(test_live, .unless(unless_built_with_opencv())) {
   const Turn turn = {0, 0.25, 0};
   Rig rig(at_distance());

@@ -176,8 +176,7 @@ TEST(test_infinity) {
   expect_map(make_rectification(read(file), 640, 480, -1).right, cv_map(cameras, true));
 }
 
-// The maps of planes are those of OpenCV for matrices that count in samples. A sample lies in the
-// middle of its pixels.
+// Plane maps are OpenCV's for matrices in samples, which lie in the middle of their pixels.
 TEST(test_maps_of_planes) {
   for (const bool fisheye : {false, true}) {
     Folder folder;
@@ -309,8 +308,7 @@ TEST(test_texts_that_end_early) {
   }
 }
 
-// Even long files of programs are not nested deeply, with two ends of lines and with a byte order
-// mark.
+// Long files of programs are not nested deeply, with any line ends and byte order marks.
 TEST(test_texts_of_programs) {
   Folder folder;
   const std::string pairs = times(5000, "[-1.5, 2e-07], ") + "[0, 0]";

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests what cudasgmstereo says of, and does about, a right camera that has turned in its mount.
-#include <algorithm>
 #include <cmath>
 
 #include "gst/sgmstereo/rig/delayedresult.h"
@@ -86,8 +85,7 @@ TEST(test_good_cameras, .times(correctors().size()).unless(unless_built_with_ope
   fail_unless(warned.last_said().has("rows-off"));
 }
 
-// Pictures that are not taken at the same time are no turns, and no cameras that look in different
-// directions.
+// Pictures that are not simultaneous are neither turns nor diverging cameras.
 TEST(test_not_simultaneous, .times(correctors().size()).unless(unless_built_with_opencv())) {
   Rig cameras(correctors()[index].properties);
   for (int i = 0; i < 24; ++i)
@@ -154,8 +152,7 @@ TEST(test_corrected_calibration, .unless(unless_built_with_opencv())) {
   }
 }
 
-// A map takes effect a fixed number of pairs after it has been decided, whatever is in flight, and
-// between two pairs.
+// A map takes effect between two pairs, a fixed number of pairs after the decision.
 TEST(test_when, .unless(unless_built_with_opencv())) {
   const Turn turn = {0.4, 0, -0.3};
   std::vector<Picture> expected;

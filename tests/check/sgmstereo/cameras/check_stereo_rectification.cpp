@@ -78,8 +78,7 @@ TEST(test_known_depth, .times(2 * std::size(planes)).unless(unless_built_with_op
   fail_unless(errors.pixels > width * height / 2, "the test sees %d pixels", errors.pixels);
   fail_unless(errors.known > 0.99, "%.3f are known", errors.known);
   fail_unless(std::abs(errors.mean) < 0.1, "the mean error is %.3f sixteenths", errors.mean);
-  // Between whole pixels, Semi-Global Matching itself is less exact. Cameras without distortion,
-  // which need no rectification, show how much.
+  // Undistorted cameras show how inexact matching itself is between whole pixels.
   const Photographs ideal(ideal_camera(0), ideal_camera(baseline), plane);
   const Errors best = errors_of(map_of({}, ideal.left, ideal.right), photographs);
   fail_unless(errors.within_one > best.within_one - 0.05, "%.3f instead of %.3f are exact",

@@ -78,8 +78,7 @@ TEST(test_as_it_is, .times(formats().size())) {
     }
 }
 
-// The element prefers the format of the frames. Their colorimetry stays, and gray of limited range
-// says so.
+// The pad prefers the frames' format and colorimetry; gray of limited range says so.
 TEST(test_caps) {
   struct Row {
     const char* format;
@@ -257,8 +256,7 @@ TEST(test_rectified, .times(2 * std::size(plain_formats)).unless(unless_built_wi
       gray_of(out), name);
 }
 
-// Chroma comes from the places where the luma beside it does. What the camera does not see is black
-// in the range of the format.
+// Chroma comes from the luma's places. Unseen places are black in the format's range.
 TEST(test_rectified_chroma,
      .times(2 * std::size(chroma_formats)).unless(unless_built_with_opencv())) {
   const bool fisheye = index % 2 == 1;

@@ -74,8 +74,7 @@ TEST(test_figures) {
   }
 }
 
-// One such pair among others may be an accident; the only pair of a stream counts. The warning
-// comes once until the element starts again.
+// One such pair among others may be an accident. The warning comes once per start.
 TEST(test_confirmation) {
   const Pair repeating = chessboard_wall(12);
   StereoHarness stereo(inspecting());

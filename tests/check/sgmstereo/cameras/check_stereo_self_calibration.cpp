@@ -80,8 +80,7 @@ TEST(test_turned, .unless(unless_built_with_opencv())) {
   fail_unless(information.size() >= rig.last_said().calibrations());
 }
 
-// Lenses that distort, in cameras that look in different directions: rows are nearly as near as
-// with the calibration.
+// Distorted, diverging cameras: rows nearly as good as with the calibration.
 TEST(test_distorted, .unless(unless_built_with_opencv())) {
   const CalibrationFile file(false);
   const Properties search{{"num-disparities", "64"}, {"focal-length", "260"}};
@@ -107,8 +106,7 @@ TEST(test_distorted, .unless(unless_built_with_opencv())) {
   expect_rows(rig, 0.5, 0.5);
 }
 
-// OpenCV's photographs of chessboards: rows within half a pixel, and as much is known as with a
-// file.
+// OpenCV's chessboards: rows within half a pixel, as much known as with a file.
 TEST(test_chessboards, .unless(unless_chessboards())) {
   const std::vector<ChessboardPair> pairs = chessboards();
   const ChessboardCalibration file;
@@ -184,8 +182,7 @@ TEST(test_pads, .unless(unless_built_with_opencv())) {
   expect_words(stereo.messages().text(GST_MESSAGE_WARNING), {"no measures", "baseline", "width"});
 }
 
-// A calibration outlives flushes, new caps, also of another size, and ends with a stop, or when the
-// cameras show something else.
+// A calibration outlives flushes and caps; it ends with a stop or another scene.
 TEST(test_life, .unless(unless_built_with_opencv())) {
   Rig rig(calibrating());
   rig.send(turned, 8);

@@ -18,8 +18,7 @@ std::vector<ChessboardPair> chessboards();
 /// Why a test of them cannot run, or would take too long; empty if it can.
 std::string unless_chessboards();
 
-/// Their calibration in a file, which is removed with the object: what pipelines/calibrate.py makes
-/// of these photographs.
+/// pipelines/calibrate.py's calibration of these photographs, in a temporary file.
 class ChessboardCalibration {
  public:
   ChessboardCalibration();

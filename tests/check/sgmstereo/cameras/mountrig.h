@@ -9,8 +9,7 @@
 #include "tests/check/common/stereoharness.h"
 #include "tests/check/sgmstereo/cameras/turnedcameras.h"
 
-/// Two cameras of a moving scene, the right one of which has turned in its mount, and the element
-/// that matches their pictures.
+/// Two cameras of a moving scene, the right one turned in its mount, and the element.
 namespace check {
 
 constexpr GstClockTime frame_time = 40 * ms;

@@ -2,13 +2,11 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 #include <string>
 
 #include "tests/check/common/stereoharness.h"
 
-/// A scene of known depth, as two distorted cameras see it, and their calibration. None of this
-/// uses OpenCV, so that it can test a GPU host that lacks it.
+/// A scene of known depth seen by two distorted cameras, and their calibration, without OpenCV.
 namespace check {
 
 constexpr int camera_width = 320, camera_height = 240;
@@ -22,8 +20,7 @@ struct Vector {
 
 using Rotation = std::array<double, 9>;
 
-/// A camera with its distortion. The rotation turns its coordinates into those of the rectified
-/// pair.
+/// A distorted camera. The rotation turns its coordinates into the rectified pair's.
 struct Camera {
   bool fisheye;
   double fx, fy, cx, cy;
@@ -42,8 +39,7 @@ Camera left_camera(bool fisheye);
 Camera right_camera(bool fisheye);
 Camera ideal_camera(double position);
 
-/// A plane. Its disparity is near in the middle of the rectified picture, and grows by the slopes
-/// per pixel.
+/// A plane: its disparity in the picture's middle, and its slopes per pixel.
 struct Plane {
   double middle, slope_x = 0, slope_y = 0;
 
@@ -84,8 +80,7 @@ class CalibrationFile {
 
 /// Why a test of a calibration cannot run; empty if it can.
 std::string unless_built_with_opencv();
-/// Likewise under a sanitizer, where long streams and photographs keep a processor busy for
-/// minutes.
+/// Also skips long streams and photographs under a sanitizer.
 std::string unless_fast();
 
 }  // namespace check

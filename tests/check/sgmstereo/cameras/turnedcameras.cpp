@@ -10,8 +10,7 @@ namespace {
 
 using Matrix = std::array<double, 9>;
 
-/// Returns the rotation by a vector in radians, by the series of the exponential of its cross
-/// product.
+/// Returns the rotation by a vector in radians, by the series of the matrix exponential.
 Matrix rotation(double x, double y, double z) {
   const Matrix cross = {0, -z, y, z, 0, -x, -y, x, 0};
   Matrix sum = {1, 0, 0, 0, 1, 0, 0, 0, 1}, power = sum;

@@ -3,24 +3,20 @@
 
 #include <array>
 #include <functional>
-#include <string>
 
 #include "tests/check/common/definitions/stereodefinition.h"
 #include "tests/check/common/stereoharness.h"
 
-/// A moving scene of known depth, as two cameras see it of which the right one has turned in its
-/// mount, and photographs that such a camera would have taken.
+/// A moving scene of known depth, a turned right camera, and turned photographs.
 namespace check {
 
-/// How the right camera has turned: a rotation by the vector (pitch, yaw, roll), which takes a
-/// direction of the rectified pair (x to the right, y down, z forward) to the camera's own.
+/// The right camera's rotation vector (pitch, yaw, roll); x is right, y down, z forward.
 struct Turn {
   double pitch = 0, yaw = 0, roll = 0;  ///< in degrees
   double zoom = 1;                      ///< its focal length, relative to the left one's
 };
 
-/// A camera that has turned. Its pictures, and those of an upright one, have this size and focal
-/// length, in pixels.
+/// A turned camera. Its pictures, and upright ones, have this size and focal length in pixels.
 class TurnedCamera {
  public:
   TurnedCamera(const Turn& turn, int width, int height, double focal_length);
@@ -53,13 +49,11 @@ class MovingScene {
   double focal_length_;
 };
 
-/// Returns the picture that a turned camera takes of what an upright one has photographed. Places
-/// beyond its edges have the nearest pixel.
+/// Returns a turned camera's picture of an upright one; edges repeat the nearest pixel.
 Picture turned_photograph(const Picture& upright, const TurnedCamera& camera);
 
-/// Returns the share of the pixels that are wrong by more than a pixel or unknown, of those whose
-/// disparity is known to be true_disparity(x, y) and not 0, and whose partner the right camera
-/// sees.
+/// Returns the share of pixels that are unknown or off by more than a pixel, of those with a true
+/// disparity that both cameras see.
 template <class TrueDisparity>
 double wrong_share(const Picture& map, const TurnedCamera& right,
                    const TrueDisparity& true_disparity);

@@ -16,9 +16,7 @@ void expect_no_allocations(WatchedDevice& device, int runs, const Run& run) {
   run(0);
   device.finish();
   const int allocations = device.allocations();
-  // A thread of the pool allocates when it joins its first loop. On a machine with many cores this
-  // can happen in any run, so one round without allocations is enough to pass; an operation that
-  // allocates would do so in every round.
+  // A thread of the pool allocates in its first loop, so one round without allocations is enough.
   int news = 1;
   for (int round = 0; round < 50 && news > 0; ++round) {
     const int before = new_calls();

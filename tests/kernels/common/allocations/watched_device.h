@@ -16,8 +16,7 @@ inline View<std::uint8_t> bytes_of(void* data, std::size_t size) {
           static_cast<std::ptrdiff_t>(size)};
 }
 
-/// A device that records allocations, so that a test can count them or fill an operation's scratch
-/// memory with poison. With a filling, it fills new device memory with this byte.
+/// Records allocations; with a filling, fills new device memory with this byte.
 class WatchedDevice final : public Device {
  public:
   explicit WatchedDevice(Device& device, std::optional<std::uint8_t> filling = {})

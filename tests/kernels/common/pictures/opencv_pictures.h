@@ -5,9 +5,7 @@
 
 #include "tests/kernels/common/contents.h"
 
-/// Conversions between frames and OpenCV's matrices, for the programs that compare with OpenCV. The
-/// layouts have one plane with interleaved channels. These programs compare the CPU device with
-/// OpenCV; the other tests compare the CUDA device with the CPU device.
+/// Frames as OpenCV's matrices: one plane with interleaved channels, on the CPU device.
 namespace cudavision::test {
 
 inline Frame frame_of(const cv::Mat& image) {
@@ -24,8 +22,7 @@ inline cv::Mat painted(const FrameLayout& layout, Content content, std::uint64_t
   return image;
 }
 
-/// Returns the result for an image of an operation on the CPU device. `more` are what run() takes
-/// between input and output.
+/// Returns the CPU's result for an image. `more`: run()'s arguments between in and out.
 template <class Operation, class... More>
 cv::Mat output_of(Operation operation, const cv::Mat& image, const More&... more) {
   cv::Mat result(image.rows, image.cols, image.type());

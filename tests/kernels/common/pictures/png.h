@@ -15,8 +15,7 @@ struct GrayPicture {
   std::vector<std::uint8_t> samples() const;
 };
 
-/// Reads a PNG file without an image library, because GPU hosts may lack one. Throws
-/// std::runtime_error with the file's name if the picture is not gray of 8 or 16 bits.
+/// Reads gray PNG without a library, which GPU hosts lack. Throws std::runtime_error.
 GrayPicture read_png(const std::string& path);
 
 }  // namespace cudavision::test

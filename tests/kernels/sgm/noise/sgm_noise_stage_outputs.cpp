@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The outputs of the stages under noise, by the definition and by a device.
-#include <cmath>
-
 #include "tests/kernels/sgm/stages/sgm_stage_memory.h"
 
 namespace cudavision::test {

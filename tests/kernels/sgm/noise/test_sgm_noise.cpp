@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that the noise in use is near the true one and does not pump, and that CUDA's arithmetic is
-// exact.
+// Tests that the noise in use is near the true one, and CUDA's exact arithmetic.
 #include <algorithm>
 #include <cmath>
 
@@ -21,8 +20,7 @@ TEST(Noise, RootsAreExact) {
   }
 }
 
-/// Returns what CUDA computes for filtered_sample(), with a reciprocal that is off by `error` of
-/// it.
+/// CUDA's filtered_sample() with a reciprocal that is off by `error` of it.
 std::uint32_t sample_by_floats(std::uint32_t level, std::uint32_t sum, std::uint32_t variance,
                                std::uint32_t noise, double error) {
   const auto minus_variance = -static_cast<float>(variance);
@@ -91,46 +89,41 @@ TEST(Noise, StateDoesNotPump) {
   EXPECT_LE(state.used.variance, 2 * 64u);
 }
 
-class MeasuredNoise : public EitherDevice {};
+CUDAVISION_ON_BOTH_DEVICES(MeasuredNoise);
 
-INSTANTIATE_TEST_SUITE_P(Devices, MeasuredNoise, both_devices(), device_name);
-
-/// Frames of one camera have the same noise, which is measured a little differently in each. Bars
-/// above and below them have none, and do not count.
+/// One camera's frames vary in measured noise. Bars have none and do not count.
 TEST_P(MeasuredNoise, IsNearAndStays) {
-  on_device([](Device& device) {
-    for (const auto& [levels, bar_rows] :
-         {std::pair{1.0, 0}, {2.0, 0}, {5.0, 0}, {12.0, 0}, {5.0, 40}, {5.0, 43}}) {
-      sgm::StageConfig config;
-      config.width = 321, config.height = 203, config.disparities = 32;
-      const auto stages = make_stages(device, config);
-      const DeviceBlock<NoiseState> state(device, {NoiseState()});
-      Random random(3);
-      NoiseLevel first;
-      for (int frame = 0; frame < 12; ++frame) {
-        std::vector<std::uint8_t> levels_of_frame(static_cast<std::size_t>(config.pixels()), 120);
-        add_noise(levels_of_frame, levels, random);
-        const int bar = bar_rows * config.width;
-        std::fill_n(levels_of_frame.begin(), bar, std::uint8_t{16});
-        std::fill_n(levels_of_frame.end() - bar, bar, std::uint8_t{16});
-        const DeviceBlock<std::uint8_t> block(device, levels_of_frame);
-        SamplePlane plane;
-        plane.rows = {block.data(), config.width, config.height, config.width};
-        plane.width = config.width;
-        stages->estimate_noise(plane, frame == 0, state.data());
-        device.finish();
-        const NoiseLevel used = state.values()[0].used;
-        if (frame == 0)
-          first = used;
-        EXPECT_EQ(used.variance, first.variance)
-            << levels << " levels, bars of " << bar_rows << " rows, frame " << frame;
-      }
-      // What texture looks like is subtracted, and flat pictures have none: 1.3 levels, squared.
-      const double measured = std::sqrt(first.variance) / NoiseLevel::per_level;
-      const double expected = std::sqrt(std::max(0.0, levels * levels - 1.7));
-      EXPECT_NEAR(measured, expected, 0.15 * expected) << "bars of " << bar_rows << " rows";
+  for (const auto& [levels, bar_rows] :
+       {std::pair{1.0, 0}, {2.0, 0}, {5.0, 0}, {12.0, 0}, {5.0, 40}, {5.0, 43}}) {
+    sgm::StageConfig config;
+    config.width = 321, config.height = 203, config.disparities = 32;
+    const auto stages = make_stages(device, config);
+    const DeviceBlock<NoiseState> state(device, {NoiseState()});
+    Random random(3);
+    NoiseLevel first;
+    for (int frame = 0; frame < 12; ++frame) {
+      std::vector<std::uint8_t> levels_of_frame(static_cast<std::size_t>(config.pixels()), 120);
+      add_noise(levels_of_frame, levels, random);
+      const int bar = bar_rows * config.width;
+      std::fill_n(levels_of_frame.begin(), bar, std::uint8_t{16});
+      std::fill_n(levels_of_frame.end() - bar, bar, std::uint8_t{16});
+      const DeviceBlock<std::uint8_t> block(device, levels_of_frame);
+      SamplePlane plane;
+      plane.rows = {block.data(), config.width, config.height, config.width};
+      plane.width = config.width;
+      stages->estimate_noise(plane, frame == 0, state.data());
+      device.finish();
+      const NoiseLevel used = state.values()[0].used;
+      if (frame == 0)
+        first = used;
+      EXPECT_EQ(used.variance, first.variance)
+          << levels << " levels, bars of " << bar_rows << " rows, frame " << frame;
     }
-  });
+    // What texture looks like is subtracted, and flat pictures have none: 1.3 levels, squared.
+    const double measured = std::sqrt(first.variance) / NoiseLevel::per_level;
+    const double expected = std::sqrt(std::max(0.0, levels * levels - 1.7));
+    EXPECT_NEAR(measured, expected, 0.15 * expected) << "bars of " << bar_rows << " rows";
+  }
 }
 
 }  // namespace

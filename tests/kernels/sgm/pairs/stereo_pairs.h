@@ -22,8 +22,7 @@ namespace cudavision::test {
 struct Scene {
   const char* name;
   int disparities;
-  /// The largest shares of true disparities that may be missing or off by more than a pixel, and by
-  /// more than half of one.
+  /// Largest shares missing or off by more than a pixel, and by more than half of one.
   double max_wrong, max_wrong_by_half;
 };
 
@@ -58,15 +57,13 @@ struct Score {
   double off[3];            ///< shares that are off by more than 0.5, 1 and 2 pixels
 };
 Score score_of(const Map& truth, const Map& map, const Map& filled, std::uint16_t invalid);
-/// Matches a pair, to which noise of so many levels has been added. With `fills`, the filled map is
-/// that with fill_holes.
+/// Matches a pair with added noise. With `fills`, the filled map has fill_holes.
 Score score_of(Device& device, const Scene& scene, sgm::Parameters parameters, bool fills,
                double noise = 0);
 std::string text_of(const Score& score);
 
-/// Returns the probability that a pixel which is not off by more than a pixel has a higher
-/// confidence than one which is, where equal ones count half: the area under the receiver operating
-/// characteristic. Only known pixels count.
+/// Returns the area under the ROC curve: how well confidence tells known right pixels from wrong
+/// ones.
 double confidence_area(const Map& truth, const PairMaps& maps, std::uint16_t invalid);
 
 }  // namespace cudavision::test

@@ -12,56 +12,47 @@ using namespace sgm;
 
 using Parameters = sgm::Parameters;
 
-class InspectedStereo : public EitherDevice {};
+CUDAVISION_ON_BOTH_DEVICES(InspectedStereo);
 
-INSTANTIATE_TEST_SUITE_P(Devices, InspectedStereo, both_devices(), device_name);
-
-/// The map before it is filled and refined is that of a run without these stages, whatever else is
-/// asked for; and asking for it changes nothing else.
+/// The unfilled map is that of a run without later stages, and changes nothing else.
 TEST_P(InspectedStereo, UnfilledMap) {
-  on_device([](Device& device) {
-    for_each_case_number([&](int number) {
-      const auto make = number % 2 == 0 ? make_sgm_case : make_slanted_sgm_case;
-      SgmCase test = make(settings().seed, number, std::min(settings().max_pixels, 4096));
-      const SgmFrames frames(device, test);
-      Parameters bare = test.parameters;
-      bare.fill_holes = bare.refine = false;
+  for_each_case_number([&](int number) {
+    const auto make = number % 2 == 0 ? make_sgm_case : make_slanted_sgm_case;
+    SgmCase test = make(settings().seed, number, std::min(settings().max_pixels, 4096));
+    const SgmFrames frames(device, test);
+    Parameters bare = test.parameters;
+    bare.fill_holes = bare.refine = false;
 
-      const Placement placement = test.disparity;
-      const DeviceBlock<std::uint8_t> block(device,
-                                            std::vector<std::uint8_t>(placement.bytes, 0x77));
-      const View<std::uint8_t> unfilled =
-          frame_in(test.disparity_layout(), placement, block.data()).planes[0];
-      SgmStereo stereo(device, test.layout, test.right_layout, bare);
-      stereo.run(frames.left, frames.right, unfilled);
-      device.finish();
-      const std::vector<std::uint8_t> expected = block.values();
-      SgmStereo whole(device, test.layout, test.right_layout, test.parameters);
-      frames.run(whole);
-      const SgmOutput plain = frames.output();
+    const Placement placement = test.disparity;
+    const DeviceBlock<std::uint8_t> block(device, std::vector<std::uint8_t>(placement.bytes, 0x77));
+    const View<std::uint8_t> unfilled =
+        frame_in(test.disparity_layout(), placement, block.data()).planes[0];
+    SgmStereo stereo(device, test.layout, test.right_layout, bare);
+    stereo.run(frames.left, frames.right, unfilled);
+    device.finish();
+    const std::vector<std::uint8_t> expected = block.values();
+    SgmStereo whole(device, test.layout, test.right_layout, test.parameters);
+    frames.run(whole);
+    const SgmOutput plain = frames.output();
 
-      const DeviceBlock<std::uint8_t> again(device,
-                                            std::vector<std::uint8_t>(placement.bytes, 0x77));
-      whole.restart();  // so that the filter over time begins anew, too
-      whole.run(frames.left, frames.right, frames.disparity, frames.confidence,
-                frame_in(test.disparity_layout(), placement, again.data()).planes[0]);
-      device.finish();
-      EXPECT_EQ(again.values(), expected) << describe(test);
-      EXPECT_EQ(difference(test, plain, frames.output()), "") << describe(test);
-    });
+    const DeviceBlock<std::uint8_t> again(device, std::vector<std::uint8_t>(placement.bytes, 0x77));
+    whole.restart();  // so that the filter over time begins anew, too
+    whole.run(frames.left, frames.right, frames.disparity, frames.confidence,
+              frame_in(test.disparity_layout(), placement, again.data()).planes[0]);
+    device.finish();
+    EXPECT_EQ(again.values(), expected) << describe(test);
+    EXPECT_EQ(difference(test, plain, frames.output()), "") << describe(test);
   });
 }
 
 TEST_P(InspectedStereo, RefusesRoomOfAnotherSize) {
-  on_device([](Device& device) {
-    const SgmCase test = plain_sgm_case(gray_layout(40, 30), few_disparities(), Content::random, 1);
-    const SgmFrames frames(device, test);
-    SgmStereo stereo(device, test.layout, test.right_layout, test.parameters);
-    View<std::uint8_t> room = frames.disparity;
-    --room.height;
-    CUDAVISION_EXPECT_ERROR(stereo.run(frames.left, frames.right, frames.disparity, {}, room),
-                            invalid_argument, "unfilled disparities");
-  });
+  const SgmCase test = plain_sgm_case(gray_layout(40, 30), few_disparities(), Content::random, 1);
+  const SgmFrames frames(device, test);
+  SgmStereo stereo(device, test.layout, test.right_layout, test.parameters);
+  View<std::uint8_t> room = frames.disparity;
+  --room.height;
+  CUDAVISION_EXPECT_ERROR(stereo.run(frames.left, frames.right, frames.disparity, {}, room),
+                          invalid_argument, "unfilled disparities");
 }
 
 }  // namespace

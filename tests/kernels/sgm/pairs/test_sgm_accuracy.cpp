@@ -14,8 +14,7 @@ using namespace sgm;
 
 constexpr double pi = 3.14159265358979323846;
 
-/// A texture that can be sampled anywhere, also between pixels. It is the sum of waves in all
-/// directions, none of which is too short for the grid of pixels.
+/// A texture that can be sampled anywhere: waves in all directions, none too short.
 class Texture {
  public:
   Texture() {
@@ -89,44 +88,36 @@ struct Errors {
   double mean = 0, size = 0, largest = 0;
 };
 
-class SgmAccuracy : public EitherDevice {};
+CUDAVISION_ON_BOTH_DEVICES(SgmAccuracy);
 
-INSTANTIATE_TEST_SUITE_P(Devices, SgmAccuracy, both_devices(), device_name);
-
-/// Tests planes at whole disparities, and at half disparities, where the costs on both sides are
-/// equal. The smallest disparity is counted in.
+/// Planes at whole disparities, and at halves, where both costs are equal.
 TEST_P(SgmAccuracy, FrontalPlanesAreFound) {
-  on_device([](Device& device) {
-    for (const double disparity : {-4.0, 0.0, 7.0, 10.0, 10.5, 20.5}) {
-      SCOPED_TRACE(disparity);
-      sgm::Parameters parameters = few_disparities();
-      parameters.minimum = disparity < 0 ? -12 : 0;
-      const Truth truth = [=](int, int) { return disparity; };
-      const Errors errors(matched(device, parameters, truth), parameters, truth);
-      EXPECT_EQ(errors.missing, 0);
-      EXPECT_LE(std::abs(errors.mean), 0.5);
-      EXPECT_LE(errors.size, disparity == std::floor(disparity) ? 0.5 : 2);
-    }
-  });
+  for (const double disparity : {-4.0, 0.0, 7.0, 10.0, 10.5, 20.5}) {
+    SCOPED_TRACE(disparity);
+    sgm::Parameters parameters = few_disparities();
+    parameters.minimum = disparity < 0 ? -12 : 0;
+    const Truth truth = [=](int, int) { return disparity; };
+    const Errors errors(matched(device, parameters, truth), parameters, truth);
+    EXPECT_EQ(errors.missing, 0);
+    EXPECT_LE(std::abs(errors.mean), 0.5);
+    EXPECT_LE(errors.size, disparity == std::floor(disparity) ? 0.5 : 2);
+  }
 }
 
-/// A ramp along the rows, and a plane that slants in both directions. All fractions of a pixel
-/// occur about equally often.
+/// A ramp along the rows, and a plane that slants in both directions.
 const Truth slants[] = {
     [](int x, int) { return 5 + x / 32.0; },
     [](int x, int y) { return 4 + x / 40.0 + y / 20.0; },
 };
 
 TEST_P(SgmAccuracy, SlantsAreFoundWithinTwoSixteenths) {
-  on_device([](Device& device) {
-    for (const Truth& truth : slants) {
-      const Errors errors(matched(device, few_disparities(), truth), few_disparities(), truth);
-      EXPECT_EQ(errors.missing, 0);
-      EXPECT_LE(std::abs(errors.mean), 0.5);
-      EXPECT_LE(errors.size, 2);
-      EXPECT_LE(errors.largest, 8);
-    }
-  });
+  for (const Truth& truth : slants) {
+    const Errors errors(matched(device, few_disparities(), truth), few_disparities(), truth);
+    EXPECT_EQ(errors.missing, 0);
+    EXPECT_LE(std::abs(errors.mean), 0.5);
+    EXPECT_LE(errors.size, 2);
+    EXPECT_LE(errors.largest, 8);
+  }
 }
 
 }  // namespace

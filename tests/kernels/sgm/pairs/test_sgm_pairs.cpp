@@ -16,63 +16,56 @@ using namespace sgm;
 using Parameters = sgm::Parameters;
 using Compatibility = Parameters::Compatibility;
 
-class StereoPairs : public testing::TestWithParam<std::tuple<DeviceKind, Scene>> {
+class StereoPairs : public testing::TestWithParam<std::tuple<DeviceKind, Scene>>,
+                    protected DeviceUnderTest {
  protected:
-  static void on_device(const std::function<void(Device&, const Scene&)>& body) {
+  StereoPairs() : DeviceUnderTest(std::get<0>(GetParam())) {}
+  void SetUp() override {
     CUDAVISION_NEEDS_PAIRS();
-    const auto& [backend, scene] = GetParam();
-    if (backend == DeviceKind::cpu)
-      return body(*make_cpu_device(), scene);
-    CUDAVISION_NEEDS_CUDA();
-    CudaTestDevice device;
-    body(*device, scene);
+    if (std::get<0>(GetParam()) == DeviceKind::cuda)
+      CUDAVISION_NEEDS_CUDA();
   }
+  const Scene scene = std::get<1>(GetParam());
 };
 
 TEST_P(StereoPairs, EqualLibsgm) {
-  on_device([](Device& device, const Scene& scene) {
-    struct Setting {
-      int paths;
-      bool subpixel;
-    };
-    for (const auto& [paths, subpixel] : {Setting{4, false}, Setting{8, true}}) {
-      sgm::Parameters parameters;
-      parameters.compatibility = Compatibility::libsgm;
-      parameters.disparities = scene.disparities;
-      parameters.paths = paths;
-      parameters.subpixel = subpixel;
-      const std::string name = "libsgm_d" + std::to_string(scene.disparities) + "_p" +
-                               std::to_string(paths) + "_sub" + std::to_string(subpixel);
-      SCOPED_TRACE(name);
-      const GrayPicture libsgm = picture_of(scene, name);
-      const Map map = matched(device, scene, parameters).disparities;
-      ASSERT_EQ(map.size(), libsgm.values.size());
-      int different = 0;
-      for (std::size_t i = 0; i < map.size(); ++i)
-        different += map[i] != libsgm.values[i];
-      EXPECT_EQ(different, 0) << "pixels of " << map.size();
-    }
-  });
+  struct Setting {
+    int paths;
+    bool subpixel;
+  };
+  for (const auto& [paths, subpixel] : {Setting{4, false}, Setting{8, true}}) {
+    sgm::Parameters parameters;
+    parameters.compatibility = Compatibility::libsgm;
+    parameters.disparities = scene.disparities;
+    parameters.paths = paths;
+    parameters.subpixel = subpixel;
+    const std::string name = "libsgm_d" + std::to_string(scene.disparities) + "_p" +
+                             std::to_string(paths) + "_sub" + std::to_string(subpixel);
+    SCOPED_TRACE(name);
+    const GrayPicture libsgm = picture_of(scene, name);
+    const Map map = matched(device, scene, parameters).disparities;
+    ASSERT_EQ(map.size(), libsgm.values.size());
+    int different = 0;
+    for (std::size_t i = 0; i < map.size(); ++i)
+      different += map[i] != libsgm.values[i];
+    EXPECT_EQ(different, 0) << "pixels of " << map.size();
+  }
 }
 
 TEST_P(StereoPairs, AreAsTrueAsTheyWere) {
-  on_device([](Device& device, const Scene& scene) {
-    const Score score = score_of(device, scene, {}, true);
-    std::printf("%s: %s\n", scene.name, text_of(score).c_str());
-    EXPECT_LE(score.wrong_or_missing, scene.max_wrong);
-    EXPECT_LE(score.wrong_by_half, scene.max_wrong_by_half);
-  });
+  const Score score = score_of(device, scene, {}, true);
+  std::printf("%s: %s\n", scene.name, text_of(score).c_str());
+  EXPECT_LE(score.wrong_or_missing, scene.max_wrong);
+  EXPECT_LE(score.wrong_by_half, scene.max_wrong_by_half);
 }
 
 /// Texture is not noise: the maps of these pictures stay as they are.
 TEST_P(StereoPairs, KeepTheirMapsWithoutNoise) {
-  on_device([](Device& device, const Scene& scene) {
-    sgm::Parameters parameters;
-    parameters.disparities = scene.disparities;
-    const Map map = matched(device, scene, parameters).disparities;
-    parameters.noise = 0;
-    EXPECT_TRUE(map == matched(device, scene, parameters).disparities);
-  });
+  sgm::Parameters parameters;
+  parameters.disparities = scene.disparities;
+  const Map map = matched(device, scene, parameters).disparities;
+  parameters.noise = 0;
+  EXPECT_TRUE(map == matched(device, scene, parameters).disparities);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, StereoPairs,
@@ -83,8 +76,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, StereoPairs,
                                   "_" + std::get<1>(info.param).name;
                          });
 
-/// A setting, the largest errors that it may have as means over the pairs, and how far they may be
-/// from those of the setting before.
+/// A setting, its largest mean errors, and how far they may be from the setting before.
 struct Setting {
   const char* name;
   Change change;
@@ -130,41 +122,37 @@ const Setting settings_of_pairs[] = {
     {"noise of 10 levels, measured", fill_with_measured_noise, 0.16, 1, 1, false, 10, 1, 0.8},
 };
 
-class StereoSettings : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, StereoSettings, both_devices(), device_name);
+CUDAVISION_ON_BOTH_DEVICES(StereoSettings);
 
 /// Prints the tables of docs/elements/stereo-accuracy.md that are not about time.
 TEST_P(StereoSettings, AreAsTrueAsTheyWere) {
   CUDAVISION_NEEDS_PAIRS();
-  on_device([](Device& device) {
-    constexpr double pairs = std::size(scenes);
-    std::vector<Score> before(std::size(scenes), Score{1, 1, 0, 0, {}});
-    double mean_before = 1;
-    for (const Setting& setting : settings_of_pairs) {
-      SCOPED_TRACE(setting.name);
-      Parameters parameters;
-      setting.change(parameters);
-      double wrong = 0, wrong_by_half = 0, off_by_one = 0;
-      for (std::size_t i = 0; i < std::size(scenes); ++i) {
-        const Score score = score_of(device, scenes[i], parameters, setting.fills, setting.noise);
-        std::printf("%s, %s: %s\n", setting.name, scenes[i].name, text_of(score).c_str());
-        EXPECT_LE(score.wrong_or_missing, before[i].wrong_or_missing + setting.max_more);
-        EXPECT_LE(score.wrong_by_half, before[i].wrong_by_half + setting.max_more);
-        before[i] = score;
-        wrong += score.wrong_or_missing / pairs;
-        wrong_by_half += score.wrong_by_half / pairs;
-        off_by_one += score.off[1] / pairs;
-      }
-      std::printf("%s: mean %.4f wrong or missing, %.4f by more than 0.5; %.4f of the known ones\n",
-                  setting.name, wrong, wrong_by_half, off_by_one);
-      EXPECT_LE(wrong, setting.max_wrong);
-      EXPECT_LE(wrong_by_half, setting.max_wrong_by_half);
-      EXPECT_LE(off_by_one, setting.max_off_by_one);
-      EXPECT_LE(wrong, setting.max_share * mean_before);
-      mean_before = wrong;
+  constexpr double pairs = std::size(scenes);
+  std::vector<Score> before(std::size(scenes), Score{1, 1, 0, 0, {}});
+  double mean_before = 1;
+  for (const Setting& setting : settings_of_pairs) {
+    SCOPED_TRACE(setting.name);
+    Parameters parameters;
+    setting.change(parameters);
+    double wrong = 0, wrong_by_half = 0, off_by_one = 0;
+    for (std::size_t i = 0; i < std::size(scenes); ++i) {
+      const Score score = score_of(device, scenes[i], parameters, setting.fills, setting.noise);
+      std::printf("%s, %s: %s\n", setting.name, scenes[i].name, text_of(score).c_str());
+      EXPECT_LE(score.wrong_or_missing, before[i].wrong_or_missing + setting.max_more);
+      EXPECT_LE(score.wrong_by_half, before[i].wrong_by_half + setting.max_more);
+      before[i] = score;
+      wrong += score.wrong_or_missing / pairs;
+      wrong_by_half += score.wrong_by_half / pairs;
+      off_by_one += score.off[1] / pairs;
     }
-  });
+    std::printf("%s: mean %.4f wrong or missing, %.4f by more than 0.5; %.4f of the known ones\n",
+                setting.name, wrong, wrong_by_half, off_by_one);
+    EXPECT_LE(wrong, setting.max_wrong);
+    EXPECT_LE(wrong_by_half, setting.max_wrong_by_half);
+    EXPECT_LE(off_by_one, setting.max_off_by_one);
+    EXPECT_LE(wrong, setting.max_share * mean_before);
+    mean_before = wrong;
+  }
 }
 
 /* Still scenes: this test prints a table of docs/elements/stereo-accuracy.md */
@@ -215,80 +203,70 @@ Unrest unrest_of(Device& device, const Scene& scene, sgm::Parameters parameters)
           share(wrong, known_truth)};
 }
 
-class StereoOverTime : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, StereoOverTime, both_devices(), device_name);
+CUDAVISION_ON_BOTH_DEVICES(StereoOverTime);
 
 TEST_P(StereoOverTime, StillScenesAreStill) {
   CUDAVISION_NEEDS_PAIRS();
-  on_device([](Device& device) {
-    struct Setting {
-      double alpha;
-      int delta, persistence;
-      bool fill;
-      double max_moved, max_came_gone;
-    };
-    // These shares of the last row in which the filter is off may remain.
-    const Setting settings[] = {
-        {1, 1, 0, false, 1, 1},        {0.4, 1, 0, false, 0.6, 1.001},
-        {0.4, 1, 4, false, 0.6, 0.25}, {0.1, 3, 10, false, 0.2, 0.1},
-        {1, 1, 0, true, 1, 1},         {0.4, 1, 4, true, 0.6, 1},
-        {0.1, 3, 10, true, 0.2, 1},
-    };
-    Unrest off;
-    for (const Setting& setting : settings) {
-      sgm::Parameters parameters;
-      parameters.temporal_alpha = setting.alpha;
-      parameters.temporal_delta = setting.delta;
-      parameters.temporal_persistence = setting.persistence;
-      parameters.fill_holes = setting.fill;
-      Unrest mean;
-      constexpr int pairs = 4;  // those with few disparities
-      for (int i = 0; i < pairs; ++i) {
-        const Unrest one = unrest_of(device, scenes[i], parameters);
-        mean.moved += one.moved / pairs;
-        mean.came_gone += one.came_gone / pairs;
-        mean.known += one.known / pairs;
-        mean.off_by_one += one.off_by_one / pairs;
-      }
-      std::printf(
-          "alpha %.1f within %d, kept for %d%s: %.4f moved, %.4f came or gone, %.4f known, "
-          "of these %.4f wrong\n",
-          setting.alpha, setting.delta, setting.persistence, setting.fill ? ", filled" : "",
-          mean.moved, mean.came_gone, mean.known, mean.off_by_one);
-      if (setting.alpha == 1)
-        off = mean;
-      EXPECT_LE(mean.moved, setting.max_moved * off.moved);
-      EXPECT_LE(mean.came_gone, setting.max_came_gone * off.came_gone);
-      EXPECT_LE(mean.off_by_one, off.off_by_one + 0.012);
+  struct Setting {
+    double alpha;
+    int delta, persistence;
+    bool fill;
+    double max_moved, max_came_gone;
+  };
+  // These shares of the last row in which the filter is off may remain.
+  const Setting settings[] = {
+      {1, 1, 0, false, 1, 1},        {0.4, 1, 0, false, 0.6, 1.001}, {0.4, 1, 4, false, 0.6, 0.25},
+      {0.1, 3, 10, false, 0.2, 0.1}, {1, 1, 0, true, 1, 1},          {0.4, 1, 4, true, 0.6, 1},
+      {0.1, 3, 10, true, 0.2, 1},
+  };
+  Unrest off;
+  for (const Setting& setting : settings) {
+    sgm::Parameters parameters;
+    parameters.temporal_alpha = setting.alpha;
+    parameters.temporal_delta = setting.delta;
+    parameters.temporal_persistence = setting.persistence;
+    parameters.fill_holes = setting.fill;
+    Unrest mean;
+    constexpr int pairs = 4;  // those with few disparities
+    for (int i = 0; i < pairs; ++i) {
+      const Unrest one = unrest_of(device, scenes[i], parameters);
+      mean.moved += one.moved / pairs;
+      mean.came_gone += one.came_gone / pairs;
+      mean.known += one.known / pairs;
+      mean.off_by_one += one.off_by_one / pairs;
     }
-  });
+    std::printf(
+        "alpha %.1f within %d, kept for %d%s: %.4f moved, %.4f came or gone, %.4f known, "
+        "of these %.4f wrong\n",
+        setting.alpha, setting.delta, setting.persistence, setting.fill ? ", filled" : "",
+        mean.moved, mean.came_gone, mean.known, mean.off_by_one);
+    if (setting.alpha == 1)
+      off = mean;
+    EXPECT_LE(mean.moved, setting.max_moved * off.moved);
+    EXPECT_LE(mean.came_gone, setting.max_came_gone * off.came_gone);
+    EXPECT_LE(mean.off_by_one, off.off_by_one + 0.012);
+  }
 }
 
-class StereoConfidence : public EitherDevice {};
+CUDAVISION_ON_BOTH_DEVICES(StereoConfidence);
 
-INSTANTIATE_TEST_SUITE_P(Devices, StereoConfidence, both_devices(), device_name);
-
-/// Disparities that are wrong have a low confidence. Confidence is that of the map before it is
-/// filled and refined, so errors are counted there. Without slanted surfaces, where the left-right
-/// check leaves more wrong disparities, the area is 0.878, and sums alone then give 0.837.
+/// Wrong disparities have a low confidence, counted before filling and refining. Without slanted
+/// surfaces the area is 0.878, with sums alone 0.837.
 TEST_P(StereoConfidence, TellsWrongFromRight) {
   CUDAVISION_NEEDS_PAIRS();
-  on_device([](Device& device) {
-    double sum = 0;
-    for (const Scene& scene : scenes) {
-      sgm::Parameters parameters;
-      parameters.disparities = scene.disparities;
-      parameters.refine = false;
-      const double area =
-          confidence_area(picture_of(scene, "truth_x16").values, matched(device, scene, parameters),
-                          disparity_scale(parameters).invalid);
-      std::printf("%s: area under the curve %.4f\n", scene.name, area);
-      sum += area;
-    }
-    std::printf("mean: %.4f\n", sum / std::size(scenes));
-    EXPECT_GE(sum / std::size(scenes), 0.865);
-  });
+  double sum = 0;
+  for (const Scene& scene : scenes) {
+    sgm::Parameters parameters;
+    parameters.disparities = scene.disparities;
+    parameters.refine = false;
+    const double area =
+        confidence_area(picture_of(scene, "truth_x16").values, matched(device, scene, parameters),
+                        disparity_scale(parameters).invalid);
+    std::printf("%s: area under the curve %.4f\n", scene.name, area);
+    sum += area;
+  }
+  std::printf("mean: %.4f\n", sum / std::size(scenes));
+  EXPECT_GE(sum / std::size(scenes), 0.865);
 }
 
 }  // namespace

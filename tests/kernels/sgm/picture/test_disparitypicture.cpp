@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares DisparityPicture with the definition over sequences of maps, and tests which layouts and
-// parameters it refuses.
+// Compares DisparityPicture with the definition over sequences, and its refusals.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -140,45 +139,41 @@ Look random_look(Kind kind, Quantity quantity, const Parameters& parameters, Ran
   return look;
 }
 
-class DisparityPictures : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, DisparityPictures, both_devices(), device_name);
+CUDAVISION_ON_BOTH_DEVICES(DisparityPictures);
 
 TEST_P(DisparityPictures, AreTheDefinition) {
   constexpr Quantity quantities[] = {Quantity::disparity, Quantity::depth, Quantity::confidence};
-  on_device([&](Device& device) {
-    for_each_case_number([&](int number) {
-      Random random = random_of_case(settings().seed, number);
-      const auto [width, height] =
-          random_picture_size(random, std::min(settings().max_pixels, 20000));
-      const Parameters parameters = random_search(random);
-      const Quantity quantity = quantities[number % 3];
-      const Kind kind = quantity == Quantity::disparity && random.one_in(3) ? Kind::depth
-                        : random.one_in(3)                                  ? Kind::color
-                                                                            : Kind::gray;
-      Look look = random_look(kind, quantity, parameters, random);
-      SCOPED_TRACE("quantity " + std::to_string(number % 3) + ", kind " +
-                   std::to_string(static_cast<int>(kind)) + ", " + describe(parameters));
-      Screen screen(device, width, height, parameters, look, random);
-      DefinedLevels definition(parameters, look);
-      for (int frame = 0; frame < 6; ++frame) {
-        if (random.one_in(5)) {
-          screen.operation().restart();
-          definition.restart();
-        }
-        if (random.one_in(5)) {
-          const Look other = random_look(kind, quantity, parameters, random);
-          look.range = other.range, look.minimum = other.minimum, look.maximum = other.maximum;
-          screen.operation().set_parameters(parameters, look);
-          definition.set(look);
-        }
-        const auto numbers = random_numbers(parameters, quantity, width * height, random);
-        const double seconds = random.one_in(4) ? 0 : random.between(1, 3000) / 1000.0;
-        ASSERT_TRUE(screen.shown(numbers, seconds) ==
-                    screen.expected(numbers, definition.levels(numbers, seconds)))
-            << "frame " << frame << ", range " << static_cast<int>(look.range);
+  for_each_case_number([&](int number) {
+    Random random = random_of_case(settings().seed, number);
+    const auto [width, height] =
+        random_picture_size(random, std::min(settings().max_pixels, 20000));
+    const Parameters parameters = random_search(random);
+    const Quantity quantity = quantities[number % 3];
+    const Kind kind = quantity == Quantity::disparity && random.one_in(3) ? Kind::depth
+                      : random.one_in(3)                                  ? Kind::color
+                                                                          : Kind::gray;
+    Look look = random_look(kind, quantity, parameters, random);
+    SCOPED_TRACE("quantity " + std::to_string(number % 3) + ", kind " +
+                 std::to_string(static_cast<int>(kind)) + ", " + describe(parameters));
+    Screen screen(device, width, height, parameters, look, random);
+    DefinedLevels definition(parameters, look);
+    for (int frame = 0; frame < 6; ++frame) {
+      if (random.one_in(5)) {
+        screen.operation().restart();
+        definition.restart();
       }
-    });
+      if (random.one_in(5)) {
+        const Look other = random_look(kind, quantity, parameters, random);
+        look.range = other.range, look.minimum = other.minimum, look.maximum = other.maximum;
+        screen.operation().set_parameters(parameters, look);
+        definition.set(look);
+      }
+      const auto numbers = random_numbers(parameters, quantity, width * height, random);
+      const double seconds = random.one_in(4) ? 0 : random.between(1, 3000) / 1000.0;
+      ASSERT_TRUE(screen.shown(numbers, seconds) ==
+                  screen.expected(numbers, definition.levels(numbers, seconds)))
+          << "frame " << frame << ", range " << static_cast<int>(look.range);
+    }
   });
 }
 
@@ -243,53 +238,49 @@ TEST(DefinedPictures, KnownOnes) {
 
 // Without subpixel, numbers of a compatible map are pixels instead of sixteenths.
 TEST_P(DisparityPictures, AutomaticRangesBeginAnewWithOtherNumbers) {
-  on_device([](Device& device) {
-    Random random(3);
-    Parameters sixteenths = few_disparities(), pixels = few_disparities();
-    sixteenths.compatibility = pixels.compatibility = Config::Compatibility::libsgm;
-    pixels.subpixel = false;
-    const Look look = look_of(Quantity::disparity, Range::automatic);
-    Screen screen(device, 40, 30, sixteenths, look, random);
-    screen.shown(std::vector<std::uint16_t>(40 * 30, 400));
-    screen.operation().set_parameters(pixels, look);
-    std::vector<std::uint16_t> numbers;
-    for (int i = 0; i < 40 * 30; ++i)
-      numbers.push_back(static_cast<std::uint16_t>(random.between(3, 11)));
-    EXPECT_TRUE(screen.shown(numbers, 0.01) ==
-                screen.expected(numbers, DefinedLevels(pixels, look).levels(numbers, 0.01)));
-  });
+  Random random(3);
+  Parameters sixteenths = few_disparities(), pixels = few_disparities();
+  sixteenths.compatibility = pixels.compatibility = Config::Compatibility::libsgm;
+  pixels.subpixel = false;
+  const Look look = look_of(Quantity::disparity, Range::automatic);
+  Screen screen(device, 40, 30, sixteenths, look, random);
+  screen.shown(std::vector<std::uint16_t>(40 * 30, 400));
+  screen.operation().set_parameters(pixels, look);
+  std::vector<std::uint16_t> numbers;
+  for (int i = 0; i < 40 * 30; ++i)
+    numbers.push_back(static_cast<std::uint16_t>(random.between(3, 11)));
+  EXPECT_TRUE(screen.shown(numbers, 0.01) ==
+              screen.expected(numbers, DefinedLevels(pixels, look).levels(numbers, 0.01)));
 }
 
 TEST_P(DisparityPictures, RefusesLayoutsWithWords) {
-  on_device([](Device& device) {
-    FrameLayout no_blue = layout_named("RGBx", 33, 9), cut = no_blue;
-    no_blue.channel_count = 2;
-    cut.planes[0].row_bytes -= 1;
-    const struct {
-      FrameLayout layout;
-      Kind kind;
-      const char* words;
-    } refusals[] = {
-        {gray_layout(33, 9, 16), Kind::gray, "one channel of 8 bits"},
-        {gray_layout(33, 9), Kind::depth, "one channel of 16 bits"},
-        {gray_layout(33, 9, 12, 4), Kind::depth, "one channel of 16 bits"},
-        {gray_layout(33, 9), Kind::color, "packed red, green and blue"},
-        {layout_named("GBR", 33, 9), Kind::color, "packed red, green and blue"},
-        {gray_layout(0, 9), Kind::gray, "width and height"},
-        {no_blue, Kind::color, "must have red, green and blue"},
-        {cut, Kind::color, "whole pixels"},
-    };
-    for (const auto& [layout, kind, words] : refusals)
-      CUDAVISION_EXPECT_ERROR(DisparityPicture(device, layout, few_disparities(), kind),
-                              invalid_argument, words);
-    Parameters wrong = few_disparities();
-    wrong.disparities = 33;
-    CUDAVISION_EXPECT_ERROR(DisparityPicture(device, gray_layout(33, 9), wrong, Kind::gray),
-                            invalid_argument, "disparities");
-    CUDAVISION_EXPECT_ERROR(
-        DisparityPicture(device, gray_layout(8, 2, 16), plain(), Kind::depth, Quantity::confidence),
-        invalid_argument, "depth does not follow from confidence");
-  });
+  FrameLayout no_blue = layout_named("RGBx", 33, 9), cut = no_blue;
+  no_blue.channel_count = 2;
+  cut.planes[0].row_bytes -= 1;
+  const struct {
+    FrameLayout layout;
+    Kind kind;
+    const char* words;
+  } refusals[] = {
+      {gray_layout(33, 9, 16), Kind::gray, "one channel of 8 bits"},
+      {gray_layout(33, 9), Kind::depth, "one channel of 16 bits"},
+      {gray_layout(33, 9, 12, 4), Kind::depth, "one channel of 16 bits"},
+      {gray_layout(33, 9), Kind::color, "packed red, green and blue"},
+      {layout_named("GBR", 33, 9), Kind::color, "packed red, green and blue"},
+      {gray_layout(0, 9), Kind::gray, "width and height"},
+      {no_blue, Kind::color, "must have red, green and blue"},
+      {cut, Kind::color, "whole pixels"},
+  };
+  for (const auto& [layout, kind, words] : refusals)
+    CUDAVISION_EXPECT_ERROR(DisparityPicture(device, layout, few_disparities(), kind),
+                            invalid_argument, words);
+  Parameters wrong = few_disparities();
+  wrong.disparities = 33;
+  CUDAVISION_EXPECT_ERROR(DisparityPicture(device, gray_layout(33, 9), wrong, Kind::gray),
+                          invalid_argument, "disparities");
+  CUDAVISION_EXPECT_ERROR(
+      DisparityPicture(device, gray_layout(8, 2, 16), plain(), Kind::depth, Quantity::confidence),
+      invalid_argument, "depth does not follow from confidence");
 }
 
 TEST_P(DisparityPictures, RefusesParametersAndKeepsTheLastValidSet) {
@@ -313,63 +304,56 @@ TEST_P(DisparityPictures, RefusesParametersAndKeepsTheLastValidSet) {
       {"the second number must be the larger one", range(1, 1)},
       {"the second number must be the larger one", range(std::nan(""), 1)},
   };
-  on_device([&](Device& device) {
-    const Look look = look_of(Quantity::depth, Range::full);
-    for (const Refusal& refusal : refusals) {
-      SCOPED_TRACE(refusal.words);
-      Random random(5);
-      Screen screen(device, 41, 7, few_disparities(), look, random);
-      Look wrong = look;
-      refusal.spoil(wrong);
-      CUDAVISION_EXPECT_ERROR(screen.operation().set_parameters(few_disparities(), wrong),
-                              invalid_argument, refusal.words);
-      const auto numbers = random_numbers(few_disparities(), look.quantity, 41 * 7, random);
-      EXPECT_EQ(
-          screen.shown(numbers),
-          screen.expected(numbers, DefinedLevels(few_disparities(), look).levels(numbers, 0)));
-    }
-  });
+  const Look look = look_of(Quantity::depth, Range::full);
+  for (const Refusal& refusal : refusals) {
+    SCOPED_TRACE(refusal.words);
+    Random random(5);
+    Screen screen(device, 41, 7, few_disparities(), look, random);
+    Look wrong = look;
+    refusal.spoil(wrong);
+    CUDAVISION_EXPECT_ERROR(screen.operation().set_parameters(few_disparities(), wrong),
+                            invalid_argument, refusal.words);
+    const auto numbers = random_numbers(few_disparities(), look.quantity, 41 * 7, random);
+    EXPECT_EQ(screen.shown(numbers),
+              screen.expected(numbers, DefinedLevels(few_disparities(), look).levels(numbers, 0)));
+  }
 }
 
 TEST_P(DisparityPictures, RefusesFramesWithWords) {
-  on_device([](Device& device) {
-    const DeviceBlock<std::uint8_t> memory(device, std::vector<std::uint8_t>(100));
-    Frame frame;
-    frame.planes[0] = {memory.data(), 8, 2, 8};
-    const View<const std::uint8_t> map{memory.data() + 50, 16, 2, 16};
-    DisparityPicture picture(device, gray_layout(8, 2), plain(), Kind::gray);
-    CUDAVISION_EXPECT_ERROR(picture.run({map.data, 15, 2, 16}, frame), invalid_argument,
-                            "2 rows of 16 bytes");
-    CUDAVISION_EXPECT_ERROR(picture.run(map, Frame()), invalid_argument, "of the output frame");
-    DisparityPicture other(device, gray_layout(8, 2), plain(), Kind::gray, Quantity::confidence);
-    CUDAVISION_EXPECT_ERROR(other.run(map, frame), invalid_argument, "confidence must be 2 rows");
-  });
+  const DeviceBlock<std::uint8_t> memory(device, std::vector<std::uint8_t>(100));
+  Frame frame;
+  frame.planes[0] = {memory.data(), 8, 2, 8};
+  const View<const std::uint8_t> map{memory.data() + 50, 16, 2, 16};
+  DisparityPicture picture(device, gray_layout(8, 2), plain(), Kind::gray);
+  CUDAVISION_EXPECT_ERROR(picture.run({map.data, 15, 2, 16}, frame), invalid_argument,
+                          "2 rows of 16 bytes");
+  CUDAVISION_EXPECT_ERROR(picture.run(map, Frame()), invalid_argument, "of the output frame");
+  DisparityPicture other(device, gray_layout(8, 2), plain(), Kind::gray, Quantity::confidence);
+  CUDAVISION_EXPECT_ERROR(other.run(map, frame), invalid_argument, "confidence must be 2 rows");
 }
 
 TEST_P(DisparityPictures, AllocateNothingAfterConstruction) {
-  on_device([](Device& inner) {
-    WatchedDevice device(inner);
-    const DeviceBlock<std::uint16_t> map(inner, std::vector<std::uint16_t>(80 * 30, 77));
-    const DeviceBlock<std::uint8_t> out(inner, std::vector<std::uint8_t>(4 * 80 * 30));
-    for (const auto& [kind, name] :
-         {std::pair{Kind::gray, "GRAY8"}, {Kind::color, "RGBA"}, {Kind::depth, "GRAY16"}}) {
-      SCOPED_TRACE(name);
-      const FrameLayout layout = layout_named(name, 80, 30);
-      DisparityPicture picture(device, layout, few_disparities(), kind);
-      expect_no_allocations(device, 30, [&](int i) {
-        Look look;
-        look.kind = kind;
-        look.range = static_cast<Range>(i % 3);
-        look.focal_length = look.baseline = 100 + i;
-        picture.set_parameters(few_disparities(), look);
-        ColorTable table{};
-        table[7] = {1, 2, static_cast<std::uint8_t>(i)};
-        picture.set_colors(table);
-        picture.run({reinterpret_cast<const std::uint8_t*>(map.data()), 160, 30, 160},
-                    frame_in(layout, dense_placement(layout), out.data()));
-      });
-    }
-  });
+  WatchedDevice device(this->device);
+  const DeviceBlock<std::uint16_t> map(this->device, std::vector<std::uint16_t>(80 * 30, 77));
+  const DeviceBlock<std::uint8_t> out(this->device, std::vector<std::uint8_t>(4 * 80 * 30));
+  for (const auto& [kind, name] :
+       {std::pair{Kind::gray, "GRAY8"}, {Kind::color, "RGBA"}, {Kind::depth, "GRAY16"}}) {
+    SCOPED_TRACE(name);
+    const FrameLayout layout = layout_named(name, 80, 30);
+    DisparityPicture picture(device, layout, few_disparities(), kind);
+    expect_no_allocations(device, 30, [&](int i) {
+      Look look;
+      look.kind = kind;
+      look.range = static_cast<Range>(i % 3);
+      look.focal_length = look.baseline = 100 + i;
+      picture.set_parameters(few_disparities(), look);
+      ColorTable table{};
+      table[7] = {1, 2, static_cast<std::uint8_t>(i)};
+      picture.set_colors(table);
+      picture.run({reinterpret_cast<const std::uint8_t*>(map.data()), 160, 30, 160},
+                  frame_in(layout, dense_placement(layout), out.data()));
+    });
+  }
 }
 
 }  // namespace

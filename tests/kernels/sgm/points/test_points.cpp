@@ -130,27 +130,22 @@ Reprojection random_reprojection(int width, int height, Random& random) {
   return q;
 }
 
-class PointClouds : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, PointClouds, both_devices(), device_name);
+CUDAVISION_ON_BOTH_DEVICES(PointClouds);
 
 TEST_P(PointClouds, AreTheDefinition) {
-  on_device([](Device& device) {
-    Random random(settings().seed);
-    for (int i = 0; i < settings().cases && !HasFailure(); ++i) {
-      const auto [width, height] =
-          random_picture_size(random, std::min(settings().max_pixels, 20000));
-      const Parameters parameters = random_search(random);
-      const PointsCase test(width, height, parameters, random_reprojection(width, height, random),
-                            random);
-      SCOPED_TRACE("case " + std::to_string(i) + ", " + describe(parameters));
-      EXPECT_TRUE(test.computed(device) == test.expected());
-    }
-  });
+  Random random(settings().seed);
+  for (int i = 0; i < settings().cases && !HasFailure(); ++i) {
+    const auto [width, height] =
+        random_picture_size(random, std::min(settings().max_pixels, 20000));
+    const Parameters parameters = random_search(random);
+    const PointsCase test(width, height, parameters, random_reprojection(width, height, random),
+                          random);
+    SCOPED_TRACE("case " + std::to_string(i) + ", " + describe(parameters));
+    EXPECT_TRUE(test.computed(device) == test.expected());
+  }
 }
 
-// Cameras 100 mm apart with a focal length of 1000 pixels see a point at 50 pixels of disparity 2 m
-// away.
+// Cameras 100 mm apart with focal length 1000 see disparity 50 at 2 m.
 TEST(PointNumbers, KnownOnes) {
   const Reprojection q = reprojection_of(1000, 100, 641, 481);
   Parameters parameters;
@@ -163,16 +158,14 @@ TEST(PointNumbers, KnownOnes) {
 }
 
 TEST_P(PointClouds, AllocateNothingAfterConstruction) {
-  on_device([](Device& inner) {
-    WatchedDevice device(inner);
-    const DeviceBlock<std::uint16_t> map(inner, std::vector<std::uint16_t>(80 * 30, 77));
-    const DeviceBlock<std::uint8_t> out(inner, std::vector<std::uint8_t>(12 * 80 * 30));
-    Points points(device, 80, 30, few_disparities(), reprojection_of(100, 100, 80, 30));
-    expect_no_allocations(device, 30, [&](int i) {
-      points.set(few_disparities(), reprojection_of(100 + i, 100, 80, 30));
-      points.run({reinterpret_cast<const std::uint8_t*>(map.data()), 160, 30, 160},
-                 {out.data(), 12 * 80, 30, 12 * 80});
-    });
+  WatchedDevice device(this->device);
+  const DeviceBlock<std::uint16_t> map(this->device, std::vector<std::uint16_t>(80 * 30, 77));
+  const DeviceBlock<std::uint8_t> out(this->device, std::vector<std::uint8_t>(12 * 80 * 30));
+  Points points(device, 80, 30, few_disparities(), reprojection_of(100, 100, 80, 30));
+  expect_no_allocations(device, 30, [&](int i) {
+    points.set(few_disparities(), reprojection_of(100 + i, 100, 80, 30));
+    points.run({reinterpret_cast<const std::uint8_t*>(map.data()), 160, 30, 160},
+               {out.data(), 12 * 80, 30, 12 * 80});
   });
 }
 
@@ -189,35 +182,33 @@ TEST_P(PointClouds, RefuseWithWordsAndKeepTheLastValidSet) {
       {"matrix Q", [=](Parameters&, Reprojection& q) { q[0][0] = nan; }},
       {"matrix Q", [](Parameters&, Reprojection& q) { q[2][3] = -2e30; }},
   };
-  on_device([&](Device& device) {
-    Random random(5);
-    const PointsCase test(41, 7, few_disparities(), reprojection_of(500, 100, 41, 7), random);
-    for (const auto& [width, height] : {std::pair{0, 7}, {41, 0}, {65536, 7}, {41, 65536}})
-      CUDAVISION_EXPECT_ERROR(Points(device, width, height, test.parameters, test.q),
-                              invalid_argument, "width and height");
-    const DeviceBlock<std::uint8_t> map(device, test.map_block());
-    const View<const std::uint8_t> rows =
-        frame_in(test.map_layout, test.map_placement, map.data()).planes[0];
-    for (const Refusal& refusal : refusals) {
-      SCOPED_TRACE(refusal.words);
-      const DeviceBlock<std::uint8_t> out(device,
-                                          std::vector<std::uint8_t>(test.placement.bytes, poison));
-      const View<std::uint8_t> plane =
-          frame_in(test.out_layout, test.placement, out.data()).planes[0];
-      Points points(device, 41, 7, test.parameters, test.q);
-      Parameters parameters = test.parameters;
-      Reprojection q = test.q;
-      refusal.spoil(parameters, q);
-      CUDAVISION_EXPECT_ERROR(points.set(parameters, q), invalid_argument, refusal.words);
-      View<const std::uint8_t> narrow = rows;
-      narrow.width -= 1;
-      CUDAVISION_EXPECT_ERROR(points.run(narrow, plane), invalid_argument, "7 rows of 82 bytes");
-      CUDAVISION_EXPECT_ERROR(points.run(rows, {}), invalid_argument, "7 rows of 492 bytes");
-      points.run(rows, plane);
-      device.finish();
-      EXPECT_EQ(out.values(), test.expected());
-    }
-  });
+  Random random(5);
+  const PointsCase test(41, 7, few_disparities(), reprojection_of(500, 100, 41, 7), random);
+  for (const auto& [width, height] : {std::pair{0, 7}, {41, 0}, {65536, 7}, {41, 65536}})
+    CUDAVISION_EXPECT_ERROR(Points(device, width, height, test.parameters, test.q),
+                            invalid_argument, "width and height");
+  const DeviceBlock<std::uint8_t> map(device, test.map_block());
+  const View<const std::uint8_t> rows =
+      frame_in(test.map_layout, test.map_placement, map.data()).planes[0];
+  for (const Refusal& refusal : refusals) {
+    SCOPED_TRACE(refusal.words);
+    const DeviceBlock<std::uint8_t> out(device,
+                                        std::vector<std::uint8_t>(test.placement.bytes, poison));
+    const View<std::uint8_t> plane =
+        frame_in(test.out_layout, test.placement, out.data()).planes[0];
+    Points points(device, 41, 7, test.parameters, test.q);
+    Parameters parameters = test.parameters;
+    Reprojection q = test.q;
+    refusal.spoil(parameters, q);
+    CUDAVISION_EXPECT_ERROR(points.set(parameters, q), invalid_argument, refusal.words);
+    View<const std::uint8_t> narrow = rows;
+    narrow.width -= 1;
+    CUDAVISION_EXPECT_ERROR(points.run(narrow, plane), invalid_argument, "7 rows of 82 bytes");
+    CUDAVISION_EXPECT_ERROR(points.run(rows, {}), invalid_argument, "7 rows of 492 bytes");
+    points.run(rows, plane);
+    device.finish();
+    EXPECT_EQ(out.values(), test.expected());
+  }
 }
 
 }  // namespace

@@ -17,8 +17,7 @@ std::uint64_t feature_mask(const StageConfig& config) {
   return (std::uint64_t{1} << sgm::census_bits(config.census)) - 1;
 }
 
-/// The right features are either random, or left features that are shifted and have some bits
-/// flipped.
+/// Right features are random, or shifted left ones with flipped bits.
 void make_features(SgmStageCase& test, Random& random) {
   const std::uint64_t mask = feature_mask(test.config);
   const bool alike = random.one_in(2), flat = random.one_in(8);
@@ -152,8 +151,7 @@ void make_slanted_maps(SgmStageCase& test, Random& random) {
   }
 }
 
-/// Noise from none to the most, often near what a picture has. Other numbers than those of the rest
-/// of the case, which stay as they are.
+/// Noise from none to the most, drawn apart from the rest of the case.
 void make_noise(SgmStageCase& test, Random random) {
   const auto deviation = static_cast<std::uint32_t>(random.one_in(6)   ? 0
                                                     : random.one_in(3) ? random.log_uniform(480)

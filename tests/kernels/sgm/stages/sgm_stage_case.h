@@ -12,8 +12,7 @@
 
 namespace cudavision::test {
 
-/// Separate inputs for each stage. They are more varied than those of a whole run: features that no
-/// picture has, sums full of ties, and maps with holes anywhere. Equal seeds and numbers make equal
+/// Inputs for each stage, more varied than those of a whole run. Equal seeds and numbers make equal
 /// cases on every machine.
 struct SgmStageCase {
   std::string title;
@@ -74,8 +73,7 @@ SgmStageOutputs defined_stages(const SgmStageCase& test, std::uint8_t poison);
 /// Returns the outputs that a device gives. Throws std::runtime_error if a stage wrote to an input.
 SgmStageOutputs run_stages(Device& device, const SgmStageCase& test, std::uint8_t poison);
 
-/// Likewise the outputs of KeepConfident and FilterOverTime. The proof's
-/// hashes of cases are those of the outputs above.
+/// Likewise for KeepConfident and FilterOverTime; the proof's hashes lack these.
 SgmStageOutputs defined_stages_over_time(const SgmStageCase& test, std::uint8_t poison);
 SgmStageOutputs run_stages_over_time(Device& device, const SgmStageCase& test, std::uint8_t poison);
 

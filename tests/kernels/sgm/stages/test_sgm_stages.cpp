@@ -36,8 +36,7 @@ void expect_equal_devices(Device& cuda, const SgmStageCase& test) {
 
 CUDAVISION_NUMBERED_CASES(SgmStageCases, make_sgm_stage_case);
 
-/// The last band often has fewer rows than the others, and a band of one row has no other rows for
-/// its sweeps to swap.
+/// The last band often has fewer rows; a band of one row has none to swap.
 TEST_P(SgmStageCases, CudaInBandsEqualsCpu) {
   CUDAVISION_NEEDS_CUDA();
   if constexpr (built_with_cuda()) {
@@ -116,51 +115,45 @@ StageConfig config_of(int width, int height, int disparities) {
   return config;
 }
 
-class SgmStages : public EitherDevice {};
+CUDAVISION_ON_BOTH_DEVICES(SgmStages);
 
-INSTANTIATE_TEST_SUITE_P(Devices, SgmStages, both_devices(), device_name);
-
-/// The CPU splits a map into as many bands as there are threads, and CUDA into tiles. Regions touch
-/// the seams, cross them several times, or cross all of them.
+/// Regions touch or cross the seams of bands and tiles.
 TEST_P(SgmStages, SpecklesAreTheDefinitions) {
   CUDAVISION_NEEDS_PIXELS(1 << 15);
-  on_device([](Device& device) {
-    Random random(4);
-    const bool cpu = device.kind() == DeviceKind::cpu;
-    for (const auto& [width, height] : {std::pair{1, 1},
-                                        {1, 40},
-                                        {40, 1},
-                                        {7, 40},
-                                        {9, 24},
-                                        {31, 33},
-                                        {32, 32},
-                                        {65, 97},
-                                        {300, 20}}) {
-      const StageConfig config = config_of(width, height, 64);
-      for (const auto& [name, map] : speckle_maps(random, width, height))
-        for (const int size :
-             {1, 2, 9, 32, 1023, 1024, 1025, height - 1, height, width * height / 2,
-              width * height - 1, width * height, std::numeric_limits<int>::max()}) {
-          if (size < 1)
-            continue;
-          const Map expected = defined_without_speckles(config, map, size, 5);
-          for (const int bands : cpu ? std::vector{1, 2, 3, 7, 64} : std::vector{1})
-            tbb::task_arena(bands).execute([&] {
-              const auto stages = make_stages(device, config);
-              // The second time, the scratch memory holds what the first time left there.
-              for (int repetition = 0; repetition < 2; ++repetition) {
-                const DeviceBlock<std::uint16_t> ours(device, map);
-                stages->run(RemoveSpeckles{size, 5, ours.data()});
-                ASSERT_EQ(ours.values(), expected)
-                    << name << ", " << width << "×" << height << ", regions of " << size << ", "
-                    << bands << " bands";
-              }
-            });
-          if (HasFatalFailure())
-            return;
-        }
-    }
-  });
+  Random random(4);
+  const bool cpu = device.kind() == DeviceKind::cpu;
+  for (const auto& [width, height] : {std::pair{1, 1},
+                                      {1, 40},
+                                      {40, 1},
+                                      {7, 40},
+                                      {9, 24},
+                                      {31, 33},
+                                      {32, 32},
+                                      {65, 97},
+                                      {300, 20}}) {
+    const StageConfig config = config_of(width, height, 64);
+    for (const auto& [name, map] : speckle_maps(random, width, height))
+      for (const int size : {1, 2, 9, 32, 1023, 1024, 1025, height - 1, height, width * height / 2,
+                             width * height - 1, width * height, std::numeric_limits<int>::max()}) {
+        if (size < 1)
+          continue;
+        const Map expected = defined_without_speckles(config, map, size, 5);
+        for (const int bands : cpu ? std::vector{1, 2, 3, 7, 64} : std::vector{1})
+          tbb::task_arena(bands).execute([&] {
+            const auto stages = make_stages(device, config);
+            // The second time, the scratch memory holds what the first time left there.
+            for (int repetition = 0; repetition < 2; ++repetition) {
+              const DeviceBlock<std::uint16_t> ours(device, map);
+              stages->run(RemoveSpeckles{size, 5, ours.data()});
+              ASSERT_EQ(ours.values(), expected)
+                  << name << ", " << width << "×" << height << ", regions of " << size << ", "
+                  << bands << " bands";
+            }
+          });
+        if (HasFatalFailure())
+          return;
+      }
+  }
 }
 
 void expect_refinement(Device& device, Random& random, int width, int height,
@@ -184,31 +177,27 @@ void expect_refinement(Device& device, Random& random, int width, int height,
       << what << ", " << width << "×" << height;
 }
 
-/// Few and many different numbers, and numbers close together, also at both ends of their range,
-/// with some far from these, so that the bisections of Refine begin with steps of any size.
+/// Few, many, close and far numbers, so that Refine's bisections begin with any step.
 TEST_P(SgmStages, MediansOfAnyNumbersAreTheDefinitions) {
   CUDAVISION_NEEDS_PIXELS(1 << 15);
-  on_device([](Device& device) {
-    Random random(13);
-    for (const int distinct : {1, 2, 3, 64, 65, 511, 512, 1023, 1024, 1025, 2000, 16000})
-      for (const auto& [width, height] : {std::pair{40, 40}, {70, 45}})
-        expect_refinement(device, random, width, height, std::to_string(distinct) + " numbers",
-                          [&](std::size_t i) {
-                            return distinct == 16000 ? random.between(0, distinct)
-                                                     : 7 + 8 * (static_cast<int>(i) * 7 % distinct);
+  Random random(13);
+  for (const int distinct : {1, 2, 3, 64, 65, 511, 512, 1023, 1024, 1025, 2000, 16000})
+    for (const auto& [width, height] : {std::pair{40, 40}, {70, 45}})
+      expect_refinement(device, random, width, height, std::to_string(distinct) + " numbers",
+                        [&](std::size_t i) {
+                          return distinct == 16000 ? random.between(0, distinct)
+                                                   : 7 + 8 * (static_cast<int>(i) * 7 % distinct);
+                        });
+  for (const int base : {0, 3, 15, 16, 17, 8000, 16335, 16350, 16351, 16352, 16368})
+    for (const int step : {1, 14, 15, 16, 17, 31, 32, 33, 127, 128, 300})
+      for (const int far : {0, 1, 4})
+        expect_refinement(device, random, 70, 37,
+                          std::to_string(base) + " ± " + std::to_string(step) + ", " +
+                              std::to_string(far) + " of 8 elsewhere",
+                          [&](std::size_t) {
+                            return random.between(0, 7) < far ? random.between(0, 16368)
+                                                              : base + step * random.between(-1, 1);
                           });
-    for (const int base : {0, 3, 15, 16, 17, 8000, 16335, 16350, 16351, 16352, 16368})
-      for (const int step : {1, 14, 15, 16, 17, 31, 32, 33, 127, 128, 300})
-        for (const int far : {0, 1, 4})
-          expect_refinement(device, random, 70, 37,
-                            std::to_string(base) + " ± " + std::to_string(step) + ", " +
-                                std::to_string(far) + " of 8 elsewhere",
-                            [&](std::size_t) {
-                              return random.between(0, 7) < far
-                                         ? random.between(0, 16368)
-                                         : base + step * random.between(-1, 1);
-                            });
-  });
 }
 
 }  // namespace

@@ -24,8 +24,7 @@ long long floored(long long number, long long divisor) {
   return quotient * divisor > number ? quotient - 1 : quotient;
 }
 
-/// Returns the number of an unknown pixel that is `distance` columns from a known one at (x, y).
-/// outwards is the direction from the unknown pixel to the known one.
+/// The number of an unknown pixel, `distance` columns from a known one at (x, y).
 int continued(const StageConfig& config, const Map& map, int x, int y, int outwards, int distance) {
   const int v = map[place(config, x, y)];
   for (const int n : {32, 16, 8}) {

@@ -11,8 +11,7 @@ namespace {
 
 constexpr int max_sequence_pixels = 1 << 13;  // The definition matches every frame.
 
-/// Changes the lowest bits of some samples, as the noise of a camera does. The bytes around the
-/// rows change as well, which no frame may depend on.
+/// Changes some low bits like noise, and bytes around the rows, which do not count.
 void add_noise(std::vector<std::uint8_t>& block, Random& random) {
   const int rarity = 1 << random.between(0, 5);
   const int bits = (1 << random.between(1, 5)) - 1;

@@ -9,8 +9,7 @@
 
 namespace cudavision::test {
 
-/// Frames that one SgmStereo matches one after the other, mostly of one scene, with parameters that
-/// change in between. Equal seeds and numbers make equal sequences on every machine.
+/// Frames of mostly one scene that one SgmStereo matches, with changing parameters.
 struct SgmSequence {
   struct Step {
     SgmCase test;  ///< has the parameters of this frame

@@ -57,31 +57,27 @@ TEST(SgmSequences, CudaEqualsCpuForLargeFrames) {
   }
 }
 
-class SgmOverTime : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, SgmOverTime, both_devices(), device_name);
+CUDAVISION_ON_BOTH_DEVICES(SgmOverTime);
 
 /// The random sequences change parameters once before a frame.
 TEST_P(SgmOverTime, OffAndOnAgainForgets) {
-  on_device([](Device& device) {
-    Parameters parameters = few_disparities(), off = parameters;
-    parameters.temporal_persistence = 200;
-    const SgmCase test = plain_sgm_case(gray_layout(96, 40), parameters, Content::natural, 1);
-    SgmInput covered = input_block(test);
-    std::fill_n(covered.right.begin() + 10 * 96, 20 * 96, std::uint8_t{7});
-    for (const bool switches : {false, true}) {
-      SgmStereo stereo = test.make(device, parameters);
-      const SgmFrames before(device, test), after(device, test, covered);
-      before.run(stereo);
-      if (switches) {
-        stereo.set_parameters(off);
-        stereo.set_parameters(parameters);
-      }
-      after.run(stereo);
-      device.finish();
-      EXPECT_EQ(difference_from_definition(after) == "", switches);
+  Parameters parameters = few_disparities(), off = parameters;
+  parameters.temporal_persistence = 200;
+  const SgmCase test = plain_sgm_case(gray_layout(96, 40), parameters, Content::natural, 1);
+  SgmInput covered = input_block(test);
+  std::fill_n(covered.right.begin() + 10 * 96, 20 * 96, std::uint8_t{7});
+  for (const bool switches : {false, true}) {
+    SgmStereo stereo = test.make(device, parameters);
+    const SgmFrames before(device, test), after(device, test, covered);
+    before.run(stereo);
+    if (switches) {
+      stereo.set_parameters(off);
+      stereo.set_parameters(parameters);
     }
-  });
+    after.run(stereo);
+    device.finish();
+    EXPECT_EQ(difference_from_definition(after) == "", switches);
+  }
 }
 
 }  // namespace
