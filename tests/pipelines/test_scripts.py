@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The scripts in pipelines/: what they say, and how they end."""
-import os
-import pty
 import re
-import select
 import shutil
 import time
 
-from harness import Skip, examples, expect, pipelines, test, top, watchdog
+from harness import Skip, examples, expect, pipelines, test, top
 
 reads = ("docs/", "tests/")  # besides what all tests read
 
@@ -185,34 +182,14 @@ def _(place):
         expect(result.status == 1 and "The tape is stuck" in result.err, f"{script} {source.name}: {result.last()}")
 
 
-def on_terminal(place, *command, awaited=None):
-    """Returns the output of a command on a terminal. Makes the file "seen" once the awaited text is in it."""
-    child, terminal = pty.fork()
-    if child == 0:
-        os.chdir(place.folder)
-        os.execve(str(command[0]), [str(word) for word in command], {**place.environment, "TERM": "xterm"})
-    text = b""
-    try:
-        while select.select([terminal], [], [], watchdog)[0]:
-            text += os.read(terminal, 4096)
-            if awaited is not None and awaited in text:
-                (place.folder / "seen").touch()
-    except OSError:
-        pass  # the end
-    os.close(terminal)
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    expect(status == 0, f"status {status}: {text.decode(errors='replace')[-200:]}")
-    return text.decode(errors="replace")
-
-
 @test("long work prints how far it is on a terminal")
 def _(place):
-    text = on_terminal(place, pipelines / "blur.sh", place.materials / "film.mp4", "blur.mkv")
+    text = place.on_terminal(pipelines / "blur.sh", place.materials / "film.mp4", "blur.mkv")
     expect(re.search(r"\r\d+\.\d s of 2\.\d s", text), f"blur.sh: {text[-200:]!r}")
-    text = on_terminal(place, pipelines / "denoise.sh", "--search=9", place.materials / "film.mp4", "denoised.mkv")
+    text = place.on_terminal(pipelines / "denoise.sh", "--search=9", place.materials / "film.mp4", "denoised.mkv")
     expect(re.search(r"\r0:00:0\d", text), f"denoise.sh: {text[-200:]!r}")
     place.stand_in("gst-launch-1.0", f"until [[ -e {place.folder}/seen ]]; do sleep 0.1; done\n")
-    on_terminal(place, pipelines / "binarise.sh", place.materials / "picture.png", "a.png", awaited=b"\r2 s")
+    place.on_terminal(pipelines / "binarise.sh", place.materials / "picture.png", "a.png", awaited=b"\r2 s")
 
 
 @test("pipelines/quickstart.sh makes its pictures")

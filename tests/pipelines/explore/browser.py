@@ -9,8 +9,7 @@ import shutil
 import subprocess
 import time
 
-from harness import Skip, expect, pipelines, watchdog
-from test_inputs import python
+from harness import Skip, expect, pipelines, python, watchdog
 
 
 class Browser:

@@ -6,8 +6,7 @@ import shutil
 import time
 
 from browser import Explored, banners, choose, middle, painted, pixels, position, put, text, value
-from harness import examples, expect, pipelines, test, watchdog
-from test_inputs import python
+from harness import examples, expect, pipelines, python, test, watchdog
 
 
 def entries(page):

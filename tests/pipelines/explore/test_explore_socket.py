@@ -6,8 +6,7 @@ import random
 import urllib.parse
 
 from browser import Explored, painted, put, text, value
-from harness import expect, pipelines, test, watchdog
-from test_inputs import python
+from harness import expect, pipelines, python, test, watchdog
 
 
 def asked(link, path, **headers):

@@ -7,8 +7,7 @@ import shutil
 import time
 
 from browser import Explored, banners, begin_anew, choose, middle, painted, put, text, value
-from harness import Skip, examples, expect, test, top
-from test_inputs import python
+from harness import Skip, examples, expect, python, test, top
 
 focal_length, baseline = 3740, 160
 

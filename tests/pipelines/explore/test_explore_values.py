@@ -3,8 +3,7 @@
 import re
 
 from browser import Explored, banners, copied, painted, put, refused, text, value
-from harness import expect, pipelines, test
-from test_inputs import python
+from harness import expect, pipelines, python, test
 
 
 def pair(place):
