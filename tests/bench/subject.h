@@ -122,9 +122,7 @@ struct Entry {
   unsigned other_contents = 0;
 
   FrameLayout frame_layout() const { return test::layout_named(layout, size.width, size.height); }
-  std::size_t pixels() const {
-    return static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height);
-  }
+  std::size_t pixels() const { return static_cast<std::size_t>(size.width) * size.height; }
   Row row(const std::string& operation, Content content = Content::natural) const {
     const double most = content == Content::natural ? required : 1.3 * required;
     return {operation, layout, size.width, size.height, test::name(content), most};

@@ -80,7 +80,7 @@ void Episode::change_regions() {
     regions_.count = 1 + below(6);
     for (int i = 0; i < regions_.count; ++i) {
       const int x = below(340) - 40, y = below(240) - 40;
-      regions_.boxes[static_cast<std::size_t>(i)] = {x, y, x + below(100), y + below(60)};
+      regions_.boxes[i] = {x, y, x + below(100), y + below(60)};
     }
   }
   filter_.set(properties_of(regions_));

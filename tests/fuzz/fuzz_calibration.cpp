@@ -97,8 +97,7 @@ class CalibrationLife final : public fuzz::Life {
 
  private:
   void write(const std::string& text) {
-    fail_unless(
-        g_file_set_contents(file_.c_str(), text.data(), static_cast<gssize>(text.size()), nullptr));
+    fail_unless(g_file_set_contents(file_.c_str(), text.data(), text.size(), nullptr));
   }
 
   void good() {
@@ -158,8 +157,7 @@ class CalibrationLife final : public fuzz::Life {
   }
 
   void long_token() {
-    const std::string token(static_cast<std::size_t>(one_of({5000, 2000000})),
-                            one_of({'1', 'a', ' ', '\n', '"'}));
+    const std::string token(one_of({5000, 2000000}), one_of({'1', 'a', ' ', '\n', '"'}));
     write(one_of({"{\"M1\": ", "%YAML:1.0\n---\nM1: ", "%YAML:1.0\n---\n"}) + token);
   }
 

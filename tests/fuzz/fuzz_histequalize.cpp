@@ -48,16 +48,11 @@ class EqualizeEpisode final : public fuzz::Episode {
   }
 
   void change_properties() override {
-    if (below(2) == 0)
-      how_.strength = one_of({0.0, 0.25, 0.5, 1.0});
-    if (below(2) == 0)
-      how_.each_channel = below(2) == 0;
-    if (below(2) == 0)
-      how_.scales_chroma = below(2) == 0;
-    if (below(2) == 0)
-      how_.adaptive = below(2) == 0;
-    if (below(2) == 0)
-      how_.clip_limit = one_of({0.0, 0.5, 2.0, 40.0, 65536.0});
+    redraw(how_.strength, {0.0, 0.25, 0.5, 1.0});
+    redraw(how_.each_channel, {false, true});
+    redraw(how_.scales_chroma, {false, true});
+    redraw(how_.adaptive, {false, true});
+    redraw(how_.clip_limit, {0.0, 0.5, 2.0, 40.0, 65536.0});
     filter().set(how_.properties());
     if (below(3) == 0) {
       const guint64 time = below(2) == 0 ? any_number() : one_of({0u, 1u, 1000000000u});

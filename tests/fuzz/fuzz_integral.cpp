@@ -42,12 +42,10 @@ class IntegralEpisode final : public fuzz::Episode {
   void change_properties() override {
     if (below(3) == 0)
       how_.output = one_of(all_outputs);
-    if (below(3) == 0)
-      how_.same_size = below(2) == 0;
+    redraw(how_.same_size, {false, true}, 3);
     if (below(3) == 0)
       how_.type = one_of(all_element_types);
-    if (below(2) == 0)
-      how_.radius = one_of({0, 1, 2, 7, 30, 1000, Ranges::radius.max});
+    redraw(how_.radius, {0, 1, 2, 7, 30, 1000, Ranges::radius.max});
     filter().set(how_.properties());
   }
 

@@ -155,9 +155,7 @@ class OverlapLife final : public fuzz::Life {
   }
 
   void change_setting() {
-    const Property& change =
-        subject_
-            .changes[static_cast<std::size_t>(below(static_cast<int>(subject_.changes.size())))];
+    const Property& change = one_of(subject_.changes);
     both([&](FilterHarness& filter) { filter.set(change); });
   }
 

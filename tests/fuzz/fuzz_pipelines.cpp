@@ -118,8 +118,7 @@ class Tee : private Random {
   explicit Tee(unsigned seed) : Random(seed), pattern_(one_of({13, 14, 18})) {
     std::string launch = source(pattern_) + " ! tee name=t";
     for (int i = below(3); i >= 0; --i) {
-      chosen_.push_back(
-          branches()[static_cast<std::size_t>(below(static_cast<int>(branches().size())))]);
+      chosen_.push_back(one_of(branches()));
       launch += " t. ! queue max-size-buffers=" + std::to_string(1 + below(4)) + " ! " +
                 chosen_.back() + " frames-in-flight=" + std::to_string(1 + below(4)) +
                 " ! fakesink async=false name=k" + std::to_string(i);
@@ -209,7 +208,7 @@ class PipelinesLife final : public fuzz::Life {
   }
 
  private:
-  Tee& any_tee() { return *tees_[static_cast<std::size_t>(below(static_cast<int>(tees_.size())))]; }
+  Tee& any_tee() { return *one_of(tees_); }
   void seek() { any_tee().seek(); }
   void pause() { any_tee().pause(); }
   void restart() { any_tee().restart(); }
@@ -235,8 +234,7 @@ TEST(test_many_elements) {
   const Picture picture = with_valid_chroma(make_picture(format, 32, 24, Content::natural, 1));
   std::vector<std::unique_ptr<FilterHarness>> filters;
   for (int i = 0; i < count; ++i) {
-    const ElementUnderTest& spec =
-        tested_elements()[static_cast<std::size_t>(i) % tested_elements().size()];
+    const ElementUnderTest& spec = tested_elements()[i % tested_elements().size()];
     filters.push_back(std::make_unique<FilterHarness>(spec.element, spec.always));
     filters.back()->set("frames-in-flight", std::to_string(1 + i % 4));
     filters.back()->accept_caps(format, 32, 24, colorimetry(format, false));
@@ -245,10 +243,9 @@ TEST(test_many_elements) {
     for (const auto& filter : filters)
       fail_unless_equals_int(filter->push(to_buffer(picture)), GST_FLOW_OK);
   for (int i = 0; i < count; ++i) {
-    FilterHarness& filter = *filters[static_cast<std::size_t>(i)];
+    FilterHarness& filter = *filters[i];
     filter.send_eos();
-    const ElementUnderTest& spec =
-        tested_elements()[static_cast<std::size_t>(i) % tested_elements().size()];
+    const ElementUnderTest& spec = tested_elements()[i % tested_elements().size()];
     const Picture expected = spec.result(picture, false);
     for (int number = 0; number < 4; ++number) {
       const Owned<GstBuffer> out = filter.pull();

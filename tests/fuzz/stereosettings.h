@@ -1,42 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <glib/gstdio.h>
-
 #include <algorithm>
 
 #include "cuda/sgm/sgmstereo.h"
 #include "tests/check/common/stereoharness.h"
+#include "tests/check/common/temporaryfile.h"
 #include "tests/fuzz/life.h"
 
 namespace fuzz {
 
-class CalibrationFile {
- public:
-  static const std::string& name() {
-    static const CalibrationFile file;
-    return file.name_;
-  }
-  ~CalibrationFile() { g_remove(name_.c_str()); }
-
- private:
-  CalibrationFile() {
-    gchar* name = nullptr;
-    const gint file = g_file_open_tmp("fuzz-XXXXXX.json", &name, nullptr);
-    fail_unless(file >= 0);
-    g_close(file, nullptr);
-    name_ = name;
-    g_free(name);
-    fail_unless(g_file_set_contents(name_.c_str(),
-                                    R"({"image_width": 80, "image_height": 60,
+/// Returns a file with a calibration of two cameras, whose pictures are 80×60 pixels large.
+inline std::string calibration_file() {
+  static const check::TemporaryFile file("fuzz-XXXXXX.json",
+                                         R"({"image_width": 80, "image_height": 60,
             "M1": [[70.0, 0, 39.0], [0, 70.0, 30.0], [0, 0, 1]], "D1": [-0.3, 0.1, 0.0, 0.0, 0.0],
             "M2": [[71.0, 0, 40.0], [0, 71.0, 29.0], [0, 0, 1]], "D2": [-0.2, 0.1, 0.0, 0.0, 0.0],
             "R": [[0.9998, 0.0, 0.019999], [0.0, 1.0, 0.0], [-0.019999, 0.0, 0.9998]],
-            "T": [-60.0, 2.0, 1.0]})",
-                                    -1, nullptr));
-  }
-  std::string name_;
-};
+            "T": [-60.0, 2.0, 1.0]})");
+  return file.name();
+}
 
 /// The properties of an episode of cudasgmstereo.
 class StereoSettings : public Life {
@@ -63,7 +46,7 @@ class StereoSettings : public Life {
     set("calibration-drift", one_of({"off", "warn", "warn", "correct"}));
 #endif
     if (rectified_) {
-      set("calibration", below(3) == 0 ? "auto" : CalibrationFile::name().c_str());
+      set("calibration", below(3) == 0 ? "auto" : calibration_file());
       set("alpha", one_of({"-1", "0", "0.4", "1"}));
     }
   }

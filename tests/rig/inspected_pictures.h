@@ -27,18 +27,11 @@ struct Gray {
   std::vector<std::uint8_t> levels;
 
   Gray(int wide, int high)
-      : width(wide),
-        height(high),
-        levels(static_cast<std::size_t>(wide) * static_cast<std::size_t>(high)) {}
+      : width(wide), height(high), levels(static_cast<std::size_t>(wide) * high) {}
 
-  std::uint8_t& at(int x, int y) {
-    return levels[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
-                  static_cast<std::size_t>(x)];
-  }
+  std::uint8_t& at(int x, int y) { return levels[static_cast<std::size_t>(y) * width + x]; }
   int at_or_edge(int x, int y) const {
-    return levels[static_cast<std::size_t>(std::clamp(y, 0, height - 1)) *
-                      static_cast<std::size_t>(width) +
-                  static_cast<std::size_t>(std::clamp(x, 0, width - 1))];
+    return levels[std::clamp(y, 0, height - 1) * width + std::clamp(x, 0, width - 1)];
   }
   double between(double x, double y) const {
     const int left = static_cast<int>(std::floor(x)), top = static_cast<int>(std::floor(y));
@@ -95,8 +88,7 @@ class Stored {
         const int value = picture.at_or_edge(x, y) << (bits - 8);
         const auto word = static_cast<std::uint16_t>((value | (bits > 8 ? x & 1 : 0)) << shift |
                                                      (shift > 0 ? 1 : 0));
-        std::memcpy(&memory_[static_cast<std::size_t>(1 + y * pitch_ + x * bytes_)], &word,
-                    static_cast<std::size_t>(bytes_));
+        std::memcpy(&memory_[1 + y * pitch_ + x * bytes_], &word, static_cast<std::size_t>(bytes_));
       }
     plane_ = {{memory_.data() + 1, picture.width * bytes_, picture.height, pitch_},
               picture.width,

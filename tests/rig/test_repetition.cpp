@@ -17,7 +17,7 @@ constexpr std::uint16_t high = 2000, low = 200;
 CostProfile costs_with(const std::vector<std::pair<int, std::uint16_t>>& minima) {
   CostProfile costs(100, high);
   for (const auto& [place, cost] : minima)
-    costs[static_cast<std::size_t>(place)] = cost;
+    costs[place] = cost;
   return costs;
 }
 
@@ -121,7 +121,7 @@ Pair painted(const Surface& pattern, double share, double noise = 0, double slan
     for (int x = 0; x < width; ++x) {
       pair.left.at(x, y) = level(x, y);
       pair.right.at(x, y) = level((x + disparity) / (1 - slant), y);
-      pair.map[static_cast<std::size_t>(y * width + x)] =
+      pair.map[y * width + x] =
           x < disparity + slant * x
               ? disparity_scale(searching(64)).invalid
               : static_cast<std::uint16_t>(std::lround(16 * (disparity + slant * x)));
@@ -208,7 +208,7 @@ TEST(Repetition, WrongMap) {
     value = 44 * 16;
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < 44; ++x)
-      pair.map[static_cast<std::size_t>(y * width + x)] = disparity_scale(searching(64)).invalid;
+      pair.map[y * width + x] = disparity_scale(searching(64)).invalid;
   expect_found(pair, searching(128), 0.6, 20);
 }
 

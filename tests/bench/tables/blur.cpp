@@ -111,7 +111,7 @@ struct InRegions {
       // Steps with no common divisor with the sides visit all places.
       const int x = (100 + spread.count * 1237) % (layout.width - side);
       const int y = (80 + spread.count * 733) % (layout.height - side);
-      spread.boxes[static_cast<std::size_t>(spread.count)] = {x, y, x + side, y + side};
+      spread.boxes[spread.count] = {x, y, x + side, y + side};
     }
     return spread;
   }

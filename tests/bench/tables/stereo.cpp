@@ -256,7 +256,7 @@ void Parts::add_outputs() {
     operation.set_parameters(parameters, look);
     Frame out;
     out.planes[0] = rows_of(pixel_bytes);
-    add(part, map + pixels * static_cast<std::size_t>(pixel_bytes),
+    add(part, map + pixels * pixel_bytes,
         [this, &operation, out] { operation.run(frames.disparity, out, 0.04); });
   };
   sgm::PictureParameters depth, colors;

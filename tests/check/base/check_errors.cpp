@@ -82,7 +82,7 @@ void accept_video_meta(FilterHarness& filter) {
 }
 
 const FormatSpec& start(FilterHarness& filter, int format_number, int width, int height) {
-  const FormatSpec& format = formats()[static_cast<std::size_t>(format_number)];
+  const FormatSpec& format = formats()[format_number];
   filter.accept_caps(format, width, height, colorimetry(format, false));
   return format;
 }

@@ -10,10 +10,6 @@ using namespace check;
 
 namespace {
 
-const FormatSpec& gray() {
-  return format_named("GRAY8");
-}
-
 GstBuffer* frame_at(GstClockTime time) {
   return at(time, to_buffer(make_picture(gray(), 24, 16, Content::natural, 1)));
 }
@@ -111,13 +107,7 @@ TEST(test_flow_returns, .for_each_element()) {
                              GST_FLOW_CUSTOM_SUCCESS_1, GST_FLOW_OK}) {
     FilterHarness filter;
     filter.accept_caps(gray(), 24, 16);
-    static GstFlowReturn answer;
-    answer = flow;
-    gst_pad_set_chain_function(
-        filter.sink_pad(), +[](GstPad*, GstObject*, GstBuffer* buffer) -> GstFlowReturn {
-          gst_buffer_unref(buffer);
-          return answer;
-        });
+    answer_buffers(filter.sink_pad(), flow);
     const GstFlowReturn got = filter.push(frame_at(0));
     fail_unless(got == flow, "%s became %s", gst_flow_get_name(flow), gst_flow_get_name(got));
     fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
@@ -158,27 +148,24 @@ struct TaggedMeta {
   bool kept;
 };
 
-const std::vector<TaggedMeta>& tagged_metas() {
-  static const std::vector<TaggedMeta> metas = {
-      {"CheckUntagged", {}, true},
-      {"CheckVideo", {"video"}, true},
-      {"CheckSize", {"size"}, true},
-      {"CheckOrientation", {"orientation"}, true},
-      {"CheckVideoSizeOrientation", {"video", "size", "orientation"}, true},
-      {"CheckMemory", {"memory"}, false},
-      {"CheckVideoMemory", {"video", "memory"}, false},
-      {"CheckColorspace", {"video", "colorspace"}, false},
-      {"CheckOwn", {"something-else"}, false},
-  };
-  return metas;
-}
+const std::vector<TaggedMeta> tagged_metas = {
+    {"CheckUntagged", {}, true},
+    {"CheckVideo", {"video"}, true},
+    {"CheckSize", {"size"}, true},
+    {"CheckOrientation", {"orientation"}, true},
+    {"CheckVideoSizeOrientation", {"video", "size", "orientation"}, true},
+    {"CheckMemory", {"memory"}, false},
+    {"CheckVideoMemory", {"video", "memory"}, false},
+    {"CheckColorspace", {"video", "colorspace"}, false},
+    {"CheckOwn", {"something-else"}, false},
+};
 
 void register_metas() {
   static bool done = false;  // all tests share one process when check does not fork
   if (done)
     return;
   done = true;
-  for (const TaggedMeta& meta : tagged_metas()) {
+  for (const TaggedMeta& meta : tagged_metas) {
     std::vector<const gchar*> tags(meta.tags.begin(), meta.tags.end());
     tags.push_back(nullptr);
     gst_meta_register_custom(meta.name, tags.data(), nullptr, nullptr, nullptr);
@@ -205,13 +192,13 @@ TEST(test_metas_by_tag, .for_each_element()) {
   FilterHarness filter;
   start(filter, format);
   GstBuffer* in = to_buffer(make_picture(format, 32, 18, Content::natural, 1));
-  for (const TaggedMeta& meta : tagged_metas()) {
+  for (const TaggedMeta& meta : tagged_metas) {
     GstCustomMeta* custom = gst_buffer_add_custom_meta(in, meta.name);
     fail_unless(custom != nullptr);
     gst_structure_set(gst_custom_meta_get_structure(custom), "answer", G_TYPE_INT, 42, nullptr);
   }
   const Owned<GstBuffer> out = filter.process(in);
-  for (const TaggedMeta& meta : tagged_metas()) {
+  for (const TaggedMeta& meta : tagged_metas) {
     GstCustomMeta* custom = gst_buffer_get_custom_meta(out, meta.name);
     fail_unless((custom != nullptr) == meta.kept, "%s was %s", meta.name,
                 meta.kept ? "lost" : "kept");

@@ -121,13 +121,10 @@ FilterSubject other_subject(int number) {
   return {other.element, other.properties, "GRAY8", other.advice};
 }
 
-const Properties& every_step() {
-  static const Properties properties = {
-      {"num-disparities", "32"}, {"fill-holes", "true"},        {"speckle-size", "10"},
-      {"temporal-alpha", "0.5"}, {"temporal-persistence", "2"}, {"diagnostics-interval", "1"},
-  };
-  return properties;
-}
+const Properties every_step = {
+    {"num-disparities", "32"}, {"fill-holes", "true"},        {"speckle-size", "10"},
+    {"temporal-alpha", "0.5"}, {"temporal-persistence", "2"}, {"diagnostics-interval", "1"},
+};
 
 }  // namespace
 
@@ -142,7 +139,7 @@ TEST(test_host_memory_of_other_filters, .times(std::size(other_filters))) {
 }
 
 TEST(test_host_memory_in_stereo) {
-  StereoSubject subject(every_step());
+  StereoSubject subject(every_step);
   expect_recovery(subject, Calls::host_memory, 10);
 }
 
@@ -170,7 +167,7 @@ TEST(test_cuda_calls_of_other_filters,
 }
 
 TEST(test_cuda_calls_in_stereo, .unless(unless_testing_cuda())) {
-  StereoSubject subject(every_step());
+  StereoSubject subject(every_step);
   expect_recovery(subject, Calls::cuda, 20);
 }
 
@@ -182,7 +179,7 @@ TEST(test_cuda_stops_working,
 }
 
 TEST(test_cuda_stops_working_in_stereo, .unless(unless_testing_cuda())) {
-  StereoSubject subject(every_step());
+  StereoSubject subject(every_step);
   expect_recovery(subject, Calls::cuda, 20, Duration::lasting);
 }
 

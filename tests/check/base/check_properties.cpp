@@ -23,36 +23,27 @@ bool is_filter(const ElementSpec& spec) {
   return GST_IS_BASE_TRANSFORM(element.get());
 }
 
-const std::vector<PropertySpec>& filter_properties() {
-  static const std::vector<PropertySpec> list = {
-      {"frames-in-flight", ready, "0", "16", 0, 16},
-  };
-  return list;
-}
+const std::vector<PropertySpec> filter_properties = {
+    {"frames-in-flight", ready, "0", "16", 0, 16},
+};
 
-const std::vector<PropertySpec>& region_properties() {
-  static const std::vector<PropertySpec> list = {
-      {"regions", playing, "", "1,2,3,4;0.5,0.5,0.25,0.25"},
-      {"use-roi-meta", playing, "false", "true"},
-      {"region-types", playing, "", "face,plate"},
-      {"region-shape", playing, "rectangle", "ellipse", 0, 0, "rectangle ellipse"},
-      {"region-margin", playing, "0", "12", 0, 65535},
-      {"region-feather", playing, "0", "65535", 0, 65535},
-      {"region-invert", playing, "false", "true"},
-      {"regions-missing", playing, "pass", "all", 0, 0, "pass all"},
-      {"region-persistence", playing, "0", "200000000", 0, 18446744073709551615.0},
-  };
-  return list;
-}
+const std::vector<PropertySpec> region_properties = {
+    {"regions", playing, "", "1,2,3,4;0.5,0.5,0.25,0.25"},
+    {"use-roi-meta", playing, "false", "true"},
+    {"region-types", playing, "", "face,plate"},
+    {"region-shape", playing, "rectangle", "ellipse", 0, 0, "rectangle ellipse"},
+    {"region-margin", playing, "0", "12", 0, 65535},
+    {"region-feather", playing, "0", "65535", 0, 65535},
+    {"region-invert", playing, "false", "true"},
+    {"regions-missing", playing, "pass", "all", 0, 0, "pass all"},
+    {"region-persistence", playing, "0", "200000000", 0, 18446744073709551615.0},
+};
 
-const std::vector<PropertySpec>& device_properties() {
-  static const std::vector<PropertySpec> list = {
-      {"backend", ready, "auto", "cpu", 0, 0, "auto cuda cpu"},
-      {"active-backend", never, "none", nullptr, 0, 0, "none cpu cuda"},
-      {"cuda-device-id", ready, "-1", "3", -2, G_MAXINT32},
-  };
-  return list;
-}
+const std::vector<PropertySpec> device_properties = {
+    {"backend", ready, "auto", "cpu", 0, 0, "auto cuda cpu"},
+    {"active-backend", never, "none", nullptr, 0, 0, "none cpu cuda"},
+    {"cuda-device-id", ready, "-1", "3", -2, G_MAXINT32},
+};
 
 class Value {
  public:
@@ -223,13 +214,13 @@ TEST(test_elements) {
 }
 
 TEST(test_properties, .times(element_specs().size())) {
-  const ElementSpec& expected = element_specs()[static_cast<std::size_t>(index)];
+  const ElementSpec& expected = element_specs()[index];
   std::vector<PropertySpec> table = expected.properties;
-  table.insert(table.end(), device_properties().begin(), device_properties().end());
+  table.insert(table.end(), device_properties.begin(), device_properties.end());
   if (is_filter(expected))
-    table.insert(table.end(), filter_properties().begin(), filter_properties().end());
+    table.insert(table.end(), filter_properties.begin(), filter_properties.end());
   if (find_tested(expected.element) != nullptr)
-    table.insert(table.end(), region_properties().begin(), region_properties().end());
+    table.insert(table.end(), region_properties.begin(), region_properties.end());
   const Owned<GstElement> element = new_element(expected.element);
   for (const PropertySpec& row : table) {
     GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element.get()), row.name);
@@ -299,10 +290,10 @@ std::vector<Refused> sets_out_of_range() {
     };
     add_ends(spec.properties, !filter);
     if (filter)
-      add_ends(filter_properties(), true);
+      add_ends(filter_properties, true);
     if (find_tested(spec.element) != nullptr)
-      add_ends(region_properties(), false);
-    add_ends(device_properties(), true);
+      add_ends(region_properties, false);
+    add_ends(device_properties, true);
   }
   return list;
 }
@@ -331,7 +322,7 @@ void expect_refusal(const Refused& refused) {
 }  // namespace
 
 TEST(test_impossible_at_start, .times(impossible_sets().size())) {
-  expect_refusal(impossible_sets()[static_cast<std::size_t>(index)]);
+  expect_refusal(impossible_sets()[index]);
 }
 
 TEST(test_out_of_range_at_start) {

@@ -10,7 +10,7 @@ using namespace check;
 namespace {
 
 const char* factory(int number) {
-  return element_specs()[static_cast<std::size_t>(number)].element;
+  return element_specs()[number].element;
 }
 
 void to_state(GstElement* element, GstState state) {

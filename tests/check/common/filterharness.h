@@ -144,5 +144,9 @@ void answer_queries(GstElement* element, GstQueryType type,
 
 /// Calls look() with each buffer that passes a pad, in the thread that pushes it.
 void on_buffers(GstPad* pad, std::function<void(GstBuffer*)> look);
+/// Returns the picture of a buffer with a pad's caps.
+Picture picture_at(GstPad* pad, const Owned<GstBuffer>& buffer);
+/// A sink pad takes buffers from now on, and always gives this answer.
+void answer_buffers(GstPad* pad, GstFlowReturn answer = GST_FLOW_OK);
 
 }  // namespace check

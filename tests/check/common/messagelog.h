@@ -26,6 +26,8 @@ class MessageLog {
   std::vector<Owned<GstMessage>> take(GstMessageType type);
   /// Returns the text and the debug text of the first ERROR or WARNING, or an empty string.
   std::string text(GstMessageType type);
+  /// Expects one ERROR or WARNING so far, which is of this type and has these words.
+  void expect_one(GstMessageType type, const std::vector<std::string>& words);
   void clear();
   /// Calls look() for each message before it counts, in the thread that posts it.
   void on_message(std::function<void(GstMessage*)> look);

@@ -14,10 +14,11 @@ using Look = std::function<void(GstElement* pipeline)>;
 
 /// Runs to EOS without an error. Elements e, e2 and e3 get the backend under test.
 void run_pipeline(const std::string& description, const Look& prepare, const Look& look);
-inline void run_pipeline(const std::string& description, const Look& look) {
-  run_pipeline(
-      description, [](GstElement*) {}, look);
-}
+void run_pipeline(
+    const std::string& description, const Look& look = [](GstElement*) {});
+/// Looks at the buffers that reach this element.
+void run_pipeline(const std::string& description, const char* element_name,
+                  const std::function<void(GstBuffer*)>& look);
 
 Owned<GstCaps> output_caps(GstElement* pipeline, const char* element_name);
 bool output_is_cuda(GstElement* pipeline, const char* element_name);

@@ -9,6 +9,10 @@
 
 namespace check {
 
+struct Pair {
+  Picture left, right;
+};
+
 struct StereoFrame {
   GstClockTime pts = GST_CLOCK_TIME_NONE;
   bool gap = false;
@@ -59,6 +63,14 @@ class StereoHarness {
 
   Map process(GstBuffer* left, GstBuffer* right);
   Map process(const Picture& left, const Picture& right, GstClockTime time = GST_CLOCK_TIME_NONE);
+  /// Process frames as process() does, and return the picture that comes out.
+  Picture match(GstBuffer* left, GstBuffer* right) {
+    return picture_at(left_->sinkpad, process(left, right));
+  }
+  Picture match(const Picture& left, const Picture& right,
+                GstClockTime time = GST_CLOCK_TIME_NONE) {
+    return picture_at(left_->sinkpad, process(left, right, time));
+  }
   Map process_at(GstClockTime time) { return process(small_frame({time}), small_frame({time})); }
   void push_pair(GstClockTime time);
   Map pull();
@@ -73,7 +85,8 @@ class StereoHarness {
   guint32 flush();
   /// Goes to a state and back to PLAYING; a new stream begins on all linked pads.
   void restart(GstState low = GST_STATE_READY);
-  void wait_for_error();
+  /// Waits for the first error, which must have these words.
+  void expect_error(const std::vector<std::string>& words = {});
   GstFlowReturn flow_after_stop();
   void expect_end();
 
@@ -90,6 +103,17 @@ class StereoHarness {
 };
 
 std::vector<GstClockTime> times_of(const std::vector<Map>& outputs);
+
+/// Returns the error of an element that does not start with these properties.
+std::string start_error(const Properties& properties);
+
+/// A harness that has got GRAY8 caps and a first pair.
+struct PlayingStereo : StereoHarness {
+  explicit PlayingStereo(const Properties& properties = {}) : StereoHarness(properties) {
+    accept_gray();
+    process_at(0);
+  }
+};
 
 /// Make a picture of noise, and the right camera's picture of it at a constant disparity.
 Picture noise_picture(const FormatSpec& format, int width, int height, unsigned seed);

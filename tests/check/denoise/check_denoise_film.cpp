@@ -19,8 +19,7 @@ TEST(test_unreadable_frames, .times(3)) {
   one.push(pictures, 0, bad);
   GstBuffer* const too_short = to_buffer(pictures[0]);
   gst_buffer_set_size(too_short, 7);
-  fail_unless_equals_int(one.filter.push(at(static_cast<guint64>(bad) * frame_time, too_short)),
-                         GST_FLOW_ERROR);
+  fail_unless_equals_int(one.filter.push(at(bad * frame_time, too_short)), GST_FLOW_ERROR);
   fail_unless_equals_int(one.filter.messages().count(GST_MESSAGE_ERROR), 1);
   one.push(pictures, bad, 8);
   one.filter.send_eos();
@@ -68,7 +67,7 @@ TEST(test_linked_again) {
   one.filter.send_eos();
   for (int i = 3; i < 7; ++i) {
     const Owned<GstBuffer> out = one.filter.pull();
-    fail_unless_equals_uint64(GST_BUFFER_PTS(out), static_cast<guint64>(i) * frame_time);
+    fail_unless_equals_uint64(GST_BUFFER_PTS(out), i * frame_time);
     expect_picture(from_buffer(out, format_named("GRAY8"), film_size.width, film_size.height),
                    expected(pictures, i, 5, 3, 7), "frame " + std::to_string(i));
   }
@@ -80,7 +79,7 @@ TEST(test_marks_of_discontinuity) {
   for (int i = 0; i < 8; ++i) {
     if (i == 5)
       one.filter.set("frames", "1");
-    GstBuffer* const buffer = to_buffer(pictures[static_cast<std::size_t>(i)]);
+    GstBuffer* const buffer = to_buffer(pictures[i]);
     if (i == 0 || i == 3)
       GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
     fail_unless_equals_int(one.push(buffer), GST_FLOW_OK);
@@ -105,7 +104,7 @@ TEST(test_late_discontinuity) {
   one.expect(pictures, 5, 0, 3);
   for (int i = 3; i < 6; ++i) {
     const Owned<GstBuffer> out = one.filter.pull();
-    fail_unless_equals_uint64(GST_BUFFER_PTS(out), static_cast<guint64>(i + 1) * frame_time);
+    fail_unless_equals_uint64(GST_BUFFER_PTS(out), (i + 1) * frame_time);
     fail_unless_equals_int(GST_BUFFER_IS_DISCONT(out.get()), i == 3);
     expect_picture(from_buffer(out, format_named("GRAY8"), film_size.width, film_size.height),
                    expected(pictures, i, 5, 3, 6), "frame " + std::to_string(i));
@@ -169,7 +168,7 @@ TEST(test_regions) {
   }
   one.filter.send_eos();
   for (int i = 0; i < 6; ++i) {
-    Picture right = pictures[static_cast<std::size_t>(i)];
+    Picture right = pictures[i];
     const Picture whole = expected(pictures, i, 3, 0, 6);
     for (int y = 2 * i; y < 2 * i + 5; ++y)
       for (int x = 3 * i; x < 3 * i + 6; ++x)
@@ -190,16 +189,14 @@ TEST(test_automatic_strength_across_a_cut, .times(2)) {
         picture_with(format_named("GRAY8"), size.width, size.height, [&](int, int x, int) {
           return (i < 5 ? 2 * x : 40 + x / 4) + static_cast<int>(random() % noise);
         }));
-    fail_unless_equals_int(i > 0 && begins_scene(pictures[static_cast<std::size_t>(i) - 1],
-                                                 pictures[static_cast<std::size_t>(i)]),
-                           i == 5);
+    fail_unless_equals_int(i > 0 && begins_scene(pictures[i - 1], pictures[i]), i == 5);
   }
   Film one(3, "GRAY8", {{"strength", "-1"}, {"frames-in-flight", index == 0 ? "1" : "4"}}, size);
   one.push(pictures, 0, 10);
   one.filter.send_eos();
   NoiseSoFar noise;
   for (int i = 0; i < 10; ++i)
-    one.expect(denoised(pictures[static_cast<std::size_t>(i)], how, noise,
+    one.expect(denoised(pictures[i], how, noise,
                         neighbours_of(pictures, i, 3, i < 5 ? 0 : 5, i < 5 ? 5 : 10)),
                "frame " + std::to_string(i));
 }

@@ -14,7 +14,7 @@ TEST(test_each_number_of_frames, .times(4)) {
       const auto pictures = film(format, length);
       Film one(frames, format);
       for (int i = 0; i < length; ++i) {
-        fail_unless_equals_int(one.push(pictures[static_cast<std::size_t>(i)]), GST_FLOW_OK);
+        fail_unless_equals_int(one.push(pictures[i]), GST_FLOW_OK);
         if (const int ready = i - frames / 2; ready >= 0)
           one.expect(expected(pictures, ready, frames, 0, length),
                      "frame " + std::to_string(ready));
@@ -76,8 +76,7 @@ TEST(test_interruptions, .times(4)) {
         one.filter.send_caps("video/x-raw, format=GRAY8, width=29, height=18, "
                              "framerate=50/1, colorimetry=1:4:0:0"));
   for (int i = 5; i < 9; ++i) {
-    GstBuffer* buffer =
-        at(static_cast<guint64>(i) * frame_time, to_buffer(pictures[static_cast<std::size_t>(i)]));
+    GstBuffer* buffer = at(i * frame_time, to_buffer(pictures[i]));
     if (index == 3 && i == 5)
       GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
     fail_unless_equals_int(one.filter.push(buffer), GST_FLOW_OK);
@@ -98,8 +97,7 @@ TEST(test_flush) {
   one.filter.send_segment(new_segment());
   one.expect_none();
   for (int i = 4; i < 9; ++i)
-    one.filter.push(at(static_cast<guint64>(i - 2) * frame_time,
-                       to_buffer(pictures[static_cast<std::size_t>(i)])));
+    one.filter.push(at((i - 2) * frame_time, to_buffer(pictures[i])));
   one.filter.send_eos();
   one.expect(pictures, 5, 4, 9);
   one.expect_none();
@@ -113,7 +111,7 @@ TEST(test_change_while_playing) {
   for (const auto& [frames, first, end] : changes) {
     one.filter.set("frames", std::to_string(frames));
     for (int i = first; i < end; ++i)
-      one.push(pictures[static_cast<std::size_t>(i)]);
+      one.push(pictures[i]);
   }
   one.filter.send_eos();
   for (const auto& [frames, first, end] : changes)
@@ -125,8 +123,8 @@ TEST(test_missing_frames) {
   const auto pictures = film("GRAY8", 5);
   Film one(3);
   for (int i = 0; i < 5; ++i) {
-    GstBuffer* buffer = i == 2 ? missing_frame() : to_buffer(pictures[static_cast<std::size_t>(i)]);
-    one.filter.push(at(static_cast<guint64>(i) * frame_time, buffer));
+    GstBuffer* buffer = i == 2 ? missing_frame() : to_buffer(pictures[i]);
+    one.filter.push(at(i * frame_time, buffer));
   }
   one.filter.send_eos();
   one.expect(pictures, 3, 0, 2);
@@ -171,8 +169,7 @@ TEST(test_late_frames) {
   one.filter.send_eos();
   for (int i = 0; i < 4; ++i) {
     const Owned<GstBuffer> out = one.filter.pull();
-    fail_unless_equals_uint64(GST_BUFFER_PTS(out),
-                              static_cast<guint64>(i < 2 ? i : i + 2) * frame_time);
+    fail_unless_equals_uint64(GST_BUFFER_PTS(out), (i < 2 ? i : i + 2) * frame_time);
     fail_unless_equals_int(GST_BUFFER_FLAG_IS_SET(out.get(), GST_BUFFER_FLAG_DISCONT), i == 2);
     expect_picture(from_buffer(out, format_named("GRAY8"), 29, 18), expected(pictures, i, 3, 0, 4),
                    "frame " + std::to_string(i));

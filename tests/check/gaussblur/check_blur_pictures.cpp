@@ -84,7 +84,7 @@ TEST(test_controlled_sigma) {
   control(filter.element(), "sigma", Curve::line, {{0, -4}, {(frames - 1) * GST_SECOND, 4}});
   filter.accept_caps(format, 50, 38, colorimetry(format, false));
   for (int i = 0; i < frames; ++i) {
-    const Owned<GstBuffer> in(at(static_cast<GstClockTime>(i) * GST_SECOND, to_buffer(picture)));
+    const Owned<GstBuffer> in(at(i * GST_SECOND, to_buffer(picture)));
     const Owned<GstBuffer> out = filter.process(gst_buffer_ref(in));
     Blur how;
     g_object_get(filter.element(), "sigma", &how.sigma, nullptr);

@@ -11,10 +11,6 @@ using namespace check;
 
 namespace {
 
-const FormatSpec& gray() {
-  return format_named("GRAY8");
-}
-
 /// Counts the messages that have been posted by the time an event of one type arrives downstream.
 struct CountAtEvent {
   FilterHarness& filter;

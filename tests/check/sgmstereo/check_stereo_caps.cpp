@@ -10,10 +10,6 @@ using namespace check;
 
 namespace {
 
-const FormatSpec& gray() {
-  return format_named("GRAY8");
-}
-
 bool fits(GstCaps* caps, const std::string& text) {
   return gst_caps_can_intersect(caps, caps_from(text).get());
 }
@@ -162,10 +158,8 @@ TEST(test_nothing_for_downstream) {
     stereo.accept_gray();
     stereo.push_pair(0);
     // A photograph has no second frame whose flow return would tell.
-    stereo.wait_for_error();
-    expect_words(stereo.messages().text(GST_MESSAGE_ERROR),
-                 {"pad src", "offered: video/x-raw", "format=(string)GRAY16_LE", "width=(int)32",
-                  "videoconvert ! videoscale"});
+    stereo.expect_error({"pad src", "offered: video/x-raw", "format=(string)GRAY16_LE",
+                         "width=(int)32", "videoconvert ! videoscale"});
     fail_unless_equals_int(stereo.flow_after_stop(), GST_FLOW_NOT_NEGOTIATED);
     fail_unless(gst_harness_try_pull(stereo.left()) == nullptr);
     fail_unless_equals_int(stereo.messages().complaints(), 1);
@@ -181,24 +175,19 @@ TEST(test_nothing_for_downstream_in_cuda_memory,
                                   "video/x-raw(memory:CUDAMemory), format=GRAY16_LE");
     stereo.accept_gray();
     stereo.push_pair(0);
-    stereo.wait_for_error();
-    const std::string text = stereo.messages().text(GST_MESSAGE_ERROR);
-    expect_words(text, {"pad " + std::string(pad),
-                        built_with_cuda() ? "set backend=cuda" : "videoconvert ! videoscale"});
+    stereo.expect_error({"pad " + std::string(pad),
+                         built_with_cuda() ? "set backend=cuda" : "videoconvert ! videoscale"});
     fail_unless_equals_int(stereo.messages().complaints(), 1);
   }
 }
 
 // Downstream wants other caps in mid-stream, which src does not have.
 TEST(test_nothing_for_downstream_any_more) {
-  StereoHarness stereo;
-  stereo.accept_gray();
-  stereo.process_at(0);
+  PlayingStereo stereo;
   stereo.accept_downstream("video/x-raw, format=NV12");
   gst_harness_push_upstream_event(stereo.left(), gst_event_new_reconfigure());
   stereo.push_pair(40 * ms);
-  stereo.wait_for_error();
-  expect_words(stereo.messages().text(GST_MESSAGE_ERROR), {"pad src", "videoconvert"});
+  stereo.expect_error({"pad src", "videoconvert"});
   fail_unless_equals_int(stereo.flow_after_stop(), GST_FLOW_NOT_NEGOTIATED);
 }
 
@@ -213,8 +202,7 @@ TEST(test_data_without_caps) {
       fail_unless_equals_int(
           gst_harness_push(harness, gst_buffer_new_allocate(nullptr, 64, nullptr)),
           GST_FLOW_NOT_NEGOTIATED);
-    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 1);
-    expect_words(stereo.messages().text(GST_MESSAGE_ERROR), {"without caps", "decodebin"});
+    stereo.messages().expect_one(GST_MESSAGE_ERROR, {"without caps", "decodebin"});
   }
 }
 
@@ -303,8 +291,7 @@ TEST(test_unequal) {
       gst_harness_push(harness, gst_buffer_new_allocate(nullptr, info.size, nullptr));
       gst_harness_push_event(harness, gst_event_new_eos());
     }
-    stereo.wait_for_error();
-    expect_words(stereo.messages().text(GST_MESSAGE_ERROR), c.words);
+    stereo.expect_error(c.words);
     fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 1);
     fail_unless(gst_harness_try_pull(stereo.left()) == nullptr);
   }
@@ -338,8 +325,7 @@ TEST(test_refused_caps) {
       for (int sent = 0; sent < 2; ++sent)
         fail_unless(!stereo.send_caps(left ? stereo.left() : stereo.right(), caps), "accepted: %s",
                     caps.c_str());
-      fail_unless_equals_int(stereo.messages().complaints(), 1);
-      expect_words(stereo.messages().text(GST_MESSAGE_ERROR), {word});
+      stereo.messages().expect_one(GST_MESSAGE_ERROR, {word});
       stereo.accept_gray();
       stereo.process_at(0);
     }

@@ -124,9 +124,7 @@ TEST(test_flat_pictures_have_no_vertical_offset) {
 
 // The property is live. After a flush, messages begin anew.
 TEST(test_interval_while_playing) {
-  StereoHarness stereo(inspecting());
-  stereo.accept_gray();
-  stereo.process_at(0);
+  PlayingStereo stereo(inspecting());
   stereo.process_at(500 * ms);
   stereo.set("diagnostics-interval", "500000000");
   stereo.process_at(540 * ms);
@@ -285,8 +283,7 @@ TEST(test_confirmation) {
   send(photographs, bad, 1);
   fail_unless_equals_int(photographs.messages().complaints(), 0);
   send_eos(photographs);
-  fail_unless_equals_int(photographs.messages().count(GST_MESSAGE_WARNING), 1);
-  expect_words(photographs.messages().text(GST_MESSAGE_WARNING), {"exchanged"});
+  photographs.messages().expect_one(GST_MESSAGE_WARNING, {"exchanged"});
 }
 
 TEST(test_restart) {

@@ -84,7 +84,7 @@ TEST(test_pairs_by_running_time) {
   segment.start = segment.time = 100 * GST_SECOND;
   gst_harness_push_event(stereo.right(), gst_event_new_segment(&segment));
   for (int i = 0; i < 4; ++i) {
-    const auto time = static_cast<GstClockTime>(i) * 40 * ms;
+    const auto time = i * 40 * ms;
     fail_unless_equals_uint64(
         stereo.process(small_frame({time}), small_frame({100 * GST_SECOND + time})).pts(), time);
   }
@@ -156,7 +156,7 @@ TEST(test_flush_on_all_pads) {
         fail_unless_equals_int(GST_EVENT_TYPE(events[1]), GST_EVENT_FLUSH_STOP);
         fail_unless_equals_int(GST_EVENT_TYPE(events[2]), GST_EVENT_SEGMENT);
         for (int n : {0, 1})
-          fail_unless_equals_int(gst_event_get_seqnum(events[static_cast<std::size_t>(n)]), seqnum);
+          fail_unless_equals_int(gst_event_get_seqnum(events[n]), seqnum);
       }
     }
     fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
@@ -187,9 +187,7 @@ TEST(test_flush_of_a_blocked_branch) {
 
 // A flush discards waiting frames without counting them as dropped.
 TEST(test_flush_of_waiting_frames) {
-  StereoHarness stereo;
-  stereo.accept_gray();
-  stereo.process_at(0);
+  PlayingStereo stereo;
   gst_harness_push(stereo.left(), small_frame({40 * ms}));
   stereo.flush();
   fail_unless_equals_uint64(stereo.process_at(80 * ms).pts(), 80 * ms);
@@ -248,7 +246,7 @@ TEST(test_end_on_all_pads) {
     for (int frames : {2, 0}) {
       AllPads stereo(src_linked);
       for (int i = 0; i < frames; ++i)
-        stereo.process_all(static_cast<GstClockTime>(i) * 40 * ms);
+        stereo.process_all(i * 40 * ms);
       const guint32 seqnum = stereo.send_to_all(gst_event_new_eos);
       for (GstHarness* harness : stereo.outlets()) {
         const std::vector<Owned<GstEvent>> events = events_until_end(harness);
@@ -363,9 +361,7 @@ TEST(test_queries_on_all_pads) {
 }
 
 TEST(test_allocation_queries) {
-  StereoHarness stereo;
-  stereo.accept_gray();
-  stereo.process_at(0);
+  PlayingStereo stereo;
   for (GstHarness* harness : {stereo.left(), stereo.right()}) {
     const Owned<GstCaps> caps = current_caps(harness->srcpad);
     const Owned<GstQuery> query(gst_query_new_allocation(caps, TRUE));

@@ -14,13 +14,8 @@ using Bytes = std::vector<std::uint8_t>;
 
 std::vector<Bytes> outputs(const std::string& description) {
   std::vector<Bytes> all;
-  run_pipeline(
-      description + " ! fakesink name=sink",
-      [&](GstElement* pipeline) {
-        on_buffers_at(pipeline, "sink",
-                      [&](GstBuffer* buffer) { all.push_back(bytes_of(buffer)); });
-      },
-      [](GstElement*) {});
+  run_pipeline(description + " ! fakesink name=sink", "sink",
+               [&](GstBuffer* buffer) { all.push_back(bytes_of(buffer)); });
   fail_unless(!all.empty(), "nothing came out: %s", description.c_str());
   return all;
 }
@@ -132,13 +127,8 @@ TEST(test_pairs_in_stream_order, .unless(unless_testing_cuda())) {
            " ! cudagaussblur name=e2 sigma=0";
   };
   int marked = 0;
-  run_pipeline(
-      pipeline(true) + " ! fakesink",
-      [&](GstElement* running) {
-        on_buffers_at(running, "e2",
-                      [&](GstBuffer* buffer) { marked += is_marked_unfinished(buffer); });
-      },
-      [](GstElement*) {});
+  run_pipeline(pipeline(true) + " ! fakesink", "e2",
+               [&](GstBuffer* buffer) { marked += is_marked_unfinished(buffer); });
   if (pushes_in_stream_order)
     fail_unless(marked > frames / 2 && marked < frames, "%d", marked);
   else

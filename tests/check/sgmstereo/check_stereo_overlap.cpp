@@ -131,8 +131,7 @@ class StereoOverlap {
     for (int i = first; i < first + count; ++i) {
       if (GstEvent* event = make ? make(i) : nullptr)
         gst_harness_push_event(camera, event);
-      const GstFlowReturn flow =
-          gst_harness_push(camera, small_frame({static_cast<GstClockTime>(i) * 40 * ms}));
+      const GstFlowReturn flow = gst_harness_push(camera, small_frame({i * 40 * ms}));
       if (flow != GST_FLOW_OK)
         last_flow_ = flow;
       ++pushed;

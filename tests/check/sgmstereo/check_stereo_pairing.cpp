@@ -313,7 +313,7 @@ TEST(test_end_beside_a_silent_camera) {
       // None of the later frames has a partner.
       GstFlowReturn flow = GST_FLOW_OK;
       for (int i = pairs; i < pairs + 50 && flow == GST_FLOW_OK; ++i)
-        flow = gst_harness_push(silent, small_frame({static_cast<GstClockTime>(i) * 40 * ms}));
+        flow = gst_harness_push(silent, small_frame({i * 40 * ms}));
       fail_unless_equals_int(flow, GST_FLOW_OK);
       const char* counter = left_ends ? "dropped-right" : "dropped-left";
       wait_until([&] { return stereo.number(counter) == 50; }, "all later frames are dropped");

@@ -28,7 +28,7 @@ Properties with(const Properties& more) {
 
 struct OutputHarness : StereoHarness {
   OutputHarness(const char* output, const char* format, const Properties& more)
-      : StereoHarness(joined(with(more), {{"output", output}})), spec(format_named(format)) {
+      : StereoHarness(joined(with(more), {{"output", output}})) {
     accept_downstream(std::string("video/x-raw, format=") + format);
     accept_gray(width, height);
   }
@@ -37,11 +37,8 @@ struct OutputHarness : StereoHarness {
     GstBuffer* left_frame = at(time, to_buffer(scene.left));
     if (discont)
       GST_BUFFER_FLAG_SET(left_frame, GST_BUFFER_FLAG_DISCONT);
-    const Map out = process(left_frame, at(time, to_buffer(scene.right)));
-    return from_buffer(out, spec, width, height);
+    return match(left_frame, at(time, to_buffer(scene.right)));
   }
-
-  const FormatSpec& spec;
 };
 
 Picture output_of(const char* output, const char* format, const Scene& scene,
@@ -147,12 +144,8 @@ TEST(test_changes_while_playing) {
              levels_between(map, Quantity::depth, 9000, 20000)},
         Step{"disparity=3,9", levels_between(map, Quantity::disparity, 3, 9), automatic}}) {
     stereo.set("colormap-range", step.range);
-    const Map out = stereo.process(scene.left, scene.right);
-    expect_picture(from_buffer(out, format_named("GRAY8"), width, height), step.disparity,
-                   step.range);
-    const Map of_depth = pull_from(pad);
-    expect_picture(from_buffer(of_depth, format_named("GRAY8"), width, height), step.depth,
-                   step.range);
+    expect_picture(stereo.match(scene.left, scene.right), step.disparity, step.range);
+    expect_picture(picture_at(pad->sinkpad, pull_from(pad)), step.depth, step.range);
   }
 }
 
@@ -222,14 +215,12 @@ TEST(test_wrong_lists) {
                                     {"auto;depth=9,1", "not the larger one"},
                                     {"points=0,5", "disparity, depth or confidence"},
                                     {"=auto", "disparity, depth or"}}) {
-    expect_words(
-        expect_failed_start(make_element("cudasgmstereo", with({{"colormap-range", text}})).get()),
-        {std::string("colormap-range=\"") + text + "\"", words});
+    expect_words(start_error(with({{"colormap-range", text}})),
+                 {std::string("colormap-range=\"") + text + "\"", words});
     stereo.set("colormap-range", text);
     for (int i = 0; i < 2; ++i)
       expect_picture(stereo.next(scene), levels_between(map, Quantity::disparity, 4, 9), text);
-    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_WARNING), 1);
-    expect_words(stereo.messages().text(GST_MESSAGE_WARNING), {words});
+    stereo.messages().expect_one(GST_MESSAGE_WARNING, {words});
     stereo.messages().clear();
     stereo.set("colormap-range", "4,9");
     stereo.next(scene);

@@ -41,8 +41,7 @@ class Keeper {
       GST_BUFFER_FLAG_SET(left, GST_BUFFER_FLAG_DISCONT);
     if (right_discont)
       GST_BUFFER_FLAG_SET(right, GST_BUFFER_FLAG_DISCONT);
-    const Map map = stereo_.process(left, right);
-    return from_buffer(map, format_named("GRAY16_LE"), width, height);
+    return stereo_.match(left, right);
   }
 
   GstBuffer* next(const Picture& picture) { return at(time_ += 40 * ms, to_buffer(picture)); }
@@ -58,8 +57,7 @@ Picture first_map(unsigned seed = 5) {
   StereoHarness stereo(keeping);
   stereo.accept_gray(width, height);
   const Wall wall(true, seed);
-  const Map map = stereo.process(wall.left, wall.right);
-  return from_buffer(map, format_named("GRAY16_LE"), width, height);
+  return stereo.match(wall.left, wall.right);
 }
 
 int unknown_in(const Picture& map) {
@@ -159,8 +157,7 @@ TEST(test_confidence_of_kept_disparities) {
     const Wall before(false), covered(true);
     if (wall_before)
       stereo.process(before.left, before.right);
-    const Map map = stereo.process(covered.left, covered.right);
-    return from_buffer(map, format_named("GRAY8"), width, height);
+    return stereo.match(covered.left, covered.right);
   };
   expect_picture(confidence_of(true), confidence_of(false), "confidence");
 }

@@ -56,12 +56,10 @@ TEST(test_latency) {
 }
 
 TEST(test_latency_changes) {
-  StereoHarness stereo;
-  stereo.accept_gray();
-  stereo.process_at(0);
+  PlayingStereo stereo;
   const int before = stereo.messages().count(GST_MESSAGE_LATENCY);
   for (int i = 1; i < 10; ++i)
-    stereo.process_at(static_cast<GstClockTime>(i) * 40 * ms);
+    stereo.process_at(i * 40 * ms);
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_LATENCY), before);
   stereo.set("max-skew", "3000000");
   stereo.process_at(400 * ms);
@@ -73,9 +71,7 @@ TEST(test_latency_changes) {
 TEST(test_timeout) {
   begin_to_count();
   for (bool left_speaks : {true, false}) {
-    StereoHarness stereo;
-    stereo.accept_gray();
-    stereo.process_at(0);
+    PlayingStereo stereo;
     GstHarness* speaker = left_speaks ? stereo.left() : stereo.right();
     const char* counter = left_speaks ? "dropped-left" : "dropped-right";
     calls = 0;
@@ -101,9 +97,7 @@ TEST(test_timeout) {
 
 // A duration that has wrapped does not put the timeout off, and a duration without end no latency.
 TEST(test_timeout_with_a_wrapped_duration) {
-  StereoHarness stereo;
-  stereo.accept_gray();
-  stereo.process_at(0);
+  PlayingStereo stereo;
   GstBuffer* frame = small_frame({40 * ms});
   GST_BUFFER_DURATION(frame) = static_cast<GstClockTime>(-33333333);
   fail_unless_equals_int(gst_harness_push(stereo.left(), frame), GST_FLOW_OK);
@@ -136,9 +130,7 @@ TEST(test_no_timeout) {
 // If the next frame may be nearer, the element waits for it, but not longer than max-skew.
 TEST(test_timeout_of_a_nearer_partner) {
   for (bool right_is_older : {true, false}) {
-    StereoHarness stereo(Properties{{"max-skew", "100000000"}});
-    stereo.accept_gray();
-    stereo.process_at(0);
+    PlayingStereo stereo(Properties{{"max-skew", "100000000"}});
     GstHarness* const older = right_is_older ? stereo.right() : stereo.left();
     GstHarness* const newer = right_is_older ? stereo.left() : stereo.right();
     gst_harness_push(older, small_frame({1000 * ms}));
@@ -160,7 +152,7 @@ TEST(test_calls_are_bounded) {
   stereo.accept_gray();
   constexpr int pairs = 100;
   for (int i = 0; i < pairs; ++i)
-    stereo.process_at(static_cast<GstClockTime>(i) * 40 * ms);
+    stereo.process_at(i * 40 * ms);
   const Owned<GstTestClock> clock(gst_harness_get_testclock(stereo.left()));
   gst_test_clock_advance_time(clock, 100 * GST_SECOND);
   let_time_pass(100);  // in which the element must not be called
@@ -173,8 +165,7 @@ TEST(test_calls_for_files) {
   run_pipeline(
       "videotestsrc num-buffers=60 ! video/x-raw,format=GRAY8,width=32,height=16 ! queue ! "
       "e.sink_left videotestsrc num-buffers=60 ! video/x-raw,format=GRAY8,width=32,height=16 ! "
-      "queue ! e.sink_right cudasgmstereo name=e ! fakesink",
-      [](GstElement*) {});
+      "queue ! e.sink_right cudasgmstereo name=e ! fakesink");
   fail_unless(calls <= 122, "%d calls for 60 pairs", calls.load());
 }
 
@@ -187,15 +178,12 @@ TEST(test_live_pipeline) {
       "videotestsrc is-live=true num-buffers=20 ! "
       "video/x-raw,format=GRAY8,width=32,height=16,framerate=50/1 ! e.sink_right "
       "cudasgmstereo name=e ! fakesink name=sink sync=true",
-      [&](GstElement* pipeline) { on_buffers_at(pipeline, "sink", [&](GstBuffer*) { ++maps; }); },
-      [](GstElement*) {});
+      "sink", [&](GstBuffer*) { ++maps; });
   fail_unless(maps >= 15 && maps <= 20, "%d maps", maps);
 }
 
 TEST(test_qos) {
-  StereoHarness stereo;
-  stereo.accept_gray();
-  stereo.process_at(0);
+  PlayingStereo stereo;
   gst_harness_push_upstream_event(
       stereo.left(), gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2.0, 100 * ms, 100 * ms));
   for (guint i = 1; i <= 5; ++i)
@@ -225,9 +213,7 @@ TEST(test_qos) {
 }
 
 TEST(test_qos_and_flush) {
-  StereoHarness stereo;
-  stereo.accept_gray();
-  stereo.process_at(0);
+  PlayingStereo stereo;
   gst_harness_push_upstream_event(
       stereo.left(), gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2.0, GST_SECOND, GST_SECOND));
   stereo.flush();
@@ -251,7 +237,9 @@ class SystemTestClock {
   const Owned<GstTestClock> clock_{GST_TEST_CLOCK(gst_test_clock_new())};
 };
 
-const std::string gray_caps = caps_of(format_named("GRAY8"), 40, 24);
+std::string gray_caps() {
+  return caps_of(format_named("GRAY8"), 40, 24);
+}
 
 GstBuffer* gray_frame() {
   return to_buffer(noise_picture(format_named("GRAY8"), 40, 24, 3));
@@ -263,7 +251,7 @@ GstBuffer* gray_frame() {
 TEST(test_warning) {
   SystemTestClock clock;
   StereoHarness stereo({}, false);
-  fail_unless(stereo.send_caps(stereo.left(), gray_caps));
+  fail_unless(stereo.send_caps(stereo.left(), gray_caps()));
   gst_harness_push(stereo.left(), gray_frame());
   clock.move_to(5 * GST_SECOND - 1);
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_WARNING), 0);
@@ -283,8 +271,8 @@ TEST(test_no_warning) {
   fail_unless(packed_frames.send_caps(
       packed_frames.left(),
       caps_of(format_named("GRAY8"), 40, 24, ", multiview-mode=side-by-side")));
-  fail_unless(stopped.send_caps(stopped.left(), gray_caps));
-  fail_unless(two.send_caps(two.left(), gray_caps));
+  fail_unless(stopped.send_caps(stopped.left(), gray_caps()));
+  fail_unless(two.send_caps(two.left(), gray_caps()));
   gst_element_set_state(stopped.element(), GST_STATE_READY);
   clock.move_to(60 * GST_SECOND);
   for (StereoHarness* stereo : {&packed_frames, &stopped, &two})
@@ -296,7 +284,7 @@ TEST(test_end_without_a_partner) {
   for (const bool late : {false, true}) {
     SystemTestClock clock;
     StereoHarness stereo({}, false);
-    fail_unless(stereo.send_caps(stereo.left(), gray_caps));
+    fail_unless(stereo.send_caps(stereo.left(), gray_caps()));
     gst_harness_push(stereo.left(), gray_frame());
     if (late)
       clock.move_to(20 * GST_SECOND);
@@ -319,7 +307,7 @@ TEST(test_end_that_is_no_error) {
   SystemTestClock clock;
   StereoHarness empty({}, false), flushed({}, false), stopped({}, false), joined({}, false);
   for (StereoHarness* stereo : {&empty, &flushed, &stopped, &joined}) {
-    fail_unless(stereo->send_caps(stereo->left(), gray_caps));
+    fail_unless(stereo->send_caps(stereo->left(), gray_caps()));
     if (stereo != &empty)
       gst_harness_push(stereo->left(), gray_frame());
     gst_harness_push_event(stereo->left(), gst_event_new_eos());

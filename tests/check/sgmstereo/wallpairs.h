@@ -9,12 +9,6 @@ namespace check {
 
 constexpr int width = 320, height = 160;
 
-const FormatSpec& gray();
-
-struct Pair {
-  Picture left, right;
-};
-
 Pair wall(const FormatSpec& format = gray());
 
 Picture moved_down(const Picture& picture, int rows);

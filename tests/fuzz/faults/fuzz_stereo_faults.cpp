@@ -100,8 +100,7 @@ class StereoFaultsLife final : public fuzz::Life {
     std::vector<const char*> names = {"src"};
     for (const auto& [name, harness] : stereo_.opened())
       names.push_back(name.c_str());
-    return Owned<GstPad>(gst_element_get_static_pad(
-        stereo_.element(), names[static_cast<std::size_t>(below(static_cast<int>(names.size())))]));
+    return Owned<GstPad>(gst_element_get_static_pad(stereo_.element(), one_of(names)));
   }
 
   void reconfigure(GstPad* pad) { gst_pad_send_event(pad, gst_event_new_reconfigure()); }

@@ -48,8 +48,7 @@ void control_property(Random& random, GstElement* element) {
   for (GParamSpec* spec : changeable_properties(element))
     if (can_follow(spec))
       specs.push_back(spec);
-  const char* const name =
-      specs[static_cast<std::size_t>(random.below(static_cast<int>(specs.size())))]->name;
+  const char* const name = random.one_of(specs)->name;
   const Owned<GstControlSource> curve = new_curve(random);
   gst_object_add_control_binding(
       GST_OBJECT(element),

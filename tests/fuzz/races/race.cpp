@@ -189,8 +189,7 @@ void Race::plain_seek() {
 
 bool Race::relink_before() {
   const std::unique_lock<std::mutex> gate(gate_, std::try_to_lock);
-  return gate &&
-         upstreams_[static_cast<std::size_t>(below(static_cast<int>(upstreams_.size())))]->relink();
+  return gate && one_of(upstreams_)->relink();
 }
 
 // The usual way to exchange what is behind an element: block it, unlink, link, unblock.

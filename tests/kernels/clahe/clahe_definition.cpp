@@ -18,10 +18,7 @@ struct Plane {
   int width = 0, height = 0;
   std::vector<std::uint16_t> values;
 
-  std::uint16_t& at(int x, int y) {
-    return values[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
-                  static_cast<std::size_t>(x)];
-  }
+  std::uint16_t& at(int x, int y) { return values[static_cast<std::size_t>(y) * width + x]; }
   int at(int x, int y) const { return const_cast<Plane&>(*this).at(x, y); }
 };
 
@@ -68,8 +65,7 @@ std::vector<Histogram> histograms_of(const Plane& picture, int bits, const clahe
       Histogram histogram(std::size_t{1} << bits, 0);
       for (int y = 0; y < tile_height; ++y)
         for (int x = 0; x < tile_width; ++x)
-          ++histogram[static_cast<std::size_t>(
-              whole.at(column * tile_width + x, row * tile_height + y))];
+          ++histogram[whole.at(column * tile_width + x, row * tile_height + y)];
       histograms.push_back(std::move(histogram));
     }
   return histograms;
@@ -101,7 +97,7 @@ Table table_of(Histogram histogram, const clahe::Parameters& parameters) {
     if (residue > 0) {
       const std::int64_t step = std::max<std::int64_t>(bins / residue, 1);
       for (std::int64_t bin = 0; bin < bins && residue > 0; bin += step, --residue)
-        ++histogram[static_cast<std::size_t>(bin)];
+        ++histogram[bin];
     }
   }
   const float scale =
@@ -150,8 +146,7 @@ Plane equalized(const Plane& picture, const clahe::Tiles& tiles, const std::vect
       const Place horizontal(x, tile_width, tiles.columns);
       const auto value = static_cast<std::size_t>(picture.at(x, y));
       const auto level = [&](int row, int column) {
-        return static_cast<float>(
-            tables[static_cast<std::size_t>(row * tiles.columns + column)][value]);
+        return static_cast<float>(tables[row * tiles.columns + column][value]);
       };
       const auto in_row = [&](int row) {
         return between(level(row, horizontal.first), level(row, horizontal.second),

@@ -11,13 +11,10 @@ using namespace clahe;
 
 CUDAVISION_RANDOM_CASES(ClaheCases, make_clahe_case);
 
-TEST(ClaheLeftChroma, CpuEqualsDefinition) {
-  expect_chroma_left(*make_cpu_device(), make_clahe_case);
-}
-TEST(ClaheLeftChroma, CudaEqualsDefinition) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  expect_chroma_left(*device, make_clahe_case);
+CUDAVISION_ON_BOTH_DEVICES(ClaheLeftChroma);
+
+TEST_P(ClaheLeftChroma, EqualsDefinition) {
+  expect_chroma_left(device, make_clahe_case);
 }
 
 /// Pictures smaller than their grid, and cells within, between or narrower than packs.

@@ -80,8 +80,7 @@ TEST(ClaheBiasedLevels, AreInterpolatedAsLevels) {
     for (std::uint32_t& level : four)
       level = static_cast<std::uint32_t>(random.between(0, largest));
     const auto any = [&] {
-      return weights[static_cast<std::size_t>(
-          random.between(0, static_cast<int>(weights.size()) - 1))];
+      return weights[random.between(0, static_cast<int>(weights.size()) - 1)];
     };
     const float right = any(), lower = any();
     const Levels levels = {static_cast<float>(four[0]), static_cast<float>(four[1]),

@@ -51,6 +51,14 @@ void draw_placements(FrameCase& test, Random& random);
 
 void draw_content(FrameCase& test, Random& random);
 
+template <class Case>
+Case drawn(Case test, Random& random) {
+  draw_placements(test, random);
+  draw_content(test, random);
+  test.parameters_later = random.one_in(3);
+  return test;
+}
+
 std::string describe(const FrameCase& test, const std::string& parameters);
 
 std::vector<std::uint8_t> input_block(const FrameCase& test);
@@ -138,6 +146,15 @@ template <class Frames>
 std::string difference_from_definition(const Frames& frames) {
   return difference(frames.test, defined_output(frames.test, frames.input(), Frames::out_poison),
                     frames.output());
+}
+
+/// Runs an operation on a case's frames, and describes how the output differs from the definition.
+template <class Case, class Operation>
+std::string difference_after_run(Device& device, const Case& test, Operation& operation) {
+  const typename Case::Frames frames(device, test);
+  frames.run(operation);
+  device.finish();
+  return difference_from_definition(frames);
 }
 
 /// True if the operation's parameters can change between frames.

@@ -42,7 +42,7 @@ inline auto every_layout() {
 }
 
 inline std::string layout_name(const testing::TestParamInfo<int>& info) {
-  return layout_kinds()[static_cast<std::size_t>(info.param)].name;
+  return layout_kinds()[info.param].name;
 }
 
 }  // namespace cudavision::test

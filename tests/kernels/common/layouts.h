@@ -18,7 +18,7 @@ const std::vector<LayoutKind>& layout_kinds();
 
 /// The layout of random case `number`. Successive cases have successive layouts.
 inline const LayoutKind& layout_kind_of_case(int number) {
-  return layout_kinds()[static_cast<std::size_t>(number) % layout_kinds().size()];
+  return layout_kinds()[number % layout_kinds().size()];
 }
 
 /// Returns the layout with the given name. Throws if there is none.

@@ -34,8 +34,7 @@ std::string describe_byte(const FrameLayout& layout, const Placement& placement,
     const PlaneShape& shape = layout.planes[p];
     const auto [start, pitch] = placement.planes[p];
     for (int y = 0; y < shape.rows; ++y) {
-      const std::ptrdiff_t x =
-          static_cast<std::ptrdiff_t>(byte) - static_cast<std::ptrdiff_t>(start) - y * pitch;
+      const std::ptrdiff_t x = static_cast<std::ptrdiff_t>(byte - start) - y * pitch;
       if (x >= 0 && x < shape.row_bytes)
         return "plane " + std::to_string(p) + ", row " + std::to_string(y) + ", byte " +
                std::to_string(x);
@@ -80,12 +79,10 @@ Placement random_placement(const FrameLayout& layout, Random& random) {
         pitch += random.between(1, 17);
         break;
       case 2:
-        pitch = static_cast<std::ptrdiff_t>(
-            rounded_up(static_cast<std::size_t>(pitch), std::size_t{1} << random.between(2, 9)));
+        pitch = rounded_up(pitch, std::size_t{1} << random.between(2, 9));
         break;
       case 3:
-        pitch = static_cast<std::ptrdiff_t>(rounded_up(static_cast<std::size_t>(pitch), 4)) +
-                4 * random.between(0, 20);
+        pitch = rounded_up(pitch, 4) + 4 * random.between(0, 20);
         break;
       default:
         pitch += random.between(0, 700);

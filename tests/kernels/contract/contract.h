@@ -172,7 +172,7 @@ TYPED_TEST_P(Contract, NothingIsAllocatedAfterConstruction) {
     const int runs = std::max(settings().small ? 10 : 40, static_cast<int>(sets.size()));
     expect_no_allocations(device, runs, [&](int i) {
       if constexpr (IsAdjustable<Case>::value)
-        running.operation.set_parameters(sets[static_cast<std::size_t>(i) % sets.size()]);
+        running.operation.set_parameters(sets[i % sets.size()]);
       running.run();
     });
   }

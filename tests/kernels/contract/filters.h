@@ -27,10 +27,7 @@ void expect_identity(Device& device, const Case& test, bool identity,
   EXPECT_EQ(filter.identity(), !identity);
   filter.set_parameters(test.parameters);
   EXPECT_EQ(filter.identity(), identity);
-  const typename Case::Frames frames(device, test);
-  frames.run(filter);
-  device.finish();
-  EXPECT_EQ(difference_from_definition(frames), "");
+  EXPECT_EQ(difference_after_run(device, test, filter), "");
 }
 
 /// There must be claims of both kinds.

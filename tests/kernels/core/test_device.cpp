@@ -116,8 +116,7 @@ std::vector<std::uint8_t> copied(const std::vector<std::uint8_t>& from, const Re
                                  std::vector<std::uint8_t> to, const Rectangle& to_at) {
   for (int y = 0; y < from_at.height; ++y)
     for (int x = 0; x < from_at.width; ++x)
-      to[static_cast<std::size_t>(to_at.start + to_at.pitch * y + x)] =
-          from[static_cast<std::size_t>(from_at.start + from_at.pitch * y + x)];
+      to[to_at.start + to_at.pitch * y + x] = from[from_at.start + from_at.pitch * y + x];
   return to;
 }
 

@@ -21,7 +21,7 @@ namespace {
 
 std::vector<int> calls_of(int count) {
   std::vector<std::atomic<int>> calls(static_cast<std::size_t>(count));
-  parallel_for(count, [&](int number) { ++calls[static_cast<std::size_t>(number)]; });
+  parallel_for(count, [&](int number) { ++calls[number]; });
   return {calls.begin(), calls.end()};
 }
 
@@ -104,10 +104,10 @@ TEST(Bands, ShareOutRowsAndScratchMemory) {
         std::vector<std::atomic<int>> calls(static_cast<std::size_t>(rows)), others(100);
         bands.for_each([&](Band& band) {
           for (int y = band.begin; y < band.end; ++y)
-            ++calls[static_cast<std::size_t>(y)];
+            ++calls[y];
           const Band other = band.of(100);
           for (int y = other.begin; y < other.end; ++y)
-            ++others[static_cast<std::size_t>(y)];
+            ++others[y];
           const TwoPieces pieces(band.scratch, count);
           EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pieces.bytes) % 64, 0u);
           EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pieces.words - 3) % 64, 0u);
@@ -129,7 +129,7 @@ TEST(Bands, ShareOutRowsAndScratchMemory) {
 TEST(ForRows, CallsEachRowOnce) {
   for (const int rows : {0, 1, 5, 200}) {
     std::vector<std::atomic<int>> calls(static_cast<std::size_t>(rows));
-    for_rows(rows, [&](int y) { ++calls[static_cast<std::size_t>(y)]; });
+    for_rows(rows, [&](int y) { ++calls[y]; });
     EXPECT_EQ(std::vector<int>(calls.begin(), calls.end()), std::vector<int>(calls.size(), 1));
   }
 }

@@ -22,7 +22,7 @@ FrameLayout layout_of(int width, int height, int bits, int channels) {
   layout.planes[0].row_bytes *= channels;
   layout.channel_count = channels;
   for (int c = 0; c < channels; ++c)
-    layout.channels[static_cast<std::size_t>(c)] = {Role::luma, 0, c, channels, width, height};
+    layout.channels[c] = {Role::luma, 0, c, channels, width, height};
   return layout;
 }
 
@@ -103,8 +103,7 @@ gaussblur::Parameters random_parameters(Random& random, int largest, int channel
   parameters.size_y = given == 0 ? 0 : random.one_in(2) ? parameters.size_x : any_size();
   parameters.border = static_cast<Border>(random.between(0, 4));
   for (int c = 0; c < channels; ++c)
-    parameters.border_values[static_cast<std::size_t>(c)] =
-        static_cast<std::uint16_t>(random.between(0, largest));
+    parameters.border_values[c] = static_cast<std::uint16_t>(random.between(0, largest));
   return parameters;
 }
 

@@ -139,14 +139,13 @@ FrameLayout mixed_layout(const Mixture& mixture, int width) {
     // If the first channel has a step of two bytes, the others share every other byte.
     const int offset = mixture.bits > 8 ? c : mixture.step[0] == 2 && c > 0 ? 2 * c - 1 : c;
     const int samples = 4 * width / layout.sample_bytes() / mixture.step[c];
-    layout.channels[static_cast<std::size_t>(layout.channel_count++)] = {
-        c == 0 ? Role::luma : Role::chroma,
-        0,
-        offset,
-        mixture.step[c],
-        std::min(width, samples),
-        height,
-        mixture.subsampling[c]};
+    layout.channels[layout.channel_count++] = {c == 0 ? Role::luma : Role::chroma,
+                                               0,
+                                               offset,
+                                               mixture.step[c],
+                                               std::min(width, samples),
+                                               height,
+                                               mixture.subsampling[c]};
   }
   return layout;
 }

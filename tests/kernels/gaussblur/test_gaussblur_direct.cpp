@@ -44,7 +44,7 @@ GaussKernel kernel(int size) {
 std::uint32_t word_at(const std::vector<std::uint8_t>& row, int position) {
   std::uint32_t word = 0;
   for (int b = 0; b < 4; ++b)
-    word |= static_cast<std::uint32_t>(row[static_cast<std::size_t>(position + b)]) << (8 * b);
+    word |= static_cast<std::uint32_t>(row[position + b]) << (8 * b);
   return word;
 }
 
@@ -92,7 +92,7 @@ std::uint32_t plain_sum(const std::vector<std::uint8_t>& row, int step, Border b
   std::uint32_t sum = 0;
   for (int d = -kernel.radius(); d <= kernel.radius(); ++d) {
     const int source = border_index(byte / step + d, static_cast<int>(row.size()) / step, border);
-    sum += kernel.coefficient(d) * row[static_cast<std::size_t>(source * step + byte % step)];
+    sum += kernel.coefficient(d) * row[source * step + byte % step];
   }
   return sum;
 }

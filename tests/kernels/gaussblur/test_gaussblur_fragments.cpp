@@ -197,7 +197,7 @@ TYPED_TEST(Fragments, FactorsEqualTheTables) {
    samples of a channel. */
 
 std::uint32_t pixel_factor(const std::vector<std::uint32_t>& factors, int lane, int number) {
-  return factors[static_cast<std::size_t>(number / 4 * 128 + lane * 4 + number % 4)];
+  return factors[number / 4 * 128 + lane * 4 + number % 4];
 }
 
 // A lane's four sums along x form its word of the second product, whose results are four
@@ -219,8 +219,7 @@ TEST(PixelFragments, ChannelsAreConvolvedAlongBothAxes) {
       const GaussKernel x(size_x, 0, 8), y(size_y, 0, 8);
       const auto slices = [](const GaussKernel& kernel) { return kernel.radius() <= 8 ? 2 : 3; };
       const int row_slices = slices(x), column_slices = slices(y);
-      std::vector<std::uint32_t> factors(
-          static_cast<std::size_t>(LaneFactors<PixelDepth>::words(row_slices, column_slices)));
+      std::vector<std::uint32_t> factors(LaneFactors<PixelDepth>::words(row_slices, column_slices));
       make_pixel_factors(x, row_slices, y, column_slices, factors.data());
 
       std::vector<std::uint8_t> window(static_cast<std::size_t>(3 * slice_length));
@@ -233,12 +232,11 @@ TEST(PixelFragments, ChannelsAreConvolvedAlongBothAxes) {
           for (int k = 0; k < count; ++k)
             for (int t = 0; t < 4; ++t)
               sum += dot(pixel_factor(factors, 4 * (i % 8) + t, first + 2 * k + i / 8),
-                         &window[static_cast<std::size_t>(slice_length * k + 4 * t)]);
+                         &window[slice_length * k + 4 * t]);
           const int centre = column_halo(count) + (along_x ? pixel_of_row(i) : i);
           centres.insert(centre);
           for (int d = -kernel.radius(); d <= kernel.radius(); ++d)
-            expected += coefficient(kernel, d, identity_of_pixels) *
-                        window[static_cast<std::size_t>(centre + d)];
+            expected += coefficient(kernel, d, identity_of_pixels) * window[centre + d];
           ASSERT_EQ(sum, expected)
               << size_x << "×" << size_y << ", along " << (along_x ? 'x' : 'y') << ", row " << i;
         }

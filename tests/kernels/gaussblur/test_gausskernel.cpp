@@ -35,7 +35,7 @@ void expect_definition(int size, double sigma, int fraction_bits) {
   int radius = 0;
   std::int64_t sum = 0;
   for (int i = 0; i < size; ++i) {
-    const std::int64_t value = expected[static_cast<std::size_t>(i)];
+    const std::int64_t value = expected[i];
     ASSERT_GE(value, 0);
     sum += value;
     if (value != 0)
@@ -102,7 +102,7 @@ TEST(BorderIndex, MatchesThePatternsOfItsDocumentation) {
     std::string text;
     for (int i = -3; i < 11; ++i) {
       const int from = border_index(i, 8, border);
-      text += from < 0 ? 'i' : row[static_cast<std::size_t>(from)];
+      text += from < 0 ? 'i' : row[from];
     }
     return text;
   };

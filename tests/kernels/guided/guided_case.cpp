@@ -35,10 +35,7 @@ GuidedCase make_guided_case(std::uint64_t seed, int number, int max_pixels) {
   const auto [width, height] = random_picture_size(random, max_pixels);
   test.layout = test.out_layout = kind.make(width, height);
   test.parameters = {random_radius(random), random_epsilon(random)};
-  draw_placements(test, random);
-  draw_content(test, random);
-  test.parameters_later = random.one_in(3);
-  return test;
+  return drawn(test, random);
 }
 
 std::string describe(const GuidedCase& test) {

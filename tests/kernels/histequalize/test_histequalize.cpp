@@ -11,13 +11,10 @@ using namespace histequalize;
 
 CUDAVISION_RANDOM_CASES(HistEqualizeCases, make_histequalize_case);
 
-TEST(HistEqualizeLeftChroma, CpuEqualsDefinition) {
-  expect_chroma_left(*make_cpu_device(), make_histequalize_case);
-}
-TEST(HistEqualizeLeftChroma, CudaEqualsDefinition) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  expect_chroma_left(*device, make_histequalize_case);
+CUDAVISION_ON_BOTH_DEVICES(HistEqualizeLeftChroma);
+
+TEST_P(HistEqualizeLeftChroma, EqualsDefinition) {
+  expect_chroma_left(device, make_histequalize_case);
 }
 
 /// Extreme pictures: overflowing counters, very little or much work per block, and idle blocks.

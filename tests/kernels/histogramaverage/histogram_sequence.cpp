@@ -61,8 +61,7 @@ void move_tables(std::vector<std::uint16_t>& tables, std::size_t size, Random& r
     if (random.one_in(2))
       std::fill(std::copy(begin + static_cast<std::ptrdiff_t>(by), end, begin), end, *(end - 1));
     else
-      std::fill(begin, std::copy_backward(begin, end - static_cast<std::ptrdiff_t>(by), end),
-                *begin);
+      std::fill(begin, std::copy_backward(begin, end - by, end), *begin);
   }
 }
 

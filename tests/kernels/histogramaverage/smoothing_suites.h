@@ -142,10 +142,7 @@ void expect_smoothing_refusals(Device& device, Case test) {
   };
   expect_refusal("weight", {-1, 0});
   expect_refusal("threshold", {0, 65537});
-  const typename Case::Frames frames(device, test);
-  frames.run(operation);
-  device.finish();
-  EXPECT_EQ(difference_from_definition(frames), "") << "the first frame";
+  EXPECT_EQ(difference_after_run(device, test, operation), "") << "the first frame";
 }
 
 /// Defines a suite of where smoothing begins, and what it refuses.

@@ -42,13 +42,13 @@ void tilted_rows(const DefinedLuminance& picture,
   Row row(static_cast<std::size_t>(width) + 1);
   for (int Y = 0; Y <= picture.height; ++Y) {
     if (Y > width)
-      whole_rows += from_the_left[static_cast<std::size_t>(Y - width - 1)].back();
+      whole_rows += from_the_left[Y - width - 1].back();
     std::fill(row.begin(), row.end(), whole_rows);
     for (int y = std::max(0, Y - width); y < Y; ++y) {
       const int radius = Y - y - 1;
-      const std::uint64_t* sums = from_the_left[static_cast<std::size_t>(y)].data() + width;
+      const std::uint64_t* sums = from_the_left[y].data() + width;
       for (int X = 0; X <= width; ++X)
-        row[static_cast<std::size_t>(X)] += sums[X + radius] - sums[X - 1 - radius];
+        row[X] += sums[X + radius] - sums[X - 1 - radius];
     }
     take(Y, row);
   }
@@ -95,7 +95,7 @@ void for_each_entry(const DefinedLuminance& picture, integral::TableKind kind, b
   const int first = same_size ? 1 : 0;
   for_each_defined_row(picture, kind, [&](int Y, const Row& row) {
     for (int X = first; Y >= first && X <= picture.width; ++X)
-      take(X - first, Y - first, row[static_cast<std::size_t>(X)]);
+      take(X - first, Y - first, row[X]);
   });
 }
 

@@ -156,9 +156,8 @@ template <class Element>
 Element total(Device& device, const FrameLayout& layout, const ConstFrame& in,
               TableElement element) {
   const Parameters parameters{TableKind::squared_sum, element, true};
-  const DeviceBlock<Element> table(device,
-                                   std::vector<Element>(static_cast<std::size_t>(layout.width) *
-                                                        static_cast<std::size_t>(layout.height)));
+  const DeviceBlock<Element> table(
+      device, std::vector<Element>(static_cast<std::size_t>(layout.width) * layout.height));
   const int row_bytes = layout.width * static_cast<int>(sizeof(Element));
   Integral(device, layout, parameters)
       .run(in,

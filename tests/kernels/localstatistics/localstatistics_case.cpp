@@ -51,10 +51,7 @@ LocalStatisticsCase make_localstatistics_case(std::uint64_t seed, int number, in
   const bool may_be_bytes = test.layout.bits == 8 || is_threshold(test.parameters.output);
   const int output_bits = may_be_bytes && random.one_in(2) ? 8 : 16;
   test.out_layout = gray_layout(width, height, output_bits);
-  draw_placements(test, random);
-  draw_content(test, random);
-  test.parameters_later = random.one_in(3);
-  return test;
+  return drawn(test, random);
 }
 
 LocalStatisticsCase make_limited_localstatistics_case(std::uint64_t seed, int number,

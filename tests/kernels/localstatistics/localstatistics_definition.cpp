@@ -60,13 +60,13 @@ void for_each_defined_window(
   for (int y = 0; y < height; ++y) {
     for (; end < height && end <= y + radius; ++end)
       for (int x = 0; x < width; ++x) {
-        DefinedWindow& column = columns[static_cast<std::size_t>(x)];
+        DefinedWindow& column = columns[x];
         const std::uint64_t level = picture.at(x, end);
         column = {column.area + 1, column.sum + level, column.squared_sum + level * level};
       }
     for (; first < y - radius; ++first)
       for (int x = 0; x < width; ++x) {
-        DefinedWindow& column = columns[static_cast<std::size_t>(x)];
+        DefinedWindow& column = columns[x];
         const std::uint64_t level = picture.at(x, first);
         column = {column.area - 1, column.sum - level, column.squared_sum - level * level};
       }
@@ -77,9 +77,8 @@ void for_each_defined_window(
                                before.squared_sum + column.squared_sum});
     }
     for (int x = 0; x < width; ++x) {
-      const DefinedWindow& right =
-          from_the_left[static_cast<std::size_t>(std::min(width, x + radius + 1))];
-      const DefinedWindow& left = from_the_left[static_cast<std::size_t>(std::max(0, x - radius))];
+      const DefinedWindow& right = from_the_left[std::min(width, x + radius + 1)];
+      const DefinedWindow& left = from_the_left[std::max(0, x - radius)];
       take(x, y,
            {right.area - left.area, right.sum - left.sum, right.squared_sum - left.squared_sum});
     }

@@ -201,7 +201,7 @@ Row random_row(Random& random) {
 }
 
 std::uint32_t byte_at(const Row& row, int column) {
-  return row[static_cast<std::size_t>(column / 4)] >> (8 * (column % 4)) & 0xff;
+  return row[column / 4] >> (8 * (column % 4)) & 0xff;
 }
 
 void expect_sums(const PackedColumns& columns, const std::deque<Row>& window, int count) {

@@ -157,10 +157,7 @@ TEST_P(LocalStatisticsUse, OnlyThresholdsTakeEachOthersPlace) {
                                 "another output");
       }
       SCOPED_TRACE(describe(test));
-      const LocalStatisticsCase::Frames frames(device, test);
-      frames.run(operation);
-      device.finish();
-      EXPECT_EQ(difference_from_definition(frames), "");
+      EXPECT_EQ(difference_after_run(device, test, operation), "");
     }
 }
 

@@ -45,7 +45,7 @@ void run_tile(const MosaicArguments& a, int number) {
     });
   });
   for (int slot = 0; slot < tile.slots(); ++slot) {
-    auto& value = values[static_cast<std::size_t>(slot)];
+    auto& value = values[slot];
     const int samples = tile.samples(a, slot);
     if (a.solid)
       value = plane.value[slot % plane.channel_count];

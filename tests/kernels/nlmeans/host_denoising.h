@@ -26,8 +26,8 @@ struct HostDenoising {
     picture.width = width;
     picture.height = height;
     for (int c = 0; c < channels; ++c) {
-      const Channel& channel = test.layout.channels[static_cast<std::size_t>(c)];
-      const View<std::uint8_t>& plane = out.planes[static_cast<std::size_t>(channel.plane)];
+      const Channel& channel = test.layout.channels[c];
+      const View<std::uint8_t>& plane = out.planes[channel.plane];
       picture.planes[c] = {channel.plane, plane.data, static_cast<int>(plane.pitch),
                            channel.offset * bytes, channel.step * bytes};
     }

@@ -43,10 +43,7 @@ NlMeansCase make_case(std::uint64_t seed, int number, int max_pixels, int frames
   const auto [width, height] =
       random_picture_size(random, std::clamp(max_differences / differences, 1, max_pixels));
   test.layout = test.out_layout = kind.make(width, height);
-  draw_placements(test, random);
-  draw_content(test, random);
-  test.parameters_later = random.one_in(3);
-  return test;
+  return drawn(test, random);
 }
 
 NlMeansCase with_strengths(NlMeansCase test, Random& random) {
@@ -120,9 +117,9 @@ std::vector<std::uint8_t> input_block(const NlMeansCase& test) {
     std::vector<std::uint8_t> neighbour = input_block(other);
     const Frame samples = frame_in(test.layout, test.in, neighbour.data());
     for (int p = 0; alike && p < test.layout.plane_count; ++p)
-      for (int y = 0; y < test.layout.planes[static_cast<std::size_t>(p)].rows; ++y)
-        for (int x = 0; x < test.layout.planes[static_cast<std::size_t>(p)].row_bytes; ++x)
-          samples.planes[static_cast<std::size_t>(p)].row(y)[x] ^=
+      for (int y = 0; y < test.layout.planes[p].rows; ++y)
+        for (int x = 0; x < test.layout.planes[p].row_bytes; ++x)
+          samples.planes[p].row(y)[x] ^=
               static_cast<std::uint8_t>(random.one_in(4) ? random.next() & 7 : 0);
     block.insert(block.end(), neighbour.begin(), neighbour.end());
   }

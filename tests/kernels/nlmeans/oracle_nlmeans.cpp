@@ -18,7 +18,7 @@ using namespace nlmeans;
 void expect_opencv(const std::vector<cv::Mat>& images, const FrameLayout& layout,
                    const nlmeans::Parameters& parameters) {
   const int middle = parameters.frames / 2;
-  const cv::Mat& image = images[static_cast<std::size_t>(middle)];
+  const cv::Mat& image = images[middle];
   const auto strength = static_cast<float>(parameters.strength);
   cv::Mat reference;
   if (parameters.frames == 1)

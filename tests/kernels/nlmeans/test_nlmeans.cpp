@@ -110,13 +110,13 @@ FrameLayout deep_rgb(int width, int height, int bits, int shift, bool planar) {
   else
     layout.planes[0].row_bytes *= 3;
   for (int c = 0; c < 3; ++c) {
-    Channel& channel = layout.channels[static_cast<std::size_t>(c)];
+    Channel& channel = layout.channels[c];
     channel = layout.channels[0];
     channel.role = c == 0 ? Role::green : c == 1 ? Role::red : Role::blue;
     channel.plane = planar ? c : 0;
     channel.offset = planar ? 0 : c;
     channel.step = planar ? 1 : 3;
-    layout.planes[static_cast<std::size_t>(c)] = layout.planes[0];
+    layout.planes[c] = layout.planes[0];
   }
   return layout;
 }

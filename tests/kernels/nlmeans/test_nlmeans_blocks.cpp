@@ -78,7 +78,7 @@ class Block {
     for (int group = 0; group < a_.shape.column_groups; ++group)
       for (int y = 0; y < 4 * Kind::squares + 2 * a_.search_radius; ++y) {
         for (int lane = 0; lane < 32; ++lane) {
-          const Lane& loading = *lanes_[static_cast<std::size_t>(lane)];
+          const Lane& loading = *lanes_[lane];
           candidates_[lane] = loading.candidates(places_[lane], group);
           rows_[lane] = loading.load(candidates_[lane], y);
         }
@@ -97,7 +97,7 @@ class Block {
         for (int second = 0; second < 2 && i + second < Kind::words; ++second) {
           for (int half = 0; half < 2; ++half)
             product.left[lane][2 * second + half] =
-                lanes_[static_cast<std::size_t>(lane)]->left(s, left)[2 * (i + second) + half];
+                lanes_[lane]->left(s, left)[2 * (i + second) + half];
           product.right[lane][second] = rows_[lane].right[right][i + second];
         }
       product.add_to(sums);
@@ -130,9 +130,9 @@ class Block {
             const int i = 2 * half + column;
             if (!skips(pair, half))
               product.left[lane][2 * column + half] =
-                  a_.weights[(lanes_[static_cast<std::size_t>(lane)]->distance(
-                                  s, half, column, candidates_[lane], rows_[lane], pair,
-                                  row - first, high[lane][i], mixed[lane][i], low[lane][i]) >>
+                  a_.weights[(lanes_[lane]->distance(s, half, column, candidates_[lane],
+                                                     rows_[lane], pair, row - first, high[lane][i],
+                                                     mixed[lane][i], low[lane][i]) >>
                               a_.index_shift) -
                              first_entry];
           }
@@ -189,7 +189,7 @@ void expect_blocks_equal_cpu(const char* name, int width, int height,
                              Content content = Content::natural) {
   HostDenoising host(name, width, height, parameters, content, Kind::channels);
   NlMeansArguments& a = host.arguments;
-  host.weights[static_cast<std::size_t>(host.weight_count)] = 0;
+  host.weights[host.weight_count] = 0;
   for (std::uint32_t& weight : host.weights)
     weight = weight_digits(weight);
   a.weights = host.weights.data();

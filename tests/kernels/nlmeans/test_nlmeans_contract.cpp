@@ -127,10 +127,8 @@ TEST_P(NlMeansUse, FollowsNoiseFromFrameToFrame) {
   NlMeans denoising = test.make(device, test.parameters);
   for (const std::uint32_t variance : {90000u, 100u, 0u, 400000u, 6000u, 6100u}) {
     test.noise = {variance, variance / 4, variance / 2, 0};
-    const NlMeansCase::Frames frames(device, test);
-    frames.run(denoising);
-    device.finish();
-    EXPECT_EQ(difference_from_definition(frames), "") << "with a variance of " << variance;
+    EXPECT_EQ(difference_after_run(device, test, denoising), "")
+        << "with a variance of " << variance;
   }
 }
 
@@ -148,10 +146,7 @@ TEST_P(NlMeansSeveralFrames, MayBecomeFewerAndMoreAgain) {
       const NlMeansCase test = case_of(layout, frames);
       SCOPED_TRACE(describe(test));
       denoising.set_parameters(test.parameters);
-      const NlMeansCase::Frames memory(device, test);
-      memory.run(denoising);
-      device.finish();
-      EXPECT_EQ(difference_from_definition(memory), "");
+      EXPECT_EQ(difference_after_run(device, test, denoising), "");
     }
   }
 }
@@ -222,7 +217,7 @@ TEST(StrengthSteps, HaveTablesThatFit) {
         for (int step = 0; step < strength_steps; ++step) {
           count = make_patch_weights(parameters, strength_of_step(step), bits, channels,
                                      weights.data());
-          ASSERT_EQ(weights[static_cast<std::size_t>(count - 1)], 0u);
+          ASSERT_EQ(weights[count - 1], 0u);
           sum += count;
         }
         EXPECT_LE(sum + strength_class_count, max_weights_of_steps(channels));

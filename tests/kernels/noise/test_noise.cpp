@@ -66,8 +66,8 @@ std::vector<std::vector<std::int64_t>> numbers_of(const FrameLayout& layout,
                                                   const std::vector<State>& states) {
   std::vector<std::vector<std::int64_t>> numbers;
   for (int c = 0; c < layout.channel_count; ++c)
-    if (layout.channels[static_cast<std::size_t>(c)].role != Role::alpha) {
-      const State& state = states[static_cast<std::size_t>(c)];
+    if (layout.channels[c].role != Role::alpha) {
+      const State& state = states[c];
       numbers.push_back({state.used.variance, state.used.deviation, state.measured, state.average,
                          state.uncertain});
     }
@@ -81,10 +81,10 @@ void expect_definition(const NoiseCase& test) {
     std::vector<std::vector<std::int64_t>> expected;
     const ConstFrame in = frame_in(test.layout, test.in, test.frames[frame].data());
     for (int c = 0; c < test.layout.channel_count; ++c) {
-      const Channel& channel = test.layout.channels[static_cast<std::size_t>(c)];
+      const Channel& channel = test.layout.channels[c];
       if (channel.role == Role::alpha)
         continue;
-      DefinedNoise& noise = defined[static_cast<std::size_t>(c)];
+      DefinedNoise& noise = defined[c];
       noise.take(defined_noise(test.layout, channel, in));
       expected.push_back({noise.used,
                           static_cast<std::int64_t>(std::sqrt(static_cast<double>(noise.used))),

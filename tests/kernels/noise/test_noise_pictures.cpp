@@ -99,7 +99,7 @@ TEST_P(NoiseUse, LeavesOutTexture) {
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x)
       if (y % 64 >= 32 && (x / 3 + y / 3) % 2 == 0)
-        picture[static_cast<std::size_t>(y) * width + static_cast<std::size_t>(x)] ^= 16;
+        picture[static_cast<std::size_t>(y) * width + x] ^= 16;
   EXPECT_NEAR(deviation_of(device, picture, width, height), 5, 0.5);
 }
 
@@ -131,8 +131,7 @@ void add_bars(std::vector<std::uint8_t>& picture, int width, int height, const I
               int level, int ringing) {
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x) {
-      std::uint8_t& sample = picture[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
-                                     static_cast<std::size_t>(x)];
+      std::uint8_t& sample = picture[static_cast<std::size_t>(y) * width + x];
       const int away = std::max(std::max(inside.x0 - x, x - inside.x1 + 1),
                                 std::max(inside.y0 - y, y - inside.y1 + 1));
       if (away > ringing)

@@ -22,10 +22,7 @@ void copy_rows(const FrameLayout& layout, const ConstFrame& in, const Frame& out
 struct DefinedLuminance {
   DefinedLuminance(const FrameLayout& layout, const ConstFrame& frame);
 
-  std::uint32_t at(int x, int y) const {
-    return values[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
-                  static_cast<std::size_t>(x)];
-  }
+  std::uint32_t at(int x, int y) const { return values[static_cast<std::size_t>(y) * width + x]; }
 
   int width, height;
   std::vector<std::uint16_t> values;  ///< row after row, without gaps

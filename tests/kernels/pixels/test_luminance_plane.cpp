@@ -25,8 +25,7 @@ std::vector<std::uint16_t> values_of(Device& device, const SamplePlane& plane) {
   const int sample_bytes = plane.bits > 8 ? 2 : 1;
   const int row_bytes = plane.width * sample_bytes;
   EXPECT_EQ(plane.rows.width, row_bytes);
-  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(row_bytes) *
-                                  static_cast<std::size_t>(plane.height()));
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(row_bytes) * plane.height());
   device.download({plane.rows.data, row_bytes, plane.height(), plane.rows.pitch},
                   {bytes.data(), row_bytes, plane.height(), row_bytes});
   device.finish();

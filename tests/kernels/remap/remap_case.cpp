@@ -103,7 +103,7 @@ const char* name(MapKind kind) {
 HostMap::HostMap(const MapParameters& parameters, int picture_width, int picture_height)
     : width(parameters.width > 0 ? parameters.width : picture_width),
       height(parameters.height > 0 ? parameters.height : picture_height) {
-  const std::size_t pixels = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+  const std::size_t pixels = static_cast<std::size_t>(width) * height;
   places.reserve(2 * pixels);
   fractions.reserve(pixels);
   PlaceMaker maker(*this, parameters, picture_width, picture_height);

@@ -31,7 +31,7 @@ FrameLayout in_words(FrameLayout layout, int bits, int shift) {
   layout.bits = bits;
   layout.shift = shift;
   for (int p = 0; p < layout.plane_count; ++p)
-    layout.planes[static_cast<std::size_t>(p)].row_bytes *= 2;
+    layout.planes[p].row_bytes *= 2;
   return layout;
 }
 
@@ -75,8 +75,7 @@ std::vector<PictureRemapCase> cases_of(const WholePixels& pixels) {
           const std::size_t pitch =
               (static_cast<std::size_t>(layout.planes[p].row_bytes) + 15) / 8 * 8 + odd;
           placement->planes[p] = {placement->bytes + odd, static_cast<std::ptrdiff_t>(pitch)};
-          placement->bytes +=
-              (pitch * static_cast<std::size_t>(layout.planes[p].rows) + odd + 31) / 16 * 16;
+          placement->bytes += (pitch * layout.planes[p].rows + odd + 31) / 16 * 16;
         }
       }
       cases.push_back(test);

@@ -49,8 +49,7 @@ class RemapUse : public EitherDevice {
  protected:
   std::vector<std::uint32_t> words_of(const View<const std::uint32_t>& view) {
     const int row_bytes = 4 * view.width;
-    std::vector<std::uint32_t> words(static_cast<std::size_t>(view.width) *
-                                     static_cast<std::size_t>(view.height));
+    std::vector<std::uint32_t> words(static_cast<std::size_t>(view.width) * view.height);
     device.download(
         {reinterpret_cast<const std::uint8_t*>(view.data), row_bytes, view.height, view.pitch},
         {reinterpret_cast<std::uint8_t*>(words.data()), row_bytes, view.height, row_bytes});
@@ -73,7 +72,7 @@ class RemapUse : public EitherDevice {
       for (int x = 0; x < host.width; ++x)
         if (defined_outside(test.layout.width, test.layout.height, map, x, y)) {
           const int word = y * outside.width + x / 32;
-          expected[static_cast<std::size_t>(word)] |= std::uint32_t{1} << x % 32;
+          expected[word] |= std::uint32_t{1} << x % 32;
           any = true;
         }
     ASSERT_TRUE(words == expected);

@@ -62,9 +62,7 @@ class Stored {
   }
 
   int luminance(int x, int y) const {
-    const auto sample_of = [&](Role role) {
-      return sample(static_cast<std::size_t>(storage_.frame.find(role)), x, y);
-    };
+    const auto sample_of = [&](Role role) { return sample(storage_.frame.find(role), x, y); };
     if (storage_.frame.find(Role::luma) >= 0)
       return sample_of(Role::luma);
     return (299 * sample_of(Role::red) + 587 * sample_of(Role::green) +
@@ -76,7 +74,7 @@ class Stored {
   Byte* address(std::size_t c, int x, int y) const {
     const Channel& channel = storage_.frame.channels[c];
     const std::ptrdiff_t bytes = storage_.words == Words::packed ? 4 : 2;
-    return frame_.planes[static_cast<std::size_t>(channel.plane)].row(y) +
+    return frame_.planes[channel.plane].row(y) +
            bytes * (channel.offset + std::ptrdiff_t{channel.step} * x);
   }
 

@@ -80,7 +80,7 @@ TEST(OraclePoints, AreThoseOfOpencv) {
     }
     for (int i = 0; i < 4; ++i)
       for (int k = 0; k < 4; ++k)
-        matrix.at<double>(i, k) = q[static_cast<std::size_t>(i)][static_cast<std::size_t>(k)];
+        matrix.at<double>(i, k) = q[i][k];
     cv::reprojectImageTo3D(disparities, theirs, matrix, false, CV_32F);
 
     std::vector<float> ours(map.size() * 3);
@@ -125,8 +125,7 @@ void brighten_right(SgmInput& pair, std::size_t) {
 }
 
 void lower_right_by_a_row(SgmInput& pair, std::size_t width) {
-  std::copy_backward(pair.right.begin(), pair.right.end() - static_cast<std::ptrdiff_t>(width),
-                     pair.right.end());
+  std::copy_backward(pair.right.begin(), pair.right.end() - width, pair.right.end());
 }
 
 constexpr Cameras as_they_are{"as they are", leave};

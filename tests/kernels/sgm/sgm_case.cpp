@@ -30,8 +30,7 @@ int seen_column(const SgmCase& test, int x, int y) {
   Random random(mixed_seed(test.content_seed, block));
   const int disparities = std::min(test.parameters.disparities, test.layout.width);
   const int d = test.parameters.minimum + random.between(0, disparities - 1);
-  Random grain(mixed_seed(test.content_seed + 1,
-                          static_cast<std::uint64_t>(x) * 65536 + static_cast<std::uint64_t>(y)));
+  Random grain(mixed_seed(test.content_seed + 1, static_cast<std::uint64_t>(x) * 65536 + y));
   return x - d + (grain.one_in(16) ? grain.between(-9, 9) : 0);
 }
 

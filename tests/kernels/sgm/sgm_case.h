@@ -93,7 +93,7 @@ void put_rows(const std::vector<Number>& numbers, const View<std::uint8_t>& rows
   for (int y = 0; y < rows.height; ++y)
     std::memcpy(rows.row(y),
                 reinterpret_cast<const std::uint8_t*>(numbers.data()) +
-                    static_cast<std::size_t>(y) * static_cast<std::size_t>(rows.width),
+                    static_cast<std::size_t>(y) * rows.width,
                 static_cast<std::size_t>(rows.width));
 }
 

@@ -192,7 +192,7 @@ Map defined_filling(const StageConfig& config, const Map& map) {
       while (after < config.width && map[place(config, after, y)] == unknown)
         ++after;
       if (before == x)
-        has_known[static_cast<std::size_t>(y)] = true;
+        has_known[y] = true;
       std::uint16_t& number = result[place(config, x, y)];
       if (before >= 0 && after < config.width)
         number = std::min(map[place(config, before, y)], map[place(config, after, y)]);

@@ -15,8 +15,7 @@ using sgm::StageConfig;
 using sgm::Subpixel;
 
 std::size_t volume_place(const StageConfig& config, int x, int y, int d) {
-  return place(config, x, y) * static_cast<std::size_t>(config.disparities) +
-         static_cast<std::size_t>(d);
+  return place(config, x, y) * config.disparities + d;
 }
 
 std::uint64_t feature(const StageConfig& config, const Luminances& picture, int x, int y) {
@@ -117,7 +116,7 @@ sgm::Penalties defined_penalties(const sgm::Parameters& given) {
     int p2 = parameters.p2;
     if (parameters.adaptive_p2 && parameters.compatibility == sgm::Parameters::Compatibility::none)
       p2 = std::max(parameters.p1 + 1, 16 * parameters.p2 / (16 + step));
-    penalties.p2[static_cast<std::size_t>(step)] = static_cast<std::uint8_t>(p2);
+    penalties.p2[step] = static_cast<std::uint8_t>(p2);
   }
   return penalties;
 }

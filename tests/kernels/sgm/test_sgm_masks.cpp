@@ -19,8 +19,8 @@ struct Mask {
       : width(columns),
         height(rows),
         pitch((columns + 31) / 32 + random.between(0, 3)),
-        marked(static_cast<std::size_t>(columns) * static_cast<std::size_t>(rows)),
-        words(static_cast<std::size_t>(pitch) * static_cast<std::size_t>(rows)) {
+        marked(static_cast<std::size_t>(columns) * rows),
+        words(static_cast<std::size_t>(pitch) * rows) {
     const int kind = random.between(0, 4);
     const int left = random.between(0, columns), top = random.between(0, rows);
     for (int y = 0; y < rows; ++y)

@@ -37,9 +37,8 @@ class AddressLimit {
     std::uint64_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;
     rlimit now = before_;
-    now.rlim_cur = std::min<rlim_t>(
-        before_.rlim_max,
-        pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) + (std::uint64_t{1} << 40));
+    now.rlim_cur = std::min<rlim_t>(before_.rlim_max,
+                                    pages * sysconf(_SC_PAGESIZE) + (std::uint64_t{1} << 40));
     setrlimit(RLIMIT_AS, &now);
   }
   ~AddressLimit() { setrlimit(RLIMIT_AS, &before_); }

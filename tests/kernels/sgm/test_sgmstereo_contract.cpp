@@ -257,10 +257,7 @@ TEST_P(SgmStereoUse, ConfigCannotChange) {
   for (const Change& change : config_changes)
     CUDAVISION_EXPECT_ERROR(stereo.set_parameters(changed(change)), invalid_argument,
                             "cannot change while frames are being matched");
-  const SgmFrames frames(device, test);
-  frames.run(stereo);
-  device.finish();
-  EXPECT_EQ(difference_from_definition(frames), "");
+  EXPECT_EQ(difference_after_run(device, test, stereo), "");
 }
 
 /// On CUDA, frames of the same form share a graph; others get a new one.

@@ -41,9 +41,7 @@ struct Shape {
     for (int y = 0; y < height; ++y)
       for (int x = 0; x < width; ++x)
         put_sample(test.layout, frame, test.layout.channels[0], x, y,
-                   one.map[static_cast<std::size_t>(y * width + x)] == sgm::unknown
-                       ? (1 << test.layout.bits) - 1
-                       : 0);
+                   one.map[y * width + x] == sgm::unknown ? (1 << test.layout.bits) - 1 : 0);
   }
 
   std::string name;

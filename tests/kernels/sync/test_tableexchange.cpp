@@ -59,17 +59,16 @@ TEST(TableExchange, OneBlockOfEachTableSeesTheCompleteCounts) {
     std::vector<std::thread> threads;
     for (int block = 0; block < kBlocks; ++block)
       threads.emplace_back([&, block] {
-        counts[static_cast<std::size_t>(block)] =
-            run_block(memory, block, count, count * kContributors * kBins,
-                      settings().seed + launch * 100 + static_cast<std::uint32_t>(block));
+        counts[block] = run_block(memory, block, count, count * kContributors * kBins,
+                                  settings().seed + launch * 100 + block);
       });
     for (std::thread& thread : threads)
       thread.join();
     for (int table = 0; table < kTables; ++table) {
       std::uint32_t sum = 0, makers = 0;
       for (int block = table * kContributors; block < (table + 1) * kContributors; ++block) {
-        sum += counts[static_cast<std::size_t>(block)];
-        makers += counts[static_cast<std::size_t>(block)] != 0;
+        sum += counts[block];
+        makers += counts[block] != 0;
       }
       ASSERT_EQ(makers, 1u) << "launch " << launch << ", table " << table;
       ASSERT_EQ(sum, count * kContributors) << "launch " << launch << ", table " << table;

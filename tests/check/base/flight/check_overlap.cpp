@@ -129,9 +129,8 @@ TEST(test_number_of_the_next_run, .for_each_element()) {
                          GST_STATE_CHANGE_SUCCESS;
     fail_unless(started == (limit > 0), "frames-in-flight=%s", text);
     if (!started) {
-      fail_unless_equals_int(overlap.filter().messages().count(GST_MESSAGE_ERROR), 1);
-      expect_words(overlap.filter().messages().text(GST_MESSAGE_ERROR),
-                   {std::string("frames-in-flight=") + text, "0 to 16"});
+      overlap.filter().messages().expect_one(GST_MESSAGE_ERROR,
+                                             {std::string("frames-in-flight=") + text, "0 to 16"});
       overlap.filter().messages().clear();
       continue;
     }
@@ -265,8 +264,7 @@ TEST(test_pull_mode, .for_each_element()) {
   constexpr guint64 last = 10;
   const FormatSpec& gray = format_named("GRAY8");
   const auto picture_of = [](guint64 number) {
-    return make_picture(format_named("GRAY8"), 24, 16, Content::natural,
-                        static_cast<unsigned>(number));
+    return make_picture(format_named("GRAY8"), 24, 16, Content::natural, number);
   };
   std::function<GstFlowReturn(guint64, GstBuffer**)> deliver = [&](guint64 number,
                                                                    GstBuffer** frame) {

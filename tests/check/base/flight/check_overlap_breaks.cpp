@@ -303,8 +303,7 @@ TEST(test_full_memory_of_downstream, .for_each_element().times(std::size(overlap
     flow = filter.push(at(i * frame_duration, to_buffer(Picture(gray, 24, 16))));
   }
   fail_unless_equals_int(flow, GST_FLOW_ERROR);
-  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 1);
-  expect_words(filter.messages().text(GST_MESSAGE_ERROR), {"no memory for another output frame"});
+  filter.messages().expect_one(GST_MESSAGE_ERROR, {"no memory for another output frame"});
   fail_unless(arrivals_before == "0 1 2 3 4", "before the error: %s", arrivals_before.c_str());
 }
 

@@ -184,11 +184,7 @@ class LastReference {
         G_OBJECT(element_),
         +[](gpointer self, GObject*) { static_cast<LastReference*>(self)->released_ = true; },
         this);
-    gst_pad_set_chain_function(
-        sink_, +[](GstPad*, GstObject*, GstBuffer* buffer) {
-          gst_buffer_unref(buffer);
-          return GST_FLOW_OK;
-        });
+    answer_buffers(sink_);
     gst_pad_set_active(source_, TRUE);
     gst_pad_set_active(sink_, TRUE);
     gst_pad_link(source_, GST_BASE_TRANSFORM_SINK_PAD(element_));
@@ -342,9 +338,8 @@ TEST(test_no_thread, .for_each_element()) {
   bool accepted = true;
   ASSERT_WARNING(accepted = filter.send_caps(caps));  // of GstTask
   fail_unless(!accepted);
-  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 1);
-  expect_words(filter.messages().text(GST_MESSAGE_ERROR),
-               {"The system starts no more threads", "frames-in-flight=1"});
+  filter.messages().expect_one(GST_MESSAGE_ERROR,
+                               {"The system starts no more threads", "frames-in-flight=1"});
   filter.messages().on_message(nullptr);
   filter.restart(GST_STATE_NULL);
   fail_unless(filter.send_caps(caps));

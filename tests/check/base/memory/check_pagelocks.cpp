@@ -345,7 +345,7 @@ TEST(test_threads) {
           for (int i = 0; i < 3; ++i)
             buffers.push_back(new_frame());
           for (int i = 0; i < frames; ++i)
-            element.read(buffers[static_cast<std::size_t>(i % 3)]);
+            element.read(buffers[i % 3]);
           std::thread freeing([buffer = buffers.back()] { gst_buffer_unref(buffer); });
           buffers.pop_back();
           element.stop();

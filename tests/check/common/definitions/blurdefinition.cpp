@@ -29,8 +29,7 @@ kernels::gaussblur::Parameters blur_parameters(const Blur& how, const FrameLayou
   parameters.sharpen = how.sigma < 0;
   parameters.border = how.edge;
   for (int c = 0; c < layout.channel_count; ++c)
-    parameters.border_values[static_cast<std::size_t>(c)] =
-        color_sample(how.color, how.limited, layout, c);
+    parameters.border_values[c] = color_sample(how.color, how.limited, layout, c);
   parameters.blur_alpha = how.blur_alpha;
   parameters.fields = how.fields;
   parameters.fine = how.fine;

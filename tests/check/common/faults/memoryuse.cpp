@@ -55,8 +55,7 @@ long long gpu_bytes() {
 
 }  // namespace
 
-MemoryUse::MemoryUse()
-    : gpu_(gpu_bytes()), heap_(heap_bytes()), process_(static_cast<long long>(resident_bytes())) {}
+MemoryUse::MemoryUse() : gpu_(gpu_bytes()), heap_(heap_bytes()), process_(resident_bytes()) {}
 
 long long MemoryUse::process() const {
   return std::max(heap_bytes() - heap_, static_cast<long long>(resident_bytes()) - process_);

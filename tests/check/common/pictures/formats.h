@@ -53,6 +53,9 @@ struct FormatSpec {
 const std::vector<FormatSpec>& formats();
 
 const FormatSpec& format_named(const char* name);
+inline const FormatSpec& gray() {
+  return format_named("GRAY8");
+}
 
 inline constexpr const char* formats_of_the_same_samples[][2] = {{"P010_10LE", "I420_10LE"},
                                                                  {"P012_LE", "I420_12LE"},
@@ -63,7 +66,7 @@ inline constexpr const char* formats_of_the_same_samples[][2] = {{"P010_10LE", "
 const FormatSpec& native_format(const FormatSpec& format);
 
 inline const FormatSpec& format_number(int number) {
-  return formats()[static_cast<std::size_t>(number)];
+  return formats()[number];
 }
 
 }  // namespace check

@@ -46,6 +46,17 @@ void expect_map(const RectifyingMap& found, const CvMap& expected) {
               "other fractions");
 }
 
+/// The last digits of the matrices may differ, and so may a place that lies between two.
+void expect_nearly(const RectifyingMap& found, const CvMap& expected) {
+  fail_unless_equals_int(found.fractions.size(), expected.fractions.total());
+  int different = 0;
+  for (std::size_t i = 0; i < found.fractions.size(); ++i)
+    different += found.fractions[i] != expected.fractions.ptr<std::uint16_t>()[i] ||
+                 found.places[2 * i] != expected.places.ptr<std::int16_t>()[2 * i] ||
+                 found.places[2 * i + 1] != expected.places.ptr<std::int16_t>()[2 * i + 1];
+  fail_unless(different < static_cast<int>(found.fractions.size()) / 1000, "%d differ", different);
+}
+
 void expect_rectification(const Rectification& found, const CalibratedCameras& cameras) {
   expect_map(found.left, cv_map(cameras, false));
   expect_map(found.right, cv_map(cameras, true));
@@ -97,13 +108,7 @@ TEST(test_scaled) {
       }
       const Rectification found =
           make_rectification(calibration, cameras.size.width, cameras.size.height, -1);
-      const CvMap left = cv_map(cameras, false);
-      // The last digits of the matrices may differ, and so may a place that lies between two.
-      int different = 0;
-      for (std::size_t i = 0; i < found.left.fractions.size(); ++i)
-        different += found.left.fractions[i] != left.fractions.ptr<std::uint16_t>()[i];
-      fail_unless(different < static_cast<int>(found.left.fractions.size()) / 1000, "%d differ",
-                  different);
+      expect_nearly(found.left, cv_map(cameras, false));
       fail_unless(std::abs(found.focal_length - cameras.p1.at<double>(0, 0)) < 1e-9);
       fail_unless(std::abs(found.baseline - cv::norm(cameras.t)) < 1e-6);
     }
@@ -198,16 +203,7 @@ TEST(test_maps_of_planes) {
       }
       const RectifyingMap found =
           make_plane_map(rectification.left_camera, 640 / columns, 480 / rows, columns, rows);
-      const CvMap expected = cv_map(plane, false);
-      fail_unless_equals_int(found.fractions.size(), expected.fractions.total());
-      // The last digits of the matrices may differ, and so may a place that lies between two.
-      int different = 0;
-      for (std::size_t i = 0; i < found.fractions.size(); ++i)
-        different += found.fractions[i] != expected.fractions.ptr<std::uint16_t>()[i] ||
-                     found.places[2 * i] != expected.places.ptr<std::int16_t>()[2 * i] ||
-                     found.places[2 * i + 1] != expected.places.ptr<std::int16_t>()[2 * i + 1];
-      fail_unless(different < static_cast<int>(found.fractions.size()) / 1000, "%d differ",
-                  different);
+      expect_nearly(found, cv_map(plane, false));
     }
   }
 }

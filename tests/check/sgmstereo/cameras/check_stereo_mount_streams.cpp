@@ -28,7 +28,7 @@ std::vector<Turn> half_degrees() {
 }  // namespace
 
 TEST(test_corrected, .times(8).unless(unless_built_with_opencv())) {
-  const Turn turn = half_degrees()[static_cast<std::size_t>(index)];
+  const Turn turn = half_degrees()[index];
   // Without a calibration or focal-length, the focal length is a guess, which may be wrong.
   for (const double focal_length : {320.0, 550.0}) {
     if (focal_length > 500 && index % 3 != 0)
@@ -94,10 +94,6 @@ std::string unless_pairs() {
              ? unless_elements({"pngdec", "videoconvert", "filesrc", "appsink"})
              : "no real pairs: set CUDAVISION_STEREO_PAIRS to their folder";
 }
-
-struct Pair {
-  Picture left, right;
-};
 
 /// What comes of pairs that follow each other.
 struct Result {

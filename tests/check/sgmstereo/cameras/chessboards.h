@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tests/check/common/stereoharness.h"
+#include "tests/check/common/temporaryfile.h"
 
 namespace check {
 
@@ -19,17 +20,9 @@ std::vector<ChessboardPair> chessboards();
 std::string unless_chessboards();
 
 /// pipelines/calibrate.py's calibration of these photographs, in a temporary file.
-class ChessboardCalibration {
- public:
+struct ChessboardCalibration : TemporaryFile {
   ChessboardCalibration();
-  ~ChessboardCalibration();
-  ChessboardCalibration(const ChessboardCalibration&) = delete;
-  ChessboardCalibration& operator=(const ChessboardCalibration&) = delete;
-
-  Property property() const { return {"calibration", name_}; }
-
- private:
-  std::string name_;
+  Property property() const { return {"calibration", name()}; }
 };
 
 }  // namespace check

@@ -57,8 +57,7 @@ class Rig {
       next(turn);
   }
   Picture process(const Picture& left, const Picture& right) {
-    const Map map = stereo_.process(left, right, static_cast<GstClockTime>(frame_++) * frame_time);
-    map_ = from_buffer(map, format_named("GRAY16_LE"), left.width, left.height);
+    map_ = stereo_.match(left, right, frame_++ * frame_time);
     return *map_;
   }
   double wrong(const Turn& turn) const {

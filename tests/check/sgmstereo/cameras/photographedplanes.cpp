@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/check/sgmstereo/cameras/photographedplanes.h"
 
-#include <glib/gstdio.h>
-
 #include <random>
 
 namespace check {
@@ -172,24 +170,12 @@ std::string entries_of(const Camera& camera, const std::string& number, double f
 
 }  // namespace
 
-CalibrationFile::CalibrationFile(bool fisheye, const std::string& more, double focal) {
-  gchar* name = nullptr;
-  GError* error = nullptr;
-  const gint file = g_file_open_tmp("stereo-XXXXXX.yml", &name, &error);
-  fail_unless(file >= 0, "%s", error ? error->message : "");
-  g_close(file, nullptr);
-  name_ = name;
-  g_free(name);
-  const std::string text = std::string("%YAML:1.0\n---\nimage_width: 320\nimage_height: 240\n") +
-                           "distortion_model: " + (fisheye ? "fisheye\n" : "pinhole\n") + more +
-                           entries_of(left_camera(fisheye), "1", focal) +
-                           entries_of(right_camera(fisheye), "2", focal);
-  fail_unless(g_file_set_contents(name_.c_str(), text.c_str(), -1, nullptr));
-}
-
-CalibrationFile::~CalibrationFile() {
-  g_remove(name_.c_str());
-}
+CalibrationFile::CalibrationFile(bool fisheye, const std::string& more, double focal)
+    : TemporaryFile("stereo-XXXXXX.yml",
+                    std::string("%YAML:1.0\n---\nimage_width: 320\nimage_height: 240\n") +
+                        "distortion_model: " + (fisheye ? "fisheye\n" : "pinhole\n") + more +
+                        entries_of(left_camera(fisheye), "1", focal) +
+                        entries_of(right_camera(fisheye), "2", focal)) {}
 
 std::string unless_built_with_opencv() {
 #ifdef CUDAVISION_TEST_HAVE_OPENCV

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tests/check/common/stereoharness.h"
+#include "tests/check/common/temporaryfile.h"
 
 /// A scene of known depth seen by two distorted cameras, and their calibration, without OpenCV.
 namespace check {
@@ -62,20 +63,11 @@ struct Photographs {
               const char* format = "GRAY8");
 };
 
-class CalibrationFile {
- public:
+struct CalibrationFile : TemporaryFile {
   /// more: further lines. focal: of the rectified pictures.
   explicit CalibrationFile(bool fisheye, const std::string& more = "unit: mm\n",
                            double focal = rectified_focal_length);
-  ~CalibrationFile();
-  CalibrationFile(const CalibrationFile&) = delete;
-  CalibrationFile& operator=(const CalibrationFile&) = delete;
-
-  Property property() const { return {"calibration", name_}; }
-  const std::string& name() const { return name_; }
-
- private:
-  std::string name_;
+  Property property() const { return {"calibration", name()}; }
 };
 
 /// Why a test of a calibration cannot run; empty if it can.

@@ -79,8 +79,7 @@ SgmStageOutputs run_noise_stages(Device& device, sgm::Stages& stages, const SgmS
       right_features(device, pixels, poison);
   stages.census_filtered(filtered.data(), noise, features.data());
   stages.census_filtered(right_filtered.data(), noise, right_features.data());
-  const Output<std::uint16_t> sums(device, pixels * static_cast<std::size_t>(config.disparities),
-                                   poison);
+  const Output<std::uint16_t> sums(device, pixels * config.disparities, poison);
   stages.aggregate_filtered(filtered.data(), noise, features.data(), right_features.data(),
                             test.noise_penalties, sums.data());
   device.finish();
@@ -88,15 +87,11 @@ SgmStageOutputs run_noise_stages(Device& device, sgm::Stages& stages, const SgmS
   outputs.push_back({"census_filtered", features.numbers()});
   outputs.push_back({"aggregate_filtered", sums.numbers()});
 
-  const Output<std::uint16_t> left_map(device, pixels, poison), right_map(device, pixels, poison);
-  const Output<std::uint8_t> confidence(device, pixels, poison);
-  stages.match_under_noise(left, right, noise, test.noise_penalties, test.uniqueness,
-                           test.noise_subpixel,
-                           {left_map.data(), right_map.data(), confidence.data()});
-  device.finish();
-  outputs.push_back({"match_under_noise, left", left_map.numbers()});
-  outputs.push_back({"match_under_noise, right", right_map.numbers()});
-  outputs.push_back({"match_under_noise, confidence", confidence.numbers()});
+  run_winners(device, test, "match_under_noise", true, poison, outputs,
+              [&](const sgm::WtaResult& winners) {
+                stages.match_under_noise(left, right, noise, test.noise_penalties, test.uniqueness,
+                                         test.noise_subpixel, winners);
+              });
   block.expect_unchanged();
   right_block.expect_unchanged();
   return outputs;

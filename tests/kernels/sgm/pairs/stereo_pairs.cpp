@@ -82,7 +82,7 @@ Score score_of(const Map& truth, const Map& map, const Map& filled, std::uint16_
     ++known;
     error += distance;
     for (const int limit : {0, 1, 2})
-      off[static_cast<std::size_t>(limit)] += distance > 8 << limit;
+      off[limit] += distance > 8 << limit;
   }
   const auto share = [&](int part) { return 1.0 * part / std::max(1, known); };
   return {1.0 * wrong / count,

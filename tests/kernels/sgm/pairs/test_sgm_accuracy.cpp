@@ -72,7 +72,7 @@ struct Errors {
     int count = 0;
     for (int y = margin; y < height - margin; ++y)
       for (int x = left_margin; x < width - margin; ++x) {
-        const auto number = static_cast<std::int16_t>(map[static_cast<std::size_t>(y * width + x)]);
+        const auto number = static_cast<std::int16_t>(map[y * width + x]);
         missing += number == invalid;
         const double error = number - 16 * truth(x, y);
         mean += error;

@@ -109,7 +109,7 @@ class Screen {
       std::memset(row + bytes * x, 255, static_cast<std::size_t>(bytes));
       for (std::size_t part = 0; part < 3; ++part)
         row[bytes * x + channel_of(layout_, rgb_roles[part]).offset] =
-            level == 0 ? 0 : colors_[static_cast<std::size_t>(level)][part];
+            level == 0 ? 0 : colors_[level][part];
     }
   }
 

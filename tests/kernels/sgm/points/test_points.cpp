@@ -83,8 +83,7 @@ struct PointsCase {
     const View<std::uint8_t> rows = frame_in(out_layout, placement, block.data()).planes[0];
     for (int y = 0; y < height; ++y)
       for (int x = 0; x < width; ++x) {
-        const PointBits point =
-            defined_point(parameters, q, x, y, numbers[static_cast<std::size_t>(y * width + x)]);
+        const PointBits point = defined_point(parameters, q, x, y, numbers[y * width + x]);
         std::memcpy(rows.row(y) + 12 * x, point.data(), sizeof point);
       }
     return block;

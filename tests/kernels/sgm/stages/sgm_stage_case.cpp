@@ -45,8 +45,7 @@ void make_penalties(SgmStageCase& test, Random& random) {
 void make_sums(SgmStageCase& test, Random& random) {
   constexpr int levels[] = {1, 2, 4, 30, 255, 2041};
   const int maximum = levels[random.between(0, 5)] - 1;
-  const auto count = static_cast<std::size_t>(test.config.pixels()) *
-                     static_cast<std::size_t>(test.config.disparities);
+  const auto count = static_cast<std::size_t>(test.config.pixels()) * test.config.disparities;
   for (std::size_t i = 0; i < count; ++i)
     test.sums.push_back(static_cast<std::uint16_t>(random.between(0, maximum)));
 }
@@ -172,7 +171,7 @@ void make_noise(SgmStageCase& test, Random random) {
   test.noise_penalties.p1 = random.one_in(3) ? p2 - 1 : random.between(1, p2 - 1);
   const bool adaptive = !random.one_in(3);
   for (int step = 0; step < 256; ++step)
-    test.noise_penalties.p2[static_cast<std::size_t>(step)] = static_cast<std::uint8_t>(
+    test.noise_penalties.p2[step] = static_cast<std::uint8_t>(
         adaptive ? std::max(test.noise_penalties.p1 + 1, 16 * p2 / (16 + step)) : p2);
   constexpr sgm::Subpixel methods[] = {sgm::Subpixel::none, sgm::Subpixel::equiangular,
                                        sgm::Subpixel::parabola};

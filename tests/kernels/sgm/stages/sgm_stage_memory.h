@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "cuda/sgm/backend.h"
 #include "tests/kernels/common/device_block.h"
 #include "tests/kernels/common/layouts.h"
 #include "tests/kernels/pixels/luminance_definition.h"
@@ -91,6 +92,21 @@ struct MapInput : Input<std::uint16_t> {
   MapInput(Device& device, const SgmStageCase& test, const Map& map)
       : Input(device, map, test.map_offset) {}
 };
+
+/// work(winners) must write the winners of both sides, and the confidence if it is asked for.
+template <class Work>
+void run_winners(Device& device, const SgmStageCase& test, const std::string& stage,
+                 bool with_confidence, std::uint8_t poison, SgmStageOutputs& outputs,
+                 const Work& work) {
+  const auto pixels = static_cast<std::size_t>(test.config.pixels());
+  const Output<std::uint16_t> left(device, pixels, poison), right(device, pixels, poison);
+  const Output<std::uint8_t> confidence(device, pixels, poison);
+  work(sgm::WtaResult{left.data(), right.data(), with_confidence ? confidence.data() : nullptr});
+  device.finish();
+  outputs.push_back({stage + ", left", left.numbers()});
+  outputs.push_back({stage + ", right", right.numbers()});
+  outputs.push_back({stage + ", confidence", confidence.numbers()});
+}
 
 inline FrameLayout plane_of(const sgm::StageConfig& config, int bits) {
   return gray_layout(config.width, config.height, bits);

@@ -28,8 +28,7 @@ void run_features(Device& device, sgm::Stages& stages, const SgmStageCase& test,
 
   const Input<Feature> left(device, narrowed<Feature>(test.left_features));
   const Input<Feature> right(device, narrowed<Feature>(test.right_features));
-  const Output<std::uint16_t> sums(
-      device, pixels * static_cast<std::size_t>(test.config.disparities), poison);
+  const Output<std::uint16_t> sums(device, pixels * test.config.disparities, poison);
   stages.aggregate(picture, left.data(), right.data(), test.penalties, sums.data());
   device.finish();
   outputs.push_back({"aggregate", sums.numbers()});
@@ -41,29 +40,20 @@ void run_features(Device& device, sgm::Stages& stages, const SgmStageCase& test,
 void run_match(Device& device, sgm::Stages& stages, const SgmStageCase& test,
                const SamplePlane& picture, const SamplePlane& right_picture, std::uint8_t poison,
                SgmStageOutputs& outputs) {
-  const auto pixels = static_cast<std::size_t>(test.config.pixels());
-  const Output<std::uint16_t> left(device, pixels, poison), right(device, pixels, poison);
-  const Output<std::uint8_t> confidence(device, pixels, poison);
-  stages.match(picture, right_picture, test.penalties, test.uniqueness, test.subpixel,
-               {left.data(), right.data(), test.with_confidence ? confidence.data() : nullptr});
-  device.finish();
-  outputs.push_back({"match, left", left.numbers()});
-  outputs.push_back({"match, right", right.numbers()});
-  outputs.push_back({"match, confidence", confidence.numbers()});
+  run_winners(device, test, "match", test.with_confidence, poison, outputs,
+              [&](const sgm::WtaResult& winners) {
+                stages.match(picture, right_picture, test.penalties, test.uniqueness, test.subpixel,
+                             winners);
+              });
 }
 
 void run_select(Device& device, sgm::Stages& stages, const SgmStageCase& test, std::uint8_t poison,
                 SgmStageOutputs& outputs) {
-  const auto pixels = static_cast<std::size_t>(test.config.pixels());
   const Input<std::uint16_t> sums(device, test.sums);
-  const Output<std::uint16_t> left(device, pixels, poison), right(device, pixels, poison);
-  const Output<std::uint8_t> confidence(device, pixels, poison);
-  stages.select(sums.data(), test.uniqueness, test.subpixel,
-                {left.data(), right.data(), test.with_confidence ? confidence.data() : nullptr});
-  device.finish();
-  outputs.push_back({"select, left", left.numbers()});
-  outputs.push_back({"select, right", right.numbers()});
-  outputs.push_back({"select, confidence", confidence.numbers()});
+  run_winners(device, test, "select", test.with_confidence, poison, outputs,
+              [&](const sgm::WtaResult& winners) {
+                stages.select(sums.data(), test.uniqueness, test.subpixel, winners);
+              });
   sums.expect_unchanged();
 }
 
@@ -135,16 +125,6 @@ void run_writing(Device& device, sgm::Stages& stages, const SgmStageCase& test,
   });
   map.expect_unchanged();
   confidence.expect_unchanged();
-}
-
-void run_refinement(Device& device, sgm::Stages& stages, const SgmStageCase& test,
-                    const SamplePlane& picture, std::uint8_t poison, SgmStageOutputs& outputs) {
-  const MapInput map(device, test, test.left);
-  const MapOutput refined(device, test, poison);
-  stages.run(sgm::Refine{picture, map.data(), refined.data()});
-  device.finish();
-  outputs.push_back({"refine", refined.numbers()});
-  map.expect_unchanged();
 }
 
 }  // namespace
@@ -293,8 +273,14 @@ SgmStageOutputs run_stages(Device& device, const SgmStageCase& test, std::uint8_
   run_select(device, *stages, test, poison, outputs);
   run_maps(device, *stages, test, picture, poison, outputs);
   run_writing(device, *stages, test, picture, poison, outputs);
-  if (!test.config.libsgm())
-    run_refinement(device, *stages, test, picture, poison, outputs);
+  if (!test.config.libsgm()) {
+    const MapInput map(device, test, test.left);
+    const MapOutput refined(device, test, poison);
+    stages->run(sgm::Refine{picture, map.data(), refined.data()});
+    device.finish();
+    outputs.push_back({"refine", refined.numbers()});
+    map.expect_unchanged();
+  }
   block.expect_unchanged();
   return outputs;
 }

@@ -123,7 +123,7 @@ Map defined_slope_filling(const StageConfig& config, const Map& map) {
   for (int y = 0; y < config.height; ++y)
     for (int k = 0; k < config.width; ++k) {
       if (is_known(config, map, k, y)) {
-        has_known[static_cast<std::size_t>(y)] = true;
+        has_known[y] = true;
         continue;
       }
       int l = k, e = k;
