@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Measures the operations of cuda/. Google Benchmark times them on the CPU. On the GPU, they are
-// compared with a plain copy of the same bytes and with the times that the project requires.
-
+// Measures the operations of cuda/, on the GPU beside a plain copy of the same bytes.
 #include <benchmark/benchmark.h>
 
-#include <functional>
 #include <iostream>
 #include <stdexcept>
-#include <utility>
 
 #include "tests/bench/graph_timer.h"
 #include "tests/bench/program.h"
@@ -32,7 +27,6 @@ std::string usage() {
          "  --benchmark_...   options of Google Benchmark, for the CPU half\n";
 }
 
-/// The results so far. The file that --json names always has all of them.
 struct Results {
   std::string json, card = {};
   std::vector<Values> cuda_rows = {}, cpu_rows = {};
@@ -95,7 +89,6 @@ void measure_on_cuda(const Subjects& subjects, Results& results) {
         row.microseconds = graph_time(device.stream(), work.run);
       }
       row.copy_microseconds = copy_time(device, work.bytes);
-      // It can take minutes until the table is printed.
       std::cerr << row.name() << ": " << row.microseconds << " µs, copy " << row.copy_microseconds
                 << " µs" << std::endl;
       results.cuda_rows.push_back(values_of(row));
@@ -106,7 +99,6 @@ void measure_on_cuda(const Subjects& subjects, Results& results) {
   std::cout << std::endl;
 }
 
-/// Prints Google Benchmark's usual output and keeps the results.
 class KeepingReporter : public benchmark::ConsoleReporter {
  public:
   explicit KeepingReporter(Results& results) : ConsoleReporter(OO_Tabular), results_(results) {}

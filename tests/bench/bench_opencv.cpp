@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares the speed of the CPU half with OpenCV's, for operations that OpenCV has as well. Both
-// run in one process with the same number of threads. This is a separate program because
-// bench_kernels also runs on GPU hosts, which have no OpenCV.
-
+// Compares the CPU's speed with OpenCV's. bench_kernels also runs on hosts without OpenCV.
 #include <tbb/task_arena.h>
 
 #include <algorithm>
@@ -44,7 +40,6 @@ void expect_equal(const cv::Mat& ours, const cv::Mat& opencv, const std::string&
     throw std::runtime_error(name + ": the results differ");
 }
 
-/// Measures rows and keeps the results.
 class Comparison {
  public:
   Comparison(std::string json, bool quick) : json_(std::move(json)), quick_(quick) { write(); }
@@ -86,8 +81,7 @@ class Comparison {
       measure_stereo(subject, *test);
   }
 
-  /// Removes the speckles of a map as matching finds it. Both work in place, so the times include a
-  /// copy of the map.
+  /// Both remove speckles in place, so the times include a copy of the map.
   void measure_speckles(const Row& row) {
     constexpr int size = 100, max_step = 16;
     sgm::Parameters parameters;
@@ -166,8 +160,7 @@ class Comparison {
   void measure_stereo(const Subject& subject, const test::SgmCase& test) {
     test::SgmInput input = input_block(test);
     const cv::Mat left = matrix(test.layout, input.left), right = matrix(test.layout, input.right);
-    // These are the settings of OpenCV's own example: penalties for blocks of five pixels and a
-    // left-right check. Its mode has at least as many paths.
+    // The settings of OpenCV's own example; its mode has at least as many paths.
     const auto opencv = cv::StereoSGBM::create(
         0, test.parameters.disparities, 5, 8 * 25, 32 * 25, 1, 63, 5, 0, 0,
         test.parameters.paths == 4 ? cv::StereoSGBM::MODE_SGBM : cv::StereoSGBM::MODE_HH);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Measures the elements in pipelines: frame rates, the host's processor time, and what each frame
-// asks of the GPU; beside them GStreamer's own elements, and copies over the bus.
-
+// Measures the elements in pipelines: frame rates, processor time, and requests to the GPU.
 #include <gst/gst.h>
 
 #include <algorithm>
@@ -58,7 +55,6 @@ void expect(bool good, const std::string& rule, const std::string& value) {
     throw std::invalid_argument(rule + ", not \"" + value + "\"");
 }
 
-/// The requests of a frame to the GPU that are counted: their names in JSON and in the table.
 struct Request {
   const char *key, *title;
   std::uint64_t CudaCounts::*number;
@@ -77,7 +73,6 @@ struct PipelineRow {
   double frames_per_second = 0;  ///< of all pipelines together
   double host_microseconds = 0;  ///< processor time per frame; 0 if not measured
   int elements = 1;
-  /// The time of the frame's transfers in the direction that takes longer; 0 without transfers.
   double bus_microseconds = 0;
   double start_seconds = 0;      ///< until each pipeline has put out a frame; 0 if not measured
   double device_megabytes = 0;   ///< of GPU memory for each pipeline; 0 if not measured
@@ -127,8 +122,7 @@ PipelineRow measure_bus(const PipelineSubject& subject, const test::CudaTestDevi
   return {subject, "cuda", 1e6 / time, 0, 1, time};
 }
 
-/// Counts what a frame asks of the GPU: the difference between a short and a long stream, because
-/// what happens once in each of them is not the frame's.
+/// Counts a frame's requests to the GPU: a long stream minus a short one.
 std::optional<Calls> count_calls(const PipelineSubject& subject, const Options& options) {
   constexpr int short_stream = 20, long_stream = 60;
   const auto counts_of = [&](int frames) {
@@ -218,8 +212,7 @@ PipelineRow measure_one(const PipelineSubject& subject, const Options& options,
   return row;
 }
 
-/// Measures all subjects, and calls `report` with the rows so far after each of them. Returns false
-/// if a row failed.
+/// Calls `report` with the rows so far after each subject. Returns false if a row failed.
 bool measure_all(const std::vector<PipelineSubject>& subjects, const Options& options,
                  const std::string& gpu_unusable,
                  const std::function<void(const std::vector<PipelineRow>&)>& report) {
@@ -264,7 +257,6 @@ bool measure_all(const std::vector<PipelineSubject>& subjects, const Options& op
   return good;
 }
 
-/// Returns false if a row failed.
 bool run(int& argc, char** argv) {
   std::string backend = "auto", in_flight = "0", seconds = "1";
   const CommandLine line =

@@ -12,7 +12,6 @@
 namespace cudavision::bench {
 namespace {
 
-/// Returns a function of the driver, or nullptr.
 template <class Function>
 Function driver_function(const char* name) {
   void* const driver = dlopen("libcuda.so.1", RTLD_LAZY);
@@ -67,8 +66,7 @@ double bus_time(const test::CudaTestDevice& device, BusDirection direction, std:
 
 std::optional<CountsAround> count_cuda(const std::function<void()>& work) {
   const char* path = std::getenv("CUDA_INJECTION64_PATH");
-  // Only the driver may load the library, because it has to be there before the driver's first
-  // context.
+  // Only the driver may load the library, which must be there before the first context.
   void* library = path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : nullptr;
   if (!library)
     return std::nullopt;

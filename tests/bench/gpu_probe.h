@@ -13,16 +13,13 @@ namespace cudavision::bench {
 /// Returns how many GPUs the driver finds, once it has been used.
 int count_gpus();
 
-/// Returns the bytes of memory that are free on the GPU whose context is current.
 std::size_t free_device_memory();
 
 enum class BusDirection { to_gpu, from_gpu };
 
-/// Measures how long a copy over the bus takes between page-locked memory and the GPU, with nothing
-/// else on the bus, in µs. Measures each size once.
+/// Measures a copy between page-locked memory and the GPU over an idle bus, in µs, once per size.
 double bus_time(const test::CudaTestDevice& device, BusDirection direction, std::size_t bytes);
 
-/// The counts before and after some work.
 struct CountsAround {
   CudaCounts before, after;
 
@@ -30,9 +27,8 @@ struct CountsAround {
     return static_cast<double>(after.*number - before.*number);
   }
 };
-/// Counts what this process asks of the GPU while the work runs, which must be complete when the
-/// call returns. Returns nullopt, without running the work, unless libcounttransfers.so of a bundle
-/// is injected into the process. Counting costs time, so measure no times meanwhile.
+/// Counts this process's requests to the GPU. Returns nullopt without running the work unless
+/// libcounttransfers.so is injected. Counting slows the work down.
 std::optional<CountsAround> count_cuda(const std::function<void()>& work);
 
 }  // namespace cudavision::bench

@@ -27,7 +27,6 @@ Owned<cudaEvent_t> record_event(cudaStream_t stream) {
   return owned;
 }
 
-/// Returns the GPU time of what is enqueued, in µs.
 double time_of(cudaStream_t stream, const std::function<void()>& enqueue) {
   const Owned<cudaEvent_t> start = record_event(stream);
   enqueue();
@@ -46,7 +45,6 @@ double median(std::vector<double> numbers) {
 
 using Graph = Owned<cudaGraphExec_t>;
 
-/// Returns a graph that repeats some work.
 Graph capture(cudaStream_t stream, const std::function<void()>& work, int repeats) {
   cuda_check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal),
              "beginning a capture");

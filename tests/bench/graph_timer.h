@@ -6,24 +6,19 @@
 
 #include "cuda/core/device.h"
 
-/// GPU times of work without the cost of launching it. `stream` is the one on which the work is
-/// enqueued.
 namespace cudavision::bench {
 
-/// Captures the work many times in one CUDA graph. Returns the median time of the graph's replays,
-/// divided by the number of repetitions, in µs.
+/// Captures the work many times in a graph. Returns the median time of one repetition in µs.
 double graph_time(CudaStream stream, const std::function<void()>& work);
 
 struct LaunchedTime {
   double microseconds;       ///< of the GPU
   double host_microseconds;  ///< of the calling thread, which enqueues the work
 };
-/// Measures work that launches graphs itself, as it is enqueued again and again. The GPU must take
-/// longer for it than the host.
+/// Measures work that launches graphs itself. The GPU must take longer for it than the host.
 LaunchedTime launched_time(CudaStream stream, const std::function<void()>& work);
 
-/// Copies bytes at the speed of the memory bus; each thread copies 16 bytes. Both addresses and
-/// `bytes` must be multiples of 16.
+/// Copies at the speed of the memory bus. Addresses and `bytes` must be multiples of 16.
 void enqueue_plain_copy(CudaStream stream, const void* from, void* to, std::size_t bytes);
 
 }  // namespace cudavision::bench

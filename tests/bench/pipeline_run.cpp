@@ -13,7 +13,6 @@
 namespace cudavision::bench {
 namespace {
 
-/// Paints a natural-looking picture into every plane.
 void paint_buffer(const GstVideoInfo& info, GstBuffer* buffer, std::uint64_t seed) {
   GstVideoFrame frame;
   if (!gst_video_frame_map(&frame, &info, buffer, GST_MAP_WRITE))
@@ -48,8 +47,7 @@ GstBuffer* new_mapped_buffer(std::size_t size) {
                                      });
 }
 
-/// Makes a buffer whose memory nobody has seen before. Its bytes are those of a frame, which must
-/// live longer.
+/// Makes a buffer of memory not seen before, with the bytes of a frame that must live longer.
 GstBuffer* new_wrapper(GstBuffer* frame) {
   GstMapInfo map;
   if (!gst_buffer_map(frame, &map, GST_MAP_READ))

@@ -21,28 +21,19 @@ struct Options {
   double seconds;        ///< the time for each row
 };
 
-/// A pipeline needs an element that is not installed.
 class MissingElement : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Returns the processor time of all threads of this process.
 double processor_seconds();
 
-/// Elements between pads of this program and a fakesink. The frames, or pairs of them, are painted
-/// beforehand and pushed as fast as the elements accept them, so only the elements' own work is
-/// measured.
 class PipelineRun {
  public:
-  /// Starts the elements. Throws MissingElement, or std::runtime_error if they do not start or
-  /// refuse the frames.
+  /// Throws MissingElement, or std::runtime_error if the elements do not start or refuse frames.
   PipelineRun(const PipelineSubject& subject, const Options& options);
   ~PipelineRun();
-  PipelineRun(const PipelineRun&) = delete;
-  PipelineRun& operator=(const PipelineRun&) = delete;
 
-  /// Pushes a frame, or a pair of frames.
   void push();
   /// Pushes frames until stop, at the subject's pace.
   void push_until(const std::atomic<bool>& stop);
@@ -52,7 +43,6 @@ class PipelineRun {
     double frames_per_second;
     double host_microseconds;  ///< processor time per frame, summed over all threads
   };
-  /// Pushes frames, at least one, for the given time.
   Rates measure(double seconds);
 
   /// Ends the stream, so that no frame remains on its way. Nothing can be pushed afterwards.
@@ -70,7 +60,6 @@ class PipelineRun {
   GstBuffer* new_frame();
   void take_proposed_pool();
   GstBuffer* buffer_of_frame(std::size_t number) const;
-  /// Describes the error on the bus, if there is one, after the given sentence.
   std::runtime_error failure(const std::string& sentence) const;
 
   const PipelineSubject subject_;

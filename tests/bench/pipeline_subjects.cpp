@@ -37,7 +37,6 @@ const std::string blur = "cudagaussblur sigma=1.2", blur5 = "cudagaussblur sigma
                   fast_stereo = "cudasgmstereo preset=fast diagnostics-interval=0",
                   two_filters = "cudahistequalize ! cudagaussblur sigma=1.2 ! ";
 
-/// Returns the chain with each of these numbers of frames in flight; 0 is the automatic number.
 Chains in_flight(const std::string& chain, const std::vector<int>& numbers) {
   Chains chains;
   for (const int number : numbers)
@@ -45,7 +44,6 @@ Chains in_flight(const std::string& chain, const std::vector<int>& numbers) {
   return chains;
 }
 
-/// Returns the chain with each of these values of cuda-device-id in all of its elements.
 Chains on_gpus(const std::string& element, const std::vector<std::vector<int>>& chains_of_gpus) {
   Chains chains;
   for (const std::vector<int>& gpus : chains_of_gpus) {
@@ -78,7 +76,6 @@ const Entry table[] = {
     {"pixelate", {"cudapixelate"}, nv12, usual, hd},
     {"chains", {two_filters + "cudathreshold radius=20"}, nv12, usual, hd, "GRAY8"},
     {"chains", {two_filters + "cudadenoise search-size=5 patch-size=3"}, nv12, usual, hd},
-    // What frames in flight gain, and how many are enough.
     {"in-flight", in_flight(blur5, {0, 1, 2, 3, 4, 6}), gray_and_nv12, usual, hd},
     {"in-flight",
      in_flight(fast_stereo, {0, 1, 2, 3, 4}),
@@ -86,9 +83,7 @@ const Entry table[] = {
      {system},
      hd,
      "GRAY16_LE"},
-    // What the memory of a source costs.
     {"sources", in_flight(blur5, {0, 1}), gray_and_nv12, of_sources, both},
-    // What several pipelines in one process cost each other.
     {"streams", {blur5}, nv12, {system}, hd, nullptr, 1},
     {"streams", {blur5}, nv12, {system}, hd, nullptr, 16},
     {"streams", {blur5}, nv12, {system}, hd, nullptr, 64},
@@ -106,8 +101,7 @@ const Entry table[] = {
     {gpus_group, on_gpus("cudadenoise", either), nv12, {system}, hd, nullptr, 1},
     {gpus_group, on_gpus("cudadenoise", shared), nv12, {system}, hd, nullptr, 16},
     {gpus_group, on_gpus("cudadenoise", shared), nv12, {system}, hd, nullptr, 64},
-    // GStreamer's own elements. identity shows what it costs to push a frame through no work at
-    // all. Each of the others is followed by this project's element for similar work.
+    // GStreamer's own elements, each but identity followed by this project's for similar work.
     {"gstreamer", {"identity"}, nv12, {system}, hd},
     {"gstreamer", {"videoconvert"}, nv12, {system}, hd, "BGRx"},
     {"gstreamer", {"cvequalizehist", "cudahistequalize"}, gray, {system}, hd},

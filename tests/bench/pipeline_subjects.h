@@ -6,7 +6,6 @@
 
 namespace cudavision::bench {
 
-/// The memory of the frames that are pushed into a pipeline.
 enum class FrameMemory {
   system,  ///< blocks of the C library that come back, as in the pools of decoders or videotestsrc
   mapped,  ///< mappings that come back, as the driver's buffers that v4l2src maps
@@ -16,7 +15,6 @@ enum class FrameMemory {
   page_locked,  ///< of copies over the bus
 };
 
-/// One or more elements to measure, and the frames that they get.
 struct PipelineSubject {
   std::string group;
   std::string chain;  ///< written as for gst-launch-1.0, without backend
@@ -41,7 +39,6 @@ constexpr char gpus_group[] = "gpus";
 /// The chains of the group "bus", which are copies of as many bytes as a frame has.
 constexpr char copy_to_gpu[] = "copy to the GPU", copy_from_gpu[] = "copy from the GPU";
 
-/// The groups of subjects, in the order in which they are measured.
 std::vector<std::string> pipeline_groups();
 
 std::vector<PipelineSubject> pipeline_subjects();

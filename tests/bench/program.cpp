@@ -12,10 +12,8 @@
 namespace cudavision::bench {
 namespace {
 
-/// The characters of a text in UTF-8.
 std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xC0) != 0x80; }));
+  return std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xC0) != 0x80; });
 }
 
 std::string quoted(const std::string& text) {

@@ -11,7 +11,6 @@
 /// What all benchmarks share: the command line, tables and files of results.
 namespace cudavision::bench {
 
-/// The options that all benchmarks have: which rows to measure, and where the results go.
 struct CommandLine {
   std::string group, json;
   std::regex filter{""};  ///< without a text, it would match nothing
@@ -22,7 +21,6 @@ struct CommandLine {
   }
 };
 
-/// An option, which sets a flag or takes a text.
 struct Option {
   const char* name;
   std::variant<bool*, std::string*> target;
@@ -37,8 +35,7 @@ CommandLine parse(int& argc, char** argv, const std::string& usage,
 
 std::string joined(const std::vector<std::string>& names);
 
-/// Runs a benchmark, which returns true on success, and prints what it throws. Returns the exit
-/// status.
+/// Runs a benchmark that returns true on success, and prints exceptions. Returns the exit status.
 int run_benchmark(const char* name, bool (*run)(int& argc, char** argv), int argc, char** argv);
 
 /// A value of a row: its key and text in JSON, and its title and text in a table. It is not part of
@@ -56,8 +53,7 @@ Value text(const char* key, const std::string& value, const char* title = nullpt
 /// 0 means that it was not measured. A table gets so many decimals, and JSON three.
 Value number(const char* key, double value, const char* title = nullptr, int decimals = 1);
 
-/// Prints a table of rows with equal titles. The first `left_columns` columns are aligned to the
-/// left.
+/// Prints rows with equal titles, with the first `left_columns` columns aligned to the left.
 void print_table(std::ostream& stream, std::size_t left_columns, const std::vector<Values>& rows);
 
 /// Writes a JSON object with the values of `head` and with lists of rows. Does nothing if `path` is

@@ -2,7 +2,6 @@
 #include "tests/bench/subject.h"
 
 #include <cstring>
-#include <utility>
 
 #include "cuda/core/parallel.h"
 

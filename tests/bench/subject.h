@@ -2,7 +2,6 @@
 #pragma once
 
 #include <any>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,14 +11,11 @@
 #include "tests/bench/program.h"
 #include "tests/kernels/common/frame_case.h"
 
-/// What bench_kernels and bench_opencv measure. Each file in tables/ has the tables of some
-/// operations; a row of them is measured by all runners that it names.
 namespace cudavision::bench {
 
 using test::Content;
 
-/// The runners: the halves of bench_kernels, and bench_opencv, which measures OpenCV on the CPU as
-/// well. A row has the sum of its runners.
+/// The halves of bench_kernels, and bench_opencv. A row has the sum of its runners.
 constexpr unsigned cpu = 1, cuda = 2, opencv = 4, both = cpu | cuda, all = both | opencv;
 
 struct Size {
@@ -27,7 +23,6 @@ struct Size {
 };
 constexpr Size vga{640, 480}, hd{1920, 1080}, uhd{3840, 2160}, uhd8{7680, 4320};
 
-/// One operation on one frame, and its times in µs.
 struct Row {
   std::string operation, format;
   int width = 0, height = 0;
@@ -41,7 +36,6 @@ struct Row {
   std::string name() const { return operation + "/" + format + "/" + size() + "/" + content; }
 };
 
-/// Work on a device that can be repeated.
 struct Work {
   std::function<void()> run;
   std::size_t bytes = 0;         ///< that it must at least read and write
@@ -53,7 +47,6 @@ struct PreparedWork {
   std::vector<Work> work;       ///< the whole operation, or its parts in the order to measure them
 };
 
-/// An operation on frames of one size.
 struct Subject {
   Row row;
   unsigned runners;
@@ -61,7 +54,6 @@ struct Subject {
   std::size_t input_bytes = 0, items = 0;  ///< of one run, for the rates of the CPU half
   std::any test = {};                      ///< the case of the kernel tests
   std::function<PreparedWork(Device&)> prepare = {};
-  /// Returns how the results of two devices differ; may be empty.
   std::function<std::string(Device&, Device&)> difference = {};
 
   std::string name(unsigned runner) const {
@@ -101,8 +93,7 @@ struct CaseRun {
   typename Case::Operation operation;
 };
 
-/// Makes a subject of a case. Run is constructed of a device and the case, and has a run(). The
-/// work must at least read and write `bytes`.
+/// Run is constructed of a device and the case, and has a run() that touches at least `bytes`.
 template <class Run, class Case>
 Subject make_subject(const Row& row, unsigned runners, const Case& test, std::size_t bytes,
                      bool launches_graphs = false) {
@@ -120,8 +111,7 @@ Subject make_subject(const Row& row, unsigned runners, const Case& test, std::si
   return subject;
 }
 
-/// A row of a table, of natural content. The runners in `other_contents` also measure contents of
-/// other kinds, which may take 1.3 times as long.
+/// A row of natural content. `other_contents` also measure others, with 1.3 times the time.
 template <class Parameters>
 struct Entry {
   const char* layout;
@@ -132,17 +122,14 @@ struct Entry {
   unsigned other_contents = 0;
 
   FrameLayout frame_layout() const { return test::layout_named(layout, size.width, size.height); }
-  std::size_t pixels() const {
-    return static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height);
-  }
+  std::size_t pixels() const { return static_cast<std::size_t>(size.width) * size.height; }
   Row row(const std::string& operation, Content content = Content::natural) const {
     const double most = content == Content::natural ? required : 1.3 * required;
     return {operation, layout, size.width, size.height, test::name(content), most};
   }
 };
 
-/// Adds the rows of a table. make(layout, parameters, content, seed) makes their cases, which are
-/// FrameCases, and name(parameters) their names. map_bytes are those that the work reads for each
+/// make(layout, parameters, content, seed) makes a row's case. map_bytes: what it reads for each
 /// pixel besides the frames.
 template <class Run = void, class Parameters, std::size_t count, class Name, class Make>
 void add_table(Subjects& subjects, const Entry<Parameters> (&table)[count], const Name& name,

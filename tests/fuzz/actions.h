@@ -6,11 +6,9 @@
 
 #include "tests/check/common/pictures/random.h"
 
-/// The kinds of random actions, which are drawn from lists and counted.
 namespace fuzz {
 
-/// One kind of action of an object, and how likely it is beside the others of its list. run()
-/// returns nothing, or false if it could do nothing this time.
+/// An action and its weight among the others. run() returns nothing, or false if it did nothing.
 template <class Self, class Result = void>
 struct Action {
   const char* name;
@@ -18,15 +16,11 @@ struct Action {
   Result (Self::*run)();
 };
 
-/// Counts an action of this process. Any thread may call this. With `times` 0, the action is known
-/// from now on.
+/// Counts an action, in any thread. With `times` 0 it is only made known.
 void count_action(const char* name, int times = 1);
-/// Returns the name of an action that is known but never ran, or nullptr if there is none.
 const char* missing_action();
-/// Prints how often each action ran.
 void print_actions();
 
-/// Lets the object run an action of the list.
 template <class Self, class Result, std::size_t n>
 void act(Self& self, check::Random& random, const Action<Self, Result> (&actions)[n]) {
   int all = 0;

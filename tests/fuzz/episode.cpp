@@ -5,8 +5,8 @@
 
 #include "cuda/regions/regions.h"
 #include "tests/fuzz/actions.h"
-#include "tests/fuzz/hostilebuffers.h"
-#include "tests/fuzz/hostiletimes.h"
+#include "tests/fuzz/hostile/hostilebuffers.h"
+#include "tests/fuzz/hostile/hostiletimes.h"
 
 namespace fuzz {
 
@@ -80,7 +80,7 @@ void Episode::change_regions() {
     regions_.count = 1 + below(6);
     for (int i = 0; i < regions_.count; ++i) {
       const int x = below(340) - 40, y = below(240) - 40;
-      regions_.boxes[static_cast<std::size_t>(i)] = {x, y, x + below(100), y + below(60)};
+      regions_.boxes[i] = {x, y, x + below(100), y + below(60)};
     }
   }
   filter_.set(properties_of(regions_));
@@ -151,9 +151,8 @@ void Episode::change_frames_in_flight() {
   filter_.set("frames-in-flight", std::to_string(1 + below(8)));
 }
 
-// Frames that come out while nothing is linked are lost, but those that follow must arrive. The new
-// peer may refuse the current caps first, which fails as with any element, and must leave nothing
-// behind for the caps that it accepts.
+// Frames without a link are lost, later ones arrive. A new peer may refuse the current caps first,
+// which leaves nothing behind.
 void Episode::relink() {
   settle();
   restricted_ = false;
@@ -205,8 +204,7 @@ void Episode::good_frame() {
   FrameKind kind;
   kind.limited = limited_;
   kind.interlaced = scan_ == Scan::interleaved || (scan_ == Scan::mixed && flagged);
-  // After an invalid set, the last valid one stays in effect. The test cannot know which one that
-  // is, because it depends on the frames that QoS skipped.
+  // After an invalid set the last valid one counts, unknown here because QoS may skip frames.
   push(buffer, possible(*format_) ? std::optional(Sent{picture, kind}) : std::nullopt);
 }
 

@@ -16,11 +16,9 @@ struct FrameKind {
   bool interlaced = false;
 };
 
-/// The life of an element with one input and one output. A derived class for each element adds its
-/// properties and its expected output.
+/// The life of a filter. Derived classes add its properties and its expected output.
 class Episode : public Life {
  public:
-  /// Sets the properties before the start.
   Episode(const char* element, unsigned seed, check::BufferCount& buffers,
           const check::Properties& properties = {})
       : Life(seed, buffers), filter_(element, properties) {
@@ -31,40 +29,31 @@ class Episode : public Life {
 
  protected:
   check::FilterHarness& filter() { return filter_; }
-  /// Draws new regions or none, and sets the properties.
   void change_regions();
   const check::Regions& regions() const { return regions_; }
-  /// Returns the output for a picture; process and equalizes are as for check::in_regions().
-  /// Elements hand frames on as they are, with all unused bits, if they are `idle`.
+  /// `idle`: elements push the frame with all unused bits. The rest is as for check::in_regions().
   check::Picture in_regions(const check::Picture& picture, const check::Process& process, bool idle,
                             bool equalizes = false) const;
-  /// Draws the next picture to send.
   virtual check::Picture new_picture(const check::FormatSpec& format, int width, int height);
-  /// The frames that have arrived without an interruption, the one that is being judged and those
-  /// before and after it; nullptr where the test does not know the picture.
+  /// The frames around the judged one, without an interruption; nullptr if unknown.
   struct Sequence {
     std::vector<const check::Picture*> frames;
     std::size_t judged;
   };
   const Sequence& sequence() const { return sequence_; }
 
-  /// Fails the test if `out` is not the expected output for a picture of a possible format.
   virtual void judge(GstBuffer* out, const check::Picture& picture, const FrameKind& kind);
 
  private:
   /// True if the element accepts frames of the format with its current properties.
   virtual bool possible(const check::FormatSpec& format) const = 0;
-  /// Returns the expected output, with the current properties, for a picture of a possible format.
-  /// Elements whose output has another format override judge() instead.
+  /// Returns the expected output. Elements with another output format override judge().
   virtual check::Picture expected(const check::Picture& picture, const FrameKind&) const {
     return picture;
   }
   virtual void change_properties() = 0;
-  /// Is called after the element was stopped and started again.
   virtual void restarted() {}
-  /// Returns caps of a downstream neighbour that accepts any output of the element.
   virtual const char* open_downstream() { return "video/x-raw"; }
-  /// Sets properties with which every format is possible.
   virtual void mend() = 0;
 
   void do_something();
@@ -89,20 +78,16 @@ class Episode : public Life {
     check::Picture picture;
     FrameKind kind;
   };
-  /// A frame that the element has accepted.
   struct InFlight {
     std::optional<Sent> sent;
     int interruptions;  ///< of the stream before it
   };
-  /// Pushes the buffer. `sent` describes a good frame; it is empty if the test cannot know the
-  /// result.
+  /// Pushes the buffer. `sent` is empty if the test cannot know the result.
   void push(GstBuffer* buffer, std::optional<Sent> sent);
   /// Waits until no frame is in flight.
   void drain();
-  /// Does so, and checks that all have come out right. Must come before
-  /// anything that changes how frames come out.
+  /// Drains and judges all frames. Call it before changing how frames come out.
   void settle();
-  /// Checks the frames that have come out. Returns how many have not, which are forgotten.
   std::size_t judge_rest();
   Sequence sequence_around(std::size_t number) const;
   void change_frames_in_flight();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Gives cudasgmstereo calibration files that are damaged, endless, or no files; see life.h. Each
-// must either work or give an error, soon and without taking the machine's memory.
+// Gives cudasgmstereo calibration files that are damaged, endless, or no files; see life.h.
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <sys/stat.h>
@@ -98,8 +97,7 @@ class CalibrationLife final : public fuzz::Life {
 
  private:
   void write(const std::string& text) {
-    fail_unless(
-        g_file_set_contents(file_.c_str(), text.data(), static_cast<gssize>(text.size()), nullptr));
+    fail_unless(g_file_set_contents(file_.c_str(), text.data(), text.size(), nullptr));
   }
 
   void good() {
@@ -159,8 +157,7 @@ class CalibrationLife final : public fuzz::Life {
   }
 
   void long_token() {
-    const std::string token(static_cast<std::size_t>(one_of({5000, 2000000})),
-                            one_of({'1', 'a', ' ', '\n', '"'}));
+    const std::string token(one_of({5000, 2000000}), one_of({'1', 'a', ' ', '\n', '"'}));
     write(one_of({"{\"M1\": ", "%YAML:1.0\n---\nM1: ", "%YAML:1.0\n---\n"}) + token);
   }
 
@@ -172,7 +169,6 @@ class CalibrationLife final : public fuzz::Life {
                 "/proc/self/mem", "/proc/self/cmdline", "/proc/kmsg", "/nowhere", ",", ",,,"});
   }
 
-  // The file has no blocks, so it takes no space.
   void huge() {
     write(json);
     fail_unless(truncate(file_.c_str(), off_t(1) << 40) == 0);

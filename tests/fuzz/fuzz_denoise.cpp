@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Fuzzes cudadenoise; see life.h and episode.h.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -53,7 +52,6 @@ class DenoiseEpisode final : public fuzz::Episode {
                        [](const Picture* picture) { return picture != nullptr; });
   }
 
-  /// Returns the neighbours of the judged frame in its scene.
   std::vector<Picture> neighbours() const {
     const auto& frames = sequence().frames;
     const std::size_t at = sequence().judged;
@@ -81,18 +79,13 @@ class DenoiseEpisode final : public fuzz::Episode {
       filter().set("post-messages", below(2) == 0 ? "true" : "false");
     if (below(3) == 0)
       filter().set("message-interval", std::to_string(any_number()));
-    if (below(2) == 0)
-      frames_ = one_of({1, 1, 3, 3, 5, 9, 4});
-    if (below(3) == 0)
-      how_.search = one_of({1, 3, 5, 7, 4});
+    redraw(frames_, {1, 1, 3, 3, 5, 9, 4});
+    redraw(how_.search, {1, 3, 5, 7, 4}, 3);
     if (frames_ > 1)
       how_.search = std::min(how_.search, 3);
-    if (below(3) == 0)
-      how_.patch = one_of({1, 3, 5, 2});
-    if (below(2) == 0)
-      how_.strength = one_of({0.0, 0.3, 10.0, 60.0, Ranges::strength.max});
-    if (below(2) == 0)
-      how_.chroma_strength = one_of({-1.0, -1.0, 0.0, 5.0, Ranges::strength.max});
+    redraw(how_.patch, {1, 3, 5, 2}, 3);
+    redraw(how_.strength, {0.0, 0.3, 10.0, 60.0, Ranges::strength.max});
+    redraw(how_.chroma_strength, {-1.0, -1.0, 0.0, 5.0, Ranges::strength.max});
     set_properties();
     if (below(2) == 0)
       change_regions();
@@ -110,7 +103,6 @@ class DenoiseEpisode final : public fuzz::Episode {
     filter().set("frames", std::to_string(frames_));
   }
 
-  /// Where several frames are searched, most differ little from the one before.
   Picture new_picture(const FormatSpec& format, int width, int height) override {
     const bool continues = frames_ > 1 && last_ && last_->format == &format &&
                            last_->width == width && last_->height == height && below(4) > 0;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Fuzzes cudagaussblur; see life.h and episode.h.
 #include "cuda/gaussblur/gaussblur.h"
 #include "tests/check/common/definitions/blurdefinition.h"
 #include "tests/fuzz/episode.h"
@@ -30,22 +29,16 @@ class BlurEpisode final : public fuzz::Episode {
   }
 
   void change_properties() override {
-    if (below(2) == 0)
-      how_.sigma = one_of({0.0, 0.3, 1.2, 4.0, 30.0, Ranges::sigma.max, -0.7, -6.0});
-    if (below(3) == 0)
-      how_.sigma_y = one_of({0.0, 0.0, 0.5, 9.0});
-    if (below(3) == 0)
-      how_.kernel_size = one_of({0, 0, 0, 1, 3, 9, 33, Ranges::size.max, 8});
-    if (below(3) == 0)
-      how_.kernel_size_y = one_of({0, 0, 0, 1, 5, 21, 2});
+    redraw(how_.sigma, {0.0, 0.3, 1.2, 4.0, 30.0, Ranges::sigma.max, -0.7, -6.0});
+    redraw(how_.sigma_y, {0.0, 0.0, 0.5, 9.0}, 3);
+    redraw(how_.kernel_size, {0, 0, 0, 1, 3, 9, 33, Ranges::size.max, 8}, 3);
+    redraw(how_.kernel_size_y, {0, 0, 0, 1, 5, 21, 2}, 3);
     if (below(2) == 0)
       how_.edge = one_of(all_edges);
     if (below(2) == 0)
       how_.color = static_cast<std::uint32_t>(any_number());
-    if (below(3) == 0)
-      how_.blur_alpha = below(2) == 0;
-    if (below(3) == 0)
-      how_.fine = below(2) == 0;
+    redraw(how_.blur_alpha, {false, true}, 3);
+    redraw(how_.fine, {false, true}, 3);
     filter().set(how_.properties());
     if (below(2) == 0)
       change_regions();

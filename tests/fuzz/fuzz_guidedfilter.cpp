@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Fuzzes cudaguidedfilter; see life.h and episode.h.
 #include "cuda/guided/guided.h"
 #include "tests/check/common/definitions/guideddefinition.h"
 #include "tests/fuzz/episode.h"
@@ -24,10 +23,8 @@ class GuidedEpisode final : public fuzz::Episode {
   }
 
   void change_properties() override {
-    if (below(2) == 0)
-      how_.radius = one_of({0, 1, 2, 7, 30, 1000, Ranges::radius.max, -1});
-    if (below(2) == 0)
-      how_.epsilon = one_of({0.0, 0.01, 100.0, 650.25, Ranges::epsilon.max});
+    redraw(how_.radius, {0, 1, 2, 7, 30, 1000, Ranges::radius.max, -1});
+    redraw(how_.epsilon, {0.0, 0.01, 100.0, 650.25, Ranges::epsilon.max});
     filter().set(how_.properties());
     if (below(2) == 0)
       change_regions();

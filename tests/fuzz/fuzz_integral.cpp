@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Fuzzes cudaintegral; see life.h and episode.h.
 #include <iterator>
 
 #include "cuda/localstatistics/localstatistics.h"
@@ -28,8 +27,7 @@ class IntegralEpisode final : public fuzz::Episode {
  private:
   bool possible(const FormatSpec&) const override { return true; }
 
-  /// Output, layout and type in effect are those of the last start, and the radius is the current
-  /// one.
+  /// Output, layout and type are those of the last start, the radius is the current one.
   void judge(GstBuffer* out, const Picture& picture, const fuzz::FrameKind&) override {
     const Integral how{form_.output, form_.same_size, form_.type, how_.radius};
     const Owned<GstCaps> caps = current_caps(filter().sink_pad());
@@ -44,12 +42,10 @@ class IntegralEpisode final : public fuzz::Episode {
   void change_properties() override {
     if (below(3) == 0)
       how_.output = one_of(all_outputs);
-    if (below(3) == 0)
-      how_.same_size = below(2) == 0;
+    redraw(how_.same_size, {false, true}, 3);
     if (below(3) == 0)
       how_.type = one_of(all_element_types);
-    if (below(2) == 0)
-      how_.radius = one_of({0, 1, 2, 7, 30, 1000, Ranges::radius.max});
+    redraw(how_.radius, {0, 1, 2, 7, 30, 1000, Ranges::radius.max});
     filter().set(how_.properties());
   }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Runs several pipelines side by side, each with a tee whose branches have an element each, while
-// the application seeks, pauses and ends them; see life.h. Every frame of every branch must be that
-// of a pipeline with this branch alone, and every pipeline must come to its end.
+// Runs pipelines with tees side by side, with seeks, pauses and ends; see life.h. Every frame must
+// be that of its branch alone.
 #include <gst/video/video.h>
 
 #include <map>
@@ -21,7 +20,6 @@ constexpr int frames = 12;
 /// The frames that come out at a sink, by their times.
 class Outputs {
  public:
-  /// Takes those of a fakesink.
   explicit Outputs(GstElement* sink) {
     g_object_set(sink, "signal-handoffs", TRUE, nullptr);
     g_signal_connect(sink, "handoff",
@@ -30,8 +28,6 @@ class Outputs {
                      }),
                      this);
   }
-  Outputs(const Outputs&) = delete;
-  Outputs& operator=(const Outputs&) = delete;
 
   std::map<GstClockTime, std::size_t> hashes() {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -45,7 +41,6 @@ class Outputs {
     hashes_[GST_BUFFER_PTS(buffer)] = hash;
   }
 
-  // Not the bytes between rows, which mean nothing.
   static std::size_t hash_of(GstBuffer* buffer, GstPad* pad) {
     const Owned<GstCaps> caps = current_caps(pad);
     const std::hash<std::string_view> hash;
@@ -78,7 +73,6 @@ class Outputs {
   std::map<GstClockTime, std::size_t> hashes_;
 };
 
-/// The branches, as they stand behind a tee. Outputs depend on one frame alone.
 const std::vector<std::string>& branches() {
   static const std::vector<std::string> all = [] {
     std::vector<std::string> launches;
@@ -99,7 +93,6 @@ std::string source(int pattern) {
          " ! video/x-raw, format=I420, width=64, height=48, framerate=25/1";
 }
 
-/// Returns what comes out of a branch alone.
 std::map<GstClockTime, std::size_t> alone(int pattern, const std::string& branch) {
   static std::map<std::pair<int, std::string>, std::map<GstClockTime, std::size_t>> known;
   auto& hashes = known[{pattern, branch}];
@@ -120,14 +113,12 @@ std::map<GstClockTime, std::size_t> alone(int pattern, const std::string& branch
   return hashes;
 }
 
-/// A pipeline with a tee.
 class Tee : private Random {
  public:
   explicit Tee(unsigned seed) : Random(seed), pattern_(one_of({13, 14, 18})) {
     std::string launch = source(pattern_) + " ! tee name=t";
     for (int i = below(3); i >= 0; --i) {
-      chosen_.push_back(
-          branches()[static_cast<std::size_t>(below(static_cast<int>(branches().size())))]);
+      chosen_.push_back(one_of(branches()));
       launch += " t. ! queue max-size-buffers=" + std::to_string(1 + below(4)) + " ! " +
                 chosen_.back() + " frames-in-flight=" + std::to_string(1 + below(4)) +
                 " ! fakesink async=false name=k" + std::to_string(i);
@@ -154,8 +145,7 @@ class Tee : private Random {
   }
   void restart() {
     set_state(one_of({GST_STATE_NULL, GST_STATE_READY}));
-    // GStreamer itself answers GST_FLOW_ERROR to an event that finds a source pad flushing, upon
-    // which a queue posts an error while it is stopped.
+    // An event on a flushing pad gives GST_FLOW_ERROR, so a queue posts an error while stopping.
     const Owned<GstBus> bus(gst_element_get_bus(pipeline_));
     gst_bus_set_flushing(bus, TRUE);
     gst_bus_set_flushing(bus, FALSE);
@@ -218,7 +208,7 @@ class PipelinesLife final : public fuzz::Life {
   }
 
  private:
-  Tee& any_tee() { return *tees_[static_cast<std::size_t>(below(static_cast<int>(tees_.size())))]; }
+  Tee& any_tee() { return *one_of(tees_); }
   void seek() { any_tee().seek(); }
   void pause() { any_tee().pause(); }
   void restart() { any_tee().restart(); }
@@ -237,16 +227,14 @@ TEST(fuzz_pipelines) {
   fuzz::run_episodes<PipelinesLife>();
 }
 
-// An application may have hundreds of elements. Each must get threads, memory and, on a card, its
-// share of it.
+// Hundreds of elements must get threads, memory and their share of a card.
 TEST(test_many_elements) {
   constexpr int count = 300;
   const FormatSpec& format = format_named("NV12");
   const Picture picture = with_valid_chroma(make_picture(format, 32, 24, Content::natural, 1));
   std::vector<std::unique_ptr<FilterHarness>> filters;
   for (int i = 0; i < count; ++i) {
-    const ElementUnderTest& spec =
-        tested_elements()[static_cast<std::size_t>(i) % tested_elements().size()];
+    const ElementUnderTest& spec = tested_elements()[i % tested_elements().size()];
     filters.push_back(std::make_unique<FilterHarness>(spec.element, spec.always));
     filters.back()->set("frames-in-flight", std::to_string(1 + i % 4));
     filters.back()->accept_caps(format, 32, 24, colorimetry(format, false));
@@ -255,10 +243,9 @@ TEST(test_many_elements) {
     for (const auto& filter : filters)
       fail_unless_equals_int(filter->push(to_buffer(picture)), GST_FLOW_OK);
   for (int i = 0; i < count; ++i) {
-    FilterHarness& filter = *filters[static_cast<std::size_t>(i)];
+    FilterHarness& filter = *filters[i];
     filter.send_eos();
-    const ElementUnderTest& spec =
-        tested_elements()[static_cast<std::size_t>(i) % tested_elements().size()];
+    const ElementUnderTest& spec = tested_elements()[i % tested_elements().size()];
     const Picture expected = spec.result(picture, false);
     for (int number = 0; number < 4; ++number) {
       const Owned<GstBuffer> out = filter.pull();

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Fuzzes cudapixelate; see life.h and episode.h.
 #include "cuda/mosaic/mosaic.h"
 #include "tests/check/common/definitions/pixelatedefinition.h"
 #include "tests/fuzz/episode.h"
@@ -28,14 +27,11 @@ class PixelateEpisode final : public fuzz::Episode {
   }
 
   void change_properties() override {
-    if (below(3) == 0)
-      how_.solid = below(2) == 0;
-    if (below(2) == 0)
-      how_.block_size = one_of({2, 3, 16, 17, 64, Ranges::block_size.max, 1});
+    redraw(how_.solid, {false, true}, 3);
+    redraw(how_.block_size, {2, 3, 16, 17, 64, Ranges::block_size.max, 1});
     if (below(3) == 0)
       how_.color = static_cast<std::uint32_t>(any_number());
-    if (below(3) == 0)
-      how_.hide_alpha = below(2) == 0;
+    redraw(how_.hide_alpha, {false, true}, 3);
     filter().set(how_.properties());
     if (below(2) == 0)
       change_regions();

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Fuzzes cudasgmstereo with two cameras and with packed frames, rectified and not; see life.h.
-#include <glib/gstdio.h>
 #include <gst/video/video.h>
 
-#include <algorithm>
-
-#include "cuda/sgm/sgmstereo.h"
 #include "tests/check/common/stereoharness.h"
 #include "tests/fuzz/actions.h"
-#include "tests/fuzz/life.h"
+#include "tests/fuzz/stereosettings.h"
 
 using namespace check;
 
@@ -16,63 +12,11 @@ namespace {
 
 constexpr GstClockTime frame_time = 40 * GST_MSECOND;
 
-/// A calibration of two cameras, whose pictures are 80×60 pixels large, in a file of this process.
-class CalibrationFile {
+class StereoEpisode final : public fuzz::StereoSettings {
  public:
-  static const std::string& name() {
-    static const CalibrationFile file;
-    return file.name_;
-  }
-  ~CalibrationFile() { g_remove(name_.c_str()); }
-
- private:
-  CalibrationFile() {
-    gchar* name = nullptr;
-    const gint file = g_file_open_tmp("fuzz-XXXXXX.json", &name, nullptr);
-    fail_unless(file >= 0);
-    g_close(file, nullptr);
-    name_ = name;
-    g_free(name);
-    fail_unless(g_file_set_contents(name_.c_str(),
-                                    R"({"image_width": 80, "image_height": 60,
-            "M1": [[70.0, 0, 39.0], [0, 70.0, 30.0], [0, 0, 1]], "D1": [-0.3, 0.1, 0.0, 0.0, 0.0],
-            "M2": [[71.0, 0, 40.0], [0, 71.0, 29.0], [0, 0, 1]], "D2": [-0.2, 0.1, 0.0, 0.0, 0.0],
-            "R": [[0.9998, 0.0, 0.019999], [0.0, 1.0, 0.0], [-0.019999, 0.0, 0.9998]],
-            "T": [-60.0, 2.0, 1.0]})",
-                                    -1, nullptr));
-  }
-  std::string name_;
-};
-
-class StereoEpisode final : public fuzz::Life {
- public:
-  StereoEpisode(unsigned seed, BufferCount& buffers) : Life(seed, buffers) {
-    packed_ = below(3) == 0;
-    set("num-disparities", one_of({"32", "64", "96"}));
-    set("min-disparity", one_of({"0", "0", "-7", "12"}));
-    set("census", one_of({"census-gradient", "symmetric-9x7", "neighbours-9x7", "neighbours-5x5"}));
-    set("paths", one_of({"4", "8"}));
-    set("memory-budget", one_of({"0.25", "1", "50000000"}));
-    if (below(4) == 0) {
-      set("census", "symmetric-9x7");
-      set("compatibility", "libsgm");
-    }
-    set("output", one_of({"disparity", "disparity", "depth", "confidence"}));
-    set("focal-length", "300");
-    set("baseline", "80");
-    set("diagnostics-interval", one_of({"0", "1", "100000000", "1000000000"}));
-    set("frames-in-flight", one_of({"1", "2", "3", "8"}));
+  StereoEpisode(unsigned seed, BufferCount& buffers) : StereoSettings(seed, buffers) {
     detects_ = below(2) == 0;
     set("detections", detects_ ? "true" : "false");
-    set("known-distance", one_of({"", "", "40,30,1000", "0,0,1e9", "79,59,1"}));
-#ifdef CUDAVISION_TEST_HAVE_OPENCV
-    rectified_ = below(4) == 0;
-    set("calibration-drift", one_of({"off", "warn", "warn", "correct"}));
-#endif
-    if (rectified_) {
-      set("calibration", below(3) == 0 ? "auto" : CalibrationFile::name().c_str());
-      set("alpha", one_of({"-1", "0", "0.4", "1"}));
-    }
     stereo_ = std::make_unique<StereoHarness>(all(), !packed_);
     if (packed_)
       gst_harness_set_live(stereo_->left(), below(2) == 0);
@@ -87,44 +31,6 @@ class StereoEpisode final : public fuzz::Life {
   }
 
  private:
-  // In the order in which they were set, because a preset sets others. The preset custom changes
-  // nothing, and so must not take the place of another one.
-  void set(const char* name, const std::string& value) {
-    if (value == "custom")
-      return;
-    const auto is_it = [=](const Property& property) {
-      return std::string(property.first) == name;
-    };
-    properties_.erase(std::remove_if(properties_.begin(), properties_.end(), is_it),
-                      properties_.end());
-    properties_.emplace_back(name, value);
-  }
-
-  /// Returns true if outputs may depend on the frames before. An automatic range is the default of
-  /// depth.
-  bool depends_on_the_past() const {
-    return stereo_->opened().count("depth") != 0 ||
-           std::any_of(properties_.begin(), properties_.end(), [](const Property& property) {
-             const std::string name = property.first, value = property.second;
-             return (name == "temporal-alpha" && value != "1") ||
-                    (name == "temporal-persistence" && value != "0") ||
-                    (name == "output" && value == "depth") || name == "colormap-range";
-           });
-  }
-
-  /// Returns true if earlier frames may have corrected the cameras, which nothing but a stop ends.
-  bool is_corrected() const {
-    return std::count(properties_.begin(), properties_.end(),
-                      Property{"calibration-drift", "correct"}) > 0;
-  }
-
-  Properties all() const {
-    Properties properties = properties_;
-    if (packed_)
-      properties.emplace_back("frame-packing", "side-by-side");
-    return properties;
-  }
-
   void do_something() {
     static const fuzz::Action<StereoEpisode> actions[] = {
         {"caps", 1, &StereoEpisode::new_caps},
@@ -142,9 +48,7 @@ class StereoEpisode final : public fuzz::Life {
     fuzz::act(*this, *this, actions);
   }
 
-  void judged_pair() {
-    pair(true);
-  }
+  void judged_pair() { pair(true); }
 
   /// Sends caps of the same size and depth but any formats to both pads.
   void new_caps() {
@@ -175,42 +79,9 @@ class StereoEpisode final : public fuzz::Life {
     time_ = 0;
   }
 
-  /// Returns one of the range's ends, or a number between them.
-  std::string any_in(const cudavision::Range<int>& range) {
-    const int between = std::min(range.min + below(100), range.max);
-    return std::to_string(one_of({range.min, between, range.max}));
-  }
-
   void change_properties() {
-    using Ranges = cudavision::sgm::Parameters::Ranges;
     for (int i = below(4); i >= 0; --i) {
-      const std::pair<const char*, std::string> choices[] = {
-          {"p1", one_of({"1", "10", "30"})},
-          {"p2", one_of({"40", "120", "190"})},
-          {"adaptive-p2", one_of({"true", "false"})},
-          {"noise", one_of({"-1", "0", "0.3", "5", "30"})},
-          {"uniqueness", one_of({"0", "0.7", "0.95", "1"})},
-          {"subpixel", one_of({"true", "false"})},
-          {"median", one_of({"true", "false"})},
-          {"lr-max-diff", any_in(Ranges::lr_max_diff)},
-          {"speckle-size", any_in(Ranges::speckle_size)},
-          {"speckle-range", any_in(Ranges::speckle_range)},
-          {"fill-holes", one_of({"true", "false"})},
-          {"slanted-surfaces", one_of({"true", "false"})},
-          {"confidence-threshold", any_in(Ranges::confidence_threshold)},
-          {"temporal-alpha", one_of({"1", "0.4", "0.01"})},
-          {"temporal-delta", any_in(Ranges::temporal_delta)},
-          {"temporal-persistence", any_in(Ranges::temporal_persistence)},
-          {"preset", one_of({"custom", "fast", "balanced", "accurate", "dense"})},
-          {"colormap", one_of({"turbo", "jet", "gray"})},
-          {"colormap-range", one_of({"", "full", "auto", "3.5,20", "depth=100,9000;auto",
-                                     "depth=full;confidence=auto"})},
-          {"known-distance", one_of({"", "0,0,1", "40,30,700", "40,30,1000", "1e9,0,5"})},
-          {"depth-unit", one_of({"0.001", "1", "1000"})},
-          {"focal-length", one_of({"1", "300", "1000000"})},
-          {"diagnostics-interval", one_of({"0", "1", "40000000", "18446744073709551615"})}};
-      const auto& [name, value] = one_of(choices);
-      set(name, value);
+      const auto [name, value] = change_property();
       stereo_->set(name, value);
     }
   }
@@ -297,7 +168,6 @@ class StereoEpisode final : public fuzz::Life {
     pair(true);
   }
 
-  /// Returns the output with this time, and drops those before it.
   Map output_at(GstHarness* harness, GstClockTime time) {
     Map out = next_output_of(harness);
     while (out.pts() != time)
@@ -321,8 +191,7 @@ class StereoEpisode final : public fuzz::Life {
     return gst_structure_get_string(gst_caps_get_structure(caps, 0), "format");
   }
 
-  /// Returns the output of a new element for the same frames. `output`: the property, if it is not
-  /// that of this episode.
+  /// Returns a new element's output. `output`: another value of that property.
   Picture expected(const Pair& pair, const std::string& format,
                    const char* output = nullptr) const {
     StereoHarness fresh(all(), !packed_);
@@ -339,16 +208,15 @@ class StereoEpisode final : public fuzz::Life {
     return from_buffer(out, format_named(format.c_str()), width_, height_);
   }
 
-  /// Sends a pair and, if `judged` is set, compares its map. If a left frame is already waiting,
-  /// `right_first` must be set: one thread feeds both pads, and a push to a pad that holds a frame
-  /// may block until the other pad has one.
+  /// Sends a pair and compares its map if `judged`. If a left frame waits, `right_first` must be
+  /// set, because one thread feeds both pads.
   void pair(bool judged, bool right_first = false) {
     time_ += frame_time;
     const Pair pictures = new_pictures();
     GstBuffer* left = stamped(with_any_regions(to_buffer(pictures.left, any_layout())));
     // A new element has seen no frames before.
     judged = judged && !is_corrected();
-    if (judged && depends_on_the_past()) {
+    if (judged && (stereo_->opened().count("depth") != 0 || depends_on_the_past())) {
       if (below(2) == 0)
         judged = false;
       else
@@ -388,7 +256,6 @@ class StereoEpisode final : public fuzz::Life {
       expect_picture(picture, expected(pictures, format, pad.c_str()), what);
   }
 
-  // Sends a frame without a partner. The element drops it when the next pair arrives.
   void lonely_frame() {
     if (packed_)
       return;
@@ -436,7 +303,6 @@ class StereoEpisode final : public fuzz::Life {
                          stamped(to_buffer(Picture(harness == stereo_->left() ? *left_ : *right_,
                                                    packed_ ? 2 * width_ : width_, height_))));
     }
-    // If neither was a gap, the element also makes a map of these frames.
     time_ += frame_time;
     const GstClockTime next = time_ + frame_time;
     const Pair pictures = new_pictures();
@@ -487,10 +353,7 @@ class StereoEpisode final : public fuzz::Life {
     pair(true);
   }
 
-  bool packed_ = false;
-  bool rectified_ = false;
   bool detects_ = false;
-  Properties properties_;
   std::unique_ptr<StereoHarness> stereo_;
   const FormatSpec* left_ = nullptr;
   const FormatSpec* right_ = nullptr;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Fuzzes cudathreshold; see life.h and episode.h.
 #include "cuda/localstatistics/localstatistics.h"
 #include "tests/check/common/definitions/thresholddefinition.h"
 #include "tests/fuzz/episode.h"
@@ -28,20 +27,13 @@ class ThresholdEpisode final : public fuzz::Episode {
   }
 
   void change_properties() override {
-    if (below(2) == 0)
-      how_.radius = one_of({0, 1, 2, 7, 30, 1000, Ranges::radius.max});
-    if (below(2) == 0)
-      how_.sauvola = below(2) == 0;
-    if (below(2) == 0)
-      how_.ratio = one_of({0.0, 0.05, 0.15, 0.5, 1.0});
-    if (below(2) == 0)
-      how_.k = one_of({0.0, 0.05, 0.2, 1.0});
-    if (below(2) == 0)
-      how_.range = one_of({0.0, 0.5, 64.0, Ranges::range.max});
-    if (below(2) == 0)
-      how_.invert = below(2) == 0;
-    if (below(2) == 0)
-      how_.speckle_size = one_of({0, 1, 5, 60, 1000000});
+    redraw(how_.radius, {0, 1, 2, 7, 30, 1000, Ranges::radius.max});
+    redraw(how_.sauvola, {false, true});
+    redraw(how_.ratio, {0.0, 0.05, 0.15, 0.5, 1.0});
+    redraw(how_.k, {0.0, 0.05, 0.2, 1.0});
+    redraw(how_.range, {0.0, 0.5, 64.0, Ranges::range.max});
+    redraw(how_.invert, {false, true});
+    redraw(how_.speckle_size, {0, 1, 5, 60, 1000000});
     filter().set(how_.properties());
   }
 

@@ -12,7 +12,7 @@
 #include "tests/check/common/gstcheck.h"
 #include "tests/check/common/testcase.h"
 #include "tests/fuzz/actions.h"
-#include "tests/fuzz/hostilebuffers.h"
+#include "tests/fuzz/hostile/hostilebuffers.h"
 #include "tests/fuzz/watchdog.h"
 
 namespace fuzz {
@@ -21,13 +21,11 @@ using namespace check;
 
 namespace {
 
-// Episodes go on for so long at most until there are enough to meet every property with several
-// values, and each action has run, on every backend.
+// Episodes may go on for so long until every action has run, on every backend.
 constexpr gint64 patience = 150 * G_USEC_PER_SEC;
 constexpr unsigned fewest_episodes = 25;
 
-// The line that a crash prints. It is formatted beforehand, because a signal handler may call
-// little more than write(). Empty when no episode runs.
+// A crash prints this line, formatted before, as signal handlers can do little.
 char episode_line[64];
 
 void print_episode() {

@@ -17,7 +17,6 @@
 ///   There are some episodes at least, however busy the machine is.
 namespace fuzz {
 
-/// One life of an element, which consists of random actions.
 class Life : protected check::Random {
  public:
   Life(unsigned seed, check::BufferCount& buffers)
@@ -35,9 +34,8 @@ class Life : protected check::Random {
   check::BufferCount& buffers_;
 };
 
-/// Runs episodes until the time is over and every action has run, and checks for leaks. If the
-/// program crashes or hangs, prints the number of the episode. Fails the test if an action does not
-/// run in ten times the time.
+/// Runs episodes until the time is over and every action has run, at most ten times as long, and
+/// checks for leaks. A crash or hang prints the episode's number.
 void run_lives(
     const std::function<std::unique_ptr<Life>(unsigned seed, check::BufferCount&)>& make);
 

@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <string>
 
 #include "tests/check/common/backend.h"
@@ -19,8 +18,7 @@ namespace fuzz {
 
 namespace {
 
-// Under AddressSanitizer on two busy cores, episodes took 0.06 to 0.3 s on average. With CUDA,
-// contexts are made and memory is page-locked, for which eight programs wait for each other.
+// Episodes took 0.06 to 0.3 s under AddressSanitizer; CUDA programs wait for each other.
 int seconds_per_episode() {
   return check::testing_cuda() ? 60 : 20;
 }
@@ -28,14 +26,12 @@ constexpr std::size_t growth_limit = std::size_t(2) << 30;
 
 using Seconds = std::chrono::duration<double>;
 
-/// Processor time of this process.
 Seconds processor_time() {
   timespec time{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return Seconds(static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec));
 }
 
-/// True if a thread besides this one runs, or would if it had a processor.
 bool others_run() {
   const std::string own = std::to_string(gettid());
   bool run = false;
@@ -54,8 +50,7 @@ bool others_run() {
   return run;
 }
 
-/// Tells an episode that hangs from one that a busy machine slows down: it either uses much
-/// processor time, or all threads wait.
+/// Tells a hang from a busy machine: much processor time, or all threads waiting.
 class Progress {
  public:
   bool hangs(Seconds limit) {

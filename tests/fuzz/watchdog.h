@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <mutex>
@@ -9,17 +8,13 @@
 
 namespace fuzz {
 
-/// Ends the program, with the stacks of all threads if gdb is there, when an episode neither ends
-/// in time nor keeps to its memory. Otherwise a hang would be a timeout of whatever runs the test,
-/// which names no episode.
+/// Ends the program with all stacks if an episode hangs or uses too much memory, and names the
+/// episode.
 class Watchdog {
  public:
   Watchdog();
   ~Watchdog();
-  Watchdog(const Watchdog&) = delete;
-  Watchdog& operator=(const Watchdog&) = delete;
 
-  /// An episode begins. Those before it have ended.
   void begin(unsigned seed);
 
  private:

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Prints, as JSON, the hashes of the results that one device gives for a fixed list of cases of
-// each operation. The hashes of a GPU host are kept with the sources; tests/gpu/check_proof.py
-// compares them with those of the local CPU.
-
+// Prints, as JSON, the hashes of one device's results for seeded cases of each operation.
+// tests/gpu/check_proof.py compares them with those of a GPU host.
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
@@ -30,8 +27,8 @@
 #include "tests/kernels/repack/repack_case.h"
 #include "tests/kernels/sgm/distances/distances_case.h"
 #include "tests/kernels/sgm/sgm_case.h"
-#include "tests/kernels/sgm/sgm_sequence.h"
-#include "tests/kernels/sgm/sgm_stage_case.h"
+#include "tests/kernels/sgm/stages/sgm_stage_case.h"
+#include "tests/kernels/sgm/temporal/sgm_sequence.h"
 #include "tests/kernels/speckles/speckles_case.h"
 
 namespace cudavision::test {
@@ -40,7 +37,6 @@ namespace {
 constexpr std::uint64_t proof_seed = 1;
 constexpr int proof_max_pixels = 1 << 21;
 
-/// Returns the hash of one case. `make` makes the operation's cases.
 template <auto make>
 std::string case_hash(Device& device, int number) {
   const auto test = make(proof_seed, number, proof_max_pixels);
@@ -70,7 +66,6 @@ std::string noise_sgm_stages_hash(Device& device, int number) {
       run_noise_stages(device, make_sgm_stage_case(proof_seed, number, proof_max_pixels), 0xcd));
 }
 
-/// Returns the hash of one sequence of frames. `make` makes the operation's sequences.
 template <auto make>
 std::string sequence_hash(Device& device, int number) {
   const auto sequence = make(proof_seed, number, proof_max_pixels);

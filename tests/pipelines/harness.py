@@ -2,8 +2,10 @@
 """Shared by the tests of pipelines/: a list of tests, a folder for each, and running commands there."""
 import os
 import pathlib
+import pty
 import random
 import re
+import select
 import shutil
 import signal
 import struct
@@ -14,6 +16,7 @@ import time
 top = pathlib.Path(__file__).resolve().parent.parent.parent
 pipelines = top / "pipelines"
 examples = pathlib.Path("/usr/share/doc/opencv-doc/examples/data")
+python = "/usr/bin/python3"
 full = os.environ.get("CUDAVISION_TEST_FULL") == "1"
 # The limit of each wait, in seconds. Only a hang reaches it, however busy the machine is.
 watchdog = 600
@@ -73,7 +76,35 @@ class Place:
 
     def play(self, description, **more):
         """Plays a pipeline to its end, of which every element must do its work."""
-        return self._pipeline(f"/usr/bin/python3 {top}/tests/pipelines/play.py {description}", description, **more)
+        return self._pipeline(f"{python} {top}/tests/pipelines/play.py {description}", description, **more)
+
+    def gray(self, source):
+        """The bytes of the frames of a file or of some elements, as GRAY8."""
+        source = source if "!" in source else f"filesrc location={source} ! decodebin"
+        self.play(f"{source} ! videoconvert ! video/x-raw,format=GRAY8 ! filesink location=.gray")
+        return (self.folder / ".gray").read_bytes()
+
+    def on_terminal(self, *command, awaited=None, answer=None, status=0):
+        """Returns the output of a command on a terminal. Once the awaited text is in it, makes the file "seen" and types the
+        answer."""
+        child, terminal = pty.fork()
+        if child == 0:
+            os.chdir(self.folder)
+            os.execve(str(command[0]), [str(word) for word in command], {**self.environment, "TERM": "xterm"})
+        text = b""
+        try:
+            while select.select([terminal], [], [], watchdog)[0]:
+                text += os.read(terminal, 4096)
+                if awaited is not None and awaited in text and not (self.folder / "seen").exists():
+                    (self.folder / "seen").touch()
+                    os.write(terminal, answer or b"")
+        except OSError:
+            pass  # the end
+        os.close(terminal)
+        found = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        text = text.decode(errors="replace")
+        expect(found == status, f"status {found}: {text[-200:]}")
+        return text
 
     def launch(self, description):
         """Shows with gst-launch-1.0 what is in a file. It may hang (play.py says why), so this tries again; therefore
@@ -104,7 +135,7 @@ class Place:
             self.environment["PATH"] = f"{folder}:{self.environment['PATH']}"
 
     def files(self):
-        return sorted(path.name for path in self.folder.iterdir() if path.name not in ("stand-ins", ".log"))
+        return sorted(path.name for path in self.folder.iterdir() if path.name not in ("stand-ins", ".log", ".gray"))
 
     def remove(self):
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -20,13 +20,19 @@ sys.path.insert(0, str(harness.top / "tests"))
 import changed  # noqa: E402  pylint: disable=wrong-import-position
 
 # Every test reads these: the scripts and the programs, and the modules that the tests share.
-SHARED = ("pipelines/", "scripts/", *(f"tests/pipelines/{name}.py" for name in ("boards", "browser", "harness", "play", "run")),
+SHARED = ("pipelines/", "scripts/", *(f"tests/pipelines/{name}.py" for name in ("boards", "explore/browser", "harness", "play", "run")),
           "BUILD/gst/", "BUILD/pipelines/", "BUILD/tests/bench/")
 
 
 # Each registers its tests.
-for source in sorted(pathlib.Path(__file__).parent.glob("test_*.py")):
+for source in sorted(pathlib.Path(__file__).parent.rglob("test_*.py")):
+    if str(source.parent) not in sys.path:
+        sys.path.append(str(source.parent))
     importlib.import_module(source.stem)
+
+
+def file_of(module):
+    return pathlib.Path(sys.modules[module].__file__).resolve()
 
 
 def reads_of(module):
@@ -35,13 +41,13 @@ def reads_of(module):
     modules = {module}
     while True:
         more = {other for name in modules for other in
-                re.findall(r"^from (test_\w+) import", pathlib.Path(sys.modules[name].__file__).read_text(encoding="utf-8"), re.M)}
+                re.findall(r"^from (test_\w+) import", file_of(name).read_text(encoding="utf-8"), re.M)}
         if more <= modules:
             break
         modules |= more
     rooms = [room for name in modules for room in
              getattr(sys.modules[name], "reads", ("",) if hasattr(sys.modules[name], "top") else ())]
-    return sorted({*SHARED, *rooms, *(f"tests/pipelines/{name}.py" for name in modules)})
+    return sorted({*SHARED, *rooms, *(str(file_of(name).relative_to(harness.top)) for name in modules)})
 
 
 def select(build, chosen, only_changed):

@@ -5,9 +5,8 @@ import contextlib
 import json
 import shutil
 
-from harness import Skip, expect, pipelines, test
+from harness import Skip, expect, pipelines, python, test
 from test_archive import Cluster, archive, command, copy, launch, python_with_ray, report_of, results, stand_in
-from test_inputs import python
 
 
 def size_of(place, film):

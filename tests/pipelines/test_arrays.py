@@ -3,11 +3,10 @@
 Films of depth."""
 import re
 
-from harness import Skip, expect, pipelines, test, top
+from harness import Skip, expect, pipelines, python, test, top
 
 reads = "docs/pipelines.md", "docs/python.md"  # besides what all tests read
 
-python = "/usr/bin/python3"
 # Odd sizes, whose planes have padding after their rows.
 formats = {"GRAY8": [(17, 33)], "GRAY16_LE": [(17, 33)], "NV12": [(17, 33), (9, 17, 2)], "P010_10LE": [(17, 33), (9, 17, 2)],
            "I420": [(17, 33), (9, 17), (9, 17)], "I420_10LE": [(17, 33), (9, 17), (9, 17)], "RGB": [(17, 33, 3)],

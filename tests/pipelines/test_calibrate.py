@@ -4,11 +4,10 @@ import re
 import statistics
 import sys
 
-from harness import Skip, examples, expect, pipelines, test, top
+from harness import Skip, examples, expect, pipelines, python, test, top
 
 reads = ()  # besides what all tests read
 
-python = "/usr/bin/python3"
 
 
 def calibrate(place, *arguments, status=0):

@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """pipelines/calibrate.py before boards that move, lie flat, are few or the same, and with pictures that are exchanged: its
 verdict, and whether the truth lies within what it says of its own errors."""
-import os
-import pty
 import re
-import select
 
-from harness import expect, pipelines, test, top
-from test_calibrate import calibrate, python
+from harness import expect, pipelines, python, test, top
+from test_calibrate import calibrate
 
 reads = ()  # besides what all tests read
 
@@ -93,24 +90,11 @@ def _(place):
 @test("pipelines/calibrate.py asks for the length of a square, and compares")
 def _(place):
     paint(place)
-    for answer, status, words in (("30", 0, "Good: "), ("29.1\r", 1, "all distances would be 3.1 % too long. Set --square 29.1"), ("\r", 0, "Good: ")):
-        child, terminal = pty.fork()
-        if child == 0:
-            os.chdir(place.folder)
-            os.execve(python, [python, str(pipelines / "calibrate.py"), "asked.yml", "--left", "left*.png", "--right", "right*.png", *board],
-                      place.environment)
-        text, answered = "", False
-        try:
-            while select.select([terminal], [], [], 120)[0]:
-                text += os.read(terminal, 4096).decode(errors="replace")
-                if "leave that out" in text and not answered:
-                    answered = True
-                    os.write(terminal, (answer.rstrip("\r") + "\n").encode())
-        except OSError:
-            pass  # the end
-        os.close(terminal)
-        found = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        expect(found == status and words in text, f"status {found}: {text}")
+    for answer, status, words in ((b"30\n", 0, "Good: "), (b"29.1\n", 1, "all distances would be 3.1 % too long. Set --square 29.1"), (b"\n", 0, "Good: ")):
+        (place.folder / "seen").unlink(missing_ok=True)
+        text = place.on_terminal(python, pipelines / "calibrate.py", "asked.yml", "--left", "left*.png", "--right", "right*.png", *board,
+                                 awaited=b"leave that out", answer=answer, status=status)
+        expect(words in text, text)
 
 
 @test("the errors that pipelines/calibrate.py prints hold in 19 of 20 cases")

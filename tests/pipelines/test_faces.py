@@ -2,12 +2,11 @@
 """pipelines/blur-faces.py: which faces it hides, how strongly, and what it reports."""
 import sys
 
-from harness import Skip, examples, expect, pipelines, test
+from harness import Skip, examples, expect, pipelines, python, test
 
 sys.path.insert(0, str(pipelines))
 from faces.tracks import Tracks  # noqa: E402  pylint: disable=wrong-import-position
 
-python = "/usr/bin/python3"
 one, other = (100, 100, 40, 40), (300, 100, 80, 80)
 
 
@@ -234,8 +233,7 @@ def _(place):
         result = place.run("bash", "-c", f"rm -f pipe; mkfifo pipe; {begin} {pipelines}/blur-faces.py {source} out.mkv --persistence=0.25 --missing={missing}")
         lost = "0:01.7 to 0:02.6" if source == "pipe" else "0:00.0 to 0:00.3, 0:01.7 to 0:02.4"
         expect(result.status == 0 and "A face, first seen 0:00.6 " in result.out and f"is lost: {lost}\n" in result.out, result.text)
-        place.play("filesrc location=out.mkv ! decodebin ! videoconvert ! video/x-raw,format=GRAY8 ! filesink location=out.raw")
-        data = (place.folder / "out.raw").read_bytes()
+        data = place.gray("out.mkv")
         expect(len(data) == 36 * 51200, f"{len(data)} bytes")
         # The mean difference of neighbours in the middle of the right head.
         rows = [[data[(number * 160 + y) * 320 + 200:][:80] for y in range(50, 110)] for number in range(36)]

@@ -4,9 +4,8 @@ import functools
 import http.server
 import threading
 
-from harness import Skip, expect, pipelines, test
+from harness import Skip, expect, pipelines, python, test
 
-python = "/usr/bin/python3"
 
 
 class Server:
@@ -29,29 +28,22 @@ class Server:
         self.server.server_close()
 
 
-def frames_of(place, source):
-    """The grey frames that a source delivers, in gst-launch-1.0's words."""
-    place.play(f"{source} ! videoconvert ! video/x-raw,format=GRAY8 ! filesink location=frames.raw")
-    return (place.folder / "frames.raw").read_bytes()
-
-
 @test("scripts and examples turn films as players do")
 def _(place):
     lying, turned = (place.materials / name for name in ("lying.mp4", "turned.mp4"))
-    expected = frames_of(place, f"filesrc location={lying} ! decodebin ! videoconvert ! videoflip video-direction=90r")
+    expected = place.gray(f"filesrc location={lying} ! decodebin ! videoconvert ! videoflip video-direction=90r")
     expect(len(expected) == 75 * 192 * 144, f"{len(expected)} bytes")
     source = place.run("bash", "-c", f'. {pipelines}/env.sh; source_of {turned}; echo "${{source[*]}}"').out.strip()
-    expect(frames_of(place, source) == expected, "the source of the scripts")
+    expect(place.gray(source) == expected, "the source of the scripts")
     source = place.run(python, "-c", f"import sys; sys.path.insert(0, '{pipelines}'); import frames; print(frames.source_of('{turned}'))").out.strip()
-    expect(frames_of(place, source) == expected, "the source of the examples")
+    expect(place.gray(source) == expected, "the source of the examples")
     # The encoder changes the pixels, but a corner stays what it is.
     result = place.script("encode.sh", turned, "out.mkv")
     expect(result.status == 0, result.last())
-    encoded = frames_of(place, "filesrc location=out.mkv ! decodebin")
+    encoded = place.gray("out.mkv")
     expect(len(encoded) == len(expected), f"{len(encoded)} bytes")
-    place.play(f"filesrc location={lying} ! decodebin ! videoconvert ! video/x-raw,format=I420 ! cudahistequalize backend=cpu ! "
-                 "videoflip video-direction=90r ! videoconvert ! video/x-raw,format=GRAY8 ! filesink location=frames.raw")
-    equalized = (place.folder / "frames.raw").read_bytes()
+    equalized = place.gray(f"filesrc location={lying} ! decodebin ! videoconvert ! video/x-raw,format=I420 ! cudahistequalize backend=cpu "
+                           "! videoflip video-direction=90r")
     differences = sum(abs(a - b) for a, b in zip(encoded[:192 * 144], equalized)) / (192 * 144)
     expect(differences < 8, f"the first frame differs by {differences:.1f} on average")
     expect(b"A_AAC" in (place.folder / "out.mkv").read_bytes(), "the sound is gone")

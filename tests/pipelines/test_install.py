@@ -5,8 +5,7 @@ import os
 import pathlib
 import shutil
 
-from harness import Skip, expect, test, top
-from test_inputs import python
+from harness import Skip, expect, python, test, top
 
 reads = ("meson.build", "meson_options.txt", "docs/meson.build", "gst/meson.build", "cuda/meson.build")  # besides what all tests read
 

@@ -13,11 +13,6 @@ def picture(place, name, width, height, level):
                f"framerate=25/1 ! {encoder} snapshot=true ! filesink location={name}")
 
 
-def gray(place, name):
-    place.play(f"filesrc location={name} ! decodebin ! videoconvert ! video/x-raw,format=GRAY8 ! filesink location=out.raw")
-    return (place.folder / "out.raw").read_bytes()
-
-
 def page(x, y):
     """A stroke of 3 pixels, a stain of 8 pixels and a faint shadow on paper in uneven light."""
     paper = 220 - x
@@ -30,7 +25,7 @@ def page(x, y):
 
 def black(place, name):
     """Which of the stroke, the stain and the shadow are black in a picture, and how many pixels are."""
-    levels = gray(place, name)
+    levels = place.gray(name)
     return [levels[96 * 31 + x] == 0 for x in (21, 51, 70)], levels.count(0)
 
 

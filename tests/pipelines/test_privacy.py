@@ -1,22 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """pipelines/privacy.sh and pipelines/blur-faces.py: what they hide, in films as telephones and cameras write them."""
 import re
-import struct
 
-from harness import Skip, examples, expect, pipelines, test
-from test_scripts import decoded_sound, on_terminal
+from harness import Skip, examples, expect, pipelines, python, test, turned
+from test_script_results import decoded_sound
 
-python = "/usr/bin/python3"
 width, height, count = 192, 144, 50
-
-
-def on_its_side(source, name):
-    """Copies a film so that players turn it clockwise by 90 degrees, as a telephone writes it that is held upright."""
-    data = bytearray(source.read_bytes())
-    # The matrix of the first track's header.
-    at = data.index(b"tkhd") + 44
-    data[at:at + 36] = struct.pack(">9i", 0, 1 << 16, 0, -1 << 16, 0, 0, height << 16, 0, 1 << 30)
-    name.write_bytes(data)
 
 
 def noise(place, name):
@@ -34,8 +23,7 @@ def expect_same_sound(before, after):
 def contrast(place, name, size):
     """Returns a function of a frame and a rectangle in a film: the mean difference of neighbours there."""
     w, h = size
-    place.play(f"filesrc location={name} ! decodebin ! videoconvert ! video/x-raw,format=GRAY8,width={w},height={h} ! filesink location=gray.raw")
-    data = (place.folder / "gray.raw").read_bytes()
+    data = place.gray(name)
 
     def of(frame, x, y, columns, rows):
         rows_of_frame = [data[(frame * h + y + i) * w + x:][:columns] for i in range(rows)]
@@ -62,7 +50,7 @@ def _(place):
 @test("pipelines/privacy.sh turns films as people see them, and keeps their sound")
 def _(place):
     film = "turned.mp4"
-    on_its_side(place.materials / "film.mp4", place.folder / film)
+    (place.folder / film).write_bytes(turned((place.materials / "film.mp4").read_bytes()))
     # A strip at the right edge of the upright picture.
     (place.folder / "regions.txt").write_text(f"0 9 104 0 40 {width}\n")
     (place.folder / "with spaces").mkdir()
@@ -85,7 +73,7 @@ def _(place):
 
 @test("pipelines/privacy.sh takes regions in the upright picture")
 def _(place):
-    on_its_side(place.folder / noise(place, "noise.mp4"), place.folder / "film.mp4")
+    (place.folder / "film.mp4").write_bytes(turned((place.folder / noise(place, "noise.mp4")).read_bytes()))
     (place.folder / "regions.txt").write_text(f"0 9 0 0 {height} 60\n")
     result = place.script("privacy.sh", "--shape=rectangle", "--feather=0", "regions.txt", "film.mp4", "out.mkv")
     expect(result.status == 0, result.last())
@@ -107,8 +95,7 @@ def _(place):
     expect_same_sound(decoded_sound(place, "face.mp4"), decoded_sound(place, "out.mkv"))
     contrasts = []
     for name in ("face.mp4", "out.mkv"):
-        place.play(f"filesrc location={name} ! decodebin ! videoconvert ! video/x-raw,format=GRAY8,width=320,height=240 ! filesink location=gray.raw")
-        data = (place.folder / "gray.raw").read_bytes()
+        data = place.gray(name)
         expect(len(data) == 25 * 320 * 240, f"{name}: {len(data)} bytes")
         for x, y, size in ((76, 95, 32), (200, 100, 60)):
             rows = [data[(24 * 240 + y + i) * 320 + x:][:size] for i in range(size)]
@@ -149,7 +136,7 @@ def _(place):
 def _(place):
     film = place.materials / "film.mp4"
     (place.folder / "regions.txt").write_text("0 1 8 8 40 40\n1.5 9 8 8 40 40\n")
-    text = on_terminal(place, pipelines / "privacy.sh", "regions.txt", film, "out.mkv")
+    text = place.on_terminal(pipelines / "privacy.sh", "regions.txt", film, "out.mkv")
     expect(re.search(r"\r2\.0 s of 2\.\d s", text) and "13 of 50 frames have no region: 0:01.0 to 0:01.5" in text, text)
     (place.folder / "regions.txt").write_text("9 10 8 8 40 40\n")
     result = place.script("privacy.sh", "regions.txt", film, "out.mkv")
@@ -161,7 +148,7 @@ import frames
 with frames.Player("videotestsrc num-buffers=50 ! video/x-raw,framerate=25/1 ! fakesink") as player:
     player.to_the_end("Blurring")
 """)
-    text = on_terminal(place, python, "progress.py")
+    text = place.on_terminal(python, "progress.py")
     expect(re.search(r"\rBlurring: 2\.0 s", text), text)
 
 

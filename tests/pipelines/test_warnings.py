@@ -2,9 +2,7 @@
 """The scripts and examples print what the elements warn of, and end with 1 if cudasgmstereo says that its result is wrong."""
 import re
 
-from harness import expect, pipelines, test
-from test_inputs import python
-from test_scripts import on_terminal
+from harness import expect, pipelines, python, test
 
 cameras = "--focal-length", "300", "--baseline", "60"
 
@@ -103,7 +101,7 @@ def _(place):
     make_pair(place)
     place.stand_in("gst-launch-1.0", "[[ $* != *matroskamux* ]] || echo 'WARNING: from element /GstPipeline:p/GstCudaBlur:b: Mind the gap.'\n"
                    'exec "$(type -ap gst-launch-1.0 | sed -n 2p)" "$@"\n')
-    text = on_terminal(place, pipelines / "denoise.sh", "--search=9", place.materials / "film.mp4", "denoised.mkv")
+    text = place.on_terminal(pipelines / "denoise.sh", "--search=9", place.materials / "film.mp4", "denoised.mkv")
     expect("Mind the gap." in text and re.search(r"\r0:00:0\d", text), text[-300:])
 
 

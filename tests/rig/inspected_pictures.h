@@ -22,24 +22,16 @@ using namespace rig;
 
 using Parameters = sgm::Parameters;
 
-/// A picture of levels from 0 to 255.
 struct Gray {
   int width, height;
   std::vector<std::uint8_t> levels;
 
   Gray(int wide, int high)
-      : width(wide),
-        height(high),
-        levels(static_cast<std::size_t>(wide) * static_cast<std::size_t>(high)) {}
+      : width(wide), height(high), levels(static_cast<std::size_t>(wide) * high) {}
 
-  std::uint8_t& at(int x, int y) {
-    return levels[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
-                  static_cast<std::size_t>(x)];
-  }
+  std::uint8_t& at(int x, int y) { return levels[static_cast<std::size_t>(y) * width + x]; }
   int at_or_edge(int x, int y) const {
-    return levels[static_cast<std::size_t>(std::clamp(y, 0, height - 1)) *
-                      static_cast<std::size_t>(width) +
-                  static_cast<std::size_t>(std::clamp(x, 0, width - 1))];
+    return levels[std::clamp(y, 0, height - 1) * width + std::clamp(x, 0, width - 1)];
   }
   double between(double x, double y) const {
     const int left = static_cast<int>(std::floor(x)), top = static_cast<int>(std::floor(y));
@@ -49,7 +41,6 @@ struct Gray {
   }
 };
 
-/// Returns the picture whose pixel (x, y) is that of another one at place(x, y).
 template <class PlaceOf>
 Gray warped(const Gray& picture, const PlaceOf& place) {
   Gray out(picture.width, picture.height);
@@ -61,7 +52,6 @@ Gray warped(const Gray& picture, const PlaceOf& place) {
   return out;
 }
 
-/// Moves a picture to the right and down.
 inline Gray moved(const Gray& picture, double right, double down) {
   return warped(picture, [=](int x, int y) { return std::pair(x - right, y - down); });
 }
@@ -85,8 +75,7 @@ inline Gray texture(int width, int height, std::uint64_t seed) {
   return warped(noise, [](int x, int y) { return std::pair(x + 0.5, y + 0.5); });
 }
 
-/// A picture as a frame stores it: with bits of depth, unused low bits and padded rows that begin
-/// at an odd address.
+/// A picture as stored: bits of depth, dirty low bits, padded rows at odd addresses.
 class Stored {
  public:
   explicit Stored(const Gray& picture, int bits = 8, int shift = 0)
@@ -99,8 +88,7 @@ class Stored {
         const int value = picture.at_or_edge(x, y) << (bits - 8);
         const auto word = static_cast<std::uint16_t>((value | (bits > 8 ? x & 1 : 0)) << shift |
                                                      (shift > 0 ? 1 : 0));
-        std::memcpy(&memory_[static_cast<std::size_t>(1 + y * pitch_ + x * bytes_)], &word,
-                    static_cast<std::size_t>(bytes_));
+        std::memcpy(&memory_[1 + y * pitch_ + x * bytes_], &word, static_cast<std::size_t>(bytes_));
       }
     plane_ = {{memory_.data() + 1, picture.width * bytes_, picture.height, pitch_},
               picture.width,
@@ -134,7 +122,6 @@ inline PairFigures figures_of(const Gray& left, const Gray& right, const Paramet
                parameters);
 }
 
-/// The figures of a pair with a map in which nothing is known.
 inline PairFigures figures_of(const Gray& left, const Gray& right, const Parameters& parameters,
                               int bits = 8, int shift = 0) {
   const Map map(left.levels.size(), disparity_scale(parameters).invalid);
@@ -165,7 +152,6 @@ inline std::string text_of(const PairFigures& figures) {
   return text;
 }
 
-/// Returns the picture that a camera takes with another exposure.
 inline Gray exposed(const Gray& picture, double factor) {
   Gray out(picture.width, picture.height);
   for (std::size_t i = 0; i < out.levels.size(); ++i)

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the fit of two cameras to what both see: the geometry by points in space, and the fit on
-// points of known cameras, with noise and wrong matches.
-
-#include <algorithm>
+// Tests the fit of two cameras to matched points: its geometry, and noise and wrong matches.
 #include <cmath>
 #include <cstring>
 
@@ -36,8 +32,7 @@ double distorted(const CameraPair& pair, double radius) {
   return radius + pair.k1 * std::pow(radius, 3) + pair.k2 * std::pow(radius, 5);
 }
 
-/// Where a point of space lies in both pictures, from the text of CameraPair. The cameras are a
-/// unit apart.
+/// The places of a point in both pictures, from the text of CameraPair.
 MatchedPoint seen(const CameraPair& pair, const Vector& point) {
   const auto place = [&](const Vector& direction, double zoom, double row) {
     const double x = direction.x / direction.z, y = direction.y / direction.z;

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the fit of a camera that has turned in its mount: the geometry by a plain definition in
-// three dimensions, and the fit on points of known turns, with noise and wrong matches.
-
+// Tests the fit of a camera that has turned in its mount: geometry, noise and wrong matches.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "gst/sgmstereo/rig/geometry/mountfit.h"
 #include "tests/kernels/common/gtest_support.h"
@@ -67,8 +63,7 @@ TEST(MountFit, Places) {
     EXPECT_NEAR(back_y, y, 1e-12);
   });
   EXPECT_EQ(rotation_of({}), (std::array<double, 9>{1, 0, 0, 0, 1, 0, 0, 0, 1}));
-  // A camera that looks too low sees everything higher, one that looks to the left sees it farther
-  // to the right, and one that has turned counter-clockwise sees it turned clockwise.
+  // A camera that looks down sees all higher; turned left, farther right; and so on.
   EXPECT_LT(turned_place({.pitch = 0.01}, 0, 0)[1], 0);
   EXPECT_GT(turned_place({.yaw = 0.01}, 0, 0)[0], 0);
   EXPECT_GT(turned_place({.roll = 0.01}, 0.3, 0)[1], 0);
@@ -238,8 +233,7 @@ TEST(MountFit, RowsApart) {
     double squares = 0;
     for (int j = -4; j <= 4; ++j)
       for (int i = -4; i <= 4; ++i) {
-        // A point of this row of the left picture appears in that of the corrected one in which a
-        // camera that has turned as the fit says sees it.
+        // A left row's point appears in the corrected row where the fitted camera sees it.
         const double y = 0.3 * j / 4;
         const auto seen = turned_place(corrected, 0.5 * i / 4, y);
         const double row = upright_place(fit.turn, seen[0], seen[1])[1];

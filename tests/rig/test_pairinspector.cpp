@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests PairInspector on scenes of known geometry, in any depth and layout.
-
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "tests/rig/inspected_pictures.h"
 

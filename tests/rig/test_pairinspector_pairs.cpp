@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests PairInspector on real pairs: good as they are, but not when they are swapped, moved,
-// rotated or searched for too few disparities.
-
+// Tests PairInspector on real pairs, good ones and such that are swapped, moved or rotated.
 #include <algorithm>
 #include <cstdio>
 #include <string>
 
-#include "tests/kernels/sgm/stereo_pairs.h"
+#include "tests/kernels/sgm/pairs/stereo_pairs.h"
 #include "tests/rig/inspected_pictures.h"
 
 namespace cudavision::test {

@@ -12,14 +12,12 @@
 namespace cudavision::test {
 namespace {
 
-/* One pixel's costs */
-
 constexpr std::uint16_t high = 2000, low = 200;
 
 CostProfile costs_with(const std::vector<std::pair<int, std::uint16_t>>& minima) {
   CostProfile costs(100, high);
   for (const auto& [place, cost] : minima)
-    costs[static_cast<std::size_t>(place)] = cost;
+    costs[place] = cost;
   return costs;
 }
 
@@ -73,8 +71,6 @@ TEST(PeriodOf, Ends) {
   EXPECT_EQ(period_of(costs_with({{40, low}, {0, low}}), 40), 0);
 }
 
-/* Pairs */
-
 /// A level of a surface for each place of the left picture.
 using Surface = std::function<double(double x, double y)>;
 
@@ -109,8 +105,7 @@ struct Pair {
   Map map;
 };
 
-/// Returns a pair with a pattern at `disparity` + slant·x in a part of the columns, and texture in
-/// the others.
+/// A pattern at `disparity` + slant·x in some columns, texture in the others.
 Pair painted(const Surface& pattern, double share, double noise = 0, double slant = 0) {
   const Gray background = texture(width, height, 1);
   Random random(2);
@@ -126,7 +121,7 @@ Pair painted(const Surface& pattern, double share, double noise = 0, double slan
     for (int x = 0; x < width; ++x) {
       pair.left.at(x, y) = level(x, y);
       pair.right.at(x, y) = level((x + disparity) / (1 - slant), y);
-      pair.map[static_cast<std::size_t>(y * width + x)] =
+      pair.map[y * width + x] =
           x < disparity + slant * x
               ? disparity_scale(searching(64)).invalid
               : static_cast<std::uint16_t>(std::lround(16 * (disparity + slant * x)));
@@ -138,8 +133,7 @@ Repetition found_in(const Pair& pair, const Parameters& parameters, int bits = 8
   return figures_of(pair.left, pair.right, parameters, pair.map, bits, shift).repetition;
 }
 
-/// Expects a pattern in a share of the columns. Columns in which the neighbouring period lies
-/// beyond the picture do not count.
+/// Expects a pattern in a share of the columns that have a neighbouring period.
 void expect_found(const Pair& pair, const Parameters& parameters, double share, double period) {
   const Repetition found = found_in(pair, parameters);
   const double lost = disparity + (period > disparity ? period : 0);
@@ -214,7 +208,7 @@ TEST(Repetition, WrongMap) {
     value = 44 * 16;
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < 44; ++x)
-      pair.map[static_cast<std::size_t>(y * width + x)] = disparity_scale(searching(64)).invalid;
+      pair.map[y * width + x] = disparity_scale(searching(64)).invalid;
   expect_found(pair, searching(128), 0.6, 20);
 }
 

@@ -29,7 +29,6 @@ Blur sharpening(Blur blur) {
   return blur;
 }
 
-/// Names a blur, such as "blur 15x15", "sharpen sigma 1.2" or "blur 31x31 fine".
 std::string blur_name(const Blur& blur) {
   std::string sigma = std::to_string(blur.sigma_x);
   sigma.erase(sigma.find_last_not_of('0') + 1);
@@ -96,7 +95,6 @@ test::MosaicCase mosaic_case(const FrameLayout& layout, int block, Content conte
       layout, block > 0 ? test::blocks_of(block) : test::solid_colour(layout.bits), content, seed);
 }
 
-/// An operation in some regions of 200×200 pixels.
 template <class Parameters>
 struct InRegions {
   Parameters parameters;
@@ -107,7 +105,6 @@ struct InRegions {
     return " in " + std::to_string(count) + " regions" +
            (feather > 0 ? ", feather " + std::to_string(feather) : "");
   }
-  /// Spreads the regions over the frame.
   regions::Parameters spread(const FrameLayout& layout) const {
     constexpr int side = 200;
     regions::Parameters spread;
@@ -116,7 +113,7 @@ struct InRegions {
       // Steps with no common divisor with the sides visit all places.
       const int x = (100 + spread.count * 1237) % (layout.width - side);
       const int y = (80 + spread.count * 733) % (layout.height - side);
-      spread.boxes[static_cast<std::size_t>(spread.count)] = {x, y, x + side, y + side};
+      spread.boxes[spread.count] = {x, y, x + side, y + side};
     }
     return spread;
   }

@@ -51,7 +51,6 @@ HistEqualizeCase equalize_case(const FrameLayout& layout, const Method& method, 
   return test;
 }
 
-/// Unlike the case, it stores no histogram.
 struct Equalize {
   Equalize(Device& device, const HistEqualizeCase& test)
       : frames(device, test), equalize(device, test.layout, test.parameters) {}
@@ -86,7 +85,6 @@ constexpr Entry<const char*> chromas[] = {
     {"I420", uhd, "scale chroma", cuda},
 };
 
-/// Unlike the case, it makes no mosaic.
 struct ScaleChroma {
   ScaleChroma(Device& device, const test::ChromaCase& test)
       : frames(device, test), scale(device, test.layout, test.parameters) {}

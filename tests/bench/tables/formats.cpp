@@ -6,8 +6,7 @@
 namespace cudavision::bench {
 namespace {
 
-/// A lens as rectification has it: 8 % of the output have no source, and 16 % of the segments meet
-/// an edge.
+/// A lens as for rectification: 8 % of the output have no source, 16 % of segments meet an edge.
 constexpr test::MapParameters lens{test::MapKind::lens, 31};
 constexpr test::PictureMapParameters picture_lens{test::MapKind::lens, 31, 16};
 
@@ -27,7 +26,6 @@ constexpr Entry<test::PictureMapParameters> pictures[] = {
     {"BGRA", hd, picture_lens, cuda, 9},
 };
 
-/// Unlike the case, it does not copy the output.
 struct PlaneRemap {
   PlaneRemap(Device& device, const test::RemapCase& test)
       : frames(device, test),

@@ -25,7 +25,6 @@ constexpr Entry<integral::Parameters> integrals[] = {
     {"RGBx", uhd, {sum, uint32}, cuda},
 };
 
-/// Names a table, such as "sum uint32" or "tilted sum float32".
 std::string integral_name(const integral::Parameters& parameters) {
   constexpr const char* kinds[] = {"sum ", "squared sum ", "tilted sum "};
   constexpr const char* elements[] = {"uint32", "uint64", "float32", "float64"};
@@ -65,7 +64,6 @@ std::string statistics_name(const localstatistics::Parameters& parameters) {
          std::to_string(parameters.radius);
 }
 
-/// The rows include a copy of the picture, because speckles can be removed only once.
 constexpr Entry<speckles::Parameters> speckle_sizes[] = {
     {"GRAY8", hd, {20}, both},
     {"GRAY8", uhd, {20}, cuda, 60, cuda},

@@ -36,7 +36,6 @@ const Entry<nlmeans::Parameters> denoisings[] = {
     {"NV12", hd, film(3), cuda},
 };
 
-/// Names a denoising, such as "denoise 21x21 7x7" or "denoise 21x21 7x7 frames 3".
 std::string denoising_name(const nlmeans::Parameters& parameters) {
   const auto square = [](int side) { return std::to_string(side) + "x" + std::to_string(side); };
   std::string name = "denoise " + square(parameters.search) + " " + square(parameters.patch);

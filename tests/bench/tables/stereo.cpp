@@ -31,8 +31,7 @@ Parameters libsgm(int disparities, int paths) {
   return parameters;
 }
 
-/// What follows the left-right check. Without changes it is that of preset=balanced; accurate has a
-/// confidence of 60, and dense one of 20 and fills holes.
+/// What follows the left-right check: by default as with preset=balanced.
 struct CleanUp {
   bool fill = false;
   int confidence = 0;
@@ -113,7 +112,6 @@ Subject match_subject(const Entry<Parameters>& entry) {
       entry.row(match_name(entry.parameters)), entry.runners, test,
       test.left.bytes + test.right.bytes + test.disparity.bytes, true);
   subject.items = entry.pixels() * static_cast<std::size_t>(entry.parameters.disparities);
-  // Computing larger maps on the CPU would take longer than all measurements.
   if (entry.pixels() > 1920 * 1080)
     subject.difference = nullptr;
   return subject;
@@ -129,8 +127,7 @@ std::vector<regions::Box> spread_boxes(int count, int size, int width, int heigh
   return boxes;
 }
 
-/// The parts of a match, to be measured one by one in their order, because most work on what those
-/// before them have made. The match must be without compatibility and have features of 4 bytes.
+/// The parts of a match, measured in their order. No compatibility, features of 4 bytes.
 struct Parts {
   Parts(Device& where, const test::SgmCase& test, std::string match)
       : device(where), frames(device, test), name(std::move(match)) {
@@ -140,13 +137,11 @@ struct Parts {
   SamplePlane plane(const ConstFrame& frame) const {
     return {frame.planes[0], config.width, config.bits, layout.shift};
   }
-  /// Returns memory for so many numbers for each pixel.
   template <class Number>
   Number* allocate(int numbers = 1) {
     buffers.push_back(device.allocate(static_cast<std::size_t>(numbers) * pixels * sizeof(Number)));
     return buffers.back().as<Number>();
   }
-  /// Makes an operation that lives as long as the work.
   template <class Operation, class... Arguments>
   Operation& make(const Arguments&... arguments) {
     const auto operation = std::make_shared<Operation>(device, arguments...);
@@ -258,8 +253,6 @@ void Parts::add_noise_stages() {
   }
 }
 
-/// What each further output of a match costs: depth, colours and points, which are made from the
-/// map, and the whole operation with confidence.
 void Parts::add_outputs() {
   auto& stereo = make<sgm::SgmStereo>(layout, layout, parameters);
   stereo.run(frames.left, frames.right, frames.disparity);
@@ -274,7 +267,7 @@ void Parts::add_outputs() {
     operation.set_parameters(parameters, look);
     Frame out;
     out.planes[0] = rows_of(pixel_bytes);
-    add(part, map + pixels * static_cast<std::size_t>(pixel_bytes),
+    add(part, map + pixels * pixel_bytes,
         [this, &operation, out] { operation.run(frames.disparity, out, 0.04); });
   };
   sgm::PictureParameters depth, colors;

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that changing properties with each frame causes no additional allocations, and that frames
-// in flight cause none once the stream runs. A few small blocks are allocated for each frame in any
-// case, so the tests compare with frames whose properties stay the same, or which follow each other
-// one by one.
+// Tests that properties that change with each frame, and frames in flight, cause no additional
+// allocations. Each frame costs a few small blocks in any case.
 #include <gst/video/video.h>
 
 #include "tests/check/common/definitions/blurdefinition.h"
 #include "tests/check/common/faults/allocationcount.h"
 #include "tests/check/common/faults/faults.h"
 #include "tests/check/common/pictures/cudaframes.h"
-#include "tests/check/common/receiver.h"
+#include "tests/check/common/streams/receiver.h"
 
 using namespace check;
 
@@ -17,7 +15,6 @@ namespace {
 
 constexpr int frames = 200, warm_up = 20;
 
-/// Sets properties before frame `number`, and returns the flags of this frame.
 using Setting = std::function<guint(FilterHarness& filter, int number)>;
 
 long allocations(FilterHarness& filter, GstBuffer* frame, const Setting& setting) {
@@ -54,7 +51,6 @@ void expect_no_more(const char* element, const Properties& properties, Size size
   }
 }
 
-/// Makes a setting that leaves the frames without flags.
 template <class Set>
 Setting setting(Set set) {
   return [set](FilterHarness& filter, int i) {
@@ -63,7 +59,6 @@ Setting setting(Set set) {
   };
 }
 
-/// Makes every other frame an interlaced one.
 guint fields_and_frames(FilterHarness&, int i) {
   return i % 2 == 0 ? guint{GST_VIDEO_BUFFER_FLAG_INTERLACED} : 0u;
 }
@@ -191,7 +186,6 @@ TEST(test_guidedfilter, .unless(unless_allocations_count())) {
                  })});
 }
 
-// Frames that are unpacked and packed cost no more allocations than others.
 TEST(test_unpacking, .for_each_element().unless(unless_allocations_count())) {
   const auto count = [](const char* name) {
     const FormatSpec& format = format_named(name);
@@ -207,7 +201,6 @@ TEST(test_unpacking, .for_each_element().unless(unless_allocations_count())) {
 
 namespace {
 
-/// The allocations that a filter makes for a number of frames, after its first ten frames.
 struct Allocations {
   long blocks, bytes;  ///< of host memory
   long by_cuda;        ///< blocks of device memory and of page-locked memory, events, streams …

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests bad input. Each kind causes one element error that names the fault, and the next good frame
-// is processed as usual.
+// Tests bad input: one error that names the fault, and the next good frame is processed.
 #include <gst/video/video.h>
 
 #include <functional>
@@ -13,7 +12,6 @@ namespace {
 
 std::function<void()> on_unmappable;  ///< called once, before such memory refuses to be mapped
 
-// Allocates memory that cannot be mapped, like protected or lost device memory.
 GstMemory* unmappable_alloc(GstAllocator* allocator, gsize size, GstAllocationParams* params) {
   auto* memory = g_new0(GstMemory, 1);
   gst_memory_init(memory, GST_MEMORY_FLAG_NO_SHARE, allocator, nullptr,
@@ -79,14 +77,12 @@ void expect_error(FilterHarness& filter, GstBuffer* bad, const FormatSpec& forma
   expect_picture(filter.process(picture), idle ? picture : result(picture), "after: " + what);
 }
 
-/// Lets downstream support GstVideoMeta, so that unchanged frames are pushed in their own
-/// buffers.
 void accept_video_meta(FilterHarness& filter) {
   gst_harness_add_propose_allocation_meta(filter.harness(), GST_VIDEO_META_API_TYPE, nullptr);
 }
 
 const FormatSpec& start(FilterHarness& filter, int format_number, int width, int height) {
-  const FormatSpec& format = formats()[static_cast<std::size_t>(format_number)];
+  const FormatSpec& format = formats()[format_number];
   filter.accept_caps(format, width, height, colorimetry(format, false));
   return format;
 }
@@ -110,8 +106,7 @@ TEST(test_short_buffer, .for_each_element().times(formats().size())) {
   }
 }
 
-// An element that changes nothing does not push a buffer beyond whose end the next element would
-// read.
+// An unchanged buffer must not be pushed if the next element would read beyond its end.
 TEST(test_short_buffer_unchanged, .for_each_element().times(formats().size())) {
   FilterHarness filter{tested().idle};
   accept_video_meta(filter);
@@ -124,8 +119,7 @@ TEST(test_short_buffer_unchanged, .for_each_element().times(formats().size())) {
     const gsize size = gst_buffer_get_size(whole);
     const Owned<GstBuffer> out = filter.process(gst_buffer_ref(whole));
     fail_unless(out.get() == whole.get(), "%s: the frame was copied", format.name);
-    // A row ends with at most 3 bytes of padding. If the height were odd, I422_10LE would have
-    // another row that is not used.
+    // A row has at most 3 bytes of padding. With odd heights, I422_10LE would have an unused row.
     for (gsize missing : {gsize{4}, size / 2, size - 1, size}) {
       GstBuffer* buffer = to_buffer(picture, layout);
       gst_buffer_set_size(buffer, static_cast<gssize>(size - missing));
@@ -187,8 +181,7 @@ TEST(test_meta_contradicts_caps, .for_each_element().times(formats().size())) {
   expect_error(filter, buffer, format, 34, 20, "no planes");
 }
 
-// If memory boundaries lie inside a plane, the element either gives the right output or an error,
-// and reads nothing beyond a boundary.
+// Memory boundaries inside a plane: the right output or an error, and no read beyond them.
 TEST(test_memory_boundaries_inside_planes, .for_each_element().times(formats().size())) {
   FilterHarness filter;
   const FormatSpec& format = start(filter, index, 34, 20);
@@ -291,8 +284,7 @@ TEST(test_messages_are_utf8, .for_each_element()) {
 
 namespace {
 
-/// Expects correct frames with the backend, and that it results in the given active backend and
-/// number of warnings.
+/// Expects correct frames, this active backend, and this number of warnings.
 void expect_backend(const char* backend, const char* active, int warnings) {
   FilterHarness filter{{"backend", backend}};
   for (const char* name : {"GRAY8", "NV12", "RGBA", "P010_10LE"}) {

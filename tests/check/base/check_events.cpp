@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests events, flow returns, latency and QoS, which metas the elements copy, depending on their
-// tags, and the timestamps, flags and offsets of buffers. check_overlap and check_overlap_reports
-// test order and QoS.
+// Tests events, flow returns, latency and QoS, and the metas, timestamps, flags and offsets of
+// output buffers. check_overlap_reports tests QoS with frames in flight.
 #include <gst/video/gstvideometa.h>
 #include <gst/video/video.h>
 
@@ -11,15 +10,10 @@ using namespace check;
 
 namespace {
 
-const FormatSpec& gray() {
-  return format_named("GRAY8");
-}
-
 GstBuffer* frame_at(GstClockTime time) {
   return at(time, to_buffer(make_picture(gray(), 24, 16, Content::natural, 1)));
 }
 
-/// Returns the next event of the given type that arrived downstream of the element, or nullptr.
 Owned<GstEvent> next_event(FilterHarness& filter, GstEventType type) {
   while (Owned<GstEvent> event{gst_harness_try_pull_event(filter.harness())})
     if (GST_EVENT_TYPE(event) == type)
@@ -35,8 +29,7 @@ Owned<GstEvent> expect_event(FilterHarness& filter, GstEventType type) {
 
 }  // namespace
 
-// At LOG the element's own debug category has one line for each frame, with its time and what
-// happened to it.
+// At LOG the element's debug category has one line per frame: its time and its fate.
 TEST(test_debug_log, .for_each_element()) {
   DebugLog log(tested().element);
   FilterHarness filter({tested().working});
@@ -97,7 +90,6 @@ TEST(test_upstream_events_pass, .for_each_element()) {
   expect_upstream_event(filter.harness(), GST_EVENT_SEEK);
 }
 
-// Frames of a segment without time are processed, too.
 TEST(test_other_segment_formats, .for_each_element()) {
   for (GstFormat format : {GST_FORMAT_BYTES, GST_FORMAT_TIME}) {
     FilterHarness filter(tested().everything);
@@ -110,26 +102,18 @@ TEST(test_other_segment_formats, .for_each_element()) {
   }
 }
 
-// Flow returns of downstream reach upstream.
 TEST(test_flow_returns, .for_each_element()) {
   for (GstFlowReturn flow : {GST_FLOW_EOS, GST_FLOW_FLUSHING, GST_FLOW_NOT_LINKED, GST_FLOW_ERROR,
                              GST_FLOW_CUSTOM_SUCCESS_1, GST_FLOW_OK}) {
     FilterHarness filter;
     filter.accept_caps(gray(), 24, 16);
-    static GstFlowReturn answer;
-    answer = flow;
-    gst_pad_set_chain_function(
-        filter.sink_pad(), +[](GstPad*, GstObject*, GstBuffer* buffer) -> GstFlowReturn {
-          gst_buffer_unref(buffer);
-          return answer;
-        });
+    answer_buffers(filter.sink_pad(), flow);
     const GstFlowReturn got = filter.push(frame_at(0));
     fail_unless(got == flow, "%s became %s", gst_flow_get_name(flow), gst_flow_get_name(got));
     fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
   }
 }
 
-// An empty buffer with the GAP flag represents a missing frame and is not an error.
 TEST(test_missing_frame_passes, .for_each_element()) {
   FilterHarness filter;
   filter.accept_caps(gray(), 24, 16);
@@ -156,8 +140,6 @@ TEST(test_qos_is_on, .for_each_element()) {
   fail_unless(qos);
 }
 
-/* Buffers */
-
 namespace {
 
 struct TaggedMeta {
@@ -166,27 +148,24 @@ struct TaggedMeta {
   bool kept;
 };
 
-const std::vector<TaggedMeta>& tagged_metas() {
-  static const std::vector<TaggedMeta> metas = {
-      {"CheckUntagged", {}, true},
-      {"CheckVideo", {"video"}, true},
-      {"CheckSize", {"size"}, true},
-      {"CheckOrientation", {"orientation"}, true},
-      {"CheckVideoSizeOrientation", {"video", "size", "orientation"}, true},
-      {"CheckMemory", {"memory"}, false},
-      {"CheckVideoMemory", {"video", "memory"}, false},
-      {"CheckColorspace", {"video", "colorspace"}, false},
-      {"CheckOwn", {"something-else"}, false},
-  };
-  return metas;
-}
+const std::vector<TaggedMeta> tagged_metas = {
+    {"CheckUntagged", {}, true},
+    {"CheckVideo", {"video"}, true},
+    {"CheckSize", {"size"}, true},
+    {"CheckOrientation", {"orientation"}, true},
+    {"CheckVideoSizeOrientation", {"video", "size", "orientation"}, true},
+    {"CheckMemory", {"memory"}, false},
+    {"CheckVideoMemory", {"video", "memory"}, false},
+    {"CheckColorspace", {"video", "colorspace"}, false},
+    {"CheckOwn", {"something-else"}, false},
+};
 
 void register_metas() {
   static bool done = false;  // all tests share one process when check does not fork
   if (done)
     return;
   done = true;
-  for (const TaggedMeta& meta : tagged_metas()) {
+  for (const TaggedMeta& meta : tagged_metas) {
     std::vector<const gchar*> tags(meta.tags.begin(), meta.tags.end());
     tags.push_back(nullptr);
     gst_meta_register_custom(meta.name, tags.data(), nullptr, nullptr, nullptr);
@@ -213,13 +192,13 @@ TEST(test_metas_by_tag, .for_each_element()) {
   FilterHarness filter;
   start(filter, format);
   GstBuffer* in = to_buffer(make_picture(format, 32, 18, Content::natural, 1));
-  for (const TaggedMeta& meta : tagged_metas()) {
+  for (const TaggedMeta& meta : tagged_metas) {
     GstCustomMeta* custom = gst_buffer_add_custom_meta(in, meta.name);
     fail_unless(custom != nullptr);
     gst_structure_set(gst_custom_meta_get_structure(custom), "answer", G_TYPE_INT, 42, nullptr);
   }
   const Owned<GstBuffer> out = filter.process(in);
-  for (const TaggedMeta& meta : tagged_metas()) {
+  for (const TaggedMeta& meta : tagged_metas) {
     GstCustomMeta* custom = gst_buffer_get_custom_meta(out, meta.name);
     fail_unless((custom != nullptr) == meta.kept, "%s was %s", meta.name,
                 meta.kept ? "lost" : "kept");

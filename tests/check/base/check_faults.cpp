@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests what happens when a call fails: of the memory allocator, or of the CUDA driver. Each call
-// that the elements make from start to stop fails in turn. That causes at most one error, which
-// says what to do; nothing leaks, and the element can be started again.
+// Lets each call of the memory allocator or of the CUDA driver fail in turn: at most one error,
+// which names the remedy, no leak, and the element starts again.
 #include <gmodule.h>
 
 #include <string>
@@ -21,7 +20,6 @@ void expect_one_of(const std::string& text, const std::vector<std::string>& word
   fail_unless(found, "%s: neither cause nor remedy: %s", what.c_str(), text.c_str());
 }
 
-/// Checks the only error after the call has failed.
 void expect_good_error(Subject& subject, const std::string& call, Duration duration,
                        const std::string& what) {
   const std::vector<Owned<GstMessage>> errors = subject.messages().take(GST_MESSAGE_ERROR);
@@ -52,7 +50,6 @@ void expect_good_error(Subject& subject, const std::string& call, Duration durat
                 what);
 }
 
-/// Checks that the element plays and stops without any error.
 void expect_untroubled(Subject& subject, const std::string& what) {
   const Outputs outputs = subject.play();
   fail_unless(gst_element_set_state(subject.element(), GST_STATE_NULL) == GST_STATE_CHANGE_SUCCESS,
@@ -65,10 +62,8 @@ void expect_untroubled(Subject& subject, const std::string& what) {
   subject.messages().clear();
 }
 
-/// Lets each call fail in turn.
 void expect_recovery(Subject& subject, Calls calls, int min_errors,
                      Duration duration = Duration::once) {
-  // Everything that lasts for the process is made now.
   expect_untroubled(subject, "at first");
   long alive = things_alive(calls);
   int errors = 0;
@@ -106,10 +101,8 @@ void expect_recovery(Subject& subject, Calls calls, int min_errors,
   fail_unless(errors >= min_errors, "only %d calls caused an error", errors);
 }
 
-/// Numbers of frames in flight.
 constexpr int overlaps[] = {1, 3};
 
-/// Filters that are none of tested_elements().
 struct OtherFilter {
   const char* element;
   Properties properties;
@@ -128,14 +121,10 @@ FilterSubject other_subject(int number) {
   return {other.element, other.properties, "GRAY8", other.advice};
 }
 
-/// Stereo with every optional step, so that each makes its calls.
-const Properties& every_step() {
-  static const Properties properties = {
-      {"num-disparities", "32"}, {"fill-holes", "true"},        {"speckle-size", "10"},
-      {"temporal-alpha", "0.5"}, {"temporal-persistence", "2"}, {"diagnostics-interval", "1"},
-  };
-  return properties;
-}
+const Properties every_step = {
+    {"num-disparities", "32"}, {"fill-holes", "true"},        {"speckle-size", "10"},
+    {"temporal-alpha", "0.5"}, {"temporal-persistence", "2"}, {"diagnostics-interval", "1"},
+};
 
 }  // namespace
 
@@ -150,7 +139,7 @@ TEST(test_host_memory_of_other_filters, .times(std::size(other_filters))) {
 }
 
 TEST(test_host_memory_in_stereo) {
-  StereoSubject subject(every_step());
+  StereoSubject subject(every_step);
   expect_recovery(subject, Calls::host_memory, 10);
 }
 
@@ -160,7 +149,6 @@ TEST(test_cuda_calls,
   expect_recovery(subject, Calls::cuda, 10);
 }
 
-// GRAY8 in CUDA memory comes from a pool of the plug-in's own.
 TEST(test_cuda_calls_with_cuda_memory, .times(2).unless(unless_testing_cuda())) {
   FilterSubject subject(index == 0 ? "NV12" : "GRAY8", 3, Memory::cuda);
   expect_recovery(subject, Calls::cuda, 10);
@@ -179,7 +167,7 @@ TEST(test_cuda_calls_of_other_filters,
 }
 
 TEST(test_cuda_calls_in_stereo, .unless(unless_testing_cuda())) {
-  StereoSubject subject(every_step());
+  StereoSubject subject(every_step);
   expect_recovery(subject, Calls::cuda, 20);
 }
 
@@ -191,7 +179,7 @@ TEST(test_cuda_stops_working,
 }
 
 TEST(test_cuda_stops_working_in_stereo, .unless(unless_testing_cuda())) {
-  StereoSubject subject(every_step());
+  StereoSubject subject(every_step);
   expect_recovery(subject, Calls::cuda, 20, Duration::lasting);
 }
 
@@ -218,8 +206,7 @@ TEST(test_cuda_calls_at_start, .for_each_element().unless(unless_testing_cuda())
 
 namespace {
 
-/// Returns a function of a library that stands for the driver, loaded as libgstcuda loads the
-/// driver.
+/// Loads the library in place of the driver, as libgstcuda does, and returns its function.
 template <class Function>
 Function driver_function(GModule* driver, const char* name) {
   gpointer function = nullptr;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests for leaks. GStreamer's leak tracer finds objects that are not freed; the size of the
-// process over many frames shows other memory.
+// Tests for leaks, with GStreamer's leak tracer and by the size of the process.
 #define GST_USE_UNSTABLE_API
 #include <gst/gst.h>
 #include <gst/gsttracer.h>
@@ -30,7 +29,6 @@ std::string unless_leak_tracer() {
   return leak_tracer() ? "" : "GStreamer's leak tracer (plug-in coretracers) is not installed";
 }
 
-/// Tracks objects that are created after its own construction.
 class Tracking {
  public:
   Tracking() : tracer_(leak_tracer()) { g_signal_emit_by_name(tracer_, "activity-start-tracking"); }
@@ -70,8 +68,6 @@ class Tracking {
   const Owned<GstTracer> tracer_;
 };
 
-/// Calls live() and returns the objects that it leaves, if `threads` is set after its threads have
-/// ended.
 std::string objects_left_by(const std::function<void()>& live, bool threads) {
   Tracking tracking;
   live();
@@ -81,8 +77,7 @@ std::string objects_left_by(const std::function<void()>& live, bool threads) {
   return left;
 }
 
-/// Calls live() twice and expects that no object of the second call stays alive. The first call
-/// creates what lasts for the process: types, debug categories, a CUDA library.
+/// No object of the second call of live() may stay alive; the first call warms up.
 void expect_nothing_left(const std::function<void()>& live, bool threads = false) {
   live();
   // No longer tracks when the test fails: the tracer would block the next test in this process.
@@ -90,7 +85,6 @@ void expect_nothing_left(const std::function<void()>& live, bool threads = false
   fail_unless(left.empty(), "left behind:\n%s", left.c_str());
 }
 
-/// Exercises an element with frames of several formats, messages, an error, a flush and a restart.
 void live_fully() {
   FilterHarness filter(tested().everything);
   for (const char* name : {"GRAY8", "NV12", "RGBA", "P010_10LE"}) {
@@ -111,8 +105,6 @@ void live_fully() {
   gst_element_set_state(filter.element(), GST_STATE_PLAYING);
 }
 
-/// Exercises the stereo element, with further source pads, with pairs and packed frames, frames
-/// without partners, gaps, refused settings, a flush, EOS, a restart and an error.
 void live_fully_in_stereo() {
   for (const char* output : {"disparity", "depth", "confidence"}) {
     StereoHarness stereo({{"output", output}, {"focal-length", "50"}, {"baseline", "100"}});
@@ -206,7 +198,6 @@ TEST(test_element_is_finalised, .for_each_element()) {
   fail_unless(gone);
 }
 
-// The element keeps no references to input or output frames.
 TEST(test_buffers_are_freed, .for_each_element()) {
   BufferCount buffers;
   const FormatSpec& format = format_named("I420");
@@ -219,7 +210,6 @@ TEST(test_buffers_are_freed, .for_each_element()) {
   }
 }
 
-// A full run processes 100 000 frames.
 TEST(test_many_frames, .for_each_element().unless(unless_sanitized())) {
   const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter(tested().everything);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests everything that gst-inspect-1.0 shows: the plug-in, the elements, and all properties with
-// their ranges, defaults and times of change. Tests the sets of values with which no element
-// starts, and the errors that say what to change.
+// Tests what gst-inspect-1.0 shows: elements, properties, ranges, defaults and times of change.
+// Also tests the values with which no element starts, and their errors.
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
@@ -19,53 +18,38 @@ namespace {
 
 constexpr auto ready = Change::ready, playing = Change::playing, never = Change::never;
 
-/// Returns true if an element has one input and one output.
 bool is_filter(const ElementSpec& spec) {
   const Owned<GstElement> element = new_element(spec.element);
   return GST_IS_BASE_TRANSFORM(element.get());
 }
 
-/// The properties that every filter has besides those of its regions.
-const std::vector<PropertySpec>& filter_properties() {
-  static const std::vector<PropertySpec> list = {
-      {"frames-in-flight", ready, "0", "16", 0, 16},
-  };
-  return list;
-}
+const std::vector<PropertySpec> filter_properties = {
+    {"frames-in-flight", ready, "0", "16", 0, 16},
+};
 
-/// The properties for regions of a frame, which every filter of tested_elements() has.
-const std::vector<PropertySpec>& region_properties() {
-  static const std::vector<PropertySpec> list = {
-      {"regions", playing, "", "1,2,3,4;0.5,0.5,0.25,0.25"},
-      {"use-roi-meta", playing, "false", "true"},
-      {"region-types", playing, "", "face,plate"},
-      {"region-confidence", playing, "0", "0.5", 0, 1},
-      {"region-masks", playing, "prefer", "only", 0, 0, "prefer ignore only"},
-      {"region-shape", playing, "rectangle", "ellipse", 0, 0, "rectangle ellipse"},
-      {"region-margin", playing, "0", "12", 0, 65535},
-      {"region-feather", playing, "0", "65535", 0, 65535},
-      {"region-invert", playing, "false", "true"},
-      {"regions-missing", playing, "pass", "all", 0, 0, "pass all"},
-      {"region-persistence", playing, "0", "200000000", 0, 18446744073709551615.0},
-  };
-  return list;
-}
+const std::vector<PropertySpec> region_properties = {
+    {"regions", playing, "", "1,2,3,4;0.5,0.5,0.25,0.25"},
+    {"use-roi-meta", playing, "false", "true"},
+    {"region-types", playing, "", "face,plate"},
+    {"region-confidence", playing, "0", "0.5", 0, 1},
+    {"region-masks", playing, "prefer", "only", 0, 0, "prefer ignore only"},
+    {"region-shape", playing, "rectangle", "ellipse", 0, 0, "rectangle ellipse"},
+    {"region-margin", playing, "0", "12", 0, 65535},
+    {"region-feather", playing, "0", "65535", 0, 65535},
+    {"region-invert", playing, "false", "true"},
+    {"regions-missing", playing, "pass", "all", 0, 0, "pass all"},
+    {"region-persistence", playing, "0", "200000000", 0, 18446744073709551615.0},
+};
 
-/// The properties that every element has.
-const std::vector<PropertySpec>& device_properties() {
-  static const std::vector<PropertySpec> list = {
-      {"backend", ready, "auto", "cpu", 0, 0, "auto cuda cpu"},
-      {"active-backend", never, "none", nullptr, 0, 0, "none cpu cuda"},
-      {"cuda-device-id", ready, "-1", "3", -2, G_MAXINT32},
-  };
-  return list;
-}
+const std::vector<PropertySpec> device_properties = {
+    {"backend", ready, "auto", "cpu", 0, 0, "auto cuda cpu"},
+    {"active-backend", never, "none", nullptr, 0, 0, "none cpu cuda"},
+    {"cuda-device-id", ready, "-1", "3", -2, G_MAXINT32},
+};
 
-/// A value of a property, read from the text that a launch line would contain.
 class Value {
  public:
   explicit Value(const GParamSpec* spec) { g_value_init(&value_, spec->value_type); }
-  /// The text must be a value of the property.
   Value(const GParamSpec* spec, const char* text) : Value(spec) {
     fail_unless(gst_value_deserialize(&value_, text), "%s is not a value of %s", text, spec->name);
   }
@@ -84,7 +68,6 @@ class Value {
   GValue value_ = G_VALUE_INIT;
 };
 
-/// Expects that a property can be set to the value in the text.
 void expect_read_back(GstElement* element, const char* property, const char* text) {
   const GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element), property);
   Value other(spec, text), read(spec);
@@ -98,7 +81,6 @@ bool is_ours(const GParamSpec* spec) {
   return owner != "GstObject" && owner != "GstBaseTransform" && owner != "GstAggregator";
 }
 
-/// Counts the properties that the element has besides those of its base classes.
 std::size_t own_properties(GstElement* element) {
   guint count = 0;
   GParamSpec** all = g_object_class_list_properties(G_OBJECT_GET_CLASS(element), &count);
@@ -194,7 +176,6 @@ void expect_words_of(GParamSpec* spec) {
   fail_unless(blurb != nullptr && std::strlen(blurb) > 15, "%s has no blurb", spec->name);
 }
 
-/// Expects that a new element has the default that the property's specification gives.
 void expect_default(GstElement* element, GParamSpec* spec, const PropertySpec& expected) {
   Value now(spec), initial(spec, expected.initial);
   g_object_get_property(G_OBJECT(element), spec->name, now.get());
@@ -213,7 +194,6 @@ TEST(test_plugin) {
     fail_unless(text != nullptr && *text != '\0');
 }
 
-// The table of elements must contain every element of the plug-in.
 TEST(test_elements) {
   GList* features = gst_registry_get_feature_list_by_plugin(gst_registry_get(), "cudavision");
   std::size_t count = 0;
@@ -235,15 +215,14 @@ TEST(test_elements) {
   fail_unless_equals_int(count, element_specs().size());
 }
 
-// The tables must contain every property and agree with the elements.
 TEST(test_properties, .times(element_specs().size())) {
-  const ElementSpec& expected = element_specs()[static_cast<std::size_t>(index)];
+  const ElementSpec& expected = element_specs()[index];
   std::vector<PropertySpec> table = expected.properties;
-  table.insert(table.end(), device_properties().begin(), device_properties().end());
+  table.insert(table.end(), device_properties.begin(), device_properties.end());
   if (is_filter(expected))
-    table.insert(table.end(), filter_properties().begin(), filter_properties().end());
+    table.insert(table.end(), filter_properties.begin(), filter_properties.end());
   if (find_tested(expected.element) != nullptr)
-    table.insert(table.end(), region_properties().begin(), region_properties().end());
+    table.insert(table.end(), region_properties.begin(), region_properties.end());
   const Owned<GstElement> element = new_element(expected.element);
   for (const PropertySpec& row : table) {
     GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element.get()), row.name);
@@ -265,18 +244,14 @@ TEST(test_frame_packing_is_gstreamers) {
                   ->value_type == GST_TYPE_VIDEO_MULTIVIEW_FRAME_PACKING);
 }
 
-/* Impossible values */
-
 namespace {
 
-/// Properties of an element with which it does not start, or refuses caps of these formats.
 struct Refused {
   const char* element;
   Impossible set;
 };
 
-/// All of tested_elements() read regions, and refuse these. Its error quotes what follows the
-/// semicolon.
+/// Every element of tested_elements() refuses these; errors quote what follows the semicolon.
 const std::string not_rectangles[] = {"1,2,3",     "1,2,3,4;5", "1,2,3,4,5",       "1,2,3,",
                                       "1,,2,3,4",  "1 2 3 4",   "a,2,3,4",         "1,2,-3,4",
                                       "1,2,3,nan", "1,2,3px,4", "100.5,80,200,200"};
@@ -300,7 +275,6 @@ const std::vector<Refused>& impossible_sets() {
   return list;
 }
 
-/// Sets of one property each, just beyond either end of its range.
 std::vector<Refused> sets_out_of_range() {
   std::vector<Refused> list;
   for (const ElementSpec& spec : element_specs()) {
@@ -318,10 +292,10 @@ std::vector<Refused> sets_out_of_range() {
     };
     add_ends(spec.properties, !filter);
     if (filter)
-      add_ends(filter_properties(), true);
+      add_ends(filter_properties, true);
     if (find_tested(spec.element) != nullptr)
-      add_ends(region_properties(), false);
-    add_ends(device_properties(), true);
+      add_ends(region_properties, false);
+    add_ends(device_properties, true);
   }
   return list;
 }
@@ -350,7 +324,7 @@ void expect_refusal(const Refused& refused) {
 }  // namespace
 
 TEST(test_impossible_at_start, .times(impossible_sets().size())) {
-  expect_refusal(impossible_sets()[static_cast<std::size_t>(index)]);
+  expect_refusal(impossible_sets()[index]);
 }
 
 TEST(test_out_of_range_at_start) {

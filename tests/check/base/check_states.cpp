@@ -10,7 +10,7 @@ using namespace check;
 namespace {
 
 const char* factory(int number) {
-  return element_specs()[static_cast<std::size_t>(number)].element;
+  return element_specs()[number].element;
 }
 
 void to_state(GstElement* element, GstState state) {
@@ -19,14 +19,12 @@ void to_state(GstElement* element, GstState state) {
               "%s does not reach %s", GST_OBJECT_NAME(element), gst_element_state_get_name(state));
 }
 
-/// Returns the launch line of a filter between a short film and a sink.
 std::string short_launch(const Properties& properties = {}) {
   return "videotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=64,height=48 ! " +
          tested_launch() + "name=e backend=" + test_backend() + " " + text_of(properties) +
          "! fakesink sync=false";
 }
 
-/// A short pipeline that runs from NULL to EOS and back.
 class ShortPipeline {
  public:
   explicit ShortPipeline(const std::string& launch) {
@@ -38,7 +36,6 @@ class ShortPipeline {
 
   GstElement* get() const { return pipeline_; }
 
-  /// Returns the CUDA context that the element announced, or nullptr if there was none.
   Owned<GstContext> run() {
     Owned<GstContext> context;
     const Owned<GstBus> bus(gst_element_get_bus(pipeline_));
@@ -67,8 +64,7 @@ constexpr long long mebibyte = 1 << 20;
 
 }  // namespace
 
-// Goes through the states back and forth, with and without NULL in between, as GStreamer's own test
-// generic/states does.
+// Goes through the states like GStreamer's own test generic/states, with and without NULL.
 TEST(test_state_changes, .times(element_specs().size())) {
   const Owned<GstElement> element = make_element(factory(index));
   for (GstState state : {GST_STATE_READY, GST_STATE_NULL, GST_STATE_READY, GST_STATE_PAUSED,
@@ -76,11 +72,9 @@ TEST(test_state_changes, .times(element_specs().size())) {
                          GST_STATE_PLAYING, GST_STATE_PAUSED, GST_STATE_READY, GST_STATE_NULL,
                          GST_STATE_PLAYING, GST_STATE_NULL, GST_STATE_PAUSED, GST_STATE_NULL})
     to_state(element, state);
-  // An element may also be freed without ever being started.
   make_element(factory(index));
 }
 
-// Every property can be read and set in every state.
 TEST(test_properties_in_all_states, .times(element_specs().size())) {
   const Owned<GstElement> element = make_element(factory(index));
   for (GstState state :
@@ -102,7 +96,6 @@ TEST(test_properties_in_all_states, .times(element_specs().size())) {
   }
 }
 
-// A pipeline may be shut down and freed right after its start.
 TEST(test_dispose_in_a_running_pipeline, .for_each_element()) {
   for (int i = 0; i < 20; ++i) {
     ShortPipeline pipeline(short_launch());
@@ -113,7 +106,6 @@ TEST(test_dispose_in_a_running_pipeline, .for_each_element()) {
   }
 }
 
-// The backend may change between two runs.
 TEST(test_backend_changed_between_runs, .for_each_element()) {
   ShortPipeline pipeline(short_launch());
   const Owned<GstElement> element = element_in(pipeline.get(), "e");
@@ -143,8 +135,7 @@ TEST(test_active_backend, .times(element_specs().size())) {
   }
 }
 
-// With backend=cuda and no GPU, the element does not start. Its error names the remedy, which works
-// on the same element.
+// With backend=cuda and no GPU, the error names the remedy, which then works.
 TEST(test_cuda_without_gpu, .times(element_specs().size()).unless(unless_without_gpu())) {
   const Owned<GstElement> element = make_element(factory(index), {{"backend", "cuda"}});
   MessageLog messages(element);
@@ -169,8 +160,7 @@ TEST(test_cuda_without_gpu, .times(element_specs().size()).unless(unless_without
   }
 }
 
-// All elements of a pipeline fall back to the CPU for the same reason. One warns for all of them,
-// at each start.
+// All elements fall back to the CPU for the same reason: one warning per start.
 TEST(test_one_warning_for_a_pipeline, .unless(unless_without_gpu())) {
   const Owned<GstElement> pipeline = new_pipeline(
       "cudahistequalize ! cudagaussblur name=second ! cudaintegral output=mean ! cudasgmstereo");
@@ -197,8 +187,7 @@ TEST(test_no_such_gpu,
 
 namespace {
 
-/// Expects that starting a pipeline again leaves nothing, neither of the element nor of the
-/// streaming threads, which are new ones each time. The first cycles warm up.
+/// Restarts must leave nothing behind, of the element or of threads. The first cycles warm up.
 void expect_flat_cycles(ShortPipeline& pipeline, GstContext* context) {
   const auto run = [&](int cycles) {
     for (int cycle = 0; cycle < cycles; ++cycle) {
@@ -217,9 +206,7 @@ void expect_flat_cycles(ShortPipeline& pipeline, GstContext* context) {
 
 }  // namespace
 
-// Runs many pipelines, whose elements make a CUDA context each when CUDA is tested, and then one
-// pipeline many times in a context that the application provides. The first runs of each kind warm
-// up. A full run has 1000 cycles.
+// Many pipelines with a CUDA context each, then one pipeline many times in a given context.
 TEST(test_cycles, .for_each_element().unless(unless_sanitized())) {
   const int pipelines = full_run() ? 50 : 20;
   return_freed_memory();

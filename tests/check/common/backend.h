@@ -12,14 +12,12 @@ inline bool testing_cuda() {
   return test_backend() == "cuda";
 }
 
-/// True if the plug-in was built with its CUDA half.
 bool built_with_cuda();
 
 /// A reason to skip a test that uses GStreamer's own CUDA elements.
 std::string unless_cuda_elements();
 
-/// Returns how many GPUs the driver finds. A child process calls the driver, because CUDA does not
-/// survive a fork.
+/// Asks the driver in a child process, because CUDA does not survive a fork.
 int gpus_in_machine();
 inline bool machine_has_gpu() {
   return gpus_in_machine() > 0;

@@ -13,13 +13,11 @@ namespace check {
 using Property = std::pair<const char*, std::string>;
 using Properties = std::vector<Property>;
 
-/// Returns the properties, followed by more.
 inline Properties joined(Properties properties, const Properties& more) {
   properties.insert(properties.end(), more.begin(), more.end());
   return properties;
 }
 
-/// The states in which a property may change.
 enum class Change { ready, playing, never };
 
 struct PropertySpec {
@@ -47,7 +45,6 @@ struct ElementSpec {
   std::vector<Impossible> impossible;
 };
 
-/// An element with one input and one output.
 struct ElementUnderTest : ElementSpec {
   Properties always;      ///< gives output frames the format of input frames
   Properties everything;  ///< enables every optional extra
@@ -57,8 +54,6 @@ struct ElementUnderTest : ElementSpec {
   Property wrong;         ///< invalid for all frames (cudahistequalize: for all but RGB)
   Property mended;        ///< undoes `wrong`
   int messages;           ///< element messages per frame with `everything`
-  /// The expected output of a new element, with `always` set, for a picture in full or limited
-  /// range.
   Picture (*result)(const Picture& picture, bool limited);
   /// True if RGB of more than 8 bits is processed by its luminance.
   bool equalizes = false;
@@ -66,25 +61,21 @@ struct ElementUnderTest : ElementSpec {
   const char* memory_advice = "smaller frames";
 };
 
-/// Enters a row into the table. The row of each element is such an object in element.cpp, in the
-/// folder with its tests.
+/// Enters a row into the table: one per element, in its element.cpp.
 class RegisteredElement {
  public:
   explicit RegisteredElement(ElementSpec row);
   explicit RegisteredElement(ElementUnderTest row);
 };
 
-/// All elements of the plug-in, in the order of their names.
 const std::vector<ElementSpec>& element_specs();
 
-/// Those with one input and one output.
 const std::vector<ElementUnderTest>& tested_elements();
 
 /// Returns one of tested_elements(), or nullptr if there is none of that name.
 const ElementUnderTest* find_tested(const std::string& element);
 
-/// The current element of a test that runs for_each_element(). In other tests it is
-/// cudahistequalize.
+/// The element of a test that runs for_each_element(); in other tests cudahistequalize.
 const ElementUnderTest& tested();
 
 /// Selects an element for tested(), as a fixture of check.
@@ -97,12 +88,10 @@ inline Picture result(const Picture& picture, bool limited = false) {
 /// Formats a number for a launch line, independently of the locale.
 std::string text_of(double value);
 
-/// Formats a property for a launch line, such as "sigma=0".
 inline std::string text_of(const Property& property) {
   return std::string(property.first) + "=" + property.second;
 }
 
-/// Formats properties for a launch line, such as "output=mean radius=7 ".
 std::string text_of(const Properties& properties);
 
 /// Formats tested() with `always` for a launch line, such as "cudadenoise strength=60 ".

@@ -4,9 +4,9 @@
 #include <dlfcn.h>
 #include <gst/controller/gstdirectcontrolbinding.h>
 #include <gst/controller/gstinterpolationcontrolsource.h>
+#include <gst/video/video.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <functional>
 #include <thread>
 
@@ -329,6 +329,23 @@ void answer_queries(GstPad* pad, GstQueryType type, const std::function<void(Gst
 void answer_queries(GstElement* element, GstQueryType type,
                     const std::function<void(GstQuery*)>& answer) {
   answer_queries(pad_of(element, "src").get(), type, answer);
+}
+
+Picture picture_at(GstPad* pad, const Owned<GstBuffer>& buffer) {
+  const Owned<GstCaps> caps = current_caps(pad);
+  GstVideoInfo info;
+  fail_unless(gst_video_info_from_caps(&info, caps));
+  return from_buffer(buffer, format_named(GST_VIDEO_INFO_NAME(&info)), info.width, info.height);
+}
+
+void answer_buffers(GstPad* pad, GstFlowReturn answer) {
+  gst_pad_set_chain_function_full(
+      pad,
+      +[](GstPad* sink, GstObject*, GstBuffer* buffer) {
+        gst_buffer_unref(buffer);
+        return static_cast<GstFlowReturn>(GPOINTER_TO_INT(sink->chaindata));
+      },
+      GINT_TO_POINTER(answer), nullptr);
 }
 
 void on_buffers(GstPad* pad, std::function<void(GstBuffer*)> look) {

@@ -6,7 +6,6 @@
 #include <functional>
 #include <initializer_list>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "tests/check/common/backend.h"
@@ -20,40 +19,31 @@
 
 namespace check {
 
-/// Returns the CUDA context in a HAVE_CONTEXT message, or nullptr if it is a context of another
-/// kind.
+/// Returns the CUDA context in a HAVE_CONTEXT message, or nullptr.
 Owned<GstContext> context_in(GstMessage* message);
 
-/// Fails the test unless an event of the given type has arrived upstream at the harness.
 void expect_upstream_event(GstHarness* harness, GstEventType type);
 
 Owned<GstCaps> caps_from(const std::string& text);
 /// Returns the pad's current caps, which must exist.
 Owned<GstCaps> current_caps(GstPad* pad);
 Owned<GstPad> pad_of(GstElement* element, const char* name);
-/// Returns the element with the given name, or nullptr if there is none.
 Owned<GstElement> element_in(GstElement* pipeline, const char* name);
 
 /// Sets a property from the text that a launch line would contain.
 void set_property(GstElement* element, const char* property, const std::string& value);
 
-/// Returns the value of a property as a launch line would contain it.
 std::string value_of(GstElement* element, const char* property);
 
-/// Makes the pipeline of a launch line, in state NULL and with the shared CUDA context.
 Owned<GstElement> new_pipeline(const std::string& launch);
 
-/// Gives the buffer a time.
 GstBuffer* at(GstClockTime pts, GstBuffer* buffer, GstClockTime duration = 40 * GST_MSECOND);
-/// Gives a buffer times and offsets, which expect_stamps() expects of its output.
 GstBuffer* stamped(GstBuffer* buffer);
 void expect_stamps(GstBuffer* buffer);
-/// Returns the frame that represents a missing one.
 GstBuffer* missing_frame();
 
 /// Sends caps and a TIME segment from 0. Returns whether the pad took the caps.
 bool send_caps(GstPad* source_pad, const std::string& caps);
-/// Returns a newly initialised segment.
 GstSegment new_segment(GstFormat format = GST_FORMAT_TIME);
 
 /// Lets a property of type double, int or boolean follow a curve over stream time.
@@ -65,23 +55,18 @@ enum class Curve { steps, line };
 void control(GstElement* element, const char* property, Curve curve,
              const std::vector<Point>& points);
 
-/// Calls `change` repeatedly from another thread while `process` makes 200 pictures, each of which
-/// must equal one of the two.
+/// Calls `change` in another thread while 200 pictures are made, each equal to one of the two.
 void expect_either(const std::function<void(unsigned number)>& change,
                    const std::function<Picture()>& process, const Picture& one,
                    const Picture& other);
 
-/// When CUDA is tested, gives the element or pipeline the one CUDA context of this test program, as
-/// an application may do. Making a context for each element would take as long as many tests. Call
-/// this before the start.
+/// When CUDA is tested, gives the element or pipeline this program's one CUDA context, which is
+/// faster than one each. Call this before the start.
 void share_cuda_context(GstElement* element);
 
-/// Makes a new element with its defaults.
 Owned<GstElement> new_element(const char* factory);
-/// Makes an element with the backend under test, further properties and the shared context. Unless
-/// the properties say otherwise, a filter has pushed a frame when its chain function returns.
+/// Makes an element with the backend under test. By default, filters have nothing in flight.
 Owned<GstElement> make_element(const char* factory, const Properties& properties = {});
-/// Makes the elements of a launch line, with the shared context, between two pads of a harness.
 Owned<GstHarness> new_shared_harness(const std::string& launch);
 /// Returns one whose elements compute in a CUDA context that no others use. Requires a GPU.
 Owned<GstHarness> new_harness_in_own_context(const std::string& launch, guint gpu = 0);
@@ -114,28 +99,22 @@ class FilterHarness {
       set(property);
   }
 
-  /// Sends caps and a TIME segment from 0. Returns whether the element accepted the caps.
   bool send_caps(const std::string& caps) { return check::send_caps(source_pad(), caps); }
-  /// Sends caps that the element must accept.
   void accept_caps(const FormatSpec& format, int width, int height, const std::string& more = "");
 
   void send_event(GstEvent* event) { gst_harness_push_event(harness_, event); }
   void send_segment(const GstSegment& segment) { send_event(gst_event_new_segment(&segment)); }
   void send_eos() { send_event(gst_event_new_eos()); }
-  /// Sends FLUSH_START and FLUSH_STOP.
   void flush();
   /// Takes the element to a state and back to PLAYING, where a new stream begins.
   void restart(GstState low = GST_STATE_READY);
-  /// Lets downstream accept only these caps.
   void accept_downstream(const std::string& caps) {
     gst_harness_set_sink_caps_str(harness_, caps.c_str());
   }
 
   GstFlowReturn push(GstBuffer* buffer) { return gst_harness_push(harness_, buffer); }
-  /// Returns the next output, or nullptr if there is none.
   Owned<GstBuffer> pull() { return Owned<GstBuffer>(gst_harness_try_pull(harness_)); }
 
-  /// Pushes one frame and returns its output, which must exist.
   Owned<GstBuffer> process(GstBuffer* buffer);
   /// Pushes one frame, which the element may overwrite, and compares its output.
   void expect(GstBuffer* buffer, const Picture& expected, const std::string& what);
@@ -160,11 +139,14 @@ std::string expect_failed_start(GstElement* element);
 
 /// Answers the queries that a pad sends to its peer.
 void answer_queries(GstPad* pad, GstQueryType type, const std::function<void(GstQuery*)>& answer);
-/// Answers the element's queries on behalf of downstream.
 void answer_queries(GstElement* element, GstQueryType type,
                     const std::function<void(GstQuery*)>& answer);
 
 /// Calls look() with each buffer that passes a pad, in the thread that pushes it.
 void on_buffers(GstPad* pad, std::function<void(GstBuffer*)> look);
+/// Returns the picture of a buffer with a pad's caps.
+Picture picture_at(GstPad* pad, const Owned<GstBuffer>& buffer);
+/// A sink pad takes buffers from now on, and always gives this answer.
+void answer_buffers(GstPad* pad, GstFlowReturn answer = GST_FLOW_OK);
 
 }  // namespace check

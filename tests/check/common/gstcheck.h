@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// GStreamer's header of tests, without its macro fail: the headers of the standard library have
-// functions of this name.
+// GStreamer's header of tests without its macro fail, a name in the standard library.
 #include <gst/check/gstcheck.h>
 #undef fail

@@ -1,27 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "tests/check/common/definitions/equalizedefinition.h"
 #include "tests/check/common/filterharness.h"
 
-/// Functions that read the element messages of cudahistequalize.
 namespace check {
 
-/// Returns the message's structure, which must have the element's name.
 const GstStructure* structure_of(GstMessage* message);
 
-/// Compares bins, moments, extremes, entropy and percentiles with those of the picture, or of the
-/// pixels in the regions.
+/// Compares all statistics with the picture's, or with those of the pixels in the regions.
 void expect_statistics(const GstStructure* structure, const Picture& picture,
                        const Regions* regions = nullptr);
 
 /// Pushes one frame of 20 ms and discards the output.
 void push_frame(FilterHarness& filter, const Picture& picture, GstClockTime time);
 
-/// Takes the messages posted so far and returns their timestamps.
 std::vector<guint64> take_timestamps(FilterHarness& filter);
 
 }  // namespace check

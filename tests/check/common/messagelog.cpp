@@ -66,6 +66,11 @@ std::string MessageLog::text(GstMessageType type) {
   return "";
 }
 
+void MessageLog::expect_one(GstMessageType type, const std::vector<std::string>& words) {
+  fail_unless_equals_int(complaints(), 1);
+  expect_words(text(type), words);
+}
+
 void MessageLog::on_message(std::function<void(GstMessage*)> look) {
   const std::lock_guard<std::mutex> lock(mutex_);
   look_ = std::move(look);

@@ -13,16 +13,12 @@
 
 namespace check {
 
-/// All messages of an element or pipeline, in the order in which they were posted.
 class MessageLog {
  public:
   explicit MessageLog(GstElement* element);
   ~MessageLog();
-  MessageLog(const MessageLog&) = delete;
-  MessageLog& operator=(const MessageLog&) = delete;
 
   int count(GstMessageType type);
-  /// Returns the number of errors and warnings.
   int complaints() {
     return count(static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
   }
@@ -30,6 +26,8 @@ class MessageLog {
   std::vector<Owned<GstMessage>> take(GstMessageType type);
   /// Returns the text and the debug text of the first ERROR or WARNING, or an empty string.
   std::string text(GstMessageType type);
+  /// Expects one ERROR or WARNING so far, which is of this type and has these words.
+  void expect_one(GstMessageType type, const std::vector<std::string>& words);
   void clear();
   /// Calls look() for each message before it counts, in the thread that posts it.
   void on_message(std::function<void(GstMessage*)> look);
@@ -44,7 +42,6 @@ class MessageLog {
   std::function<void(GstMessage*)> look_;
 };
 
-/// Returns the structure of an element message, which must have the name.
 const GstStructure* structure_of(GstMessage* message, const char* name);
 /// Return the value of a field, which must exist. A time may be GST_CLOCK_TIME_NONE.
 guint64 time_in(const GstStructure* structure, const char* field);
@@ -55,10 +52,7 @@ class DebugLog {
  public:
   explicit DebugLog(const char* category);
   ~DebugLog();
-  DebugLog(const DebugLog&) = delete;
-  DebugLog& operator=(const DebugLog&) = delete;
 
-  /// The lines at that level.
   std::vector<std::string> lines(GstDebugLevel level = GST_LEVEL_LOG);
 
  private:
@@ -71,7 +65,6 @@ class DebugLog {
   std::vector<std::pair<GstDebugLevel, std::string>> lines_;
 };
 
-/// Fails the test unless the text contains all of the words.
 void expect_words(const std::string& text, const std::vector<std::string>& words);
 
 }  // namespace check

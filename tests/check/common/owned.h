@@ -6,7 +6,6 @@
 
 #include <memory>
 
-/// Owners that release objects which a test would otherwise have to release itself.
 namespace check {
 
 struct Release {
@@ -23,8 +22,7 @@ struct Release {
   void operator()(gpointer object) const { gst_object_unref(object); }
 };
 
-/// Converts to the pointer for functions that only borrow it. Give functions that take over the
-/// reference a new one (gst_buffer_ref()) or release().
+/// Converts to the pointer for borrowing functions. Others need gst_buffer_ref() or release().
 template <class T>
 class Owned : public std::unique_ptr<T, Release> {
  public:

@@ -27,6 +27,18 @@ void run_pipeline(const std::string& description, const Look& prepare, const Loo
   gst_element_set_state(pipeline, GST_STATE_NULL);
 }
 
+void run_pipeline(const std::string& description, const Look& look) {
+  run_pipeline(
+      description, [](GstElement*) {}, look);
+}
+
+void run_pipeline(const std::string& description, const char* element_name,
+                  const std::function<void(GstBuffer*)>& look) {
+  run_pipeline(
+      description, [&](GstElement* pipeline) { on_buffers_at(pipeline, element_name, look); },
+      [](GstElement*) {});
+}
+
 Owned<GstCaps> output_caps(GstElement* pipeline, const char* element_name) {
   return current_caps(pad_of(element_in(pipeline, element_name).get(), "src").get());
 }

@@ -8,25 +8,21 @@
 
 #include "tests/check/common/owned.h"
 
-/// Runs whole pipelines from a launch line.
 namespace check {
 
 using Look = std::function<void(GstElement* pipeline)>;
 
-/// Runs a pipeline to EOS; an error fails the test. Elements named e, e2 and e3 get the backend
-/// under test. Calls `prepare` before the start and `look` at EOS.
+/// Runs to EOS without an error. Elements e, e2 and e3 get the backend under test.
 void run_pipeline(const std::string& description, const Look& prepare, const Look& look);
-inline void run_pipeline(const std::string& description, const Look& look) {
-  run_pipeline(
-      description, [](GstElement*) {}, look);
-}
+void run_pipeline(
+    const std::string& description, const Look& look = [](GstElement*) {});
+/// Looks at the buffers that reach this element.
+void run_pipeline(const std::string& description, const char* element_name,
+                  const std::function<void(GstBuffer*)>& look);
 
-/// Returns the output caps of the named element.
 Owned<GstCaps> output_caps(GstElement* pipeline, const char* element_name);
-/// True if the output caps of the named element are those of CUDA memory.
 bool output_is_cuda(GstElement* pipeline, const char* element_name);
 
-/// Calls look() with each buffer that the named element gets, in the thread that pushes it.
 void on_buffers_at(GstElement* pipeline, const char* element_name,
                    std::function<void(GstBuffer*)> look);
 

@@ -15,7 +15,7 @@ constexpr int small_width = 32, small_height = 16;
 StereoFrames frames_from(GstClockTime first, int count) {
   StereoFrames frames;
   for (int i = 0; i < count; ++i)
-    frames.push_back({first + static_cast<GstClockTime>(i) * 40 * GST_MSECOND});
+    frames.push_back({first + i * 40 * GST_MSECOND});
   return frames;
 }
 
@@ -133,8 +133,9 @@ void StereoHarness::restart(GstState low) {
     gst_pad_push_event(harness->srcpad, gst_event_new_stream_start("again"));
 }
 
-void StereoHarness::wait_for_error() {
+void StereoHarness::expect_error(const std::vector<std::string>& words) {
   wait_until([&] { return messages_.count(GST_MESSAGE_ERROR) > 0; }, "an error");
+  expect_words(messages_.text(GST_MESSAGE_ERROR), words);
 }
 
 GstFlowReturn StereoHarness::flow_after_stop() {
@@ -154,6 +155,10 @@ std::vector<Owned<GstEvent>> StereoHarness::take_events(GstEventType type) {
     if (GST_EVENT_TYPE(event) == type)
       events.push_back(std::move(event));
   return events;
+}
+
+std::string start_error(const Properties& properties) {
+  return expect_failed_start(make_element("cudasgmstereo", properties).get());
 }
 
 GstBuffer* small_frame(const StereoFrame& frame) {

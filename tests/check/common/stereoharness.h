@@ -7,10 +7,12 @@
 
 #include "tests/check/common/filterharness.h"
 
-/// Runs cudasgmstereo between pads of the test.
 namespace check {
 
-/// A frame from a camera.
+struct Pair {
+  Picture left, right;
+};
+
 struct StereoFrame {
   GstClockTime pts = GST_CLOCK_TIME_NONE;
   bool gap = false;
@@ -20,30 +22,25 @@ using StereoFrames = std::vector<StereoFrame>;
 
 constexpr GstClockTime ms = GST_MSECOND;
 
-/// Returns a GRAY8 frame of 32×16, which is the same in each call, or an empty buffer for a gap.
 GstBuffer* small_frame(const StereoFrame& frame);
 
 /// Returns `count` frames at 25 frames per second, of which the first has time `first`.
 StereoFrames frames_from(GstClockTime first, int count);
 
-/// An output frame.
 struct Map : Owned<GstBuffer> {
   using Owned::Owned;
   GstClockTime pts() const { return GST_BUFFER_PTS(*this); }
   bool discont() const { return GST_BUFFER_FLAG_IS_SET(get(), GST_BUFFER_FLAG_DISCONT); }
 };
 
-/// One element whose pads the test feeds. Frames are small to save time.
 class StereoHarness {
  public:
-  /// Links sink_left, and sink_right if `two` is set. The element does not inspect the pairs unless
-  /// `properties` set diagnostics-interval: most tests have pictures that no cameras give.
+  /// `two`: also links sink_right. Pairs are not inspected unless `properties` ask for it.
   explicit StereoHarness(const Properties& properties = {}, bool two = true);
 
   GstElement* element() const { return element_; }
   GstHarness* left() const { return left_; }    ///< also receives the element's output
   GstHarness* right() const { return right_; }  ///< nullptr if sink_right is not linked
-  /// Returns the harnesses of the linked pads.
   const std::vector<GstHarness*>& harnesses() const { return harnesses_; }
   MessageLog& messages() { return messages_; }
   void set(const char* property, const std::string& value) {
@@ -51,57 +48,49 @@ class StereoHarness {
   }
   guint64 number(const char* property) const;
 
-  /// Requests a source pad and links it to a new harness.
   GstHarness* open(const std::string& pad);
-  /// Unlinks a requested pad and releases it.
   void close(const std::string& pad);
-  /// Returns the harnesses of the pads that are open, by name.
   const std::map<std::string, Owned<GstHarness>>& opened() const { return opened_; }
 
-  /// Sends CAPS and a TIME segment from 0. Returns whether the pad took the caps.
   bool send_caps(GstHarness* to, const std::string& caps) {
     return check::send_caps(to->srcpad, caps);
   }
-  /// Sends caps to all linked pads, which must accept them.
   void accept_caps(const std::string& caps);
-  /// Lets downstream accept only these caps.
   void accept_downstream(const std::string& caps) {
     gst_harness_set_sink_caps_str(left_, caps.c_str());
   }
-  /// Sends GRAY8 caps to all linked pads. The default size is that of small frames.
   void accept_gray(int width = 32, int height = 16);
 
-  /// Pushes both buffers and returns the map that must come out.
   Map process(GstBuffer* left, GstBuffer* right);
   Map process(const Picture& left, const Picture& right, GstClockTime time = GST_CLOCK_TIME_NONE);
-  /// Processes a pair of small frames with the given time.
+  /// Process frames as process() does, and return the picture that comes out.
+  Picture match(GstBuffer* left, GstBuffer* right) {
+    return picture_at(left_->sinkpad, process(left, right));
+  }
+  Picture match(const Picture& left, const Picture& right,
+                GstClockTime time = GST_CLOCK_TIME_NONE) {
+    return picture_at(left_->sinkpad, process(left, right, time));
+  }
   Map process_at(GstClockTime time) { return process(small_frame({time}), small_frame({time})); }
   void push_pair(GstClockTime time);
-  /// Waits for the next map.
   Map pull();
 
-  /// Sends both sequences of frames as GRAY8 of 32×16, then EOS, each from its own thread. Returns
-  /// the maps that come out before EOS.
+  /// Sends GRAY8 frames of 32×16, then EOS, each camera from its own thread. Returns the maps.
   std::vector<Map> run(const StereoFrames& left, const StereoFrames& right);
 
-  /// Sends an event, made by make(), to all linked pads with the same seqnum, and returns the
-  /// seqnum.
+  /// Sends make()'s events to all linked pads with the same seqnum, which it returns.
   guint32 send_to_all(const std::function<GstEvent*()>& make,
                       guint32 seqnum = gst_util_seqnum_next());
-  /// Sends FLUSH_START to all pads, then FLUSH_STOP and a new segment. Returns the seqnum of the
-  /// flush.
+  /// Sends a flush and a new segment to all pads. Returns the seqnum of the flush.
   guint32 flush();
-  /// Takes the element to a state and back to PLAYING, where a new stream begins on all linked
-  /// pads.
+  /// Goes to a state and back to PLAYING; a new stream begins on all linked pads.
   void restart(GstState low = GST_STATE_READY);
-  void wait_for_error();
-  /// Gives the element time to stop, then pushes a frame and returns its flow return.
+  /// Waits for the first error, which must have these words.
+  void expect_error(const std::vector<std::string>& words = {});
   GstFlowReturn flow_after_stop();
-  /// Waits for EOS downstream. No map may arrive before it.
   void expect_end();
 
-  /// Returns all events of the given type that arrived downstream since the last call, oldest
-  /// first.
+  /// Returns the events of this type since the last call, oldest first.
   std::vector<Owned<GstEvent>> take_events(GstEventType type);
 
  private:
@@ -115,12 +104,22 @@ class StereoHarness {
 
 std::vector<GstClockTime> times_of(const std::vector<Map>& outputs);
 
+/// Returns the error of an element that does not start with these properties.
+std::string start_error(const Properties& properties);
+
+/// A harness that has got GRAY8 caps and a first pair.
+struct PlayingStereo : StereoHarness {
+  explicit PlayingStereo(const Properties& properties = {}) : StereoHarness(properties) {
+    accept_gray();
+    process_at(0);
+  }
+};
+
 /// Make a picture of noise, and the right camera's picture of it at a constant disparity.
 Picture noise_picture(const FormatSpec& format, int width, int height, unsigned seed);
 Picture shifted(const Picture& left, int disparity);
 
-/// Returns a frame with both pictures, beside or above each other. If their chroma does not fit the
-/// halves of a frame, it is 0.
+/// Returns a frame with both pictures; chroma is 0 where it does not fit the halves.
 Picture packed(const Picture& first, const Picture& second, bool side_by_side);
 
 }  // namespace check

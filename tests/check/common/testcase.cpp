@@ -32,14 +32,12 @@ std::vector<Test>& all_tests() {
 /// The limit of one test, in seconds, which only a hang reaches.
 constexpr double time_limit = 3 * watchdog_seconds;
 
-/// Returns the number in a variable of the environment.
 int number_in_environment(const char* name, int fallback) {
   const char* text = g_getenv(name);
   return text != nullptr ? std::atoi(text) : fallback;
 }
 
-/// True for every CUDAVISION_TEST_SHARDS-th call, beginning with number CUDAVISION_TEST_SHARD, so
-/// that several processes can share the tests of a program.
+/// True for every CUDAVISION_TEST_SHARDS-th call, from number CUDAVISION_TEST_SHARD on.
 bool next_is_in_shard() {
   static const int shards = number_in_environment("CUDAVISION_TEST_SHARDS", 1);
   static const int shard = number_in_environment("CUDAVISION_TEST_SHARD", 0);
@@ -47,7 +45,6 @@ bool next_is_in_shard() {
   return number++ % shards == shard;
 }
 
-/// True for tests whose names contain a match of CUDAVISION_TEST_FILTER, or if it is not set.
 bool is_wanted(const char* name) {
   const char* filter = g_getenv("CUDAVISION_TEST_FILTER");
   return filter == nullptr ||
@@ -58,7 +55,6 @@ struct Range {
   int first, end;
 };
 
-/// The indexes of all tests that have several.
 std::map<std::string, Range>& ranges() {
   static std::map<std::string, Range> list;
   return list;
@@ -92,8 +88,7 @@ void add_to(TCase* tcase, const Test& test, const Options& options, const std::s
   std::fflush(stdout);
 }
 
-/// Takes those elements out of the registry that CUDAVISION_TEST_ELEMENTS, if it is set, does not
-/// name. tests/changed.py relies on it: these tests need not run again after an edit of others.
+/// Removes elements that CUDAVISION_TEST_ELEMENTS does not name; tests/changed.py relies on it.
 void keep_named_elements() {
   const char* names = g_getenv("CUDAVISION_TEST_ELEMENTS");
   if (names == nullptr)
@@ -174,8 +169,7 @@ int main(int argc, char** argv) {
   const char* name =
       std::strrchr(program, '/') != nullptr ? std::strrchr(program, '/') + 1 : program;
   gst_check_init(&argc, &argv);
-  // Each test runs in a process of its own. It need not load the plug-in and OpenCV again if this
-  // one has them. Programs that have the sources under test in themselves may have no plug-in.
+  // Tests are forked and inherit the loaded plug-in. Programs of classes may have no plug-in.
   if (GstPlugin* plugin = gst_plugin_load_by_name("cudavision"))
     gst_object_unref(plugin);
   keep_named_elements();

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <functional>
 #include <string>
-#include <vector>
 
 #include "tests/check/common/gstcheck.h"
 
@@ -15,12 +13,10 @@ namespace check {
 struct Options {
   /// Runs the test for each ElementUnderTest, which tested() then returns.
   Options& for_each_element();
-  /// Runs the test for each index from first to end - 1, in one process, because check needs longer
-  /// for a process than most of these need.
+  /// Runs the test for each index from first to end - 1 in one process, which check starts slowly.
   Options& times(std::size_t first, std::size_t end);
   Options& times(std::size_t count) { return times(0, count); }
-  /// Skips the test if the reason is not empty. If there are several reasons, the first is
-  /// reported.
+  /// Skips the test if the reason is not empty. The first reason is reported.
   Options& unless(const std::string& reason);
 
   bool each_element = false;
@@ -48,7 +44,6 @@ class Registered {
       +[](check::Options& options) { static_cast<void>(options __VA_ARGS__); }); \
   static void name([[maybe_unused]] int index)
 
-/// True if CUDAVISION_TEST_FULL=1 requests the long versions of soak and fuzz tests.
 bool full_run();
 
 }  // namespace check

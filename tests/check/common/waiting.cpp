@@ -12,7 +12,6 @@ namespace check {
 
 namespace {
 
-/// Reads the letter that Linux has for a thread's state, which follows its name in parentheses.
 bool sleeps(pid_t thread) {
   gchar* text = nullptr;
   const std::string path = "/proc/self/task/" + std::to_string(thread) + "/stat";

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests wait for conditions, not for times. Only where nothing may happen do they sleep, with a
-// reason.
+// Tests wait for conditions. They sleep only where nothing may happen.
 #pragma once
 
 #include <gst/check/gstharness.h>
@@ -20,8 +19,7 @@ bool comes_true(const std::function<bool()>& condition);
 /// The same, but fails the test if the watchdog ends the wait.
 void wait_until(const std::function<bool()>& condition, const char* what);
 
-/// Return the next buffer or event, or nullptr if the watchdog ends the wait. GstHarness itself
-/// waits a minute.
+/// Return the next buffer or event, or nullptr after the watchdog's time.
 GstBuffer* wait_for_buffer(GstHarness* harness);
 GstEvent* wait_for_event(GstHarness* harness);
 /// Returns the next buffer, or nullptr after EOS. Fails the test if the watchdog ends the wait.
@@ -30,13 +28,11 @@ GstBuffer* wait_for_buffer_or_eos(GstHarness* harness);
 /// The calling thread, as wait_until_blocked() knows threads.
 pid_t this_thread();
 
-/// Waits until a thread waits for others, so that it sleeps whenever it is looked at. A thread that
-/// will only wait for a moment is not told apart, which makes a race more likely to be missed, but
-/// no test fail.
+/// Waits until a thread sleeps whenever it is looked at. A short sleep may pass for a long one,
+/// which only makes a race less likely to be seen.
 void wait_until_blocked(pid_t thread);
 
-/// Sleeps while nothing may happen that the test looks for afterwards. A busy machine may hide what
-/// happens too late, so that the test then shows nothing, but does not fail.
+/// Sleeps while nothing may happen. On a busy machine the test may miss a fault.
 void let_time_pass(int milliseconds);
 
 /// Rounds of a test of races, for a time instead of a number, so that slow rounds do not take
@@ -46,9 +42,7 @@ void let_time_pass(int milliseconds);
 class RoundsInTime {
  public:
   explicit RoundsInTime(int milliseconds);
-  /// Begins a round, if there is to be one.
   bool next();
-  /// Returns the number of this round, from 0.
   int number() const { return number_; }
 
  private:

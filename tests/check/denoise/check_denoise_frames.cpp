@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the property frames: which frames are searched around each one, and that those which wait
-// for later ones keep their order, times and metas, and go downstream before whatever follows them.
+// Tests the property frames: the frames searched, and the order and metas of waiting ones.
 #include <gst/video/video.h>
 
 #include "tests/check/denoise/film.h"
@@ -15,7 +14,7 @@ TEST(test_each_number_of_frames, .times(4)) {
       const auto pictures = film(format, length);
       Film one(frames, format);
       for (int i = 0; i < length; ++i) {
-        fail_unless_equals_int(one.push(pictures[static_cast<std::size_t>(i)]), GST_FLOW_OK);
+        fail_unless_equals_int(one.push(pictures[i]), GST_FLOW_OK);
         if (const int ready = i - frames / 2; ready >= 0)
           one.expect(expected(pictures, ready, frames, 0, length),
                      "frame " + std::to_string(ready));
@@ -28,8 +27,7 @@ TEST(test_each_number_of_frames, .times(4)) {
     }
 }
 
-// No frame beyond a scene cut is searched. RGB of more than 8 bits has no luminance, and its scenes
-// are judged by green.
+// Nothing beyond a scene cut is searched. Deep RGB has no luminance; green decides.
 TEST(test_scene_cuts) {
   for (const auto& [format, level] : {std::pair{"I420", 150}, std::pair{"GBR_10LE", 700}}) {
     auto pictures = film(format, 6);
@@ -64,8 +62,7 @@ TEST(test_cut_to_a_mirror_image, .times(3)) {
   one.expect(pictures, 5, 3, 6);
 }
 
-// After a gap in the stream, a segment or another serialized event, frames search no earlier ones.
-// All earlier ones come before it.
+// After a gap, a segment or another serialized event, no earlier frames are searched.
 TEST(test_interruptions, .times(4)) {
   const auto pictures = film("GRAY8", 9);
   Film one(5);
@@ -79,8 +76,7 @@ TEST(test_interruptions, .times(4)) {
         one.filter.send_caps("video/x-raw, format=GRAY8, width=29, height=18, "
                              "framerate=50/1, colorimetry=1:4:0:0"));
   for (int i = 5; i < 9; ++i) {
-    GstBuffer* buffer =
-        at(static_cast<guint64>(i) * frame_time, to_buffer(pictures[static_cast<std::size_t>(i)]));
+    GstBuffer* buffer = at(i * frame_time, to_buffer(pictures[i]));
     if (index == 3 && i == 5)
       GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
     fail_unless_equals_int(one.filter.push(buffer), GST_FLOW_OK);
@@ -101,8 +97,7 @@ TEST(test_flush) {
   one.filter.send_segment(new_segment());
   one.expect_none();
   for (int i = 4; i < 9; ++i)
-    one.filter.push(at(static_cast<guint64>(i - 2) * frame_time,
-                       to_buffer(pictures[static_cast<std::size_t>(i)])));
+    one.filter.push(at((i - 2) * frame_time, to_buffer(pictures[i])));
   one.filter.send_eos();
   one.expect(pictures, 5, 4, 9);
   one.expect_none();
@@ -116,7 +111,7 @@ TEST(test_change_while_playing) {
   for (const auto& [frames, first, end] : changes) {
     one.filter.set("frames", std::to_string(frames));
     for (int i = first; i < end; ++i)
-      one.push(pictures[static_cast<std::size_t>(i)]);
+      one.push(pictures[i]);
   }
   one.filter.send_eos();
   for (const auto& [frames, first, end] : changes)
@@ -124,13 +119,12 @@ TEST(test_change_while_playing) {
   one.expect_none();
 }
 
-// A missing frame keeps its place among the others.
 TEST(test_missing_frames) {
   const auto pictures = film("GRAY8", 5);
   Film one(3);
   for (int i = 0; i < 5; ++i) {
-    GstBuffer* buffer = i == 2 ? missing_frame() : to_buffer(pictures[static_cast<std::size_t>(i)]);
-    one.filter.push(at(static_cast<guint64>(i) * frame_time, buffer));
+    GstBuffer* buffer = i == 2 ? missing_frame() : to_buffer(pictures[i]);
+    one.filter.push(at(i * frame_time, buffer));
   }
   one.filter.send_eos();
   one.expect(pictures, 3, 0, 2);
@@ -138,8 +132,7 @@ TEST(test_missing_frames) {
   one.expect(pictures, 3, 3, 5);
 }
 
-// Times, flags and metas are those of the frame itself. Frames stay unchanged with a strength of 0,
-// but wait all the same.
+// Frames keep times, flags and metas; with strength 0 they wait unchanged.
 TEST(test_metas_and_unchanged_frames) {
   const auto pictures = film("GRAY8", 6);
   Film one(5, "GRAY8", {{"strength", "0"}});
@@ -176,8 +169,7 @@ TEST(test_late_frames) {
   one.filter.send_eos();
   for (int i = 0; i < 4; ++i) {
     const Owned<GstBuffer> out = one.filter.pull();
-    fail_unless_equals_uint64(GST_BUFFER_PTS(out),
-                              static_cast<guint64>(i < 2 ? i : i + 2) * frame_time);
+    fail_unless_equals_uint64(GST_BUFFER_PTS(out), (i < 2 ? i : i + 2) * frame_time);
     fail_unless_equals_int(GST_BUFFER_FLAG_IS_SET(out.get(), GST_BUFFER_FLAG_DISCONT), i == 2);
     expect_picture(from_buffer(out, format_named("GRAY8"), 29, 18), expected(pictures, i, 3, 0, 4),
                    "frame " + std::to_string(i));
@@ -212,7 +204,6 @@ TEST(test_latency) {
   fail_unless_equals_uint64(gst_harness_query_latency(one.filter.harness()), 10 * GST_MSECOND);
 }
 
-// An element that stops pushes nothing more, and begins anew when it starts.
 TEST(test_restart) {
   const auto pictures = film("GRAY8", 3);
   Film one(3);

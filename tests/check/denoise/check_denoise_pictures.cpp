@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares the pixels of cudadenoise with the definition where the strength follows the noise of
-// the frames, and tests the messages about both. fuzz_denoise compares pixels for random formats
-// and properties, and check_cuda for all formats.
+// Compares cudadenoise with the definition at automatic strength, and tests the messages.
 #include <cmath>
 #include <random>
 
@@ -19,8 +17,7 @@ Denoising automatic(double chroma_strength = -1) {
   return how;
 }
 
-/// A picture with edges, and with noise of about this deviation in all channels, except in the
-/// chroma of formats with a single plane.
+/// Edges and noise in all channels but the chroma of single-plane formats.
 Picture with_noise(const FormatSpec& format, double deviation, unsigned seed) {
   std::mt19937 random(seed);
   std::normal_distribution<double> normal(0, deviation / 255);
@@ -136,7 +133,6 @@ TEST(test_messages) {
       fail_unless(booleans_in(structure, "uncertain") == std::vector<bool>(expected.channels),
                   "%s: uncertain", expected.format);
       for (std::size_t c = 0; c < noise.size(); ++c) {
-        // Few blocks make a rough estimate.
         fail_unless(noise[c] > 6 && noise[c] < 16 && std::abs(used[c] - noise[c]) < 4,
                     "%s: a noise of %f, and %f in use", expected.format, noise[c], used[c]);
         const bool chroma = c > 0 && std::string(expected.format) == "I420";

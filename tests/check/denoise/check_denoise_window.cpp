@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that FrameWindow, whose frames arrive on one queue of the device and are searched on
-// another, overwrites no frame that may still be searched, and that frames that arrive wait for no
-// search that they need not wait for.
+// Tests that FrameWindow overwrites no frame that may still be searched, and that arriving frames
+// wait for no search without need.
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -16,15 +15,13 @@ using namespace cudavision;
 
 namespace {
 
-/// A queue of the CPU device. An event stands for the number of searches that had been enqueued
-/// when it was recorded.
+/// A queue of the CPU device. An event stands for the searches enqueued before it.
 class Queue final : public Device {
  public:
   explicit Queue(const int& searches) : searches_(searches) {}
 
   /// Returns the number of searches that have ended when the last wait_event() returns.
   int waited_for() const { return waited_for_; }
-  /// Where the last copy() went.
   const void* copied_to() const { return copied_to_; }
 
   DeviceKind kind() const noexcept override { return DeviceKind::cpu; }
@@ -92,7 +89,6 @@ class Stream {
       search();
     window_.begins_scene();
   }
-  /// A number that stands for a missing frame arrives, or is searched around.
   void miss() {
     missing_[arrived_++] = true;
     if (arrived_ - oldest_ > window_.radius())

@@ -19,8 +19,7 @@ const RegisteredElement row(ElementUnderTest{
       {{"I420"}, {{"frames", "4"}}, {"frames=4 must be odd", "3 or 5"}},
       {{"I420"}, {{"strength", "-0.5"}}, {"strength=-0.5", "0 to 255"}},
       {{"I420"}, {{"chroma-strength", "-0.25"}}, {"chroma-strength=-0.25", "0 to 255"}}}},
-    // A small search saves time, and the strength is large enough to change every picture of these
-    // tests.
+    // A small search is fast, and this strength changes every picture of these tests.
     {{"search-size", "5"}, {"patch-size", "3"}, {"strength", "60"}},
     {{"post-messages", "true"}},
     {"strength", "60"},

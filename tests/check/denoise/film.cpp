@@ -62,13 +62,12 @@ std::vector<Picture> neighbours_of(const std::vector<Picture>& pictures, int i, 
   for (int other = std::max(first, i - frames / 2); other < std::min(end, i + frames / 2 + 1);
        ++other)
     if (other != i)
-      neighbours.push_back(native(pictures[static_cast<std::size_t>(other)]));
+      neighbours.push_back(native(pictures[other]));
   return neighbours;
 }
 
 Picture expected(const std::vector<Picture>& pictures, int i, int frames, int first, int end) {
-  return denoised(pictures[static_cast<std::size_t>(i)], usual,
-                  neighbours_of(pictures, i, frames, first, end));
+  return denoised(pictures[i], usual, neighbours_of(pictures, i, frames, first, end));
 }
 
 Film::Film(int frames, const char* format, const Properties& more, const Size& size)
@@ -79,7 +78,7 @@ Film::Film(int frames, const char* format, const Properties& more, const Size& s
 
 void Film::push(const std::vector<Picture>& pictures, int first, int end) {
   for (int i = first; i < end; ++i)
-    fail_unless_equals_int(push(pictures[static_cast<std::size_t>(i)]), GST_FLOW_OK);
+    fail_unless_equals_int(push(pictures[i]), GST_FLOW_OK);
 }
 
 void Film::expect(const Picture& picture, const std::string& what) {

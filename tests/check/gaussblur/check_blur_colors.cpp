@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares the border colour of cudagaussblur in the samples of each format with values that were
-// calculated by hand from the formulas of ITU-R BT.601, BT.709 and BT.2020.
+// Compares cudagaussblur's border colour with hand-calculated BT.601, BT.709 and BT.2020 samples.
 #include "tests/check/common/definitions/blurdefinition.h"
 #include "tests/check/common/filterharness.h"
 
@@ -21,66 +20,62 @@ constexpr char bt709_full[] = "1:3:5:1";
 constexpr std::uint32_t white = 0xffffffff, black = 0xff000000, red = 0xffff0000,
                         green = 0xff00ff00, blue = 0xff0000ff, yellow = 0xffffff00;
 
-const std::vector<Case>& cases() {
-  static const std::vector<Case> list = {
-      {"I420", "bt601", white, {235, 128, 128}},
-      {"I420", "bt601", black, {16, 128, 128}},
-      {"I420", "bt601", red, {81, 90, 240}},
-      {"I420", "bt601", green, {145, 54, 34}},
-      {"I420", "bt601", blue, {41, 240, 110}},
-      {"YV12", "bt601", yellow, {210, 16, 146}},
-      {"NV12", "bt709", red, {63, 102, 240}},
-      {"NV21", "bt709", green, {173, 42, 26}},
-      {"NV12", "bt709", blue, {32, 240, 118}},
-      {"Y42B", "bt709", white, {235, 128, 128}},
-      {"Y444", bt601_full, red, {76, 85, 255}},
-      {"YUY2", bt601_full, green, {150, 44, 21}},
-      {"UYVY", bt601_full, blue, {29, 255, 107}},
-      {"Y444", bt601_full, yellow, {226, 1, 149}},  // U is 0.5, a tie, which rounds up
-      {"YUY2", bt709_full, red, {54, 99, 255}},
-      {"Y444", bt709_full, green, {182, 30, 12}},
-      {"P010_10LE", "bt709", red, {250, 409, 960}},
-      {"I420_10LE", bt709_full, red, {217, 395, 1023}},
-      {"P010_10LE", "bt2020-10", red, {294, 387, 960}},
-      {"I420_10LE", "bt709", white, {940, 512, 512}},
-      // Without colorimetry, standard definition means BT.601 in limited range, and gray full
-      // range.
-      {"I420", nullptr, red, {81, 90, 240}},
-      {"GRAY8", nullptr, red, {76}},
-      {"GRAY8", nullptr, white, {255}},
-      {"GRAY8", "bt709", red, {63}},
-      {"GRAY8", bt709_full, green, {182}},
-      {"GRAY16_LE", nullptr, white, {65535}},
-      {"GRAY16_LE", nullptr, red, {19595}},
-      {"GRAY16_LE", "bt601", white, {60160}},
-      {"RGB", nullptr, 0xff123456, {0x12, 0x34, 0x56}},
-      {"BGR", nullptr, 0xff123456, {0x12, 0x34, 0x56}},
-      {"RGBx", nullptr, 0x00123456, {0x12, 0x34, 0x56}},
-      {"BGRx", nullptr, 0x00123456, {0x12, 0x34, 0x56}},
-      {"xRGB", nullptr, 0x80123456, {0x12, 0x34, 0x56}},
-      {"xBGR", nullptr, 0x80123456, {0x12, 0x34, 0x56}},
-      {"RGBA", nullptr, 0x80123456, {0x12, 0x34, 0x56, 0x80}},
-      {"BGRA", nullptr, 0x80123456, {0x12, 0x34, 0x56, 0x80}},
-      {"ARGB", nullptr, 0x01123456, {0x12, 0x34, 0x56, 0x01}},
-      {"ABGR", nullptr, 0xfe123456, {0x12, 0x34, 0x56, 0xfe}},
-      {"GBR", nullptr, 0xff123456, {0x12, 0x34, 0x56}},
-      {"RGBP", nullptr, 0xff123456, {0x12, 0x34, 0x56}},
-      {"BGRP", nullptr, 0xff123456, {0x12, 0x34, 0x56}},
-      {"VUYA", "bt601", 0x40ff0000, {81, 90, 240, 64}},
-      {"P012_LE", "bt709", white, {3760, 2048, 2048}},
-      {"I420_12LE", bt601_full, black, {0, 2048, 2048}},
-      {"Y444_16LE", "bt601", white, {60160, 32768, 32768}},
-      {"GRAY16_BE", nullptr, red, {19595}},
-      {"GBR_12LE", nullptr, 0xff0133ff, {16, 819, 4095}},
-      {"ARGB64_LE", nullptr, 0x80ff3300, {65535, 13107, 0, 32896}},
-      {"RGBA64_LE", nullptr, 0x80ff3300, {65535, 13107, 0, 32896}},
-      // 2 bits of alpha, of 0, 85, 170 or 255
-      {"RGB10A2_LE", nullptr, 0x80123456, {72, 209, 345, 2}},
-      {"BGR10A2_LE", nullptr, 0x2a123456, {72, 209, 345, 0}},
-      {"BGR10A2_LE", nullptr, 0x2b123456, {72, 209, 345, 1}},
-  };
-  return list;
-}
+const std::vector<Case> cases = {
+    {"I420", "bt601", white, {235, 128, 128}},
+    {"I420", "bt601", black, {16, 128, 128}},
+    {"I420", "bt601", red, {81, 90, 240}},
+    {"I420", "bt601", green, {145, 54, 34}},
+    {"I420", "bt601", blue, {41, 240, 110}},
+    {"YV12", "bt601", yellow, {210, 16, 146}},
+    {"NV12", "bt709", red, {63, 102, 240}},
+    {"NV21", "bt709", green, {173, 42, 26}},
+    {"NV12", "bt709", blue, {32, 240, 118}},
+    {"Y42B", "bt709", white, {235, 128, 128}},
+    {"Y444", bt601_full, red, {76, 85, 255}},
+    {"YUY2", bt601_full, green, {150, 44, 21}},
+    {"UYVY", bt601_full, blue, {29, 255, 107}},
+    {"Y444", bt601_full, yellow, {226, 1, 149}},  // U is 0.5, a tie, which rounds up
+    {"YUY2", bt709_full, red, {54, 99, 255}},
+    {"Y444", bt709_full, green, {182, 30, 12}},
+    {"P010_10LE", "bt709", red, {250, 409, 960}},
+    {"I420_10LE", bt709_full, red, {217, 395, 1023}},
+    {"P010_10LE", "bt2020-10", red, {294, 387, 960}},
+    {"I420_10LE", "bt709", white, {940, 512, 512}},
+    // Without colorimetry: BT.601 in limited range for YUV, full range for gray.
+    {"I420", nullptr, red, {81, 90, 240}},
+    {"GRAY8", nullptr, red, {76}},
+    {"GRAY8", nullptr, white, {255}},
+    {"GRAY8", "bt709", red, {63}},
+    {"GRAY8", bt709_full, green, {182}},
+    {"GRAY16_LE", nullptr, white, {65535}},
+    {"GRAY16_LE", nullptr, red, {19595}},
+    {"GRAY16_LE", "bt601", white, {60160}},
+    {"RGB", nullptr, 0xff123456, {0x12, 0x34, 0x56}},
+    {"BGR", nullptr, 0xff123456, {0x12, 0x34, 0x56}},
+    {"RGBx", nullptr, 0x00123456, {0x12, 0x34, 0x56}},
+    {"BGRx", nullptr, 0x00123456, {0x12, 0x34, 0x56}},
+    {"xRGB", nullptr, 0x80123456, {0x12, 0x34, 0x56}},
+    {"xBGR", nullptr, 0x80123456, {0x12, 0x34, 0x56}},
+    {"RGBA", nullptr, 0x80123456, {0x12, 0x34, 0x56, 0x80}},
+    {"BGRA", nullptr, 0x80123456, {0x12, 0x34, 0x56, 0x80}},
+    {"ARGB", nullptr, 0x01123456, {0x12, 0x34, 0x56, 0x01}},
+    {"ABGR", nullptr, 0xfe123456, {0x12, 0x34, 0x56, 0xfe}},
+    {"GBR", nullptr, 0xff123456, {0x12, 0x34, 0x56}},
+    {"RGBP", nullptr, 0xff123456, {0x12, 0x34, 0x56}},
+    {"BGRP", nullptr, 0xff123456, {0x12, 0x34, 0x56}},
+    {"VUYA", "bt601", 0x40ff0000, {81, 90, 240, 64}},
+    {"P012_LE", "bt709", white, {3760, 2048, 2048}},
+    {"I420_12LE", bt601_full, black, {0, 2048, 2048}},
+    {"Y444_16LE", "bt601", white, {60160, 32768, 32768}},
+    {"GRAY16_BE", nullptr, red, {19595}},
+    {"GBR_12LE", nullptr, 0xff0133ff, {16, 819, 4095}},
+    {"ARGB64_LE", nullptr, 0x80ff3300, {65535, 13107, 0, 32896}},
+    {"RGBA64_LE", nullptr, 0x80ff3300, {65535, 13107, 0, 32896}},
+    // 2 bits of alpha, of 0, 85, 170 or 255
+    {"RGB10A2_LE", nullptr, 0x80123456, {72, 209, 345, 2}},
+    {"BGR10A2_LE", nullptr, 0x2a123456, {72, 209, 345, 0}},
+    {"BGR10A2_LE", nullptr, 0x2b123456, {72, 209, 345, 1}},
+};
 
 std::vector<Component> components_of(const FormatSpec& format) {
   std::vector<Component> list;
@@ -113,10 +108,9 @@ std::string described(const Case& color) {
 
 }  // namespace
 
-// At the largest sigma, a single pixel has so little weight that the output is the border. With 16
-// bits it could still contribute one level, so there the pixel already has the border's colour.
+// At the largest sigma the output is the border; at 16 bits a pixel could add one level.
 TEST(test_colors) {
-  for (const Case& color : cases()) {
+  for (const Case& color : cases) {
     const FormatSpec& format = format_named(color.format);
     std::vector<int> opposite = color.samples;
     for (int& sample : opposite)
@@ -137,7 +131,6 @@ TEST(test_colors) {
   }
 }
 
-// When the colorimetry in the caps changes, the same colour gets other samples.
 TEST(test_color_follows_caps) {
   const FormatSpec& format = format_named("I420");
   FilterHarness filter("cudagaussblur",

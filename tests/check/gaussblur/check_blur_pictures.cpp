@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests controlled properties of cudagaussblur, and interlaced frames, of which it blurs each field
-// as a separate picture, in every plane. fuzz_gaussblur compares the pixels with the definition,
-// for random formats, properties and regions, and check_cuda for all formats.
+// Tests controlled properties of cudagaussblur, and interlaced frames: fields are pictures.
 #include <gst/video/video.h>
 
 #include <algorithm>
@@ -26,7 +24,6 @@ std::string caps_more(const FormatSpec& format, const char* mode) {
   return colorimetry(format, false) + ", interlace-mode=" + mode;
 }
 
-/// Processes the picture in a buffer with the given flags.
 Picture process_flagged(FilterHarness& filter, const Picture& picture, guint flags) {
   GstBuffer* in = to_buffer(picture);
   GST_BUFFER_FLAG_SET(in, flags);
@@ -46,7 +43,6 @@ Picture field_of(const Picture& picture, int field) {
   return result;
 }
 
-/// Counts CAPS events and ALLOCATION queries on the element's source pad.
 class Negotiations {
  public:
   explicit Negotiations(FilterHarness& filter)
@@ -57,8 +53,6 @@ class Negotiations {
                                                               GST_PAD_PROBE_TYPE_PUSH),
                                  on_pad, this, nullptr)) {}
   ~Negotiations() { gst_pad_remove_probe(pad_, probe_); }
-  Negotiations(const Negotiations&) = delete;
-  Negotiations& operator=(const Negotiations&) = delete;
 
   int caps = 0;
   int allocations = 0;
@@ -79,8 +73,7 @@ class Negotiations {
 
 }  // namespace
 
-// A GstControlSource moves sigma from sharpening to blurring, without renegotiation and without
-// allocating more memory. At sigma 0 the element pushes the input buffers.
+// Sigma moves from sharpening to blurring without renegotiation and without more memory.
 TEST(test_controlled_sigma) {
   constexpr int frames = 41;
   const FormatSpec& format = format_named("NV12");
@@ -91,7 +84,7 @@ TEST(test_controlled_sigma) {
   control(filter.element(), "sigma", Curve::line, {{0, -4}, {(frames - 1) * GST_SECOND, 4}});
   filter.accept_caps(format, 50, 38, colorimetry(format, false));
   for (int i = 0; i < frames; ++i) {
-    const Owned<GstBuffer> in(at(static_cast<GstClockTime>(i) * GST_SECOND, to_buffer(picture)));
+    const Owned<GstBuffer> in(at(i * GST_SECOND, to_buffer(picture)));
     const Owned<GstBuffer> out = filter.process(gst_buffer_ref(in));
     Blur how;
     g_object_get(filter.element(), "sigma", &how.sigma, nullptr);
@@ -114,8 +107,6 @@ TEST(test_controlled_sigma) {
                          0);
 }
 
-/* Interlaced frames */
-
 // A frame gives the same result as its two fields sent as separate pictures.
 TEST(test_fields_are_pictures) {
   for (const char* name : {"GRAY8", "NV12", "I420", "YUY2", "Y42B", "RGBA", "P010_10LE", "GBR"}) {
@@ -133,8 +124,7 @@ TEST(test_fields_are_pictures) {
   }
 }
 
-// In mixed streams, the flags of each buffer decide whether it is interlaced. In all other streams,
-// the caps decide, whatever the flags say.
+// In mixed streams the buffers' flags decide about interlacing, in others the caps.
 TEST(test_flags_and_caps) {
   constexpr guint interlaced = GST_VIDEO_BUFFER_FLAG_INTERLACED, tff = GST_VIDEO_BUFFER_FLAG_TFF,
                   rff = GST_VIDEO_BUFFER_FLAG_RFF;

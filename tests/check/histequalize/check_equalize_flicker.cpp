@@ -2,7 +2,6 @@
 // Tests how much less videos flicker with smoothing-time of cudahistequalize.
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <numeric>
 #include <random>
 
@@ -14,7 +13,6 @@ using namespace check;
 
 namespace {
 
-/// Returns the mean change from one number to the next.
 double mean_change(const std::vector<double>& numbers) {
   double sum = 0;
   for (std::size_t i = 1; i < numbers.size(); ++i)
@@ -68,7 +66,6 @@ TEST(test_pumping_exposure) {
 
 namespace {
 
-/// The part of a launch line that cuts a lawn that nobody walks on out of the street.
 constexpr char crop[] = " ! videocrop left=0 right=628 top=360 bottom=36 ! fakesink name=";
 
 double mean_of_lawn(GstBuffer* frame) {
@@ -79,9 +76,8 @@ double mean_of_lawn(GstBuffer* frame) {
 
 }  // namespace
 
-// People who walk through the street change the histogram. The lawn must not change with it. It
-// does change more than in the source, because tables that raise the contrast do so with the
-// source's changes as well: smoothing must come close to tables that never change.
+// The lawn must not change with people who walk by, nearly as little as with tables that never
+// change.
 TEST(test_lawn, .times(2).unless(unless_street()).unless(unless_sanitized())) {
   const std::string method = index == 1 ? "clahe" : "equalize";
   struct Branch {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the element messages of cudahistequalize: which frames have one, their order, the time by
-// which they must be posted, and their fields.
+// Tests the messages of cudahistequalize: which frames have one, their order, time and fields.
 #include <cmath>
 #include <random>
 
@@ -11,10 +10,6 @@
 using namespace check;
 
 namespace {
-
-const FormatSpec& gray() {
-  return format_named("GRAY8");
-}
 
 /// Counts the messages that have been posted by the time an event of one type arrives downstream.
 struct CountAtEvent {
@@ -33,7 +28,6 @@ struct CountAtEvent {
   }
 };
 
-/// Expects exactly one element message, with the statistics of the picture.
 void expect_one_message(MessageLog& log, const Picture& picture) {
   const std::vector<Owned<GstMessage>> messages = log.take(GST_MESSAGE_ELEMENT);
   fail_unless_equals_int(messages.size(), 1);
@@ -116,7 +110,6 @@ TEST(test_interval) {
                                     800 * GST_MSECOND, 1000 * GST_MSECOND}));
 }
 
-// A new interval takes effect with the next frame.
 TEST(test_interval_changed_while_playing) {
   FilterHarness filter{{"post-messages", "true"}};
   filter.accept_caps(gray(), 20, 10);
@@ -130,7 +123,6 @@ TEST(test_interval_changed_while_playing) {
                                                                3 * GST_SECOND, 8 * GST_SECOND}));
 }
 
-// The messages of both frames are posted before whatever follows them.
 TEST(test_posted_before_other_events) {
   for (const GstEventType type : {GST_EVENT_EOS, GST_EVENT_CAPS, GST_EVENT_SEGMENT}) {
     FilterHarness filter{{"post-messages", "true"}};
@@ -180,7 +172,6 @@ TEST(test_discarded_by_flush) {
   fail_unless((take_timestamps(filter) == std::vector<guint64>{2500 * GST_MSECOND}));
 }
 
-// The histogram counts the input's luminance, whatever the element does to the picture.
 TEST(test_statistics, .times(formats().size())) {
   const FormatSpec& format = format_number(index);
   FilterHarness filter{{"post-messages", "true"}, {"tiles-x", "3"}, {"tiles-y", "2"}};
@@ -199,7 +190,6 @@ TEST(test_statistics, .times(formats().size())) {
     }
 }
 
-// Frames in CUDA memory are counted on the GPU, even if the element does nothing else.
 TEST(test_statistics_of_a_second_element) {
   const std::string element = "cudahistequalize strength=0 backend=" + test_backend();
   const std::string memory = testing_cuda() ? "video/x-raw(memory:CUDAMemory)" : "video/x-raw";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the messages of cudahistequalize where one thread counts frames and another posts: their
-// order, and what sync handlers of the bus may do. The device is the CPU, whose work has always
-// arrived, so that only the threads decide what is pending.
+// Tests the messages of cudahistequalize where one thread counts and another posts: order and sync
+// handlers. The CPU's work is always complete, so only the threads matter.
 #include <atomic>
 #include <future>
 #include <thread>
@@ -51,7 +50,6 @@ class Posting {
     messages_.read_back(times, nullptr);
   }
 
-  /// Returns the timestamps of the messages whose handlers have returned.
   std::vector<guint64> posted() {
     const std::lock_guard lock(mutex_);
     return posted_;

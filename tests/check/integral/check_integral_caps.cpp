@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the caps of cudaintegral: those of tensors and of pictures, which peer gets which, and
-// those that it refuses.
+// Tests the caps of cudaintegral: tensors, pictures, the choice between them, and refusals.
 #include <gst/video/video.h>
 
 #include "tests/check/common/outputcaps.h"
@@ -11,8 +10,7 @@ using namespace check;
 
 namespace {
 
-// These caps come from NNStreamer's tensor_typedef.h: GST_TENSORS_CAP_DEFAULT, and the caps of its
-// elements that accept tensors of any format.
+// From NNStreamer's tensor_typedef.h, and the caps of its elements that accept any tensors.
 constexpr char nnstreamer_static[] =
     "other/tensors, format = (string) static, num_tensors = (int) [ 1, 16 ], "
     "framerate = (fraction) [ 0, max ]";
@@ -20,7 +18,6 @@ constexpr char nnstreamer_any[] =
     "other/tensors, format = (string) { static, flexible, sparse }, "
     "framerate = (fraction) [ 0, max ]";
 
-/// Pushes a frame that the element must refuse. Returns the text of the error.
 std::string expect_refusal(FilterHarness& filter, const FormatSpec& format, int width, int height) {
   filter.send_caps(caps_of(format, width, height));
   const GstFlowReturn flow = filter.push(gst_buffer_new_allocate(nullptr, 64, nullptr));
@@ -30,8 +27,6 @@ std::string expect_refusal(FilterHarness& filter, const FormatSpec& format, int 
   return filter.messages().text(GST_MESSAGE_ERROR);
 }
 
-/// Runs a pipeline of two frames, whose launch line ends with `rest`, and calls `what` with the
-/// output caps of cudaintegral.
 template <class What>
 void with_output_caps(const std::string& rest, What what) {
   run_pipeline(
@@ -46,8 +41,6 @@ void with_output_caps(const std::string& rest, What what) {
 }
 
 }  // namespace
-
-/* Tensors */
 
 TEST(test_nnstreamer_template) {
   const Owned<GstElement> element = new_element("cudaintegral");
@@ -70,7 +63,6 @@ TEST(test_nnstreamer_template) {
   }
 }
 
-/// True if a pad or its template has tensors in CUDA memory among its caps.
 bool has_cuda_tensors(const GstCaps* caps) {
   return gst_caps_can_intersect(caps, caps_from("other/tensors(memory:CUDAMemory)").get());
 }
@@ -138,7 +130,6 @@ TEST(test_any_peer_gets_the_tensor) {
         });
 }
 
-// The element prefers tensors to pictures, whichever downstream lists first.
 TEST(test_tensor_rather_than_picture) {
   for (const char* sink_caps : {"video/x-raw; other/tensors", "other/tensors; video/x-raw",
                                 "video/x-raw(memory:CUDAMemory); video/x-raw; other/tensors"}) {
@@ -150,7 +141,6 @@ TEST(test_tensor_rather_than_picture) {
   }
 }
 
-// Fixed dimensions of the tensor determine the size of the frames.
 TEST(test_size_from_dimensions) {
   for (bool same_size : {false, true}) {
     FilterHarness filter("cudaintegral", Integral{Output::sum, same_size}.properties());
@@ -212,17 +202,12 @@ TEST(test_launch_lines) {
   // The source adopts the size that the tensor requires.
   run_pipeline(
       "videotestsrc num-buffers=2 ! cudaintegral name=e ! other/tensors,dimensions=(string)"
-      "1:101:51:1 ! fakesink",
-      [](GstElement*) {});
+      "1:101:51:1 ! fakesink");
   run_pipeline(
       "videotestsrc num-buffers=2 ! cudaintegral name=e table-layout=same-size ! "
-      "video/x-raw,width=101,height=51 ! fakesink",
-      [](GstElement*) {});
+      "video/x-raw,width=101,height=51 ! fakesink");
 }
 
-/* Pictures */
-
-// The output keeps the caps fields that still apply to a gray picture and drops the others.
 TEST(test_picture_caps) {
   const Properties sum = Integral{Output::sum}.properties(),
                    same = Integral{Output::sum, true}.properties(),
@@ -254,8 +239,7 @@ TEST(test_picture_caps) {
            OutputCaps{sum, "format=RGB, width=7, height=3, framerate=25/1",
                       ", format=(string){ GRAY16_LE, GRAY8 }",
                       "format=GRAY8, width=8, height=4, framerate=25/1"},
-           // A mean has the range of the samples. For YUV without colorimetry this is the limited
-           // range.
+           // A mean has the samples' range: for YUV without colorimetry the limited one.
            OutputCaps{mean, "format=P010_10LE, width=8, height=8, framerate=25/1", "",
                       "format=GRAY16_LE, width=8, height=8, framerate=25/1, colorimetry=bt601"},
            OutputCaps{mean, "format=I420, width=8, height=8, framerate=25/1, colorimetry=1:4:16:4",
@@ -270,7 +254,6 @@ TEST(test_picture_caps) {
     expect_output_caps("cudaintegral", expected);
 }
 
-// The element offers to upstream only what downstream accepts.
 TEST(test_pictures_that_downstream_takes) {
   const auto expect = [](const Integral& how, const char* downstream,
                          const std::vector<const char*>& possible,
@@ -313,8 +296,6 @@ TEST(test_system_memory_unless_named) {
                                      "%s for: %s", text.c_str(), sink);
                        });
 }
-
-/* Refused caps */
 
 TEST(test_too_large_for_a_picture) {
   for (const auto& [width, height] : {std::pair{65535, 2}, std::pair{2, 65535}}) {

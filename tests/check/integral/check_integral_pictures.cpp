@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the buffers of cudaintegral, their memory, and the reaction to bad and missing frames.
-// fuzz_integral compares all outputs, as tensors and as pictures, with the definition, for random
-// formats and properties.
+// Tests the buffers of cudaintegral, their memory, and bad and missing frames.
 #include <gst/video/gstvideometa.h>
-
-#include <iterator>
 
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/pictures/tensors.h"
@@ -18,7 +14,6 @@ Integral table(Output output, bool same_size = false, ElementType type = Element
   return {output, same_size, type};
 }
 
-/// Calls `what` with every kind of table in both layouts.
 template <class What>
 void for_each_table(What what) {
   for (Output output : all_tables)
@@ -26,12 +21,10 @@ void for_each_table(What what) {
       what(table(output, same_size));
 }
 
-/// Makes a picture whose samples are all as large as the format allows.
 Picture brightest(const FormatSpec& format, int width, int height) {
   return picture_with(format, width, height, [&](int, int, int) { return format.peak(); });
 }
 
-/// Returns the element type in the output caps.
 std::string type_out(FilterHarness& filter) {
   const Owned<GstCaps> caps = current_caps(filter.sink_pad());
   const gchar* type = gst_structure_get_string(gst_caps_get_structure(caps, 0), "types");
@@ -53,7 +46,6 @@ TEST(test_tables_in_cuda_memory, .unless(unless_testing_cuda())) {
         for (const Size& size :
              {Size{1, 1}, Size{1, 37}, Size{41, 1}, Size{33, 31}, Size{131, 6}, Size{301, 233}}) {
           filter.accept_caps(format, size.width, size.height, colorimetry(format, false));
-          // The later ones come in buffers that return to the pool.
           for (unsigned seed : {1u, 2u, 3u}) {
             const Picture picture =
                 make_picture(format, size.width, size.height, Content::random, seed);
@@ -104,8 +96,6 @@ TEST(test_automatic_type) {
   }
 }
 
-/* Buffers */
-
 TEST(test_timestamps_flags_metas) {
   const gchar* no_tags[] = {nullptr};
   gst_meta_register_custom("CheckIntegralUntagged", no_tags, nullptr, nullptr, nullptr);
@@ -146,7 +136,6 @@ TEST(test_missing_frame_passes) {
   fail_unless(GST_BUFFER_FLAG_IS_SET(out.get(), GST_BUFFER_FLAG_GAP));
 }
 
-// A bad frame causes an error, and the next good one is processed as usual.
 TEST(test_short_buffer) {
   const FormatSpec& format = format_named("NV12");
   FilterHarness filter("cudaintegral");
@@ -192,7 +181,6 @@ TEST(test_pool_of_downstream) {
   }
 }
 
-// Frames come alternately from two CUDA contexts, and the tables follow them.
 TEST(test_tables_of_several_contexts, .unless(unless_testing_cuda())) {
   const FormatSpec& format = format_named("GRAY8");
   const auto new_uploader = [&] {
@@ -216,7 +204,6 @@ TEST(test_tables_of_several_contexts, .unless(unless_testing_cuda())) {
   }
 }
 
-// The input comes from another element, and in CUDA memory when CUDA is tested.
 TEST(test_behind_another_element, .times(formats().size())) {
   const FormatSpec& format = format_number(index);
   const std::string feature = testing_cuda() ? "video/x-raw(memory:CUDAMemory)" : "video/x-raw";

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that cudapixelate uncovers nothing. fuzz_pixelate compares its pixels with the definition,
-// for random formats, properties and regions, and check_cuda for all formats.
+// Tests that cudapixelate uncovers nothing.
 #include "tests/check/common/definitions/pixelatedefinition.h"
 #include "tests/check/common/filterharness.h"
 
 using namespace check;
 
-// Invalid settings do not uncover a picture that is hidden.
 TEST(test_impossible_settings_uncover_nothing) {
   const FormatSpec& format = format_named("I420");
   const Pixelation how{false, 8, 0xff000000, true};

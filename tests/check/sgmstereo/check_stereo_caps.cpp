@@ -10,10 +10,6 @@ using namespace check;
 
 namespace {
 
-const FormatSpec& gray() {
-  return format_named("GRAY8");
-}
-
 bool fits(GstCaps* caps, const std::string& text) {
   return gst_caps_can_intersect(caps, caps_from(text).get());
 }
@@ -22,7 +18,6 @@ const char* format_in(GstCaps* caps) {
   return gst_structure_get_string(gst_caps_get_structure(caps, 0), "format");
 }
 
-/// filter: what the peer can send; everything if it is empty.
 Owned<GstCaps> query_caps(const StereoHarness& stereo, const char* pad,
                           const std::string& filter = "") {
   const Owned<GstCaps> caps(filter.empty() ? nullptr : gst_caps_from_string(filter.c_str()));
@@ -51,8 +46,7 @@ TEST(test_sink_offers) {
                   "%s does not take %s", pad, format.name);
 }
 
-// Once one pad has caps, the other one offers frames of that size and depth only to a peer that can
-// send some.
+// Once one pad has caps, the other offers that size and depth, if its peer can send it.
 TEST(test_size_of_the_other_pad) {
   for (bool left_first : {true, false}) {
     for (const FormatSpec& format : formats()) {
@@ -164,10 +158,8 @@ TEST(test_nothing_for_downstream) {
     stereo.accept_gray();
     stereo.push_pair(0);
     // A photograph has no second frame whose flow return would tell.
-    stereo.wait_for_error();
-    expect_words(stereo.messages().text(GST_MESSAGE_ERROR),
-                 {"pad src", "offered: video/x-raw", "format=(string)GRAY16_LE", "width=(int)32",
-                  "videoconvert ! videoscale"});
+    stereo.expect_error({"pad src", "offered: video/x-raw", "format=(string)GRAY16_LE",
+                         "width=(int)32", "videoconvert ! videoscale"});
     fail_unless_equals_int(stereo.flow_after_stop(), GST_FLOW_NOT_NEGOTIATED);
     fail_unless(gst_harness_try_pull(stereo.left()) == nullptr);
     fail_unless_equals_int(stereo.messages().complaints(), 1);
@@ -183,24 +175,19 @@ TEST(test_nothing_for_downstream_in_cuda_memory,
                                   "video/x-raw(memory:CUDAMemory), format=GRAY16_LE");
     stereo.accept_gray();
     stereo.push_pair(0);
-    stereo.wait_for_error();
-    const std::string text = stereo.messages().text(GST_MESSAGE_ERROR);
-    expect_words(text, {"pad " + std::string(pad),
-                        built_with_cuda() ? "set backend=cuda" : "videoconvert ! videoscale"});
+    stereo.expect_error({"pad " + std::string(pad),
+                         built_with_cuda() ? "set backend=cuda" : "videoconvert ! videoscale"});
     fail_unless_equals_int(stereo.messages().complaints(), 1);
   }
 }
 
 // Downstream wants other caps in mid-stream, which src does not have.
 TEST(test_nothing_for_downstream_any_more) {
-  StereoHarness stereo;
-  stereo.accept_gray();
-  stereo.process_at(0);
+  PlayingStereo stereo;
   stereo.accept_downstream("video/x-raw, format=NV12");
   gst_harness_push_upstream_event(stereo.left(), gst_event_new_reconfigure());
   stereo.push_pair(40 * ms);
-  stereo.wait_for_error();
-  expect_words(stereo.messages().text(GST_MESSAGE_ERROR), {"pad src", "videoconvert"});
+  stereo.expect_error({"pad src", "videoconvert"});
   fail_unless_equals_int(stereo.flow_after_stop(), GST_FLOW_NOT_NEGOTIATED);
 }
 
@@ -215,8 +202,7 @@ TEST(test_data_without_caps) {
       fail_unless_equals_int(
           gst_harness_push(harness, gst_buffer_new_allocate(nullptr, 64, nullptr)),
           GST_FLOW_NOT_NEGOTIATED);
-    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 1);
-    expect_words(stereo.messages().text(GST_MESSAGE_ERROR), {"without caps", "decodebin"});
+    stereo.messages().expect_one(GST_MESSAGE_ERROR, {"without caps", "decodebin"});
   }
 }
 
@@ -305,8 +291,7 @@ TEST(test_unequal) {
       gst_harness_push(harness, gst_buffer_new_allocate(nullptr, info.size, nullptr));
       gst_harness_push_event(harness, gst_event_new_eos());
     }
-    stereo.wait_for_error();
-    expect_words(stereo.messages().text(GST_MESSAGE_ERROR), c.words);
+    stereo.expect_error(c.words);
     fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 1);
     fail_unless(gst_harness_try_pull(stereo.left()) == nullptr);
   }
@@ -340,8 +325,7 @@ TEST(test_refused_caps) {
       for (int sent = 0; sent < 2; ++sent)
         fail_unless(!stereo.send_caps(left ? stereo.left() : stereo.right(), caps), "accepted: %s",
                     caps.c_str());
-      fail_unless_equals_int(stereo.messages().complaints(), 1);
-      expect_words(stereo.messages().text(GST_MESSAGE_ERROR), {word});
+      stereo.messages().expect_one(GST_MESSAGE_ERROR, {word});
       stereo.accept_gray();
       stereo.process_at(0);
     }

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests what cudasgmstereo says about its pictures and settings: the element message with figures,
-// and each warning. No warning may come for good pairs.
+// Tests the element message of cudasgmstereo and its warnings, none of which good pairs may cause.
 #include <locale.h>
 
-#include <algorithm>
 #include <clocale>
 #include <cmath>
 #include <filesystem>
 
 #include "tests/check/common/messagelog.h"
-#include "tests/check/common/padsharness.h"
 #include "tests/check/common/pictures/photographs.h"
 #include "tests/check/common/pipelines.h"
 #include "tests/check/common/stereoharness.h"
+#include "tests/check/common/streams/padsharness.h"
 #include "tests/check/sgmstereo/wallpairs.h"
 
 using namespace check;
@@ -57,8 +55,6 @@ std::string unless_commas() {
 
 }  // namespace
 
-/* Messages */
-
 TEST(test_figures) {
   for (const char* format : {"GRAY8", "I420", "P010_10LE", "RGB", "GRAY16_LE"})
     for (const char* output : {"disparity", "confidence"})
@@ -82,7 +78,6 @@ TEST(test_figures) {
         guint blocks = 0;
         fail_unless(gst_structure_get_uint(figures, "blocks", &blocks) && blocks >= 50,
                     "%s: %u blocks", format, blocks);
-        // Beyond the disparity of the wall, the left columns have no partner.
         const double known = number_in(figures, "known");
         fail_unless(known > 0.8 && known < 0.97, "%s: %f are known", format, known);
         fail_unless(number_in(figures, "at-range-end") < 0.01);
@@ -94,8 +89,7 @@ TEST(test_figures) {
       }
 }
 
-// By default there is one message per second of running time, beginning with the first pair. Flat
-// pictures have no vertical offset.
+// One message per second of running time, from the first pair on.
 TEST(test_interval) {
   struct Case {
     const char* interval;
@@ -130,9 +124,7 @@ TEST(test_flat_pictures_have_no_vertical_offset) {
 
 // The property is live. After a flush, messages begin anew.
 TEST(test_interval_while_playing) {
-  StereoHarness stereo(inspecting());
-  stereo.accept_gray();
-  stereo.process_at(0);
+  PlayingStereo stereo(inspecting());
   stereo.process_at(500 * ms);
   stereo.set("diagnostics-interval", "500000000");
   stereo.process_at(540 * ms);
@@ -165,8 +157,6 @@ TEST(test_packed_frames) {
   expect_words(stereo.messages().text(GST_MESSAGE_WARNING), {"exchanged", "right-view-first"});
 }
 
-/* Warnings */
-
 TEST(test_good_pairs) {
   for (const char* format : {"GRAY8", "YUY2", "I420_10LE", "BGRx"})
     expect_no_warning(wall(format_named(format)));
@@ -181,7 +171,6 @@ TEST(test_swapped) {
   for (const char* minimum : {"0", "-4"}) {
     const std::string text = warning_for({pair.right, pair.left}, {{"min-disparity", minimum}});
     expect_words(text, {"exchanged", "sink_left", "sink_right"});
-    // Negative disparities would hide the mistake.
     fail_unless(text.find("min-disparity") == std::string::npos, "%s", text.c_str());
   }
 }
@@ -212,8 +201,7 @@ TEST(test_nothing_in_common) {
                                             "same scene", "need a calibration"});
 }
 
-// Half of the picture lies at the end of the range. Only the map shows it, because no block has
-// texture in both directions there, or has it beyond the range.
+// Half of the picture is at the range's end, which only the map shows.
 TEST(test_map_at_its_end) {
   const Picture left = noise_picture(gray(), width, height, 1);
   const Picture near = shifted(left, 31), far = shifted(left, 5);
@@ -270,7 +258,6 @@ TEST(test_decimal_point_in_other_languages, .unless(unless_commas())) {
   std::setlocale(LC_NUMERIC, "C");
 }
 
-// Depth on a pad of its own counts, too.
 TEST(test_saturated_depth_on_request) {
   PadsHarness stereo(inspecting({{"focal-length", "1000"}, {"baseline", "1200"}}));
   stereo.open("depth");
@@ -296,11 +283,9 @@ TEST(test_confirmation) {
   send(photographs, bad, 1);
   fail_unless_equals_int(photographs.messages().complaints(), 0);
   send_eos(photographs);
-  fail_unless_equals_int(photographs.messages().count(GST_MESSAGE_WARNING), 1);
-  expect_words(photographs.messages().text(GST_MESSAGE_WARNING), {"exchanged"});
+  photographs.messages().expect_one(GST_MESSAGE_WARNING, {"exchanged"});
 }
 
-// A warning comes again after a restart.
 TEST(test_restart) {
   const Pair good = wall();
   StereoHarness stereo(inspecting());
@@ -312,12 +297,9 @@ TEST(test_restart) {
   }
 }
 
-/* Pairing */
-
 namespace {
 
-/// Returns the texts of the warnings about frames at 25 per second that are `apart` from each
-/// other.
+/// Returns the warnings for 25 frames per second that are `apart` from each other.
 std::string pairing_warning(const char* max_skew, GstClockTime apart, int count) {
   StereoHarness stereo(Properties{{"max-skew", max_skew}});
   stereo.run(frames_from(GST_SECOND, count), frames_from(GST_SECOND + apart, count));
@@ -347,11 +329,8 @@ TEST(test_small_max_skew_again) {
   fail_unless_equals_int(stereo.messages().complaints(), 0);
 }
 
-/* Photographs */
-
 namespace {
 
-/// A pair of photographs takes a processor up to half a minute under a sanitizer.
 std::string unless_slow() {
 #if defined(CUDAVISION_TEST_SANITIZED) || defined(__SANITIZE_THREAD__)
   return "a sanitizer makes this too slow";
@@ -360,7 +339,6 @@ std::string unless_slow() {
 #endif
 }
 
-/// Runs two photographs through a pipeline, and returns the texts of its warnings.
 std::string warnings_for(const std::string& left, const std::string& right,
                          const std::string& decoder, int disparities) {
   const auto branch = [&](const std::string& file, const char* pad) {

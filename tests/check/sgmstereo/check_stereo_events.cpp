@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that events and queries are right on all source pads of cudasgmstereo, and that each pair
-// has the same description on them.
+// Tests events, queries and the metadata of pairs on all source pads of cudasgmstereo.
 #include <gst/video/gstvideometa.h>
 
 #include <set>
 
-#include "tests/check/common/padsharness.h"
+#include "tests/check/common/streams/padsharness.h"
 
 using namespace check;
 
 namespace {
 
-/// An element of which all pads are open, and that has got caps.
 struct AllPads : PadsHarness {
   explicit AllPads(bool src_linked = true) {
     open_all();
@@ -29,8 +27,7 @@ void expect_segment(GstEvent* event, const GstSegment& segment) {
 
 }  // namespace
 
-// All pads have the mandatory events once, in order, with a stream of their own, and the same
-// segment.
+// All pads have the mandatory events once, in order, with the same segment and own stream ids.
 TEST(test_order_of_events_on_all_pads) {
   for (bool src_linked : {true, false}) {
     AllPads stereo(src_linked);
@@ -87,7 +84,7 @@ TEST(test_pairs_by_running_time) {
   segment.start = segment.time = 100 * GST_SECOND;
   gst_harness_push_event(stereo.right(), gst_event_new_segment(&segment));
   for (int i = 0; i < 4; ++i) {
-    const auto time = static_cast<GstClockTime>(i) * 40 * ms;
+    const auto time = i * 40 * ms;
     fail_unless_equals_uint64(
         stereo.process(small_frame({time}), small_frame({100 * GST_SECOND + time})).pts(), time);
   }
@@ -104,7 +101,6 @@ TEST(test_other_segment_formats) {
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
 
-// The buffers of one pair have the times, flags and metas of the left frame on all pads.
 TEST(test_description) {
   AllPads stereo;
   GstBuffer* left = small_frame({GST_SECOND, false, 17 * ms});
@@ -160,7 +156,7 @@ TEST(test_flush_on_all_pads) {
         fail_unless_equals_int(GST_EVENT_TYPE(events[1]), GST_EVENT_FLUSH_STOP);
         fail_unless_equals_int(GST_EVENT_TYPE(events[2]), GST_EVENT_SEGMENT);
         for (int n : {0, 1})
-          fail_unless_equals_int(gst_event_get_seqnum(events[static_cast<std::size_t>(n)]), seqnum);
+          fail_unless_equals_int(gst_event_get_seqnum(events[n]), seqnum);
       }
     }
     fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
@@ -191,9 +187,7 @@ TEST(test_flush_of_a_blocked_branch) {
 
 // A flush discards waiting frames without counting them as dropped.
 TEST(test_flush_of_waiting_frames) {
-  StereoHarness stereo;
-  stereo.accept_gray();
-  stereo.process_at(0);
+  PlayingStereo stereo;
   gst_harness_push(stereo.left(), small_frame({40 * ms}));
   stereo.flush();
   fail_unless_equals_uint64(stereo.process_at(80 * ms).pts(), 80 * ms);
@@ -252,7 +246,7 @@ TEST(test_end_on_all_pads) {
     for (int frames : {2, 0}) {
       AllPads stereo(src_linked);
       for (int i = 0; i < frames; ++i)
-        stereo.process_all(static_cast<GstClockTime>(i) * 40 * ms);
+        stereo.process_all(i * 40 * ms);
       const guint32 seqnum = stereo.send_to_all(gst_event_new_eos);
       for (GstHarness* harness : stereo.outlets()) {
         const std::vector<Owned<GstEvent>> events = events_until_end(harness);
@@ -265,7 +259,6 @@ TEST(test_end_on_all_pads) {
   }
 }
 
-// EOS that an application sends to the element itself reaches all pads.
 TEST(test_end_by_the_application) {
   AllPads stereo;
   stereo.process_all(0);
@@ -294,7 +287,6 @@ TEST(test_new_stream_on_all_pads) {
   }
 }
 
-// A missing frame becomes a gap on all pads.
 TEST(test_gap_on_all_pads) {
   AllPads stereo;
   stereo.process_all(0);
@@ -311,8 +303,7 @@ TEST(test_gap_on_all_pads) {
   }
 }
 
-// Tags and other sticky events that reach src reach all pads, and an event that no element knows
-// passes each pad once for each camera that sends it.
+// Sticky events on src reach all pads; custom events pass each pad once per camera.
 TEST(test_tags_and_custom_events_on_all_pads) {
   AllPads stereo;
   stereo.process_all(0);
@@ -370,9 +361,7 @@ TEST(test_queries_on_all_pads) {
 }
 
 TEST(test_allocation_queries) {
-  StereoHarness stereo;
-  stereo.accept_gray();
-  stereo.process_at(0);
+  PlayingStereo stereo;
   for (GstHarness* harness : {stereo.left(), stereo.right()}) {
     const Owned<GstCaps> caps = current_caps(harness->srcpad);
     const Owned<GstQuery> query(gst_query_new_allocation(caps, TRUE));

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the memory of cudasgmstereo's frames. Tests that need no CUDA memory run on the CPU backend
-// as well.
-#include "tests/check/common/padsharness.h"
+// Tests the memory of cudasgmstereo's frames.
 #include "tests/check/common/pictures/cudaframes.h"
 #include "tests/check/common/pipelines.h"
+#include "tests/check/common/streams/padsharness.h"
 
 using namespace check;
 
@@ -13,16 +12,10 @@ const char cuda_caps[] = "video/x-raw(memory:CUDAMemory)";
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// Runs a pipeline and returns the bytes of the buffers that reach its sink.
 std::vector<Bytes> outputs(const std::string& description) {
   std::vector<Bytes> all;
-  run_pipeline(
-      description + " ! fakesink name=sink",
-      [&](GstElement* pipeline) {
-        on_buffers_at(pipeline, "sink",
-                      [&](GstBuffer* buffer) { all.push_back(bytes_of(buffer)); });
-      },
-      [](GstElement*) {});
+  run_pipeline(description + " ! fakesink name=sink", "sink",
+               [&](GstBuffer* buffer) { all.push_back(bytes_of(buffer)); });
   fail_unless(!all.empty(), "nothing came out: %s", description.c_str());
   return all;
 }
@@ -31,7 +24,6 @@ Bytes last_output(const std::string& description) {
   return outputs(description).back();
 }
 
-/// Returns the launch line of two cameras, each with frames in system or CUDA memory.
 std::string cameras(bool left_cuda, bool right_cuda, const char* format,
                     const char* left_pattern = "smpte", int frames = 8) {
   std::string launch;
@@ -126,8 +118,7 @@ TEST(test_named_cuda_memory, .unless(unless_testing_cuda())) {
                [](GstElement* pipeline) { fail_unless(output_is_cuda(pipeline, "e")); });
 }
 
-// From GStreamer 1.24 on, the host does not wait for pairs that come and go in CUDA memory. The
-// element inspects a pair now and then, the first one included, for which it waits.
+// From 1.24 on, the host waits only for pairs in CUDA memory that it inspects.
 TEST(test_pairs_in_stream_order, .unless(unless_testing_cuda())) {
   constexpr int frames = 24;
   const auto pipeline = [](bool cuda) {
@@ -136,13 +127,8 @@ TEST(test_pairs_in_stream_order, .unless(unless_testing_cuda())) {
            " ! cudagaussblur name=e2 sigma=0";
   };
   int marked = 0;
-  run_pipeline(
-      pipeline(true) + " ! fakesink",
-      [&](GstElement* running) {
-        on_buffers_at(running, "e2",
-                      [&](GstBuffer* buffer) { marked += is_marked_unfinished(buffer); });
-      },
-      [](GstElement*) {});
+  run_pipeline(pipeline(true) + " ! fakesink", "e2",
+               [&](GstBuffer* buffer) { marked += is_marked_unfinished(buffer); });
   if (pushes_in_stream_order)
     fail_unless(marked > frames / 2 && marked < frames, "%d", marked);
   else
@@ -165,8 +151,7 @@ TEST(test_cameras_on_two_gpus, .times(3).unless(unless_testing_two_gpus())) {
               last_output(cameras(false, false, "NV12") + "cudasgmstereo name=e"));
 }
 
-// When frames arrive from another context, the element and its output pool change to it. If
-// downstream refuses the new negotiation, the element stops.
+// Element and pool follow the frames' context; a refused negotiation stops the element.
 TEST(test_frames_of_another_context, .unless(unless_testing_cuda())) {
   const std::string caps = caps_of(format_named("GRAY8"), 32, 16);
   const auto new_uploader = [&] {

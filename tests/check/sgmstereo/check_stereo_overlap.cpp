@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests pairs of which several are in flight at once: none is lost, waits for the next one, or
-// changes its place among the events of the stream.
+// Tests cudasgmstereo with several pairs in flight: none is lost, late or out of order.
 #include <gst/video/gstvideopool.h>
 
 #include <atomic>
 #include <mutex>
 #include <thread>
 
-#include "tests/check/common/overlap.h"
-#include "tests/check/common/padsharness.h"
+#include "tests/check/common/streams/overlap.h"
+#include "tests/check/common/streams/padsharness.h"
 
 using namespace check;
 
@@ -16,14 +15,12 @@ namespace {
 
 constexpr int pair_count = 24;
 
-/// The frames that two cameras have pushed.
 struct Cameras {
   std::atomic<int> left{0}, right{0};  ///< frames that are in the element or downstream
   std::atomic<bool> done{false};
 };
 
-/// A pool that gives no buffer for pair n before pair n + 1 waits in the element, so that pairs
-/// overlap however fast the device is.
+/// Gives no buffer for pair n before pair n + 1 waits, so that pairs overlap on any device.
 struct PatientPool {
   GstVideoBufferPool parent;
   const Cameras* cameras;
@@ -75,8 +72,7 @@ class StereoOverlap {
 
   PadsHarness& stereo() { return stereo_; }
 
-  /// Pushes frames from two threads, and at each camera an event before the n-th pair if make()
-  /// returns one.
+  /// Pushes frames from two threads, with make()'s events before the n-th pair.
   using MakeEvent = std::function<GstEvent*(int pair)>;
   void feed(int first, int count, const MakeEvent& make = {}) {
     cameras_.done = false;
@@ -94,7 +90,6 @@ class StereoOverlap {
     wait_until([&] { return ends_with("eos"); }, "EOS");
   }
 
-  /// Returns the numbers of the pairs, and the names of the events, that have come out.
   std::string sinks() {
     const std::lock_guard lock(mutex_);
     return arrivals_;
@@ -107,9 +102,7 @@ class StereoOverlap {
     const std::lock_guard lock(mutex_);
     arrivals_.clear();
   }
-  /// Returns the largest number of pairs that were still in flight when a pair came out.
   int max_in_flight() const { return max_in_flight_; }
-  /// Calls look() in the thread that pushes the pairs.
   using Look = std::function<void(int pair, GstBuffer* buffer)>;
   void on_pair(Look look) { look_ = std::move(look); }
   void answer(int pair, GstFlowReturn flow) {
@@ -138,8 +131,7 @@ class StereoOverlap {
     for (int i = first; i < first + count; ++i) {
       if (GstEvent* event = make ? make(i) : nullptr)
         gst_harness_push_event(camera, event);
-      const GstFlowReturn flow =
-          gst_harness_push(camera, small_frame({static_cast<GstClockTime>(i) * 40 * ms}));
+      const GstFlowReturn flow = gst_harness_push(camera, small_frame({i * 40 * ms}));
       if (flow != GST_FLOW_OK)
         last_flow_ = flow;
       ++pushed;
@@ -257,7 +249,6 @@ TEST(test_new_caps_and_segments, .times(std::size(limits))) {
 // Pairs in flight may have all buffers of downstream's pool.
 TEST(test_small_pool_of_downstream, .times(3)) {
   StereoOverlap overlap(8, static_cast<guint>(index) + 1);
-  // The harness keeps what comes out.
   std::thread consumer([&] {
     while (GstBuffer* buffer = wait_for_buffer_or_eos(overlap.stereo().left()))
       gst_buffer_unref(buffer);
@@ -310,7 +301,6 @@ TEST(test_answers_of_downstream, .times(2 * std::size(limits))) {
   fail_unless(sinks.find(" 6") == std::string::npos, "%s", sinks.c_str());
 }
 
-// A flush drops the pairs in flight.
 TEST(test_flush, .times(std::size(limits))) {
   StereoOverlap overlap(limits[index]);
   overlap.stereo().accept_gray();
@@ -330,8 +320,7 @@ TEST(test_flush, .times(std::size(limits))) {
   fail_unless_equals_int(overlap.stereo().messages().complaints(), 0);
 }
 
-// An inspected pair waits for the device alone. Its message comes before it does, and after those
-// of the pairs before it.
+// An inspected pair waits for the device alone; its message keeps its place.
 TEST(test_inspected_pairs, .times(std::size(limits))) {
   StereoOverlap overlap(limits[index], 0, {{"diagnostics-interval", "120000000"}});
   overlap.feed_to_end(13);
@@ -360,8 +349,7 @@ TEST(test_reconfiguration, .times(std::size(limits))) {
   fail_unless_equals_int(overlap.stereo().messages().complaints(), 0);
 }
 
-// That nothing is linked while pairs in flight are pushed for a negotiation does not matter to
-// those that follow.
+// An unlinked src during a negotiation does not matter to later pairs.
 TEST(test_linked_again, .times(1, std::size(limits))) {
   StereoOverlap overlap(limits[index]);
   GstHarness* src = overlap.stereo().left();
@@ -376,14 +364,12 @@ TEST(test_linked_again, .times(1, std::size(limits))) {
   fail_unless_equals_int(overlap.last_flow(), GST_FLOW_OK);
 }
 
-// A new peer of src that wants other caps gets none of the pairs that are in flight, but those that
-// follow. The pairs in flight are pushed for the negotiation or, if no others follow, at once.
+// A new peer of src gets the pairs after those in flight, which the old caps still have.
 TEST(test_new_peer, .times(2 * std::size(limits))) {
   const int limit = limits[index / 2], count = index % 2 == 0 ? pair_count : 8;
   const PickySink next("video/x-raw, format=RGB");
   StereoOverlap overlap(limit);
   overlap.stereo().open("depth");
-  // Pads are pushed on one after the other, src first.
   const Owned<GstPad> src = pad_of(overlap.stereo().element(), "src");
   on_buffers(pad_of(overlap.stereo().element(), "depth").get(), [&](GstBuffer* buffer) {
     if (GST_BUFFER_PTS(buffer) != 5 * 40 * ms)

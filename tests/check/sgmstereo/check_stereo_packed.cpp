@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests packed frames, which hold both pictures, on sink_left.
-#include <gst/check/gsttestclock.h>
 #include <gst/video/video.h>
 
 #include <atomic>
@@ -14,7 +13,6 @@ namespace {
 
 constexpr int width = 40, height = 24;
 
-/// The positions of the two pictures in a frame.
 struct Arrangement {
   const char* property;  ///< the value of frame-packing
   bool side_by_side;
@@ -39,23 +37,14 @@ std::string mode_in_caps(const Arrangement& how) {
   return std::string(", multiview-mode=") + how.property;
 }
 
-const FormatSpec& gray() {
-  return format_named("GRAY8");
-}
-
 Picture left_picture(const FormatSpec& format = gray()) {
   return noise_picture(format, width, height, 3);
 }
 
-Picture map_of(const Map& output) {
-  return from_buffer(output, format_named("GRAY16_LE"), width, height);
-}
-
-/// Returns the map of two pictures that arrive on both pads.
 Picture map_by_two_pads(const Picture& left, const Picture& right) {
   StereoHarness stereo;
   stereo.accept_caps(caps_of(*left.format, left.width, left.height));
-  return map_of(stereo.process(left, right));
+  return stereo.match(left, right);
 }
 
 void expect_end(StereoHarness& stereo) {
@@ -65,8 +54,7 @@ void expect_end(StereoHarness& stereo) {
 
 }  // namespace
 
-// Packed frames give the same map as two cameras, whether the property or the caps say how they are
-// packed.
+// Packed frames give the map of two cameras, packed by property or by caps.
 TEST(test_halves, .times(formats().size())) {
   const FormatSpec& format = format_number(index);
   const Picture left = left_picture(format), right = shifted(left, 5);
@@ -77,9 +65,9 @@ TEST(test_halves, .times(formats().size())) {
         StereoHarness stereo(by_caps ? Properties{} : Properties{{"frame-packing", how.property}},
                              false);
         stereo.accept_caps(packed_caps(format, how, by_caps ? mode_in_caps(how) : ""));
-        const Map map =
-            stereo.process(to_buffer(packed(left, right, how.side_by_side), layout), nullptr);
-        expect_picture(map_of(map), expected, std::string(format.name) + " " + how.property);
+        expect_picture(
+            stereo.match(to_buffer(packed(left, right, how.side_by_side), layout), nullptr),
+            expected, std::string(format.name) + " " + how.property);
         expect_end(stereo);
         fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
       }
@@ -92,14 +80,13 @@ TEST(test_odd_halves) {
     const Picture left = noise_picture(format, 37, 19, 3), right = shifted(left, 4);
     StereoHarness two;
     two.accept_caps(caps_of(format, 37, 19));
-    const Map expected = two.process(left, right);
+    const Picture expected = two.match(left, right);
     for (const Arrangement& how : arrangements) {
       StereoHarness stereo({{"frame-packing", how.property}}, false);
       fail_unless(stereo.send_caps(
           stereo.left(), caps_of(format, how.side_by_side ? 74 : 37, how.side_by_side ? 19 : 38)));
-      const Map map = stereo.process(to_buffer(packed(left, right, how.side_by_side)), nullptr);
-      expect_picture(from_buffer(map, format_named("GRAY16_LE"), 37, 19),
-                     from_buffer(expected, format_named("GRAY16_LE"), 37, 19), name);
+      expect_picture(stereo.match(to_buffer(packed(left, right, how.side_by_side)), nullptr),
+                     expected, name);
     }
   }
 }
@@ -111,8 +98,8 @@ TEST(test_right_view_first) {
     stereo.accept_caps(
         packed_caps(gray(), how,
                     mode_in_caps(how) + flags_in_caps(GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_VIEW_FIRST)));
-    const Map map = stereo.process(to_buffer(packed(right, left, how.side_by_side)), nullptr);
-    expect_picture(map_of(map), map_by_two_pads(left, right), how.property);
+    expect_picture(stereo.match(to_buffer(packed(right, left, how.side_by_side)), nullptr),
+                   map_by_two_pads(left, right), how.property);
   }
 }
 
@@ -187,8 +174,8 @@ TEST(test_property_against_caps) {
   const Picture left = left_picture();
   StereoHarness stereo(Properties{{"frame-packing", "mono"}});
   stereo.accept_caps(caps_of(gray(), width, height, ", multiview-mode=side-by-side"));
-  expect_picture(map_of(stereo.process(left, shifted(left, 5))),
-                 map_by_two_pads(left, shifted(left, 5)), "mono");
+  expect_picture(stereo.match(left, shifted(left, 5)), map_by_two_pads(left, shifted(left, 5)),
+                 "mono");
 }
 
 TEST(test_both_pads_linked) {
@@ -199,7 +186,7 @@ TEST(test_both_pads_linked) {
     const Picture left = left_picture();
     for (GstHarness* camera : stereo.harnesses())
       gst_harness_push(camera, to_buffer(packed(left, left, true)));
-    stereo.wait_for_error();
+    stereo.expect_error();
     fail_unless_equals_int(stereo.flow_after_stop(), GST_FLOW_NOT_NEGOTIATED);
     const std::vector<Owned<GstMessage>> errors = stereo.messages().take(GST_MESSAGE_ERROR);
     fail_unless_equals_int(errors.size(), 1);
@@ -257,7 +244,7 @@ TEST(test_flushes) {
       const GstSegment segment = new_segment();
       gst_harness_push_event(stereo.left(), gst_event_new_segment(&segment));
       const Map map = stereo.process(frame(), nullptr);
-      expect_picture(map_of(map), expected, "after a flush");
+      expect_picture(picture_at(stereo.left()->sinkpad, map), expected, "after a flush");
       fail_unless(map.discont(), "no DISCONT after a flush");
     }
     expect_end(stereo);
@@ -282,7 +269,6 @@ TEST(test_seqnum_of_the_end) {
   fail_unless(sent.size() <= 1);
 }
 
-// The packing and the frames' size change in mid-stream.
 TEST(test_other_caps_in_between) {
   const Picture left = left_picture(), right = shifted(left, 5);
   const Picture expected = map_by_two_pads(left, right);
@@ -290,9 +276,8 @@ TEST(test_other_caps_in_between) {
   for (int i = 0; i < 6; ++i) {
     const Arrangement& how = arrangements[i % 2];
     stereo.accept_caps(packed_caps(gray(), how, mode_in_caps(how)));
-    expect_picture(
-        map_of(stereo.process(to_buffer(packed(left, right, how.side_by_side)), nullptr)), expected,
-        how.property);
+    expect_picture(stereo.match(to_buffer(packed(left, right, how.side_by_side)), nullptr),
+                   expected, how.property);
   }
 }
 
@@ -316,105 +301,4 @@ TEST(test_seek_in_a_pipeline) {
         }
       },
       [](GstElement*) {});
-}
-
-namespace {
-
-/// A system clock for this process that stands still until the test advances it.
-class SystemTestClock {
- public:
-  SystemTestClock() { gst_system_clock_set_default(GST_CLOCK(clock_.get())); }
-  ~SystemTestClock() { gst_system_clock_set_default(nullptr); }
-  SystemTestClock(const SystemTestClock&) = delete;
-  SystemTestClock& operator=(const SystemTestClock&) = delete;
-
-  /// Advances the clock to the given time and runs the callbacks that are due.
-  void move_to(GstClockTime time) {
-    gst_test_clock_set_time(clock_, time);
-    while (GstClockID id = gst_test_clock_process_next_clock_id(clock_))
-      gst_clock_id_unref(id);
-  }
-
- private:
-  const Owned<GstTestClock> clock_{GST_TEST_CLOCK(gst_test_clock_new())};
-};
-
-}  // namespace
-
-// If nothing is linked to sink_right, the element waits, and posts one warning after 5 s.
-TEST(test_warning) {
-  SystemTestClock clock;
-  StereoHarness stereo({}, false);
-  fail_unless(stereo.send_caps(stereo.left(), caps_of(gray(), width, height)));
-  gst_harness_push(stereo.left(), to_buffer(left_picture()));
-  clock.move_to(5 * GST_SECOND - 1);
-  fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_WARNING), 0);
-  clock.move_to(5 * GST_SECOND);
-  expect_words(stereo.messages().text(GST_MESSAGE_WARNING),
-               {"sink_right", "frame-packing=side-by-side", "frame-packing=top-bottom"});
-  clock.move_to(60 * GST_SECOND);
-  fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_WARNING), 1);
-  fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
-  fail_unless(gst_harness_try_pull(stereo.left()) == nullptr);
-}
-
-// There is no warning if frames are packed, if the element stops in time, or if both pads are
-// linked.
-TEST(test_no_warning) {
-  SystemTestClock clock;
-  StereoHarness packed_frames({}, false), stopped({}, false), two;
-  fail_unless(packed_frames.send_caps(
-      packed_frames.left(), packed_caps(gray(), arrangements[0], mode_in_caps(arrangements[0]))));
-  fail_unless(stopped.send_caps(stopped.left(), caps_of(gray(), width, height)));
-  fail_unless(two.send_caps(two.left(), caps_of(gray(), width, height)));
-  gst_element_set_state(stopped.element(), GST_STATE_READY);
-  clock.move_to(60 * GST_SECOND);
-  for (StereoHarness* stereo : {&packed_frames, &stopped, &two})
-    fail_unless_equals_int(stereo->messages().count(GST_MESSAGE_WARNING), 0);
-}
-
-// If a camera ends while nothing is linked to the other pad, its frames would wait forever: an
-// error 5 s later.
-TEST(test_end_without_a_partner) {
-  for (const bool late : {false, true}) {
-    SystemTestClock clock;
-    StereoHarness stereo({}, false);
-    fail_unless(stereo.send_caps(stereo.left(), caps_of(gray(), width, height)));
-    gst_harness_push(stereo.left(), to_buffer(left_picture()));
-    if (late)
-      clock.move_to(20 * GST_SECOND);
-    gst_harness_push_event(stereo.left(), gst_event_new_eos());
-    const GstClockTime end = (late ? 25 : 5) * GST_SECOND;
-    clock.move_to(end - 1);
-    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
-    clock.move_to(end);
-    expect_words(stereo.messages().text(GST_MESSAGE_ERROR),
-                 {"has ended", "nothing is linked to sink_right", "frame-packing=side-by-side"});
-    clock.move_to(60 * GST_SECOND);
-    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 1);
-    // Whoever was told that frames wait need not be told twice.
-    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_WARNING), late ? 1 : 0);
-  }
-}
-
-// There is no error if no frames wait, if the camera begins anew, if the element stops, or if the
-// other camera comes in time.
-TEST(test_end_that_is_no_error) {
-  SystemTestClock clock;
-  StereoHarness empty({}, false), flushed({}, false), stopped({}, false), joined({}, false);
-  for (StereoHarness* stereo : {&empty, &flushed, &stopped, &joined}) {
-    fail_unless(stereo->send_caps(stereo->left(), caps_of(gray(), width, height)));
-    if (stereo != &empty)
-      gst_harness_push(stereo->left(), to_buffer(left_picture()));
-    gst_harness_push_event(stereo->left(), gst_event_new_eos());
-  }
-  empty.expect_end();
-  clock.move_to(4 * GST_SECOND);
-  flushed.flush();
-  gst_element_set_state(stopped.element(), GST_STATE_READY);
-  const Owned<GstHarness> right(
-      gst_harness_new_with_element(joined.element(), "sink_right", nullptr));
-  clock.move_to(60 * GST_SECOND);
-  for (StereoHarness* stereo : {&empty, &flushed, &stopped, &joined})
-    fail_unless_equals_int(stereo->messages().count(GST_MESSAGE_ERROR), 0);
 }

@@ -16,7 +16,6 @@ using cudavision::next_step;
 using cudavision::pairing_deadline;
 using cudavision::PairingStep;
 
-/// A frame of a stream with a frame every 40.
 cudavision::WaitingFrame frame_at(std::optional<gint64> time) {
   return {time, false, 40};
 }
@@ -51,7 +50,6 @@ void expect_step(const FrameStream& left, const FrameStream& right, PairingStep 
               static_cast<int>(expected));
 }
 
-// After the last map, frames may still be dropped.
 void expect_dropped(const StereoHarness& stereo, guint64 left, guint64 right) {
   comes_true([&] {
     return stereo.number("dropped-left") >= left && stereo.number("dropped-right") >= right;
@@ -264,8 +262,7 @@ TEST(test_nearest_partner) {
       const StereoFrames early = frames_from(GST_SECOND, pairs);
       const StereoFrames late = frames_from(GST_SECOND + offset * ms, pairs);
       const std::vector<Map> maps = left_first ? stereo.run(early, late) : stereo.run(late, early);
-      // The late camera's first frame is nearest to this one of the early camera. Of two frames
-      // that are equally near the earlier one counts.
+      // The nearest frame counts; of two equally near ones the earlier.
       const guint skipped = offset / 40 + (offset % 40 > 20 ? 1 : 0);
       fail_unless_equals_int(maps.size(), pairs - skipped);
       for (guint i = 0; i < maps.size(); ++i)
@@ -301,8 +298,7 @@ TEST(test_without_timestamps) {
   expect_dropped(stereo, 0, 0);
 }
 
-// One camera ends, and the other one goes on, or falls silent without EOS. Its frames must not
-// block or stop what is upstream of it.
+// A camera that ends or falls silent must not block the other one.
 TEST(test_end_beside_a_silent_camera) {
   for (bool left_ends : {true, false})
     for (int pairs : {0, 1, 3}) {
@@ -317,7 +313,7 @@ TEST(test_end_beside_a_silent_camera) {
       // None of the later frames has a partner.
       GstFlowReturn flow = GST_FLOW_OK;
       for (int i = pairs; i < pairs + 50 && flow == GST_FLOW_OK; ++i)
-        flow = gst_harness_push(silent, small_frame({static_cast<GstClockTime>(i) * 40 * ms}));
+        flow = gst_harness_push(silent, small_frame({i * 40 * ms}));
       fail_unless_equals_int(flow, GST_FLOW_OK);
       const char* counter = left_ends ? "dropped-right" : "dropped-left";
       wait_until([&] { return stereo.number(counter) == 50; }, "all later frames are dropped");

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the pixels of cudasgmstereo for all input and output formats. fuzz_sgmstereo draws layouts,
-// sizes and settings.
+// Tests the pixels of cudasgmstereo for all input and output formats.
 #include <algorithm>
 
 #include "tests/check/common/definitions/stereodefinition.h"
@@ -12,31 +11,20 @@ namespace {
 
 constexpr int width = 48, height = 20;
 
-const FormatSpec& map_format() {
-  return format_named("GRAY16_LE");
-}
-
-/// Returns the output for two pictures in the format that downstream accepts.
 Picture through(const Properties& properties, const Picture& left, const Picture& right,
                 const char* format) {
   StereoHarness stereo(properties);
   stereo.accept_downstream(std::string("video/x-raw, format=") + format);
   fail_unless(stereo.send_caps(stereo.left(), caps_of(*left.format, left.width, left.height)));
   fail_unless(stereo.send_caps(stereo.right(), caps_of(*right.format, left.width, left.height)));
-  const Map out = stereo.process(left, right);
-  return from_buffer(out, format_named(format), left.width, left.height);
+  return stereo.match(left, right);
 }
 
 Picture map_of(const Properties& properties, const Picture& left, const Picture& right) {
   return through(properties, left, right, "GRAY16_LE");
 }
 
-struct Pair {
-  Picture left, right;
-};
-
-/// Returns pictures of noise at a disparity of 6. A part of the right one shows other noise,
-/// which has no match.
+/// Noise at a disparity of 6; a part of the right picture has no match.
 Pair scene(const FormatSpec& format) {
   const Picture left = noise_picture(format, width, height, 5);
   Picture right = shifted(left, 6);
@@ -47,7 +35,6 @@ Pair scene(const FormatSpec& format) {
   return {left, right};
 }
 
-/// Settings with the scales of their maps.
 struct Setting {
   Properties properties;
   MapScale scale;
@@ -106,8 +93,7 @@ TEST(test_formats, .times(formats().size())) {
   }
 }
 
-// The scale of the map, and unknown disparities, follow from the settings. check_stereo_changes
-// tests colours.
+// The settings decide the map's scale and unknown disparities.
 TEST(test_gray_and_depth) {
   const Pair pair = scene(format_named("GRAY8"));
   for (const Setting& setting : settings()) {
@@ -130,17 +116,15 @@ TEST(test_gray_and_depth) {
   }
 }
 
-// The inputs do not change, and equal frames give equal maps.
 TEST(test_inputs_stay) {
   const Pair pair = scene(format_named("NV12"));
   StereoHarness stereo;
   stereo.accept_caps(caps_of(format_named("NV12"), width, height));
   const Owned<GstBuffer> left(to_buffer(pair.left)), right(to_buffer(pair.right));
   const auto left_bytes = bytes_of(left), right_bytes = bytes_of(right);
-  Picture first(map_format(), width, height);
+  Picture first(format_named("GRAY16_LE"), width, height);
   for (int i = 0; i < 5; ++i) {
-    const Map out = stereo.process(gst_buffer_ref(left), gst_buffer_ref(right));
-    const Picture map = from_buffer(out, map_format(), width, height);
+    const Picture map = stereo.match(gst_buffer_ref(left), gst_buffer_ref(right));
     if (i == 0)
       first = map;
     expect_picture(map, first, "the same frames again");

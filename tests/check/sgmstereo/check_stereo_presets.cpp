@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the properties of cudasgmstereo whose values follow from others: preset, the defaults of
-// libSGM, and the scale and invalid value of maps. Also tests confidence-threshold, which presets
-// set.
+// Tests the properties of cudasgmstereo that set others: preset, and compatibility=libsgm. Also
+// tests the scale and invalid value of maps, and confidence-threshold.
 #include <cstdlib>
 #include <map>
 #include <utility>
@@ -20,37 +19,23 @@ struct Preset {
   Properties values;
 };
 
+Preset preset(const char* name, const char* speckle_size, const char* confidence_threshold,
+              const char* fill_holes, const char* refine, const char* slanted_surfaces,
+              const char* noise) {
+  return {name,
+          {{"speckle-size", speckle_size},
+           {"confidence-threshold", confidence_threshold},
+           {"fill-holes", fill_holes},
+           {"refine", refine},
+           {"slanted-surfaces", slanted_surfaces},
+           {"noise", noise}}};
+}
+
 // As docs/elements/stereo-accuracy.md has them.
-const Preset presets[] = {
-    {"fast",
-     {{"speckle-size", "0"},
-      {"confidence-threshold", "0"},
-      {"fill-holes", "false"},
-      {"refine", "false"},
-      {"slanted-surfaces", "false"},
-      {"noise", "0"}}},
-    {"balanced",
-     {{"speckle-size", "100"},
-      {"confidence-threshold", "0"},
-      {"fill-holes", "false"},
-      {"refine", "true"},
-      {"slanted-surfaces", "true"},
-      {"noise", "-1"}}},
-    {"accurate",
-     {{"speckle-size", "100"},
-      {"confidence-threshold", "60"},
-      {"fill-holes", "false"},
-      {"refine", "true"},
-      {"slanted-surfaces", "true"},
-      {"noise", "-1"}}},
-    {"dense",
-     {{"speckle-size", "100"},
-      {"confidence-threshold", "20"},
-      {"fill-holes", "true"},
-      {"refine", "true"},
-      {"slanted-surfaces", "true"},
-      {"noise", "-1"}}},
-};
+const Preset presets[] = {preset("fast", "0", "0", "false", "false", "false", "0"),
+                          preset("balanced", "100", "0", "false", "true", "true", "-1"),
+                          preset("accurate", "100", "60", "false", "true", "true", "-1"),
+                          preset("dense", "100", "20", "true", "true", "true", "-1")};
 
 void expect_values(GstElement* element, const Properties& values, const char* what) {
   for (const auto& [name, value] : values) {
@@ -78,12 +63,11 @@ class Notifications {
 
 using Counts = std::map<std::string, int>;
 
-/// A pair in which some disparities are doubtful, and some unknown.
-struct Pair {
+struct DoubtfulPair {
   Picture left = make_picture(format_named("GRAY8"), width, height, Content::random, 3);
   Picture right = shifted(left, 7);
 
-  Pair() {
+  DoubtfulPair() {
     const Picture other = noise_picture(*left.format, width, height, 4);
     for (int y = 0; y < height; ++y)
       for (int x = 0; x < width; ++x) {
@@ -94,11 +78,10 @@ struct Pair {
   }
 };
 
-Picture map_of(const Properties& properties, const Pair& pair, const char* format = "GRAY16_LE") {
+Picture map_of(const Properties& properties, const DoubtfulPair& pair) {
   StereoHarness stereo(joined(properties, {{"num-disparities", "32"}}));
   stereo.accept_gray(width, height);
-  const Map map = stereo.process(pair.left, pair.right);
-  return from_buffer(map, format_named(format), width, height);
+  return stereo.match(pair.left, pair.right);
 }
 
 }  // namespace
@@ -114,7 +97,7 @@ TEST(test_presets_set_properties) {
 }
 
 TEST(test_presets_are_their_properties) {
-  const Pair pair;
+  const DoubtfulPair pair;
   std::vector<Picture> maps;
   for (const Preset& preset : presets) {
     maps.push_back(map_of({{"preset", preset.name}}, pair));
@@ -162,8 +145,7 @@ TEST(test_presets_notify) {
   fail_unless((notifications.take() == Counts{{"speckle-size", 1}}));  // custom before and after
 }
 
-// With the automatic values of compatibility=libsgm, which removes no speckles, the properties are
-// still those of the default.
+// libSGM's automatic values remove no speckles, but the preset is still the default.
 TEST(test_preset_with_libsgm) {
   const Owned<GstElement> element =
       make_element("cudasgmstereo", {{"compatibility", "libsgm"}, {"preset", "balanced"}});
@@ -173,30 +155,26 @@ TEST(test_preset_with_libsgm) {
 }
 
 TEST(test_preset_while_playing) {
-  const Pair pair;
+  const DoubtfulPair pair;
   StereoHarness stereo(Properties(1, {"num-disparities", "32"}));
   stereo.accept_gray(width, height);
   for (const char* name : {"dense", "fast", "accurate", "balanced"}) {
     stereo.set("preset", name);
-    const Map map = stereo.process(pair.left, pair.right);
-    expect_picture(from_buffer(map, format_named("GRAY16_LE"), width, height),
-                   map_of({{"preset", name}}, pair), name);
+    expect_picture(stereo.match(pair.left, pair.right), map_of({{"preset", name}}, pair), name);
   }
   fail_unless_equals_int(stereo.messages().complaints(), 0);
 }
 
-// Exactly the pixels with less confidence become unknown.
 TEST(test_confidence_threshold) {
-  const Pair pair;
+  const DoubtfulPair pair;
   const Properties raw = {{"refine", "false"}};
   const Picture map = map_of(raw, pair);
-  const Picture confidence = map_of(joined(raw, {{"output", "confidence"}}), pair, "GRAY8");
+  const Picture confidence = map_of(joined(raw, {{"output", "confidence"}}), pair);
   for (const char* threshold : {"1", "30", "120", "255"}) {
     const int minimum = std::atoi(threshold);
     const Picture kept = map_of(joined(raw, {{"confidence-threshold", threshold}}), pair);
     const Picture kept_confidence =
-        map_of(joined(raw, {{"confidence-threshold", threshold}, {"output", "confidence"}}), pair,
-               "GRAY8");
+        map_of(joined(raw, {{"confidence-threshold", threshold}, {"output", "confidence"}}), pair);
     int dropped = 0;
     for (int y = 0; y < height; ++y)
       for (int x = 0; x < width; ++x) {
@@ -210,16 +188,16 @@ TEST(test_confidence_threshold) {
   }
 }
 
-// Holes are filled after that.
+// The threshold applies before holes are filled.
 TEST(test_confidence_threshold_before_filling) {
-  const Pair pair;
+  const DoubtfulPair pair;
   const Picture filled = map_of({{"confidence-threshold", "120"}, {"fill-holes", "true"}}, pair);
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x)
       fail_unless(disparity_at(filled, x, y) != -16, "(%d, %d) is unknown", x, y);
 }
 
-// They are known before the element makes a map.
+// Scale and invalid value are known before the first map.
 TEST(test_scale_and_invalid_value) {
   const Owned<GstElement> element = new_element("cudasgmstereo");
   const auto set = [&](const char* name, const char* value) { set_property(element, name, value); };

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests what other threads, and functions of the application that GStreamer calls, do to
-// cudasgmstereo while it runs.
+// Tests what other threads and callbacks of the application do to cudasgmstereo while it runs.
 #include <atomic>
 #include <functional>
 #include <thread>
 
-#include "tests/check/common/padsharness.h"
+#include "tests/check/common/streams/padsharness.h"
 
 using namespace check;
 
@@ -33,7 +32,6 @@ void release(GstElement* element, GstPad* pad) {
   gst_object_unref(pad);
 }
 
-/// Calls a function in the aggregating thread when a pair has been chosen.
 void on_pair(GstElement* element, std::function<void()>& look) {
   g_object_set(element, "emit-signals", TRUE, nullptr);
   g_signal_connect(
@@ -45,8 +43,7 @@ void on_pair(GstElement* element, std::function<void()>& look) {
 
 }  // namespace
 
-// Whoever is told that a frame is freed may call the element, also while it stops: of these frames
-// the left one is held, and the right one waits in the queue.
+// Whoever learns that a frame is freed may call the element, also while it stops.
 TEST(test_frames_are_freed_without_a_lock) {
   for (bool flush : {false, true}) {
     std::atomic<int> freed{0};
@@ -145,7 +142,6 @@ TEST(test_request_when_a_pad_is_removed) {
   fail_unless(again != nullptr && GST_PAD_PARENT(again) == element);
   fail_unless(request_depth(element) == nullptr, "two pads of one name");
   release(element, again);
-  // It may also be removed without being released.
   GstPad* const third = request_depth(element);
   fail_unless(third != nullptr);
   gst_element_remove_pad(element, third);
@@ -155,17 +151,13 @@ TEST(test_request_when_a_pad_is_removed) {
   release(element, last);
 }
 
-// Two threads release one pad, of which one is the thread that pushes on it. GStreamer lets both
-// pass if they come at the same time.
+// Two threads release one pad, one of them while it pushes on it.
 TEST(test_pad_is_released_twice, .times(20)) {
   PadsHarness stereo;
   GstPad* const depth = request_depth(stereo.element());
   const Owned<GstPad> sink(GST_PAD(gst_object_ref_sink(gst_pad_new("sink", GST_PAD_SINK))));
   // The pad may still be linked when the push goes on.
-  gst_pad_set_chain_function(sink, [](GstPad*, GstObject*, GstBuffer* buffer) {
-    gst_buffer_unref(buffer);
-    return GST_FLOW_OK;
-  });
+  answer_buffers(sink);
   gst_pad_set_active(sink, TRUE);
   fail_unless_equals_int(gst_pad_link(depth, sink), GST_PAD_LINK_OK);
   std::atomic<bool> pushed{false};
@@ -222,8 +214,7 @@ TEST(test_stop_at_the_first_frame) {
   }
 }
 
-// A pad that gets a peer which wants other caps goes on with these. Pairs that are in flight by
-// then have the old ones.
+// A pad follows a new peer's caps; pairs in flight keep the old ones.
 TEST(test_new_peers, .times(8)) {
   const bool is_src = index % 2 == 0;
   constexpr int limits[] = {1, 2, 4, 8};
@@ -257,8 +248,7 @@ TEST(test_new_peers, .times(8)) {
   gst_element_set_state(stereo.element(), GST_STATE_READY);  // the probe uses what goes first
 }
 
-// A handler of a message, of a signal or of a notification may stop the element, if it must, from
-// the thread that pairs frames. GStreamer complains of that.
+// A handler may stop the element in the pairing thread, though GStreamer complains.
 TEST(test_stop_in_the_pairing_thread, .times(2)) {
   StereoHarness stereo(Properties{{"diagnostics-interval", "40000000"}});
   std::atomic<bool> stops{false}, stopped{false};

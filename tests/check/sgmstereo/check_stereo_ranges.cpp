@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the property colormap-range of cudasgmstereo: which values grey levels and colours of
-// disparities, depths and confidence stand for.
+// Tests colormap-range of cudasgmstereo: the values that grey levels and colours stand for.
 #include "tests/check/common/definitions/stereodefinition.h"
-#include "tests/check/common/padsharness.h"
+#include "tests/check/common/streams/padsharness.h"
 
 using namespace check;
 
@@ -11,7 +10,6 @@ namespace {
 constexpr int width = 64, height = 24;
 constexpr MapScale scale = {32, 0, 16};
 
-/// A scene of two surfaces.
 struct Scene {
   Picture left = make_picture(format_named("GRAY8"), width, height, Content::random, 5);
   Picture right = left;
@@ -28,10 +26,9 @@ Properties with(const Properties& more) {
   return joined(joined(stereo_cameras, {{"num-disparities", "32"}}), more);
 }
 
-/// Runs one output in one format.
 struct OutputHarness : StereoHarness {
   OutputHarness(const char* output, const char* format, const Properties& more)
-      : StereoHarness(joined(with(more), {{"output", output}})), spec(format_named(format)) {
+      : StereoHarness(joined(with(more), {{"output", output}})) {
     accept_downstream(std::string("video/x-raw, format=") + format);
     accept_gray(width, height);
   }
@@ -40,11 +37,8 @@ struct OutputHarness : StereoHarness {
     GstBuffer* left_frame = at(time, to_buffer(scene.left));
     if (discont)
       GST_BUFFER_FLAG_SET(left_frame, GST_BUFFER_FLAG_DISCONT);
-    const Map out = process(left_frame, at(time, to_buffer(scene.right)));
-    return from_buffer(out, spec, width, height);
+    return match(left_frame, at(time, to_buffer(scene.right)));
   }
-
-  const FormatSpec& spec;
 };
 
 Picture output_of(const char* output, const char* format, const Scene& scene,
@@ -55,13 +49,11 @@ Picture output_of(const char* output, const char* format, const Scene& scene,
 using Look = cudavision::sgm::PictureParameters;
 using Quantity = Look::Quantity;
 
-/// Returns the levels of a map, or of confidence, in a range of all values or an automatic one.
 Picture levels_in(const Picture& numbers, Quantity quantity, Look::Range range) {
   // The cameras are stereo_cameras.
   return levels_of(numbers, scale, {Look::Kind::gray, quantity, 700, 120, 0.5, range});
 }
 
-/// The same from low to high.
 Picture levels_between(const Picture& numbers, Quantity quantity, double low, double high) {
   return levels_of(numbers, scale,
                    {Look::Kind::gray, quantity, 700, 120, 0.5, Look::Range::fixed, low, high});
@@ -115,7 +107,6 @@ TEST(test_two_numbers) {
       output_of("confidence", "RGB", scene, {{"colormap-range", "100,200"}}),
       in_colors(levels_between(confidence, Quantity::confidence, 100, 200), format_named("RGB")),
       "confidence");
-  // In grey, confidence is a number and no picture.
   expect_picture(output_of("confidence", "GRAY8", scene, {{"colormap-range", "100,200"}}),
                  confidence, "confidence");
 }
@@ -153,12 +144,8 @@ TEST(test_changes_while_playing) {
              levels_between(map, Quantity::depth, 9000, 20000)},
         Step{"disparity=3,9", levels_between(map, Quantity::disparity, 3, 9), automatic}}) {
     stereo.set("colormap-range", step.range);
-    const Map out = stereo.process(scene.left, scene.right);
-    expect_picture(from_buffer(out, format_named("GRAY8"), width, height), step.disparity,
-                   step.range);
-    const Map of_depth = pull_from(pad);
-    expect_picture(from_buffer(of_depth, format_named("GRAY8"), width, height), step.depth,
-                   step.range);
+    expect_picture(stereo.match(scene.left, scene.right), step.disparity, step.range);
+    expect_picture(picture_at(pad->sinkpad, pull_from(pad)), step.depth, step.range);
   }
 }
 
@@ -228,14 +215,12 @@ TEST(test_wrong_lists) {
                                     {"auto;depth=9,1", "not larger"},
                                     {"points=0,5", "disparity, depth or confidence"},
                                     {"=auto", "disparity, depth or"}}) {
-    expect_words(
-        expect_failed_start(make_element("cudasgmstereo", with({{"colormap-range", text}})).get()),
-        {std::string("colormap-range=\"") + text + "\"", words});
+    expect_words(start_error(with({{"colormap-range", text}})),
+                 {std::string("colormap-range=\"") + text + "\"", words});
     stereo.set("colormap-range", text);
     for (int i = 0; i < 2; ++i)
       expect_picture(stereo.next(scene), levels_between(map, Quantity::disparity, 4, 9), text);
-    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_WARNING), 1);
-    expect_words(stereo.messages().text(GST_MESSAGE_WARNING), {words});
+    stereo.messages().expect_one(GST_MESSAGE_WARNING, {words});
     stereo.messages().clear();
     stereo.set("colormap-range", "4,9");
     stereo.next(scene);

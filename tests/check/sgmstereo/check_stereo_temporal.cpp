@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests when cudasgmstereo's filter over time begins anew. test_sgm_sequences.cpp tests what the
-// filter computes.
+// Tests when the filter over time of cudasgmstereo begins a new history.
 #include "tests/check/common/definitions/stereodefinition.h"
 #include "tests/check/common/stereoharness.h"
 
@@ -12,7 +11,6 @@ constexpr int width = 64, height = 24, disparity = 6;
 
 const Properties keeping = {{"num-disparities", "32"}, {"temporal-persistence", "255"}};
 
-/// A wall. The right camera sees something else in the middle of it if it is `covered`.
 struct Wall {
   Picture left, right;
 
@@ -43,11 +41,9 @@ class Keeper {
       GST_BUFFER_FLAG_SET(left, GST_BUFFER_FLAG_DISCONT);
     if (right_discont)
       GST_BUFFER_FLAG_SET(right, GST_BUFFER_FLAG_DISCONT);
-    const Map map = stereo_.process(left, right);
-    return from_buffer(map, format_named("GRAY16_LE"), width, height);
+    return stereo_.match(left, right);
   }
 
-  /// Returns a buffer 40 ms after the last one.
   GstBuffer* next(const Picture& picture) { return at(time_ += 40 * ms, to_buffer(picture)); }
   void rewind() { time_ = 0; }
 
@@ -61,11 +57,9 @@ Picture first_map(unsigned seed = 5) {
   StereoHarness stereo(keeping);
   stereo.accept_gray(width, height);
   const Wall wall(true, seed);
-  const Map map = stereo.process(wall.left, wall.right);
-  return from_buffer(map, format_named("GRAY16_LE"), width, height);
+  return stereo.match(wall.left, wall.right);
 }
 
-/// Returns how many pixels are unknown where the wall is covered.
 int unknown_in(const Picture& map) {
   int count = 0;
   for (int y = 6; y < 18; ++y)
@@ -86,7 +80,6 @@ void expect_new_sequence_after(const char* what, Reset reset) {
   expect_kept(keeper.match(Wall(true)), what);
   reset(keeper);
   expect_picture(keeper.match(Wall(true)), first_map(), what);
-  // From here on, the filter works again.
   keeper.match(Wall(false));
   expect_kept(keeper.match(Wall(true)), what);
   fail_unless_equals_int(keeper.stereo().messages().complaints(), 0);
@@ -164,8 +157,7 @@ TEST(test_confidence_of_kept_disparities) {
     const Wall before(false), covered(true);
     if (wall_before)
       stereo.process(before.left, before.right);
-    const Map map = stereo.process(covered.left, covered.right);
-    return from_buffer(map, format_named("GRAY8"), width, height);
+    return stereo.match(covered.left, covered.right);
   };
   expect_picture(confidence_of(true), confidence_of(false), "confidence");
 }

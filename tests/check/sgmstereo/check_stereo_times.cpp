@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests time in cudasgmstereo: latency, timeouts of unpaired frames, and QoS.
+// Tests time in cudasgmstereo: latency, timeouts of frames and of an unlinked camera, and QoS.
 #include <gst/check/gsttestclock.h>
 
 #include <atomic>
@@ -56,12 +56,10 @@ TEST(test_latency) {
 }
 
 TEST(test_latency_changes) {
-  StereoHarness stereo;
-  stereo.accept_gray();
-  stereo.process_at(0);
+  PlayingStereo stereo;
   const int before = stereo.messages().count(GST_MESSAGE_LATENCY);
   for (int i = 1; i < 10; ++i)
-    stereo.process_at(static_cast<GstClockTime>(i) * 40 * ms);
+    stereo.process_at(i * 40 * ms);
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_LATENCY), before);
   stereo.set("max-skew", "3000000");
   stereo.process_at(400 * ms);
@@ -69,14 +67,11 @@ TEST(test_latency_changes) {
   fail_unless_equals_uint64(gst_harness_query_latency(stereo.left()), 3 * ms);
 }
 
-// When one camera falls silent, frames of the other one wait as long as skew and latency allow.
-// Then each call drops one of them.
+// Frames of one camera wait for skew and latency; then each call drops one.
 TEST(test_timeout) {
   begin_to_count();
   for (bool left_speaks : {true, false}) {
-    StereoHarness stereo;
-    stereo.accept_gray();
-    stereo.process_at(0);
+    PlayingStereo stereo;
     GstHarness* speaker = left_speaks ? stereo.left() : stereo.right();
     const char* counter = left_speaks ? "dropped-left" : "dropped-right";
     calls = 0;
@@ -95,7 +90,6 @@ TEST(test_timeout) {
       wait_until([&] { return stereo.number(counter) == i; }, "the frame to be dropped");
     }
     fail_unless(calls <= 2 * 20, "%d calls for 20 frames", calls.load());
-    // The other camera sends frames again.
     const Map map = stereo.process_at(GST_SECOND);
     fail_unless(map.discont());
   }
@@ -103,9 +97,7 @@ TEST(test_timeout) {
 
 // A duration that has wrapped does not put the timeout off, and a duration without end no latency.
 TEST(test_timeout_with_a_wrapped_duration) {
-  StereoHarness stereo;
-  stereo.accept_gray();
-  stereo.process_at(0);
+  PlayingStereo stereo;
   GstBuffer* frame = small_frame({40 * ms});
   GST_BUFFER_DURATION(frame) = static_cast<GstClockTime>(-33333333);
   fail_unless_equals_int(gst_harness_push(stereo.left(), frame), GST_FLOW_OK);
@@ -116,8 +108,7 @@ TEST(test_timeout_with_a_wrapped_duration) {
   fail_unless_equals_uint64(gst_clock_get_time(GST_CLOCK(clock.get())), (40 + 20 + 20) * ms);
 }
 
-// Frames wait forever with a max-skew of more than an hour, also those from the far future, and the
-// element waits for none of them with the clock.
+// With a max-skew above an hour, frames wait forever and without the clock.
 TEST(test_no_timeout) {
   begin_to_count();
   for (const auto& [max_skew, time] :
@@ -139,9 +130,7 @@ TEST(test_no_timeout) {
 // If the next frame may be nearer, the element waits for it, but not longer than max-skew.
 TEST(test_timeout_of_a_nearer_partner) {
   for (bool right_is_older : {true, false}) {
-    StereoHarness stereo(Properties{{"max-skew", "100000000"}});
-    stereo.accept_gray();
-    stereo.process_at(0);
+    PlayingStereo stereo(Properties{{"max-skew", "100000000"}});
     GstHarness* const older = right_is_older ? stereo.right() : stereo.left();
     GstHarness* const newer = right_is_older ? stereo.left() : stereo.right();
     gst_harness_push(older, small_frame({1000 * ms}));
@@ -163,7 +152,7 @@ TEST(test_calls_are_bounded) {
   stereo.accept_gray();
   constexpr int pairs = 100;
   for (int i = 0; i < pairs; ++i)
-    stereo.process_at(static_cast<GstClockTime>(i) * 40 * ms);
+    stereo.process_at(i * 40 * ms);
   const Owned<GstTestClock> clock(gst_harness_get_testclock(stereo.left()));
   gst_test_clock_advance_time(clock, 100 * GST_SECOND);
   let_time_pass(100);  // in which the element must not be called
@@ -176,8 +165,7 @@ TEST(test_calls_for_files) {
   run_pipeline(
       "videotestsrc num-buffers=60 ! video/x-raw,format=GRAY8,width=32,height=16 ! queue ! "
       "e.sink_left videotestsrc num-buffers=60 ! video/x-raw,format=GRAY8,width=32,height=16 ! "
-      "queue ! e.sink_right cudasgmstereo name=e ! fakesink",
-      [](GstElement*) {});
+      "queue ! e.sink_right cudasgmstereo name=e ! fakesink");
   fail_unless(calls <= 122, "%d calls for 60 pairs", calls.load());
 }
 
@@ -190,16 +178,12 @@ TEST(test_live_pipeline) {
       "videotestsrc is-live=true num-buffers=20 ! "
       "video/x-raw,format=GRAY8,width=32,height=16,framerate=50/1 ! e.sink_right "
       "cudasgmstereo name=e ! fakesink name=sink sync=true",
-      [&](GstElement* pipeline) { on_buffers_at(pipeline, "sink", [&](GstBuffer*) { ++maps; }); },
-      [](GstElement*) {});
+      "sink", [&](GstBuffer*) { ++maps; });
   fail_unless(maps >= 15 && maps <= 20, "%d maps", maps);
 }
 
-// When downstream is late, the element skips late pairs and announces each by a QoS message.
 TEST(test_qos) {
-  StereoHarness stereo;
-  stereo.accept_gray();
-  stereo.process_at(0);
+  PlayingStereo stereo;
   gst_harness_push_upstream_event(
       stereo.left(), gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2.0, 100 * ms, 100 * ms));
   for (guint i = 1; i <= 5; ++i)
@@ -228,13 +212,113 @@ TEST(test_qos) {
   expect_upstream_event(stereo.right(), GST_EVENT_QOS);
 }
 
-// A flush resets QoS.
 TEST(test_qos_and_flush) {
-  StereoHarness stereo;
-  stereo.accept_gray();
-  stereo.process_at(0);
+  PlayingStereo stereo;
   gst_harness_push_upstream_event(
       stereo.left(), gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2.0, GST_SECOND, GST_SECOND));
   stereo.flush();
   stereo.process_at(40 * ms);
+}
+
+namespace {
+
+class SystemTestClock {
+ public:
+  SystemTestClock() { gst_system_clock_set_default(GST_CLOCK(clock_.get())); }
+  ~SystemTestClock() { gst_system_clock_set_default(nullptr); }
+
+  void move_to(GstClockTime time) {
+    gst_test_clock_set_time(clock_, time);
+    while (GstClockID id = gst_test_clock_process_next_clock_id(clock_))
+      gst_clock_id_unref(id);
+  }
+
+ private:
+  const Owned<GstTestClock> clock_{GST_TEST_CLOCK(gst_test_clock_new())};
+};
+
+std::string gray_caps() {
+  return caps_of(format_named("GRAY8"), 40, 24);
+}
+
+GstBuffer* gray_frame() {
+  return to_buffer(noise_picture(format_named("GRAY8"), 40, 24, 3));
+}
+
+}  // namespace
+
+// If nothing is linked to sink_right, the element waits, and posts one warning after 5 s.
+TEST(test_warning) {
+  SystemTestClock clock;
+  StereoHarness stereo({}, false);
+  fail_unless(stereo.send_caps(stereo.left(), gray_caps()));
+  gst_harness_push(stereo.left(), gray_frame());
+  clock.move_to(5 * GST_SECOND - 1);
+  fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_WARNING), 0);
+  clock.move_to(5 * GST_SECOND);
+  expect_words(stereo.messages().text(GST_MESSAGE_WARNING),
+               {"sink_right", "frame-packing=side-by-side", "frame-packing=top-bottom"});
+  clock.move_to(60 * GST_SECOND);
+  fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_WARNING), 1);
+  fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
+  fail_unless(gst_harness_try_pull(stereo.left()) == nullptr);
+}
+
+// No warning for packed frames, an early stop, or two linked pads.
+TEST(test_no_warning) {
+  SystemTestClock clock;
+  StereoHarness packed_frames({}, false), stopped({}, false), two;
+  fail_unless(packed_frames.send_caps(
+      packed_frames.left(),
+      caps_of(format_named("GRAY8"), 40, 24, ", multiview-mode=side-by-side")));
+  fail_unless(stopped.send_caps(stopped.left(), gray_caps()));
+  fail_unless(two.send_caps(two.left(), gray_caps()));
+  gst_element_set_state(stopped.element(), GST_STATE_READY);
+  clock.move_to(60 * GST_SECOND);
+  for (StereoHarness* stereo : {&packed_frames, &stopped, &two})
+    fail_unless_equals_int(stereo->messages().count(GST_MESSAGE_WARNING), 0);
+}
+
+// If a camera ends and the other pad is unlinked: an error after 5 s.
+TEST(test_end_without_a_partner) {
+  for (const bool late : {false, true}) {
+    SystemTestClock clock;
+    StereoHarness stereo({}, false);
+    fail_unless(stereo.send_caps(stereo.left(), gray_caps()));
+    gst_harness_push(stereo.left(), gray_frame());
+    if (late)
+      clock.move_to(20 * GST_SECOND);
+    gst_harness_push_event(stereo.left(), gst_event_new_eos());
+    const GstClockTime end = (late ? 25 : 5) * GST_SECOND;
+    clock.move_to(end - 1);
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
+    clock.move_to(end);
+    expect_words(stereo.messages().text(GST_MESSAGE_ERROR),
+                 {"has ended", "nothing is linked to sink_right", "frame-packing=side-by-side"});
+    clock.move_to(60 * GST_SECOND);
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 1);
+    // Whoever was told that frames wait need not be told twice.
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_WARNING), late ? 1 : 0);
+  }
+}
+
+// No error if no frame waits, or after a flush, a stop or a late link.
+TEST(test_end_that_is_no_error) {
+  SystemTestClock clock;
+  StereoHarness empty({}, false), flushed({}, false), stopped({}, false), joined({}, false);
+  for (StereoHarness* stereo : {&empty, &flushed, &stopped, &joined}) {
+    fail_unless(stereo->send_caps(stereo->left(), gray_caps()));
+    if (stereo != &empty)
+      gst_harness_push(stereo->left(), gray_frame());
+    gst_harness_push_event(stereo->left(), gst_event_new_eos());
+  }
+  empty.expect_end();
+  clock.move_to(4 * GST_SECOND);
+  flushed.flush();
+  gst_element_set_state(stopped.element(), GST_STATE_READY);
+  const Owned<GstHarness> right(
+      gst_harness_new_with_element(joined.element(), "sink_right", nullptr));
+  clock.move_to(60 * GST_SECOND);
+  for (StereoHarness* stereo : {&empty, &flushed, &stopped, &joined})
+    fail_unless_equals_int(stereo->messages().count(GST_MESSAGE_ERROR), 0);
 }

@@ -7,10 +7,6 @@
 
 namespace check {
 
-const FormatSpec& gray() {
-  return format_named("GRAY8");
-}
-
 Pair wall(const FormatSpec& format) {
   constexpr int disparity = 12;
   const Picture left = noise_picture(format, width, height, 1);
@@ -29,7 +25,7 @@ Properties inspecting(const Properties& more) {
 
 void send(StereoHarness& stereo, const Pair& pair, int count, GstClockTime first) {
   for (int i = 0; i < count; ++i)
-    stereo.process(pair.left, pair.right, first + static_cast<GstClockTime>(i) * GST_SECOND);
+    stereo.process(pair.left, pair.right, first + i * GST_SECOND);
 }
 
 void send_eos(StereoHarness& stereo) {

@@ -5,32 +5,21 @@
 
 #include "tests/check/common/stereoharness.h"
 
-/// Pairs of pictures of a wall, and the warnings that cudasgmstereo gives for them.
 namespace check {
 
 constexpr int width = 320, height = 160;
 
-const FormatSpec& gray();
-
-struct Pair {
-  Picture left, right;
-};
-
-/// Returns pictures of a wall, at a disparity of 12.
 Pair wall(const FormatSpec& format = gray());
 
 Picture moved_down(const Picture& picture, int rows);
 
-/// Properties of an element that inspects pairs as it does by default.
 Properties inspecting(const Properties& more = {});
 
-/// Sends the same pair again and again, a second apart.
 void send(StereoHarness& stereo, const Pair& pair, int count, GstClockTime first = 0);
 
 void send_eos(StereoHarness& stereo);
 
-/// Returns the texts of the warnings for two pairs. There may be only one warning, and it may not
-/// come again.
+/// Returns the warnings for two pairs: at most one, which does not come again.
 std::string warning_for(const Pair& pair, const Properties& properties = {});
 
 void expect_no_warning(const Pair& pair, const Properties& properties = {});

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the caps and buffers of cudathreshold, and its range. fuzz_threshold compares the pictures
-// with the definition, for random formats and properties.
+// Tests the caps and buffers of cudathreshold, and its range.
 #include <gst/video/gstvideometa.h>
-
-#include <iterator>
 
 #include "tests/check/common/definitions/thresholddefinition.h"
 #include "tests/check/common/outputcaps.h"
@@ -12,14 +9,12 @@
 
 using namespace check;
 
-// Thresholds count from the black level. Caps without colorimetry mean GStreamer's defaults, which
-// are limited range for YUV and full range for gray. RGB always has full range.
+// Thresholds count from the black level. By default YUV is limited, gray full, RGB always full.
 TEST(test_range_follows_the_caps) {
   for (const char* name : {"GRAY8", "GRAY16_LE", "I420", "P010_10LE", "YUY2", "RGB"}) {
     const FormatSpec& format = format_named(name);
     const bool rgb = format.family == Family::rgb;
     const bool by_default = format.family == Family::yuv;
-    // A dark page, on which a fifth of the pixels is somewhat darker.
     const Picture page = picture_with(format, 61, 47, [&](int, int x, int y) {
       return ((x + 2 * y) % 5 == 0 ? 34 : 40) << (format.bits - 8);
     });
@@ -45,7 +40,6 @@ TEST(test_range_follows_the_caps) {
   }
 }
 
-// The output keeps the caps fields that still apply to a gray picture and drops the others.
 TEST(test_output_caps) {
   for (const OutputCaps& expected : {
            OutputCaps{{},
@@ -70,7 +64,6 @@ TEST(test_output_caps) {
     expect_output_caps("cudathreshold", expected);
 }
 
-// The element offers to upstream only what downstream accepts.
 TEST(test_pictures_that_downstream_takes) {
   for (const char* downstream : {"video/x-raw, format=GRAY8", "video/x-raw, format=GRAY16_LE"})
     expect_offers("cudathreshold", {}, downstream,
@@ -110,7 +103,6 @@ TEST(test_timestamps_flags_metas) {
   fail_unless(gst_buffer_get_video_region_of_interest_meta_id(out, 0) != nullptr);
 }
 
-// The input comes from another element, and in CUDA memory when CUDA is tested.
 TEST(test_behind_another_element, .times(formats().size())) {
   const FormatSpec &format = format_number(index), &gray = format_named("GRAY8");
   const std::string feature = testing_cuda() ? "video/x-raw(memory:CUDAMemory)" : "video/x-raw";

@@ -29,16 +29,13 @@ mosaic::Parameters MosaicWithChroma::blocks() {
 ChromaCase make_chroma_case(std::uint64_t seed, int number, int max_pixels) {
   static const std::vector<LayoutKind> kinds = kinds_with_chroma();
   Random random = random_of_case(seed, number);
-  const LayoutKind& kind = kinds[static_cast<std::size_t>(number) % kinds.size()];
+  const LayoutKind& kind = kinds[number % kinds.size()];
   ChromaCase test;
   test.title = kind.name + ", case " + std::to_string(number);
   const auto [width, height] = random_picture_size(random, std::min(max_pixels, 1 << 19));
   test.layout = test.out_layout = kind.make(width, height);
   test.parameters.limited_range = random.one_in(2);
-  draw_placements(test, random);
-  draw_content(test, random);
-  test.parameters_later = random.one_in(3);
-  return test;
+  return drawn(test, random);
 }
 
 std::string describe(const ChromaCase& test) {

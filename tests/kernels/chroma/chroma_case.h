@@ -34,7 +34,6 @@ struct ChromaCase : FilterCase<ChromaCase, MosaicWithChroma, chroma::Parameters>
   Parameters other_parameters() const { return {!parameters.limited_range}; }
 };
 
-/// Makes a case of a layout with chroma.
 ChromaCase make_chroma_case(std::uint64_t seed, int number, int max_pixels);
 
 constexpr auto plain_chroma_case = plain_case<ChromaCase>;

@@ -26,7 +26,7 @@ long long defined_sample_of_chroma(int bits, bool limited, long long before, lon
 
 void defined_chroma(const FrameLayout& layout, bool limited_range, const ConstFrame& in,
                     const Frame& out) {
-  const Channel& luma = layout.channels[static_cast<std::size_t>(layout.find(Role::luma))];
+  const Channel& luma = layout.channels[layout.find(Role::luma)];
   for (const Channel& channel : layout.channels) {
     if (channel.role != Role::chroma)
       continue;

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares every byte of ChromaScale's output: on the CPU device with the definition, and on the
-// CUDA device with the CPU device.
-
 #include "cuda/chroma/arithmetic.h"
 #include "tests/kernels/chroma/chroma_case.h"
 #include "tests/kernels/common/case_suites.h"

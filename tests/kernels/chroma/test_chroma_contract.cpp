@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the contract of all operations for ChromaScale.
-
 #include "tests/kernels/chroma/chroma_case.h"
 #include "tests/kernels/contract/contract.h"
 

@@ -13,7 +13,6 @@
 
 namespace cudavision::test {
 
-/// One adaptive equalisation of a frame.
 struct ClaheCase : FilterCase<ClaheCase, clahe::Clahe, clahe::Parameters> {
   ClaheCase() { every_channel = false; }
 
@@ -39,10 +38,8 @@ clahe::Tiles random_tiles(Random& random, int bits);
 /// Draws a clip limit, which may be 0, unlimited in effect, or so small that every bin is clipped.
 double random_clip_limit(Random& random);
 
-/// Draws a frame size whose product of width and height is at most max_pixels.
 ClaheCase make_clahe_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Makes a case of dense frames, fully equalised to the full range.
 ClaheCase plain_clahe_case(const FrameLayout& layout, const clahe::Tiles& tiles, double clip_limit,
                            Content content, std::uint64_t seed);
 

@@ -14,20 +14,15 @@
 namespace cudavision::test {
 namespace {
 
-/// A picture of one channel.
 struct Plane {
   int width = 0, height = 0;
   std::vector<std::uint16_t> values;
 
-  std::uint16_t& at(int x, int y) {
-    return values[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
-                  static_cast<std::size_t>(x)];
-  }
+  std::uint16_t& at(int x, int y) { return values[static_cast<std::size_t>(y) * width + x]; }
   int at(int x, int y) const { return const_cast<Plane&>(*this).at(x, y); }
 };
 
-/// Returns the columns or rows that stand for the positions 0 to `count` − 1: they go to and fro
-/// between the edges.
+/// Returns the columns or rows for positions 0 to `count` − 1, reflected at the edges.
 std::vector<int> reflected(int size, int count) {
   std::vector<int> places;
   int at = 0, direction = 1;
@@ -61,7 +56,6 @@ Plane extended(const Plane& picture, const clahe::Tiles& tiles) {
 using Histogram = std::vector<std::int64_t>;
 using Table = std::vector<int>;
 
-/// Returns the histogram of each tile, row by row.
 std::vector<Histogram> histograms_of(const Plane& picture, int bits, const clahe::Tiles& tiles) {
   const Plane whole = extended(picture, tiles);
   const int tile_width = whole.width / tiles.columns, tile_height = whole.height / tiles.rows;
@@ -71,8 +65,7 @@ std::vector<Histogram> histograms_of(const Plane& picture, int bits, const clahe
       Histogram histogram(std::size_t{1} << bits, 0);
       for (int y = 0; y < tile_height; ++y)
         for (int x = 0; x < tile_width; ++x)
-          ++histogram[static_cast<std::size_t>(
-              whole.at(column * tile_width + x, row * tile_height + y))];
+          ++histogram[whole.at(column * tile_width + x, row * tile_height + y)];
       histograms.push_back(std::move(histogram));
     }
   return histograms;
@@ -104,7 +97,7 @@ Table table_of(Histogram histogram, const clahe::Parameters& parameters) {
     if (residue > 0) {
       const std::int64_t step = std::max<std::int64_t>(bins / residue, 1);
       for (std::int64_t bin = 0; bin < bins && residue > 0; bin += step, --residue)
-        ++histogram[static_cast<std::size_t>(bin)];
+        ++histogram[bin];
     }
   }
   const float scale =
@@ -121,7 +114,6 @@ Table table_of(Histogram histogram, const clahe::Parameters& parameters) {
   return table;
 }
 
-/// One dimension of a pixel's place between the centres of tiles.
 struct Place {
   Place(int pixel, int tile_size, int tiles) {
     const float inverse = 1.0f / static_cast<float>(tile_size);
@@ -144,7 +136,6 @@ float between(float first, float second, float weight) {
   return one + other;
 }
 
-/// Returns the new level of every pixel, by a table for each tile.
 Plane equalized(const Plane& picture, const clahe::Tiles& tiles, const std::vector<Table>& tables) {
   const Plane whole = extended(picture, tiles);
   const int tile_width = whole.width / tiles.columns, tile_height = whole.height / tiles.rows;
@@ -155,8 +146,7 @@ Plane equalized(const Plane& picture, const clahe::Tiles& tiles, const std::vect
       const Place horizontal(x, tile_width, tiles.columns);
       const auto value = static_cast<std::size_t>(picture.at(x, y));
       const auto level = [&](int row, int column) {
-        return static_cast<float>(
-            tables[static_cast<std::size_t>(row * tiles.columns + column)][value]);
+        return static_cast<float>(tables[row * tiles.columns + column][value]);
       };
       const auto in_row = [&](int row) {
         return between(level(row, horizontal.first), level(row, horizontal.second),
@@ -179,7 +169,6 @@ Plane plane_of(const FrameLayout& layout, const std::function<int(int x, int y)>
   return plane;
 }
 
-/// Returns what each grid equalises: luma, the luminance, or red, green and blue.
 std::vector<Plane> planes_of(const FrameLayout& layout, const clahe::Parameters& parameters,
                              const ConstFrame& in) {
   const auto samples = [&](Role role) {
@@ -195,8 +184,7 @@ std::vector<Plane> planes_of(const FrameLayout& layout, const clahe::Parameters&
   return {plane_of(layout, [&](int x, int y) { return static_cast<int>(luminance.at(x, y)); })};
 }
 
-/// Writes every byte of every row of out, except chroma if it is not copied. There is a plane and a
-/// vector of tables for each grid.
+/// Copies chroma only if asked. There is a plane and a vector of tables for each grid.
 void apply(const FrameLayout& layout, const clahe::Tiles& tiles,
            const clahe::Parameters& parameters, const std::vector<Plane>& planes,
            const std::vector<std::vector<Table>>& tables, const ConstFrame& in, const Frame& out) {

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares Clahe with cv::createCLAHE, which supports one channel of 8 or 16 bits in full range.
-// This is a separate program, so that the other tests need no OpenCV.
-
+// Compares Clahe with cv::createCLAHE, which supports one channel of 8 or 16 bits.
 #include <algorithm>
 #include <opencv2/imgproc.hpp>
 
 #include "cuda/clahe/clahe.h"
 #include "tests/kernels/clahe/clahe_case.h"
 #include "tests/kernels/common/gtest_support.h"
-#include "tests/kernels/common/opencv_pictures.h"
+#include "tests/kernels/common/pictures/opencv_pictures.h"
 
 namespace cudavision::test {
 namespace {

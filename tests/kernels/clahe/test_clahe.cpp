@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares every byte of Clahe's output, with and without smoothing: on the CPU device with the
-// definition, and on the CUDA device with the CPU device.
-
 #include "tests/kernels/clahe/clahe_case.h"
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/histequalize/left_chroma.h"
@@ -15,18 +11,13 @@ using namespace clahe;
 
 CUDAVISION_RANDOM_CASES(ClaheCases, make_clahe_case);
 
-TEST(ClaheLeftChroma, CpuEqualsDefinition) {
-  expect_chroma_left(*make_cpu_device(), make_clahe_case);
-}
-TEST(ClaheLeftChroma, CudaEqualsDefinition) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  expect_chroma_left(*device, make_clahe_case);
+CUDAVISION_ON_BOTH_DEVICES(ClaheLeftChroma);
+
+TEST_P(ClaheLeftChroma, EqualsDefinition) {
+  expect_chroma_left(device, make_clahe_case);
 }
 
-/// Pictures and grids at the limits: smaller than their grid, so that the extension reflects many
-/// times; cells that begin within packs of pixels or exactly between them; cells that are narrower
-/// than a pack; tiles of many and of few pixels.
+/// Pictures smaller than their grid, and cells within, between or narrower than packs.
 struct Picture : Named {
   const char* layout;
   int width, height;
@@ -69,7 +60,6 @@ constexpr Picture extremes[] = {
     {"Uhd4kNatural", "GRAY8", 3840, 2160, Content::natural, {8, 8}, 2},
 };
 
-/// Returns the dense case, and one whose rows and planes begin at random addresses.
 std::vector<ClaheCase> cases_of(const Picture& picture) {
   std::vector<ClaheCase> cases(
       2, plain_clahe_case(layout_named(picture.layout, picture.width, picture.height),
@@ -83,8 +73,7 @@ std::vector<ClaheCase> cases_of(const Picture& picture) {
 
 CUDAVISION_TABLE_CASES(ClaheExtremes, extremes, cases_of);
 
-/// Frames for which the definition is too slow. The suites above compare the CPU device with it on
-/// smaller ones.
+/// Frames for which the definition is too slow.
 constexpr Picture large[] = {
     {"Uhd4kFlat", "GRAY8", 3840, 2160, Content::flat, {8, 8}, 2},
     {"Uhd4kTwoValued", "GRAY8", 3840, 2160, Content::two_valued, {8, 8}, 2},
@@ -136,31 +125,27 @@ CUDAVISION_SMOOTHING(SmoothedTiles, natural)
 
 /// The steps of a smoothed frame and the launches of one by itself use the same memory.
 TEST_P(SmoothedTiles, AreAsEverForFramesByThemselvesInBetween) {
-  on_device([](Device& device) {
-    Video video(device, natural);
-    auto picture = video.picture();
-    for (int frame = 0; frame < 6; ++frame) {
-      std::fill_n(picture.begin() + video.width * frame, video.width, std::uint8_t{3});
-      video.run(picture, {8192, 65536});
-      EXPECT_EQ(video.run(picture), video.by_itself(picture)) << "frame " << frame;
-    }
-  });
+  Video video(device, natural);
+  auto picture = video.picture();
+  for (int frame = 0; frame < 6; ++frame) {
+    std::fill_n(picture.begin() + video.width * frame, video.width, std::uint8_t{3});
+    video.run(picture, {8192, 65536});
+    EXPECT_EQ(video.run(picture), video.by_itself(picture)) << "frame " << frame;
+  }
 }
 
 TEST_P(SmoothedTiles, NeedAveragesThatAreKept) {
-  on_device([](Device& device) {
-    const ClaheCase test = natural(gray_layout(33, 9));
-    const ClaheCase::Frames frames(device, test);
-    Clahe without = test.make(device, test.parameters);
-    EXPECT_FALSE(without.keeps_averages());
-    EXPECT_EQ(without.status(), nullptr);
-    CUDAVISION_EXPECT_ERROR(without.run(frames.in, frames.out, {{100, 65536}}), invalid_argument,
-                            "smoothing needs averages");
-    without.restart();
-    frames.run(without);
-    device.finish();
-    EXPECT_EQ(difference_from_definition(frames), "");
-  });
+  const ClaheCase test = natural(gray_layout(33, 9));
+  const ClaheCase::Frames frames(device, test);
+  Clahe without = test.make(device, test.parameters);
+  EXPECT_FALSE(without.keeps_averages());
+  EXPECT_EQ(without.status(), nullptr);
+  CUDAVISION_EXPECT_ERROR(without.run(frames.in, frames.out, {{100, 65536}}), invalid_argument,
+                          "smoothing needs averages");
+  without.restart();
+  frames.run(without);
+  device.finish();
+  EXPECT_EQ(difference_from_definition(frames), "");
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
 // Compares the arithmetic that the kernels share with the CPU with its plain form.
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -17,8 +15,7 @@ namespace {
 
 using namespace clahe;
 
-/// Calls check(axis) for axes of many sizes, among them the largest and those smaller than their
-/// grid.
+/// Calls check(axis) for axes of many sizes, the largest and tiny ones included.
 template <class Check>
 void for_each_axis(const Check& check) {
   std::vector<int> sizes = {640, 1080, 1920, 3840, 7680, 65534, 65535};
@@ -83,8 +80,7 @@ TEST(ClaheBiasedLevels, AreInterpolatedAsLevels) {
     for (std::uint32_t& level : four)
       level = static_cast<std::uint32_t>(random.between(0, largest));
     const auto any = [&] {
-      return weights[static_cast<std::size_t>(
-          random.between(0, static_cast<int>(weights.size()) - 1))];
+      return weights[random.between(0, static_cast<int>(weights.size()) - 1)];
     };
     const float right = any(), lower = any();
     const Levels levels = {static_cast<float>(four[0]), static_cast<float>(four[1]),
@@ -147,8 +143,7 @@ TEST(ClaheEstimates, HaveTheWeightsOfTheirColumns) {
   });
 }
 
-/// Estimates that are not in doubt have the level of interpolated(), and estimates in doubt are
-/// near halves, both of any levels and of those that are nearest to a half at a pixel.
+/// Estimates have the level of interpolated() or are in doubt, which only those near halves are.
 TEST(ClaheEstimates, HaveTheLevelUnlessInDoubt) {
   Random random(5);
   int in_doubt = 0, near_halves = 0, estimated = 0;

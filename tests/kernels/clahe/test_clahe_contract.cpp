@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the contract of all operations for Clahe, and its own promises.
-
 #include <cmath>
 #include <limits>
 
@@ -38,8 +35,7 @@ struct ClaheContract : EqualizeContract<ClaheCase, make_case, kSmoothed> {
     return refusals;
   }
 
-  /// Packs of every kind, each with cells that begin within packs, and with cells that are too
-  /// narrow for tables in shared memory.
+  /// Packs of every kind, with cells within packs and with tables too many for shared memory.
   static std::vector<ClaheCase> representatives(int width, int height) {
     auto cases = Base::representatives(width, height);
     cases.push_back(Base::dense("GRAY8", width / 128 * 128 + 128, height));
@@ -62,17 +58,13 @@ struct ClaheContract : EqualizeContract<ClaheCase, make_case, kSmoothed> {
 CUDAVISION_CONTRACT(Clahe, ClaheContract<false>);
 CUDAVISION_CONTRACT(SmoothedClahe, ClaheContract<true>);
 
-class ClaheUse : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, ClaheUse, both_devices(), device_name);
+CUDAVISION_ON_BOTH_DEVICES(ClaheUse);
 
 TEST_P(ClaheUse, RefusesGridsWithWords) {
-  on_device([](Device& device) {
-    for (const Tiles& tiles : {Tiles{0, 8}, {8, 0}, {-1, 8}, {65, 8}, {8, 65}})
-      for (const Averages averages : {Averages::none, Averages::kept})
-        CUDAVISION_EXPECT_ERROR(Clahe(device, gray_layout(33, 9), tiles, Parameters(), averages),
-                                invalid_argument, "each dimension must be 1 to 64");
-  });
+  for (const Tiles& tiles : {Tiles{0, 8}, {8, 0}, {-1, 8}, {65, 8}, {8, 65}})
+    for (const Averages averages : {Averages::none, Averages::kept})
+      CUDAVISION_EXPECT_ERROR(Clahe(device, gray_layout(33, 9), tiles, Parameters(), averages),
+                              invalid_argument, "each dimension must be 1 to 64");
 }
 
 }  // namespace

@@ -1,28 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the exchange of counts and tables between blocks on the GPU, in kernels built with
-// CUDAVISION_TEST_DELAYS. These wait for a random time before every step, because no sanitizer
-// detects races in device memory.
-
+// Tests the exchange of counts and tables between blocks; see sync/test_exchange_cuda.cpp.
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <vector>
 
 #include "cuda/clahe/clahe.h"
+#include "tests/kernels/common/allocations/watched_device.h"
 #include "tests/kernels/common/device_block.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/layouts.h"
 #include "tests/kernels/common/random.h"
-#include "tests/kernels/common/watched_device.h"
 
 namespace cudavision::test {
 namespace {
 
 using namespace clahe;
 
-/// Equalises two gray frames in turn, so that a count or a table of the frame before would change
-/// the result, and compares every result with the CPU's.
+/// Equalises two frames in turn, so that stale counts or tables would show.
 void run_in_turn(int width, int height, const Tiles& tiles, int runs, int bits = 8) {
   CudaTestDevice card;
   const auto cpu = make_cpu_device();

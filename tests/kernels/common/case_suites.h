@@ -13,8 +13,7 @@
 /// and on the CUDA device with the CPU device. frame_case.h describes what a Case is.
 namespace cudavision::test {
 
-/// Two fillings that differ in every bit, so that a byte that is not written shows up in at least
-/// one of two runs.
+/// Two fillings that differ in every bit: a byte not written differs in one of two runs.
 constexpr std::uint8_t poison = 0xcd, other_poison = 0x32;
 
 /// Runs the case on the device twice, with another picture in between, and compares all output.
@@ -33,7 +32,6 @@ void expect_output(Device& device, const Case& test, const typename Runner<Case>
   ASSERT_EQ(hash(test, again), hash(test, output)) << "a second run gave a different result";
 }
 
-/// Compares the CPU device with the definition.
 template <class Case>
 void expect_definition(const Case& test) {
   SCOPED_TRACE(describe(test));
@@ -42,7 +40,6 @@ void expect_definition(const Case& test) {
   expect_output(*device, test, input, defined_output(test, input, poison));
 }
 
-/// Compares the CUDA device with the CPU device.
 template <class Case>
 void expect_equal_devices(Device& cuda, const Case& test) {
   SCOPED_TRACE(describe(test));
@@ -51,7 +48,6 @@ void expect_equal_devices(Device& cuda, const Case& test) {
   expect_output(cuda, test, input, Runner<Case>(*cpu, test).run(input, poison));
 }
 
-/// Defines the tests of a suite of random cases.
 #define CUDAVISION_CASES_OF(Base, Suite, make_case)                                           \
   class Suite : public Base {};                                                               \
   TEST_P(Suite, CpuEqualsDefinition) {                                                        \
@@ -68,12 +64,10 @@ void expect_equal_devices(Device& cuda, const Case& test) {
   CUDAVISION_CASES_OF(LayoutCases, Suite, make_case) \
   INSTANTIATE_TEST_SUITE_P(Layouts, Suite, every_layout(), layout_name)
 
-/// The same for cases of any other kind.
 #define CUDAVISION_NUMBERED_CASES(Suite, make_case) \
   CUDAVISION_CASES_OF(CaseShares, Suite, make_case) \
   INSTANTIATE_TEST_SUITE_P(Shares, Suite, CaseShares::all())
 
-/// Defines a suite of a list of cases.
 #define CUDAVISION_LISTED_CASES(Suite, cases) \
   TEST(Suite, CpuEqualsDefinition) {          \
     for (const auto& test : cases)            \
@@ -105,15 +99,13 @@ struct Extreme : Named {
   Parameters parameters;
 };
 
-/// Returns the dense case of an entry. Case must be a FilterCase.
 template <class Case>
 std::vector<Case> dense(const Extreme<typename Case::Parameters>& extreme) {
   return {plain_case<Case>(layout_named(extreme.layout, extreme.width, extreme.height),
                            extreme.parameters, extreme.content, 77)};
 }
 
-/// Returns the dense case, and one whose rows and planes begin at random addresses and whose words
-/// have garbage in their unused bits.
+/// Returns the dense case, and one with random addresses and dirty words.
 template <class Case>
 std::vector<Case> dense_and_ragged(const Extreme<typename Case::Parameters>& extreme) {
   std::vector<Case> cases(2, dense<Case>(extreme)[0]);
@@ -124,15 +116,13 @@ std::vector<Case> dense_and_ragged(const Extreme<typename Case::Parameters>& ext
   return cases;
 }
 
-/// The amount of work of a case, as the pixels of an equally expensive frame. It is compared with
-/// CUDAVISION_TEST_MAX_PIXELS. An operation may overload this function.
+/// A case's work in pixels, for CUDAVISION_TEST_MAX_PIXELS. Operations may overload it.
 template <class Case>
 int work_in_pixels(const Case& test) {
   return test.layout.width * test.layout.height;
 }
 
-/// Defines a suite that runs on the CUDA device only, for frames that the definition is too slow
-/// for. `make_cases(entry)` turns each entry of `table` into a vector of cases.
+/// A suite for CUDA alone, where the definition is too slow. make_cases(entry) returns cases.
 #define CUDAVISION_CUDA_TABLE_CASES(Suite, table, make_cases)                         \
   class Suite : public testing::TestWithParam<std::decay_t<decltype((table)[0])>> {}; \
   TEST_P(Suite, CudaEqualsCpu) {                                                      \

@@ -10,14 +10,12 @@
 namespace cudavision::test {
 namespace {
 
-/// Returns a pseudo-random number for each point of a lattice.
 std::uint32_t lattice(std::uint64_t seed, int x, int y) {
   const auto point = (static_cast<std::uint64_t>(static_cast<std::uint32_t>(x)) << 32) |
                      static_cast<std::uint32_t>(y);
   return static_cast<std::uint32_t>(Random(seed ^ (point * 0xd6e8feb86659fd93u)).next() >> 48);
 }
 
-/// Paints a picture row by row.
 class Painter {
  public:
   Painter(Content content, std::uint64_t seed, int width, int height)
@@ -47,17 +45,16 @@ class Painter {
         break;
       case Content::two_valued:
         for (int x = 0; x < width_; ++x)
-          samples[static_cast<std::size_t>(x)] =
-              lattice(seed_, x / 37, y / 19) % 3 == 0 ? first : second;
+          samples[x] = lattice(seed_, x / 37, y / 19) % 3 == 0 ? first : second;
         break;
       case Content::spark:
         std::fill(samples.begin(), samples.end(), first);
         if (y == spark_y_)
-          samples[static_cast<std::size_t>(spark_x_)] = second;
+          samples[spark_x_] = second;
         break;
       case Content::gradient:
         for (int x = 0; x < width_; ++x)
-          samples[static_cast<std::size_t>(x)] = gradient(x, y, largest);
+          samples[x] = gradient(x, y, largest);
         break;
       case Content::narrow:
         for (int& sample : samples)
@@ -81,8 +78,7 @@ class Painter {
                                               : (along_x + along_y) / 2);
   }
 
-  /// Paints grain over bilinearly interpolated lattices of spacings 128, 32 and 8, which are
-  /// weighted 5 : 2 : 1.
+  /// Grain over interpolated lattices of spacings 128, 32 and 8, weighted 5 : 2 : 1.
   void natural_row(int y, int bits, std::vector<int>& samples) {
     std::vector<std::uint32_t> sums(static_cast<std::size_t>(width_), 0);
     for (const int shift : {7, 5, 3}) {
@@ -104,14 +100,14 @@ class Painter {
           right = column(cell_x + 1);
         }
         const std::uint32_t value = (left * (spacing - fx) + right * fx) >> shift;
-        sums[static_cast<std::size_t>(x)] += value * (shift == 7 ? 5 : shift == 5 ? 2 : 1);
+        sums[x] += value * (shift == 7 ? 5 : shift == 5 ? 2 : 1);
       }
     }
     for (int x = 0; x < width_; ++x) {
       const auto grain = static_cast<int>(random_.next() & 0x3ff) - 0x200;
       // The values span less than the full range, so that equalisation has an effect.
-      const int value = 0x1800 + static_cast<int>(sums[static_cast<std::size_t>(x)] / 8 * 5 / 8);
-      samples[static_cast<std::size_t>(x)] = std::clamp(value + grain, 0, 0xffff) >> (16 - bits);
+      const int value = 0x1800 + static_cast<int>(sums[x] / 8 * 5 / 8);
+      samples[x] = std::clamp(value + grain, 0, 0xffff) >> (16 - bits);
     }
   }
 
@@ -158,7 +154,7 @@ void paint(const FrameLayout& layout, const Frame& frame, Content content, std::
       std::uint8_t* row = frame.planes[channel.plane].row(y);
       for (int x = 0; x < channel.width; ++x) {
         const auto place = channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x;
-        const int sample = samples[static_cast<std::size_t>(x)];
+        const int sample = samples[x];
         if (layout.bits == 8) {
           row[place] = static_cast<std::uint8_t>(sample);
           continue;

@@ -7,7 +7,6 @@
 
 namespace cudavision::test {
 
-/// The kinds of pictures that tests paint.
 enum class Content {
   random,      ///< all values are equally likely
   natural,     ///< smooth shapes at several scales and a little grain; the histogram has hills
@@ -23,9 +22,8 @@ constexpr int content_count = 9;
 
 const char* name(Content content);
 
-/// Writes every byte of every row of the frame. Samples of red, green, blue and luma show the
-/// content; everything else is random. If `dirty` is set, bits of a word outside its value are
-/// random as well: those below the shift always, those above the value sometimes.
+/// Writes every byte. Luma and RGB show the content, the rest is random. `dirty`: random bits
+/// outside of values, below the shift always.
 void paint(const FrameLayout& layout, const Frame& frame, Content content, std::uint64_t seed,
            bool dirty = false);
 

@@ -24,7 +24,6 @@ __global__ void spin_kernel(unsigned long long nanoseconds, unsigned long long m
            static_cast<unsigned long long>(clock64() - first_clock) < max_clocks);
 }
 
-/// Runs until `releases` reaches a number.
 __global__ void hold_kernel(const volatile int* releases, int number) {
   constexpr unsigned long long minute = 60ULL * 1000 * 1000 * 1000;
   unsigned long long start, now;

@@ -7,37 +7,29 @@
 
 #include "cuda/core/device.h"
 
-/// The CUDA side of the tests. Every test program links these functions. In builds without CUDA,
-/// cuda_testing_none.cpp provides versions that report that CUDA is missing.
+/// The CUDA side of the tests; without CUDA, cuda_testing_none.cpp replaces it.
 namespace cudavision::test {
 
-/// Returns an empty string if CUDA kernels can run on this machine, else the reason why not.
 const std::string& cuda_unusable();
 
-/// A stream in the test program's context and a device that uses it. Requires that cuda_unusable()
-/// returns an empty string.
+/// A stream and a device on it. Requires an empty cuda_unusable().
 class CudaTestDevice {
  public:
   CudaTestDevice();
   ~CudaTestDevice();
-  CudaTestDevice(const CudaTestDevice&) = delete;
-  CudaTestDevice& operator=(const CudaTestDevice&) = delete;
 
   Device& operator*() const { return *device_; }
   Device* operator->() const { return device_.get(); }
   CudaStream stream() const { return stream_; }
 
-  /// Enqueues a kernel of `blocks` blocks of 1024 threads that runs for the given time.
   void spin(int blocks, int milliseconds);
 
-  /// Enqueues a kernel that runs until the host calls release() for it, or for a minute, which is
-  /// taken for a hang. Several are released in their order. Tools that run one kernel after the
-  /// other, while the host waits, cannot run it.
+  /// Runs until release(), or for a minute. Several are released in order. Tools that serialise
+  /// kernels cannot run it.
   void hold();
   void release();
 
-  /// Captures everything that `work` enqueues in a graph and runs the graph `times` times. Throws
-  /// Error if `work` does anything that cannot be captured, such as allocating or waiting.
+  /// Replays the captured `work`. Throws Error if it allocates or waits.
   void capture_and_replay(const std::function<void()>& work, int times);
 
  private:

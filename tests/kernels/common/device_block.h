@@ -10,7 +10,6 @@
 
 namespace cudavision::test {
 
-/// Returns `count` values in device memory.
 template <class T>
 std::vector<T> downloaded(Device& device, const T* data, std::size_t count) {
   std::vector<T> values(count);
@@ -21,7 +20,6 @@ std::vector<T> downloaded(Device& device, const T* data, std::size_t count) {
   return values;
 }
 
-/// A copy of a vector in device memory.
 template <class T>
 class DeviceBlock {
  public:

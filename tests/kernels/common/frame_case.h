@@ -44,32 +44,32 @@ struct FrameCase {
   bool parameters_later = false;
 };
 
-/// Gives both frames dense rows, and changes neither the parameters nor anything else.
 void make_dense(FrameCase& test, const FrameLayout& layout, const FrameLayout& out_layout,
                 Content content, std::uint64_t seed);
 
-/// Draws the placements of both frames.
 void draw_placements(FrameCase& test, Random& random);
 
-/// Draws the content of the input.
 void draw_content(FrameCase& test, Random& random);
 
-/// Describes a case in words. `parameters` is a description of the operation's parameters.
+template <class Case>
+Case drawn(Case test, Random& random) {
+  draw_placements(test, random);
+  draw_content(test, random);
+  test.parameters_later = random.one_in(3);
+  return test;
+}
+
 std::string describe(const FrameCase& test, const std::string& parameters);
 
-/// Returns the input block: the painted frame, surrounded by poison.
 std::vector<std::uint8_t> input_block(const FrameCase& test);
 
-/// Describes the first byte in which two output blocks differ. Returns an empty string if they are
-/// equal.
+/// Describes the first differing byte, or returns an empty string.
 std::string difference(const FrameCase& test, const std::vector<std::uint8_t>& expected,
                        const std::vector<std::uint8_t>& actual);
 
-/// Returns the hash of the output frame's rows.
 std::string hash(const FrameCase& test, const std::vector<std::uint8_t>& block);
 
-/// Returns the output block that the definition gives. Case must be a FrameCase with a function
-/// define(in, out), which writes `out`.
+/// Returns the defined output. Case must be a FrameCase with define(in, out).
 template <class Case, std::enable_if_t<std::is_base_of_v<FrameCase, Case>, bool> = true,
           class = decltype(std::declval<const Case&>().define(ConstFrame(), Frame()))>
 std::vector<std::uint8_t> defined_output(const Case& test, const std::vector<std::uint8_t>& input,
@@ -80,8 +80,7 @@ std::vector<std::uint8_t> defined_output(const Case& test, const std::vector<std
   return block;
 }
 
-/// The frames of a case in the memory of a device. Case must be a FrameCase with a function
-/// enqueue(operation, in, out).
+/// A case's frames on a device. Case must be a FrameCase with enqueue(operation, in, out).
 template <class Case>
 class CaseFrames {
  public:
@@ -116,8 +115,7 @@ class CaseFrames {
   Frame out;
 };
 
-/// A case of an operation whose output has the layout of its input. The content is painted into
-/// every channel. Case must derive from this and have define() and other_parameters().
+/// A case whose output has the input's layout. Case adds define() and other_parameters().
 template <class Case, class AnyOperation, class AnyParameters>
 struct FilterCase : FrameCase {
   using Operation = AnyOperation;
@@ -144,12 +142,19 @@ Case plain_case(const FrameLayout& layout, const typename Case::Parameters& para
   return test;
 }
 
-/// Describes how the output of `frames` differs from the definition's result for the same input.
-/// Waits for the device.
 template <class Frames>
 std::string difference_from_definition(const Frames& frames) {
   return difference(frames.test, defined_output(frames.test, frames.input(), Frames::out_poison),
                     frames.output());
+}
+
+/// Runs an operation on a case's frames, and describes how the output differs from the definition.
+template <class Case, class Operation>
+std::string difference_after_run(Device& device, const Case& test, Operation& operation) {
+  const typename Case::Frames frames(device, test);
+  frames.run(operation);
+  device.finish();
+  return difference_from_definition(frames);
 }
 
 /// True if the operation's parameters can change between frames.
@@ -160,7 +165,6 @@ struct IsAdjustable<Case,
                     std::void_t<decltype(std::declval<typename Case::Operation&>().set_parameters(
                         std::declval<typename Case::Parameters>()))>> : std::true_type {};
 
-/// Constructs a case's operation once, and runs it any number of times.
 template <class Case>
 class Runner {
  public:
@@ -177,8 +181,7 @@ class Runner {
         operation_.set_parameters(test.parameters);
   }
 
-  /// Returns the whole output after the run, including the bytes around the frames. Throws
-  /// std::runtime_error if the run wrote to the input.
+  /// Returns the output with the bytes around it. Throws if the run wrote to the input.
   Output run(const Input& input, std::uint8_t poison) {
     const typename Case::Frames frames(device_, test_, input, poison);
     frames.run(operation_);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <ostream>
 #include <string>
 
@@ -13,15 +14,13 @@
 
 namespace cudavision {
 
-/// Prints a test's parameter.
 inline void PrintTo(DeviceKind backend, std::ostream* stream) {
   *stream << (backend == DeviceKind::cpu ? "cpu" : "cuda");
 }
 
 }  // namespace cudavision
 
-/// Skips the test and gives the reason if no CUDA kernel can run. Fails instead if
-/// CUDAVISION_TEST_BACKEND=cuda demands CUDA.
+/// Skips the test without usable CUDA; fails if CUDAVISION_TEST_BACKEND=cuda demands it.
 #define CUDAVISION_NEEDS_CUDA()                                           \
   do {                                                                    \
     using cudavision::test::Settings;                                     \
@@ -43,8 +42,7 @@ inline void PrintTo(DeviceKind backend, std::ostream* stream) {
       GTEST_SKIP() << "frame larger than CUDAVISION_TEST_MAX_PIXELS=" << asked.max_pixels; \
   } while (false)
 
-/// Expects that the statement throws a cudavision::Error of the expected kind whose text contains
-/// `words`.
+/// Expects an Error of this kind whose text contains `words`.
 #define CUDAVISION_EXPECT_ERROR(statement, expected_kind, words)                       \
   do {                                                                                 \
     try {                                                                              \
@@ -57,8 +55,7 @@ inline void PrintTo(DeviceKind backend, std::ostream* stream) {
     }                                                                                  \
   } while (false)
 
-/// Skips the test if CUDAVISION_TEST_MAX_PIXELS is set, which indicates that the test runs under a
-/// tool that changes the timing.
+/// Skips the test under tools that change the timing, which set CUDAVISION_TEST_MAX_PIXELS.
 #define CUDAVISION_NEEDS_TRUE_TIMING()                                                \
   do {                                                                                \
     if (cudavision::test::settings().small)                                           \
@@ -75,8 +72,7 @@ inline std::string repeat_with(int number) {
                            : std::string());
 }
 
-/// Calls check(number) for the random cases that the settings select, until one fails: all of them,
-/// or those whose numbers are `share` modulo `shares`.
+/// Calls check(number) for the selected cases, or the `share` of them, until one fails.
 template <class Check>
 void for_each_case_number(const Check& check, int share = 0, int shares = 1) {
   const int only = settings().only_case;
@@ -89,11 +85,9 @@ void for_each_case_number(const Check& check, int share = 0, int shares = 1) {
   }
 }
 
-/// A test that has a share of the random cases, for cases that take long: several processes can
-/// then run them (GTEST_TOTAL_SHARDS).
+/// A share of slow random cases, so that several processes can run them.
 class CaseShares : public testing::TestWithParam<int> {
  protected:
-  /// Calls check(case) for each case; make(seed, number, max_pixels) makes a case.
   template <class Make, class Check>
   static void for_each_case(const Make& make, const Check& check) {
     for_each_case_number(
@@ -108,19 +102,35 @@ class CaseShares : public testing::TestWithParam<int> {
   static auto all() { return testing::Range(0, count); }
 };
 
-/// A test that runs on the CPU device and, where there is one, on a CUDA device.
-class EitherDevice : public testing::TestWithParam<DeviceKind> {
+/// A CPU device, or a CUDA device where CUDA kernels can run. Use CUDAVISION_NEEDS_CUDA() before.
+class DeviceUnderTest {
  protected:
-  static void on_device(const std::function<void(Device&)>& body) {
-    if (GetParam() == DeviceKind::cpu)
-      return body(*make_cpu_device());
-    CUDAVISION_NEEDS_CUDA();
-    CudaTestDevice device;
-    body(*device);
+  explicit DeviceUnderTest(DeviceKind kind) : cuda(cuda_device(kind)) {}
+
+ private:
+  static std::unique_ptr<CudaTestDevice> cuda_device(DeviceKind kind) {
+    const bool usable = settings().backend != Settings::Backend::cpu && cuda_unusable().empty();
+    return kind == DeviceKind::cuda && usable ? std::make_unique<CudaTestDevice>() : nullptr;
   }
+
+  const std::unique_ptr<Device> cpu_ = make_cpu_device();
+
+ protected:
+  const std::unique_ptr<CudaTestDevice> cuda;  ///< nullptr on the CPU
+  Device& device = cuda ? **cuda : *cpu_;
 };
 
-/// The parameters of a suite of EitherDevice.
+/// A test that runs on the CPU device and, where there is one, on a CUDA device.
+class EitherDevice : public testing::TestWithParam<DeviceKind>, protected DeviceUnderTest {
+ protected:
+  EitherDevice() : DeviceUnderTest(GetParam()) {}
+  void SetUp() override {
+    if (GetParam() == DeviceKind::cuda)
+      CUDAVISION_NEEDS_CUDA();
+  }
+  void on_device(const std::function<void(Device&)>& body) { body(device); }
+};
+
 inline auto both_devices() {
   return testing::Values(DeviceKind::cpu, DeviceKind::cuda);
 }
@@ -128,5 +138,10 @@ inline auto both_devices() {
 inline std::string device_name(const testing::TestParamInfo<DeviceKind>& info) {
   return info.param == DeviceKind::cpu ? "Cpu" : "Cuda";
 }
+
+/// Defines a suite of tests on either device.
+#define CUDAVISION_ON_BOTH_DEVICES(Suite) \
+  class Suite : public EitherDevice {};   \
+  INSTANTIATE_TEST_SUITE_P(Devices, Suite, both_devices(), device_name)
 
 }  // namespace cudavision::test

@@ -17,7 +17,6 @@ class Hash {
       value_ = (value_ ^ bytes[i]) * 0x100000001b3u;
   }
 
-  /// Adds the bytes of a number, lowest first on every machine.
   void add_number(std::uint32_t number) {
     const std::uint8_t bytes[4] = {
         static_cast<std::uint8_t>(number), static_cast<std::uint8_t>(number >> 8),

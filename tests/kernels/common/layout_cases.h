@@ -9,11 +9,9 @@
 
 namespace cudavision::test {
 
-/// A test of the random cases of one layout. Case number n has layout n modulo the number of
-/// layouts.
+/// The random cases of one layout: case n has layout n modulo their number.
 class LayoutCases : public testing::TestWithParam<int> {
  protected:
-  /// Calls check(case) for each case; make(seed, number, max_pixels) makes a case.
   template <class Make, class Check>
   void for_each_case(const Make& make, const Check& check) const {
     if (numbers().empty())
@@ -39,13 +37,12 @@ class LayoutCases : public testing::TestWithParam<int> {
   }
 };
 
-/// The parameters of a suite of LayoutCases.
 inline auto every_layout() {
   return testing::Range(0, static_cast<int>(layout_kinds().size()));
 }
 
 inline std::string layout_name(const testing::TestParamInfo<int>& info) {
-  return layout_kinds()[static_cast<std::size_t>(info.param)].name;
+  return layout_kinds()[info.param].name;
 }
 
 }  // namespace cudavision::test

@@ -10,13 +10,11 @@
 
 namespace cudavision::test {
 
-/// A fault in a layout, and words that the error must contain.
 struct LayoutRefusal {
   const char* words;
   std::function<void(FrameLayout&)> spoil;  ///< spoils a layout with one channel of 8 bits
 };
 
-/// Faults that every operation refuses.
 inline std::vector<LayoutRefusal> common_layout_refusals() {
   constexpr int minimum = std::numeric_limits<int>::min();
   constexpr int maximum = std::numeric_limits<int>::max();
@@ -61,7 +59,6 @@ inline std::vector<LayoutRefusal> common_layout_refusals() {
   };
 }
 
-/// Appends a fault of another layout than a gray one.
 inline void add_refusal(std::vector<LayoutRefusal>& refusals, const char* layout, const char* words,
                         const std::function<void(FrameLayout&)>& spoil) {
   refusals.push_back({words, [=](FrameLayout& l) {
@@ -70,7 +67,6 @@ inline void add_refusal(std::vector<LayoutRefusal>& refusals, const char* layout
                       }});
 }
 
-/// Faults that every operation on the luminance refuses.
 inline std::vector<LayoutRefusal> luminance_layout_refusals() {
   std::vector<LayoutRefusal> refusals = common_layout_refusals();
   const LayoutRefusal own[] = {

@@ -31,7 +31,6 @@ void add_channel(FrameLayout& layout, Role role, int plane, int offset, int step
       role, plane, offset, step, width, height, half_width ? 2 : 1, half_height ? 2 : 1};
 }
 
-/// Luma and the two chroma channels have a plane each.
 FrameLayout planar_yuv(int width, int height, int bits, bool half_width, bool half_height) {
   FrameLayout layout = empty(width, height, bits, 0);
   add_channel(layout, Role::luma, add_plane(layout, width, height), 0, 1, width, height);
@@ -53,8 +52,7 @@ FrameLayout semiplanar_yuv(int width, int height, int bits, int shift) {
   return layout;
 }
 
-/// Four bytes hold two pixels. A row holds whole pairs, so a picture of odd width has a byte of
-/// luma that belongs to no pixel.
+/// Four bytes hold two pixels; with odd widths, a byte of luma belongs to no pixel.
 FrameLayout macropixel_yuv(int width, int height, int luma, int first_chroma, int second_chroma) {
   FrameLayout layout = empty(width, height, 8, 0);
   const int plane = add_plane(layout, 4 * half(width), height);

@@ -8,25 +8,22 @@
 
 namespace cudavision::test {
 
-/// A layout for pictures of any size.
 struct LayoutKind {
   std::string name;
   FrameLayout (*make)(int width, int height);
 };
 
-/// The layouts of all video formats that the elements accept, named after the formats, and some
-/// that no format has but that the operations' contracts allow.
+/// The layouts of all video formats, by name, and some that only the contracts allow.
 const std::vector<LayoutKind>& layout_kinds();
 
 /// The layout of random case `number`. Successive cases have successive layouts.
 inline const LayoutKind& layout_kind_of_case(int number) {
-  return layout_kinds()[static_cast<std::size_t>(number) % layout_kinds().size()];
+  return layout_kinds()[number % layout_kinds().size()];
 }
 
 /// Returns the layout with the given name. Throws if there is none.
 FrameLayout layout_named(const std::string& name, int width, int height);
 
-/// One luma channel in a plane of its own.
 FrameLayout gray_layout(int width, int height, int bits = 8, int shift = 0);
 
 /// Returns the first channel with the given role, which must exist.

@@ -7,8 +7,7 @@
 namespace cudavision::test {
 namespace {
 
-// The number of bytes around each plane. It is larger than any access of a kernel, so that an
-// access beyond a row hits bytes that the tests compare.
+// Bytes around each plane: more than any access of a kernel, so that overruns show.
 constexpr std::size_t guard = 256;
 
 std::size_t rounded_up(std::size_t value, std::size_t to) {
@@ -19,8 +18,7 @@ std::size_t plane_bytes(const PlaneShape& plane, std::ptrdiff_t pitch) {
   return static_cast<std::size_t>(std::abs(pitch)) * static_cast<std::size_t>(plane.rows);
 }
 
-/// Draws a log-uniform extent. A third of them lie next to a multiple of a power of two, because
-/// kernels take other branches at the ends of rows.
+/// Draws a log-uniform extent, a third of them next to multiples of powers of two.
 int random_extent(Random& random, int largest) {
   int extent = random.log_uniform(largest);
   if (random.one_in(3)) {
@@ -31,14 +29,12 @@ int random_extent(Random& random, int largest) {
   return std::clamp(extent, 1, largest);
 }
 
-/// Describes in words where in the frame a byte of the block lies.
 std::string describe_byte(const FrameLayout& layout, const Placement& placement, std::size_t byte) {
   for (int p = 0; p < layout.plane_count; ++p) {
     const PlaneShape& shape = layout.planes[p];
     const auto [start, pitch] = placement.planes[p];
     for (int y = 0; y < shape.rows; ++y) {
-      const std::ptrdiff_t x =
-          static_cast<std::ptrdiff_t>(byte) - static_cast<std::ptrdiff_t>(start) - y * pitch;
+      const std::ptrdiff_t x = static_cast<std::ptrdiff_t>(byte - start) - y * pitch;
       if (x >= 0 && x < shape.row_bytes)
         return "plane " + std::to_string(p) + ", row " + std::to_string(y) + ", byte " +
                std::to_string(x);
@@ -83,12 +79,10 @@ Placement random_placement(const FrameLayout& layout, Random& random) {
         pitch += random.between(1, 17);
         break;
       case 2:
-        pitch = static_cast<std::ptrdiff_t>(
-            rounded_up(static_cast<std::size_t>(pitch), std::size_t{1} << random.between(2, 9)));
+        pitch = rounded_up(pitch, std::size_t{1} << random.between(2, 9));
         break;
       case 3:
-        pitch = static_cast<std::ptrdiff_t>(rounded_up(static_cast<std::size_t>(pitch), 4)) +
-                4 * random.between(0, 20);
+        pitch = rounded_up(pitch, 4) + 4 * random.between(0, 20);
         break;
       default:
         pitch += random.between(0, 700);

@@ -14,8 +14,7 @@
 
 namespace cudavision::test {
 
-/// The positions of a frame's planes in a block of bytes. No operation may touch the bytes between
-/// and around them.
+/// The positions of planes in a block. No operation may touch the other bytes.
 struct Placement {
   struct Plane {
     std::size_t start = 0;  ///< the offset of row 0
@@ -25,18 +24,15 @@ struct Placement {
   std::size_t bytes = 0;
 };
 
-/// Draws a log-uniform width and height whose product is at most max_pixels. Sometimes one of them
-/// is very large and the other small.
+/// Draws a log-uniform size of at most max_pixels, sometimes very long.
 std::pair<int, int> random_picture_size(Random& random, int max_pixels);
 
 /// Rows are dense, and each plane starts at a multiple of 256.
 Placement dense_placement(const FrameLayout& layout);
 
-/// Rows are padded and have any alignment. Sometimes the last row comes first, that is, the pitch
-/// is negative.
+/// Padded rows of any alignment, sometimes with a negative pitch.
 Placement random_placement(const FrameLayout& layout, Random& random);
 
-/// Returns the frame in a block on the host or on a device.
 template <class Byte>
 BasicFrame<Byte> frame_in(const FrameLayout& layout, const Placement& placement, Byte* block) {
   BasicFrame<Byte> frame;
@@ -48,13 +44,11 @@ BasicFrame<Byte> frame_in(const FrameLayout& layout, const Placement& placement,
 
 std::string describe(const FrameLayout& layout, const Placement& placement);
 
-/// Describes the first byte that differs between two blocks. Returns an empty string if they are
-/// equal.
+/// Describes the first differing byte, or returns an empty string.
 std::string difference(const FrameLayout& layout, const Placement& placement,
                        const std::vector<std::uint8_t>& expected,
                        const std::vector<std::uint8_t>& actual);
 
-/// Adds the frame's rows to the hash, without the bytes around them.
 void add_rows(Hash& hash, const FrameLayout& layout, const Placement& placement,
               const std::vector<std::uint8_t>& block);
 

@@ -5,10 +5,8 @@
 
 namespace cudavision::test {
 
-/// Pseudo-random numbers that are the same on every machine and with every standard library. The
-/// proof compares hashes from different machines, so a case number must always give the same frame.
-/// The generator is Sebastiano Vigna's splitmix64; everything derived from it is integer
-/// arithmetic.
+/// Random numbers (splitmix64 by Sebastiano Vigna) that are the same on every machine, as the proof
+/// compares hashes.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -47,7 +45,6 @@ inline std::uint64_t mixed_seed(std::uint64_t seed, std::uint64_t number) {
   return Random(seed ^ Random(number).next()).next();
 }
 
-/// Returns the random numbers from which random case `number` is made.
 inline Random random_of_case(std::uint64_t seed, int number) {
   return Random(mixed_seed(seed, static_cast<std::uint64_t>(number)));
 }

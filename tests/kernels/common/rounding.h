@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <limits>
 
-/// Rounding functions for the definitions, which do not depend on the floating-point mode.
 namespace cudavision::test {
 
 /// Rounds to the nearest integer, and ties to even.
@@ -32,8 +31,7 @@ Float rounded(Number number) {
   return std::ldexp(static_cast<Float>(kept), dropped);
 }
 
-/// Returns `from` moved to `to` by weight / 256, rounded half up, also where the difference is
-/// negative.
+/// Moves `from` to `to` by weight / 256, rounded half up, also downwards.
 inline int blended(int from, int to, int weight) {
   const int sum = weight * (to - from) + 128;
   return from + (sum >= 0 ? sum / 256 : -((255 - sum) / 256));

@@ -15,7 +15,6 @@ namespace {
   std::exit(2);
 }
 
-/// If the variable is set, stores its value in `number` and returns true.
 template <class Number>
 bool read_number(const char* name, std::uint64_t minimum, Number& number) {
   const char* text = std::getenv(name);

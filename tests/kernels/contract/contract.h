@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -12,10 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "tests/kernels/common/frame_case.h"
+#include "tests/kernels/common/allocations/no_allocations.h"
 #include "tests/kernels/common/gtest_support.h"
-#include "tests/kernels/common/layout_refusals.h"
-#include "tests/kernels/common/no_allocations.h"
+#include "tests/kernels/contract/contract_traits.h"
 
 /// The contract suite tests the promises that all operations share:
 ///
@@ -31,116 +29,8 @@
 ///
 ///   CUDAVISION_CONTRACT(NlMeans, NlMeansContract);
 ///
-/// A program that uses the suite must link common/new_calls.cpp.
+/// A program that uses the suite must link common/allocations/new_calls.cpp.
 namespace cudavision::test {
-
-/// An invalid set of parameters, and words that the error must contain.
-template <class Case>
-struct ParametersRefusal {
-  const char* words;
-  Case valid;  ///< a small dense case
-  typename Case::Parameters wrong;
-};
-
-/// A fault in the frames given to run(), and words that the error must contain.
-template <class Case>
-struct FramesRefusal {
-  const char* words;
-  std::function<void(typename Case::Frames&)> spoil;
-};
-
-/// Returns faults that any frame of two planes can have. `frame` selects the member of Case::Frames
-/// to spoil.
-template <class Case, class AnyFrame>
-std::vector<FramesRefusal<Case>> wrong_frames(AnyFrame Case::Frames::*frame, const char* words) {
-  using Frames = typename Case::Frames;
-  return {
-      {words, [=](Frames& frames) { (frames.*frame).planes[0].data = nullptr; }},
-      {words, [=](Frames& frames) { (frames.*frame).planes[1].data = nullptr; }},
-      {words, [=](Frames& frames) { (frames.*frame).planes[0].width += 1; }},
-      {words, [=](Frames& frames) { (frames.*frame).planes[1].height -= 1; }},
-  };
-}
-
-template <class Value>
-void append(std::vector<Value>& values, const std::vector<Value>& others) {
-  values.insert(values.end(), others.begin(), others.end());
-}
-
-/// The base of an operation's traits. A derived class must define these static members; it may also
-/// redefine the constants below:
-///
-///   std::vector<LayoutRefusal> layout_refusals()
-///   std::vector<std::function<void(Device&, const FrameLayout&)>> constructors()
-///       each constructs the operation in one way, and must throw if the layout is wrong; the
-///       default does so with the default parameters
-///   std::vector<ParametersRefusal<Case>> parameters_refusals()
-///   Case refused_case()                     a small dense case, for frames_refusals()
-///   std::vector<FramesRefusal<Case>> frames_refusals()     the default spoils `in` and `out`, if
-///                                                          the frames have these members
-///   std::vector<Case> representatives(int width, int height)
-///       dense cases that together cover every path through the kernels; the first and the last one
-///       differ in layout and parameters
-///   std::vector<Case> changing()            dense cases whose parameters change
-///   std::vector<Parameters> sets(const Case&)
-///       a sequence of valid sets, in which successive ones differ in varying members
-///
-/// An operation whose parameters cannot change needs neither changing() nor sets(). It needs
-/// parameters_refusals() only if its constructor refuses some parameters.
-template <class AnyCase>
-struct ContractTraits {
-  using Case = AnyCase;
-  using Parameters = typename Case::Parameters;
-  struct Size {
-    int width, height;
-  };
-  static constexpr Size captured{301, 203};  ///< frames of a captured graph
-  static constexpr int replays = 5;
-  static constexpr Size busy{1920, 1080};                          ///< frames beside a busy kernel
-  static constexpr Size neighbour{333, 177}, streamed{1280, 720};  ///< frames of two operations
-
-  /// Returns a dense case with natural content. Case must be a FilterCase.
-  static Case dense(const char* layout, int width, int height, const Parameters& parameters) {
-    return plain_case<Case>(layout_named(layout, width, height), parameters, Content::natural, 5);
-  }
-
-  static std::vector<std::function<void(Device&, const FrameLayout&)>> constructors() {
-    return {[](Device& device, const FrameLayout& layout) {
-      typename Case::Operation(device, layout, Parameters());
-    }};
-  }
-  static std::vector<ParametersRefusal<Case>> parameters_refusals() { return {}; }
-  static std::vector<FramesRefusal<Case>> frames_refusals() {
-    auto refusals = wrong_frames<Case, ConstFrame>(&Case::Frames::in, "of the input frame");
-    append(refusals, wrong_frames<Case, Frame>(&Case::Frames::out, "of the output frame"));
-    return refusals;
-  }
-  static std::vector<Case> changing() { return {}; }
-  static std::vector<Parameters> sets(const Case& test) { return {test.parameters}; }
-};
-
-/// Returns two cases that differ in size, layout and parameters.
-template <class Traits>
-std::pair<typename Traits::Case, typename Traits::Case> two_cases(
-    const typename Traits::Size& size) {
-  return {Traits::representatives(size.width, size.height).front(),
-          Traits::representatives(size.width / 2, size.height / 2).back()};
-}
-
-/// A case's operation and its frames on a device.
-template <class Case>
-struct Running {
-  Running(Device& device, Device& memory, const Case& test)
-      : frames(memory, test), operation(test.make(device, test.parameters)) {}
-  Running(Device& device, const Case& test) : Running(device, device, test) {}
-
-  void run() { frames.run(operation); }
-
-  std::string wrong() const { return difference_from_definition(frames); }
-
-  typename Case::Frames frames;
-  typename Case::Operation operation;
-};
 
 template <class Operation, class = void>
 struct KnowsIdentity : std::false_type {};
@@ -156,7 +46,6 @@ bool identity_of(const Operation& operation) {
     return false;
 }
 
-/// A row of the typed suite below: the traits of an operation and a device to run it on.
 template <class AnyTraits, DeviceKind device_kind>
 struct On {
   using Traits = AnyTraits;
@@ -171,18 +60,12 @@ struct DeviceOfRow {
 };
 
 template <class Row>
-class Contract : public testing::Test {
+class Contract : public testing::Test, protected DeviceUnderTest {
  protected:
-  /// body(device, cuda): cuda is nullptr on the CPU device.
-  template <class Body>
-  static void on_device(const Body& body) {
-    if constexpr (Row::kind == DeviceKind::cpu) {
-      body(*make_cpu_device(), static_cast<CudaTestDevice*>(nullptr));
-    } else {
+  Contract() : DeviceUnderTest(Row::kind) {}
+  void SetUp() override {
+    if (Row::kind == DeviceKind::cuda)
       CUDAVISION_NEEDS_CUDA();
-      CudaTestDevice device;
-      body(*device, &device);
-    }
   }
 };
 
@@ -190,132 +73,124 @@ TYPED_TEST_SUITE_P(Contract);
 
 TYPED_TEST_P(Contract, RefusesLayoutsWithWords) {
   using Traits = typename TypeParam::Traits;
-  this->on_device([](Device& device, CudaTestDevice*) {
-    const std::vector<LayoutRefusal> refusals = Traits::layout_refusals();
-    for (const LayoutRefusal& refusal : refusals) {
-      SCOPED_TRACE("refusal " + std::to_string(&refusal - refusals.data()));
-      FrameLayout layout = gray_layout(33, 9);
-      refusal.spoil(layout);
-      for (const auto& construct : Traits::constructors())
-        CUDAVISION_EXPECT_ERROR(construct(device, layout), invalid_argument, refusal.words);
-    }
-  });
+  Device& device = this->device;
+  const std::vector<LayoutRefusal> refusals = Traits::layout_refusals();
+  for (const LayoutRefusal& refusal : refusals) {
+    SCOPED_TRACE("refusal " + std::to_string(&refusal - refusals.data()));
+    FrameLayout layout = gray_layout(33, 9);
+    refusal.spoil(layout);
+    for (const auto& construct : Traits::constructors())
+      CUDAVISION_EXPECT_ERROR(construct(device, layout), invalid_argument, refusal.words);
+  }
 }
 
 TYPED_TEST_P(Contract, RefusesParametersWithWordsAndKeepsTheLastValidSet) {
   using Traits = typename TypeParam::Traits;
   using Case = typename Traits::Case;
-  this->on_device([](Device& device, CudaTestDevice*) {
-    const auto refusals = Traits::parameters_refusals();
-    for (const ParametersRefusal<Case>& refusal : refusals) {
-      const Case& test = refusal.valid;
-      SCOPED_TRACE("refusal " + std::to_string(&refusal - refusals.data()) + ", " + refusal.words);
-      SCOPED_TRACE(describe(test));
-      CUDAVISION_EXPECT_ERROR(test.make(device, refusal.wrong), invalid_argument, refusal.words);
-      if constexpr (IsAdjustable<Case>::value) {
-        const typename Case::Frames frames(device, test);
-        auto operation = test.make(device, test.other_parameters());
-        operation.set_parameters(test.parameters);
-        const bool identity = identity_of(operation);
-        CUDAVISION_EXPECT_ERROR(operation.set_parameters(refusal.wrong), invalid_argument,
-                                refusal.words);
-        EXPECT_EQ(identity_of(operation), identity);
-        frames.run(operation);
-        device.finish();
-        EXPECT_EQ(difference_from_definition(frames), "") << "the last valid set was lost";
-      }
+  Device& device = this->device;
+  const auto refusals = Traits::parameters_refusals();
+  for (const ParametersRefusal<Case>& refusal : refusals) {
+    const Case& test = refusal.valid;
+    SCOPED_TRACE("refusal " + std::to_string(&refusal - refusals.data()) + ", " + refusal.words);
+    SCOPED_TRACE(describe(test));
+    CUDAVISION_EXPECT_ERROR(test.make(device, refusal.wrong), invalid_argument, refusal.words);
+    if constexpr (IsAdjustable<Case>::value) {
+      const typename Case::Frames frames(device, test);
+      auto operation = test.make(device, test.other_parameters());
+      operation.set_parameters(test.parameters);
+      const bool identity = identity_of(operation);
+      CUDAVISION_EXPECT_ERROR(operation.set_parameters(refusal.wrong), invalid_argument,
+                              refusal.words);
+      EXPECT_EQ(identity_of(operation), identity);
+      frames.run(operation);
+      device.finish();
+      EXPECT_EQ(difference_from_definition(frames), "") << "the last valid set was lost";
     }
-  });
+  }
 }
 
 TYPED_TEST_P(Contract, RefusesFramesOfAnotherShapeAndWritesNothing) {
   using Traits = typename TypeParam::Traits;
   using Case = typename Traits::Case;
-  this->on_device([](Device& device, CudaTestDevice*) {
-    const Case test = Traits::refused_case();
-    auto operation = test.make(device, test.parameters);
-    const auto refusals = Traits::frames_refusals();
-    for (const FramesRefusal<Case>& refusal : refusals) {
-      SCOPED_TRACE("refusal " + std::to_string(&refusal - refusals.data()));
-      typename Case::Frames frames(device, test);
-      const auto untouched = frames.output();
-      refusal.spoil(frames);
-      CUDAVISION_EXPECT_ERROR(frames.run(operation), invalid_argument, refusal.words);
-      device.finish();
-      EXPECT_EQ(difference(test, untouched, frames.output()), "") << "a refused run wrote";
-    }
-  });
+  Device& device = this->device;
+  const Case test = Traits::refused_case();
+  auto operation = test.make(device, test.parameters);
+  const auto refusals = Traits::frames_refusals();
+  for (const FramesRefusal<Case>& refusal : refusals) {
+    SCOPED_TRACE("refusal " + std::to_string(&refusal - refusals.data()));
+    typename Case::Frames frames(device, test);
+    const auto untouched = frames.output();
+    refusal.spoil(frames);
+    CUDAVISION_EXPECT_ERROR(frames.run(operation), invalid_argument, refusal.words);
+    device.finish();
+    EXPECT_EQ(difference(test, untouched, frames.output()), "") << "a refused run wrote";
+  }
 }
 
 TYPED_TEST_P(Contract, ParametersChangeFromOneFrameToTheNext) {
   using Traits = typename TypeParam::Traits;
   using Case = typename Traits::Case;
   if constexpr (IsAdjustable<Case>::value) {
-    this->on_device([](Device& device, CudaTestDevice* cuda) {
-      for (const Case& test : Traits::changing()) {
-        SCOPED_TRACE(describe(test));
-        const auto sets = Traits::sets(test);
-        std::vector<std::unique_ptr<typename Case::Frames>> frames;
-        for (std::size_t i = 0; i < sets.size(); ++i) {
-          Case one = test;
-          one.parameters = sets[i];
-          one.content_seed += i;
-          frames.push_back(std::make_unique<typename Case::Frames>(device, one));
-        }
-        auto operation = test.make(device, test.other_parameters());
-        // Nothing waits between the frames. On a GPU they all queue behind the busy kernel, so that
-        // every set comes before the first frame is processed.
-        if (cuda)
-          cuda->spin(1, 50);
-        for (const auto& frame : frames) {
-          operation.set_parameters(frame->test.parameters);
-          frame->run(operation);
-        }
-        operation.set_parameters(test.other_parameters());
-        device.finish();
-        for (const auto& frame : frames)
-          EXPECT_EQ(difference_from_definition(*frame), "") << describe(frame->test);
+    Device& device = this->device;
+    for (const Case& test : Traits::changing()) {
+      SCOPED_TRACE(describe(test));
+      const auto sets = Traits::sets(test);
+      std::vector<std::unique_ptr<typename Case::Frames>> frames;
+      for (std::size_t i = 0; i < sets.size(); ++i) {
+        Case one = test;
+        one.parameters = sets[i];
+        one.content_seed += i;
+        frames.push_back(std::make_unique<typename Case::Frames>(device, one));
       }
-    });
+      auto operation = test.make(device, test.other_parameters());
+      // On a GPU all frames queue behind the busy kernel, so every set precedes the first frame.
+      if (this->cuda)
+        this->cuda->spin(1, 50);
+      for (const auto& frame : frames) {
+        operation.set_parameters(frame->test.parameters);
+        frame->run(operation);
+      }
+      operation.set_parameters(test.other_parameters());
+      device.finish();
+      for (const auto& frame : frames)
+        EXPECT_EQ(difference_from_definition(*frame), "") << describe(frame->test);
+    }
   }
 }
 
 TYPED_TEST_P(Contract, NothingIsAllocatedAfterConstruction) {
   using Traits = typename TypeParam::Traits;
   using Case = typename Traits::Case;
-  this->on_device([](Device& inner, CudaTestDevice*) {
-    WatchedDevice device(inner);
-    auto cases = Traits::changing();
-    if (cases.empty())
-      cases = Traits::representatives(160, 120);
-    for (const Case& test : cases) {
-      SCOPED_TRACE(describe(test));
-      const auto sets = Traits::sets(test);
-      Running<Case> running(device, inner, test);
-      const int runs = std::max(settings().small ? 10 : 40, static_cast<int>(sets.size()));
-      expect_no_allocations(device, runs, [&](int i) {
-        if constexpr (IsAdjustable<Case>::value)
-          running.operation.set_parameters(sets[static_cast<std::size_t>(i) % sets.size()]);
-        running.run();
-      });
-    }
-  });
+  WatchedDevice device(this->device);
+  auto cases = Traits::changing();
+  if (cases.empty())
+    cases = Traits::representatives(160, 120);
+  for (const Case& test : cases) {
+    SCOPED_TRACE(describe(test));
+    const auto sets = Traits::sets(test);
+    Running<Case> running(device, this->device, test);
+    const int runs = std::max(settings().small ? 10 : 40, static_cast<int>(sets.size()));
+    expect_no_allocations(device, runs, [&](int i) {
+      if constexpr (IsAdjustable<Case>::value)
+        running.operation.set_parameters(sets[i % sets.size()]);
+      running.run();
+    });
+  }
 }
 
 TYPED_TEST_P(Contract, OperationsOfOneDeviceDoNotDisturbEachOther) {
   using Traits = typename TypeParam::Traits;
   using Case = typename Traits::Case;
-  this->on_device([](Device& device, CudaTestDevice*) {
-    const auto [one, other] = two_cases<Traits>(Traits::neighbour);
-    Running<Case> first(device, one), second(device, other);
-    for (int i = 0; i < 3; ++i) {
-      first.run();
-      second.run();
-    }
-    device.finish();
-    EXPECT_EQ(first.wrong(), "");
-    EXPECT_EQ(second.wrong(), "");
-  });
+  Device& device = this->device;
+  const auto [one, other] = two_cases<Traits>(Traits::neighbour);
+  Running<Case> first(device, one), second(device, other);
+  for (int i = 0; i < 3; ++i) {
+    first.run();
+    second.run();
+  }
+  device.finish();
+  EXPECT_EQ(first.wrong(), "");
+  EXPECT_EQ(second.wrong(), "");
 }
 
 REGISTER_TYPED_TEST_SUITE_P(Contract, RefusesLayoutsWithWords,
@@ -364,8 +239,7 @@ TYPED_TEST_P(CudaContract, RunOnlyEnqueues) {
        TypeParam::representatives(TypeParam::captured.width, TypeParam::captured.height)) {
     SCOPED_TRACE(describe(test));
     Running<Case> running(*device, test);
-    // CUDA refuses to capture allocations and waits. The replays show that the work depends neither
-    // on the host's actions while enqueueing nor on data that earlier replays left in memory.
+    // Capture refuses allocations and waits; replays show that no earlier state matters.
     device.capture_and_replay([&] { running.run(); }, TypeParam::replays);
     EXPECT_EQ(running.wrong(), "");
   }
@@ -416,7 +290,6 @@ REGISTER_TYPED_TEST_SUITE_P(CudaContract, RunOnlyEnqueues, EqualBesideABusyKerne
 template <class Traits>
 using OnBothDevices = testing::Types<On<Traits, DeviceKind::cpu>, On<Traits, DeviceKind::cuda>>;
 
-/// Instantiates the whole contract suite for an operation. `name` becomes part of the test names.
 #define CUDAVISION_CONTRACT(name, Traits)                                             \
   INSTANTIATE_TYPED_TEST_SUITE_P(name, Contract, OnBothDevices<Traits>, DeviceOfRow); \
   INSTANTIATE_TYPED_TEST_SUITE_P(name, HostContract, testing::Types<Traits>);         \

@@ -11,15 +11,13 @@
 
 namespace cudavision::test {
 
-/// Whether a filter with these parameters changes nothing.
 template <class Parameters>
 struct IdentityClaim {
   bool identity;
   Parameters parameters;
 };
 
-/// Expects that the case's filter says whether it changes nothing, also after parameters of the
-/// opposite kind.
+/// identity() must be right, also after parameters of the opposite kind.
 template <class Case>
 void expect_identity(Device& device, const Case& test, bool identity,
                      const typename Case::Parameters& opposite) {
@@ -29,10 +27,7 @@ void expect_identity(Device& device, const Case& test, bool identity,
   EXPECT_EQ(filter.identity(), !identity);
   filter.set_parameters(test.parameters);
   EXPECT_EQ(filter.identity(), identity);
-  const typename Case::Frames frames(device, test);
-  frames.run(filter);
-  device.finish();
-  EXPECT_EQ(difference_from_definition(frames), "");
+  EXPECT_EQ(difference_after_run(device, test, filter), "");
 }
 
 /// There must be claims of both kinds.

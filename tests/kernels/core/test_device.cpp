@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Device, Buffer and Event on both devices.
-
 #include <atomic>
 #include <limits>
 #include <utility>
@@ -20,9 +17,7 @@ extern "C" __attribute__((visibility("default"))) const char* __asan_default_opt
 namespace cudavision::test {
 namespace {
 
-class Devices : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, Devices, both_devices(), device_name);
+CUDAVISION_ON_BOTH_DEVICES(Devices);
 
 std::vector<std::uint8_t> random_bytes(std::size_t count, std::uint64_t seed) {
   std::vector<std::uint8_t> bytes(count);
@@ -45,67 +40,59 @@ std::vector<std::uint8_t> contents(Device& device, const Buffer& buffer) {
 }
 
 TEST_P(Devices, KnowsItsKind) {
-  on_device([](Device& device) { EXPECT_EQ(device.kind(), GetParam()); });
+  EXPECT_EQ(device.kind(), GetParam());
 }
 
 TEST_P(Devices, AllocatesAlignedMemory) {
-  on_device([](Device& device) {
-    for (const std::size_t bytes : {std::size_t{1}, std::size_t{3}, std::size_t{256},
-                                    std::size_t{257}, std::size_t{1} << 20}) {
-      const Buffer memory = device.allocate(bytes);
-      const Buffer host = device.allocate_host(bytes);
-      ASSERT_NE(memory.data(), nullptr);
-      ASSERT_NE(host.data(), nullptr);
-      EXPECT_EQ(memory.size(), bytes);
-      EXPECT_EQ(host.size(), bytes);
-      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.data()) % 256, 0u);
-      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(host.data()) % 64, 0u);
-    }
-    EXPECT_NE(device.allocate(0).data(), nullptr);
-    EXPECT_NE(device.allocate_host(0).data(), nullptr);
-  });
+  for (const std::size_t bytes :
+       {std::size_t{1}, std::size_t{3}, std::size_t{256}, std::size_t{257}, std::size_t{1} << 20}) {
+    const Buffer memory = device.allocate(bytes);
+    const Buffer host = device.allocate_host(bytes);
+    ASSERT_NE(memory.data(), nullptr);
+    ASSERT_NE(host.data(), nullptr);
+    EXPECT_EQ(memory.size(), bytes);
+    EXPECT_EQ(host.size(), bytes);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.data()) % 256, 0u);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(host.data()) % 64, 0u);
+  }
+  EXPECT_NE(device.allocate(0).data(), nullptr);
+  EXPECT_NE(device.allocate_host(0).data(), nullptr);
 }
 
 TEST_P(Devices, RefusesMoreMemoryThanThereIs) {
-  on_device([](Device& device) {
-    for (const std::size_t bytes :
-         {std::numeric_limits<std::size_t>::max(), std::numeric_limits<std::size_t>::max() / 2}) {
-      CUDAVISION_EXPECT_ERROR(device.allocate(bytes), out_of_memory, "memory");
-      CUDAVISION_EXPECT_ERROR(device.allocate_host(bytes), out_of_memory, "memory");
-    }
-    // The error must not affect later calls.
-    const Buffer memory = device.allocate(16);
-    device.fill(row(memory.data(), 16), 7);
-    device.finish();
-    EXPECT_EQ(contents(device, memory), std::vector<std::uint8_t>(16, 7));
-  });
+  for (const std::size_t bytes :
+       {std::numeric_limits<std::size_t>::max(), std::numeric_limits<std::size_t>::max() / 2}) {
+    CUDAVISION_EXPECT_ERROR(device.allocate(bytes), out_of_memory, "memory");
+    CUDAVISION_EXPECT_ERROR(device.allocate_host(bytes), out_of_memory, "memory");
+  }
+  const Buffer memory = device.allocate(16);
+  device.fill(row(memory.data(), 16), 7);
+  device.finish();
+  EXPECT_EQ(contents(device, memory), std::vector<std::uint8_t>(16, 7));
 }
 
 TEST_P(Devices, MovesBuffers) {
-  on_device([](Device& device) {
-    Buffer first = device.allocate(100);
-    void* const address = first.data();
-    Buffer second = std::move(first);
-    EXPECT_EQ(second.data(), address);
-    EXPECT_EQ(second.size(), 100u);
-    EXPECT_EQ(first.data(), nullptr);
-    EXPECT_EQ(first.size(), 0u);
+  Buffer first = device.allocate(100);
+  void* const address = first.data();
+  Buffer second = std::move(first);
+  EXPECT_EQ(second.data(), address);
+  EXPECT_EQ(second.size(), 100u);
+  EXPECT_EQ(first.data(), nullptr);
+  EXPECT_EQ(first.size(), 0u);
 
-    Buffer third = device.allocate(50);
-    third = std::move(second);
-    EXPECT_EQ(third.data(), address);
-    EXPECT_EQ(second.data(), nullptr);
-    Buffer& same = third;
-    third = std::move(same);
-    EXPECT_EQ(third.data(), address);
-    EXPECT_EQ(third.size(), 100u);
-    third = Buffer();
-    EXPECT_EQ(third.data(), nullptr);
-    EXPECT_EQ(Buffer().size(), 0u);
-  });
+  Buffer third = device.allocate(50);
+  third = std::move(second);
+  EXPECT_EQ(third.data(), address);
+  EXPECT_EQ(second.data(), nullptr);
+  Buffer& same = third;
+  third = std::move(same);
+  EXPECT_EQ(third.data(), address);
+  EXPECT_EQ(third.size(), 100u);
+  third = Buffer();
+  EXPECT_EQ(third.data(), nullptr);
+  EXPECT_EQ(Buffer().size(), 0u);
 }
 
-/// A rectangle of bytes inside a larger block.
 struct Rectangle {
   std::size_t block = 0;
   View<std::uint8_t> in(void* data) const {
@@ -125,97 +112,89 @@ Rectangle random_rectangle(Random& random, int width, int height) {
   return rectangle;
 }
 
-/// Returns the block around `to` after the rectangle `from` has been copied into it.
 std::vector<std::uint8_t> copied(const std::vector<std::uint8_t>& from, const Rectangle& from_at,
                                  std::vector<std::uint8_t> to, const Rectangle& to_at) {
   for (int y = 0; y < from_at.height; ++y)
     for (int x = 0; x < from_at.width; ++x)
-      to[static_cast<std::size_t>(to_at.start + to_at.pitch * y + x)] =
-          from[static_cast<std::size_t>(from_at.start + from_at.pitch * y + x)];
+      to[to_at.start + to_at.pitch * y + x] = from[from_at.start + from_at.pitch * y + x];
   return to;
 }
 
 TEST_P(Devices, CopiesRectanglesAndNothingAroundThem) {
-  on_device([](Device& device) {
-    Random random(settings().seed);
-    for (int i = 0; i < 100; ++i) {
-      const int width = random.log_uniform(2000), height = random.log_uniform(100);
-      SCOPED_TRACE(std::to_string(width) + "×" + std::to_string(height));
-      const Rectangle a_at = random_rectangle(random, width, height);
-      const Rectangle b_at = random_rectangle(random, width, height);
-      const Rectangle c_at = random_rectangle(random, width, height);
-      const Rectangle d_at = random_rectangle(random, width, height);
-      const auto a = random_bytes(a_at.block, random.next());
-      const auto b = random_bytes(b_at.block, random.next());
-      const auto c = random_bytes(c_at.block, random.next());
-      const auto d = random_bytes(d_at.block, random.next());
+  Random random(settings().seed);
+  for (int i = 0; i < 100; ++i) {
+    const int width = random.log_uniform(2000), height = random.log_uniform(100);
+    SCOPED_TRACE(std::to_string(width) + "×" + std::to_string(height));
+    const Rectangle a_at = random_rectangle(random, width, height);
+    const Rectangle b_at = random_rectangle(random, width, height);
+    const Rectangle c_at = random_rectangle(random, width, height);
+    const Rectangle d_at = random_rectangle(random, width, height);
+    const auto a = random_bytes(a_at.block, random.next());
+    const auto b = random_bytes(b_at.block, random.next());
+    const auto c = random_bytes(c_at.block, random.next());
+    const auto d = random_bytes(d_at.block, random.next());
 
-      // Copy from pageable or page-locked host memory to the device, within the device, and back.
-      const bool locked = random.one_in(2);
-      const Buffer host = device.allocate_host(a.size());
-      std::copy(a.begin(), a.end(), host.as<std::uint8_t>());
-      std::vector<std::uint8_t> pageable = a;
-      const Buffer upper = device.allocate(b.size()), lower = device.allocate(c.size());
-      std::vector<std::uint8_t> b_copy = b, c_copy = c, back = d;
-      device.upload(row(b_copy.data(), b.size()), row(upper.data(), b.size()));
-      device.upload(row(c_copy.data(), c.size()), row(lower.data(), c.size()));
-      device.upload(a_at.in(locked ? host.data() : pageable.data()), b_at.in(upper.data()));
-      device.copy(b_at.in(upper.data()), c_at.in(lower.data()));
-      device.download(c_at.in(lower.data()), d_at.in(back.data()));
-      device.finish();
+    // Copy from pageable or page-locked host memory to the device, within the device, and back.
+    const bool locked = random.one_in(2);
+    const Buffer host = device.allocate_host(a.size());
+    std::copy(a.begin(), a.end(), host.as<std::uint8_t>());
+    std::vector<std::uint8_t> pageable = a;
+    const Buffer upper = device.allocate(b.size()), lower = device.allocate(c.size());
+    std::vector<std::uint8_t> b_copy = b, c_copy = c, back = d;
+    device.upload(row(b_copy.data(), b.size()), row(upper.data(), b.size()));
+    device.upload(row(c_copy.data(), c.size()), row(lower.data(), c.size()));
+    device.upload(a_at.in(locked ? host.data() : pageable.data()), b_at.in(upper.data()));
+    device.copy(b_at.in(upper.data()), c_at.in(lower.data()));
+    device.download(c_at.in(lower.data()), d_at.in(back.data()));
+    device.finish();
 
-      const auto expected_b = copied(a, a_at, b, b_at);
-      const auto expected_c = copied(expected_b, b_at, c, c_at);
-      ASSERT_EQ(contents(device, upper), expected_b) << "upload";
-      ASSERT_EQ(contents(device, lower), expected_c) << "copy";
-      ASSERT_EQ(back, copied(expected_c, c_at, d, d_at)) << "download";
+    const auto expected_b = copied(a, a_at, b, b_at);
+    const auto expected_c = copied(expected_b, b_at, c, c_at);
+    ASSERT_EQ(contents(device, upper), expected_b) << "upload";
+    ASSERT_EQ(contents(device, lower), expected_c) << "copy";
+    ASSERT_EQ(back, copied(expected_c, c_at, d, d_at)) << "download";
 
-      const auto value = static_cast<std::uint8_t>(random.next());
-      device.fill(c_at.in(lower.data()), value);
-      device.finish();
-      const std::vector<std::uint8_t> filled(a_at.block, value);
-      ASSERT_EQ(contents(device, lower), copied(filled, a_at, expected_c, c_at)) << "fill";
-    }
-  });
+    const auto value = static_cast<std::uint8_t>(random.next());
+    device.fill(c_at.in(lower.data()), value);
+    device.finish();
+    const std::vector<std::uint8_t> filled(a_at.block, value);
+    ASSERT_EQ(contents(device, lower), copied(filled, a_at, expected_c, c_at)) << "fill";
+  }
 }
 
 TEST_P(Devices, CopiesNothingWhereThereIsNothing) {
-  on_device([](Device& device) {
-    const Buffer memory = device.allocate(64);
-    device.fill(row(memory.data(), 64), 9);
-    std::vector<std::uint8_t> host(64, 1);
-    const View<std::uint8_t> no_width{host.data(), 0, 4, 16}, no_height{host.data(), 4, 0, 16};
-    for (const auto& nothing : {no_width, no_height}) {
-      View<std::uint8_t> there = nothing;
-      there.data = memory.as<std::uint8_t>();
-      device.upload(nothing, there);
-      device.download(there, nothing);
-      device.fill(there, 5);
-    }
-    device.finish();
-    EXPECT_EQ(contents(device, memory), std::vector<std::uint8_t>(64, 9));
-    EXPECT_EQ(host, std::vector<std::uint8_t>(64, 1));
-  });
+  const Buffer memory = device.allocate(64);
+  device.fill(row(memory.data(), 64), 9);
+  std::vector<std::uint8_t> host(64, 1);
+  const View<std::uint8_t> no_width{host.data(), 0, 4, 16}, no_height{host.data(), 4, 0, 16};
+  for (const auto& nothing : {no_width, no_height}) {
+    View<std::uint8_t> there = nothing;
+    there.data = memory.as<std::uint8_t>();
+    device.upload(nothing, there);
+    device.download(there, nothing);
+    device.fill(there, 5);
+  }
+  device.finish();
+  EXPECT_EQ(contents(device, memory), std::vector<std::uint8_t>(64, 9));
+  EXPECT_EQ(host, std::vector<std::uint8_t>(64, 1));
 }
 
 TEST_P(Devices, EventsMarkPointsInTheQueue) {
-  on_device([](Device& device) {
-    const Buffer memory = device.allocate(1 << 20);
-    const Buffer host = device.allocate_host(1 << 20);
-    const auto event = device.make_event();
-    EXPECT_TRUE(event->done()) << "nothing has been recorded yet";
+  const Buffer memory = device.allocate(1 << 20);
+  const Buffer host = device.allocate_host(1 << 20);
+  const auto event = device.make_event();
+  EXPECT_TRUE(event->done()) << "nothing has been recorded yet";
+  event->wait();
+  for (int i = 1; i <= 5; ++i) {
+    device.fill(row(memory.data(), memory.size()), static_cast<std::uint8_t>(i));
+    device.download(row(memory.data(), memory.size()), row(host.data(), host.size()));
+    event->record();
     event->wait();
-    for (int i = 1; i <= 5; ++i) {
-      device.fill(row(memory.data(), memory.size()), static_cast<std::uint8_t>(i));
-      device.download(row(memory.data(), memory.size()), row(host.data(), host.size()));
-      event->record();
-      event->wait();
-      EXPECT_TRUE(event->done());
-      EXPECT_EQ(host.as<std::uint8_t>()[0], i);
-      EXPECT_EQ(host.as<std::uint8_t>()[host.size() - 1], i);
-    }
-    device.finish();
-  });
+    EXPECT_TRUE(event->done());
+    EXPECT_EQ(host.as<std::uint8_t>()[0], i);
+    EXPECT_EQ(host.as<std::uint8_t>()[host.size() - 1], i);
+  }
+  device.finish();
 }
 
 TEST(CudaDevice, EventIsNotDoneBeforeTheWorkIs) {

@@ -21,7 +21,7 @@ namespace {
 
 std::vector<int> calls_of(int count) {
   std::vector<std::atomic<int>> calls(static_cast<std::size_t>(count));
-  parallel_for(count, [&](int number) { ++calls[static_cast<std::size_t>(number)]; });
+  parallel_for(count, [&](int number) { ++calls[number]; });
   return {calls.begin(), calls.end()};
 }
 
@@ -84,7 +84,6 @@ TEST(ParallelLoops, RunAfterAFork) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
-/// Two pieces, of which the second has margins.
 struct TwoPieces {
   TwoPieces(Scratch& scratch, int count)
       : bytes(scratch.take<std::uint8_t>(static_cast<std::size_t>(count))),
@@ -105,10 +104,10 @@ TEST(Bands, ShareOutRowsAndScratchMemory) {
         std::vector<std::atomic<int>> calls(static_cast<std::size_t>(rows)), others(100);
         bands.for_each([&](Band& band) {
           for (int y = band.begin; y < band.end; ++y)
-            ++calls[static_cast<std::size_t>(y)];
+            ++calls[y];
           const Band other = band.of(100);
           for (int y = other.begin; y < other.end; ++y)
-            ++others[static_cast<std::size_t>(y)];
+            ++others[y];
           const TwoPieces pieces(band.scratch, count);
           EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pieces.bytes) % 64, 0u);
           EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pieces.words - 3) % 64, 0u);
@@ -130,7 +129,7 @@ TEST(Bands, ShareOutRowsAndScratchMemory) {
 TEST(ForRows, CallsEachRowOnce) {
   for (const int rows : {0, 1, 5, 200}) {
     std::vector<std::atomic<int>> calls(static_cast<std::size_t>(rows));
-    for_rows(rows, [&](int y) { ++calls[static_cast<std::size_t>(y)]; });
+    for_rows(rows, [&](int y) { ++calls[y]; });
     EXPECT_EQ(std::vector<int>(calls.begin(), calls.end()), std::vector<int>(calls.size(), 1));
   }
 }
@@ -146,7 +145,6 @@ long long resident_bytes() {
   return pages * sysconf(_SC_PAGESIZE);
 }
 
-/// Expects that less than `bytes` stay in use after run(). A leak shows each time.
 void expect_leaves_less(long long bytes, const std::function<void()>& run) {
   run();
   long long grown = 0;

@@ -12,7 +12,6 @@ namespace {
 /// The largest number of multiplications that the definition may spend on one channel.
 constexpr int max_products = 1 << 26;
 
-/// Draws a sigma; most are small.
 double case_sigma(Random& random) {
   return random.one_in(8) ? 0 : random_sigma(random, random.one_in(4) ? 127 : 8);
 }
@@ -37,8 +36,7 @@ gaussblur::Parameters random_parameters(const FrameLayout& layout, Random& rando
   parameters.sharpen = random.one_in(4);
   parameters.border = static_cast<Border>(random.between(0, 4));
   for (int c = 0; c < layout.channel_count; ++c)
-    parameters.border_values[static_cast<std::size_t>(c)] =
-        random_border_value(random, (1 << layout.bits) - 1);
+    parameters.border_values[c] = random_border_value(random, (1 << layout.bits) - 1);
   parameters.blur_alpha = !random.one_in(4);
   parameters.fields = random.one_in(4);
   parameters.fine = random.one_in(4);
@@ -111,10 +109,7 @@ GaussBlurCase make_gaussblur_case(std::uint64_t seed, int number, int max_pixels
   const auto [width, height] =
       random_picture_size(random, std::min(max_pixels, max_products / products_per_pixel));
   test.layout = test.out_layout = kind.make(width, height);
-  draw_placements(test, random);
-  draw_content(test, random);
-  test.parameters_later = random.one_in(3);
-  return test;
+  return drawn(test, random);
 }
 
 std::string describe(const GaussBlurCase& test) {

@@ -10,7 +10,6 @@
 
 namespace cudavision::test {
 
-/// One blur of a frame.
 struct GaussBlurCase : FilterCase<GaussBlurCase, gaussblur::GaussBlur, gaussblur::Parameters> {
   void define(const ConstFrame& from, const Frame& to) const;
   Parameters other_parameters() const;
@@ -18,24 +17,19 @@ struct GaussBlurCase : FilterCase<GaussBlurCase, gaussblur::GaussBlur, gaussblur
 
 using GaussBlurRunner = Runner<GaussBlurCase>;
 
-/// Parameters with the same sigma along both axes.
 gaussblur::Parameters with_sigma(double sigma);
 
-/// Parameters with the given kernel sizes, whose sigmas follow from the sizes.
 gaussblur::Parameters with_size(int size_x, int size_y, Border border = Border::reflect_101);
 
-/// Returns with_sigma(2) with one change.
 gaussblur::Parameters changed(const std::function<void(gaussblur::Parameters&)>& change);
 
-/// Draws a log-uniform sigma from 1/8 to `most`. It is a whole number divided by a power of two and
-/// therefore the same on every machine.
+/// Draws a log-uniform sigma from 1/8 on, a dyadic number, the same on every machine.
 double random_sigma(Random& random, int maximum);
 
 /// Draws an odd size from 1 to `most`, which must be one less than a power of two.
 int random_kernel_size(Random& random, int maximum);
 
-/// Makes a case of at most max_pixels pixels, and of fewer if the kernels are large, because the
-/// definition is slow.
+/// Makes a case of at most max_pixels pixels, fewer with large kernels.
 GaussBlurCase make_gaussblur_case(std::uint64_t seed, int number, int max_pixels);
 
 constexpr auto plain_gaussblur_case = plain_case<GaussBlurCase>;

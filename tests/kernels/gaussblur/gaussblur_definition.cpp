@@ -10,9 +10,8 @@
 namespace cudavision::test {
 namespace {
 
-/// Samples the Gaussian from −radius to radius and normalises it to a sum of 1. The numbers have
-/// more digits than binary64, so that the test fails if a quantised coefficient depends on the last
-/// digit of binary64.
+/// Samples the Gaussian and normalises it, with more digits than binary64, so that a test shows
+/// coefficients that depend on the last digit.
 std::vector<long double> sampled_gaussian(int size, double sigma) {
   if (sigma == 0) {
     switch (size) {
@@ -44,7 +43,6 @@ std::vector<long double> sampled_gaussian(int size, double sigma) {
   return samples;
 }
 
-/// One channel of a frame, or of its even or odd rows.
 struct Field {
   const FrameLayout& layout;
   const Channel& channel;
@@ -80,14 +78,14 @@ void convolve(std::vector<std::int64_t>& line, const std::vector<std::int64_t>& 
   std::vector<std::int64_t> padded;
   for (int i = -radius; i < count + radius; ++i) {
     const int from = defined_border_index(i, count, border);
-    padded.push_back(from < 0 ? constant : line[static_cast<std::size_t>(from)]);
+    padded.push_back(from < 0 ? constant : line[from]);
   }
   std::fill(line.begin(), line.end(), 0);
   for (int j = 0; j < size; ++j) {
-    const std::int64_t coefficient = kernel[static_cast<std::size_t>(j)];
+    const std::int64_t coefficient = kernel[j];
     const std::int64_t* shifted = padded.data() + j;
     for (int i = 0; coefficient != 0 && i < count; ++i)
-      line[static_cast<std::size_t>(i)] += coefficient * shifted[i];
+      line[i] += coefficient * shifted[i];
   }
 }
 
@@ -107,23 +105,22 @@ void blur(const Field& field, const gaussblur::Parameters& parameters, int chann
     kernel_x = {one};
   if (height == 1 && !constant)
     kernel_y = {one};
-  const std::int64_t beyond = parameters.border_values[static_cast<std::size_t>(channel)];
+  const std::int64_t beyond = parameters.border_values[channel];
 
   std::vector<std::vector<std::int64_t>> columns(static_cast<std::size_t>(width));
   std::vector<std::int64_t> row(static_cast<std::size_t>(width));
   for (int y = 0; y < height; ++y) {
     for (int x = 0; x < width; ++x)
-      row[static_cast<std::size_t>(x)] = field.get(in, x, y);
+      row[x] = field.get(in, x, y);
     convolve(row, kernel_x, parameters.border, beyond);
     for (int x = 0; x < width; ++x)
-      columns[static_cast<std::size_t>(x)].push_back(row[static_cast<std::size_t>(x)]);
+      columns[x].push_back(row[x]);
   }
   for (int x = 0; x < width; ++x) {
-    auto& column = columns[static_cast<std::size_t>(x)];
+    auto& column = columns[x];
     convolve(column, kernel_y, parameters.border, beyond * one);
     for (int y = 0; y < height; ++y) {
-      const std::int64_t blurred =
-          (column[static_cast<std::size_t>(y)] + one * one / 2) / (one * one);
+      const std::int64_t blurred = (column[y] + one * one / 2) / (one * one);
       field.put(out, x, y,
                 parameters.sharpen
                     ? std::clamp<std::int64_t>(2 * field.get(in, x, y) - blurred, 0, largest)

@@ -6,22 +6,17 @@
 
 #include "cuda/gaussblur/gaussblur.h"
 
-/// A second implementation of the Gaussian blur, which works sample by sample and shares no code
-/// with the one under test.
 namespace cudavision::test {
 
-/// Returns the index of the sample that stands in for `index`, found by folding it back at the
-/// edges one at a time. Returns −1 for the constant border.
+/// Folds `index` back at the edges one at a time. Returns −1 for the constant border.
 int defined_border_index(int index, int count, Border border);
 
 /// The default size of a kernel for sigma > 0.
 int defined_kernel_size(double sigma, int sample_bits);
 
-/// All coefficients of one axis from edge to edge, including zeros. They add up to 2^fraction_bits.
-/// A sigma of 0 selects the default sigma for the size.
+/// All coefficients of an axis, which add up to 2^fraction_bits. Sigma 0: by the size.
 std::vector<std::int64_t> defined_kernel(int size, double sigma, int fraction_bits);
 
-/// Writes every byte of every row of out.
 void defined_blur(const FrameLayout& layout, const gaussblur::Parameters& parameters,
                   const ConstFrame& in, const Frame& out);
 

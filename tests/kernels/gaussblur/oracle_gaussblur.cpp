@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares GaussBlur with cv::GaussianBlur for samples of 8 and 16 bits, 1 to 4 channels and every
-// border. This is a separate program, so that the other tests need no OpenCV.
-
+// Compares GaussBlur with cv::GaussianBlur for 8 and 16 bits, 1 to 4 channels and every border.
 #include <algorithm>
 #include <opencv2/imgproc.hpp>
 #include <string>
@@ -10,7 +7,7 @@
 #include "cuda/gaussblur/gausskernel.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/layouts.h"
-#include "tests/kernels/common/opencv_pictures.h"
+#include "tests/kernels/common/pictures/opencv_pictures.h"
 #include "tests/kernels/common/placement.h"
 #include "tests/kernels/common/random.h"
 #include "tests/kernels/gaussblur/gaussblur_case.h"
@@ -20,13 +17,12 @@ namespace {
 
 using namespace gaussblur;
 
-/// The layout of OpenCV's matrices: interleaved channels.
 FrameLayout layout_of(int width, int height, int bits, int channels) {
   FrameLayout layout = gray_layout(width, height, bits);
   layout.planes[0].row_bytes *= channels;
   layout.channel_count = channels;
   for (int c = 0; c < channels; ++c)
-    layout.channels[static_cast<std::size_t>(c)] = {Role::luma, 0, c, channels, width, height};
+    layout.channels[c] = {Role::luma, 0, c, channels, width, height};
   return layout;
 }
 
@@ -55,9 +51,8 @@ cv::Size opencv_size(const gaussblur::Parameters& parameters) {
           parameters.sigma_y == 0 ? std::max(parameters.size_y, 1) : parameters.size_y};
 }
 
-/// Returns OpenCV's result. cv::GaussianBlur supports neither the wrapping border nor a constant
-/// other than 0; for these, the image is padded first, so far that the padding's own border has no
-/// effect.
+/// Returns OpenCV's result. It lacks the wrapping border and other constants, for which the image
+/// is padded first.
 cv::Mat reference(const cv::Mat& image, const gaussblur::Parameters& parameters) {
   cv::Mat result;
   const cv::Size size = opencv_size(parameters);
@@ -108,8 +103,7 @@ gaussblur::Parameters random_parameters(Random& random, int largest, int channel
   parameters.size_y = given == 0 ? 0 : random.one_in(2) ? parameters.size_x : any_size();
   parameters.border = static_cast<Border>(random.between(0, 4));
   for (int c = 0; c < channels; ++c)
-    parameters.border_values[static_cast<std::size_t>(c)] =
-        static_cast<std::uint16_t>(random.between(0, largest));
+    parameters.border_values[c] = static_cast<std::uint16_t>(random.between(0, largest));
   return parameters;
 }
 
@@ -128,8 +122,7 @@ TEST(OpenCvGaussianBlur, EqualInRandomCases) {
   for_each_case_number(expect_opencv_in_case);
 }
 
-/// The blur of a single white sample is the kernel itself. At 16 bits, coefficients up to 2^15
-/// appear exactly.
+/// The blur of a white sample is the kernel. At 16 bits, 2^15 appears exactly.
 TEST(OpenCvGaussianBlur, HasTheKernels) {
   for (const int depth : {CV_8U, CV_16U})
     for (int size = 1; size <= 1023; size += size < 255 ? 2 : 64)

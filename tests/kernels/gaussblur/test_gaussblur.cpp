@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares every byte of GaussBlur's output: on the CPU device with the definition, and on the CUDA
-// device with the CPU device. In regions, with a blend of whole frames.
-
 #include <algorithm>
 #include <utility>
 
@@ -46,7 +42,6 @@ Parameters per_field(Parameters parameters) {
   return parameters;
 }
 
-/// Frames and kernels of extreme sizes, and extreme samples.
 const Extreme<Parameters> extremes[] = {
     // Pictures that are smaller than the kernel, down to a single pixel.
     {"OnePixel", "GRAY8", 1, 1, Content::random, sigmas(1.2, 1.2)},
@@ -66,7 +61,6 @@ const Extreme<Parameters> extremes[] = {
     {"ThreeRowsFields", "GRAY8", 40, 3, Content::random, per_field(with_size(9, 9))},
     {"TwoRowsFieldsConstant", "NV12", 40, 2, Content::random,
      with_border(per_field(with_size(9, 9)), 30)},
-    // The largest kernel.
     {"Largest", "GRAY8", 97, 61, Content::random, with_size(1023, 1023)},
     {"LargestFine", "GRAY8", 97, 61, Content::random, fine(with_size(1023, 1023))},
     {"LargestByItself", "GRAY8", 300, 200, Content::natural, sigmas(127, 127)},
@@ -98,7 +92,6 @@ const Extreme<Parameters> extremes[] = {
     {"IdentitySharpen", "YUY2", 65, 43, Content::random, sharpening(sigmas(0, 0))},
     {"IdentityOfDirtyWords", "P010", 65, 43, Content::random, sigmas(0, 0)},
     {"IdentityOfLargeWords", "I420_10", 65, 43, Content::random, sigmas(0.01, 0.01)},
-    // Pixels of four bytes.
     {"RgbaWrap", "RGBA", 5, 40, Content::random, with_size(17, 31, Border::wrap)},
     {"RgbaFields", "RGBA", 33, 35, Content::random, per_field(with_size(15, 31))},
     {"RgbxSharpen", "RGBx", 69, 41, Content::two_valued, sharpening(with_size(15, 31))},
@@ -106,7 +99,6 @@ const Extreme<Parameters> extremes[] = {
     {"RgbaColumnsOnly", "RGBA", 69, 41, Content::random, with_size(1, 31)},
     {"MaximumRgba", "RGBA", 64, 48, Content::maximum, with_size(31, 31)},
     {"MaximumRgbaColumnsOnly", "RGBA", 64, 48, Content::maximum, with_size(1, 15)},
-    // Kernels of few taps.
     {"FewTapsSmallest", "GRAY8", 8, 4, Content::random, with_size(5, 5)},
     {"FewTapsMaximum", "GRAY8", 256, 100, Content::maximum, with_size(5, 5)},
     // The largest sums, and results at both ends of the range.
@@ -121,7 +113,6 @@ const Extreme<Parameters> extremes[] = {
     {"SharpenToBothEnds", "GRAY8", 333, 111, Content::two_valued, sharpening(with_size(31, 31))},
     {"SharpenToBothEnds16", "GRAY16", 333, 111, Content::two_valued, sharpening(with_size(31, 31))},
     {"SharpenSparkFine", "RGB", 333, 111, Content::spark, sharpening(fine(sigmas(3, 3)))},
-    // Common video sizes.
     {"FullHd", "GRAY8", 1920, 1080, Content::natural, with_size(15, 15)},
 };
 
@@ -148,14 +139,13 @@ FrameLayout mixed_layout(const Mixture& mixture, int width) {
     // If the first channel has a step of two bytes, the others share every other byte.
     const int offset = mixture.bits > 8 ? c : mixture.step[0] == 2 && c > 0 ? 2 * c - 1 : c;
     const int samples = 4 * width / layout.sample_bytes() / mixture.step[c];
-    layout.channels[static_cast<std::size_t>(layout.channel_count++)] = {
-        c == 0 ? Role::luma : Role::chroma,
-        0,
-        offset,
-        mixture.step[c],
-        std::min(width, samples),
-        height,
-        mixture.subsampling[c]};
+    layout.channels[layout.channel_count++] = {c == 0 ? Role::luma : Role::chroma,
+                                               0,
+                                               offset,
+                                               mixture.step[c],
+                                               std::min(width, samples),
+                                               height,
+                                               mixture.subsampling[c]};
   }
   return layout;
 }
@@ -194,8 +184,7 @@ std::vector<GaussBlurCase> few_taps_cases(const Named& one) {
 
 CUDAVISION_CUDA_TABLE_CASES(GaussBlurFewTaps, few_taps, few_taps_cases);
 
-/// Frames for which the definition is too slow. The suites above compare the CPU device with it on
-/// smaller ones.
+/// Frames for which the definition is too slow.
 const Extreme<Parameters> large[] = {
     {"Uhd4k", "GRAY8", 3840, 2160, Content::natural, with_size(31, 31)},
     {"Uhd4kLargeSigma", "GRAY8", 3840, 2160, Content::random, sigmas(30, 30)},
@@ -216,7 +205,6 @@ CUDAVISION_CUDA_TABLE_CASES(GaussBlurLarge, large, dense<GaussBlurCase>);
 
 CUDAVISION_REGION_CASES(GaussBlurRegions, make_gaussblur_case);
 
-/// Frames of many work items, for each of the CUDA kernels.
 const Extreme<Parameters> in_regions[] = {
     {"Direct", "GRAY8", 2051, 1203, Content::random, with_size(5, 5)},
     {"DirectNv12", "NV12", 2051, 1203, Content::random, with_size(3, 3)},

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the contract of all operations for GaussBlur. Besides, GaussBlur must recognise parameters
-// that change nothing.
-
 #include <cmath>
 #include <limits>
 
@@ -141,9 +137,7 @@ struct GaussBlurContract : ContractTraits<GaussBlurCase> {
 
 CUDAVISION_CONTRACT(GaussBlur, GaussBlurContract);
 
-class GaussBlurUse : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, GaussBlurUse, both_devices(), device_name);
+CUDAVISION_ON_BOTH_DEVICES(GaussBlurUse);
 
 TEST_P(GaussBlurUse, KnowsTheIdentity) {
   struct Claim {
@@ -181,34 +175,29 @@ TEST_P(GaussBlurUse, KnowsTheIdentity) {
       {false, "NV12", 20, 10, with_sigma(0.3)},  // blurs luma only
       {false, "RGBA", 20, 10, with_sigma(1)},
   };
-  on_device([&](Device& device) {
-    for (const Claim& claim : claims) {
-      SCOPED_TRACE("claim " + std::to_string(&claim - claims));
-      expect_identity(device,
-                      plain_gaussblur_case(layout_named(claim.layout, claim.width, claim.height),
-                                           claim.parameters, Content::random, 5),
-                      claim.identity, constant(claim.identity ? 3 : 0));
-    }
-    // In a layout of nothing but alpha, copying alpha is the identity.
-    FrameLayout alpha_only = gray_layout(20, 10);
-    alpha_only.channels[0].role = Role::alpha;
-    EXPECT_FALSE(GaussBlur(device, alpha_only, with_sigma(1)).identity());
-    EXPECT_TRUE(GaussBlur(device, alpha_only, changed([](Parameters& p) { p.blur_alpha = false; }))
-                    .identity());
-  });
+  for (const Claim& claim : claims) {
+    SCOPED_TRACE("claim " + std::to_string(&claim - claims));
+    expect_identity(device,
+                    plain_gaussblur_case(layout_named(claim.layout, claim.width, claim.height),
+                                         claim.parameters, Content::random, 5),
+                    claim.identity, constant(claim.identity ? 3 : 0));
+  }
+  // In a layout of nothing but alpha, copying alpha is the identity.
+  FrameLayout alpha_only = gray_layout(20, 10);
+  alpha_only.channels[0].role = Role::alpha;
+  EXPECT_FALSE(GaussBlur(device, alpha_only, with_sigma(1)).identity());
+  EXPECT_TRUE(GaussBlur(device, alpha_only, changed([](Parameters& p) { p.blur_alpha = false; }))
+                  .identity());
 }
 
 TEST_P(GaussBlurUse, UnusedRowsAreCopiedOnce) {
-  // The plane has more rows than its channel. The thread that copies the extra rows must not touch
-  // the others, which another thread may be blurring at the same time.
-  on_device([](Device& device) {
-    const GaussBlurCase test = GaussBlurContract::dense("GRAY8Roomy", 640, 512, with_sigma(2));
-    const auto input = input_block(test);
-    const auto expected = defined_output(test, input, 0xcd);
-    GaussBlurRunner runner(device, test);
-    for (int i = 0; i < (settings().small ? 20 : 200); ++i)
-      ASSERT_EQ(difference(test, expected, runner.run(input, 0xcd)), "") << "run " << i;
-  });
+  // The thread that copies rows beyond the channel must not touch the others.
+  const GaussBlurCase test = GaussBlurContract::dense("GRAY8Roomy", 640, 512, with_sigma(2));
+  const auto input = input_block(test);
+  const auto expected = defined_output(test, input, 0xcd);
+  GaussBlurRunner runner(device, test);
+  for (int i = 0; i < (settings().small ? 20 : 200); ++i)
+    ASSERT_EQ(difference(test, expected, runner.run(input, 0xcd)), "") << "run " << i;
 }
 
 }  // namespace

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the description of a plane that the GPU's direct kernel works from. The test multiplies and
-// adds its words and factors as the kernel's threads do, and compares the sums with a plain
-// convolution.
-
+// Compares the words and factors of the GPU's direct kernel with a plain convolution.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -19,7 +15,6 @@ using namespace gaussblur;
 
 constexpr int fraction_bits = 8;
 
-/// A plane whose samples have one step and are blurred alike.
 struct UniformPlane {
   Plane plane;
   RowKernels along_x;
@@ -49,7 +44,7 @@ GaussKernel kernel(int size) {
 std::uint32_t word_at(const std::vector<std::uint8_t>& row, int position) {
   std::uint32_t word = 0;
   for (int b = 0; b < 4; ++b)
-    word |= static_cast<std::uint32_t>(row[static_cast<std::size_t>(position + b)]) << (8 * b);
+    word |= static_cast<std::uint32_t>(row[position + b]) << (8 * b);
   return word;
 }
 
@@ -97,12 +92,11 @@ std::uint32_t plain_sum(const std::vector<std::uint8_t>& row, int step, Border b
   std::uint32_t sum = 0;
   for (int d = -kernel.radius(); d <= kernel.radius(); ++d) {
     const int source = border_index(byte / step + d, static_cast<int>(row.size()) / step, border);
-    sum += kernel.coefficient(d) * row[static_cast<std::size_t>(source * step + byte % step)];
+    sum += kernel.coefficient(d) * row[source * step + byte % step];
   }
   return sum;
 }
 
-/// A distance between samples in bytes, and a kernel size that the direct kernel supports for it.
 struct Shape {
   int step, size;
 };

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the matrices that the GPU blurs with, and their distribution over the lanes of a warp. The
-// test multiplies them word by word, as the tensor cores do, and compares the sums with a plain
+// Multiplies the fragments of the GPU's blur as tensor cores do, and compares the sums with a plain
 // convolution.
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -19,7 +16,6 @@ namespace {
 
 using namespace gaussblur;
 
-/// The scalar product of four bytes.
 std::uint64_t dot(std::uint32_t left, const std::uint8_t* right) {
   std::uint64_t sum = 0;
   for (int b = 0; b < 4; ++b)
@@ -27,8 +23,7 @@ std::uint64_t dot(std::uint32_t left, const std::uint8_t* right) {
   return sum;
 }
 
-/// Returns the coefficient that the tables hold. They replace the single coefficient of the
-/// identity kernel, which has one bit too many, by `identity`.
+/// Returns a table's coefficient; `identity` stands for that of the identity kernel.
 std::uint64_t coefficient(const GaussKernel& kernel, int distance, std::uint32_t identity) {
   if (distance < -kernel.radius() || distance > kernel.radius())
     return 0;
@@ -53,7 +48,6 @@ struct Fragments : testing::Test {
     return Depth::sample_bytes == 1 ? at[0] : at[0] | at[1] << 8;
   }
 
-  /// Checks all sums along x in one row of a tile.
   void check_rows(const RowKernels& kernels, int slices) {
     std::vector<std::uint32_t> table(Table::row_words(slices));
     make_row_table<Depth>(kernels, slices, table.data());
@@ -114,8 +108,7 @@ struct Fragments : testing::Test {
 using Depths = testing::Types<SampleDepth<1, 1>, SampleDepth<1, 2>, SampleDepth<2, 2>>;
 TYPED_TEST_SUITE(Fragments, Depths);
 
-// After the first product, lane (g, t) holds columns 2t and 2t + 1 for q = 0 and q = 1. Together
-// they are word t of the lane's operand in the second product.
+// After the first product, lane (g, t) holds word t of its operand of the second one.
 TYPED_TEST(Fragments, ResultsBecomeOperandsWithoutChangingLanes) {
   for (int t = 0; t < 4; ++t)
     for (int e = 0; e < 2; ++e)
@@ -203,14 +196,12 @@ TYPED_TEST(Fragments, FactorsEqualTheTables) {
 /* The tests below are about pixels of four bytes. Word t of each slice holds four neighbouring
    samples of a channel. */
 
-/// Returns a lane's factor by its number.
 std::uint32_t pixel_factor(const std::vector<std::uint32_t>& factors, int lane, int number) {
-  return factors[static_cast<std::size_t>(number / 4 * 128 + lane * 4 + number % 4)];
+  return factors[number / 4 * 128 + lane * 4 + number % 4];
 }
 
-// A lane's four sums along x, two columns each for q = 0 and q = 1, form its word of the second
-// product. The results of that product, columns 2t and 2t + 1 of both halves, are four neighbouring
-// pixels.
+// A lane's four sums along x form its word of the second product, whose results are four
+// neighbouring pixels.
 TEST(PixelFragments, ResultsBecomeOperandsAndPixelsWithoutChangingLanes) {
   for (int t = 0; t < 4; ++t)
     for (int e = 0; e < 2; ++e) {
@@ -228,8 +219,7 @@ TEST(PixelFragments, ChannelsAreConvolvedAlongBothAxes) {
       const GaussKernel x(size_x, 0, 8), y(size_y, 0, 8);
       const auto slices = [](const GaussKernel& kernel) { return kernel.radius() <= 8 ? 2 : 3; };
       const int row_slices = slices(x), column_slices = slices(y);
-      std::vector<std::uint32_t> factors(
-          static_cast<std::size_t>(LaneFactors<PixelDepth>::words(row_slices, column_slices)));
+      std::vector<std::uint32_t> factors(LaneFactors<PixelDepth>::words(row_slices, column_slices));
       make_pixel_factors(x, row_slices, y, column_slices, factors.data());
 
       std::vector<std::uint8_t> window(static_cast<std::size_t>(3 * slice_length));
@@ -242,12 +232,11 @@ TEST(PixelFragments, ChannelsAreConvolvedAlongBothAxes) {
           for (int k = 0; k < count; ++k)
             for (int t = 0; t < 4; ++t)
               sum += dot(pixel_factor(factors, 4 * (i % 8) + t, first + 2 * k + i / 8),
-                         &window[static_cast<std::size_t>(slice_length * k + 4 * t)]);
+                         &window[slice_length * k + 4 * t]);
           const int centre = column_halo(count) + (along_x ? pixel_of_row(i) : i);
           centres.insert(centre);
           for (int d = -kernel.radius(); d <= kernel.radius(); ++d)
-            expected += coefficient(kernel, d, identity_of_pixels) *
-                        window[static_cast<std::size_t>(centre + d)];
+            expected += coefficient(kernel, d, identity_of_pixels) * window[centre + d];
           ASSERT_EQ(sum, expected)
               << size_x << "×" << size_y << ", along " << (along_x ? 'x' : 'y') << ", row " << i;
         }

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the size and the coefficients of GaussKernel, and border_index().
-
 #include <gtest/gtest.h>
 
 #include <string>
@@ -21,7 +18,6 @@ using namespace gaussblur;
 constexpr Border borders[] = {Border::reflect_101, Border::replicate, Border::reflect, Border::wrap,
                               Border::constant};
 
-/// All coefficients of a kernel from −radius to radius.
 std::vector<std::int64_t> coefficients(const GaussKernel& kernel, int radius) {
   std::vector<std::int64_t> values;
   for (int i = -radius; i <= radius; ++i)
@@ -39,7 +35,7 @@ void expect_definition(int size, double sigma, int fraction_bits) {
   int radius = 0;
   std::int64_t sum = 0;
   for (int i = 0; i < size; ++i) {
-    const std::int64_t value = expected[static_cast<std::size_t>(i)];
+    const std::int64_t value = expected[i];
     ASSERT_GE(value, 0);
     sum += value;
     if (value != 0)
@@ -73,8 +69,7 @@ TEST(GaussKernel, ExtremeSigmas) {
 }
 
 TEST(GaussKernel, SizeBySigma) {
-  // The size is 6σ + 1 for 8 bits and 8σ + 1 for deeper samples, rounded with ties to even, then
-  // made odd.
+  // 6σ + 1 for 8 bits and 8σ + 1 for deeper samples, half to even, then made odd.
   EXPECT_EQ(GaussKernel::size_for(1.2, 8), 9);
   EXPECT_EQ(GaussKernel::size_for(1.2, 10), 11);
   for (int i = 1; i <= 127 * 64; ++i)
@@ -107,7 +102,7 @@ TEST(BorderIndex, MatchesThePatternsOfItsDocumentation) {
     std::string text;
     for (int i = -3; i < 11; ++i) {
       const int from = border_index(i, 8, border);
-      text += from < 0 ? 'i' : row[static_cast<std::size_t>(from)];
+      text += from < 0 ? 'i' : row[from];
     }
     return text;
   };

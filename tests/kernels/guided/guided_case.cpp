@@ -8,8 +8,7 @@
 namespace cudavision::test {
 namespace {
 
-/// Draws a radius from 0, which changes nothing, to more than any picture needs. Most are usual
-/// ones, and many are near 63.
+/// Draws a radius from 0 on, mostly usual ones, many near 63.
 int random_radius(Random& random) {
   constexpr int ends[] = {0, 1, 63, 64, 65534, 65535};
   return random.one_in(8)   ? ends[random.between(0, 5)]
@@ -18,8 +17,7 @@ int random_radius(Random& random) {
                             : random.log_uniform(80);
 }
 
-/// Draws an epsilon that is a whole number divided by a power of two, and therefore the same on
-/// every machine, from less than any step to the largest.
+/// Draws a dyadic epsilon, the same on every machine, from tiny to the largest.
 double random_epsilon(Random& random) {
   constexpr double ends[] = {0, 1.0 / 65536, 16383, 16383.5, 16384, 49151, 49152, 65025};
   return random.one_in(8) ? ends[random.between(0, 7)]
@@ -37,10 +35,7 @@ GuidedCase make_guided_case(std::uint64_t seed, int number, int max_pixels) {
   const auto [width, height] = random_picture_size(random, max_pixels);
   test.layout = test.out_layout = kind.make(width, height);
   test.parameters = {random_radius(random), random_epsilon(random)};
-  draw_placements(test, random);
-  draw_content(test, random);
-  test.parameters_later = random.one_in(3);
-  return test;
+  return drawn(test, random);
 }
 
 std::string describe(const GuidedCase& test) {

@@ -9,7 +9,6 @@
 
 namespace cudavision::test {
 
-/// One run of the guided filter.
 struct GuidedCase : FilterCase<GuidedCase, guided::Guided, guided::Parameters> {
   void define(const ConstFrame& from, const Frame& to) const;
   Parameters other_parameters() const;

@@ -12,7 +12,6 @@ namespace {
 
 using Wide = WideNumber;
 
-/// A channel's windows, and the sums of numbers over them.
 class Windows {
  public:
   Windows(const Channel& channel, int radius)
@@ -25,9 +24,7 @@ class Windows {
   template <class Number, class Get>
   std::vector<Number> sums(const Get& number) const {
     std::vector<Number> rows(static_cast<std::size_t>(width + 1) * (height + 1), Number{0});
-    const auto corner = [&](long x, long y) -> Number& {
-      return rows[static_cast<std::size_t>(y * (width + 1) + x)];
-    };
+    const auto corner = [&](long x, long y) -> Number& { return rows[y * (width + 1) + x]; };
     for (int y = 0; y < height; ++y)
       for (int x = 0; x < width; ++x)
         corner(x + 1, y + 1) = corner(x, y + 1) + corner(x + 1, y) - corner(x, y) + number(x, y);

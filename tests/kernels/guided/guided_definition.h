@@ -6,13 +6,10 @@
 
 #include "cuda/guided/guided.h"
 
-/// A second implementation of the guided filter, which works sample by sample and shares no code
-/// with the one under test.
 namespace cudavision::test {
 
 using WideNumber = unsigned __int128;
 
-/// The sums of a window's samples, and what guided.h makes of them.
 struct DefinedGuidedWindow {
   WideNumber v() const;
   WideNumber w() const;
@@ -24,16 +21,13 @@ struct DefinedGuidedWindow {
   int bits;
 };
 
-/// Returns the result for a sample, by the sums of the slopes and offsets of its window.
 std::uint32_t defined_guided_level(std::uint64_t area, int bits, std::uint64_t sample,
                                    std::uint64_t slopes, std::uint64_t offsets);
 
-/// Writes every byte of every row of out.
 void defined_guided(const FrameLayout& layout, const guided::Parameters& parameters,
                     const ConstFrame& in, const Frame& out);
 
-/// Evaluates the paper's filter in binary64 and calls visit(channel, x, y, result) for each sample
-/// that is filtered. Results are in levels of the layout's depth.
+/// Evaluates the paper's filter in binary64; visit(channel, x, y, result) gets levels.
 void for_each_real_guided(const FrameLayout& layout, const guided::Parameters& parameters,
                           const ConstFrame& in,
                           const std::function<void(const Channel&, int, int, double)>& visit);

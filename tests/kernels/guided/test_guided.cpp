@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares every byte of Guided's output: on the CPU device with the definition, and on the CUDA
-// device with the CPU device. In regions, with a blend of whole frames. Besides, the results must
-// be those of the paper's formula in binary64, within the error that the contract states.
-
+// Also compares the results with the paper's formula in binary64, within the stated error.
 #include <algorithm>
 #include <cmath>
 
@@ -19,7 +15,6 @@ using namespace guided;
 
 CUDAVISION_RANDOM_CASES(GuidedCases, make_guided_case);
 
-/// Extreme pictures and parameters.
 const Extreme<Parameters> extremes[] = {
     {"OnePixel", "GRAY8", 1, 1, Content::random, {7, 100}},
     {"OnePixelLargest", "GRAY8", 1, 1, Content::random, {65535, 65025}},
@@ -43,7 +38,6 @@ const Extreme<Parameters> extremes[] = {
     {"Radius128", "GRAY8", 300, 270, Content::random, {128, 650}},
     {"Radius127Words", "GRAY16", 300, 270, Content::random, {127, 650}},
     {"Radius128Words", "GRAY16", 300, 270, Content::random, {128, 650}},
-    // The largest sums.
     {"Maximum", "GRAY8", 300, 200, Content::maximum, {63, 100}},
     {"Maximum127", "GRAY8", 300, 270, Content::maximum, {127, 100}},
     {"Maximum127Words", "GRAY16", 300, 270, Content::maximum, {127, 100}},
@@ -72,7 +66,6 @@ const Extreme<Parameters> extremes[] = {
 
 CUDAVISION_TABLE_CASES(GuidedExtremes, extremes, dense_and_ragged<GuidedCase>);
 
-/// Frames for which the definition is too slow.
 const Extreme<Parameters> large[] = {
     {"FullHd", "GRAY8", 1920, 1080, Content::natural, {8, 100}},
     {"FullHdRadius50", "GRAY8", 1920, 1080, Content::random, {50, 650}},
@@ -89,8 +82,7 @@ const Extreme<Parameters> large[] = {
 
 CUDAVISION_CUDA_TABLE_CASES(GuidedLarge, large, dense<GuidedCase>);
 
-/// Returns the largest error before the last rounding, in levels of 8 bits. A result that is
-/// rounded half up may err by half a level more than that.
+/// Returns the largest error before the last rounding, in levels of 8 bits.
 double largest_error(const GuidedCase& test) {
   const auto device = make_cpu_device();
   const auto input = input_block(test);
@@ -130,7 +122,6 @@ TEST(GuidedAgainstThePaper, ErrsByLittleForTinyEpsilons) {
 
 CUDAVISION_REGION_CASES(GuidedRegions, make_guided_case);
 
-/// Frames of many blocks, for each kind of CUDA kernel.
 const Extreme<guided::Parameters> large_frames[] = {
     {"Blocks", "GRAY8", 2641, 333, Content::natural, {8, 200}},
     {"BlocksRadius80", "GRAY8", 2641, 333, Content::natural, {80, 200}},

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares the arithmetic that the CPU and the GPU share with plain integers.
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,8 +40,7 @@ TEST(GuidedArithmetic, SharesAreRoundedUp) {
   }
 }
 
-/// All divisions by the areas of narrow windows: of the largest numbers, of those that just reach a
-/// quotient, and of those just below.
+/// Divisions by all narrow areas: of the largest numbers, and around a quotient.
 TEST(GuidedArithmetic, ReciprocalsDivide) {
   Random random(2);
   for (std::uint32_t area = 1; area < narrow_area; ++area)

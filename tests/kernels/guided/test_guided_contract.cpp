@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the contract of all operations for Guided. Besides, Guided must recognise parameters that
-// change nothing.
-
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -61,20 +56,16 @@ struct GuidedContract : ContractTraits<GuidedCase> {
 
 CUDAVISION_CONTRACT(Guided, GuidedContract);
 
-class GuidedUse : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, GuidedUse, both_devices(), device_name);
+CUDAVISION_ON_BOTH_DEVICES(GuidedUse);
 
 TEST_P(GuidedUse, KnowsTheIdentity) {
-  on_device([](Device& device) {
-    expect_identities<GuidedCase>(device, {
-                                              {true, {0, 100}},
-                                              {true, {7, 0}},
-                                              {false, {1, 100}},
-                                              {false, {7, 1e-30}},
-                                              {false, small},
-                                          });
-  });
+  expect_identities<GuidedCase>(device, {
+                                            {true, {0, 100}},
+                                            {true, {7, 0}},
+                                            {false, {1, 100}},
+                                            {false, {7, 1e-30}},
+                                            {false, small},
+                                        });
 }
 
 }  // namespace

@@ -8,9 +8,8 @@
 
 namespace cudavision::test {
 
-/// The traits that the methods of equalisation share. make_case(layout, content) makes a case of
-/// dense frames. With kSmoothed, each run begins a new average, so that its result does not depend
-/// on those before it and is that without smoothing.
+/// Traits of all methods of equalisation. With kSmoothed, each run begins a new average, so that
+/// the result is that without smoothing.
 template <class AnyCase, AnyCase (*make_case)(const FrameLayout&, Content), bool kSmoothed>
 struct EqualizeContract : ContractTraits<AnyCase> {
   using Case = AnyCase;

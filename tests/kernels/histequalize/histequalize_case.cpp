@@ -10,7 +10,6 @@ namespace {
 
 using Channels = histequalize::Parameters::Channels;
 
-/// The number of counters after the histogram, which must not change.
 constexpr int histogram_margin = 64;
 
 std::vector<std::uint32_t> poisoned_counts(const HistEqualizeCase& test, std::uint8_t poison) {
@@ -173,7 +172,7 @@ std::string hash(const HistEqualizeCase& test, const HistEqualizeBlocks& blocks)
   for (const auto* counts : {&blocks.histogram, &blocks.bins})
     if (counts != &blocks.histogram || test.histogram)
       for (int bin = 0; bin < 1 << test.layout.bits; ++bin)
-        hash.add_number((*counts)[static_cast<std::size_t>(test.histogram_start + bin)]);
+        hash.add_number((*counts)[test.histogram_start + bin]);
   return hash.text();
 }
 

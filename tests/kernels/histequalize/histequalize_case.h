@@ -15,20 +15,16 @@ namespace cudavision::test {
 
 class HistEqualizeFrames;
 
-/// Set the parameters that all methods of equalisation have. Red, green and blue are equalised each
-/// on its own in one of `rarity` cases.
+/// Each of red, green and blue is equalised alone in one of `rarity` cases.
 void set_full_range(const FrameLayout& layout, histequalize::Parameters& parameters);
 void draw_parameters(const FrameLayout& layout, int rarity, Random& random,
                      histequalize::Parameters& parameters);
 
-/// Returns valid parameters that differ from `parameters` in every live member.
 histequalize::Parameters other_than(const FrameLayout& layout,
                                     const histequalize::Parameters& parameters);
 
-/// Returns a description of parameters.
 std::string describe(const histequalize::Parameters& parameters);
 
-/// One equalisation of a frame and one histogram of it.
 struct HistEqualizeCase : FrameCase {
   using Parameters = histequalize::Parameters;
   struct Operation {
@@ -54,10 +50,8 @@ struct HistEqualizeCase : FrameCase {
   Parameters other_parameters() const { return other_than(layout, parameters); }
 };
 
-/// Draws a frame size whose product of width and height is at most max_pixels.
 HistEqualizeCase make_histequalize_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Makes a case of dense frames, fully equalised to the full range.
 HistEqualizeCase plain_histequalize_case(const FrameLayout& layout, Content content,
                                          std::uint64_t seed);
 
@@ -67,7 +61,6 @@ SmoothedSequence<HistEqualizeCase> make_smoothed_sequence(std::uint64_t seed, in
 std::string parameters_text(const HistEqualizeCase& test);
 std::string describe(const HistEqualizeCase& test);
 
-/// The whole blocks after the run, including the bytes around the frame and the bins.
 struct HistEqualizeBlocks {
   std::vector<std::uint8_t> out;
   std::vector<std::uint32_t> histogram;  ///< from HistogramEqualize
@@ -85,7 +78,6 @@ std::string difference(const HistEqualizeCase& test, const HistEqualizeBlocks& e
 
 std::string hash(const HistEqualizeCase& test, const HistEqualizeBlocks& blocks);
 
-/// The frames of a case and its two histograms in the memory of a device.
 class HistEqualizeFrames : public CaseFrames<HistEqualizeCase> {
  public:
   HistEqualizeFrames(Device& device, const HistEqualizeCase& one,

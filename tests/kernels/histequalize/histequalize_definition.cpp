@@ -17,7 +17,7 @@ std::vector<std::uint32_t> channel_histogram(const FrameLayout& layout, const Ch
   std::vector<std::uint32_t> histogram(std::size_t{1} << layout.bits, 0);
   for (int y = 0; y < layout.height; ++y)
     for (int x = 0; x < layout.width; ++x)
-      ++histogram[static_cast<std::size_t>(defined_sample(layout, in, channel, x, y))];
+      ++histogram[defined_sample(layout, in, channel, x, y)];
   return histogram;
 }
 
@@ -38,12 +38,12 @@ std::vector<int> defined_table(const std::vector<std::uint32_t>& histogram, int 
     total += count;
 
   int first = 0;
-  while (first < bins - 1 && histogram[static_cast<std::size_t>(first)] == 0)
+  while (first < bins - 1 && histogram[first] == 0)
     ++first;
-  const std::uint32_t rest = total - histogram[static_cast<std::size_t>(first)];
+  const std::uint32_t rest = total - histogram[first];
   if (rest == 0) {
     for (int j = 0; j < bins; ++j)
-      table[static_cast<std::size_t>(j)] = j;
+      table[j] = j;
     return table;
   }
 
@@ -51,14 +51,14 @@ std::vector<int> defined_table(const std::vector<std::uint32_t>& histogram, int 
   std::uint32_t sum = 0;
   for (int j = 0; j < bins; ++j) {
     if (j <= first) {
-      table[static_cast<std::size_t>(j)] = low;
+      table[j] = low;
       continue;
     }
-    sum += histogram[static_cast<std::size_t>(j)];
+    sum += histogram[j];
     // The product of two binary32 numbers is exact in binary64, so only the conversion rounds.
     const auto product = static_cast<float>(static_cast<double>(static_cast<float>(sum)) *
                                             static_cast<double>(scale));
-    table[static_cast<std::size_t>(j)] = std::min(high, low + static_cast<int>(nearest(product)));
+    table[j] = std::min(high, low + static_cast<int>(nearest(product)));
   }
   return table;
 }
@@ -90,18 +90,17 @@ void defined_mapping(const FrameLayout& layout, const histequalize::Parameters& 
 
   const std::vector<int>& first = tables[0];
   if (layout.find(Role::luma) >= 0) {
-    apply(channel_of(layout, Role::luma),
-          [&](int value, int, int) { return first[static_cast<std::size_t>(value)]; });
+    apply(channel_of(layout, Role::luma), [&](int value, int, int) { return first[value]; });
   } else if (parameters.channels == Channels::each) {
     for (std::size_t c = 0; c < tables.size(); ++c)
       apply(channel_of(layout, rgb_roles[c]),
-            [&](int value, int, int) { return tables[c][static_cast<std::size_t>(value)]; });
+            [&](int value, int, int) { return tables[c][value]; });
   } else {
     const DefinedLuminance luminance(layout, in);
     for (const Role role : rgb_roles)
       apply(channel_of(layout, role), [&](int value, int x, int y) {
         const int u = static_cast<int>(luminance.at(x, y));
-        return std::clamp(value + first[static_cast<std::size_t>(u)] - u, 0, 255);
+        return std::clamp(value + first[u] - u, 0, 255);
       });
   }
 }

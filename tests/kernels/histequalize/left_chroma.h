@@ -5,8 +5,7 @@
 
 namespace cudavision::test {
 
-/// Compares the device with the definition, in 60 random cases of make_case(seed, number,
-/// max_pixels) whose planes of chroma alone must stay as they are.
+/// 60 random cases, in which planes of chroma alone must stay as they are.
 template <class MakeCase>
 void expect_chroma_left(Device& device, const MakeCase& make_case) {
   for (int number = 0; number < 60 && !testing::Test::HasFailure(); ++number) {

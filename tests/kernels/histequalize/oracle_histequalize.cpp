@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares HistogramEqualize with cv::equalizeHist, which supports one 8-bit channel in full range.
-// This is a separate program, so that the other tests need no OpenCV.
-
+// Compares HistogramEqualize with cv::equalizeHist, which supports one 8-bit channel.
 #include <opencv2/imgproc.hpp>
 
 #include "tests/kernels/common/gtest_support.h"
-#include "tests/kernels/common/opencv_pictures.h"
+#include "tests/kernels/common/pictures/opencv_pictures.h"
 #include "tests/kernels/histequalize/histequalize_case.h"
 
 namespace cudavision::test {

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares every byte of the output of Histogram and HistogramEqualize, with and without smoothing:
-// on the CPU device with the definition, and on the CUDA device with the CPU device.
-
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/histequalize/histequalize_case.h"
 #include "tests/kernels/histequalize/left_chroma.h"
@@ -15,18 +11,13 @@ using namespace histequalize;
 
 CUDAVISION_RANDOM_CASES(HistEqualizeCases, make_histequalize_case);
 
-TEST(HistEqualizeLeftChroma, CpuEqualsDefinition) {
-  expect_chroma_left(*make_cpu_device(), make_histequalize_case);
-}
-TEST(HistEqualizeLeftChroma, CudaEqualsDefinition) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  expect_chroma_left(*device, make_histequalize_case);
+CUDAVISION_ON_BOTH_DEVICES(HistEqualizeLeftChroma);
+
+TEST_P(HistEqualizeLeftChroma, EqualsDefinition) {
+  expect_chroma_left(device, make_histequalize_case);
 }
 
-/// Extreme pictures: some are so large that counters of less than 32 bits overflow, some so wide or
-/// high that a block or a thread gets very little or very much work, and some so small that most
-/// blocks and threads get none.
+/// Extreme pictures: overflowing counters, very little or much work per block, and idle blocks.
 struct Picture : Named {
   const char* layout;
   int width, height;

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the contract of all operations for Histogram and HistogramEqualize, and their additional
-// promises.
-
 #include <limits>
 
 #include "tests/kernels/histequalize/equalize_contract.h"
@@ -40,68 +36,58 @@ struct HistEqualizeContract : EqualizeContract<HistEqualizeCase, make_case, kSmo
 CUDAVISION_CONTRACT(HistEqualize, HistEqualizeContract<false>);
 CUDAVISION_CONTRACT(Smoothed, HistEqualizeContract<true>);
 
-class HistEqualizeUse : public EitherDevice {};
+CUDAVISION_ON_BOTH_DEVICES(HistEqualizeUse);
 
-INSTANTIATE_TEST_SUITE_P(Devices, HistEqualizeUse, both_devices(), device_name);
-
-/// The contract suite never tests the histogram's own refusals, because the equalisation runs first
-/// and throws.
+/// In the contract suite the equalisation throws first, so the count is tested here.
 TEST_P(HistEqualizeUse, TheCountRefusesFramesAndBinsOfAnotherShape) {
-  on_device([](Device& device) {
-    using Frames = HistEqualizeFrames;
-    auto refusals = wrong_frames<HistEqualizeCase, ConstFrame>(&Frames::in, "of the input frame");
-    append(refusals, {{"histogram", [](Frames& frames) { frames.bins.data = nullptr; }},
-                      {"histogram", [](Frames& frames) { frames.bins.width = 255; }},
-                      {"histogram", [](Frames& frames) { frames.bins.width = 1024; }},
-                      {"histogram", [](Frames& frames) { frames.bins.height = 2; }}});
-    const HistEqualizeCase test = HistEqualizeContract<false>::refused_case();
-    Histogram count(device, test.layout);
-    for (const auto& refusal : refusals) {
-      Frames frames(device, test);
-      const auto untouched = frames.output();
-      refusal.spoil(frames);
-      CUDAVISION_EXPECT_ERROR(count.run(frames.in, frames.bins), invalid_argument, refusal.words);
-      device.finish();
-      EXPECT_EQ(difference(test, untouched, frames.output()), "") << "a refused run wrote output";
-    }
-  });
+  using Frames = HistEqualizeFrames;
+  auto refusals = wrong_frames<HistEqualizeCase, ConstFrame>(&Frames::in, "of the input frame");
+  append(refusals, {{"histogram", [](Frames& frames) { frames.bins.data = nullptr; }},
+                    {"histogram", [](Frames& frames) { frames.bins.width = 255; }},
+                    {"histogram", [](Frames& frames) { frames.bins.width = 1024; }},
+                    {"histogram", [](Frames& frames) { frames.bins.height = 2; }}});
+  const HistEqualizeCase test = HistEqualizeContract<false>::refused_case();
+  Histogram count(device, test.layout);
+  for (const auto& refusal : refusals) {
+    Frames frames(device, test);
+    const auto untouched = frames.output();
+    refusal.spoil(frames);
+    CUDAVISION_EXPECT_ERROR(count.run(frames.in, frames.bins), invalid_argument, refusal.words);
+    device.finish();
+    EXPECT_EQ(difference(test, untouched, frames.output()), "") << "a refused run wrote output";
+  }
 }
 
 TEST_P(HistEqualizeUse, CountsTheLargestPictureThere) {
   // 65535×65535 is more than 2^31 pixels. With a pitch of 0, all rows share the memory of one.
   constexpr int side = 65535;
   CUDAVISION_NEEDS_PIXELS(std::numeric_limits<int>::max());
-  on_device([](Device& device) {
-    FrameLayout layout = gray_layout(side, side);
-    std::vector<std::uint8_t> row(side, 200);
-    row[7] = 3;
-    const DeviceBlock<std::uint8_t> block(device, row);
-    const DeviceBlock<std::uint32_t> bins(device, std::vector<std::uint32_t>(256, 1));
-    ConstFrame frame;
-    frame.planes[0] = {block.data(), side, side, 0};
-    Histogram(device, layout).run(frame, {bins.data(), 256, 1, 1024});
-    device.finish();
-    std::vector<std::uint32_t> expected(256, 0);
-    expected[3] = side;
-    expected[200] = static_cast<std::uint32_t>(side) * (side - 1);
-    EXPECT_EQ(bins.values(), expected);
-  });
+  FrameLayout layout = gray_layout(side, side);
+  std::vector<std::uint8_t> row(side, 200);
+  row[7] = 3;
+  const DeviceBlock<std::uint8_t> block(device, row);
+  const DeviceBlock<std::uint32_t> bins(device, std::vector<std::uint32_t>(256, 1));
+  ConstFrame frame;
+  frame.planes[0] = {block.data(), side, side, 0};
+  Histogram(device, layout).run(frame, {bins.data(), 256, 1, 1024});
+  device.finish();
+  std::vector<std::uint32_t> expected(256, 0);
+  expected[3] = side;
+  expected[200] = static_cast<std::uint32_t>(side) * (side - 1);
+  EXPECT_EQ(bins.values(), expected);
 }
 
-/// The plane has more rows than the picture. The band that copies the extra rows must not touch the
-/// rows that other bands write.
+/// The band that copies rows beyond the picture must not touch other bands' rows.
 TEST_P(HistEqualizeUse, LeftoverRowsOfAPlaneAreCopiedBesideTheOthers) {
-  on_device([](Device& device) {
-    const HistEqualizeCase test = HistEqualizeContract<false>::dense("GRAY8Roomy", 640, 512);
-    const HistEqualizeFrames frames(device, test);
-    auto operation = test.make(device, test.parameters);
-    const auto expected = defined_output(test, frames.input(), HistEqualizeFrames::out_poison);
-    for (int i = 0; i < (settings().small ? 50 : 1000); ++i) {
-      frames.run(operation);
-      device.finish();
-      ASSERT_EQ(difference(test, expected, frames.output()), "") << "run " << i;
-    }
-  });
+  const HistEqualizeCase test = HistEqualizeContract<false>::dense("GRAY8Roomy", 640, 512);
+  const HistEqualizeFrames frames(device, test);
+  auto operation = test.make(device, test.parameters);
+  const auto expected = defined_output(test, frames.input(), HistEqualizeFrames::out_poison);
+  for (int i = 0; i < (settings().small ? 50 : 1000); ++i) {
+    frames.run(operation);
+    device.finish();
+    ASSERT_EQ(difference(test, expected, frames.output()), "") << "run " << i;
+  }
 }
 
 }  // namespace

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares equalisation by the histograms of regions with the definition on the CPU device, and
-// with that of the CPU device on the CUDA device. Also tests the contract of these histograms.
-
+// Equalisation by the histograms of regions, and the contract of these histograms.
 #include <algorithm>
 #include <numeric>
 
 #include "cuda/histequalize/regionhistogram.h"
+#include "tests/kernels/common/allocations/no_allocations.h"
 #include "tests/kernels/common/case_suites.h"
-#include "tests/kernels/common/no_allocations.h"
 #include "tests/kernels/histequalize/histequalize_case.h"
 #include "tests/kernels/histequalize/histequalize_definition.h"
 #include "tests/kernels/pixels/luminance_definition.h"
@@ -25,7 +22,6 @@ using Counts = std::vector<std::uint32_t>;
 
 constexpr int max_weights = 1 << 20;  // that the definition computes for a case
 
-/// A frame and its regions.
 struct RegionCase {
   HistEqualizeCase frame;
   regions::Parameters regions, others;
@@ -49,7 +45,6 @@ std::string describe(const RegionCase& test) {
   return describe(test.frame) + "\n" + describe(blend);
 }
 
-/// Returns the luminance histogram of the regions and, for RGB, those of red, green and blue.
 Counts defined_counts(const RegionCase& test, const ConstFrame& in) {
   const FrameLayout& layout = test.frame.layout;
   const auto bins = std::size_t{1} << layout.bits;
@@ -145,95 +140,86 @@ TEST(EqualizedByRegions, CudaEqualsCpuForLargeFrames) {
 
 /* The contract */
 
-class RegionHistogramUse : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, RegionHistogramUse, both_devices(), device_name);
+CUDAVISION_ON_BOTH_DEVICES(RegionHistogramUse);
 
 /// Counts that begin to be those of regions, or cease to be, do not mix with those before.
 TEST_P(RegionHistogramUse, OtherPixelsBeginANewAverage) {
-  on_device([](Device& device) {
-    const HistEqualizeCase test =
-        plain_histequalize_case(gray_layout(320, 200), Content::natural, 1);
-    const HistEqualizeFrames frames(device, test);
-    const auto whole = defined_output(test, frames.input(), HistEqualizeFrames::out_poison).out;
-    RegionHistogram count(device, test.layout,
-                          one_region({10, 10, 90, 90}, regions::Shape::rectangle, 0));
-    HistogramEqualize equalize(device, test.layout, test.parameters);
-    const auto run = [&](RegionHistogram* regions) {
-      equalize.run(frames.in, frames.out, {}, {{100, 65536}}, regions);
-      device.finish();
-      return frames.output().out;
-    };
-    EXPECT_EQ(run(nullptr), whole);
-    const auto by_regions = run(&count);
-    EXPECT_NE(by_regions, whole);
-    EXPECT_EQ(run(&count), by_regions);
-    EXPECT_EQ(run(nullptr), whole);
-  });
+  const HistEqualizeCase test = plain_histequalize_case(gray_layout(320, 200), Content::natural, 1);
+  const HistEqualizeFrames frames(device, test);
+  const auto whole = defined_output(test, frames.input(), HistEqualizeFrames::out_poison).out;
+  RegionHistogram count(device, test.layout,
+                        one_region({10, 10, 90, 90}, regions::Shape::rectangle, 0));
+  HistogramEqualize equalize(device, test.layout, test.parameters);
+  const auto run = [&](RegionHistogram* regions) {
+    equalize.run(frames.in, frames.out, {}, {{100, 65536}}, regions);
+    device.finish();
+    return frames.output().out;
+  };
+  EXPECT_EQ(run(nullptr), whole);
+  const auto by_regions = run(&count);
+  EXPECT_NE(by_regions, whole);
+  EXPECT_EQ(run(&count), by_regions);
+  EXPECT_EQ(run(nullptr), whole);
 }
 
 TEST_P(RegionHistogramUse, RefusesWhatIsWrongAndWorksOn) {
-  on_device([](Device& device) {
-    const HistEqualizeCase test =
-        plain_histequalize_case(layout_named("NV12", 34, 10), Content::natural, 1);
-    const auto valid = one_region({1, 1, 20, 9}, regions::Shape::rectangle, 0);
-    auto wrong = valid;
-    wrong.feather = -1;
-    CUDAVISION_EXPECT_ERROR(RegionHistogram(device, test.layout, wrong), invalid_argument,
-                            "a feather of -1");
-    FrameLayout no_luminance = test.layout;
-    no_luminance.channels[0].role = Role::chroma;
-    CUDAVISION_EXPECT_ERROR(RegionHistogram(device, no_luminance, valid), invalid_argument,
-                            "histogram equalisation");
+  const HistEqualizeCase test =
+      plain_histequalize_case(layout_named("NV12", 34, 10), Content::natural, 1);
+  const auto valid = one_region({1, 1, 20, 9}, regions::Shape::rectangle, 0);
+  auto wrong = valid;
+  wrong.feather = -1;
+  CUDAVISION_EXPECT_ERROR(RegionHistogram(device, test.layout, wrong), invalid_argument,
+                          "a feather of -1");
+  FrameLayout no_luminance = test.layout;
+  no_luminance.channels[0].role = Role::chroma;
+  CUDAVISION_EXPECT_ERROR(RegionHistogram(device, no_luminance, valid), invalid_argument,
+                          "histogram equalisation");
 
-    RegionHistogram count(device, test.layout, valid);
-    wrong.feather = 0;
-    wrong.count = 1025;
-    CUDAVISION_EXPECT_ERROR(count.set_parameters(wrong), invalid_argument, "1025 regions");
-    HistEqualizeFrames frames(device, test);
-    const auto untouched = frames.output().bins;
-    View<std::uint32_t> bins = frames.bins;
-    bins.width = 255;
-    CUDAVISION_EXPECT_ERROR(count.run(frames.in, bins), invalid_argument, "one aligned row");
-    CUDAVISION_EXPECT_ERROR(count.run_each(frames.in, frames.bins), invalid_argument, "luma");
-    ConstFrame spoilt = frames.in;
-    spoilt.planes[0].data = nullptr;
-    CUDAVISION_EXPECT_ERROR(count.run(spoilt, frames.bins), invalid_argument, "input");
-    device.finish();
-    EXPECT_EQ(frames.output().bins, untouched) << "a refused run wrote";
+  RegionHistogram count(device, test.layout, valid);
+  wrong.feather = 0;
+  wrong.count = 1025;
+  CUDAVISION_EXPECT_ERROR(count.set_parameters(wrong), invalid_argument, "1025 regions");
+  HistEqualizeFrames frames(device, test);
+  const auto untouched = frames.output().bins;
+  View<std::uint32_t> bins = frames.bins;
+  bins.width = 255;
+  CUDAVISION_EXPECT_ERROR(count.run(frames.in, bins), invalid_argument, "one aligned row");
+  CUDAVISION_EXPECT_ERROR(count.run_each(frames.in, frames.bins), invalid_argument, "luma");
+  ConstFrame spoilt = frames.in;
+  spoilt.planes[0].data = nullptr;
+  CUDAVISION_EXPECT_ERROR(count.run(spoilt, frames.bins), invalid_argument, "input");
+  device.finish();
+  EXPECT_EQ(frames.output().bins, untouched) << "a refused run wrote";
 
-    const HistEqualizeCase rgb =
-        plain_histequalize_case(layout_named("RGB", 34, 10), Content::natural, 1);
-    const HistEqualizeFrames colours(device, rgb);
-    CUDAVISION_EXPECT_ERROR(
-        RegionHistogram(device, rgb.layout, valid).run_each(colours.in, colours.bins),
-        invalid_argument, "three rows");
+  const HistEqualizeCase rgb =
+      plain_histequalize_case(layout_named("RGB", 34, 10), Content::natural, 1);
+  const HistEqualizeFrames colours(device, rgb);
+  CUDAVISION_EXPECT_ERROR(
+      RegionHistogram(device, rgb.layout, valid).run_each(colours.in, colours.bins),
+      invalid_argument, "three rows");
 
-    count.run(frames.in, frames.bins);
-    device.finish();
-    const Counts after = frames.output().bins;
-    EXPECT_EQ(std::accumulate(after.begin() + test.histogram_start,
-                              after.begin() + test.histogram_start + 256, 0u),
-              19u * 8u);
-  });
+  count.run(frames.in, frames.bins);
+  device.finish();
+  const Counts after = frames.output().bins;
+  EXPECT_EQ(std::accumulate(after.begin() + test.histogram_start,
+                            after.begin() + test.histogram_start + 256, 0u),
+            19u * 8u);
 }
 
 TEST_P(RegionHistogramUse, AllocatesNothingAfterConstruction) {
-  on_device([](Device& device) {
-    WatchedDevice watched(device);
-    const HistEqualizeCase test =
-        plain_histequalize_case(layout_named("RGB", 97, 41), Content::natural, 1);
-    const HistEqualizeFrames frames(device, test);
-    const DeviceBlock<std::uint32_t> rows(device, Counts(3 * 256));
-    auto parameters = one_region({1, 1, 20, 9}, regions::Shape::ellipse, 3);
-    RegionHistogram count(watched, test.layout, parameters);
-    expect_no_allocations(watched, 20, [&](int i) {
-      parameters.boxes[0].x1 = 20 + i;
-      parameters.invert = i % 3 == 0;
-      count.set_parameters(parameters);
-      count.run(frames.in, frames.bins);
-      count.run_each(frames.in, {rows.data(), 256, 3, 1024});
-    });
+  WatchedDevice watched(device);
+  const HistEqualizeCase test =
+      plain_histequalize_case(layout_named("RGB", 97, 41), Content::natural, 1);
+  const HistEqualizeFrames frames(device, test);
+  const DeviceBlock<std::uint32_t> rows(device, Counts(3 * 256));
+  auto parameters = one_region({1, 1, 20, 9}, regions::Shape::ellipse, 3);
+  RegionHistogram count(watched, test.layout, parameters);
+  expect_no_allocations(watched, 20, [&](int i) {
+    parameters.boxes[0].x1 = 20 + i;
+    parameters.invert = i % 3 == 0;
+    count.set_parameters(parameters);
+    count.run(frames.in, frames.bins);
+    count.run_each(frames.in, {rows.data(), 256, 3, 1024});
   });
 }
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <memory>
 
+#include "tests/kernels/common/allocations/watched_device.h"
 #include "tests/kernels/common/device_block.h"
 #include "tests/kernels/common/hash.h"
-#include "tests/kernels/common/watched_device.h"
 #include "tests/kernels/histogramaverage/histogramaverage_definition.h"
 
 namespace cudavision::test {
@@ -16,7 +16,6 @@ using Step = HistogramSequence::Step;
 using histogramaverage::Status;
 
 std::vector<std::uint32_t> random_counts(std::size_t size, Random& random) {
-  // The counts of large frames in few bins, or those of small ones in all.
   const bool few = random.one_in(2);
   const int largest = random.one_in(8) ? -1 : random.log_uniform(1 << 24);
   std::vector<std::uint32_t> counts(size);
@@ -27,7 +26,6 @@ std::vector<std::uint32_t> random_counts(std::size_t size, Random& random) {
   return counts;
 }
 
-/// Changes counts a little, as motion and noise do.
 void move_counts(std::vector<std::uint32_t>& counts, Random& random) {
   const int share = random.log_uniform(100);
   for (std::size_t i = 1; i < counts.size(); ++i)
@@ -40,7 +38,6 @@ void move_counts(std::vector<std::uint32_t>& counts, Random& random) {
     }
 }
 
-/// Returns tables that never fall.
 std::vector<std::uint16_t> random_tables(std::size_t rows, std::size_t size, Random& random) {
   const int steepest = random.log_uniform(4);
   std::vector<std::uint16_t> tables;
@@ -64,8 +61,7 @@ void move_tables(std::vector<std::uint16_t>& tables, std::size_t size, Random& r
     if (random.one_in(2))
       std::fill(std::copy(begin + static_cast<std::ptrdiff_t>(by), end, begin), end, *(end - 1));
     else
-      std::fill(begin, std::copy_backward(begin, end - static_cast<std::ptrdiff_t>(by), end),
-                *begin);
+      std::fill(begin, std::copy_backward(begin, end - by, end), *begin);
   }
 }
 
@@ -78,7 +74,6 @@ histogramaverage::Parameters random_parameters(Random& random) {
   return parameters;
 }
 
-/// Puts padding after each row.
 template <class Element>
 std::vector<Element> padded(const std::vector<Element>& rows, int count, int padding) {
   const std::size_t width = rows.size() / static_cast<std::size_t>(count);
@@ -97,7 +92,6 @@ View<const Element> view_of(const DeviceBlock<Element>& block, int width, int ro
           static_cast<std::ptrdiff_t>(sizeof(Element)) * (width + padding)};
 }
 
-/// The device memory of one frame: what goes in, and copies of what comes out.
 class Frame {
  public:
   Frame(Device& device, int bits, const Step& step)

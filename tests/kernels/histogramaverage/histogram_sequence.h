@@ -10,8 +10,6 @@
 
 namespace cudavision::test {
 
-/// Histograms and tables of successive frames, which one HistogramAverage and one TableHysteresis
-/// process. Equal seeds and numbers make equal sequences on every machine.
 struct HistogramSequence {
   struct Step {
     int rows;
@@ -27,12 +25,10 @@ struct HistogramSequence {
   std::vector<Step> steps;  ///< at least one
 };
 
-/// Histograms of at most max_bins bins together.
 HistogramSequence make_histogram_sequence(std::uint64_t seed, int number, int max_bins);
 
 std::string describe(const HistogramSequence& sequence);
 
-/// The results of one frame in device memory.
 struct HistogramOutput {
   std::vector<std::uint32_t> averages;
   std::vector<std::uint16_t> tables;
@@ -43,7 +39,6 @@ using HistogramOutputs = std::vector<HistogramOutput>;
 HistogramOutputs defined_outputs(const HistogramSequence& sequence);
 HistogramOutputs run_sequence(Device& device, const HistogramSequence& sequence);
 
-/// Describes which frame differs first, and where. Returns an empty string if all are equal.
 std::string difference(const HistogramSequence& sequence, const HistogramOutputs& expected,
                        const HistogramOutputs& actual);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/kernels/histogramaverage/histogramaverage_definition.h"
 
-#include <algorithm>
 #include <cstdlib>
 
 namespace cudavision::test {

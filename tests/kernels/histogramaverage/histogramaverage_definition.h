@@ -9,13 +9,11 @@
 #include "tests/kernels/common/hash.h"
 #include "tests/kernels/scenecut/scenecut_definition.h"
 
-/// A second implementation of averages and hysteresis, which shares no code with the one under
-/// test. Histograms and tables follow one another in one vector.
+/// Histograms and tables follow one another in one vector.
 namespace cudavision::test {
 
 class DefinedAverage {
  public:
-  /// Returns the averages after a frame.
   std::vector<std::uint32_t> add(const std::vector<std::uint32_t>& counts, int histograms,
                                  const histogramaverage::Parameters& parameters, int area_change);
 
@@ -32,7 +30,6 @@ class DefinedAverage {
 
 class DefinedHysteresis {
  public:
-  /// Returns the tables in use after a frame.
   const std::vector<std::uint16_t>& follow(const std::vector<std::uint16_t>& made, int tables,
                                            const histogramaverage::Status& status);
 
@@ -40,11 +37,9 @@ class DefinedHysteresis {
   std::vector<std::uint16_t> in_use_;
 };
 
-/// Smooths the tables of successive frames.
 class DefinedSmoothing {
  public:
-  /// Returns the tables in use after a frame, for an output range from low to high. make(begin,
-  /// end) makes the table of an averaged histogram, which lies between two iterators.
+  /// Returns the tables in use. make(begin, end) makes an averaged histogram's table.
   template <class MakeTable>
   const std::vector<std::uint16_t>& next(const FrameLayout& layout, const ConstFrame& in,
                                          const std::vector<std::uint32_t>& counts, int histograms,
@@ -64,7 +59,6 @@ class DefinedSmoothing {
     return hysteresis_.follow(made, histograms, status());
   }
 
-  /// Forgets the frames before the next one.
   void restart() { average_.restart(); }
 
   const histogramaverage::Status& status() const { return average_.status(); }
@@ -76,7 +70,6 @@ class DefinedSmoothing {
   int low_ = -1, high_ = -1;  ///< of the last frame
 };
 
-/// Describes how a status differs. Returns an empty string if it does not.
 std::string difference(const histogramaverage::Status& expected,
                        const histogramaverage::Status& actual);
 

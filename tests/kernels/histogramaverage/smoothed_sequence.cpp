@@ -17,7 +17,7 @@ void change_bytes(std::vector<std::uint8_t>& block, bool parts, Random& random) 
   const int begin = !parts || random.one_in(2) ? 0 : random.between(0, size - 1);
   const int end = !parts || random.one_in(2) ? size : random.between(begin, size);
   for (int i = begin; i < end; ++i) {
-    auto& byte = block[static_cast<std::size_t>(i)];
+    auto& byte = block[i];
     byte = static_cast<std::uint8_t>(std::clamp(byte + brighter, 0, 255));
     if (random.one_in(rarity))
       byte = static_cast<std::uint8_t>(byte ^ random.between(0, 15));

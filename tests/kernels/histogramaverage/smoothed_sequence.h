@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "tests/kernels/common/allocations/watched_device.h"
 #include "tests/kernels/common/frame_case.h"
 #include "tests/kernels/common/hash.h"
-#include "tests/kernels/common/watched_device.h"
 #include "tests/kernels/histogramaverage/histogramaverage_definition.h"
 
 namespace cudavision::test {
@@ -41,9 +41,8 @@ void change_bytes(std::vector<std::uint8_t>& block, bool parts, Random& random);
 
 std::string describe(const histogramaverage::Parameters& smoothing);
 
-/// Draws the frames that begin with `test`. With parts, a frame may change in a part of the picture
-/// only. draw_parameters(test) draws what besides range and blend may change, and draw_frame(test)
-/// what each frame has of its own.
+/// Draws the frames after `test`. draw_parameters(test) draws what else may change,
+/// draw_frame(test) what each frame has of its own.
 template <class Case, class DrawParameters, class DrawFrame>
 SmoothedSequence<Case> draw_sequence(Case test, int max_frames, bool parts, Random& random,
                                      const DrawParameters& draw_parameters,
@@ -137,7 +136,6 @@ SmoothedOutputs<Case> run_sequence(Device& device, const SmoothedSequence<Case>&
   return outputs;
 }
 
-/// Describes which frame differs first, and where. Returns an empty string if all are equal.
 template <class Case>
 std::string difference(const SmoothedSequence<Case>& sequence,
                        const SmoothedOutputs<Case>& expected, const SmoothedOutputs<Case>& actual) {
@@ -151,7 +149,6 @@ std::string difference(const SmoothedSequence<Case>& sequence,
   return {};
 }
 
-/// Returns the hash of the rows of all frames, and of what else they leave.
 template <class Case>
 std::string hash(const SmoothedSequence<Case>& sequence, const SmoothedOutputs<Case>& outputs) {
   Hash all;

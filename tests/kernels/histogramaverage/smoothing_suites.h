@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/histogramaverage/smoothed_sequence.h"
 
-/// Suites for operations that may smooth over time: for sequences of frames, every byte of the
-/// output on the CPU device is compared with the definition, and that on the CUDA device with the
-/// CPU device.
+/// Suites of sequences of frames for operations that may smooth over time.
 namespace cudavision::test {
 
 template <class Case>
@@ -30,8 +27,7 @@ void expect_equal_devices(Device& cuda, const SmoothedSequence<Case>& sequence) 
   ASSERT_EQ(hash(sequence, run_sequence(cuda, sequence, other_poison)), hash(sequence, expected));
 }
 
-/// Makes the sequences of large frames that are too much for the definition. make_case(layout)
-/// makes a case of dense frames.
+/// Makes the sequences of large frames that are too slow for the definition.
 template <class Case>
 std::vector<SmoothedSequence<Case>> large_sequences(Case (*make_case)(const FrameLayout& layout)) {
   using Channels = typename Case::Parameters::Channels;
@@ -52,8 +48,7 @@ std::vector<SmoothedSequence<Case>> large_sequences(Case (*make_case)(const Fram
   return sequences;
 }
 
-/// Defines a suite of the random sequences that `make_sequence(seed, number, max_pixels)` makes,
-/// and of large frames.
+/// Defines a suite of random sequences by make_sequence(), and of large frames.
 #define CUDAVISION_SMOOTHED_SEQUENCES(Suite, make_sequence, make_case) \
   CUDAVISION_NUMBERED_CASES(Suite, make_sequence);                     \
   TEST(Suite, CudaEqualsCpuForLargeFrames) {                           \
@@ -76,7 +71,6 @@ class Video {
         test_(smoothed(make_case(gray_layout(width, height)))),
         operation_(test_.make(device, test_.parameters)) {}
 
-  /// Returns a picture of the case's content, or of another.
   Picture picture() const { return input_block(test_); }
   Picture picture(Content content) const {
     Case other = test_;
@@ -84,17 +78,14 @@ class Video {
     return input_block(other);
   }
 
-  /// Equalises a picture after those before it.
   Picture run(const Picture& picture, const histogramaverage::Parameters& smoothing) {
     return run(operation_, picture, smoothing, false);
   }
   Picture run_after_restart(const Picture& picture, const histogramaverage::Parameters& smoothing) {
     return run(operation_, picture, smoothing, true);
   }
-  /// The same without smoothing.
   Picture run(const Picture& picture) { return run(operation_, picture, {}, false); }
 
-  /// Returns what an operation that has never smoothed makes of a picture.
   Picture by_itself(const Picture& picture) const {
     Case test = test_;
     test.smoothing.reset();
@@ -151,27 +142,18 @@ void expect_smoothing_refusals(Device& device, Case test) {
   };
   expect_refusal("weight", {-1, 0});
   expect_refusal("threshold", {0, 65537});
-  const typename Case::Frames frames(device, test);
-  frames.run(operation);
-  device.finish();
-  EXPECT_EQ(difference_from_definition(frames), "") << "the first frame";
+  EXPECT_EQ(difference_after_run(device, test, operation), "") << "the first frame";
 }
 
-/// Defines a suite of where smoothing begins, and what it refuses. `make_case(layout)` makes a case
-/// of dense frames.
-#define CUDAVISION_SMOOTHING(Suite, make_case)                                    \
-  class Suite : public EitherDevice {};                                           \
-  INSTANTIATE_TEST_SUITE_P(Devices, Suite, both_devices(), device_name);          \
-  TEST_P(Suite, TheFirstFrameIsEqualizedByItself) {                               \
-    on_device([](Device& device) {                                                \
-      Video video(device, make_case);                                             \
-      expect_new_averages(video);                                                 \
-    });                                                                           \
-  }                                                                               \
-  TEST_P(Suite, RefusesWrongSmoothingAndGoesOnAsBefore) {                         \
-    on_device([](Device& device) {                                                \
-      expect_smoothing_refusals(device, make_case(layout_named("NV12", 34, 10))); \
-    });                                                                           \
+/// Defines a suite of where smoothing begins, and what it refuses.
+#define CUDAVISION_SMOOTHING(Suite, make_case)                                  \
+  CUDAVISION_ON_BOTH_DEVICES(Suite);                                            \
+  TEST_P(Suite, TheFirstFrameIsEqualizedByItself) {                             \
+    Video video(device, make_case);                                             \
+    expect_new_averages(video);                                                 \
+  }                                                                             \
+  TEST_P(Suite, RefusesWrongSmoothingAndGoesOnAsBefore) {                       \
+    expect_smoothing_refusals(device, make_case(layout_named("NV12", 34, 10))); \
   }
 
 }  // namespace cudavision::test

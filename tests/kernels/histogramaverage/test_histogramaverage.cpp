@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares HistogramAverage and TableHysteresis for random sequences of histograms: on the CPU
-// device with the definition, and on the CUDA device with the CPU device. Also tests what they
-// refuse and that they only enqueue.
-
+// HistogramAverage and TableHysteresis, what they refuse, and that they only enqueue.
 #include <functional>
 
 #include "cuda/histogramaverage/arithmetic.h"
+#include "tests/kernels/common/allocations/no_allocations.h"
 #include "tests/kernels/common/case_suites.h"
-#include "tests/kernels/common/no_allocations.h"
 #include "tests/kernels/histogramaverage/histogram_sequence.h"
 
 namespace cudavision::test {
@@ -71,71 +67,65 @@ TEST(HistogramWeight, FollowsFromTime) {
   EXPECT_EQ(weight_of(1000000000, 1000000000), 41427);
 }
 
-class HistogramAverages : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, HistogramAverages, both_devices(), device_name);
+CUDAVISION_ON_BOTH_DEVICES(HistogramAverages);
 
 TEST_P(HistogramAverages, RefuseWithWords) {
-  on_device([](Device& device) {
-    CUDAVISION_EXPECT_ERROR(HistogramAverage(device, 0, 8), invalid_argument, "0 histograms");
-    CUDAVISION_EXPECT_ERROR(HistogramAverage(device, 65537, 8), invalid_argument, "histograms");
-    CUDAVISION_EXPECT_ERROR(HistogramAverage(device, 1, 7), invalid_argument, "bits");
-    CUDAVISION_EXPECT_ERROR(HistogramAverage(device, 1, 17), invalid_argument, "bits");
-    CUDAVISION_EXPECT_ERROR(TableHysteresis(device, -1, 8), invalid_argument, "-1 tables");
-    CUDAVISION_EXPECT_ERROR(TableHysteresis(device, 1, 17), invalid_argument, "bits");
+  CUDAVISION_EXPECT_ERROR(HistogramAverage(device, 0, 8), invalid_argument, "0 histograms");
+  CUDAVISION_EXPECT_ERROR(HistogramAverage(device, 65537, 8), invalid_argument, "histograms");
+  CUDAVISION_EXPECT_ERROR(HistogramAverage(device, 1, 7), invalid_argument, "bits");
+  CUDAVISION_EXPECT_ERROR(HistogramAverage(device, 1, 17), invalid_argument, "bits");
+  CUDAVISION_EXPECT_ERROR(TableHysteresis(device, -1, 8), invalid_argument, "-1 tables");
+  CUDAVISION_EXPECT_ERROR(TableHysteresis(device, 1, 17), invalid_argument, "bits");
 
-    HistogramAverage average(device, 2, 8);
-    const DeviceBlock<std::uint32_t> block(device, std::vector<std::uint32_t>(1024, 1));
-    const View<const std::uint32_t> good{block.data(), 256, 2, 1024};
-    average.run(good, {5, 6});
-    const auto refuse = [&](const std::function<void(View<const std::uint32_t>&)>& spoil) {
-      View<const std::uint32_t> view = good;
-      spoil(view);
-      CUDAVISION_EXPECT_ERROR(average.run(view, {5, 6}), invalid_argument, "the histograms");
-    };
-    refuse([](auto& view) { view.data = nullptr; });
-    refuse([](auto& view) { view.width = 255; });
-    refuse([](auto& view) { view.width = 512; });
-    refuse([](auto& view) { view.height = 0; });
-    refuse([](auto& view) { view.height = 3; });
-    refuse([](auto& view) { view.pitch = 1026; });
-    for (const Parameters& wrong :
-         {Parameters{-1, 0}, Parameters{65537, 0}, Parameters{0, -1}, Parameters{0, 65537}})
-      CUDAVISION_EXPECT_ERROR(average.run(good, wrong), invalid_argument, "65536");
-    // A refused call changes nothing.
-    average.run(good, {0, 0});
-    EXPECT_EQ(downloaded(device, average.status(), 1)[0].restarted, 0u);
+  HistogramAverage average(device, 2, 8);
+  const DeviceBlock<std::uint32_t> block(device, std::vector<std::uint32_t>(1024, 1));
+  const View<const std::uint32_t> good{block.data(), 256, 2, 1024};
+  average.run(good, {5, 6});
+  const auto refuse = [&](const std::function<void(View<const std::uint32_t>&)>& spoil) {
+    View<const std::uint32_t> view = good;
+    spoil(view);
+    CUDAVISION_EXPECT_ERROR(average.run(view, {5, 6}), invalid_argument, "the histograms");
+  };
+  refuse([](auto& view) { view.data = nullptr; });
+  refuse([](auto& view) { view.width = 255; });
+  refuse([](auto& view) { view.width = 512; });
+  refuse([](auto& view) { view.height = 0; });
+  refuse([](auto& view) { view.height = 3; });
+  refuse([](auto& view) { view.pitch = 1026; });
+  for (const Parameters& wrong :
+       {Parameters{-1, 0}, Parameters{65537, 0}, Parameters{0, -1}, Parameters{0, 65537}})
+    CUDAVISION_EXPECT_ERROR(average.run(good, wrong), invalid_argument, "65536");
+  // A refused call changes nothing.
+  average.run(good, {0, 0});
+  EXPECT_EQ(downloaded(device, average.status(), 1)[0].restarted, 0u);
 
-    TableHysteresis hysteresis(device, 2, 8);
-    const DeviceBlock<std::uint16_t> tables(device, std::vector<std::uint16_t>(1024, 1));
-    const auto refuse_tables = [&](View<const std::uint16_t> view, const Status* status,
-                                   const char* words) {
-      CUDAVISION_EXPECT_ERROR(hysteresis.run(view, status), invalid_argument, words);
-    };
-    const Status* const status = average.status();
-    refuse_tables({tables.data(), 256, 1, 512}, nullptr, "the status");
-    refuse_tables({nullptr, 256, 1, 512}, status, "the tables");
-    refuse_tables({tables.data(), 128, 1, 512}, status, "the tables");
-    refuse_tables({tables.data(), 256, 3, 512}, status, "the tables");
-    refuse_tables({tables.data(), 256, 2, 516}, status, "the tables");
-    refuse_tables({tables.data() + 2, 256, 1, 512}, status, "the tables");
-  });
+  TableHysteresis hysteresis(device, 2, 8);
+  const DeviceBlock<std::uint16_t> tables(device, std::vector<std::uint16_t>(1024, 1));
+  const auto refuse_tables = [&](View<const std::uint16_t> view, const Status* status,
+                                 const char* words) {
+    CUDAVISION_EXPECT_ERROR(hysteresis.run(view, status), invalid_argument, words);
+  };
+  const Status* const status = average.status();
+  refuse_tables({tables.data(), 256, 1, 512}, nullptr, "the status");
+  refuse_tables({nullptr, 256, 1, 512}, status, "the tables");
+  refuse_tables({tables.data(), 128, 1, 512}, status, "the tables");
+  refuse_tables({tables.data(), 256, 3, 512}, status, "the tables");
+  refuse_tables({tables.data(), 256, 2, 516}, status, "the tables");
+  refuse_tables({tables.data() + 2, 256, 1, 512}, status, "the tables");
 }
 
 TEST_P(HistogramAverages, AllocateNothingAfterConstruction) {
-  on_device([](Device& inner) {
-    WatchedDevice device(inner);
-    HistogramAverage average(device, 64, 10);
-    TableHysteresis hysteresis(device, 64, 10);
-    const DeviceBlock<std::uint32_t> counts(inner, std::vector<std::uint32_t>(64 << 10, 9));
-    const DeviceBlock<std::uint16_t> tables(inner, std::vector<std::uint16_t>(64 << 10, 9));
-    const auto run = [&](int rows) {
-      average.run({counts.data(), 1024, rows, 4096}, {100, 1000});
-      hysteresis.run({tables.data(), 1024, rows, 2048}, average.status());
-    };
-    constexpr int rows[] = {64, 64, 1, 1, 3, 64};
-    expect_no_allocations(device, 6, [&](int i) { run(rows[i]); });
-  });
+  WatchedDevice device(this->device);
+  HistogramAverage average(device, 64, 10);
+  TableHysteresis hysteresis(device, 64, 10);
+  const DeviceBlock<std::uint32_t> counts(this->device, std::vector<std::uint32_t>(64 << 10, 9));
+  const DeviceBlock<std::uint16_t> tables(this->device, std::vector<std::uint16_t>(64 << 10, 9));
+  const auto run = [&](int rows) {
+    average.run({counts.data(), 1024, rows, 4096}, {100, 1000});
+    hysteresis.run({tables.data(), 1024, rows, 2048}, average.status());
+  };
+  constexpr int rows[] = {64, 64, 1, 1, 3, 64};
+  expect_no_allocations(device, 6, [&](int i) { run(rows[i]); });
 }
 
 TEST(HistogramSequences, RunOnlyEnqueues) {

@@ -12,7 +12,6 @@ namespace {
 /// The largest picture whose tilted sums the definition computes in a reasonable time.
 constexpr int max_tilted_pixels = 1 << 17;
 
-/// Returns the layout of a picture with one sample for each entry of the table.
 FrameLayout entries_of(const FrameLayout& layout, const integral::Parameters& parameters,
                        int bits = 8) {
   const int more = parameters.same_size ? 0 : 1;

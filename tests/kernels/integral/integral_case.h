@@ -19,8 +19,7 @@ constexpr integral::TableElement table_elements[] = {
 
 class IntegralFrames;
 
-/// One table of a picture, which may also be drawn as a picture. The table is the only plane of
-/// out_layout, whose samples are its bytes.
+/// One table, perhaps also drawn as a picture. It is out_layout's only plane, as bytes.
 struct IntegralCase : FrameCase {
   using Parameters = integral::Parameters;
   struct Operation {
@@ -40,18 +39,14 @@ struct IntegralCase : FrameCase {
   Parameters other_parameters() const { return parameters; }
 };
 
-/// Draws a frame size of at most max_pixels pixels, and of fewer for tilted sums, whose definition
-/// is slow.
 IntegralCase make_integral_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Makes a case of dense frames.
 IntegralCase plain_integral_case(const FrameLayout& layout, const integral::Parameters& parameters,
                                  Content content, std::uint64_t seed, int picture_bits = 0);
 
 std::string describe(const integral::Parameters& parameters);
 std::string describe(const IntegralCase& test);
 
-/// The whole blocks after the run, including the bytes around the table and its picture.
 struct IntegralBlocks {
   std::vector<std::uint8_t> table;
   std::vector<std::uint8_t> picture;  ///< empty if there is none
@@ -65,7 +60,6 @@ std::string difference(const IntegralCase& test, const IntegralBlocks& expected,
 
 std::string hash(const IntegralCase& test, const IntegralBlocks& blocks);
 
-/// The frames of a case, its table and its picture in the memory of a device.
 class IntegralFrames : public CaseFrames<IntegralCase> {
  public:
   IntegralFrames(Device& device, const IntegralCase& one, const std::vector<std::uint8_t>& input,

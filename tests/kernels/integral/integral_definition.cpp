@@ -13,12 +13,10 @@ namespace {
 
 using Row = std::vector<std::uint64_t>;
 
-/// Returns the amount that a pixel adds to its sums.
 std::uint64_t term(integral::TableKind kind, std::uint64_t level) {
   return kind == integral::TableKind::squared_sum ? level * level : level;
 }
 
-/// Returns the sums of the row's first x pixels, for each x.
 Row sums_from_the_left(const DefinedLuminance& picture, integral::TableKind kind, int y) {
   Row sums{0};
   for (int x = 0; x < picture.width; ++x)
@@ -26,14 +24,12 @@ Row sums_from_the_left(const DefinedLuminance& picture, integral::TableKind kind
   return sums;
 }
 
-/// Computes the tilted sums row by row. To entry (X, Y), each row y < Y of the picture contributes
-/// its pixels within Y − y − 1 columns of column X − 1. From a distance of Y − y − 1 = W on, that
-/// is the whole row.
+/// Row y < Y contributes to entry (X, Y) its pixels within Y − y − 1 columns of column X − 1; far
+/// rows count whole.
 void tilted_rows(const DefinedLuminance& picture,
                  const std::function<void(int, const Row&)>& take) {
   const int width = picture.width;
-  // The sums are continued by `width` columns on the left and right of the picture, so that both
-  // ends of every range exist.
+  // The sums continue by `width` columns on both sides, so that every range has ends.
   std::vector<Row> from_the_left;
   for (int y = 0; y < picture.height; ++y) {
     const Row inside = sums_from_the_left(picture, integral::TableKind::tilted_sum, y);
@@ -46,13 +42,13 @@ void tilted_rows(const DefinedLuminance& picture,
   Row row(static_cast<std::size_t>(width) + 1);
   for (int Y = 0; Y <= picture.height; ++Y) {
     if (Y > width)
-      whole_rows += from_the_left[static_cast<std::size_t>(Y - width - 1)].back();
+      whole_rows += from_the_left[Y - width - 1].back();
     std::fill(row.begin(), row.end(), whole_rows);
     for (int y = std::max(0, Y - width); y < Y; ++y) {
       const int radius = Y - y - 1;
-      const std::uint64_t* sums = from_the_left[static_cast<std::size_t>(y)].data() + width;
+      const std::uint64_t* sums = from_the_left[y].data() + width;
       for (int X = 0; X <= width; ++X)
-        row[static_cast<std::size_t>(X)] += sums[X + radius] - sums[X - 1 - radius];
+        row[X] += sums[X + radius] - sums[X - 1 - radius];
     }
     take(Y, row);
   }
@@ -77,9 +73,8 @@ void store(View<std::uint8_t> table, int x, int y, integral::TableElement elemen
   }
 }
 
-/// Calls take(x, y, sum) for each entry of a table, with or without its first row and column.
-/// Calls take(Y, row) for the rows Y = 0 to H, each of W + 1 entries. No sum exceeds 65535⁴, which
-/// is less than 2^64.
+/// Calls take(x, y, sum) for each entry, with or without the first row and column. No sum exceeds
+/// 65535⁴ < 2^64.
 void for_each_defined_row(const DefinedLuminance& picture, integral::TableKind kind,
                           const std::function<void(int Y, const Row& row)>& take) {
   if (kind == integral::TableKind::tilted_sum)
@@ -100,7 +95,7 @@ void for_each_entry(const DefinedLuminance& picture, integral::TableKind kind, b
   const int first = same_size ? 1 : 0;
   for_each_defined_row(picture, kind, [&](int Y, const Row& row) {
     for (int X = first; Y >= first && X <= picture.width; ++X)
-      take(X - first, Y - first, row[static_cast<std::size_t>(X)]);
+      take(X - first, Y - first, row[X]);
   });
 }
 

@@ -6,7 +6,6 @@
 #include "cuda/integral/integral.h"
 #include "tests/kernels/pixels/luminance_definition.h"
 
-/// A second implementation of integral images, which shares no code with the one under test.
 namespace cudavision::test {
 
 /// Convert an exact sum into an element of a table.
@@ -14,11 +13,9 @@ std::uint32_t defined_uint32(std::uint64_t sum);
 float defined_float32(std::uint64_t sum);
 double defined_float64(std::uint64_t sum);
 
-/// Writes every byte of every row of table.
 void defined_integral(const FrameLayout& layout, const integral::Parameters& parameters,
                       const ConstFrame& in, View<std::uint8_t> table);
 
-/// Writes every byte of every row of out.
 void defined_integral_picture(const FrameLayout& layout, integral::TableKind kind, bool same_size,
                               int bits, const ConstFrame& in, View<std::uint8_t> out);
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares Integral with cv::integral, and LocalStatistics with results from the sums of
-// cv::boxFilter. This is a separate program, so that the other tests need no OpenCV.
-
+// Compares Integral with cv::integral, and LocalStatistics with sums of cv::boxFilter.
 #include <algorithm>
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
@@ -17,13 +14,11 @@ namespace {
 
 using namespace integral;
 
-/// Returns the rows of a dense plane as a matrix of the given type.
 cv::Mat matrix_of(const FrameLayout& plane, int type, std::vector<std::uint8_t>& rows) {
   const int width = plane.planes[0].row_bytes / static_cast<int>(CV_ELEM_SIZE(type));
   return {plane.planes[0].rows, width, type, rows.data()};
 }
 
-/// Returns a dense gray picture as a matrix.
 cv::Mat picture_of(const FrameLayout& layout, std::vector<std::uint8_t>& rows) {
   return matrix_of(layout, layout.bits == 8 ? CV_8UC1 : CV_16UC1, rows);
 }
@@ -40,7 +35,6 @@ struct Reference {
   cv::Mat tables[3];
 };
 
-/// Counts the entries of the case's table that differ from the reference.
 int differences(const IntegralCase& test, const std::vector<std::uint8_t>& input,
                 const cv::Mat& reference) {
   const auto device = make_cpu_device();
@@ -72,7 +66,6 @@ void expect_opencv(const FrameLayout& layout, Content content, std::uint64_t see
     }
 }
 
-/// Calls check(random, layout) for each random case. The depth alternates between 8 and 16 bits.
 template <class Check>
 void for_each_random_case(std::uint64_t seed, int max_pixels, const Check& check) {
   for_each_case_number([&](int number) {
@@ -90,8 +83,7 @@ TEST(OpenCvIntegral, EqualInRandomCases) {
       });
 }
 
-/// Compares white pictures, for which OpenCV's sums wrap around, and a natural one. The squares of
-/// 16-bit samples add up to almost 2^53; above that, OpenCV would round at every pixel.
+/// White pictures, for which OpenCV's sums wrap around, and a natural one.
 TEST(OpenCvIntegral, EqualIn8k) {
   CUDAVISION_NEEDS_PIXELS(7680 * 4320);
   expect_opencv(gray_layout(7680, 4320), Content::maximum, 1);
@@ -99,9 +91,8 @@ TEST(OpenCvIntegral, EqualIn8k) {
   expect_opencv(gray_layout(1920, 1080, 16), Content::maximum, 3);
 }
 
-/// Returns the sums of all windows of an image of CV_64F; OpenCV reads zeros outside the image. The
-/// sums are integers and exact in binary64. OpenCV adds images of integers up in 32 bits, which
-/// overflow for large windows of 16-bit samples.
+/// Returns the sums of all windows of an image of CV_64F, with zeros outside; OpenCV's integer sums
+/// overflow.
 cv::Mat window_sums(const cv::Mat& image, int radius) {
   cv::Mat sums;
   cv::boxFilter(image, sums, CV_64F, cv::Size(2 * radius + 1, 2 * radius + 1), cv::Point(-1, -1),

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares every byte of the output of Integral and IntegralPicture: on the CPU device with the
-// definition, and on the CUDA device with the CPU device.
-
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/integral/integral_case.h"
 #include "tests/kernels/integral/integral_definition.h"
@@ -35,8 +31,7 @@ TEST(IntegralDefinition, RoundsOnce) {
   EXPECT_EQ(defined_uint32(std::uint64_t{1} << 32), 0u);
 }
 
-/// Extreme pictures: some are so small that most threads have nothing to do, some are only one
-/// pixel wide or high, and some have the largest sums.
+/// Tiny, narrow and flat pictures, and the largest sums.
 struct Picture : Extreme<Parameters> {
   int picture_bits;
 };
@@ -91,8 +86,7 @@ std::vector<IntegralCase> dense(const Picture& picture) {
 
 CUDAVISION_TABLE_CASES(IntegralExtremes, extremes, dense);
 
-/// These pictures are too large for the definition of tilted sums. The suites above compare the CPU
-/// device with it on smaller ones.
+/// Too large for the definition of tilted sums.
 TEST(IntegralLarge, CudaEqualsCpuInTiltedSums) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_PIXELS(7680 * 4320);

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the contract of all operations for Integral and IntegralPicture, and their additional
-// promises: which element is exact, and how sums are rounded.
-
 #include <memory>
 
 #include "tests/kernels/contract/contract.h"
@@ -54,20 +50,15 @@ struct IntegralContract : ContractTraits<IntegralCase> {
 
 CUDAVISION_CONTRACT(Integral, IntegralContract);
 
-class IntegralUse : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, IntegralUse, both_devices(), device_name);
+CUDAVISION_ON_BOTH_DEVICES(IntegralUse);
 
 TEST_P(IntegralUse, RefusesPicturesOfOtherDepths) {
-  on_device([](Device& device) {
-    for (const int bits : {-1, 0, 7, 9, 10, 15, 17, 32})
-      CUDAVISION_EXPECT_ERROR(
-          IntegralPicture(device, gray_layout(33, 9), TableKind::sum, false, bits),
-          invalid_argument, std::to_string(bits) + " bits");
-  });
+  for (const int bits : {-1, 0, 7, 9, 10, 15, 17, 32})
+    CUDAVISION_EXPECT_ERROR(
+        IntegralPicture(device, gray_layout(33, 9), TableKind::sum, false, bits), invalid_argument,
+        std::to_string(bits) + " bits");
 }
 
-/// Expects that run() refuses the case's frames with each of the faults, and writes nothing.
 template <class Run>
 void expect_refusals(Device& device, const IntegralCase& test,
                      const std::vector<FramesRefusal<IntegralCase>>& refusals, const Run& run) {
@@ -83,55 +74,50 @@ void expect_refusals(Device& device, const IntegralCase& test,
 }
 
 TEST_P(IntegralUse, RefusesTablesOfAnotherShape) {
-  on_device([](Device& device) {
-    for (const bool same_size : {false, true})
-      for (const TableElement element : table_elements) {
-        const IntegralCase test =
-            IntegralContract::dense("GRAY8", 34, 10, {TableKind::sum, element, same_size});
-        Integral integral(device, test.layout, test.parameters);
-        EXPECT_EQ(integral.width(), same_size ? 34 : 35);
-        EXPECT_EQ(integral.height(), same_size ? 10 : 11);
-        const int bytes = static_cast<int>(bytes_of(element));
-        const std::string shape = "must have " + std::to_string(integral.height()) + " rows of " +
-                                  std::to_string(integral.width()) + " elements of " +
-                                  std::to_string(bytes) + " bytes";
-        using Frames = IntegralFrames;
-        const char* rows = shape.c_str();
-        const char* place = "multiples of";
-        expect_refusals(
-            device, test,
-            {{rows, [](Frames& frames) { frames.out.planes[0].data = nullptr; }},
-             {rows, [](Frames& frames) { frames.out.planes[0].width -= 1; }},
-             {rows, [=](Frames& frames) { frames.out.planes[0].width /= bytes; }},
-             {rows, [](Frames& frames) { frames.out.planes[0].height -= 1; }},
-             {rows, [](Frames& frames) { frames.out.planes[0].height += 1; }},
-             {place, [](Frames& frames) { frames.out.planes[0].data += 1; }},
-             {place, [=](Frames& frames) { frames.out.planes[0].data += bytes / 2; }},
-             {place, [=](Frames& frames) { frames.out.planes[0].pitch += bytes - 1; }},
-             {place, [=](Frames& frames) { frames.out.planes[0].pitch -= bytes / 2; }}},
-            [&](const Frames& frames) { integral.run(frames.in, frames.out.planes[0]); });
-      }
-  });
+  for (const bool same_size : {false, true})
+    for (const TableElement element : table_elements) {
+      const IntegralCase test =
+          IntegralContract::dense("GRAY8", 34, 10, {TableKind::sum, element, same_size});
+      Integral integral(device, test.layout, test.parameters);
+      EXPECT_EQ(integral.width(), same_size ? 34 : 35);
+      EXPECT_EQ(integral.height(), same_size ? 10 : 11);
+      const int bytes = static_cast<int>(bytes_of(element));
+      const std::string shape = "must have " + std::to_string(integral.height()) + " rows of " +
+                                std::to_string(integral.width()) + " elements of " +
+                                std::to_string(bytes) + " bytes";
+      using Frames = IntegralFrames;
+      const char* rows = shape.c_str();
+      const char* place = "multiples of";
+      expect_refusals(device, test,
+                      {{rows, [](Frames& frames) { frames.out.planes[0].data = nullptr; }},
+                       {rows, [](Frames& frames) { frames.out.planes[0].width -= 1; }},
+                       {rows, [=](Frames& frames) { frames.out.planes[0].width /= bytes; }},
+                       {rows, [](Frames& frames) { frames.out.planes[0].height -= 1; }},
+                       {rows, [](Frames& frames) { frames.out.planes[0].height += 1; }},
+                       {place, [](Frames& frames) { frames.out.planes[0].data += 1; }},
+                       {place, [=](Frames& frames) { frames.out.planes[0].data += bytes / 2; }},
+                       {place, [=](Frames& frames) { frames.out.planes[0].pitch += bytes - 1; }},
+                       {place, [=](Frames& frames) { frames.out.planes[0].pitch -= bytes / 2; }}},
+                      [&](const Frames& frames) { integral.run(frames.in, frames.out.planes[0]); });
+    }
 }
 
 TEST_P(IntegralUse, RefusesFramesAndPicturesOfAnotherShape) {
-  on_device([](Device& device) {
-    for (const int bits : {8, 16}) {
-      const IntegralCase test = IntegralContract::dense("NV12", 34, 10, {}, bits);
-      IntegralPicture picture(device, test.layout, TableKind::sum, false, bits);
-      EXPECT_EQ(picture.width(), 35);
-      EXPECT_EQ(picture.height(), 11);
-      using Frames = IntegralFrames;
-      auto refusals = IntegralContract::frames_refusals();
-      const char* shape = "must have 11 rows of 35 samples";
-      append(refusals, {{shape, [](Frames& frames) { frames.picture.data = nullptr; }},
-                        {shape, [](Frames& frames) { frames.picture.width -= 1; }},
-                        {shape, [=](Frames& frames) { frames.picture.width -= bits / 8; }},
-                        {shape, [](Frames& frames) { frames.picture.height -= 1; }}});
-      expect_refusals(device, test, refusals,
-                      [&](const Frames& frames) { picture.run(frames.in, frames.picture); });
-    }
-  });
+  for (const int bits : {8, 16}) {
+    const IntegralCase test = IntegralContract::dense("NV12", 34, 10, {}, bits);
+    IntegralPicture picture(device, test.layout, TableKind::sum, false, bits);
+    EXPECT_EQ(picture.width(), 35);
+    EXPECT_EQ(picture.height(), 11);
+    using Frames = IntegralFrames;
+    auto refusals = IntegralContract::frames_refusals();
+    const char* shape = "must have 11 rows of 35 samples";
+    append(refusals, {{shape, [](Frames& frames) { frames.picture.data = nullptr; }},
+                      {shape, [](Frames& frames) { frames.picture.width -= 1; }},
+                      {shape, [=](Frames& frames) { frames.picture.width -= bits / 8; }},
+                      {shape, [](Frames& frames) { frames.picture.height -= 1; }}});
+    expect_refusals(device, test, refusals,
+                    [&](const Frames& frames) { picture.run(frames.in, frames.picture); });
+  }
 }
 
 TEST(IntegralElement, IsTheSmallestThatNoPictureOverflows) {
@@ -166,14 +152,12 @@ TEST(IntegralElement, IsTheSmallestThatNoPictureOverflows) {
         << describe(Parameters{claim.kind});
 }
 
-/// Returns the last entry of the picture's table of squared sums.
 template <class Element>
 Element total(Device& device, const FrameLayout& layout, const ConstFrame& in,
               TableElement element) {
   const Parameters parameters{TableKind::squared_sum, element, true};
-  const DeviceBlock<Element> table(device,
-                                   std::vector<Element>(static_cast<std::size_t>(layout.width) *
-                                                        static_cast<std::size_t>(layout.height)));
+  const DeviceBlock<Element> table(
+      device, std::vector<Element>(static_cast<std::size_t>(layout.width) * layout.height));
   const int row_bytes = layout.width * static_cast<int>(sizeof(Element));
   Integral(device, layout, parameters)
       .run(in,
@@ -184,31 +168,27 @@ Element total(Device& device, const FrameLayout& layout, const ConstFrame& in,
 
 TEST_P(IntegralUse, RoundsOnceNextToATie) {
   CUDAVISION_NEEDS_PIXELS(2100 * 2010);
-  on_device([](Device& device) {
-    // The sum is 1 more than the midpoint between two binary32 numbers. Rounding it to binary64
-    // first would lose that 1 and make the sum a tie.
-    constexpr std::uint64_t tie = (std::uint64_t{1} << 54) + (std::uint64_t{1} << 30);
-    const FrameLayout layout = gray_layout(2100, 2010, 16);
-    std::vector<std::uint16_t> levels;
-    for (std::uint64_t rest = tie + 1; rest > 0;) {
-      std::uint64_t level = 65535;
-      while (level * level > rest)
-        --level;
-      levels.push_back(static_cast<std::uint16_t>(level));
-      rest -= level * level;
-    }
-    levels.resize(std::size_t{2100} * 2010, 0);
-    const DeviceBlock<std::uint16_t> block(device, levels);
-    ConstFrame in;
-    in.planes[0] = {reinterpret_cast<const std::uint8_t*>(block.data()), 4200, 2010, 4200};
-    EXPECT_EQ(total<std::uint64_t>(device, layout, in, TableElement::uint64), tie + 1);
-    EXPECT_EQ(total<float>(device, layout, in, TableElement::float32), 0x1p54f + 0x1p31f);
-    EXPECT_EQ(total<double>(device, layout, in, TableElement::float64), 0x1p54 + 0x1p30);
-  });
+  // 1 more than the midpoint of two binary32 numbers: binary64 first would make a tie.
+  constexpr std::uint64_t tie = (std::uint64_t{1} << 54) + (std::uint64_t{1} << 30);
+  const FrameLayout layout = gray_layout(2100, 2010, 16);
+  std::vector<std::uint16_t> levels;
+  for (std::uint64_t rest = tie + 1; rest > 0;) {
+    std::uint64_t level = 65535;
+    while (level * level > rest)
+      --level;
+    levels.push_back(static_cast<std::uint16_t>(level));
+    rest -= level * level;
+  }
+  levels.resize(std::size_t{2100} * 2010, 0);
+  const DeviceBlock<std::uint16_t> block(device, levels);
+  ConstFrame in;
+  in.planes[0] = {reinterpret_cast<const std::uint8_t*>(block.data()), 4200, 2010, 4200};
+  EXPECT_EQ(total<std::uint64_t>(device, layout, in, TableElement::uint64), tie + 1);
+  EXPECT_EQ(total<float>(device, layout, in, TableElement::float32), 0x1p54f + 0x1p31f);
+  EXPECT_EQ(total<double>(device, layout, in, TableElement::float64), 0x1p54 + 0x1p30);
 }
 
-/// One graph is replayed on different frames, so that a tile that mistakes a neighbour's sums from
-/// an earlier launch for current ones gives a wrong table.
+/// One graph on different frames: a stale neighbour's sum gives a wrong table.
 TEST(IntegralCuda, ReplaysOfChangingFramesAreTheirOwn) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_PIXELS(1920 * 1080);

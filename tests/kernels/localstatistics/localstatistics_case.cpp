@@ -20,8 +20,7 @@ int random_radius(Random& random) {
                             : random.log_uniform(300);
 }
 
-/// Draws a share from 0 to 1, inclusive, in steps of 2^-17. Half of the shares lie between two
-/// multiples of 2^-16, the precision of the operation.
+/// Draws a share from 0 to 1 in steps of 2^-17, half the operation's precision.
 double random_share(Random& random) {
   constexpr int ends[] = {0, 1, 131071, 131072};
   return (random.one_in(4) ? ends[random.between(0, 3)] : random.between(0, 131072)) / 131072.0;
@@ -52,10 +51,7 @@ LocalStatisticsCase make_localstatistics_case(std::uint64_t seed, int number, in
   const bool may_be_bytes = test.layout.bits == 8 || is_threshold(test.parameters.output);
   const int output_bits = may_be_bytes && random.one_in(2) ? 8 : 16;
   test.out_layout = gray_layout(width, height, output_bits);
-  draw_placements(test, random);
-  draw_content(test, random);
-  test.parameters_later = random.one_in(3);
-  return test;
+  return drawn(test, random);
 }
 
 LocalStatisticsCase make_limited_localstatistics_case(std::uint64_t seed, int number,

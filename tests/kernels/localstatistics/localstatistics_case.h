@@ -17,8 +17,7 @@ struct LocalStatisticsCase : FrameCase {
   using Frames = CaseFrames<LocalStatisticsCase>;
 
   Parameters parameters;
-  /// Whether input_block() divides all samples by 8, so that the black level of limited range is
-  /// about their mean.
+  /// Divides samples by 8, so that the black level is about their mean.
   bool darkened = false;
 
   Operation make(Device& device, const Parameters& set) const {
@@ -40,8 +39,7 @@ LocalStatisticsCase make_localstatistics_case(std::uint64_t seed, int number, in
 LocalStatisticsCase make_limited_localstatistics_case(std::uint64_t seed, int number,
                                                       int max_pixels);
 
-/// Makes a case of dense frames. With output_bits = 0, the output has 8 bits if the input has 8,
-/// and otherwise 16.
+/// Makes a case of dense frames. output_bits 0: 8 for inputs of 8 bits, else 16.
 LocalStatisticsCase plain_localstatistics_case(const FrameLayout& layout,
                                                const localstatistics::Parameters& parameters,
                                                Content content, std::uint64_t seed,

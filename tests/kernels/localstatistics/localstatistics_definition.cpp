@@ -13,13 +13,11 @@ namespace {
 
 using Wide = unsigned __int128;
 
-/// Returns N·Q − S², which has up to 96 bits.
 Wide scaled_variance(const DefinedWindow& window) {
   return Wide{window.area} * window.squared_sum - Wide{window.sum} * window.sum;
 }
 
-/// Finds the largest number whose square is at most `value`, bit by bit. The product of an area and
-/// the standard deviation of 16-bit levels has fewer than 48 bits.
+/// Finds the integer root bit by bit. The roots here have fewer than 48 bits.
 std::uint64_t integer_root(Wide value) {
   std::uint64_t root = 0;
   for (int bit = 48; bit >= 0; --bit) {
@@ -30,7 +28,6 @@ std::uint64_t integer_root(Wide value) {
   return root;
 }
 
-/// Returns the sum of what the pixels exceed the black level by.
 __int128 sum_above(const DefinedWindow& window, int low) {
   return static_cast<__int128>(window.sum) - static_cast<__int128>(window.area) * low;
 }
@@ -57,20 +54,19 @@ void for_each_defined_window(
     const DefinedLuminance& picture, int radius,
     const std::function<void(int x, int y, const DefinedWindow& window)>& take) {
   const int width = picture.width, height = picture.height;
-  // All windows of a row cover the same rows of the picture. `columns` holds each column's sums
-  // over these rows, so that a window is the sum of its columns.
+  // `columns` holds each column's sums over the window's rows.
   std::vector<DefinedWindow> columns(static_cast<std::size_t>(width));
   int first = 0, end = 0;  // the columns hold rows `first` to `end` − 1
   for (int y = 0; y < height; ++y) {
     for (; end < height && end <= y + radius; ++end)
       for (int x = 0; x < width; ++x) {
-        DefinedWindow& column = columns[static_cast<std::size_t>(x)];
+        DefinedWindow& column = columns[x];
         const std::uint64_t level = picture.at(x, end);
         column = {column.area + 1, column.sum + level, column.squared_sum + level * level};
       }
     for (; first < y - radius; ++first)
       for (int x = 0; x < width; ++x) {
-        DefinedWindow& column = columns[static_cast<std::size_t>(x)];
+        DefinedWindow& column = columns[x];
         const std::uint64_t level = picture.at(x, first);
         column = {column.area - 1, column.sum - level, column.squared_sum - level * level};
       }
@@ -81,9 +77,8 @@ void for_each_defined_window(
                                before.squared_sum + column.squared_sum});
     }
     for (int x = 0; x < width; ++x) {
-      const DefinedWindow& right =
-          from_the_left[static_cast<std::size_t>(std::min(width, x + radius + 1))];
-      const DefinedWindow& left = from_the_left[static_cast<std::size_t>(std::max(0, x - radius))];
+      const DefinedWindow& right = from_the_left[std::min(width, x + radius + 1)];
+      const DefinedWindow& left = from_the_left[std::max(0, x - radius)];
       take(x, y,
            {right.area - left.area, right.sum - left.sum, right.squared_sum - left.squared_sum});
     }

@@ -7,7 +7,6 @@
 #include "cuda/localstatistics/localstatistics.h"
 #include "tests/kernels/pixels/luminance_definition.h"
 
-/// A second implementation of local statistics, which shares no code with the one under test.
 namespace cudavision::test {
 
 /// The sums over a window. No number exceeds 65535⁴, which is less than 2^64.
@@ -15,7 +14,6 @@ struct DefinedWindow {
   std::uint64_t area = 0, sum = 0, squared_sum = 0;
 };
 
-/// Computes the window of pixel (x, y) by adding up all of its pixels.
 DefinedWindow defined_window(const DefinedLuminance& picture, int radius, int x, int y);
 
 /// Calls take(x, y, window) for the windows of all pixels, row by row.
@@ -32,7 +30,6 @@ bool defined_bradley_black(const DefinedWindow& window, std::uint64_t level, dou
 bool defined_sauvola_black(const DefinedWindow& window, std::uint64_t level, double k, double range,
                            int low = 0);
 
-/// Writes every byte of every row of out.
 void defined_statistics(const FrameLayout& layout, int output_bits,
                         const localstatistics::Parameters& parameters, const ConstFrame& in,
                         View<std::uint8_t> out);

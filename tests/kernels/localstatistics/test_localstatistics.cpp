@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares every byte of LocalStatistics' output: on the CPU device with the definition, and on the
-// CUDA device with the CPU device.
-
 #include <tbb/task_arena.h>
 
 #include <cmath>
@@ -26,8 +22,6 @@ DefinedLuminance picture_of(const LocalStatisticsCase& test,
   return {test.layout, frame_in(test.layout, test.in, input.data())};
 }
 
-/// Extreme pictures: some are so small that most threads have nothing to do, some are only one
-/// pixel wide or high, and some have the largest sums.
 constexpr auto mean = Output::mean, deviation = Output::stddev, bradley = Output::bradley,
                sauvola = Output::sauvola;
 
@@ -46,8 +40,7 @@ const Extreme<Parameters> extremes[] = {
     {"Maximum", "GRAY8", 640, 480, Content::maximum, statistics(mean, 50)},
     {"Maximum16", "GRAY16", 640, 480, Content::maximum, statistics(mean, 500)},
     {"MaximumDeviation16", "GRAY16", 640, 480, Content::maximum, statistics(deviation, 500)},
-    // A window of 16-bit samples may have up to 65533 pixels to use sums of 32 bits. The first two
-    // pictures have 65533 pixels, the next two one more.
+    // Sums of 16-bit samples fit 32 bits up to 65533 pixels; the last two have one more.
     {"SumsOf32Bits", "GRAY16", 923, 71, Content::maximum, statistics(mean, 65535)},
     {"SumsOf32BitsDeviation", "GRAY16", 923, 71, Content::two_valued, statistics(deviation, 65535)},
     {"SumsOf33Bits", "GRAY16", 302, 217, Content::maximum, statistics(mean, 65535)},
@@ -59,9 +52,8 @@ const Extreme<Parameters> extremes[] = {
     // The kernels read rows ahead, which the picture does not have.
     {"OneRowNoRadius", "GRAY8", 4101, 1, Content::random, statistics(mean, 0)},
     {"OneRowNoRadius16", "GRAY16", 2053, 1, Content::random, statistics(mean, 0)},
-    // Windows of bytes are moved right within a warp up to a radius of 15, and those of Bradley's
-    // threshold within a block up to one of 63. Strips of a warp have 480 pixels; a block has all
-    // columns of up to 4096.
+    // Windows of bytes move within a warp up to radius 15, Bradley's within a block up to 63. Warps
+    // have strips of 480 pixels.
     {"WithinAWarp", "GRAY8", 961, 103, Content::natural, statistics(mean, 15)},
     {"WithinAWarpBradley", "GRAY8", 479, 67, Content::natural, statistics(bradley, 14)},
     {"WithinABlock", "GRAY8", 481, 103, Content::maximum, statistics(bradley, 16)},
@@ -85,8 +77,7 @@ const Extreme<Parameters> extremes[] = {
     {"ColumnsOfBlocksDeviation16", "GRAY16", 77, 1100, Content::random, statistics(deviation, 90)},
     // Areas that bradley_difference() does not take.
     {"LargeBradley", "GRAY8", 2900, 2900, Content::maximum, statistics(bradley, 2000)},
-    // The same kernels in limited range. Black windows are below its black level; the windows of
-    // radius 100 exceed it by more than 2^31 in all.
+    // The same kernels in limited range, with windows below and far above black.
     {"LimitedWithinAWarp", "GRAY8", 479, 67, Content::natural,
      in_limited_range(statistics(bradley, 14))},
     {"LimitedWithinABlock", "GRAY8", 4096, 31, Content::two_valued,
@@ -128,8 +119,7 @@ std::vector<LocalStatisticsCase> dense(const Extreme<Parameters>& extreme) {
 
 CUDAVISION_TABLE_CASES(LocalStatisticsExtremes, extremes, dense);
 
-/// The CPU splits a picture into as many bands as there are threads. A window reaches across a seam
-/// between bands, or over all of them.
+/// The CPU has as many bands as threads; windows reach across seams or over all bands.
 TEST(LocalStatisticsBands, OfAnyNumberGiveTheDefinition) {
   struct Picture {
     const char* layout;
@@ -165,41 +155,37 @@ TEST(LocalStatisticsBands, OfAnyNumberGiveTheDefinition) {
       }
 }
 
-/// The thresholds meet the level of a pixel exactly, or miss it by as little as the parameters can
-/// express. An operation that rounds differently changes the result of that pixel.
+/// The threshold meets a pixel's level exactly, or misses it as little as it can.
 class LocalStatisticsEdges : public EitherDevice {
  protected:
-  /// Calls edges(window, level, low) for some pixels, in full range and in limited range in turn,
-  /// and tests the parameters that it returns.
+  /// Tests the parameters of edges(window, level, low), in both ranges, for some pixels.
   template <class Edges>
-  static void on_edges(Output output, const Edges& edges) {
+  void on_edges(Output output, const Edges& edges) {
     CUDAVISION_NEEDS_PIXELS(401 * 307);
-    on_device([&](Device& device) {
-      for (const auto& [layout, radius] :
-           {std::pair("GRAY8", 3), {"GRAY8", 20}, {"GRAY16", 1}, {"GRAY16", 20}, {"GRAY16", 500}}) {
-        LocalStatisticsCase test = plain_localstatistics_case(
-            layout_named(layout, 401, 307), statistics(output, radius), Content::random, 9);
-        const auto input = input_block(test);
-        const DefinedLuminance picture = picture_of(test, input);
-        Random random(10);
-        for (int pixel = 0; pixel < 12; ++pixel) {
-          const int x = random.between(0, 400), y = random.between(0, 306);
-          const DefinedWindow window = defined_window(picture, radius, x, y);
-          const bool limited = pixel % 2 == 1;
-          const int low = limited ? 16 << (test.layout.bits - 8) : 0;
-          for (const Parameters& parameters : edges(window, picture.at(x, y), low)) {
-            test.parameters = parameters;
-            test.parameters.output = output;
-            test.parameters.radius = radius;
-            test.parameters.limited_range = limited;
-            SCOPED_TRACE(describe(test));
-            ASSERT_EQ(difference(test, defined_output(test, input, poison),
-                                 LocalStatisticsRunner(device, test).run(input, poison)),
-                      "");
-          }
+    for (const auto& [layout, radius] :
+         {std::pair("GRAY8", 3), {"GRAY8", 20}, {"GRAY16", 1}, {"GRAY16", 20}, {"GRAY16", 500}}) {
+      LocalStatisticsCase test = plain_localstatistics_case(
+          layout_named(layout, 401, 307), statistics(output, radius), Content::random, 9);
+      const auto input = input_block(test);
+      const DefinedLuminance picture = picture_of(test, input);
+      Random random(10);
+      for (int pixel = 0; pixel < 12; ++pixel) {
+        const int x = random.between(0, 400), y = random.between(0, 306);
+        const DefinedWindow window = defined_window(picture, radius, x, y);
+        const bool limited = pixel % 2 == 1;
+        const int low = limited ? 16 << (test.layout.bits - 8) : 0;
+        for (const Parameters& parameters : edges(window, picture.at(x, y), low)) {
+          test.parameters = parameters;
+          test.parameters.output = output;
+          test.parameters.radius = radius;
+          test.parameters.limited_range = limited;
+          SCOPED_TRACE(describe(test));
+          ASSERT_EQ(difference(test, defined_output(test, input, poison),
+                               LocalStatisticsRunner(device, test).run(input, poison)),
+                    "");
         }
       }
-    });
+    }
   }
 };
 
@@ -207,9 +193,8 @@ INSTANTIATE_TEST_SUITE_P(Devices, LocalStatisticsEdges, both_devices(), device_n
 
 TEST_P(LocalStatisticsEdges, OfBradley) {
   on_edges(Output::bradley, [](const DefinedWindow& window, std::uint64_t level, int low) {
-    // The threshold equals level p if (p − lo)·N·2^16 = (S − lo·N)·share. This share usually lies
-    // between two integers; the ratios below come from the integers nearby and the points halfway
-    // between them.
+    // The threshold equals p if (p − lo)·N·2^16 = (S − lo·N)·share; the ratios are around this
+    // share.
     const auto area = static_cast<double>(window.area);
     const double share = (static_cast<double>(level) - low) * area * 65536 /
                          (static_cast<double>(window.sum) - low * area);
@@ -231,8 +216,7 @@ TEST_P(LocalStatisticsEdges, OfSauvola) {
     const double average = static_cast<double>(window.sum) / area;
     const double sigma = std::sqrt(
         std::max(0.0, static_cast<double>(window.squared_sum) / area - average * average));
-    // Solves T = p − lo for k. The range is chosen so that a solution exists wherever one can
-    // exist.
+    // Solves T = p − lo for k, with a range for which a solution exists.
     const double ratio = (static_cast<double>(level) - low) / (average - low);
     const double range = ratio < 1 ? 2 * sigma : sigma / 4;
     const double k = (ratio - 1) / (sigma / range - 1);

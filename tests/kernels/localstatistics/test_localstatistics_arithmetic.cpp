@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares the arithmetic of local statistics, which both devices share, with plain formulas, for
-// windows that do not occur in the pictures of the other tests, and its sums of columns with plain
-// code for one pixel at a time.
-
+// Compares the shared arithmetic with plain formulas, for windows unlike pictures.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -42,7 +38,6 @@ TEST(LocalStatisticsArithmetic, RoundsWideNumbersOnce) {
     }
 }
 
-/// Returns the number of pixels of the largest narrow window.
 std::uint64_t narrow_pixels(int bits) {
   std::uint64_t pixels = std::uint64_t{1} << (32 - bits);
   while (!is_narrow(pixels, bits))
@@ -50,8 +45,7 @@ std::uint64_t narrow_pixels(int bits) {
   return pixels;
 }
 
-/// Makes a window whose pixels have only two levels: white and one other, which is often black.
-/// These give the largest sums and deviations.
+/// Windows of white and one other level give the largest sums and deviations.
 DefinedWindow random_window(Random& random, std::uint64_t largest, std::uint64_t pixels) {
   const std::uint64_t area = 1 + random.next() % pixels;
   const std::uint64_t whites = random.one_in(3) ? area / 2 : random.next() % (area + 1);
@@ -99,8 +93,7 @@ TEST(LocalStatisticsArithmetic, EstimatesDeviationsOfBytesWellEnough) {
   EXPECT_LT(doubts, all / 2);
 }
 
-/// Makes a window in full range or in limited range. In limited range, half of the windows have
-/// levels around the black level, and some are flat there.
+/// In limited range, half of the windows are around the black level, some flat there.
 DefinedWindow random_window(Random& random, int bits, std::uint32_t low, std::uint64_t pixels) {
   if (low > 0 && random.one_in(10)) {
     const std::uint64_t area = 1 + random.next() % pixels;
@@ -109,7 +102,6 @@ DefinedWindow random_window(Random& random, int bits, std::uint32_t low, std::ui
   return random_window(random, low > 0 && random.one_in(2) ? 2 * low : (1u << bits) - 1, pixels);
 }
 
-/// Returns a level, or the nearest one that samples can have.
 std::uint32_t clamped_level(double level, int bits) {
   return static_cast<std::uint32_t>(std::clamp(level, 0.0, std::exp2(bits) - 1));
 }
@@ -164,8 +156,7 @@ TEST(LocalStatisticsArithmetic, EstimatesOfSauvolaDecideAsTheFormula) {
   EXPECT_GT(decided, all / 2);
 }
 
-/// Bars beside a film and dark scenes are flat at the black level, where a threshold is 0. Their
-/// pixels must not take the slow way.
+/// Flat windows at the black level are frequent, and must not take the slow way.
 TEST(LocalStatisticsArithmetic, EstimatesOfSauvolaDecideAtTheBlackLevel) {
   for (const int bits : {8, 10, 16})
     for (const bool limited : {false, true})
@@ -198,7 +189,6 @@ TEST(LocalStatisticsArithmetic, ComparesTheLargestWindowsByBradley) {
 
 using Row = std::array<std::uint32_t, packed_columns / 4>;
 
-/// Draws bytes of which many are the smallest and the largest.
 Row random_row(Random& random) {
   std::array<std::uint8_t, packed_columns> bytes;
   for (std::uint8_t& byte : bytes)
@@ -211,10 +201,9 @@ Row random_row(Random& random) {
 }
 
 std::uint32_t byte_at(const Row& row, int column) {
-  return row[static_cast<std::size_t>(column / 4)] >> (8 * (column % 4)) & 0xff;
+  return row[column / 4] >> (8 * (column % 4)) & 0xff;
 }
 
-/// Compares all sums, and those of the first `count` columns.
 void expect_sums(const PackedColumns& columns, const std::deque<Row>& window, int count) {
   std::uint32_t weights[4]{}, expected = 7;
   for (int i = 0; i < packed_columns; ++i) {

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the contract of all operations for LocalStatistics. Besides, tests which depths the output
-// may have, and which outputs can replace each other while running.
-
 #include <cmath>
 #include <limits>
 
@@ -125,53 +121,44 @@ struct LocalStatisticsContract : ContractTraits<LocalStatisticsCase> {
 
 CUDAVISION_CONTRACT(LocalStatistics, LocalStatisticsContract);
 
-class LocalStatisticsUse : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, LocalStatisticsUse, both_devices(), device_name);
+CUDAVISION_ON_BOTH_DEVICES(LocalStatisticsUse);
 
 TEST_P(LocalStatisticsUse, TakesOutputsOfEnoughBits) {
-  on_device([](Device& device) {
-    for (const char* name : {"GRAY8", "RGB", "GRAY9", "P010", "GRAY16"})
-      for (const Output output : outputs) {
-        SCOPED_TRACE(std::string(name) + ", output " + std::to_string(static_cast<int>(output)));
-        const FrameLayout layout = layout_named(name, 33, 9);
-        const Parameters parameters = statistics(output, 7);
-        for (const int bits : {-1, 0, 7, 9, 10, 15, 17, 32})
-          CUDAVISION_EXPECT_ERROR(LocalStatistics(device, layout, bits, parameters),
-                                  invalid_argument, std::to_string(bits) + " bits");
-        const bool levels = output == Output::mean || output == Output::stddev;
-        if (levels && layout.bits > 8)
-          CUDAVISION_EXPECT_ERROR(LocalStatistics(device, layout, 8, parameters), invalid_argument,
-                                  std::to_string(layout.bits) + " bits");
-        else
-          LocalStatistics(device, layout, 8, parameters);
-        LocalStatistics(device, layout, 16, parameters);
-      }
-  });
+  for (const char* name : {"GRAY8", "RGB", "GRAY9", "P010", "GRAY16"})
+    for (const Output output : outputs) {
+      SCOPED_TRACE(std::string(name) + ", output " + std::to_string(static_cast<int>(output)));
+      const FrameLayout layout = layout_named(name, 33, 9);
+      const Parameters parameters = statistics(output, 7);
+      for (const int bits : {-1, 0, 7, 9, 10, 15, 17, 32})
+        CUDAVISION_EXPECT_ERROR(LocalStatistics(device, layout, bits, parameters), invalid_argument,
+                                std::to_string(bits) + " bits");
+      const bool levels = output == Output::mean || output == Output::stddev;
+      if (levels && layout.bits > 8)
+        CUDAVISION_EXPECT_ERROR(LocalStatistics(device, layout, 8, parameters), invalid_argument,
+                                std::to_string(layout.bits) + " bits");
+      else
+        LocalStatistics(device, layout, 8, parameters);
+      LocalStatistics(device, layout, 16, parameters);
+    }
 }
 
 TEST_P(LocalStatisticsUse, OnlyThresholdsTakeEachOthersPlace) {
-  on_device([](Device& device) {
-    for (const Output from : outputs)
-      for (const Output to : outputs) {
-        LocalStatisticsCase test =
-            LocalStatisticsContract::dense("GRAY8", 67, 31, statistics(from, 4), 8);
-        auto operation = test.make(device, test.parameters);
-        const Parameters other = statistics(to, 11);
-        if (from == to || (is_threshold(from) && is_threshold(to))) {
-          operation.set_parameters(other);
-          test.parameters = other;
-        } else {
-          CUDAVISION_EXPECT_ERROR(operation.set_parameters(other), invalid_argument,
-                                  "the output may only change");
-        }
-        SCOPED_TRACE(describe(test));
-        const LocalStatisticsCase::Frames frames(device, test);
-        frames.run(operation);
-        device.finish();
-        EXPECT_EQ(difference_from_definition(frames), "");
+  for (const Output from : outputs)
+    for (const Output to : outputs) {
+      LocalStatisticsCase test =
+          LocalStatisticsContract::dense("GRAY8", 67, 31, statistics(from, 4), 8);
+      auto operation = test.make(device, test.parameters);
+      const Parameters other = statistics(to, 11);
+      if (from == to || (is_threshold(from) && is_threshold(to))) {
+        operation.set_parameters(other);
+        test.parameters = other;
+      } else {
+        CUDAVISION_EXPECT_ERROR(operation.set_parameters(other), invalid_argument,
+                                "the output may only change");
       }
-  });
+      SCOPED_TRACE(describe(test));
+      EXPECT_EQ(difference_after_run(device, test, operation), "");
+    }
 }
 
 }  // namespace

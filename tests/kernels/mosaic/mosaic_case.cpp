@@ -44,10 +44,7 @@ MosaicCase make_mosaic_case(std::uint64_t seed, int number, int max_pixels) {
     value = static_cast<std::uint16_t>(random.between(0, largest));
   p.hide_alpha = !random.one_in(3);
   p.fields = random.one_in(3);
-  draw_placements(test, random);
-  draw_content(test, random);
-  test.parameters_later = random.one_in(3);
-  return test;
+  return drawn(test, random);
 }
 
 std::string describe(const MosaicCase& test) {

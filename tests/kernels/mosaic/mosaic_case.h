@@ -9,7 +9,6 @@
 
 namespace cudavision::test {
 
-/// One mosaic of a frame.
 struct MosaicCase : FilterCase<MosaicCase, mosaic::Mosaic, mosaic::Parameters> {
   void define(const ConstFrame& from, const Frame& to) const;
   Parameters other_parameters() const;
@@ -17,7 +16,6 @@ struct MosaicCase : FilterCase<MosaicCase, mosaic::Mosaic, mosaic::Parameters> {
 
 mosaic::Parameters blocks_of(int size);
 
-/// Returns a solid colour with another value for each channel.
 mosaic::Parameters solid_colour(int bits);
 
 MosaicCase make_mosaic_case(std::uint64_t seed, int number, int max_pixels);

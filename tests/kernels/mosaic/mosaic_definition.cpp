@@ -10,7 +10,6 @@
 namespace cudavision::test {
 namespace {
 
-/// A field, and a block's row and column in it.
 using Block = std::tuple<int, int, int>;
 
 Block block_of(const Channel& channel, const mosaic::Parameters& parameters, int x, int y) {

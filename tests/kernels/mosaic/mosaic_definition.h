@@ -4,10 +4,8 @@
 #include "cuda/core/frame.h"
 #include "cuda/mosaic/mosaic.h"
 
-/// A second implementation of the mosaic, sample by sample.
 namespace cudavision::test {
 
-/// Writes every byte of every row of out.
 void defined_mosaic(const FrameLayout& layout, const mosaic::Parameters& parameters,
                     const ConstFrame& in, const Frame& out);
 

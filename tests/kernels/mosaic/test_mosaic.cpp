@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares every byte of Mosaic's output: on the CPU device with the definition, and on the CUDA
-// device with the CPU device. In regions, with a blend of whole frames.
-
 #include "tests/kernels/mosaic/mosaic_case.h"
 #include "tests/kernels/regions/in_regions.h"
 
@@ -52,7 +48,6 @@ const Extreme<Parameters> extremes[] = {
 
 CUDAVISION_TABLE_CASES(MosaicExtremes, extremes, dense_and_ragged<MosaicCase>);
 
-/// Frames for which the definition is too slow.
 const Extreme<Parameters> large[] = {
     {"FullHd", "GRAY8", 1920, 1080, Content::natural, blocks_of(16)},
     {"FullHdNv12", "NV12", 1920, 1080, Content::natural, blocks_of(24)},

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Runs the thread blocks of the CUDA kernel one after the other on the host, with the functions
-// that the kernel consists of, and compares the result with the definition.
-
+// Runs the CUDA kernel's blocks on the host and compares with the definition.
 #include <algorithm>
 
 #include "cuda/mosaic/launch.h"
@@ -16,7 +13,6 @@ using namespace mosaic;
 
 constexpr int warps = 3;
 
-/// Calls function(x, first_row) for the parts of the threads of a tile.
 template <class Function>
 void for_each_part(const MosaicTile& tile, const Function& function) {
   for (int warp = 0; warp < warps; ++warp)
@@ -49,7 +45,7 @@ void run_tile(const MosaicArguments& a, int number) {
     });
   });
   for (int slot = 0; slot < tile.slots(); ++slot) {
-    auto& value = values[static_cast<std::size_t>(slot)];
+    auto& value = values[slot];
     const int samples = tile.samples(a, slot);
     if (a.solid)
       value = plane.value[slot % plane.channel_count];

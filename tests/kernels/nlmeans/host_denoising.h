@@ -21,8 +21,7 @@ inline nlmeans::RowPair defined_row_pair(int number, int radius) {
                                            : (radius > 1 ? second : second_of_three);
 }
 
-/// A frame and its neighbours in host memory, and the arguments of a kernel for its first channels.
-/// A test does on the host what the kernel's blocks do.
+/// A frame, its neighbours and a kernel's arguments in host memory.
 struct HostDenoising {
   HostDenoising(const char* name, int width, int height, const nlmeans::Parameters& parameters,
                 Content content, int channels)
@@ -37,8 +36,8 @@ struct HostDenoising {
     picture.width = width;
     picture.height = height;
     for (int c = 0; c < channels; ++c) {
-      const Channel& channel = test.layout.channels[static_cast<std::size_t>(c)];
-      const View<std::uint8_t>& plane = out.planes[static_cast<std::size_t>(channel.plane)];
+      const Channel& channel = test.layout.channels[c];
+      const View<std::uint8_t>& plane = out.planes[channel.plane];
       picture.planes[c] = {channel.plane, plane.data, static_cast<int>(plane.pitch),
                            channel.offset * bytes, channel.step * bytes};
     }

@@ -12,12 +12,10 @@ namespace {
 /// The largest number of squared differences that the definition may compute for one channel.
 constexpr int max_differences = 1 << 23;
 
-/// Draws an odd number from 1 to `most`, which must be one less than a power of two.
 int random_side(Random& random, int maximum) {
   return (random.log_uniform(maximum + 1) - 1) | 1;
 }
 
-/// Draws searches and patches of every size. Most are small, and the usual sizes are more frequent.
 nlmeans::Parameters random_parameters(Random& random) {
   nlmeans::Parameters parameters;
   parameters.search = random.one_in(6)    ? 21
@@ -45,13 +43,9 @@ NlMeansCase make_case(std::uint64_t seed, int number, int max_pixels, int frames
   const auto [width, height] =
       random_picture_size(random, std::clamp(max_differences / differences, 1, max_pixels));
   test.layout = test.out_layout = kind.make(width, height);
-  draw_placements(test, random);
-  draw_content(test, random);
-  test.parameters_later = random.one_in(3);
-  return test;
+  return drawn(test, random);
 }
 
-/// Draws strengths that follow from noise, or that differ between luma and chroma.
 NlMeansCase with_strengths(NlMeansCase test, Random& random) {
   nlmeans::Parameters& p = test.parameters;
   if (p.strength == 0 || random.one_in(2))
@@ -123,9 +117,9 @@ std::vector<std::uint8_t> input_block(const NlMeansCase& test) {
     std::vector<std::uint8_t> neighbour = input_block(other);
     const Frame samples = frame_in(test.layout, test.in, neighbour.data());
     for (int p = 0; alike && p < test.layout.plane_count; ++p)
-      for (int y = 0; y < test.layout.planes[static_cast<std::size_t>(p)].rows; ++y)
-        for (int x = 0; x < test.layout.planes[static_cast<std::size_t>(p)].row_bytes; ++x)
-          samples.planes[static_cast<std::size_t>(p)].row(y)[x] ^=
+      for (int y = 0; y < test.layout.planes[p].rows; ++y)
+        for (int x = 0; x < test.layout.planes[p].row_bytes; ++x)
+          samples.planes[p].row(y)[x] ^=
               static_cast<std::uint8_t>(random.one_in(4) ? random.next() & 7 : 0);
     block.insert(block.end(), neighbour.begin(), neighbour.end());
   }

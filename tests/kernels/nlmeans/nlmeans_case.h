@@ -31,7 +31,6 @@ struct NlMeansCase : FilterCase<NlMeansCase, nlmeans::NlMeans, nlmeans::Paramete
 /// Neighbours show the same as the frame with some noise, or something else.
 std::vector<std::uint8_t> input_block(const NlMeansCase& test);
 
-/// The frames of a case, and the noise of their channels.
 class NlMeansFrames : public CaseFrames<NlMeansCase> {
  public:
   NlMeansFrames(Device& device, const NlMeansCase& one, const std::vector<std::uint8_t>& input,
@@ -51,18 +50,15 @@ class NlMeansFrames : public CaseFrames<NlMeansCase> {
 
 using NlMeansRunner = Runner<NlMeansCase>;
 
-/// The largest search for frames of at most max_pixels pixels, and for NlMeans. Its square is at
-/// most a quarter of max_pixels, because a GPU processes whole tiles for each offset of a search.
+/// Returns the largest search of the tests, whose square is at most max_pixels / 4: a GPU processes
+/// whole tiles for each offset.
 int max_search(int max_pixels);
 
-/// Draws a frame size of at most max_pixels pixels, and of fewer if search and patch are large,
-/// because the definition is slow.
+/// Draws a size of at most max_pixels, less for large searches and patches.
 NlMeansCase make_nlmeans_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Draws another case, in which strengths follow from noise or chroma has its own.
 NlMeansCase make_strength_case(std::uint64_t seed, int number, int max_pixels);
 
-/// The same with 2 to 9 frames.
 NlMeansCase make_nlmeans_frames_case(std::uint64_t seed, int number, int max_pixels);
 
 inline nlmeans::Parameters with_frames(nlmeans::Parameters parameters, int frames) {
@@ -74,7 +70,6 @@ constexpr auto plain_nlmeans_case = plain_case<NlMeansCase>;
 
 std::string describe(const NlMeansCase& test);
 
-/// Accounts for the search as well as for the frame; see case_suites.h.
 int work_in_pixels(const NlMeansCase& test);
 
 }  // namespace cudavision::test

@@ -11,7 +11,6 @@
 namespace cudavision::test {
 namespace {
 
-/// The samples of a channel as numbers, mirrored beyond the edges.
 class Numbers {
  public:
   Numbers(const FrameLayout& layout, const Channel& channel, const ConstFrame& in, int reach)
@@ -36,7 +35,6 @@ int power_for(int patch) {
   return static_cast<int>(std::ceil(std::log2(patch * patch)));
 }
 
-/// Returns the weights for all indices that sums of squared differences can have.
 std::vector<std::int64_t> defined_weights(const nlmeans::Parameters& parameters, int bits,
                                           int channels) {
   const std::int64_t largest = ((std::int64_t{1} << 31) - 1) /
@@ -56,7 +54,7 @@ std::vector<std::int64_t> defined_weights(const nlmeans::Parameters& parameters,
     const double weight = std::nearbyint(static_cast<double>(largest) * share);
     if (weight < 0.001 * static_cast<double>(largest))
       break;  // this weight and all later ones are 0, because weights fall with i
-    weights[static_cast<std::size_t>(i)] = static_cast<std::int64_t>(weight);
+    weights[i] = static_cast<std::int64_t>(weight);
   }
   return weights;
 }
@@ -91,8 +89,7 @@ void denoise(const FrameLayout& layout, const nlmeans::Parameters& parameters,
       for (std::size_t f = 0; f < frames.size(); ++f)
         for (int other_y = y - search; other_y <= y + search; ++other_y)
           for (int other_x = x - search; other_x <= x + search; ++other_x) {
-            const std::int64_t weight =
-                weights[static_cast<std::size_t>(distance(x, y, f, other_x, other_y) >> shift)];
+            const std::int64_t weight = weights[distance(x, y, f, other_x, other_y) >> shift];
             total += weight;
             for (std::size_t c = 0; c < sums.size(); ++c)
               sums[c] += weight * *numbers[f][c].at(other_x, other_y);
@@ -105,7 +102,7 @@ void denoise(const FrameLayout& layout, const nlmeans::Parameters& parameters,
 std::vector<Channel> channels_of(const FrameLayout& layout, const std::vector<int>& numbers) {
   std::vector<Channel> channels;
   for (const int c : numbers)
-    channels.push_back(layout.channels[static_cast<std::size_t>(c)]);
+    channels.push_back(layout.channels[c]);
   return channels;
 }
 
@@ -117,12 +114,11 @@ std::vector<std::vector<Channel>> each_of(const FrameLayout& layout,
   return groups;
 }
 
-/// Returns the power of the eighth root of 2 that is nearest to the strength for the noise.
 double defined_strength(const std::vector<int>& channels, const ChannelVariances& noise,
                         const nlmeans::Parameters& parameters) {
   std::uint64_t sum = 0;
   for (const int c : channels)
-    sum += noise[static_cast<std::size_t>(c)];
+    sum += noise[c];
   const double deviation = std::sqrt(static_cast<double>(sum / channels.size())) / 16;
   const double power =
       8 * (std::log2(0.95 * deviation + 0.5) + std::log2(21.0 / parameters.search) / 5 -
@@ -151,7 +147,6 @@ void defined_denoising(const FrameLayout& layout, const nlmeans::Parameters& par
     else if (role == Role::luma)
       luma.push_back(c);
   }
-  /// Denoises the groups of channels, whose strength is -1 if it follows from the noise of all.
   const auto denoise_all = [&](const std::vector<int>& channels, double strength,
                                const std::vector<std::vector<Channel>>& groups) {
     if (strength == 0 || channels.empty())

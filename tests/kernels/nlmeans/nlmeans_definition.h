@@ -7,14 +7,11 @@
 
 #include "cuda/nlmeans/nlmeans.h"
 
-/// A second implementation of non-local means, which compares patch by patch and shares no code
-/// with the one under test.
 namespace cudavision::test {
 
 /// The variances of the noise of the channels, in the unit of noise::Level.
 using ChannelVariances = std::array<std::uint32_t, FrameLayout::max_channels>;
 
-/// Writes every byte of every row of out.
 void defined_denoising(const FrameLayout& layout, const nlmeans::Parameters& parameters,
                        const ChannelVariances& noise, const ConstFrame& in,
                        const std::vector<ConstFrame>& neighbours, const Frame& out);

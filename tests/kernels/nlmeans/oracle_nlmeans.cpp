@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares NlMeans with cv::fastNlMeansDenoising and cv::fastNlMeansDenoisingMulti for 8-bit
-// samples, with one channel and with three channels together. This is a separate program, so that
-// the other tests need no OpenCV.
-
+// Compares NlMeans with cv::fastNlMeansDenoising and its Multi form, for one and three channels.
 #include <algorithm>
 #include <opencv2/photo.hpp>
 
 #include "cuda/nlmeans/nlmeans.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/layouts.h"
-#include "tests/kernels/common/opencv_pictures.h"
+#include "tests/kernels/common/pictures/opencv_pictures.h"
 #include "tests/kernels/common/placement.h"
 #include "tests/kernels/common/random.h"
 
@@ -19,11 +15,10 @@ namespace {
 
 using namespace nlmeans;
 
-/// OpenCV denoises the frame in the middle of an odd number of frames.
 void expect_opencv(const std::vector<cv::Mat>& images, const FrameLayout& layout,
                    const nlmeans::Parameters& parameters) {
   const int middle = parameters.frames / 2;
-  const cv::Mat& image = images[static_cast<std::size_t>(middle)];
+  const cv::Mat& image = images[middle];
   const auto strength = static_cast<float>(parameters.strength);
   cv::Mat reference;
   if (parameters.frames == 1)
@@ -44,7 +39,6 @@ void expect_opencv(const std::vector<cv::Mat>& images, const FrameLayout& layout
       << parameters.strength;
 }
 
-/// Half of the cases have several frames, and half of them three channels.
 void expect_opencv_in_case(int number) {
   Random random = random_of_case(settings().seed, number);
   const auto side = [&](int maximum) { return (random.log_uniform(maximum + 1) - 1) | 1; };

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Adds noise to OpenCV's film of a street, and compares what is left of it after denoising each
-// frame by itself and with its neighbours.
-
+// Compares denoising with and without neighbours on OpenCV's film of a street with added noise.
 #include <algorithm>
 #include <cmath>
 #include <opencv2/imgproc.hpp>
@@ -12,7 +9,7 @@
 #include "cuda/nlmeans/nlmeans.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/layouts.h"
-#include "tests/kernels/common/opencv_pictures.h"
+#include "tests/kernels/common/pictures/opencv_pictures.h"
 
 namespace cudavision::test {
 namespace {
@@ -42,8 +39,7 @@ Film noisy_film() {
   return frames;
 }
 
-/// Returns a mask of the pixels that look different in earlier and in later frames: people who
-/// walk.
+/// Returns a mask of the pixels that change over time: people who walk.
 cv::Mat moving(const std::vector<cv::Mat>& clean, std::size_t i) {
   const auto differs = [&](std::size_t other) {
     cv::Mat a, b, difference;

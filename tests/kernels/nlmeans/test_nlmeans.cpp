@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares every byte of NlMeans' output: on the CPU device with the definition, and on the CUDA
-// device with the CPU device. In regions, with a blend of whole frames.
-
 #include "cuda/nlmeans/strengths.h"
 #include "tests/kernels/nlmeans/nlmeans_case.h"
 #include "tests/kernels/regions/in_regions.h"
@@ -17,7 +13,6 @@ CUDAVISION_RANDOM_CASES(NlMeansStrengthCases, make_strength_case);
 CUDAVISION_RANDOM_CASES(NlMeansFramesCases, make_nlmeans_frames_case);
 
 const Extreme<Parameters> extremes[] = {
-    // Pictures that are smaller than the search, down to a single pixel.
     {"OnePixel", "GRAY8", 1, 1, Content::random, {21, 7, 10}},
     {"OnePixelLargest", "GRAY8", 1, 1, Content::random, {101, 31, 255}},
     {"OnePixelRgb", "RGB", 1, 1, Content::random, {51, 31, 255}},
@@ -47,17 +42,14 @@ const Extreme<Parameters> extremes[] = {
     {"RandomStrongest", "GRAY8", 45, 35, Content::random, {9, 7, 255}},
     {"RandomStrongestRgb", "RGB", 45, 35, Content::random, {5, 5, 255}},
     {"RandomStrongest16", "GRAY16", 45, 35, Content::random, {9, 7, 255}},
-    // Strengths so small that only the pixel itself and equal patches have a weight.
     {"Weakest", "GRAY8", 45, 35, Content::two_valued, {9, 7, 1e-30}},
     {"Weak", "GRAY8", 45, 35, Content::natural, {9, 7, 0.01}},
     {"StrengthZero", "P010", 45, 35, Content::random, {9, 7, 0}},
-    // Usual parameters, and pictures that end within a tile.
     {"TilesAcross", "GRAY8", 261, 41, Content::natural, {5, 7, 30}},
     {"TilesDown", "GRAY8", 33, 190, Content::natural, {5, 7, 30}},
     {"TilesNv12", "NV12", 261, 133, Content::natural, {5, 5, 30}},
     {"TilesRgba", "RGBA", 133, 71, Content::natural, {5, 3, 30}},
-    // Each size of patches that has its own kernel, with searches whose last rows fill a step of
-    // the kernel and others.
+    // Each patch size with its own kernel; last rows that fill a step, and others.
     {"Patch9", "GRAY8", 67, 35, Content::natural, {7, 9, 30}},
     {"Patch11", "GRAY8", 33, 34, Content::random, {9, 11, 30}},
     {"Patch13", "GRAY8", 31, 67, Content::natural, {5, 13, 60}},
@@ -78,8 +70,7 @@ const Extreme<Parameters> extremes[] = {
     {"LargeTable", "GRAY8", 36, 20, Content::random, {7, 7, 60}},
     {"LargestTable", "GRAY8", 36, 20, Content::random, {7, 7, 200}},
     {"LargestTableDeep", "GRAY16", 36, 20, Content::random, {5, 7, 200}},
-    // Several frames, with each kind of kernel, pictures that end within a tile, the smallest
-    // search, and the largest sums.
+    // Several frames, with each kind of kernel and the largest sums.
     {"FramesOnePixel", "GRAY8", 1, 1, Content::random, with_frames({21, 7, 60}, 9)},
     {"FramesTilesDown", "GRAY8", 33, 131, Content::natural, with_frames({13, 7, 20}, 2)},
     {"FramesTilesAcross", "NV12", 135, 21, Content::natural, with_frames({13, 7, 20}, 2)},
@@ -103,8 +94,7 @@ const Extreme<Parameters> extremes[] = {
 
 CUDAVISION_TABLE_CASES(NlMeansExtremes, extremes, dense_and_ragged<NlMeansCase>);
 
-/// Returns only the first of these entries if frames must be small, because a sanitizer may take
-/// seconds for each run. The first ones reach the kernels that all of them do.
+/// Returns the first entries only if frames must be small; they reach all kernels.
 template <class Entry>
 std::vector<Entry> fewer_if_small(std::vector<Entry> entries, std::ptrdiff_t count) {
   if (settings().small)
@@ -112,7 +102,6 @@ std::vector<Entry> fewer_if_small(std::vector<Entry> entries, std::ptrdiff_t cou
   return entries;
 }
 
-/// Red, green and blue have depths and positions that no video format has.
 FrameLayout deep_rgb(int width, int height, int bits, int shift, bool planar) {
   FrameLayout layout = gray_layout(width, height, bits, shift);
   layout.channel_count = 3;
@@ -121,13 +110,13 @@ FrameLayout deep_rgb(int width, int height, int bits, int shift, bool planar) {
   else
     layout.planes[0].row_bytes *= 3;
   for (int c = 0; c < 3; ++c) {
-    Channel& channel = layout.channels[static_cast<std::size_t>(c)];
+    Channel& channel = layout.channels[c];
     channel = layout.channels[0];
     channel.role = c == 0 ? Role::green : c == 1 ? Role::red : Role::blue;
     channel.plane = planar ? c : 0;
     channel.offset = planar ? 0 : c;
     channel.step = planar ? 1 : 3;
-    layout.planes[static_cast<std::size_t>(c)] = layout.planes[0];
+    layout.planes[c] = layout.planes[0];
   }
   return layout;
 }
@@ -157,8 +146,7 @@ std::vector<NlMeansCase> unusual_cases() {
   return cases;
 }
 
-/// Frames whose strengths are those of the first and the last step of each class. Chroma's are of
-/// other classes.
+/// Strengths of the first and last step of each class; chroma has other classes.
 std::vector<NlMeansCase> noisy_cases() {
   std::vector<NlMeansCase> cases;
   const bool small = settings().small;
@@ -184,8 +172,7 @@ CUDAVISION_LISTED_CASES(NlMeansNoise, noisy_cases())
 
 CUDAVISION_LISTED_CASES(NlMeansUnusualLayouts, unusual_cases())
 
-/// Frames for which the definition is too slow. The suites above compare the CPU device with it on
-/// smaller ones.
+/// Frames for which the definition is too slow.
 const Extreme<Parameters> large[] = {
     {"FullHd", "GRAY8", 1920, 1080, Content::natural, {21, 7, 10}},
     {"FullHdStrong", "GRAY8", 1920, 1080, Content::random, {7, 7, 100}},
@@ -211,7 +198,6 @@ CUDAVISION_CUDA_TABLE_CASES(NlMeansLarge, large, dense<NlMeansCase>);
 
 CUDAVISION_REGION_CASES(NlMeansRegions, make_nlmeans_case);
 
-/// Frames of many tiles, for each kind of CUDA kernel.
 const Extreme<nlmeans::Parameters> large_frames[] = {
     {"Tiles", "GRAY8", 641, 333, Content::natural, {7, 5, 20}},
     {"TilesNv12", "NV12", 641, 333, Content::natural, {7, 3, 20}},

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Does on the host what a block of the GPU's kernels on the tensor cores does, with the functions
-// that its lanes call, and compares the results with the CPU device. The test multiplies the lanes'
-// matrices itself.
-
+// Runs a block of the tensor-core kernels on the host, with its lanes' functions.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -82,7 +78,7 @@ class Block {
     for (int group = 0; group < a_.shape.column_groups; ++group)
       for (int y = 0; y < 4 * Kind::squares + 2 * a_.search_radius; ++y) {
         for (int lane = 0; lane < 32; ++lane) {
-          const Lane& loading = *lanes_[static_cast<std::size_t>(lane)];
+          const Lane& loading = *lanes_[lane];
           candidates_[lane] = loading.candidates(places_[lane], group);
           rows_[lane] = loading.load(candidates_[lane], y);
         }
@@ -94,7 +90,6 @@ class Block {
         put(pixel, g);
   }
 
-  /// Adds one product of planes to the lanes' sums.
   void multiply(int s, int left, int right, int (&sums)[32][4]) const {
     for (int i = 0; i < Kind::words; i += 2) {
       WarpProduct product;
@@ -102,7 +97,7 @@ class Block {
         for (int second = 0; second < 2 && i + second < Kind::words; ++second) {
           for (int half = 0; half < 2; ++half)
             product.left[lane][2 * second + half] =
-                lanes_[static_cast<std::size_t>(lane)]->left(s, left)[2 * (i + second) + half];
+                lanes_[lane]->left(s, left)[2 * (i + second) + half];
           product.right[lane][second] = rows_[lane].right[right][i + second];
         }
       product.add_to(sums);
@@ -135,9 +130,9 @@ class Block {
             const int i = 2 * half + column;
             if (!skips(pair, half))
               product.left[lane][2 * column + half] =
-                  a_.weights[(lanes_[static_cast<std::size_t>(lane)]->distance(
-                                  s, half, column, candidates_[lane], rows_[lane], pair,
-                                  row - first, high[lane][i], mixed[lane][i], low[lane][i]) >>
+                  a_.weights[(lanes_[lane]->distance(s, half, column, candidates_[lane],
+                                                     rows_[lane], pair, row - first, high[lane][i],
+                                                     mixed[lane][i], low[lane][i]) >>
                               a_.index_shift) -
                              first_entry];
           }
@@ -194,7 +189,7 @@ void expect_blocks_equal_cpu(const char* name, int width, int height,
                              Content content = Content::natural) {
   HostDenoising host(name, width, height, parameters, content, Kind::channels);
   NlMeansArguments& a = host.arguments;
-  host.weights[static_cast<std::size_t>(host.weight_count)] = 0;
+  host.weights[host.weight_count] = 0;
   for (std::uint32_t& weight : host.weights)
     weight = weight_digits(weight);
   a.weights = host.weights.data();
@@ -246,8 +241,7 @@ TEST(NlMeansBlocks, SearchSeveralFrames) {
   expect_blocks_equal_cpu<ProductKind<4, 1, 2>>("GRAY16", 5, 3, with_frames({5, 15, 40}, 2));
 }
 
-/// Sums are the largest where all samples are the largest possible, and distances where they are
-/// the largest or 0.
+/// White gives the largest sums; white and black give the largest distances.
 TEST(NlMeansBlocks, TheLargestSumsFit) {
   expect_blocks_equal_cpu<ProductKind<2, 1, 1>>("GRAY8", 1, 2, {51, 7, 255}, Content::maximum);
   expect_blocks_equal_cpu<ProductKind<4, 1, 2>>("GRAY16", 1, 2, {9, 15, 255}, Content::maximum);

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the contract of all operations for NlMeans, and its steps of strengths. Besides, NlMeans
-// must recognise parameters that change nothing.
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -87,7 +83,6 @@ struct NlMeansContract : ContractTraits<NlMeansCase> {
     return cases;
   }
 
-  /// Windows and tables become both larger and smaller.
   static std::vector<Parameters> sets(const Case&) {
     const int maximum = max_search(settings().max_pixels);
     return {small,         {7, 5, 10},   {7, 5, 10.5},    {3, 7, 255}, {3, 7, 0.5}, {21, 3, 40},
@@ -98,60 +93,46 @@ struct NlMeansContract : ContractTraits<NlMeansCase> {
 
 CUDAVISION_CONTRACT(NlMeans, NlMeansContract);
 
-class NlMeansUse : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, NlMeansUse, both_devices(), device_name);
+CUDAVISION_ON_BOTH_DEVICES(NlMeansUse);
 
 TEST_P(NlMeansUse, KnowsTheIdentity) {
-  on_device([](Device& device) {
-    expect_identities<NlMeansCase>(device, {
-                                               {true, {5, 3, 0}},
-                                               {true, {1, 3, 20}},
-                                               {true, {1, 1, 0}},
-                                               {false, {3, 1, 20}},
-                                               {false, small},
-                                               {false, {5, 3, 1e-30}},
-                                           });
-  });
+  expect_identities<NlMeansCase>(device, {
+                                             {true, {5, 3, 0}},
+                                             {true, {1, 3, 20}},
+                                             {true, {1, 1, 0}},
+                                             {false, {3, 1, 20}},
+                                             {false, small},
+                                             {false, {5, 3, 1e-30}},
+                                         });
 }
 
 TEST_P(NlMeansUse, RefusesAnAutomaticStrengthWithoutNoise) {
-  on_device([](Device& device) {
-    const NlMeansCase test =
-        plain_nlmeans_case(layout_named("NV12", 20, 10), {5, 3, -1}, Content::random, 5);
-    NlMeans denoising = test.make(device, test.parameters);
-    const NlMeansCase::Frames frames(device, test);
-    EXPECT_TRUE(denoising.needs_noise());
-    EXPECT_THROW(denoising.run(frames.in, frames.out), Error);
-    denoising.set_parameters({5, 3, 0, 0});
-    EXPECT_FALSE(denoising.needs_noise());
-    denoising.set_parameters({5, 3, 3});
-    EXPECT_FALSE(denoising.needs_noise());
-    denoising.run(frames.in, frames.out);
-    device.finish();
-  });
+  const NlMeansCase test =
+      plain_nlmeans_case(layout_named("NV12", 20, 10), {5, 3, -1}, Content::random, 5);
+  NlMeans denoising = test.make(device, test.parameters);
+  const NlMeansCase::Frames frames(device, test);
+  EXPECT_TRUE(denoising.needs_noise());
+  EXPECT_THROW(denoising.run(frames.in, frames.out), Error);
+  denoising.set_parameters({5, 3, 0, 0});
+  EXPECT_FALSE(denoising.needs_noise());
+  denoising.set_parameters({5, 3, 3});
+  EXPECT_FALSE(denoising.needs_noise());
+  denoising.run(frames.in, frames.out);
+  device.finish();
 }
 
 TEST_P(NlMeansUse, FollowsNoiseFromFrameToFrame) {
-  on_device([](Device& device) {
-    NlMeansCase test =
-        plain_nlmeans_case(layout_named("NV12", 34, 10), {7, 5, -1}, Content::natural, 82);
-    NlMeans denoising = test.make(device, test.parameters);
-    for (const std::uint32_t variance : {90000u, 100u, 0u, 400000u, 6000u, 6100u}) {
-      test.noise = {variance, variance / 4, variance / 2, 0};
-      const NlMeansCase::Frames frames(device, test);
-      frames.run(denoising);
-      device.finish();
-      EXPECT_EQ(difference_from_definition(frames), "") << "with a variance of " << variance;
-    }
-  });
+  NlMeansCase test =
+      plain_nlmeans_case(layout_named("NV12", 34, 10), {7, 5, -1}, Content::natural, 82);
+  NlMeans denoising = test.make(device, test.parameters);
+  for (const std::uint32_t variance : {90000u, 100u, 0u, 400000u, 6000u, 6100u}) {
+    test.noise = {variance, variance / 4, variance / 2, 0};
+    EXPECT_EQ(difference_after_run(device, test, denoising), "")
+        << "with a variance of " << variance;
+  }
 }
 
-/* The frames that are searched */
-
-class NlMeansSeveralFrames : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, NlMeansSeveralFrames, both_devices(), device_name);
+CUDAVISION_ON_BOTH_DEVICES(NlMeansSeveralFrames);
 
 NlMeansCase case_of(const char* layout, int frames) {
   return plain_nlmeans_case(layout_named(layout, 45, 23), with_frames({5, 3, 30}, frames),
@@ -159,62 +140,51 @@ NlMeansCase case_of(const char* layout, int frames) {
 }
 
 TEST_P(NlMeansSeveralFrames, MayBecomeFewerAndMoreAgain) {
-  on_device([](Device& device) {
-    for (const char* layout : {"GRAY8", "RGBA", "P010"}) {
-      NlMeans denoising = case_of(layout, 9).make(device, with_frames({7, 5, 10}, 9));
-      for (const int frames : {3, 1, 2, 9, 5, 1, 9}) {
-        const NlMeansCase test = case_of(layout, frames);
-        SCOPED_TRACE(describe(test));
-        denoising.set_parameters(test.parameters);
-        const NlMeansCase::Frames memory(device, test);
-        memory.run(denoising);
-        device.finish();
-        EXPECT_EQ(difference_from_definition(memory), "");
-      }
+  for (const char* layout : {"GRAY8", "RGBA", "P010"}) {
+    NlMeans denoising = case_of(layout, 9).make(device, with_frames({7, 5, 10}, 9));
+    for (const int frames : {3, 1, 2, 9, 5, 1, 9}) {
+      const NlMeansCase test = case_of(layout, frames);
+      SCOPED_TRACE(describe(test));
+      denoising.set_parameters(test.parameters);
+      EXPECT_EQ(difference_after_run(device, test, denoising), "");
     }
-  });
+  }
 }
 
 /// A search of one pixel averages pixels at the same place over time.
 TEST_P(NlMeansSeveralFrames, AreSearchedEvenIfTheSearchIsOnePixel) {
-  on_device([](Device& device) {
-    NlMeansCase test = case_of("GRAY8", 2);
-    test.parameters = with_frames({1, 1, 255}, 2);
-    NlMeans denoising = test.make(device, test.parameters);
-    EXPECT_FALSE(denoising.identity());
-    denoising.set_parameters(with_frames({1, 1, 255}, 1));
-    EXPECT_TRUE(denoising.identity());
-    denoising.set_parameters(with_frames({3, 1, 0}, 2));
-    EXPECT_TRUE(denoising.identity());
-  });
+  NlMeansCase test = case_of("GRAY8", 2);
+  test.parameters = with_frames({1, 1, 255}, 2);
+  NlMeans denoising = test.make(device, test.parameters);
+  EXPECT_FALSE(denoising.identity());
+  denoising.set_parameters(with_frames({1, 1, 255}, 1));
+  EXPECT_TRUE(denoising.identity());
+  denoising.set_parameters(with_frames({3, 1, 0}, 2));
+  EXPECT_TRUE(denoising.identity());
 }
 
 TEST_P(NlMeansSeveralFrames, AreRefusedIfTheyAreNotThoseOfTheParameters) {
-  on_device([](Device& device) {
-    const NlMeansCase test = case_of("NV12", 3);
-    NlMeans denoising = test.make(device, test.parameters);
-    CUDAVISION_EXPECT_ERROR(denoising.set_parameters(with_frames({5, 3, 30}, 4)), invalid_argument,
-                            "4 frames; there must be 1 to 3");
-    const NlMeansCase::Frames memory(device, test);
-    std::vector<ConstFrame> neighbours = test.neighbours(memory.in);
-    CUDAVISION_EXPECT_ERROR(denoising.run(memory.in, memory.out), invalid_argument,
-                            "1 frames; the parameters require 3");
-    neighbours.push_back(neighbours[0]);
-    CUDAVISION_EXPECT_ERROR(denoising.run(memory.in, neighbours, memory.out), invalid_argument,
-                            "4 frames; the parameters require 3");
-    neighbours.pop_back();
-    --neighbours[1].planes[1].height;
-    CUDAVISION_EXPECT_ERROR(denoising.run(memory.in, neighbours, memory.out), invalid_argument,
-                            "of the neighbour frame");
-    ++neighbours[1].planes[1].height;
-    EXPECT_NE(difference_from_definition(memory), "") << "something was written";
-    memory.run(denoising);
-    device.finish();
-    EXPECT_EQ(difference_from_definition(memory), "");
-  });
+  const NlMeansCase test = case_of("NV12", 3);
+  NlMeans denoising = test.make(device, test.parameters);
+  CUDAVISION_EXPECT_ERROR(denoising.set_parameters(with_frames({5, 3, 30}, 4)), invalid_argument,
+                          "4 frames; there must be 1 to 3");
+  const NlMeansCase::Frames memory(device, test);
+  std::vector<ConstFrame> neighbours = test.neighbours(memory.in);
+  CUDAVISION_EXPECT_ERROR(denoising.run(memory.in, memory.out), invalid_argument,
+                          "1 frames; the parameters require 3");
+  neighbours.push_back(neighbours[0]);
+  CUDAVISION_EXPECT_ERROR(denoising.run(memory.in, neighbours, memory.out), invalid_argument,
+                          "4 frames; the parameters require 3");
+  neighbours.pop_back();
+  --neighbours[1].planes[1].height;
+  CUDAVISION_EXPECT_ERROR(denoising.run(memory.in, neighbours, memory.out), invalid_argument,
+                          "of the neighbour frame");
+  ++neighbours[1].planes[1].height;
+  EXPECT_NE(difference_from_definition(memory), "") << "something was written";
+  memory.run(denoising);
+  device.finish();
+  EXPECT_EQ(difference_from_definition(memory), "");
 }
-
-/* Strengths and weights */
 
 TEST(StrengthSteps, AreTheNearest) {
   constexpr std::array<std::pair<int, int>, 5> searches_and_frames{
@@ -236,8 +206,7 @@ TEST(StrengthSteps, AreTheNearest) {
   EXPECT_EQ(StrengthSteps(21, 9).step_for(160 * 160), 23);
 }
 
-/// The tables of all steps have room in the memory for them, and each ends with a 0. They are the
-/// longest where the largest weight is just below 1000.
+/// The tables of all steps fit and end with 0; just below 1000 they are longest.
 TEST(StrengthSteps, HaveTablesThatFit) {
   for (const int bits : {8, 10, 16})
     for (const int channels : {1, 3})
@@ -248,7 +217,7 @@ TEST(StrengthSteps, HaveTablesThatFit) {
         for (int step = 0; step < strength_steps; ++step) {
           count = make_patch_weights(parameters, strength_of_step(step), bits, channels,
                                      weights.data());
-          ASSERT_EQ(weights[static_cast<std::size_t>(count - 1)], 0u);
+          ASSERT_EQ(weights[count - 1], 0u);
           sum += count;
         }
         EXPECT_LE(sum + strength_class_count, max_weights_of_steps(channels));

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests those parts of the GPU's kernels on the tensor cores that test_nlmeans_blocks.cpp does not
-// run: how blocks share pictures, unrolled steps, memory banks, and the largest distances.
-
+// Tests parts of the tensor-core kernels that test_nlmeans_blocks.cpp does not run.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -69,7 +66,7 @@ TEST(NlMeansProduct, TilesCoverEachPictureOnce) {
     }
 }
 
-/// Each square is two pairs of rows behind the square above it, and must get all of its pairs.
+/// Each square, two pairs of rows behind the one above, must get all of its pairs.
 TEST(NlMeansProduct, StepsGiveEachSquareItsPairs) {
   for (int squares = 1; squares <= 4; ++squares)
     for (int radius = 2 * squares; radius < 2 * squares + 9; ++radius)
@@ -103,8 +100,7 @@ TEST(NlMeansProduct, LanesReadFromDifferentBanks) {
   expect_disjoint_banks<ProductKind<4, 1, 1>>();
 }
 
-/// Distances of samples of more than 8 bits are put together from products of their upper 8 and
-/// their other bits.
+/// Distances of deep samples are sums of products of their upper 8 and other bits.
 template <class Kind>
 void expect_exact_distances() {
   constexpr int patch = 4 * Kind::side - 1, samples = Kind::channels * patch * patch;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Does on the host what a block of the GPU's kernel for patches of bytes does, with the functions
-// that its threads call, and compares the results with the CPU device.
-
+// Runs a block of the byte-patch kernel on the host and compares with the CPU device.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -50,7 +47,7 @@ class Block {
         later[i] = bytes_from(words[i], words[i + 1], phase);
       for (int thread = 0; thread < 32 * DenoisingTile::warps; ++thread)
         add_shifts(
-            sums[static_cast<std::size_t>(thread)],
+            sums[thread],
             {words.data(), static_cast<int>(channel_words), thread % 32, thread / 32 * kRows},
             later.data(), phase, search_radius_, [&](std::uint32_t distance) {
               return table_.weights[std::min(distance >> table_.shift, table_.last)];
@@ -61,7 +58,7 @@ class Block {
         for (int i = 0; i < 4; ++i)
           for (int c = 0; c < kChannels; ++c)
             put(c, left_ + 4 * (thread % 32) + i, top_ + thread / 32 * kRows + y,
-                sums[static_cast<std::size_t>(thread)].mean(y, c, i));
+                sums[thread].mean(y, c, i));
   }
 
  private:

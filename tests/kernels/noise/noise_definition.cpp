@@ -26,8 +26,7 @@ std::int64_t square_of_quietest(const std::vector<std::int64_t>& sums) {
   return middle * middle;
 }
 
-/// Returns the variance of white noise with the spread of the quietest. It is rounded to the middle
-/// of a sixteenth of a power of two.
+/// Returns the variance of white noise, rounded to the middle of a 1/16 of a power of two.
 std::int64_t variance_of_spreads(const std::vector<std::int64_t>& spreads) {
   const std::int64_t spread = quietest_of(spreads);
   std::int64_t step = 64;
@@ -49,8 +48,7 @@ bool has_smooth_blocks(const DefinedClass& one) {
   return 2 * one.spread <= 3 * one.variance + 512;
 }
 
-/// Returns whether the noise of one class is more than that of the other one explains. all: the
-/// number of blocks.
+/// True if one class is noisier than the other explains. `all`: the number of blocks.
 bool is_too_noisy(const DefinedClass& one, const DefinedClass& other, std::int64_t all) {
   const std::int64_t brightness = 2 * one.number + 1, of_other = 2 * other.number + 1;
   return has_smooth_blocks(other) && 16 * other.count >= all &&

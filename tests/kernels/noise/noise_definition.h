@@ -7,8 +7,6 @@
 
 #include "cuda/core/frame.h"
 
-/// A second implementation of the noise estimate, block by block, which shares no code with the one
-/// under test.
 namespace cudavision::test {
 
 struct DefinedMeasurement {
@@ -16,8 +14,7 @@ struct DefinedMeasurement {
   bool uncertain = false;
 };
 
-/// The noise of a class that has enough blocks. number: by brightness, and 8 for the blocks with
-/// extreme samples.
+/// A class with enough blocks. `number`: by brightness; 8 for extreme samples.
 struct DefinedClass {
   int number;
   std::int64_t count, variance, spread;
@@ -26,7 +23,6 @@ struct DefinedClass {
   std::int64_t limit() const { return variance < spread ? variance : spread; }
 };
 
-/// The numbers of blocks of equal samples, of those that are flat at all, and of all others.
 struct DefinedBlocks {
   int constant, flat, others;
 };
@@ -36,11 +32,9 @@ std::optional<DefinedMeasurement> defined_measurement(const std::vector<DefinedC
                                                       const std::optional<DefinedClass>& extremes,
                                                       const DefinedBlocks& blocks);
 
-/// Returns the variance of a frame's channel, or nothing if it has too few blocks.
 std::optional<DefinedMeasurement> defined_noise(const FrameLayout& layout, const Channel& channel,
                                                 const ConstFrame& in);
 
-/// The average over time.
 struct DefinedNoise {
   bool any = false, uncertain = false;
   std::int64_t measured = 0, average = 0, used = 0;

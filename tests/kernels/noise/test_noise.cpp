@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares the states of noise::Estimate, frame after frame, on the CPU device with the definition
-// and on the CUDA device with the CPU device.
-
 #include <algorithm>
 #include <cmath>
 
@@ -16,7 +12,6 @@ namespace {
 using noise::Estimate;
 using noise::State;
 
-/// A sequence of frames of one layout, after one of which the estimate begins anew.
 struct NoiseCase : FrameCase {
   std::vector<std::vector<std::uint8_t>> frames;
   std::size_t restart = 0;
@@ -28,7 +23,6 @@ void add_grain(std::vector<std::uint8_t>& block, int largest, Random& random) {
     byte = static_cast<std::uint8_t>(byte ^ random.between(0, largest));
 }
 
-/// Gives a part of the rows one level, to the middle of a row.
 void add_bar(std::vector<std::uint8_t>& block, Random& random) {
   const int size = static_cast<int>(block.size()), begin = random.between(0, size - 1);
   std::fill(block.begin() + begin, block.begin() + random.between(begin, size),
@@ -55,7 +49,6 @@ NoiseCase make_noise_case(std::uint64_t seed, int number, int max_pixels) {
   return test;
 }
 
-/// Calls check(number, states) after each frame.
 template <class Check>
 void run(Device& device, const NoiseCase& test, const Check& check) {
   Estimate estimate(device, test.layout);
@@ -73,8 +66,8 @@ std::vector<std::vector<std::int64_t>> numbers_of(const FrameLayout& layout,
                                                   const std::vector<State>& states) {
   std::vector<std::vector<std::int64_t>> numbers;
   for (int c = 0; c < layout.channel_count; ++c)
-    if (layout.channels[static_cast<std::size_t>(c)].role != Role::alpha) {
-      const State& state = states[static_cast<std::size_t>(c)];
+    if (layout.channels[c].role != Role::alpha) {
+      const State& state = states[c];
       numbers.push_back({state.used.variance, state.used.deviation, state.measured, state.average,
                          state.uncertain});
     }
@@ -88,10 +81,10 @@ void expect_definition(const NoiseCase& test) {
     std::vector<std::vector<std::int64_t>> expected;
     const ConstFrame in = frame_in(test.layout, test.in, test.frames[frame].data());
     for (int c = 0; c < test.layout.channel_count; ++c) {
-      const Channel& channel = test.layout.channels[static_cast<std::size_t>(c)];
+      const Channel& channel = test.layout.channels[c];
       if (channel.role == Role::alpha)
         continue;
-      DefinedNoise& noise = defined[static_cast<std::size_t>(c)];
+      DefinedNoise& noise = defined[c];
       noise.take(defined_noise(test.layout, channel, in));
       expected.push_back({noise.used,
                           static_cast<std::int64_t>(std::sqrt(static_cast<double>(noise.used))),

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// The functions that both backends of noise::Estimate share.
-
 #include <algorithm>
 #include <cstdlib>
 

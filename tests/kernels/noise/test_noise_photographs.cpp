@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Adds noise to photographs and denoises them: by the automatic strength, and by many known ones,
-// of which the best cannot be known in advance. Gray PNG files are read from the folder
-// CUDAVISION_PHOTOGRAPHS. This takes a GPU, as a CPU would need hours for some dozens of pictures.
-
+// Denoises photographs with added noise by the automatic strength and by many known ones. Reads
+// gray PNG files from the folder CUDAVISION_PHOTOGRAPHS. This needs a GPU.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -16,15 +13,14 @@
 #include "tests/kernels/common/device_block.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/layouts.h"
-#include "tests/kernels/common/png.h"
+#include "tests/kernels/common/pictures/png.h"
 
 namespace cudavision::test {
 namespace {
 
 using Levels = std::vector<std::uint8_t>;
 
-/// A variance of slope·level + offset, as cameras have it before they interpolate colours, or
-/// after.
+/// A variance of slope·level + offset, before or after demosaicing.
 struct AddedNoise {
   const char* name;
   double slope, offset;
@@ -94,7 +90,6 @@ Levels noisy(const Levels& levels, const AddedNoise& noise) {
   return result;
 }
 
-/// Returns the root of the mean square of the differences.
 double rms(const Levels& a, const Levels& b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i)
@@ -106,8 +101,7 @@ double psnr(const Levels& a, const Levels& b) {
   return 20 * std::log10(255 / std::max(rms(a, b), 1e-3));
 }
 
-/// Structural similarity (Wang et al., 2004), the mean over all windows of 8×8 pixels at every
-/// fourth place.
+/// Structural similarity (Wang et al., 2004) over 8×8 windows at every fourth place.
 double ssim(const Photograph& shape, const Levels& a, const Levels& b) {
   double total = 0;
   int windows = 0;
@@ -129,7 +123,6 @@ double ssim(const Photograph& shape, const Levels& a, const Levels& b) {
   return total / std::max(1, windows);
 }
 
-/// A noisy photograph on a device.
 class Denoised {
  public:
   Denoised(Device& device, const Photograph& photograph, const Levels& noisy)
@@ -166,7 +159,6 @@ class Denoised {
   nlmeans::NlMeans denoising_;
 };
 
-/// Denoises all photographs, prints a line for this noise, and returns the mean loss of PSNR.
 double mean_loss(Device& device, const std::vector<Photograph>& all, const AddedNoise& noise) {
   double before = 0, best_sum = 0, automatic = 0, worst = 0, similar_before = 0, similar_best = 0,
          similar = 0, ratio = 0;

@@ -50,8 +50,7 @@ void copy_rows(const FrameLayout& layout, const ConstFrame& in, const Frame& out
     if (only_chroma && !chroma_planes)
       continue;
     for (int y = 0; y < layout.planes[p].rows; ++y)
-      std::memcpy(out.planes[p].row(y), in.planes[p].row(y),
-                  static_cast<std::size_t>(layout.planes[p].row_bytes));
+      std::memcpy(out.planes[p].row(y), in.planes[p].row(y), layout.planes[p].row_bytes);
   }
 }
 
@@ -61,7 +60,7 @@ DefinedLuminance::DefinedLuminance(const FrameLayout& layout, const ConstFrame& 
     return defined_sample(layout, frame, channel_of(layout, role), x, y);
   };
   const bool luma = layout.find(Role::luma) >= 0;
-  values.reserve(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+  values.reserve(static_cast<std::size_t>(width) * height);
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x)
       values.push_back(static_cast<std::uint16_t>(luma ? sample(Role::luma, x, y)

@@ -7,14 +7,11 @@
 
 #include "cuda/core/frame.h"
 
-/// A second implementation of reading samples, which shares no code with the one under test.
 namespace cudavision::test {
 
-/// Returns the value of a channel's sample.
 int defined_sample(const FrameLayout& layout, const ConstFrame& frame, const Channel& channel,
                    int x, int y);
 
-/// Sets a channel's sample.
 void put_sample(const FrameLayout& layout, const Frame& frame, const Channel& channel, int x, int y,
                 int value);
 
@@ -22,14 +19,10 @@ void put_sample(const FrameLayout& layout, const Frame& frame, const Channel& ch
 void copy_rows(const FrameLayout& layout, const ConstFrame& in, const Frame& out,
                bool chroma_planes = true);
 
-/// The luminances of a picture.
 struct DefinedLuminance {
   DefinedLuminance(const FrameLayout& layout, const ConstFrame& frame);
 
-  std::uint32_t at(int x, int y) const {
-    return values[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
-                  static_cast<std::size_t>(x)];
-  }
+  std::uint32_t at(int x, int y) const { return values[static_cast<std::size_t>(y) * width + x]; }
 
   int width, height;
   std::vector<std::uint16_t> values;  ///< row after row, without gaps

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares reduce_to_8_bits() on both devices with the definition, for every depth and for planes
-// at any address. Also tests which planes it refuses.
-
+// Compares reduce_to_8_bits() with the definition, and tests which planes it refuses.
 #include <algorithm>
 #include <cstring>
 
@@ -17,7 +14,6 @@ namespace {
 
 constexpr std::uint8_t poison = 0xcd;
 
-/// A plane of random words, among them some beyond the depth, and room for its bytes.
 struct ReductionCase {
   ReductionCase(int w, int h, int bits_asked, int shift_asked, Random& random)
       : width(w),
@@ -65,53 +61,47 @@ struct ReductionCase {
   std::vector<std::uint8_t> input;
 };
 
-class EightBitPlanes : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, EightBitPlanes, both_devices(), device_name);
+CUDAVISION_ON_BOTH_DEVICES(EightBitPlanes);
 
 TEST_P(EightBitPlanes, AreTheDefinition) {
-  on_device([](Device& device) {
-    Random random(settings().seed);
-    for (int i = 0; i < settings().cases && !HasFailure(); ++i) {
-      const auto [width, height] =
-          random_picture_size(random, std::min(settings().max_pixels, 20000));
-      const int bits = 8 + i % 9;
-      const int shift = bits == 8 ? 0 : random.between(0, 16 - bits);
-      const ReductionCase test(width, height, bits, shift, random);
-      SCOPED_TRACE("case " + std::to_string(i) + ", " + std::to_string(width) + "×" +
-                   std::to_string(height) + " of " + std::to_string(bits) + " bits << " +
-                   std::to_string(shift));
-      EXPECT_TRUE(test.computed(device) == test.expected());
-    }
-  });
+  Random random(settings().seed);
+  for (int i = 0; i < settings().cases && !HasFailure(); ++i) {
+    const auto [width, height] =
+        random_picture_size(random, std::min(settings().max_pixels, 20000));
+    const int bits = 8 + i % 9;
+    const int shift = bits == 8 ? 0 : random.between(0, 16 - bits);
+    const ReductionCase test(width, height, bits, shift, random);
+    SCOPED_TRACE("case " + std::to_string(i) + ", " + std::to_string(width) + "×" +
+                 std::to_string(height) + " of " + std::to_string(bits) + " bits << " +
+                 std::to_string(shift));
+    EXPECT_TRUE(test.computed(device) == test.expected());
+  }
 }
 
 TEST_P(EightBitPlanes, RefuseWithWords) {
-  on_device([](Device& device) {
-    const DeviceBlock<std::uint8_t> memory(device, std::vector<std::uint8_t>(1000));
-    const SamplePlane good = {{memory.data(), 20, 7, 20}, 10, 10, 6};
-    const View<std::uint8_t> out = {memory.data() + 500, 10, 7, 10};
-    const auto expect_refusal = [&](const SamplePlane& in, const View<std::uint8_t>& to,
-                                    const char* words) {
-      CUDAVISION_EXPECT_ERROR(reduce_to_8_bits(device, in, to), invalid_argument, words);
-    };
-    SamplePlane wrong = good;
-    wrong.bits = 17;
-    expect_refusal(wrong, out, "8 to 16");
-    wrong = good;
-    wrong.shift = 7;
-    expect_refusal(wrong, out, "whole samples");
-    wrong = good;
-    wrong.rows.width = 19;
-    expect_refusal(wrong, out, "whole samples");
-    wrong = good;
-    wrong.rows.data = nullptr;
-    expect_refusal(wrong, out, "whole samples");
-    expect_refusal(good, {}, "7 rows of 10 bytes");
-    expect_refusal(good, {memory.data() + 500, 11, 7, 11}, "7 rows of 10 bytes");
-    expect_refusal(good, {memory.data() + 500, 10, 6, 10}, "7 rows of 10 bytes");
-    reduce_to_8_bits(device, good, out);
-  });
+  const DeviceBlock<std::uint8_t> memory(device, std::vector<std::uint8_t>(1000));
+  const SamplePlane good = {{memory.data(), 20, 7, 20}, 10, 10, 6};
+  const View<std::uint8_t> out = {memory.data() + 500, 10, 7, 10};
+  const auto expect_refusal = [&](const SamplePlane& in, const View<std::uint8_t>& to,
+                                  const char* words) {
+    CUDAVISION_EXPECT_ERROR(reduce_to_8_bits(device, in, to), invalid_argument, words);
+  };
+  SamplePlane wrong = good;
+  wrong.bits = 17;
+  expect_refusal(wrong, out, "8 to 16");
+  wrong = good;
+  wrong.shift = 7;
+  expect_refusal(wrong, out, "whole samples");
+  wrong = good;
+  wrong.rows.width = 19;
+  expect_refusal(wrong, out, "whole samples");
+  wrong = good;
+  wrong.rows.data = nullptr;
+  expect_refusal(wrong, out, "whole samples");
+  expect_refusal(good, {}, "7 rows of 10 bytes");
+  expect_refusal(good, {memory.data() + 500, 11, 7, 11}, "7 rows of 10 bytes");
+  expect_refusal(good, {memory.data() + 500, 10, 6, 10}, "7 rows of 10 bytes");
+  reduce_to_8_bits(device, good, out);
 }
 
 }  // namespace

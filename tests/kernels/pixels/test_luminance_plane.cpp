@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the luminance of frames as a plane on both devices, against the definition: in random
-// cases, for every 8-bit colour (also as histograms and equalisation compute it), and without a
-// copy if the frame already has such a plane.
-
+// Luminance as a plane: random cases, every 8-bit colour, and ready planes.
 #include "cuda/pixels/luminance.h"
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/common/layout_refusals.h"
@@ -25,13 +21,11 @@ FrameCase make_luminance_case(std::uint64_t seed, int number, int max_pixels) {
   return test;
 }
 
-/// Returns the values of a plane in device memory, row by row.
 std::vector<std::uint16_t> values_of(Device& device, const SamplePlane& plane) {
   const int sample_bytes = plane.bits > 8 ? 2 : 1;
   const int row_bytes = plane.width * sample_bytes;
   EXPECT_EQ(plane.rows.width, row_bytes);
-  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(row_bytes) *
-                                  static_cast<std::size_t>(plane.height()));
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(row_bytes) * plane.height());
   device.download({plane.rows.data, row_bytes, plane.height(), plane.rows.pitch},
                   {bytes.data(), row_bytes, plane.height(), row_bytes});
   device.finish();
@@ -40,7 +34,6 @@ std::vector<std::uint16_t> values_of(Device& device, const SamplePlane& plane) {
   return DefinedLuminance(dense, frame_in(dense, dense_placement(dense), begin)).values;
 }
 
-/// Expects that the luma plane of frames that have one is used in place.
 void expect_in_place(const FrameLayout& layout, const ConstFrame& in, const SamplePlane& plane) {
   const int luma = layout.find(Role::luma);
   if (luma < 0 || layout.channels[luma].step != 1)
@@ -79,12 +72,9 @@ void expect_equal_devices(Device& cuda, const FrameCase& test) {
 
 CUDAVISION_RANDOM_CASES(LuminanceCases, make_luminance_case);
 
-class LuminancePlane : public EitherDevice {};
+CUDAVISION_ON_BOTH_DEVICES(LuminancePlane);
 
-INSTANTIATE_TEST_SUITE_P(Devices, LuminancePlane, both_devices(), device_name);
-
-/// Returns a dense picture of 4096×4096 pixels with all 256³ colours: red, green and blue are the
-/// bytes of a pixel's number.
+/// Returns 4096×4096 pixels with all 256³ colours: the bytes of a pixel's number.
 std::vector<std::uint8_t> every_colour(const FrameLayout& layout) {
   const Placement placement = dense_placement(layout);
   std::vector<std::uint8_t> block(placement.bytes, 0xa5);
@@ -98,78 +88,70 @@ std::vector<std::uint8_t> every_colour(const FrameLayout& layout) {
 
 TEST_P(LuminancePlane, IsThatOfEveryColour) {
   CUDAVISION_NEEDS_PIXELS(1 << 24);
-  on_device([](Device& device) {
-    std::vector<std::uint16_t> expected;
-    for (int n = 0; n < 1 << 24; ++n)
-      expected.push_back(static_cast<std::uint16_t>(
-          (299 * (n >> 16) + 587 * (n >> 8 & 255) + 114 * (n & 255)) / 1000));
-    for (const char* name : {"RGB", "BGRx", "xBGR", "ARGB", "GBR", "RGBMixed"}) {
-      SCOPED_TRACE(name);
-      const HistEqualizeCase test =
-          plain_histequalize_case(layout_named(name, 4096, 4096), Content::zeros, 1);
-      const std::vector<std::uint8_t> input = every_colour(test.layout);
-      const DeviceBlock<std::uint8_t> colours(device, input);
-      Luminance luminance(device, test.layout, "a test");
-      const SamplePlane plane = luminance.of(frame_in(test.layout, test.in, colours.data()));
-      EXPECT_TRUE(values_of(device, plane) == expected);
-      // Histograms and equalisation compute the luminance themselves.
-      EXPECT_EQ(difference(test, defined_output(test, input, 0xcd),
-                           HistEqualizeRunner(device, test).run(input, 0xcd)),
-                "");
-    }
-  });
+  std::vector<std::uint16_t> expected;
+  for (int n = 0; n < 1 << 24; ++n)
+    expected.push_back(static_cast<std::uint16_t>(
+        (299 * (n >> 16) + 587 * (n >> 8 & 255) + 114 * (n & 255)) / 1000));
+  for (const char* name : {"RGB", "BGRx", "xBGR", "ARGB", "GBR", "RGBMixed"}) {
+    SCOPED_TRACE(name);
+    const HistEqualizeCase test =
+        plain_histequalize_case(layout_named(name, 4096, 4096), Content::zeros, 1);
+    const std::vector<std::uint8_t> input = every_colour(test.layout);
+    const DeviceBlock<std::uint8_t> colours(device, input);
+    Luminance luminance(device, test.layout, "a test");
+    const SamplePlane plane = luminance.of(frame_in(test.layout, test.in, colours.data()));
+    EXPECT_TRUE(values_of(device, plane) == expected);
+    // Histograms and equalisation compute the luminance themselves.
+    EXPECT_EQ(difference(test, defined_output(test, input, 0xcd),
+                         HistEqualizeRunner(device, test).run(input, 0xcd)),
+              "");
+  }
 }
 
 TEST_P(LuminancePlane, IsThatOfWordsAtAnyStep) {
-  on_device([](Device& device) {
-    for (const auto& [bits, shift] : {std::pair(9, 0), {10, 6}, {12, 1}, {16, 0}})
-      for (const int step : {2, 3, 4}) {
-        SCOPED_TRACE(std::to_string(bits) + " bits shifted by " + std::to_string(shift) +
-                     ", step " + std::to_string(step));
-        FrameCase test;
-        test.layout = gray_layout(301, 77, bits, shift);
-        test.layout.planes[0].row_bytes *= step;
-        test.layout.channels[0].step = step;
-        test.layout.channels[0].offset = step - 1;
-        Random random(static_cast<std::uint64_t>(bits + step));
-        test.in = random_placement(test.layout, random);
-        test.content_seed = 6;
-        test.dirty = true;
-        expect_definition(device, test);
-      }
-  });
+  for (const auto& [bits, shift] : {std::pair(9, 0), {10, 6}, {12, 1}, {16, 0}})
+    for (const int step : {2, 3, 4}) {
+      SCOPED_TRACE(std::to_string(bits) + " bits shifted by " + std::to_string(shift) + ", step " +
+                   std::to_string(step));
+      FrameCase test;
+      test.layout = gray_layout(301, 77, bits, shift);
+      test.layout.planes[0].row_bytes *= step;
+      test.layout.channels[0].step = step;
+      test.layout.channels[0].offset = step - 1;
+      Random random(static_cast<std::uint64_t>(bits + step));
+      test.in = random_placement(test.layout, random);
+      test.content_seed = 6;
+      test.dirty = true;
+      expect_definition(device, test);
+    }
 }
 
 TEST_P(LuminancePlane, RefusesLayoutsInTheNameOfTheOperation) {
-  on_device([](Device& device) {
-    for (const LayoutRefusal& refusal : luminance_layout_refusals()) {
-      SCOPED_TRACE(refusal.words);
-      FrameLayout layout = gray_layout(33, 9);
-      refusal.spoil(layout);
-      CUDAVISION_EXPECT_ERROR(Luminance(device, layout, "a test"), invalid_argument, refusal.words);
-      CUDAVISION_EXPECT_ERROR(Luminance(device, layout, "a test"), invalid_argument, "a test: ");
-    }
-  });
+  for (const LayoutRefusal& refusal : luminance_layout_refusals()) {
+    SCOPED_TRACE(refusal.words);
+    FrameLayout layout = gray_layout(33, 9);
+    refusal.spoil(layout);
+    CUDAVISION_EXPECT_ERROR(Luminance(device, layout, "a test"), invalid_argument, refusal.words);
+    CUDAVISION_EXPECT_ERROR(Luminance(device, layout, "a test"), invalid_argument, "a test: ");
+  }
 }
 
 TEST_P(LuminancePlane, RefusesFramesOfAnotherShape) {
-  on_device([](Device& device) {
-    for (const char* name : {"NV12", "GBR"}) {
-      const FrameLayout layout = layout_named(name, 34, 10);
-      const Placement placement = dense_placement(layout);
-      const DeviceBlock<std::uint8_t> block(device, std::vector<std::uint8_t>(placement.bytes));
-      Luminance luminance(device, layout, "a test");
-      const auto expect_refusal = [&](const auto& spoil) {
-        ConstFrame wrong = frame_in(layout, placement, block.data());
-        spoil(wrong);
-        CUDAVISION_EXPECT_ERROR(luminance.of(wrong), invalid_argument,
-                                "a test: plane 1 of the input frame");
-      };
-      expect_refusal([](ConstFrame& frame) { frame.planes[1].data = nullptr; });
-      expect_refusal([](ConstFrame& frame) { frame.planes[1].width += 1; });
-      expect_refusal([](ConstFrame& frame) { frame.planes[1].height -= 1; });
-    }
-  });
+  for (const char* name : {"NV12", "GBR"}) {
+    const FrameLayout layout = layout_named(name, 34, 10);
+    const Placement placement = dense_placement(layout);
+    const DeviceBlock<std::uint8_t> block(device, std::vector<std::uint8_t>(placement.bytes));
+    Luminance luminance(device, layout, "a test");
+    const auto expect_refusal = [&](const auto& spoil) {
+      ConstFrame wrong = frame_in(layout, placement, block.data());
+      spoil(wrong);
+      CUDAVISION_EXPECT_ERROR(luminance.of(wrong), invalid_argument,
+                              "a test: plane 1 of the input frame");
+    };
+    expect_refusal([](ConstFrame& frame) { frame.planes[1].data = nullptr; });
+    expect_refusal([](ConstFrame& frame) { frame.planes[1].width += 1; });
+    expect_refusal([](ConstFrame& frame) { frame.planes[1].height -= 1; });
+  }
 }
 
 }  // namespace

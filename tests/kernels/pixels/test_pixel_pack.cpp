@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the logic by which threads of CUDA kernels find, load, change and store packs of pixels.
-// It runs on the host and is compared with code that handles one byte at a time.
-
+// Compares the packs of pixels of CUDA kernels with code that handles one byte at a time.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -35,8 +32,7 @@ struct Plane {
   std::vector<Piece> pieces;
 };
 
-/// Reads every pixel p of a picture through the packs and writes changed(p) back. Compares what it
-/// reads and what it writes with the bytes.
+/// Reads every pixel through the packs, writes changed(p) back, and compares the bytes.
 template <class Pack, Rows kRows, class Get, class Put>
 void go_through(int width, int height, int row_bytes, int planes, int gap, const Get& get,
                 const Put& put) {

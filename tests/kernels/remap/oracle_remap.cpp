@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares Remap and PictureRemap with cv::remap with bilinear interpolation and a constant border.
-// For 8-bit samples, no sample may differ. OpenCV computes deeper samples in binary32 and rounds
-// halves to even, where Remap rounds them up, so these are compared with the definition's sums,
-// rounded as OpenCV does. This is a separate program, so that the other tests need no OpenCV.
-
+// Compares Remap and PictureRemap with cv::remap, bilinear with a constant border. OpenCV rounds
+// sums of deep samples half to even, so these are compared with the definition's sums, rounded
+// alike.
 #include <opencv2/calib3d.hpp>
 #include <opencv2/imgproc.hpp>
 
 #include "cuda/remap/packed_map.h"
 #include "tests/kernels/common/gtest_support.h"
-#include "tests/kernels/common/opencv_pictures.h"
+#include "tests/kernels/common/pictures/opencv_pictures.h"
 #include "tests/kernels/remap/pictureremap_case.h"
 #include "tests/kernels/remap/remap_case.h"
 #include "tests/kernels/remap/remap_definition.h"
@@ -21,7 +18,6 @@ namespace {
 // OpenCV takes pictures and maps of less than 32767 pixels each way.
 constexpr int largest_side = 32766;
 
-/// The matrices of a map as OpenCV takes and makes them.
 struct OpenCvMap {
   remap::Map view() const {
     return {{places.ptr<std::int16_t>(), 2 * places.cols, places.rows,
@@ -55,7 +51,6 @@ cv::Mat our_remap(const cv::Mat& image, int bits, const OpenCvMap& map) {
   return result;
 }
 
-/// Draws a picture of these bits and a map.
 struct OracleCase {
   OracleCase(int number, int bits)
       : random(random_of_case(settings().seed, number)),

@@ -15,11 +15,9 @@ bool is_full(const FrameLayout& layout, const Channel& channel) {
   return channel.width == layout.width && channel.height == layout.height;
 }
 
-/// Returns the first channel that is smaller than the picture, or nullptr.
 const Channel* reduced_channel(const FrameLayout& layout) {
   for (int c = 0; c < layout.channel_count; ++c)
-    if (const Channel& channel = layout.channels[static_cast<std::size_t>(c)];
-        !is_full(layout, channel))
+    if (const Channel& channel = layout.channels[c]; !is_full(layout, channel))
       return &channel;
   return nullptr;
 }
@@ -48,13 +46,13 @@ const HostMap& HostPictureMaps::of(const FrameLayout& layout, const Channel& cha
 
 void PictureRemapCase::define(const ConstFrame& from, const Frame& to) const {
   for (int p = 0; p < layout.plane_count; ++p) {
-    const auto& plane = to.planes[static_cast<std::size_t>(p)];
+    const auto& plane = to.planes[p];
     for (int y = 0; y < plane.height; ++y)
       std::memset(plane.row(y), 255, static_cast<std::size_t>(plane.width));
   }
   const HostPictureMaps maps(layout, parameters);
   for (int c = 0; c < layout.channel_count; ++c) {
-    const Channel& channel = layout.channels[static_cast<std::size_t>(c)];
+    const Channel& channel = layout.channels[c];
     const std::int64_t border = channel.role == Role::chroma  ? 1 << layout.bits >> 1
                                 : channel.role == Role::alpha ? (1 << layout.bits) - 1
                                                               : parameters.black;

@@ -26,7 +26,6 @@ struct HostPictureMaps {
   bool has_reduced;
 };
 
-/// remap::PictureRemap with the maps that the parameters describe.
 class RemappedPicture {
  public:
   RemappedPicture(Device& device, const FrameLayout& layout, const PictureMapParameters& parameters)

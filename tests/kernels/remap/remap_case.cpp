@@ -10,7 +10,6 @@ namespace {
 
 constexpr int largest_picture = 32767;
 
-/// A place in the picture, in 1/32 pixel.
 struct MapPlace {
   std::int64_t x, y;
 };
@@ -62,8 +61,7 @@ class PlaceMaker {
             16 * std::int64_t{picture_height_} + (linear_[2] * u + linear_[3] * v) / 2048};
   }
 
-  /// The distance from the centre grows by distortion/1024 of itself at the corners, and with the
-  /// square of the distance elsewhere.
+  /// Distances from the centre grow by distortion/1024 at the corners, quadratically.
   MapPlace lens(int x, int y) const {
     const std::int64_t u = 2 * x - width_, v = 2 * y - height_;
     const std::int64_t diagonal = std::int64_t{width_} * width_ + std::int64_t{height_} * height_;
@@ -105,7 +103,7 @@ const char* name(MapKind kind) {
 HostMap::HostMap(const MapParameters& parameters, int picture_width, int picture_height)
     : width(parameters.width > 0 ? parameters.width : picture_width),
       height(parameters.height > 0 ? parameters.height : picture_height) {
-  const std::size_t pixels = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+  const std::size_t pixels = static_cast<std::size_t>(width) * height;
   places.reserve(2 * pixels);
   fractions.reserve(pixels);
   PlaceMaker maker(*this, parameters, picture_width, picture_height);

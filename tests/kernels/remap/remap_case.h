@@ -30,7 +30,6 @@ struct MapParameters {
   int width = 0, height = 0;  ///< of the output; 0: as large as the picture
 };
 
-/// The matrices of a map.
 struct HostMap {
   HostMap(const MapParameters& parameters, int picture_width, int picture_height);
 
@@ -41,7 +40,6 @@ struct HostMap {
   std::vector<std::uint16_t> fractions;
 };
 
-/// Remaps the luminance of frames, and copies the output from the memory of the operation.
 class FrameRemap {
  public:
   FrameRemap(Device& device, const FrameLayout& layout, const MapParameters& parameters);
@@ -65,10 +63,8 @@ struct RemapCase : FilterCase<RemapCase, FrameRemap, MapParameters> {
 
 using RemapRunner = Runner<RemapCase>;
 
-/// Draws sizes of the picture and of the output, each of at most max_pixels pixels.
 RemapCase make_remap_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Makes a case of dense frames.
 RemapCase plain_remap_case(const FrameLayout& layout, const MapParameters& parameters,
                            Content content, std::uint64_t seed);
 

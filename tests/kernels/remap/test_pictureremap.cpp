@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares every byte of PictureRemap's output: on the CPU device with the definition, and on the
-// CUDA device with the CPU device. Also tests which maps and layouts it refuses.
-
 #include "cuda/remap/pictureremap.h"
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/remap/pictureremap_case.h"
@@ -31,12 +27,11 @@ std::vector<PictureRemapCase> dense(const Extreme<PictureMapParameters>& extreme
 
 CUDAVISION_TABLE_CASES(PictureRemapExtremes, extremes, dense);
 
-/// Turns a layout of bytes into one of words.
 FrameLayout in_words(FrameLayout layout, int bits, int shift) {
   layout.bits = bits;
   layout.shift = shift;
   for (int p = 0; p < layout.plane_count; ++p)
-    layout.planes[static_cast<std::size_t>(p)].row_bytes *= 2;
+    layout.planes[p].row_bytes *= 2;
   return layout;
 }
 
@@ -59,8 +54,7 @@ const WholePixels whole_pixels[] = {
     {"PackedPairs", "YUY2", 8, 0},    {"PackedWordPairs", "UYVY", 10, 6},
 };
 
-/// Rows that end at and next to segments, and planes whose alignment suffices for pixels of all
-/// sizes, of up to 4 bytes, of 2 bytes, and of no more than one byte.
+/// Rows around segment ends, and planes aligned for pixels of all sizes, 2 bytes, or 1.
 std::vector<PictureRemapCase> cases_of(const WholePixels& pixels) {
   std::vector<PictureRemapCase> cases;
   for (const int width : {1, 2, 127, 128, 130, 640})
@@ -69,7 +63,6 @@ std::vector<PictureRemapCase> cases_of(const WholePixels& pixels) {
       if (pixels.bits > 8)
         layout = in_words(layout, pixels.bits, pixels.shift);
       const std::uint64_t number = cases.size() + 1;
-      // Some segments meet no edge.
       const MapKind kind = number % 2 == 0 ? MapKind::lens : MapKind::scattered;
       PictureRemapCase test =
           plain_case<PictureRemapCase>(layout, {kind, number, 3}, Content::random, number);
@@ -82,8 +75,7 @@ std::vector<PictureRemapCase> cases_of(const WholePixels& pixels) {
           const std::size_t pitch =
               (static_cast<std::size_t>(layout.planes[p].row_bytes) + 15) / 8 * 8 + odd;
           placement->planes[p] = {placement->bytes + odd, static_cast<std::ptrdiff_t>(pitch)};
-          placement->bytes +=
-              (pitch * static_cast<std::size_t>(layout.planes[p].rows) + odd + 31) / 16 * 16;
+          placement->bytes += (pitch * layout.planes[p].rows + odd + 31) / 16 * 16;
         }
       }
       cases.push_back(test);
@@ -93,28 +85,24 @@ std::vector<PictureRemapCase> cases_of(const WholePixels& pixels) {
 
 CUDAVISION_TABLE_CASES(PictureRemapWholePixels, whole_pixels, cases_of);
 
-class PictureRemaps : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, PictureRemaps, both_devices(), device_name);
+CUDAVISION_ON_BOTH_DEVICES(PictureRemaps);
 
 TEST_P(PictureRemaps, RefuseWithWords) {
-  on_device([](Device& device) {
-    const FrameLayout layout = layout_named("NV12", 34, 10);
-    const HostPictureMaps maps(layout, {MapKind::identity, 1, 0});
-    const auto expect_refusal = [&](const FrameLayout& wrong, const remap::PictureMaps& given,
-                                    int black, const char* words) {
-      CUDAVISION_EXPECT_ERROR(remap::PictureRemap(device, wrong, given, black), invalid_argument,
-                              words);
-    };
-    expect_refusal(layout, {maps.full.view(), {}}, 0, "no map for channels of 17×5 samples");
-    expect_refusal(layout, {{}, maps.reduced.view()}, 0, "no map for channels of 34×10 samples");
-    expect_refusal(layout, {maps.full.view(), maps.full.view()}, 0, "must have the same size");
-    expect_refusal(layout_named("NV12", 36, 10), maps.view(), 0, "must have the same size");
-    expect_refusal(layout, maps.view(), -1, "black is -1; it must be 0 to 255");
-    expect_refusal(layout, maps.view(), 256, "black is 256");
-    expect_refusal(gray_layout(32768, 1), maps.view(), 0, "must be 1 to 32767");
-    expect_refusal(gray_layout(0, 1), maps.view(), 0, "width and height");
-  });
+  const FrameLayout layout = layout_named("NV12", 34, 10);
+  const HostPictureMaps maps(layout, {MapKind::identity, 1, 0});
+  const auto expect_refusal = [&](const FrameLayout& wrong, const remap::PictureMaps& given,
+                                  int black, const char* words) {
+    CUDAVISION_EXPECT_ERROR(remap::PictureRemap(device, wrong, given, black), invalid_argument,
+                            words);
+  };
+  expect_refusal(layout, {maps.full.view(), {}}, 0, "no map for channels of 17×5 samples");
+  expect_refusal(layout, {{}, maps.reduced.view()}, 0, "no map for channels of 34×10 samples");
+  expect_refusal(layout, {maps.full.view(), maps.full.view()}, 0, "must have the same size");
+  expect_refusal(layout_named("NV12", 36, 10), maps.view(), 0, "must have the same size");
+  expect_refusal(layout, maps.view(), -1, "black is -1; it must be 0 to 255");
+  expect_refusal(layout, maps.view(), 256, "black is 256");
+  expect_refusal(gray_layout(32768, 1), maps.view(), 0, "must be 1 to 32767");
+  expect_refusal(gray_layout(0, 1), maps.view(), 0, "width and height");
 }
 
 }  // namespace

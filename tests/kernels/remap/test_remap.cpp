@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares every byte of Remap's output: on the CPU device with the definition, and on the CUDA
-// device with the CPU device. Compares the marks of pixels without a source with the definition on
-// both devices.
-
 #include <algorithm>
 
 #include "tests/kernels/common/case_suites.h"
@@ -52,11 +47,9 @@ CUDAVISION_TABLE_CASES(RemapExtremes, extremes, dense);
 
 class RemapUse : public EitherDevice {
  protected:
-  static std::vector<std::uint32_t> words_of(Device& device,
-                                             const View<const std::uint32_t>& view) {
+  std::vector<std::uint32_t> words_of(const View<const std::uint32_t>& view) {
     const int row_bytes = 4 * view.width;
-    std::vector<std::uint32_t> words(static_cast<std::size_t>(view.width) *
-                                     static_cast<std::size_t>(view.height));
+    std::vector<std::uint32_t> words(static_cast<std::size_t>(view.width) * view.height);
     device.download(
         {reinterpret_cast<const std::uint8_t*>(view.data), row_bytes, view.height, view.pitch},
         {reinterpret_cast<std::uint8_t*>(words.data()), row_bytes, view.height, row_bytes});
@@ -64,7 +57,7 @@ class RemapUse : public EitherDevice {
     return words;
   }
 
-  static void expect_outside(Device& device, const RemapCase& test) {
+  void expect_outside(const RemapCase& test) {
     SCOPED_TRACE(describe(test));
     const HostMap host = test.map();
     const Map map = host.view();
@@ -72,14 +65,14 @@ class RemapUse : public EitherDevice {
     const View<const std::uint32_t> outside = remap.outside();
     ASSERT_EQ(outside.width, (host.width + 31) / 32);
     ASSERT_EQ(outside.height, host.height);
-    const std::vector<std::uint32_t> words = words_of(device, outside);
+    const std::vector<std::uint32_t> words = words_of(outside);
     std::vector<std::uint32_t> expected(words.size());
     bool any = false;
     for (int y = 0; y < host.height; ++y)
       for (int x = 0; x < host.width; ++x)
         if (defined_outside(test.layout.width, test.layout.height, map, x, y)) {
           const int word = y * outside.width + x / 32;
-          expected[static_cast<std::size_t>(word)] |= std::uint32_t{1} << x % 32;
+          expected[word] |= std::uint32_t{1} << x % 32;
           any = true;
         }
     ASSERT_TRUE(words == expected);
@@ -90,102 +83,92 @@ class RemapUse : public EitherDevice {
 INSTANTIATE_TEST_SUITE_P(Devices, RemapUse, both_devices(), device_name);
 
 TEST_P(RemapUse, MarksPixelsWithoutASource) {
-  on_device([](Device& device) {
-    for_each_case_number([&](int number) {
-      expect_outside(device, make_remap_case(settings().seed, number, settings().max_pixels / 4));
-    });
+  for_each_case_number([&](int number) {
+    expect_outside(make_remap_case(settings().seed, number, settings().max_pixels / 4));
   });
 }
 
 TEST_P(RemapUse, ReadsMapsWithGapsBetweenTheRows) {
-  on_device([](Device& device) {
-    const RemapCase test = plain_remap_case(layout_named("GRAY8", 301, 203),
-                                            {MapKind::scattered, 5}, Content::random, 3);
-    const HostMap host = test.map();
-    constexpr int gap = 7;
-    std::vector<std::int16_t> places;
-    std::vector<std::uint16_t> fractions;
-    for (int y = 0; y < host.height; ++y) {
-      const Map map = host.view();
-      places.insert(places.end(), map.places.row(y), map.places.row(y) + 2 * host.width);
-      places.insert(places.end(), gap, 0);
-      fractions.insert(fractions.end(), map.fractions.row(y), map.fractions.row(y) + host.width);
-      fractions.insert(fractions.end(), gap, 0);
-    }
-    const Map apart{{places.data(), 2 * host.width, host.height, 2 * (2 * host.width + gap)},
-                    {fractions.data(), host.width, host.height, 2 * (host.width + gap)}};
-    const auto input = input_block(test);
-    const DeviceBlock<std::uint8_t> block(device, input);
-    Remap remap(device, {301, 203, 8}, apart);
-    const SamplePlane out = remap.run({{block.data(), 301, 203, 301}, 301, 8, 0});
-    ASSERT_EQ(out.width, host.width);
-    ASSERT_EQ(out.height(), host.height);
-    ASSERT_EQ(out.bits, 8);
-    ASSERT_EQ(out.shift, 0);
-    std::vector<std::uint8_t> actual(test.out.bytes, poison);
-    device.download(out.rows, frame_in(test.out_layout, test.out, actual.data()).planes[0]);
-    device.finish();
-    EXPECT_EQ(difference(test, defined_output(test, input, poison), actual), "");
-  });
+  const RemapCase test = plain_remap_case(layout_named("GRAY8", 301, 203), {MapKind::scattered, 5},
+                                          Content::random, 3);
+  const HostMap host = test.map();
+  constexpr int gap = 7;
+  std::vector<std::int16_t> places;
+  std::vector<std::uint16_t> fractions;
+  for (int y = 0; y < host.height; ++y) {
+    const Map map = host.view();
+    places.insert(places.end(), map.places.row(y), map.places.row(y) + 2 * host.width);
+    places.insert(places.end(), gap, 0);
+    fractions.insert(fractions.end(), map.fractions.row(y), map.fractions.row(y) + host.width);
+    fractions.insert(fractions.end(), gap, 0);
+  }
+  const Map apart{{places.data(), 2 * host.width, host.height, 2 * (2 * host.width + gap)},
+                  {fractions.data(), host.width, host.height, 2 * (host.width + gap)}};
+  const auto input = input_block(test);
+  const DeviceBlock<std::uint8_t> block(device, input);
+  Remap remap(device, {301, 203, 8}, apart);
+  const SamplePlane out = remap.run({{block.data(), 301, 203, 301}, 301, 8, 0});
+  ASSERT_EQ(out.width, host.width);
+  ASSERT_EQ(out.height(), host.height);
+  ASSERT_EQ(out.bits, 8);
+  ASSERT_EQ(out.shift, 0);
+  std::vector<std::uint8_t> actual(test.out.bytes, poison);
+  device.download(out.rows, frame_in(test.out_layout, test.out, actual.data()).planes[0]);
+  device.finish();
+  EXPECT_EQ(difference(test, defined_output(test, input, poison), actual), "");
 }
 
 TEST_P(RemapUse, RefusesPicturesOfOtherSizesAndDepths) {
-  on_device([](Device& device) {
-    const HostMap host({MapKind::identity, 1}, 33, 9);
-    for (const auto& [width, height] :
-         {std::pair(0, 9), {-1, 9}, {32768, 9}, {33, 0}, {33, -1}, {33, 32768}})
-      CUDAVISION_EXPECT_ERROR(Remap(device, {width, height, 8}, host.view()), invalid_argument,
-                              "width and height must be 1 to 32767");
-    for (const int bits : {-1, 0, 7, 17})
-      CUDAVISION_EXPECT_ERROR(Remap(device, {33, 9, bits}, host.view()), invalid_argument,
-                              "8 to 16 are supported");
-  });
+  const HostMap host({MapKind::identity, 1}, 33, 9);
+  for (const auto& [width, height] :
+       {std::pair(0, 9), {-1, 9}, {32768, 9}, {33, 0}, {33, -1}, {33, 32768}})
+    CUDAVISION_EXPECT_ERROR(Remap(device, {width, height, 8}, host.view()), invalid_argument,
+                            "width and height must be 1 to 32767");
+  for (const int bits : {-1, 0, 7, 17})
+    CUDAVISION_EXPECT_ERROR(Remap(device, {33, 9, bits}, host.view()), invalid_argument,
+                            "8 to 16 are supported");
 }
 
 TEST_P(RemapUse, RefusesMapsWhoseMatricesDiffer) {
-  on_device([](Device& device) {
-    const HostMap host({MapKind::identity, 1}, 33, 9);
-    const auto expect_refusal = [&](const char* words, const std::function<void(Map&)>& spoil) {
-      Map map = host.view();
-      spoil(map);
-      CUDAVISION_EXPECT_ERROR(Remap(device, {33, 9, 8}, map), invalid_argument, words);
-    };
-    expect_refusal("the map lacks", [](Map& map) { map.places.data = nullptr; });
-    expect_refusal("the map lacks", [](Map& map) { map.fractions.data = nullptr; });
-    expect_refusal("must be 1 to 65535", [](Map& map) { map.fractions.width = 0; });
-    expect_refusal("must be 1 to 65535", [](Map& map) { map.fractions.width = 65536; });
-    expect_refusal("must be 1 to 65535", [](Map& map) { map.fractions.height = -1; });
-    expect_refusal("must be 1 to 65535", [](Map& map) { map.fractions.height = 65536; });
-    expect_refusal("each pixel needs two", [](Map& map) { map.places.width -= 1; });
-    expect_refusal("each pixel needs two", [](Map& map) { map.places.width = 33; });
-    expect_refusal("each pixel needs two", [](Map& map) { map.places.height += 1; });
-  });
+  const HostMap host({MapKind::identity, 1}, 33, 9);
+  const auto expect_refusal = [&](const char* words, const std::function<void(Map&)>& spoil) {
+    Map map = host.view();
+    spoil(map);
+    CUDAVISION_EXPECT_ERROR(Remap(device, {33, 9, 8}, map), invalid_argument, words);
+  };
+  expect_refusal("the map lacks", [](Map& map) { map.places.data = nullptr; });
+  expect_refusal("the map lacks", [](Map& map) { map.fractions.data = nullptr; });
+  expect_refusal("must be 1 to 65535", [](Map& map) { map.fractions.width = 0; });
+  expect_refusal("must be 1 to 65535", [](Map& map) { map.fractions.width = 65536; });
+  expect_refusal("must be 1 to 65535", [](Map& map) { map.fractions.height = -1; });
+  expect_refusal("must be 1 to 65535", [](Map& map) { map.fractions.height = 65536; });
+  expect_refusal("each pixel needs two", [](Map& map) { map.places.width -= 1; });
+  expect_refusal("each pixel needs two", [](Map& map) { map.places.width = 33; });
+  expect_refusal("each pixel needs two", [](Map& map) { map.places.height += 1; });
 }
 
 TEST_P(RemapUse, RefusesInputsOfAnotherShape) {
-  on_device([](Device& device) {
-    const HostMap host({MapKind::identity, 1}, 33, 9);
-    const DeviceBlock<std::uint8_t> block(device, std::vector<std::uint8_t>(std::size_t{66} * 9));
-    Remap remap(device, {33, 9, 10}, host.view());
-    const auto expect_refusal = [&](const std::function<void(SamplePlane&)>& spoil) {
-      SamplePlane plane{{block.data(), 66, 9, 66}, 33, 10, 6};
-      spoil(plane);
-      CUDAVISION_EXPECT_ERROR(remap.run(plane), invalid_argument,
-                              "the input must have 9 rows of 33 samples of 10 bits");
-    };
-    expect_refusal([](SamplePlane& plane) { plane.rows.data = nullptr; });
-    expect_refusal([](SamplePlane& plane) { plane.rows.width = 33; });
-    expect_refusal([](SamplePlane& plane) { plane.rows.height = 8; });
-    expect_refusal([](SamplePlane& plane) { plane.width = 32; });
-    expect_refusal([](SamplePlane& plane) { plane.bits = 12; });
-    expect_refusal([](SamplePlane& plane) { plane.shift = 7; });
-    expect_refusal([](SamplePlane& plane) { plane.shift = -1; });
-    for (const std::ptrdiff_t pitch : {std::ptrdiff_t{1} << 31, -(std::ptrdiff_t{1} << 31) - 1})
-      CUDAVISION_EXPECT_ERROR(remap.run({{block.data(), 66, 9, pitch}, 33, 10, 6}),
-                              invalid_argument, "less than 2 GiB");
-    remap.run({{block.data(), 66, 9, 66}, 33, 10, 6});
-    device.finish();
-  });
+  const HostMap host({MapKind::identity, 1}, 33, 9);
+  const DeviceBlock<std::uint8_t> block(device, std::vector<std::uint8_t>(std::size_t{66} * 9));
+  Remap remap(device, {33, 9, 10}, host.view());
+  const auto expect_refusal = [&](const std::function<void(SamplePlane&)>& spoil) {
+    SamplePlane plane{{block.data(), 66, 9, 66}, 33, 10, 6};
+    spoil(plane);
+    CUDAVISION_EXPECT_ERROR(remap.run(plane), invalid_argument,
+                            "the input must have 9 rows of 33 samples of 10 bits");
+  };
+  expect_refusal([](SamplePlane& plane) { plane.rows.data = nullptr; });
+  expect_refusal([](SamplePlane& plane) { plane.rows.width = 33; });
+  expect_refusal([](SamplePlane& plane) { plane.rows.height = 8; });
+  expect_refusal([](SamplePlane& plane) { plane.width = 32; });
+  expect_refusal([](SamplePlane& plane) { plane.bits = 12; });
+  expect_refusal([](SamplePlane& plane) { plane.shift = 7; });
+  expect_refusal([](SamplePlane& plane) { plane.shift = -1; });
+  for (const std::ptrdiff_t pitch : {std::ptrdiff_t{1} << 31, -(std::ptrdiff_t{1} << 31) - 1})
+    CUDAVISION_EXPECT_ERROR(remap.run({{block.data(), 66, 9, pitch}, 33, 10, 6}), invalid_argument,
+                            "less than 2 GiB");
+  remap.run({{block.data(), 66, 9, 66}, 33, 10, 6});
+  device.finish();
 }
 
 }  // namespace

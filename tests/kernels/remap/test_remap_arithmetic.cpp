@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares the interpolation of whole pixels with that of their samples, one at a time.
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +14,6 @@ using remap::PixelKind;
 using remap::PixelWords;
 using remap::Place;
 
-/// How the samples of a pixel lie in its words.
 struct SampleBits {
   int count, bits, shift;
   int word_bits;  ///< of a sample

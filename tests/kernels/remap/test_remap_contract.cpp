@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the contract of all operations for Remap, of the luminance of frames, and for
-// PictureRemap.
-
 #include "tests/kernels/contract/contract.h"
 #include "tests/kernels/remap/pictureremap_case.h"
 #include "tests/kernels/remap/remap_case.h"
@@ -34,7 +30,6 @@ struct RemapContract : ContractTraits<RemapCase> {
     for (const char* layout : {"GRAY8", "GRAY16", "P010", "RGBx"}) {
       for (const MapKind kind : {MapKind::lens, MapKind::scattered})
         cases.push_back(dense(layout, width, height, {kind, 2}));
-      // A picture so large that the map takes the wide offsets.
       cases.push_back(dense(layout, 3000, 50, {MapKind::scattered, 3, width, height}));
     }
     return cases;

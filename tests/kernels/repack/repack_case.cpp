@@ -20,19 +20,18 @@ FrameLayout empty(int width, int height, int bits, int shift) {
 
 void add_channel(FrameLayout& layout, Role role, int plane, int offset, int step,
                  int subsampling = 1) {
-  layout.channels[static_cast<std::size_t>(layout.channel_count++)] = {
-      role,
-      plane,
-      offset,
-      step,
-      (layout.width + subsampling - 1) / subsampling,
-      (layout.height + subsampling - 1) / subsampling,
-      subsampling,
-      subsampling};
+  layout.channels[layout.channel_count++] = {role,
+                                             plane,
+                                             offset,
+                                             step,
+                                             (layout.width + subsampling - 1) / subsampling,
+                                             (layout.height + subsampling - 1) / subsampling,
+                                             subsampling,
+                                             subsampling};
 }
 
 int add_plane(FrameLayout& layout, int row_words, int rows) {
-  layout.planes[static_cast<std::size_t>(layout.plane_count)] = {2 * row_words, rows};
+  layout.planes[layout.plane_count] = {2 * row_words, rows};
   return layout.plane_count++;
 }
 
@@ -64,7 +63,7 @@ StoredLayout swapped_planar_420(int width, int height) {
   StoredLayout storage{empty(width, height, 10, 0), Words::swapped, {}, {}};
   for (int c = 0; c < 3; ++c) {
     add_channel(storage.frame, luma_and_chroma[c], c, 0, 1, c == 0 ? 1 : 2);
-    const Channel& channel = storage.frame.channels[static_cast<std::size_t>(c)];
+    const Channel& channel = storage.frame.channels[c];
     add_plane(storage.frame, channel.width, channel.height);
   }
   return storage;
@@ -100,7 +99,7 @@ StoredLayout swapped_packed_422(int width, int height) {
   add_plane(storage.frame, 4 * pairs, height);
   for (int c = 0; c < 3; ++c) {
     add_channel(storage.frame, luma_and_chroma[c], 0, c, c == 0 ? 2 : 4);
-    Channel& channel = storage.frame.channels[static_cast<std::size_t>(c)];
+    Channel& channel = storage.frame.channels[c];
     if (c > 0) {
       channel.offset = 2 * c - 1;
       channel.width = pairs;
@@ -127,7 +126,6 @@ const char* name(UnpackedForm form) {
   return names[static_cast<int>(form)];
 }
 
-/// Sets the layouts of both frames.
 void set_layouts(RepackCase& test, int width, int height) {
   const StoredLayout storage = storage_named(test.parameters.storage, width, height);
   const FrameLayout unpacked = unpacked_layout(storage, test.parameters.form);
@@ -217,7 +215,7 @@ RepackCase make_repack_case(std::uint64_t seed, int number, int max_pixels) {
   Random random = random_of_case(seed, number);
   RepackCase test;
   test.title = "random case " + std::to_string(number);
-  test.parameters = all_conversions()[static_cast<std::size_t>(number) % all_conversions().size()];
+  test.parameters = all_conversions()[number % all_conversions().size()];
   const auto [width, height] = random_picture_size(random, max_pixels);
   set_layouts(test, width, height);
   draw_placements(test, random);

@@ -10,20 +10,17 @@
 
 namespace cudavision::test {
 
-/// A storage for pictures of any size.
 struct StorageKind {
   std::string name;
   repack::StoredLayout (*make)(int width, int height);
 };
 
-/// The storages of video formats, named after the formats, and some that no format has but that the
-/// contract allows.
+/// The storages of video formats, by name, and some that only the contract allows.
 const std::vector<StorageKind>& storage_kinds();
 
 /// Storages that no format has. No random case has one.
 const std::vector<StorageKind>& unusual_storage_kinds();
 
-/// Returns the storage with the given name. Throws if there is none.
 repack::StoredLayout storage_named(const std::string& name, int width, int height);
 
 struct RepackParameters {
@@ -34,13 +31,10 @@ struct RepackParameters {
   bool operator==(const RepackParameters&) const = default;
 };
 
-/// Every conversion of these storage kinds.
 std::vector<RepackParameters> conversions_of(const std::vector<StorageKind>& kinds);
 
-/// Every conversion of storage_kinds().
 const std::vector<RepackParameters>& all_conversions();
 
-/// Converts frames one way.
 class FrameRepack {
  public:
   FrameRepack(Device& device, const repack::StoredLayout& storage,
@@ -70,7 +64,6 @@ struct RepackCase : FilterCase<RepackCase, FrameRepack, RepackParameters> {
 
 RepackCase make_repack_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Makes a case of dense frames.
 RepackCase plain_repack_case(int width, int height, const RepackParameters& parameters,
                              Content content, std::uint64_t seed);
 

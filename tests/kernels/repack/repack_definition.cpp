@@ -22,7 +22,6 @@ int scaled(int value, int largest, int new_largest) {
   return static_cast<int>((std::int64_t{value} * new_largest + largest / 2) / largest);
 }
 
-/// Reads and writes the samples of a stored frame.
 template <class Byte>
 class Stored {
  public:
@@ -63,9 +62,7 @@ class Stored {
   }
 
   int luminance(int x, int y) const {
-    const auto sample_of = [&](Role role) {
-      return sample(static_cast<std::size_t>(storage_.frame.find(role)), x, y);
-    };
+    const auto sample_of = [&](Role role) { return sample(storage_.frame.find(role), x, y); };
     if (storage_.frame.find(Role::luma) >= 0)
       return sample_of(Role::luma);
     return (299 * sample_of(Role::red) + 587 * sample_of(Role::green) +
@@ -77,7 +74,7 @@ class Stored {
   Byte* address(std::size_t c, int x, int y) const {
     const Channel& channel = storage_.frame.channels[c];
     const std::ptrdiff_t bytes = storage_.words == Words::packed ? 4 : 2;
-    return frame_.planes[static_cast<std::size_t>(channel.plane)].row(y) +
+    return frame_.planes[channel.plane].row(y) +
            bytes * (channel.offset + std::ptrdiff_t{channel.step} * x);
   }
 
@@ -94,13 +91,11 @@ void put_word(const View<std::uint8_t>& plane, int x, int y, int value) {
   plane.row(y)[2 * std::ptrdiff_t{x} + 1] = static_cast<std::uint8_t>(value / 256);
 }
 
-/// Returns true if the unpacked frame is the luminance, with or without the stored planes.
 bool begins_with_luminance(const StoredLayout& storage, UnpackedForm form) {
   return form == UnpackedForm::luminance ||
          (form == UnpackedForm::adjustable_luminance && is_rgb(storage.frame));
 }
 
-/// Calls visit(c, x, y) for every sample of every channel.
 template <class Visit>
 void for_samples(const FrameLayout& layout, const Visit& visit) {
   for (std::size_t c = 0; c < static_cast<std::size_t>(layout.channel_count); ++c)

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares every byte of repacked frames: on the CPU device with the definition, and on the CUDA
-// device with the CPU device.
-
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/repack/repack_case.h"
 
@@ -16,8 +12,6 @@ using repack::Words;
 
 CUDAVISION_RANDOM_CASES(RepackCases, make_repack_case);
 
-/// Rows that lie at multiples of 16 bytes, as GStreamer's pools have them, and end within a
-/// thread's pixels, with them, and after them.
 struct AlignedRows : Named {
   int width, height;
 };
@@ -58,11 +52,8 @@ std::vector<RepackCase> cases_in(const AlignedRows& rows) {
 
 CUDAVISION_TABLE_CASES(RepackAlignedRows, aligned_rows, cases_in);
 
-class RepackUse : public EitherDevice {};
+CUDAVISION_ON_BOTH_DEVICES(RepackUse);
 
-INSTANTIATE_TEST_SUITE_P(Devices, RepackUse, both_devices(), device_name);
-
-/// A storage, and words that the error must contain.
 struct Refusal {
   const char* words;
   std::function<void(StoredLayout&)> spoil;
@@ -96,26 +87,22 @@ TEST_P(RepackUse, RefusesStoragesWithWords) {
          }}}},
       {"GBR_10", {{"read such frames themselves", [](StoredLayout&) {}}}},
   };
-  on_device([&](Device& device) {
-    for (const auto& [name, list] : refusals)
-      for (const Refusal& refusal : list) {
-        StoredLayout storage = storage_named(name, 34, 10);
-        refusal.spoil(storage);
-        CUDAVISION_EXPECT_ERROR(Repack(device, storage, UnpackedForm::channels), invalid_argument,
-                                refusal.words);
-      }
-  });
+  for (const auto& [name, list] : refusals)
+    for (const Refusal& refusal : list) {
+      StoredLayout storage = storage_named(name, 34, 10);
+      refusal.spoil(storage);
+      CUDAVISION_EXPECT_ERROR(Repack(device, storage, UnpackedForm::channels), invalid_argument,
+                              refusal.words);
+    }
 }
 
 TEST_P(RepackUse, RefusesToPackLuminanceAlone) {
-  on_device([](Device& device) {
-    const RepackCase test =
-        plain_repack_case(33, 9, {"GBR_10", UnpackedForm::luminance, false}, Content::random, 1);
-    CaseFrames<RepackCase> frames(device, test);
-    Repack repack(device, test.storage(), UnpackedForm::luminance);
-    CUDAVISION_EXPECT_ERROR(repack.pack(frames.in, frames.out), invalid_argument,
-                            "luminance alone cannot be packed");
-  });
+  const RepackCase test =
+      plain_repack_case(33, 9, {"GBR_10", UnpackedForm::luminance, false}, Content::random, 1);
+  CaseFrames<RepackCase> frames(device, test);
+  Repack repack(device, test.storage(), UnpackedForm::luminance);
+  CUDAVISION_EXPECT_ERROR(repack.pack(frames.in, frames.out), invalid_argument,
+                          "luminance alone cannot be packed");
 }
 
 /// A frame that operations read themselves keeps its layout.

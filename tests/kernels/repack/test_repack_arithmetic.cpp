@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares the functions that both backends of repack are made of with plain forms.
-
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 #include "tests/kernels/scenecut/scenecut_definition.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 #include <utility>
 

@@ -7,7 +7,6 @@
 
 namespace cudavision::test {
 
-/// A second implementation of scenecut::AreaMeans, which shares no code with the one under test.
 class DefinedAreas {
  public:
   /// Returns the change from the frame before, in 65536ths.

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares scenecut::AreaMeans, frame after frame, on the CPU device with the definition and on the
-// CUDA device with the CPU device. Besides, what is a cut and what is none must be told apart.
-
+// Compares scenecut::AreaMeans with the definition, and tests what counts as a cut.
 #include <algorithm>
 #include <cmath>
 #include <random>
 
 #include "cuda/scenecut/scenecut.h"
+#include "tests/kernels/common/allocations/no_allocations.h"
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/common/layout_refusals.h"
-#include "tests/kernels/common/no_allocations.h"
 #include "tests/kernels/scenecut/scenecut_definition.h"
 
 namespace cudavision::test {
@@ -22,7 +19,6 @@ struct AreaCase : FrameCase {
   std::vector<std::vector<std::uint8_t>> frames;
 };
 
-/// Frames of one layout, in which the differences of some are near the limits.
 AreaCase make_area_case(std::uint64_t seed, int number, int max_pixels) {
   Random random = random_of_case(seed, number);
   const LayoutKind& kind = layout_kind_of_case(number);
@@ -116,8 +112,7 @@ struct Scene {
 
 class AreaUse : public EitherDevice {
  protected:
-  /// Returns whether the second picture is another scene.
-  static bool is_cut(Device& device, const Scene& first, const Scene& second) {
+  bool is_cut(const Scene& first, const Scene& second) {
     AreaMeans areas(device, gray_layout(first.width, first.height));
     for (const Scene& scene : {first, second}) {
       const DeviceBlock<std::uint8_t> block(device, scene.picture());
@@ -133,66 +128,58 @@ class AreaUse : public EitherDevice {
 INSTANTIATE_TEST_SUITE_P(Devices, AreaUse, both_devices(), device_name);
 
 TEST_P(AreaUse, OtherScenesAreCuts) {
-  on_device([](Device& device) {
-    Scene mirrored, other;
-    mirrored.mirrored = true;
-    other.phase = 1;
-    EXPECT_TRUE(is_cut(device, {}, mirrored));
-    EXPECT_TRUE(is_cut(device, {}, other));
-    EXPECT_TRUE(is_cut(device, mirrored, other));
-  });
+  Scene mirrored, other;
+  mirrored.mirrored = true;
+  other.phase = 1;
+  EXPECT_TRUE(is_cut({}, mirrored));
+  EXPECT_TRUE(is_cut({}, other));
+  EXPECT_TRUE(is_cut(mirrored, other));
 }
 
 TEST_P(AreaUse, LightNoiseAndMotionAreNoCuts) {
-  on_device([](Device& device) {
-    const auto expect_none = [&](const char* what, const Scene& first, const Scene& second) {
-      EXPECT_FALSE(is_cut(device, first, second)) << what;
-      EXPECT_FALSE(is_cut(device, second, first)) << what;
-    };
-    Scene scene;
-    scene.offset = 90;
-    expect_none("an offset", {}, scene);
-    scene = {};
-    scene.gain = 2;
-    expect_none("a gain", {}, scene);
-    scene = {};
-    scene.left = 5;
-    expect_none("motion", {}, scene);
-    scene = {};
-    scene.noise = 40;
-    Scene noisy = scene;
-    noisy.seed = 2;
-    expect_none("noise", scene, noisy);
-    scene.gain = noisy.gain = 0;
-    scene.offset = noisy.offset = 128;
-    expect_none("noise of a grey surface", scene, noisy);
-  });
+  const auto expect_none = [&](const char* what, const Scene& first, const Scene& second) {
+    EXPECT_FALSE(is_cut(first, second)) << what;
+    EXPECT_FALSE(is_cut(second, first)) << what;
+  };
+  Scene scene;
+  scene.offset = 90;
+  expect_none("an offset", {}, scene);
+  scene = {};
+  scene.gain = 2;
+  expect_none("a gain", {}, scene);
+  scene = {};
+  scene.left = 5;
+  expect_none("motion", {}, scene);
+  scene = {};
+  scene.noise = 40;
+  Scene noisy = scene;
+  noisy.seed = 2;
+  expect_none("noise", scene, noisy);
+  scene.gain = noisy.gain = 0;
+  scene.offset = noisy.offset = 128;
+  expect_none("noise of a grey surface", scene, noisy);
 }
 
 TEST_P(AreaUse, RefusesWithWords) {
-  on_device([](Device& device) {
-    for (const LayoutRefusal& refusal : common_layout_refusals()) {
-      FrameLayout layout = gray_layout(64, 48);
-      refusal.spoil(layout);
-      CUDAVISION_EXPECT_ERROR(AreaMeans(device, layout), invalid_argument, refusal.words);
-    }
+  for (const LayoutRefusal& refusal : common_layout_refusals()) {
     FrameLayout layout = gray_layout(64, 48);
-    layout.channels[0].role = Role::chroma;
-    CUDAVISION_EXPECT_ERROR(AreaMeans(device, layout), invalid_argument, "luma");
-    AreaMeans areas(device, gray_layout(64, 48));
-    CUDAVISION_EXPECT_ERROR(areas.run({}), invalid_argument, "input");
-  });
+    refusal.spoil(layout);
+    CUDAVISION_EXPECT_ERROR(AreaMeans(device, layout), invalid_argument, refusal.words);
+  }
+  FrameLayout layout = gray_layout(64, 48);
+  layout.channels[0].role = Role::chroma;
+  CUDAVISION_EXPECT_ERROR(AreaMeans(device, layout), invalid_argument, "luma");
+  AreaMeans areas(device, gray_layout(64, 48));
+  CUDAVISION_EXPECT_ERROR(areas.run({}), invalid_argument, "input");
 }
 
 TEST_P(AreaUse, AllocatesNothingAfterConstruction) {
-  on_device([](Device& inner) {
-    WatchedDevice device(inner);
-    AreaMeans areas(device, gray_layout(320, 240));
-    const DeviceBlock<std::uint8_t> block(inner, Scene().picture());
-    ConstFrame in;
-    in.planes[0] = {block.data(), 320, 240, 320};
-    expect_no_allocations(device, 1, [&](int) { areas.run(in); });
-  });
+  WatchedDevice device(this->device);
+  AreaMeans areas(device, gray_layout(320, 240));
+  const DeviceBlock<std::uint8_t> block(this->device, Scene().picture());
+  ConstFrame in;
+  in.planes[0] = {block.data(), 320, 240, 320};
+  expect_no_allocations(device, 1, [&](int) { areas.run(in); });
 }
 
 }  // namespace

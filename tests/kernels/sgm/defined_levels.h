@@ -35,7 +35,6 @@ class DefinedLevels {
   void set(const Look& look) { look_ = look; }
   void restart() { smooth_.reset(); }
 
-  /// Returns the levels of a frame, `seconds` after the last one.
   std::vector<int> levels(const std::vector<std::uint16_t>& numbers, double seconds) {
     const Ends ends = ends_for(numbers, seconds);
     std::vector<int> levels;
@@ -59,7 +58,6 @@ class DefinedLevels {
                                     : static_cast<std::int16_t>(number);
   }
 
-  /// Returns the numbers that an automatic range counts.
   Ends numbers_counted() const {
     if (is(Quantity::confidence))
       return {1, 255};

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares the removal of speckles with cv::filterSpeckles, points with cv::reprojectImageTo3D, and
-// the accuracy on real pairs with that of cv::StereoSGBM and of libSGM. This is a separate program,
-// so that the other tests need no OpenCV. test_sgm_pairs.cpp compares whole maps with libSGM.
-
+// Compares speckles with cv::filterSpeckles, points with cv::reprojectImageTo3D, and the accuracy
+// on real pairs with cv::StereoSGBM and libSGM.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,8 +13,8 @@
 
 #include "cuda/sgm/points/points.h"
 #include "tests/kernels/common/gtest_support.h"
-#include "tests/kernels/sgm/sgm_stage_case.h"
-#include "tests/kernels/sgm/stereo_pairs.h"
+#include "tests/kernels/sgm/pairs/stereo_pairs.h"
+#include "tests/kernels/sgm/stages/sgm_stage_case.h"
 
 namespace cudavision::test {
 namespace {
@@ -46,7 +43,6 @@ TEST(OracleSpeckles, AreThoseOfOpencv) {
   EXPECT_GT(kept, 0);
 }
 
-/// The distance of two numbers in units of the last place.
 int places_between(float a, float b) {
   std::int32_t bits[2];
   std::memcpy(&bits[0], &a, 4);
@@ -84,7 +80,7 @@ TEST(OraclePoints, AreThoseOfOpencv) {
     }
     for (int i = 0; i < 4; ++i)
       for (int k = 0; k < 4; ++k)
-        matrix.at<double>(i, k) = q[static_cast<std::size_t>(i)][static_cast<std::size_t>(k)];
+        matrix.at<double>(i, k) = q[i][k];
     cv::reprojectImageTo3D(disparities, theirs, matrix, false, CV_32F);
 
     std::vector<float> ours(map.size() * 3);
@@ -108,8 +104,7 @@ TEST(OraclePoints, AreThoseOfOpencv) {
   EXPECT_GT(equal, points_compared * 0.8);
 }
 
-/// What a camera does to the pictures of a pair. The pictures lie without padding in the blocks,
-/// and have this width.
+/// How cameras change a pair, whose pictures have this width and no padding.
 struct Cameras {
   const char* name;
   void (*spoil)(SgmInput& pair, std::size_t width);
@@ -130,8 +125,7 @@ void brighten_right(SgmInput& pair, std::size_t) {
 }
 
 void lower_right_by_a_row(SgmInput& pair, std::size_t width) {
-  std::copy_backward(pair.right.begin(), pair.right.end() - static_cast<std::ptrdiff_t>(width),
-                     pair.right.end());
+  std::copy_backward(pair.right.begin(), pair.right.end() - width, pair.right.end());
 }
 
 constexpr Cameras as_they_are{"as they are", leave};
@@ -140,7 +134,6 @@ constexpr Cameras worse_cameras[] = {{"noise of 5 levels", add_noise_to_both<5>}
                                      {"the right one brighter", brighten_right},
                                      {"the right one lower by a row", lower_right_by_a_row}};
 
-/// A pair as the cameras of a test see it.
 struct Seen {
   Seen(const Scene& which, const Cameras& cameras)
       : scene(which), left(picture_of(which, "left")), input(input_of(which, case_of(which, {}))) {
@@ -152,7 +145,6 @@ struct Seen {
   SgmInput input;
 };
 
-/// Maps of a pair before and after filling.
 struct Maps {
   Map holed, filled;
 };
@@ -184,9 +176,8 @@ sgm::Parameters parameters_of_libsgm() {
   return parameters;
 }
 
-/// Returns cv::StereoSGBM's map, with the same clean-up. Blocks of 3×3 pixels are its most accurate
-/// on these pairs. It does not match the leftmost columns, as many as there are disparities, so the
-/// pictures get as many more there.
+/// Returns cv::StereoSGBM's map with the same clean-up, in its best setting. The pictures are
+/// padded, as it does not match the leftmost columns.
 Maps opencv_maps(Device& device, const Seen& pair) {
   const int width = pair.left.width, height = pair.left.height;
   SgmInput input = pair.input;

@@ -24,19 +24,16 @@ FrameLayout random_layout_of(int bits, int width, int height, Random& random) {
   }
 }
 
-/// Returns the column of the right picture that a pixel of the left one shows. Blocks of pixels
-/// share a disparity, but one in sixteen pixels shows a column nearby.
+/// Blocks share a disparity, but one in sixteen pixels shows a column nearby.
 int seen_column(const SgmCase& test, int x, int y) {
   const auto block = static_cast<std::uint64_t>(x / 37 + 1000 * (y / 19));
   Random random(mixed_seed(test.content_seed, block));
   const int disparities = std::min(test.parameters.disparities, test.layout.width);
   const int d = test.parameters.minimum + random.between(0, disparities - 1);
-  Random grain(mixed_seed(test.content_seed + 1,
-                          static_cast<std::uint64_t>(x) * 65536 + static_cast<std::uint64_t>(y)));
+  Random grain(mixed_seed(test.content_seed + 1, static_cast<std::uint64_t>(x) * 65536 + y));
   return x - d + (grain.one_in(16) ? grain.between(-9, 9) : 0);
 }
 
-/// Sets the luma or all colours of a pixel to `value`.
 void put_luminance(const FrameLayout& layout, const Frame& frame, int x, int y, int value) {
   for (int c = 0; c < layout.channel_count; ++c) {
     const Channel& channel = layout.channels[c];

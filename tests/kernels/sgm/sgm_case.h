@@ -46,49 +46,40 @@ struct SgmCase {
   FrameLayout confidence_layout() const { return gray_layout(layout.width, layout.height, 8); }
 };
 
-/// Returns the largest volume that a definition may process: so many entries, and fewer where
-/// frames must be small, so that tools that slow kernels down have less to watch.
+/// The largest volume for a definition: `entries`, fewer where frames must be small.
 int max_volume(int entries);
 
-/// Draws a frame size of at most max_pixels pixels, and of fewer if there are many disparities,
-/// because the definition is slow.
+/// Draws a size of at most max_pixels, less with many disparities.
 SgmCase make_sgm_case(std::uint64_t seed, int number, int max_pixels);
 
 /// Likewise with slanted_surfaces, and without compatibility, in which that has no effect.
 SgmCase make_slanted_sgm_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Likewise with noise, mostly with census_gradient. It is never automatic: that depends on the
-/// frames before, as in make_noisy_sgm_sequence().
+/// Likewise with fixed noise, mostly with census_gradient.
 SgmCase make_noisy_sgm_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Makes a case of dense frames of one layout.
 SgmCase plain_sgm_case(const FrameLayout& layout, const sgm::Parameters& parameters,
                        Content content, std::uint64_t seed);
 
-/// Draws valid parameters; every one of them varies but slanted_surfaces and noise, which
-/// are off.
+/// Draws valid parameters; slanted_surfaces and noise are off.
 sgm::Parameters random_sgm_parameters(Random& random);
-/// Likewise, but min-disparity is 0 in half of them.
 sgm::Parameters random_search(Random& random);
 
 /// Switches slanted_surfaces on. Switches compatibility off, in which that has no effect.
 void slant_surfaces(sgm::Parameters& parameters);
 
-/// The defaults, but with 32 disparities, for tests that must be quick, and with noise off, because
-/// its estimate depends on the frames before.
+/// The defaults with 32 disparities, and noise off, which depends on earlier frames.
 sgm::Parameters few_disparities();
 
 /// Returns few_disparities() after a change.
 using Change = std::function<void(sgm::Parameters&)>;
 sgm::Parameters changed(const Change& change);
 
-/// Parameters that together cover every path through the stages.
 std::vector<sgm::Parameters> representative_sgm_parameters();
 
 std::string describe(const sgm::Parameters& parameters);
 std::string describe(const SgmCase& test);
 
-/// The blocks of both pictures, which are surrounded by poison.
 struct SgmInput {
   std::vector<std::uint8_t> left, right;
 
@@ -102,11 +93,10 @@ void put_rows(const std::vector<Number>& numbers, const View<std::uint8_t>& rows
   for (int y = 0; y < rows.height; ++y)
     std::memcpy(rows.row(y),
                 reinterpret_cast<const std::uint8_t*>(numbers.data()) +
-                    static_cast<std::size_t>(y) * static_cast<std::size_t>(rows.width),
+                    static_cast<std::size_t>(y) * rows.width,
                 static_cast<std::size_t>(rows.width));
 }
 
-/// The blocks of both results. `confidence` stays unchanged if the case does not request it.
 struct SgmOutput {
   std::vector<std::uint8_t> disparity, confidence;
 };
@@ -115,13 +105,10 @@ SgmOutput defined_output(const SgmCase& test, const SgmInput& input, std::uint8_
 SgmOutput defined_output(const SgmCase& test, const SgmInput& input, std::uint8_t poison,
                          DefinedHistory& history, const DefinedMasks& masks = {});
 
-/// Describes where the results first differ. Returns an empty string if they are equal.
 std::string difference(const SgmCase& test, const SgmOutput& expected, const SgmOutput& actual);
 
-/// Returns the hash of the rows of both results, without the bytes around them.
 std::string hash(const SgmCase& test, const SgmOutput& output);
 
-/// A pair of pictures in the memory of a device, and memory for the results.
 class SgmFrames {
  public:
   static constexpr std::uint8_t out_poison = 0xcd;
@@ -132,7 +119,6 @@ class SgmFrames {
 
   void run(sgm::SgmStereo& stereo) const { stereo.run(left, right, disparity, confidence); }
 
-  /// Return the whole blocks, including the bytes around the frames.
   SgmInput input() const { return {left_block_.values(), right_block_.values()}; }
   SgmOutput output() const { return {disparity_block_.values(), confidence_block_.values()}; }
 

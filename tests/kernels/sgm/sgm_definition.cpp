@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// The definition of the stages after the matching, which work on maps, and of all together.
 #include "tests/kernels/sgm/sgm_definition.h"
 
 #include <algorithm>
@@ -29,12 +27,10 @@ sgm::TemporalFilter defined_temporal_filter(const sgm::Parameters& parameters) {
           parameters.temporal_persistence};
 }
 
-/// True if the disparities of two neighbouring pixels are known and differ by at most max_step.
 bool joined(const Map& map, std::size_t a, std::size_t b, int max_step) {
   return map[a] != unknown && map[b] != unknown && std::abs(map[a] - map[b]) <= max_step;
 }
 
-/// Returns the pixels every other row and column around (x, y) whose disparity is known.
 std::vector<std::pair<int, int>> known_samples(const StageConfig& config, const Map& map, int x,
                                                int y) {
   std::vector<std::pair<int, int>> samples;
@@ -51,7 +47,6 @@ void apply_mask(const std::vector<bool>* mask, Map& map) {
       map[i] = unknown;
 }
 
-/// Returns the right map, which counts in pixels, refined in sixteenths and rounded to pixels.
 Map refined_right(const StageConfig& config, const Luminances& picture, const Map& map) {
   Map sixteenths = map;
   for (std::uint16_t& number : sixteenths)
@@ -197,7 +192,7 @@ Map defined_filling(const StageConfig& config, const Map& map) {
       while (after < config.width && map[place(config, after, y)] == unknown)
         ++after;
       if (before == x)
-        has_known[static_cast<std::size_t>(y)] = true;
+        has_known[y] = true;
       std::uint16_t& number = result[place(config, x, y)];
       if (before >= 0 && after < config.width)
         number = std::min(map[place(config, before, y)], map[place(config, after, y)]);
@@ -252,7 +247,6 @@ DefinedStereo defined_stereo(const StageConfig& config, const sgm::Parameters& p
   return defined_stereo(config, parameters, left, right, history);
 }
 
-/// Returns the sums of the parameters' noise.
 static std::vector<std::uint16_t> defined_sums_of(const StageConfig& config,
                                                   const sgm::Parameters& parameters,
                                                   const Luminances& left, const Luminances& right,

@@ -8,9 +8,8 @@
 #include "cuda/sgm/picture/disparitypicture.h"
 #include "tests/kernels/scenecut/scenecut_definition.h"
 
-/// A second implementation of Semi-Global Matching as cuda/sgm/backend.h defines it, which works
-/// pixel by pixel. It was written from that text alone. A picture holds its values from left to
-/// right and from top to bottom.
+/// A second implementation of Semi-Global Matching, written from the text of cuda/sgm/backend.h
+/// alone. A picture holds its values row by row.
 namespace cudavision::test {
 
 using Luminances = std::vector<std::uint16_t>;
@@ -42,16 +41,13 @@ Map defined_check(const sgm::StageConfig& config, const Luminances& picture, con
 Map defined_without_speckles(const sgm::StageConfig& config, const Map& map, int size,
                              int max_step);
 
-/// confidence is that of the winners.
 std::vector<std::uint8_t> defined_confidence(const sgm::StageConfig& config, const Map& map,
                                              const std::vector<std::uint8_t>& confidence);
 
-/// Returns the map without the numbers of less confidence. confidence is what defined_confidence()
-/// returns; theirs becomes 0.
+/// Unknown where confidence is less. `confidence` becomes 0 there.
 Map defined_confident(const Map& map, int threshold, std::vector<std::uint8_t>& confidence);
 
-/// The matching under noise. Variances and deviations are in sixteenths of a level.
-/// Returns −1 if the picture does not tell.
+/// The matching under noise, in sixteenths of a level; −1 if the picture is no evidence.
 int defined_noise_variance(const sgm::StageConfig& config, const Luminances& picture);
 
 struct DefinedNoise {
@@ -81,7 +77,6 @@ struct DefinedHistory {
 
 Map defined_filling(const sgm::StageConfig& config, const Map& map);
 
-/// picture is the left luminance.
 Map defined_refinement(const sgm::StageConfig& config, const Luminances& picture, const Map& map);
 
 /// The stages for slanted surfaces.
@@ -90,14 +85,12 @@ Map defined_sharpening(const sgm::StageConfig& config, const Luminances& left,
 Map defined_slope_filling(const sgm::StageConfig& config, const Map& map);
 std::vector<std::uint8_t> defined_confidence_after_filling(
     const Map& map, const std::vector<std::uint8_t>& confidence);
-/// map is `filled` before it was filled.
 Map defined_refinement_of_filled(const sgm::StageConfig& config, const Luminances& picture,
                                  const Map& map, const Map& filled);
 Map defined_smoothing(const sgm::StageConfig& config, const Luminances& picture,
                       const std::vector<std::uint8_t>& confidence, const Map& map);
 
-/// Returns the map after the filter over time, and keeps it in the history. Frames before a new
-/// scene do not count. `measured` is the map before it was filled.
+/// Filters over time and keeps the map in the history. `measured`: the unfilled map.
 Map defined_over_time(const Map& map, const Map& measured, const sgm::TemporalFilter& filter,
                       DefinedHistory& history);
 
@@ -110,8 +103,7 @@ struct DefinedMasks {
   const std::vector<bool>*left = nullptr, *right = nullptr;
 };
 
-/// parameters may have automatic values. Without temporal smoothing and persistence, the history
-/// is neither read nor changed.
+/// Parameters may be automatic. Without temporal ones, the history is not touched.
 struct DefinedStereo {
   Map disparities;
   std::vector<std::uint8_t> confidence;
@@ -119,11 +111,9 @@ struct DefinedStereo {
 DefinedStereo defined_stereo(const sgm::StageConfig& config, const sgm::Parameters& parameters,
                              const Luminances& left, const Luminances& right,
                              DefinedHistory& history, const DefinedMasks& masks = {});
-/// Likewise for the first frame of a sequence.
 DefinedStereo defined_stereo(const sgm::StageConfig& config, const sgm::Parameters& parameters,
                              const Luminances& left, const Luminances& right);
 
-/// Returns the depth that stands for a number of a map in SgmStereo's coding.
 int defined_depth(const sgm::Parameters& parameters, const sgm::PictureParameters& picture,
                   std::uint16_t number);
 

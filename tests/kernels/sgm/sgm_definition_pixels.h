@@ -26,8 +26,7 @@ inline bool inside(const sgm::StageConfig& config, int x, int y) {
 }
 
 inline std::size_t place(const sgm::StageConfig& config, int x, int y) {
-  return static_cast<std::size_t>(y) * static_cast<std::size_t>(config.width) +
-         static_cast<std::size_t>(x);
+  return static_cast<std::size_t>(y) * config.width + x;
 }
 
 /// The luminance in levels of 8 bits. Beyond its edges, a picture shows its outermost pixels.
@@ -37,8 +36,7 @@ inline int level_at(const sgm::StageConfig& config, const Luminances& picture, i
          (config.bits - 8);
 }
 
-/// Returns the feature census_gradient of the samples at(dx, dy), which have `unit` steps for each
-/// level. exceeds(sum, sample) compares the mean, sum div 16, with a sample.
+/// census_gradient of at(dx, dy) in `unit` steps per level; exceeds() compares sum div 16.
 template <class At, class Exceeds>
 std::uint64_t gradient_feature(const At& at, int unit, const Exceeds& exceeds) {
   int sum = 0, sx = 0, sy = 0, dxx = 0;
@@ -69,7 +67,7 @@ std::uint64_t gradient_feature(const At& at, int unit, const Exceeds& exceeds) {
 /// Fills the rows without a known number with the next filled row above, or else below.
 inline void fill_empty_rows(const sgm::StageConfig& config, const std::vector<bool>& has_known,
                             Map& map) {
-  const auto is_empty = [&](int y) { return !has_known[static_cast<std::size_t>(y)]; };
+  const auto is_empty = [&](int y) { return !has_known[y]; };
   for (int y = 0; y < config.height; ++y) {
     int from = y;
     while (from >= 0 && is_empty(from))

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// The definition of the matching: features, sums along paths, and the winners among them.
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdlib>
-#include <utility>
 
 #include "tests/kernels/sgm/sgm_definition.h"
 #include "tests/kernels/sgm/sgm_definition_pixels.h"
@@ -18,8 +15,7 @@ using sgm::StageConfig;
 using sgm::Subpixel;
 
 std::size_t volume_place(const StageConfig& config, int x, int y, int d) {
-  return place(config, x, y) * static_cast<std::size_t>(config.disparities) +
-         static_cast<std::size_t>(d);
+  return place(config, x, y) * config.disparities + d;
 }
 
 std::uint64_t feature(const StageConfig& config, const Luminances& picture, int x, int y) {
@@ -49,7 +45,6 @@ std::uint64_t feature(const StageConfig& config, const Luminances& picture, int 
   return bits;
 }
 
-/// Returns the numbers from 0 to size − 1 in ascending or descending order.
 std::vector<int> in_order(int size, bool forwards) {
   std::vector<int> order;
   for (int i = 0; i < size; ++i)
@@ -57,14 +52,12 @@ std::vector<int> in_order(int size, bool forwards) {
   return order;
 }
 
-/// Returns the step between two luminances in levels of 8 bits.
 int step_of(const StageConfig& config, int a, int b) {
   const int shift = config.bits - 8;
   return config.census == Census::census_gradient ? std::abs((a >> shift) - (b >> shift))
                                                   : std::abs(a - b) >> shift;
 }
 
-/// Computes the costs of the path in direction (dx, dy).
 std::vector<int> path_costs(const StageConfig& config, const Luminances& picture,
                             const std::vector<int>& matching, const sgm::Penalties& penalties,
                             int dx, int dy) {
@@ -123,7 +116,7 @@ sgm::Penalties defined_penalties(const sgm::Parameters& given) {
     int p2 = parameters.p2;
     if (parameters.adaptive_p2 && parameters.compatibility == sgm::Parameters::Compatibility::none)
       p2 = std::max(parameters.p1 + 1, 16 * parameters.p2 / (16 + step));
-    penalties.p2[static_cast<std::size_t>(step)] = static_cast<std::uint8_t>(p2);
+    penalties.p2[step] = static_cast<std::uint8_t>(p2);
   }
   return penalties;
 }

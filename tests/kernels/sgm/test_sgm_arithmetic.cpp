@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares the functions that the kernels and the CPU backend share, in cuda/sgm/arithmetic.h and
-// cuda/sgm/surfaces/arithmetic.h, with plain forms.
-
 #include <algorithm>
 #include <cmath>
 
@@ -91,8 +87,7 @@ TEST(SgmArithmetic, WeightsOfSmoothingAreQuotients) {
   }
 }
 
-/// The parts cover every column of every row once, no more blocks than run at once take the last
-/// turn, and none of them takes longer than a whole row.
+/// The parts cover all once, the last turn has few blocks, no part exceeds a row.
 TEST(RowParts, CoverEveryRowOnce) {
   Random random(settings().seed);
   for (int i = 0; i < 2000; ++i) {

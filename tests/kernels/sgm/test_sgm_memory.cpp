@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests how SgmStereo uses memory: what it says if there is too little, that a small budget does
-// not change results, and that no memory is read before it is written.
-
+// Tests how SgmStereo uses memory: too little, a small budget, and reads before writes.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -30,9 +27,7 @@ SgmCase dense(int width, int height, const Parameters& parameters) {
   return plain_sgm_case(layout_named("GRAY8", width, height), parameters, Content::natural, 5);
 }
 
-class SgmMemory : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, SgmMemory, both_devices(), device_name);
+CUDAVISION_ON_BOTH_DEVICES(SgmMemory);
 
 /// Limits the process to 1 TiB of additional address space, because some hosts grant any amount.
 class AddressLimit {
@@ -42,9 +37,8 @@ class AddressLimit {
     std::uint64_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;
     rlimit now = before_;
-    now.rlim_cur = std::min<rlim_t>(
-        before_.rlim_max,
-        pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) + (std::uint64_t{1} << 40));
+    now.rlim_cur = std::min<rlim_t>(before_.rlim_max,
+                                    pages * sysconf(_SC_PAGESIZE) + (std::uint64_t{1} << 40));
     setrlimit(RLIMIT_AS, &now);
   }
   ~AddressLimit() { setrlimit(RLIMIT_AS, &before_); }
@@ -56,86 +50,77 @@ class AddressLimit {
 };
 
 TEST_P(SgmMemory, TooLittleMemoryIsSaidInBytes) {
-  on_device([](Device& device) {
-    const AddressLimit limit;
-    sgm::Parameters parameters;
-    parameters.disparities = 1024;
-    CUDAVISION_EXPECT_ERROR(
-        SgmStereo(device, gray_layout(65535, 65535), gray_layout(65535, 65535), parameters),
-        out_of_memory, " bytes");
-  });
+  const AddressLimit limit;
+  sgm::Parameters parameters;
+  parameters.disparities = 1024;
+  CUDAVISION_EXPECT_ERROR(
+      SgmStereo(device, gray_layout(65535, 65535), gray_layout(65535, 65535), parameters),
+      out_of_memory, " bytes");
 }
 
 /// A small budget makes CUDA match in bands of rows. The CPU ignores it.
 TEST_P(SgmMemory, BandsGiveTheSameBits) {
-  on_device([](Device& device) {
-    const std::function<void(Parameters&)> changes[] = {
-        [](Parameters& p) { p.disparities = 64; },
-        [](Parameters& p) { p.disparities = 96, p.paths = 8; },
-        [](Parameters& p) { p.disparities = 256, p.paths = 8, p.minimum = -20; },
-        [](Parameters& p) { p.disparities = 128, p.p1 = 60, p.p2 = 120; },
-        [](Parameters& p) { p.census = Census::neighbours_9x7, p.disparities = 96, p.paths = 8; },
-        [](Parameters& p) { p.disparities = 512; },
-        [](Parameters& p) { p.compatibility = Compatibility::libsgm, p.disparities = 64; },
-    };
-    for (const auto& change : changes)
-      for (const double share : {0.7, 0.35}) {
-        Parameters parameters;
-        change(parameters);
-        SgmCase test = dense(150, 193, parameters);
-        const sgm::StageConfig config(test.layout, test.parameters);
-        test.parameters.memory_budget =
-            share * config.paths / 2 * static_cast<double>(config.sums());
-        SCOPED_TRACE(describe(test));
-        Running<SgmCase> running(device, device, test);
-        running.run();
-        device.finish();
-        EXPECT_EQ(running.wrong(), "");
-      }
-  });
+  const std::function<void(Parameters&)> changes[] = {
+      [](Parameters& p) { p.disparities = 64; },
+      [](Parameters& p) { p.disparities = 96, p.paths = 8; },
+      [](Parameters& p) { p.disparities = 256, p.paths = 8, p.minimum = -20; },
+      [](Parameters& p) { p.disparities = 128, p.p1 = 60, p.p2 = 120; },
+      [](Parameters& p) { p.census = Census::neighbours_9x7, p.disparities = 96, p.paths = 8; },
+      [](Parameters& p) { p.disparities = 512; },
+      [](Parameters& p) { p.compatibility = Compatibility::libsgm, p.disparities = 64; },
+  };
+  for (const auto& change : changes)
+    for (const double share : {0.7, 0.35}) {
+      Parameters parameters;
+      change(parameters);
+      SgmCase test = dense(150, 193, parameters);
+      const sgm::StageConfig config(test.layout, test.parameters);
+      test.parameters.memory_budget = share * config.paths / 2 * static_cast<double>(config.sums());
+      SCOPED_TRACE(describe(test));
+      Running<SgmCase> running(device, device, test);
+      running.run();
+      device.finish();
+      EXPECT_EQ(running.wrong(), "");
+    }
 }
 
 TEST_P(SgmMemory, RefusesABudgetThatIsTooSmallWithTheBytes) {
-  on_device([](Device& device) {
-    if (device.kind() == DeviceKind::cpu)
-      return;  // it has no budget
-    for (const int disparities : {64, 512}) {
-      SgmCase test = dense(150, 193, few_disparities());
-      test.parameters.disparities = disparities;
-      test.parameters.memory_budget = 5000;
-      try {
-        sgm::SgmStereo(device, test.layout, test.layout, test.parameters);
-        ADD_FAILURE() << "no error";
-      } catch (const Error& error) {
-        EXPECT_EQ(error.kind(), Error::Kind::out_of_memory);
-        for (const char* words : {"150×193", "bytes", "memory_budget is 5000 bytes"})
-          EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
-      }
+  if (device.kind() == DeviceKind::cpu)
+    return;  // it has no budget
+  for (const int disparities : {64, 512}) {
+    SgmCase test = dense(150, 193, few_disparities());
+    test.parameters.disparities = disparities;
+    test.parameters.memory_budget = 5000;
+    try {
+      sgm::SgmStereo(device, test.layout, test.layout, test.parameters);
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), Error::Kind::out_of_memory);
+      for (const char* words : {"150×193", "bytes", "memory_budget is 5000 bytes"})
+        EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
     }
-  });
+  }
 }
 
 /// No stage reads memory that nothing has written.
 TEST_P(SgmMemory, MemoryIsNotReadBeforeItIsWritten) {
-  on_device([](Device& inner) {
-    std::vector<Parameters> all = representative_sgm_parameters();
-    all.push_back(few_disparities());
-    all.back().paths = 8;
-    all.back().memory_budget = 1e6;  // so that CUDA matches in bands
-    all.push_back(few_disparities());
-    all.back().temporal_alpha = 0.5;
-    all.back().temporal_persistence = 3;
-    for (const Parameters& parameters : all)
-      for (const std::uint8_t filling : {0x00, 0x7f, 0xff}) {
-        const SgmCase test = dense(133, 41, parameters);
-        SCOPED_TRACE(describe(test));
-        WatchedDevice device(inner, filling);
-        Running<SgmCase> running(device, inner, test);
-        running.run();
-        device.finish();
-        EXPECT_EQ(running.wrong(), "");
-      }
-  });
+  std::vector<Parameters> all = representative_sgm_parameters();
+  all.push_back(few_disparities());
+  all.back().paths = 8;
+  all.back().memory_budget = 1e6;  // so that CUDA matches in bands
+  all.push_back(few_disparities());
+  all.back().temporal_alpha = 0.5;
+  all.back().temporal_persistence = 3;
+  for (const Parameters& parameters : all)
+    for (const std::uint8_t filling : {0x00, 0x7f, 0xff}) {
+      const SgmCase test = dense(133, 41, parameters);
+      SCOPED_TRACE(describe(test));
+      WatchedDevice device(this->device, filling);
+      Running<SgmCase> running(device, this->device, test);
+      running.run();
+      device.finish();
+      EXPECT_EQ(running.wrong(), "");
+    }
 }
 
 /// All stages that can follow the matching, at once.

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares every byte of SgmStereo's output: on the CPU device with the definition, and on the CUDA
-// device with the CPU device.
-
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/sgm/sgm_case.h"
 
@@ -17,7 +13,6 @@ CUDAVISION_RANDOM_CASES(SgmCases, make_sgm_case);
 CUDAVISION_RANDOM_CASES(SlantedSgmCases, make_slanted_sgm_case);
 CUDAVISION_RANDOM_CASES(NoisySgmCases, make_noisy_sgm_case);
 
-/// A case's difference from the default parameters.
 using Change = void (*)(Parameters&);
 
 std::vector<SgmCase> case_of(const Extreme<Change>& extreme) {
@@ -28,7 +23,6 @@ std::vector<SgmCase> case_of(const Extreme<Change>& extreme) {
                          extreme.content, 77)};
 }
 
-/// Extreme pictures and parameters.
 const Extreme<Change> extremes[] = {
     // Pictures that are smaller than the window of the census or the median, or than the search.
     {"OnePixel", "GRAY8", 1, 1, Content::random, [](Parameters& p) { p.speckle_size = 0; }},
@@ -98,10 +92,8 @@ const Extreme<Change> extremes[] = {
     // The left-right check at its strictest.
     {"EqualDisparitiesOnly", "GRAY8", 90, 45, Content::natural,
      [](Parameters& p) { p.lr_max_diff = 0; }},
-    // Pictures that are processed in several chunks of columns or bands of rows, and other
-    // settings.
-    // 64, 128 and 256 disparities have kernels of their own. Where 2·P2 + 3·bits is 255, bytes just
-    // hold the sums of 8 paths.
+    // Several chunks of columns or bands of rows. 64, 128 and 256 disparities have own kernels; at
+    // 2·P2 + 3·bits = 255 sums of 8 paths just fit bytes.
     {"EightPathsInBytes", "GRAY8", 211, 75, Content::natural,
      [](Parameters& p) { p.paths = 8, p.disparities = 64; }},
     {"EightPathsInFullBytes", "GRAY8", 97, 46, Content::random,
@@ -128,8 +120,7 @@ const Extreme<Change> extremes[] = {
 
 CUDAVISION_TABLE_CASES(SgmExtremes, extremes, case_of);
 
-/// Pairs for which the definition is too slow. The suites above compare the CPU device with it on
-/// smaller ones.
+/// Pairs for which the definition is too slow.
 const Extreme<Change> large[] = {
     {"Vga", "GRAY8", 640, 480, Content::natural, [](Parameters&) {}},
     {"VgaEightPaths", "GRAY8", 640, 480, Content::natural,

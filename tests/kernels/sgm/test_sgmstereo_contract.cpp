@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the contract of all operations for SgmStereo. Besides, tests which parameters are refused,
-// which are fixed, and which values automatic ones stand for.
-
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -240,87 +236,71 @@ TEST(SgmParameters, AutomaticValuesFollowTheConfig) {
   }
 }
 
-class SgmStereoUse : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, SgmStereoUse, both_devices(), device_name);
+CUDAVISION_ON_BOTH_DEVICES(SgmStereoUse);
 
 TEST_P(SgmStereoUse, RefusesPicturesThatAreNoPair) {
-  on_device([](Device& device) {
-    const auto expect_refusal = [&](const FrameLayout& left, const FrameLayout& right) {
-      CUDAVISION_EXPECT_ERROR(SgmStereo(device, left, right, few_disparities()), invalid_argument,
-                              "must have the same size and depth");
-    };
-    expect_refusal(gray_layout(33, 9), gray_layout(34, 9));
-    expect_refusal(gray_layout(33, 9), gray_layout(33, 10));
-    expect_refusal(gray_layout(33, 9), gray_layout(33, 9, 10));
-    expect_refusal(gray_layout(33, 9, 12), gray_layout(33, 9, 16));
-    SgmStereo(device, gray_layout(34, 10, 10), layout_named("P010", 34, 10), few_disparities());
-    SgmStereo(device, layout_named("YUY2", 34, 10), layout_named("RGBA", 34, 10),
-              few_disparities());
-  });
+  const auto expect_refusal = [&](const FrameLayout& left, const FrameLayout& right) {
+    CUDAVISION_EXPECT_ERROR(SgmStereo(device, left, right, few_disparities()), invalid_argument,
+                            "must have the same size and depth");
+  };
+  expect_refusal(gray_layout(33, 9), gray_layout(34, 9));
+  expect_refusal(gray_layout(33, 9), gray_layout(33, 10));
+  expect_refusal(gray_layout(33, 9), gray_layout(33, 9, 10));
+  expect_refusal(gray_layout(33, 9, 12), gray_layout(33, 9, 16));
+  SgmStereo(device, gray_layout(34, 10, 10), layout_named("P010", 34, 10), few_disparities());
+  SgmStereo(device, layout_named("YUY2", 34, 10), layout_named("RGBA", 34, 10), few_disparities());
 }
 
 TEST_P(SgmStereoUse, ConfigCannotChange) {
-  on_device([&](Device& device) {
-    const SgmCase test = SgmContract::dense("GRAY8", 67, 31, few_disparities());
-    SgmStereo stereo = test.make(device, test.parameters);
-    for (const Change& change : config_changes)
-      CUDAVISION_EXPECT_ERROR(stereo.set_parameters(changed(change)), invalid_argument,
-                              "cannot change while frames are being matched");
-    const SgmFrames frames(device, test);
-    frames.run(stereo);
-    device.finish();
-    EXPECT_EQ(difference_from_definition(frames), "");
-  });
+  const SgmCase test = SgmContract::dense("GRAY8", 67, 31, few_disparities());
+  SgmStereo stereo = test.make(device, test.parameters);
+  for (const Change& change : config_changes)
+    CUDAVISION_EXPECT_ERROR(stereo.set_parameters(changed(change)), invalid_argument,
+                            "cannot change while frames are being matched");
+  EXPECT_EQ(difference_after_run(device, test, stereo), "");
 }
 
-/// Frames that differ only in their addresses, contents and outputs share a graph on CUDA; others
-/// get a new one.
+/// On CUDA, frames of the same form share a graph; others get a new one.
 TEST_P(SgmStereoUse, FramesMayDifferFromThoseBefore) {
-  on_device([](Device& device) {
-    Parameters cleaned = few_disparities(), large_penalties = few_disparities();
-    Parameters raw = few_disparities();
-    cleaned.speckle_size = 20;
-    cleaned.fill_holes = true;
-    raw.refine = false;
-    raw.speckle_size = 0;
-    large_penalties.p1 = 60;
-    large_penalties.p2 = 120;
-    SgmStereo stereo(device, gray_layout(133, 31), gray_layout(133, 31), few_disparities());
-    for (const Parameters& parameters : {few_disparities(), cleaned, raw, large_penalties}) {
-      std::vector<std::unique_ptr<SgmFrames>> all;
-      for (int i = 0; i < 6; ++i) {
-        SgmCase test = SgmContract::dense("GRAY8", 133, 31, parameters);
-        test.content_seed += static_cast<std::uint64_t>(i);
-        test.with_confidence = i == 3 || i == 4;
-        all.push_back(std::make_unique<SgmFrames>(device, test));
-      }
-      stereo.set_parameters(parameters);
-      for (const auto& frames : all)
-        frames->run(stereo);
-      device.finish();
-      for (const auto& frames : all)
-        EXPECT_EQ(difference_from_definition(*frames), "") << describe(frames->test);
+  Parameters cleaned = few_disparities(), large_penalties = few_disparities();
+  Parameters raw = few_disparities();
+  cleaned.speckle_size = 20;
+  cleaned.fill_holes = true;
+  raw.refine = false;
+  raw.speckle_size = 0;
+  large_penalties.p1 = 60;
+  large_penalties.p2 = 120;
+  SgmStereo stereo(device, gray_layout(133, 31), gray_layout(133, 31), few_disparities());
+  for (const Parameters& parameters : {few_disparities(), cleaned, raw, large_penalties}) {
+    std::vector<std::unique_ptr<SgmFrames>> all;
+    for (int i = 0; i < 6; ++i) {
+      SgmCase test = SgmContract::dense("GRAY8", 133, 31, parameters);
+      test.content_seed += static_cast<std::uint64_t>(i);
+      test.with_confidence = i == 3 || i == 4;
+      all.push_back(std::make_unique<SgmFrames>(device, test));
     }
-  });
+    stereo.set_parameters(parameters);
+    for (const auto& frames : all)
+      frames->run(stereo);
+    device.finish();
+    for (const auto& frames : all)
+      EXPECT_EQ(difference_from_definition(*frames), "") << describe(frames->test);
+  }
 }
 
-/// Objects for different widths share kernels, and so the kernels' attributes.
 TEST_P(SgmStereoUse, WidthsDoNotDisturbEachOther) {
-  on_device([](Device& device) {
-    for (const int disparities : {64, 128, 256}) {
-      Parameters parameters;
-      parameters.disparities = disparities;
-      const SgmCase wide = SgmContract::dense("GRAY8", 3000, 5, parameters);
-      const SgmCase narrow = SgmContract::dense("GRAY8", 40, 5, parameters);
-      Running<SgmCase> first(device, device, wide), second(device, device, narrow);
-      for (Running<SgmCase>* running : {&first, &second, &first}) {
-        running->run();
-        device.finish();
-        EXPECT_EQ(running->wrong(), "") << disparities << " disparities";
-      }
+  for (const int disparities : {64, 128, 256}) {
+    Parameters parameters;
+    parameters.disparities = disparities;
+    const SgmCase wide = SgmContract::dense("GRAY8", 3000, 5, parameters);
+    const SgmCase narrow = SgmContract::dense("GRAY8", 40, 5, parameters);
+    Running<SgmCase> first(device, device, wide), second(device, device, narrow);
+    for (Running<SgmCase>* running : {&first, &second, &first}) {
+      running->run();
+      device.finish();
+      EXPECT_EQ(running->wrong(), "") << disparities << " disparities";
     }
-  });
+  }
 }
 
 /// Returns a text without the names in brackets.
@@ -342,8 +322,7 @@ std::string without_brackets(std::string text) {
   return text;
 }
 
-/// With names in brackets, a sentence is the same but for the brackets, and has no name outside of
-/// them.
+/// Brackets around names change nothing else, and no name is outside of them.
 TEST(SgmParameters, ErrorsNameParametersInTheWordsOfTheUser) {
   const Wording bracketed = [](std::string name) { return "<" + name + ">"; };
   for (const auto& refusal : SgmContract::parameters_refusals()) {

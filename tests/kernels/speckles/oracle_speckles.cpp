@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares Speckles with the components of cv::connectedComponentsWithStats. This is a separate
-// program, so that the other tests need no OpenCV.
-
+// Compares Speckles with the components of cv::connectedComponentsWithStats.
 #include <opencv2/imgproc.hpp>
 
 #include "tests/kernels/common/gtest_support.h"
-#include "tests/kernels/common/opencv_pictures.h"
+#include "tests/kernels/common/pictures/opencv_pictures.h"
 #include "tests/kernels/speckles/speckles_case.h"
 
 namespace cudavision::test {

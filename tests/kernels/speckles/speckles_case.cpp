@@ -16,10 +16,7 @@ SpecklesCase make_speckles_case(std::uint64_t seed, int number, int max_pixels) 
   test.layout = test.out_layout = gray_layout(width, height, random.one_in(2) ? 8 : 16);
   test.parameters.size = random.one_in(9) ? 0 : random.log_uniform(2 * width * height);
   test.parameters.white = random.one_in(2);
-  draw_placements(test, random);
-  draw_content(test, random);
-  test.parameters_later = random.one_in(3);
-  return test;
+  return drawn(test, random);
 }
 
 std::string describe(const SpecklesCase& test) {

@@ -44,7 +44,6 @@ constexpr auto plain_speckles_case = plain_case<SpecklesCase>;
 
 std::string describe(const SpecklesCase& test);
 
-/// Returns the content in black and white, with some gray pixels.
 std::vector<std::uint8_t> input_block(const SpecklesCase& test);
 
 }  // namespace cudavision::test

@@ -14,15 +14,13 @@ void defined_despeckled(const FrameLayout& layout, const speckles::Parameters& p
   copy_rows(layout, from, to);
   const Channel& channel = layout.channels[0];
   const int largest = (1 << layout.bits) - 1, ink = parameters.white ? largest : 0;
-  std::vector<bool> seen(static_cast<std::size_t>(layout.width) *
-                         static_cast<std::size_t>(layout.height));
+  std::vector<bool> seen(static_cast<std::size_t>(layout.width) * layout.height);
   // Returns true the first time that it is called for a pixel of ink.
   const auto is_new = [&](int x, int y) {
     if (x < 0 || y < 0 || x >= layout.width || y >= layout.height ||
         defined_sample(layout, from, channel, x, y) != ink)
       return false;
-    const std::size_t place = static_cast<std::size_t>(y) * static_cast<std::size_t>(layout.width) +
-                              static_cast<std::size_t>(x);
+    const std::size_t place = static_cast<std::size_t>(y) * layout.width + x;
     const bool seen_before = seen[place];
     seen[place] = true;
     return !seen_before;

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares every byte of Speckles' output: on the CPU device with the definition, and on the CUDA
-// device with the CPU device.
-
 #include <tbb/task_arena.h>
 
 #include "tests/kernels/common/case_suites.h"
@@ -35,7 +31,6 @@ const Extreme<Parameters> extremes[] = {
 
 CUDAVISION_TABLE_CASES(SpecklesExtremes, extremes, dense_and_ragged<SpecklesCase>);
 
-/// A map of speckle_maps() as a picture: what is known is ink.
 struct Shape {
   Shape(const NamedMap& one, int width, int height, bool words)
       : name(one.name),
@@ -46,9 +41,7 @@ struct Shape {
     for (int y = 0; y < height; ++y)
       for (int x = 0; x < width; ++x)
         put_sample(test.layout, frame, test.layout.channels[0], x, y,
-                   one.map[static_cast<std::size_t>(y * width + x)] == sgm::unknown
-                       ? (1 << test.layout.bits) - 1
-                       : 0);
+                   one.map[y * width + x] == sgm::unknown ? (1 << test.layout.bits) - 1 : 0);
   }
 
   std::string name;
@@ -56,7 +49,6 @@ struct Shape {
   std::vector<std::uint8_t> block;
 };
 
-/// Compares pictures whose components are hard to tell apart with the definition.
 void expect_shapes(Device& device) {
   Random random(4);
   for (const auto& [width, height] : {std::pair{1, 1},

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the contract of all operations for Speckles.
-
 #include "tests/kernels/contract/contract.h"
 #include "tests/kernels/speckles/speckles_case.h"
 

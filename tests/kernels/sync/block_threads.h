@@ -24,7 +24,6 @@ struct StdAtomics {
   static void wait() { std::this_thread::yield(); }
 };
 
-/// Waits for a random time, so that other threads can overtake this one.
 inline void delay(Random& random) {
   const int turns = random.between(0, 40);
   for (int i = 0; i < turns; ++i)

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the exchange of counts between blocks. Threads stand in for the blocks and std::atomic for
-// their shared memory, so that ThreadSanitizer sees every access.
-
+// Tests the exchange of counts between blocks, with threads for blocks, for ThreadSanitizer.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -80,8 +77,7 @@ TEST(HistogramExchange, EveryBlockSeesTheCompleteSumInEveryLaunch) {
     for (int block = 0; block < blocks; ++block)
       ASSERT_EQ(seen[block], expected) << "launch " << launch << ", block " << block;
 
-    // The next launch does not use the set of counts that this launch used, and clears it. Until
-    // then, its contents must not matter.
+    // The next launch leaves this set idle and clears it, so its contents do not matter.
     const int idle = static_cast<int>(state[0] & 1) ^ 1;
     state[Exchange::arrivals_at(idle)] = static_cast<std::uint32_t>(random.next());
     for (int i = 0; i < Exchange::clearable; ++i)

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the exchange of counts between blocks on the GPU, in kernels built with
-// CUDAVISION_TEST_DELAYS. These wait for a random time before every step, because no sanitizer
-// detects races in device memory.
-
+// Tests the exchange of counts between blocks on the GPU, with CUDAVISION_TEST_DELAYS: no sanitizer
+// detects races in device memory, so kernels wait at random before each step.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -11,17 +8,16 @@
 
 #include "cuda/histequalize/histequalize.h"
 #include "cuda/sync/histogramexchange.h"
+#include "tests/kernels/common/allocations/watched_device.h"
 #include "tests/kernels/common/device_block.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/layouts.h"
 #include "tests/kernels/common/random.h"
-#include "tests/kernels/common/watched_device.h"
 
 namespace cudavision::test {
 namespace {
 
-/// Lets the test use the constants of HistogramExchange, which give the positions of words in its
-/// state.
+/// Gives access to the constants of HistogramExchange: positions of words in its state.
 struct NoAtomics {
   using Word = std::uint32_t;
 };
@@ -72,7 +68,6 @@ class ExchangeOnCard : public testing::Test {
   }
 
  private:
-  /// Fills the set of counts that the next launch clears; its contents must not matter.
   static void poison_idle_set(Device& card, std::uint32_t* state, std::uint8_t value) {
     std::uint32_t parity = 0;
     card.download(bytes_of(state, sizeof parity), bytes_of(&parity, sizeof parity));

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests how blocks count for tables together. Threads stand in for the blocks and std::atomic for
-// the words in device memory, so that ThreadSanitizer sees every access.
-
+// Tests how blocks count for tables together, with threads for blocks, for ThreadSanitizer.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -29,9 +26,8 @@ struct Memory {
   Word arrivals[kTables] = {};
 };
 
-/// Does the work of one block of a launch, with the same steps in the same order as the kernel:
-/// adds `count` to each bin of its table, of which all bins together must count `total`. Returns
-/// the last bin's complete count in the block that arrives last, else 0.
+/// Does a block's work with the kernel's steps. Returns the last bin's complete count in the block
+/// that arrives last, else 0.
 std::uint32_t run_block(Memory& memory, int block, std::uint32_t count, std::uint32_t total,
                         std::uint64_t seed) {
   Random random(seed);
@@ -63,17 +59,16 @@ TEST(TableExchange, OneBlockOfEachTableSeesTheCompleteCounts) {
     std::vector<std::thread> threads;
     for (int block = 0; block < kBlocks; ++block)
       threads.emplace_back([&, block] {
-        counts[static_cast<std::size_t>(block)] =
-            run_block(memory, block, count, count * kContributors * kBins,
-                      settings().seed + launch * 100 + static_cast<std::uint32_t>(block));
+        counts[block] = run_block(memory, block, count, count * kContributors * kBins,
+                                  settings().seed + launch * 100 + block);
       });
     for (std::thread& thread : threads)
       thread.join();
     for (int table = 0; table < kTables; ++table) {
       std::uint32_t sum = 0, makers = 0;
       for (int block = table * kContributors; block < (table + 1) * kContributors; ++block) {
-        sum += counts[static_cast<std::size_t>(block)];
-        makers += counts[static_cast<std::size_t>(block)] != 0;
+        sum += counts[block];
+        makers += counts[block] != 0;
       }
       ASSERT_EQ(makers, 1u) << "launch " << launch << ", table " << table;
       ASSERT_EQ(sum, count * kContributors) << "launch " << launch << ", table " << table;

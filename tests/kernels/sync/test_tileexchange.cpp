@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the exchange of sums between the blocks of an integral image. Threads stand in for the
-// blocks and std::atomic for their shared memory, so that ThreadSanitizer sees every access. Also
-// tests the arithmetic by which a lane of the kernel adds up its pixels.
-
+// Tests the exchange of sums between the blocks of an integral image, with threads for blocks, for
+// ThreadSanitizer. Also tests how a lane adds up its pixels.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -66,13 +63,13 @@ void run_block(const Picture& picture, const TileGrid& grid,
     for (int y = 0; y < grid.tile_height; ++y) {
       Number row = 0;
       for (int x = 0; x < grid.tile_width; ++x)
-        columns[static_cast<std::size_t>(x)] += row += picture.at(x0 + x, y0 + y);
+        columns[x] += row += picture.at(x0 + x, y0 + y);
       delay(random);
       exchange.publish_row(tile_row, tile_column, y, row);
     }
     for (int x = 0; x < grid.tile_width; ++x) {
       delay(random);
-      exchange.publish_columns(tile_row, tile_column, x, columns[static_cast<std::size_t>(x)]);
+      exchange.publish_columns(tile_row, tile_column, x, columns[x]);
     }
     delay(random);
     exchange.publish_tile(tile_row, tile_column, columns.back());
@@ -93,10 +90,9 @@ void run_block(const Picture& picture, const TileGrid& grid,
       left += exchange.template row_left<std::uint64_t, batch>(tile_row, tile_column, y);
       std::uint64_t row = 0;
       for (int x = 0; x < grid.tile_width; ++x) {
-        within[static_cast<std::size_t>(x)] += row += picture.at(x0 + x, y0 + y);
+        within[x] += row += picture.at(x0 + x, y0 + y);
         if (x0 + x < picture.width && y0 + y < picture.height)
-          table[picture.place(x0 + x, y0 + y)] = corner + above[static_cast<std::size_t>(x)] +
-                                                 left + within[static_cast<std::size_t>(x)];
+          table[picture.place(x0 + x, y0 + y)] = corner + above[x] + left + within[x];
       }
     }
   }

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests integral images on the GPU, in kernels built with CUDAVISION_TEST_DELAYS. These wait for a
-// random time before every step of the exchange between blocks. Each multiprocessor runs one block
+// Tests integral images on the GPU with CUDAVISION_TEST_DELAYS. Each multiprocessor runs one block
 // with the smallest tiles, so that most tiles depend on others.
-
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -11,16 +8,15 @@
 
 #include "cuda/integral/integral.h"
 #include "cuda/sync/tileexchange.h"
+#include "tests/kernels/common/allocations/watched_device.h"
 #include "tests/kernels/common/device_block.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/layouts.h"
 #include "tests/kernels/common/random.h"
-#include "tests/kernels/common/watched_device.h"
 
 namespace cudavision::test {
 namespace {
 
-/// Returns the grid of the smallest tiles that the kernels for bytes use.
 TileGrid grid_of(int width, int height) {
   TileGrid grid;
   grid.tile_width = 128;
@@ -32,8 +28,7 @@ TileGrid grid_of(int width, int height) {
 
 class TileExchangeOnCard : public testing::Test {
  protected:
-  /// Makes the table of a gray frame `runs` times and compares each with the CPU's. Before each
-  /// run, overwrites the published words with words that another epoch could have written.
+  /// Makes a frame's table `runs` times after spoiling the published words.
   static void run(int width, int height, int runs) {
     CudaTestDevice card;
     WatchedDevice watched(*card);

@@ -29,16 +29,14 @@ kernels::gaussblur::Parameters blur_parameters(const Blur& how, const FrameLayou
   parameters.sharpen = how.sigma < 0;
   parameters.border = how.edge;
   for (int c = 0; c < layout.channel_count; ++c)
-    parameters.border_values[static_cast<std::size_t>(c)] =
-        color_sample(how.color, how.limited, layout, c);
+    parameters.border_values[c] = color_sample(how.color, how.limited, layout, c);
   parameters.blur_alpha = how.blur_alpha;
   parameters.fields = how.fields;
   parameters.fine = how.fine;
   return parameters;
 }
 
-/// Returns whether the blur leaves an axis of `count` samples unchanged, because the kernel has
-/// only one coefficient.
+/// True if the kernel of an axis of `count` samples has only one coefficient.
 bool axis_is_identity(double sigma, int size, int subsampling, int count, const Blur& how,
                       int bits) {
   if (count == 1 && how.edge != Edge::constant)

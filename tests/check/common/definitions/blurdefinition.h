@@ -8,8 +8,7 @@
 #include "tests/check/common/elementundertest.h"
 #include "tests/check/common/pictures/picture.h"
 
-/// The expected output of cudagaussblur, by the definition of tests/kernels. Nothing here calls the
-/// code under test.
+/// The expected output of cudagaussblur, by the definition of tests/kernels.
 namespace check {
 
 using Edge = cudavision::Border;
@@ -17,7 +16,6 @@ inline constexpr Edge all_edges[] = {Edge::reflect_101, Edge::replicate, Edge::r
                                      Edge::constant};
 const char* nick_of(Edge edge);
 
-/// The properties of cudagaussblur and the relevant parts of the caps.
 struct Blur {
   double sigma = 1.2;
   double sigma_y = 0;
@@ -35,8 +33,7 @@ struct Blur {
   std::string description() const;
 };
 
-/// If the settings change nothing, the result has every byte of the input. Otherwise the components
-/// that are blurred are rewritten and every other byte is copied.
+/// Without a change every byte is the input's, else only blurred components are rewritten.
 Picture blurred(const Picture& picture, const Blur& how);
 
 }  // namespace check

@@ -19,7 +19,7 @@ std::uint16_t color_sample(std::uint32_t argb, bool limited, const cudavision::F
   const long double peak = (1 << layout.bits) - 1, unit = 1 << (layout.bits - 8);
   const long double chroma_span = limited ? 224 * unit : peak;
   const auto sample = [&]() -> long double {
-    switch (layout.channels[static_cast<std::size_t>(channel)].role) {
+    switch (layout.channels[channel].role) {
       case Role::luma:
         return limited ? 16 * unit + 219 * unit * luma : peak * luma;
       case Role::chroma:

@@ -9,11 +9,9 @@
 #include "tests/check/common/pictures/picture.h"
 #include "tests/kernels/noise/noise_definition.h"
 
-/// The expected output of cudadenoise, by the definitions of tests/kernels. Nothing here calls the
-/// code under test.
+/// The expected output of cudadenoise, by the definitions of tests/kernels.
 namespace check {
 
-/// The properties of cudadenoise except `frames`.
 struct Denoising {
   double strength = 10;
   int search = 21;
@@ -29,9 +27,8 @@ Denoising denoising(double strength = 60, int search = 5, int patch = 3);
 /// The noise of the channels, over time.
 using NoiseSoFar = std::array<cudavision::test::DefinedNoise, 4>;
 
-/// noise: of the channels, in the frames before this one; it takes that of this frame. The
-/// neighbours are the other frames that are searched; the format must be a native one if there are
-/// any.
+/// noise: the channels' noise so far, which takes this frame's. With neighbours, the other searched
+/// frames, the format must be native.
 Picture denoised(const Picture& picture, const Denoising& how, NoiseSoFar& noise,
                  const std::vector<Picture>& neighbours = {});
 /// For known strengths.

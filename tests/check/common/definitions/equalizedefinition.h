@@ -9,8 +9,7 @@
 #include "tests/kernels/clahe/clahe_definition.h"
 #include "tests/kernels/histogramaverage/histogramaverage_definition.h"
 
-/// The expected outputs and statistics of cudahistequalize, by the definitions of tests/kernels.
-/// Nothing here calls the code under test.
+/// The expected output and statistics of cudahistequalize, by the definitions of tests/kernels.
 namespace check {
 
 struct Equalization {
@@ -33,11 +32,9 @@ Picture equalized(const Picture& picture, const Equalization& how);
 Picture equalized_by_regions(const Picture& picture, const Equalization& how,
                              const Regions& regions);
 
-/// Equalises the frames of a video with smoothing.
 class SmoothedEqualization {
  public:
-  /// The arguments are those of a frame: `elapsed` is the time since the one before it, in ns.
-  /// With regions, only their pixels count.
+  /// `elapsed`: since the frame before, in ns. With regions, only their pixels count.
   Picture next(const Picture& picture, const Equalization& how, double elapsed,
                double smoothing_time, double scene_cut_threshold, const Regions* regions = nullptr);
 
@@ -58,9 +55,7 @@ class SmoothedEqualization {
 
 using Bins = std::vector<std::uint32_t>;
 
-/// Returns the number of pixels of each luminance.
 Bins luminance_histogram(const Picture& picture);
-/// Returns the number of pixels of each luminance in the regions.
 Bins luminance_histogram(const Picture& picture, const Regions& regions);
 
 struct Statistics {

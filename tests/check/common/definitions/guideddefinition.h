@@ -6,11 +6,9 @@
 #include "tests/check/common/elementundertest.h"
 #include "tests/check/common/pictures/picture.h"
 
-/// The expected output of cudaguidedfilter, by the definition of tests/kernels. Nothing here calls
-/// the code under test.
+/// The expected output of cudaguidedfilter, by the definition of tests/kernels.
 namespace check {
 
-/// The properties of cudaguidedfilter.
 struct Guided {
   int radius = 7;
   double epsilon = 100;

@@ -8,8 +8,7 @@
 #include "tests/check/common/elementundertest.h"
 #include "tests/check/common/pictures/picture.h"
 
-/// The expected outputs of cudaintegral, by the definitions of tests/kernels. Nothing here calls
-/// the code under test.
+/// The expected output of cudaintegral, by the definitions of tests/kernels.
 namespace check {
 
 enum class Output { sum, squared_sum, tilted_sum, mean, stddev };
@@ -27,7 +26,6 @@ inline constexpr ElementType all_element_types[] = {ElementType::automatic, Elem
                                                     ElementType::float64};
 const char* nick_of(ElementType type);
 
-/// The properties of cudaintegral.
 struct Integral {
   Output output = Output::sum;
   bool same_size = false;
@@ -39,20 +37,17 @@ struct Integral {
 };
 Integral with_radius(Output output, int radius);
 
-/// A buffer of other/tensors.
 struct Tensor {
   int columns = 0, rows = 0;
   std::string type;                 ///< NNStreamer's name of the element type
   std::vector<std::uint8_t> bytes;  ///< row after row
 
-  /// Returns the caps with the given framerate.
   std::string caps(const std::string& framerate = "25/1") const;
 };
 
 Tensor tensor_of(const Picture& picture, const Integral& how);
 
-/// Returns mean, stddev or the picture of a table, in GRAY8 or GRAY16_LE. For mean and
-/// stddev, the format must be natural_format().
+/// Returns mean, stddev or a table's picture. Mean and stddev need natural_format().
 Picture gray_picture_of(const Picture& picture, const Integral& how, const FormatSpec& format);
 /// Returns GRAY16_LE for mean and stddev of more than 8 bits, and GRAY8 in all other cases.
 const FormatSpec& natural_format(const Picture& picture, Output output);

@@ -26,8 +26,7 @@ Picture pixelated(const Picture& picture, const Pixelation& how) {
     parameters.block_size = how.block_size;
     parameters.solid = how.solid;
     for (int c = 0; c < layout.channel_count; ++c)
-      parameters.values[static_cast<std::size_t>(c)] =
-          color_sample(how.color, how.limited, layout, c);
+      parameters.values[c] = color_sample(how.color, how.limited, layout, c);
     parameters.hide_alpha = how.hide_alpha && !how.solid;
     parameters.fields = how.fields;
     cudavision::test::defined_mosaic(layout, parameters, frame_of(in), frame_of(out));

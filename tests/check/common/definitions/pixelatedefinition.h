@@ -7,11 +7,9 @@
 #include "tests/check/common/elementundertest.h"
 #include "tests/check/common/pictures/picture.h"
 
-/// The expected output of cudapixelate, by the definition of tests/kernels. Nothing here calls the
-/// code under test.
+/// The expected output of cudapixelate, by the definition of tests/kernels.
 namespace check {
 
-/// The properties of cudapixelate and the relevant parts of the caps.
 struct Pixelation {
   bool solid = false;
   int block_size = 16;

@@ -84,7 +84,7 @@ Picture in_colors(const Picture& levels, const FormatSpec& format, Colors colors
     for (int x = 0; x < levels.width; ++x) {
       const Color color = color_of(colors, levels.sample(0, x, y));
       for (int c = 0; c < 3; ++c)
-        out.set_sample(c, x, y, color[static_cast<std::size_t>(c)]);
+        out.set_sample(c, x, y, color[c]);
     }
   return out;
 }

@@ -7,7 +7,6 @@
 /// The outputs that follow from a map of disparities, by the definitions of tests/kernels.
 namespace check {
 
-/// The meaning of a map's samples.
 struct MapScale {
   int disparities = 128;
   int minimum = 0;
@@ -16,10 +15,8 @@ struct MapScale {
   int invalid() const { return (minimum - 1) * scale; }
 };
 
-/// Returns a sample of a GRAY16_LE map as a signed number.
 int disparity_at(const Picture& map, int x, int y);
 
-/// Returns a picture in GRAY8 of a map, or of confidence, that follows no other one.
 Picture levels_of(const Picture& numbers, const MapScale& facts,
                   const cudavision::sgm::PictureParameters& look);
 /// Returns that of the disparities searched.

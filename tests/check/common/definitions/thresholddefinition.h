@@ -6,11 +6,9 @@
 #include "tests/check/common/elementundertest.h"
 #include "tests/check/common/pictures/picture.h"
 
-/// The expected output of cudathreshold, by the definition of tests/kernels. Nothing here calls the
-/// code under test.
+/// The expected output of cudathreshold, by the definition of tests/kernels.
 namespace check {
 
-/// The properties of cudathreshold.
 struct Threshold {
   int radius = 7;
   bool sauvola = false;
@@ -25,7 +23,6 @@ struct Threshold {
   std::string description() const { return text_of(properties()); }
 };
 
-/// Returns the output in GRAY8 or GRAY16_LE.
 Picture thresholded(const Picture& picture, const Threshold& how, const FormatSpec& format);
 
 }  // namespace check

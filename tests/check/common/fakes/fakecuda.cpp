@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Stands for libcuda.so.1 where a test calls libgstcuda without a GPU. Device memory is host
-// memory, and streams are empty: nothing is copied or launched.
+// Replaces libcuda.so.1: device memory is host memory, and nothing is copied or launched.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -32,7 +31,6 @@ EXPORTED int fake_fail_streams(int count) {
   return failing_streams = count;
 }
 
-/// Returns how often the primary context is retained.
 EXPORTED int fake_primary_retained() {
   return retained;
 }

@@ -19,7 +19,6 @@ struct Range {
 };
 using Ranges = std::map<const std::uint8_t*, Range>;
 
-// The mutex guards what follows.
 std::mutex mutex;
 FakeTransfers done;
 bool locks_fail = false;

@@ -7,7 +7,6 @@
 
 namespace check {
 
-/// The transfers and locks of all fake CUDA devices.
 struct FakeTransfers {
   int locks = 0;         ///< memory that was page-locked
   int failed_locks = 0;  ///< attempts that failed
@@ -21,15 +20,11 @@ struct FakeTransfers {
 
 /// Returns what has been done since the last reset_fake_transfers().
 FakeTransfers fake_transfers();
-/// Starts to count anew, apart from locked_now.
 void reset_fake_transfers();
-/// Lets page-locking fail.
 void fail_page_locks(bool fail);
 
-/// Stands for the CUDA device: it calls itself one, but does all work at once on the CPU. It fails
-/// the test where CUDA would fail: if no context is current, or if memory is unlocked in another
-/// context than it was locked in, or overlaps what is locked; and where pages are locked that are
-/// not the memory's alone.
+/// A CUDA device that works at once on the CPU. It fails the test where CUDA would: without a
+/// current context, for wrong or overlapping locks, and for pages of others.
 class FakeDevice final : public cudavision::Device {
  public:
   cudavision::DeviceKind kind() const noexcept override { return cudavision::DeviceKind::cuda; }

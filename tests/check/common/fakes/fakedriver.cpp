@@ -8,7 +8,6 @@ namespace {
 
 constexpr int not_found = 500;  // CUDA_ERROR_NOT_FOUND
 
-/// Returns the sum of the seven numbers, to show that all parameters arrive.
 int launch(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
            unsigned block_y, unsigned block_z, unsigned shared_bytes, void* stream,
            void** arguments, void** extra) {

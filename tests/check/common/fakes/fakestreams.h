@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <cstddef>
 #include <memory>
 
 #include "cuda/core/device.h"
 
-/// Streams in which work waits until somebody needs it, as it may on a GPU that is busy. So whoever
-/// reads too early finds old data, and whoever overwrites too early is noticed when the stream of
-/// the reader comes late.
+/// Streams in which work waits until somebody needs it, so that reading or overwriting too early is
+/// noticed.
 namespace check {
 
 /// Makes a stream, which lives until the program ends.
 cudavision::CudaStream new_fake_stream();
-/// Returns the stream that was made last, also by the fake of SharedStream.
 cudavision::CudaStream newest_fake_stream();
 /// Makes a device on a stream. The fake of make_cuda_device() does the same.
 std::unique_ptr<cudavision::Device> new_stream_device(cudavision::CudaStream stream);

@@ -7,8 +7,7 @@
 
 namespace check {
 
-/// Makes an element with the properties of a session, for DeviceSession to notify of. Their values
-/// are in settings of the test.
+/// Makes an element with a session's properties, whose values are in the test's settings.
 inline GstElement* new_element_with_session() {
   static const auto initialise = [](gpointer klass, gpointer) {
     GObjectClass* object_class = G_OBJECT_CLASS(klass);

@@ -6,8 +6,7 @@
 /// Counts the allocations of host memory by all threads and libraries of this process.
 namespace check {
 
-/// Returns a reason to skip the test if a sanitizer replaces the allocator, whose calls are then
-/// not counted.
+/// A reason to skip the test if a sanitizer replaces the allocator.
 std::string unless_allocations_count();
 
 class AllocationCount {
@@ -15,7 +14,6 @@ class AllocationCount {
   void start();
   void stop();
   long total() const { return total_; }
-  /// Returns the size of all these blocks together.
   long bytes() const { return bytes_; }
 
  private:

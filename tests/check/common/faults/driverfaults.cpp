@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Replaces dlsym(). libgstcuda and the CUDA runtime, which is linked into the plug-in, both load
-// the driver with dlopen() and ask dlsym() for its functions; the runtime asks for
-// cuGetProcAddress() only, and that for all others. So both get, in place of the functions in the
-// table below, ones that count their calls.
+// Replaces dlsym(), by which libgstcuda and the CUDA runtime get the driver's functions (the
+// runtime by cuGetProcAddress()): those in the table are replaced by counting ones.
 #include <dlfcn.h>
 
 #include <array>
@@ -34,8 +32,7 @@ struct Function {
   Role role;
 };
 
-/// The calls that the elements cause. The others, such as loading the driver or its modules, happen
-/// once in a process, and the CUDA runtime keeps their errors for good.
+/// The elements' calls. Others happen once per process, and the runtime keeps their errors.
 constexpr Function functions[] = {
     {"cuMemAlloc", Role::make},
     {"cuMemAllocPitch", Role::make},
@@ -83,8 +80,7 @@ constexpr Function functions[] = {
     {"cuOccupancyMaxActiveBlocksPerMultiprocessor*", Role::use},
 };
 
-// CUDA_ERROR_OUT_OF_MEMORY, and CUDA_ERROR_OPERATING_SYSTEM: an error that the driver does not
-// keep.
+// CUDA_ERROR_OUT_OF_MEMORY, and CUDA_ERROR_OPERATING_SYSTEM, which the driver does not keep.
 constexpr int out_of_memory = 2, operating_system = 304;
 
 /// Versions of a function: _v2, and _ptsz or _ptds for a default stream of each thread.
@@ -109,13 +105,11 @@ const Function* function_named(std::string_view name) {
 
 /* Functions that count */
 
-// In the calling conventions of x86-64 and arm64, an integer, a pointer or an enum takes a register
-// or a word of the stack, and who is called may have fewer parameters than the caller passes. So
-// one type of function stands for all in the table; cuLaunchKernel() has most parameters, 11.
+// On x86-64 and arm64 a callee may have fewer parameters than the caller passes, so one type of
+// function stands for all in the table.
 using Word = std::uintptr_t;
 using DriverFunction = int (*)(Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word);
 
-/// A function of the driver for which a counting one has been given.
 struct Counted {
   std::atomic<void*> real{nullptr};
   const char* name = nullptr;
@@ -218,8 +212,7 @@ DynamicSymbol real_dlsym() {
 
 }  // namespace
 
-// A sanitizer finds the functions behind its own with RTLD_NEXT, which depends on who calls
-// dlsym().
+// Sanitizers find what they replace by RTLD_NEXT, which depends on the caller of dlsym().
 extern "C" __attribute__((visibility("default"))) void* dlsym(void* handle, const char* name) {
   void* function = real_dlsym()(handle, name);
   return function ? check::counted_driver_function(name, function) : nullptr;

@@ -3,12 +3,10 @@
 
 #include <string>
 
-/// Lets one call fail by which the elements ask the system or CUDA for something. A program that
-/// links these files replaces parts of the C and C++ libraries, so they are not in the library of
-/// the other tests.
+/// Lets one call fail by which the elements ask the system or CUDA. Programs that link these files
+/// replace parts of the C and C++ libraries.
 namespace check {
 
-/// The calls that can fail:
 enum class Calls {
   host_memory,  ///< those of operator new and aligned_alloc() that the plug-in itself makes
   cuda,         ///< those of the CUDA driver, no matter through which library they are made
@@ -19,8 +17,7 @@ enum class Duration {
   lasting,  ///< all later calls fail as well, as those of CUDA do after a kernel has failed
 };
 
-/// Counts the calls of one kind while this lives, and lets the number-th of them fail (0: none).
-/// There is at most one at a time.
+/// Counts calls of one kind and lets the number-th fail (0: none). At most one at a time.
 class Fault {
  public:
   Fault(Calls calls, int number, Duration duration = Duration::once);
@@ -28,7 +25,6 @@ class Fault {
   Fault(const Fault&) = delete;
   Fault& operator=(const Fault&) = delete;
 
-  /// Ends the counting. Calls made from now on neither count nor fail.
   void end();
 
   /// Returns the name of the first call that failed; empty if there were fewer than `number`.
@@ -42,28 +38,22 @@ class Fault {
   bool ended_ = false;
 };
 
-/// Returns how many things that such calls have made exist: blocks of memory, and of CUDA also
-/// streams, events, graphs and contexts.
+/// Returns how many things made by such calls exist: blocks, streams, events, graphs, contexts.
 long things_alive(Calls calls);
 
-/// Returns how many things such calls have made since the program started, freed ones included.
 long things_made(Calls calls);
 
-/// Finds out where in memory the plug-in lies, whose calls of the allocator count. Call this once
-/// the plug-in is loaded.
+/// Finds the plug-in's code in memory, whose allocator calls count. Call it after loading.
 void find_plugin_code();
 
 /* For the replaced functions */
 
-/// Counts one call. Returns whether it is to fail. A call that `recovers` works again after it has
-/// failed, however long the fault lasts.
+/// Counts a call. Returns whether it is to fail; a call that `recovers` fails only once.
 bool call_fails(Calls calls, const char* name, bool recovers = false);
 
-/// Notes that a call has made something (1) or freed it (-1).
 void note_thing(Calls calls, int change);
 
-/// Returns what dlsym() gives in place of the driver's function with this name: one that counts and
-/// may fail, or the function itself if it only asks for something that cannot fail.
+/// Returns a counting function in place of the driver's, or the driver's if it cannot fail.
 void* counted_driver_function(const char* name, void* function);
 
 }  // namespace check

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Replaces the functions that allocate host memory. Only calls of the plug-in count: GLib ends the
-// process if it gets no memory.
+// Replaces the allocator. Only the plug-in's calls count: GLib aborts without memory.
 #include <link.h>
 
 #include <atomic>
@@ -45,8 +44,7 @@ bool called_by_plugin(void* caller) {
   return address >= plugin.begin && address < plugin.end;
 }
 
-/// The blocks that the plug-in has allocated and not yet freed: a hash table that itself allocates
-/// nothing.
+/// The plug-in's blocks that are not freed: a hash table that allocates nothing itself.
 class Blocks {
  public:
   void add(void* block) {
@@ -58,7 +56,6 @@ class Blocks {
     check::note_thing(Calls::host_memory, 1);
   }
 
-  /// Does nothing for the blocks of others.
   void remove(void* block) {
     const Lock lock(busy_);
     std::size_t place = home(block);

@@ -27,14 +27,12 @@ std::size_t resident_bytes() {
 
 namespace {
 
-/// Returns the number of bytes that have been allocated on the heap, and not freed.
 long long heap_bytes() {
   const struct mallinfo2 info = mallinfo2();
   return static_cast<long long>(info.uordblks) + static_cast<long long>(info.hblkhd);
 }
 
-/// Returns the number of bytes in use on the first GPU according to its driver, or −1 if the
-/// driver's management library is missing.
+/// Returns the bytes in use on the first GPU, or −1 without the management library.
 long long gpu_bytes() {
   struct Memory {
     unsigned long long total, free, used;
@@ -57,8 +55,7 @@ long long gpu_bytes() {
 
 }  // namespace
 
-MemoryUse::MemoryUse()
-    : gpu_(gpu_bytes()), heap_(heap_bytes()), process_(static_cast<long long>(resident_bytes())) {}
+MemoryUse::MemoryUse() : gpu_(gpu_bytes()), heap_(heap_bytes()), process_(resident_bytes()) {}
 
 long long MemoryUse::process() const {
   return std::max(heap_bytes() - heap_, static_cast<long long>(resident_bytes()) - process_);

@@ -10,24 +10,19 @@
 
 namespace check {
 
-/// From now on, large blocks are returned to the system as soon as they are freed. Otherwise they
-/// would leave holes of megabytes in the heap, which hide a leak from resident_bytes().
+/// From now on, freed large blocks go back to the system; their holes would hide leaks.
 void return_freed_memory();
 
-/// Returns the resident memory of this process in bytes.
 std::size_t resident_bytes();
 
-/// Remembers the memory in use by this process and on the first GPU at its construction. In the
-/// process, this counts both what the heap has given away, as its unused parts can hide a leak from
-/// the system, and what is resident, for memory that does not come from the heap.
+/// The memory in use by this process and on the first GPU at its construction: of the heap, whose
+/// unused parts hide leaks, and resident.
 class MemoryUse {
  public:
   MemoryUse();
-  /// Fails the test if either has grown by more than the given number of bytes. `what` describes
-  /// the cause, for example "100 frames".
+  /// Fails the test if either has grown by more. `what` names the cause, such as "100 frames".
   void expect_grown_less(long long process, long long gpu, const std::string& what) const;
 
-  /// Returns by how many bytes they have grown.
   long long process() const;
   long long gpu() const;
 
@@ -36,9 +31,8 @@ class MemoryUse {
   long long heap_, process_;
 };
 
-/// Calls run() and fails the test if more than the given numbers of bytes stay in use, by this
-/// process or on the first GPU. As a leak shows each time, it calls run() up to five times until
-/// less stays in use: now and then, a heap of another thread or a pool of the driver grows.
+/// Fails the test if more bytes stay in use. Calls run() up to five times: only leaks show each
+/// time.
 void expect_no_leak(const std::function<void()>& run, long long process, long long gpu,
                     const std::string& what);
 

@@ -29,7 +29,6 @@ class Subject {
   virtual MessageLog& messages() = 0;
   /// Starts the element and feeds it until the last output or an error. Returns the outputs.
   virtual Outputs play() = 0;
-  /// The number of outputs if nothing fails.
   virtual std::size_t frames() const = 0;
   virtual void expect_right(const Outputs& outputs, const std::string& what) = 0;
   /// The words that the advice of an error about memory must have, besides smaller frames.
@@ -42,7 +41,6 @@ class Subject {
   bool failed() { return messages().count(GST_MESSAGE_ERROR) > 0; }
 };
 
-/// The memory that frames lie in.
 enum class Memory {
   system,
   recurring,  ///< system memory, the same in each frame, which is page-locked for CUDA
@@ -61,7 +59,6 @@ class FilterSubject final : public Subject {
       recurring_ = in_whole_pages(picture_);
     expected_ = result(picture_);
   }
-  /// The first outputs of this element are taken to be right.
   FilterSubject(const char* factory, const Properties& properties, const char* format,
                 const char* advice, int frames_in_flight = 1, Size size = small)
       : filter_(factory, properties),
@@ -78,7 +75,6 @@ class FilterSubject final : public Subject {
 
   GstElement* element() const override { return filter_.element(); }
   MessageLog& messages() override { return filter_.messages(); }
-  /// More than may be in flight.
   std::size_t frames() const override { return static_cast<std::size_t>(frames_in_flight_) + 2; }
   std::string advice() const override { return advice_; }
 
@@ -188,7 +184,6 @@ class StereoSubject final : public Subject {
                  "a map or an error");
       if (Owned<GstBuffer> map{gst_harness_try_pull(stereo_.left())})
         outputs.push_back(std::move(map));
-      // The map of confidences follows.
       wait_until([&] { return failed() || gst_harness_buffers_in_queue(confidence_) > 0; },
                  "confidences or an error");
       Owned<GstBuffer>{gst_harness_try_pull(confidence_)};

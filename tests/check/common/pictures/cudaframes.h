@@ -5,14 +5,11 @@
 
 namespace check {
 
-/// The caps of any frames in CUDA memory.
 inline const char cuda_feature[] = "video/x-raw(memory:CUDAMemory)";
 
-/// Returns the caps of a frame in CUDA memory.
 std::string cuda_caps_of(const Picture& picture);
 
-/// True if tested() hands frames in CUDA memory on to CUDA memory without waiting for the device,
-/// unless a message is posted about them: GStreamer 1.24 and later. They are never in flight.
+/// True if tested() pushes CUDA memory without waiting for the device: GStreamer 1.24 and later.
 constexpr bool pushes_in_stream_order = GST_CHECK_VERSION(1, 24, 0);
 
 /// Copies frames to CUDA memory, in a context of its own.

@@ -3,8 +3,7 @@
 
 #include <vector>
 
-/// The layout of each video format, written down independently of GstVideoFormatInfo and of the
-/// plug-in's own table, so that a mistake in either shows.
+/// The layout of each format, independent of GstVideoFormatInfo and of the plug-in's table.
 namespace check {
 
 /// Sample x of a row lies at byte offset + step·x of that row of the plane.
@@ -16,16 +15,14 @@ struct Place {
   int depth = 0;  ///< bits of the sample in that word; 0: the sample has a byte or word of its own
 };
 
-/// A component has one sample for every `pixels` pixels and one row for every `lines` lines, both
-/// rounded up.
+/// One sample for every `pixels` pixels, one row for every `lines` lines, both rounded up.
 struct Component {
   Place place;
   int pixels = 1;
   int lines = 1;
 };
 
-/// A plane has one group of bytes for every `pixels` pixels and one row for every `lines` lines of
-/// the picture, both rounded up.
+/// One group of bytes for every `pixels` pixels, one row for every `lines` lines, rounded up.
 struct PlaneSpec {
   int pixels;
   int bytes;
@@ -53,12 +50,13 @@ struct FormatSpec {
   int peak() const { return (1 << bits) - 1; }
 };
 
-/// Every format that the elements accept.
 const std::vector<FormatSpec>& formats();
 
 const FormatSpec& format_named(const char* name);
+inline const FormatSpec& gray() {
+  return format_named("GRAY8");
+}
 
-/// Pairs of formats that store the same values at other places.
 inline constexpr const char* formats_of_the_same_samples[][2] = {{"P010_10LE", "I420_10LE"},
                                                                  {"P012_LE", "I420_12LE"},
                                                                  {"GRAY16_BE", "GRAY16_LE"},
@@ -68,7 +66,7 @@ inline constexpr const char* formats_of_the_same_samples[][2] = {{"P010_10LE", "
 const FormatSpec& native_format(const FormatSpec& format);
 
 inline const FormatSpec& format_number(int number) {
-  return formats()[static_cast<std::size_t>(number)];
+  return formats()[number];
 }
 
 }  // namespace check

@@ -7,8 +7,7 @@
 
 namespace check {
 
-/// Sends a picture through an element whose output is a gray picture, and compares the caps and the
-/// picture that come out. what names the case in a failure.
+/// Sends a picture through an element and compares the gray picture and its caps. `what`: the case.
 void expect_gray_picture(FilterHarness& filter, const Picture& picture, const Picture& expected,
                          const std::string& what, const Layout& layout = packed_layout);
 

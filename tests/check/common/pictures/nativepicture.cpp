@@ -23,15 +23,14 @@ void add_channel(FrameLayout& layout, const Component& component, Role role) {
   const int bytes = layout.sample_bytes();
   const int width = (layout.width + component.pixels - 1) / component.pixels;
   const int height = (layout.height + component.lines - 1) / component.lines;
-  layout.channels[static_cast<std::size_t>(layout.channel_count++)] = {
-      role,
-      component.place.plane,
-      component.place.offset / bytes,
-      component.place.step / bytes,
-      width,
-      height,
-      component.pixels,
-      component.lines};
+  layout.channels[layout.channel_count++] = {role,
+                                             component.place.plane,
+                                             component.place.offset / bytes,
+                                             component.place.step / bytes,
+                                             width,
+                                             height,
+                                             component.pixels,
+                                             component.lines};
 }
 
 /// Lets equalize change the luminance, and adds the change to red, green and blue.
@@ -78,7 +77,7 @@ FrameLayout layout_of(const Picture& picture) {
   layout.bits = format.bits;
   layout.shift = format.shift;
   for (const Picture::Plane& plane : picture.planes)
-    layout.planes[static_cast<std::size_t>(layout.plane_count++)] = {plane.row_bytes, plane.rows};
+    layout.planes[layout.plane_count++] = {plane.row_bytes, plane.rows};
   const bool rgb = format.family == Family::rgb;
   constexpr Role colors[] = {Role::red, Role::green, Role::blue};
   for (std::size_t i = 0; i < format.places.size(); ++i)

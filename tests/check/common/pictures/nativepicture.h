@@ -6,11 +6,9 @@
 #include "cuda/core/frame.h"
 #include "tests/check/common/pictures/picture.h"
 
-/// Pictures as the definitions of tests/kernels take them. Where operations cannot read a format,
-/// the elements convert its pictures to one that they can read, and back.
+/// Pictures as the definitions take them; the elements convert other formats and back.
 namespace check {
 
-/// Returns the picture in native_format() if operations cannot read its own.
 Picture native(const Picture& picture);
 
 /// Return the picture's layout and planes in the form that the definitions require.
@@ -21,12 +19,10 @@ cudavision::Frame frame_of(Picture& picture);
 /// Writes into `out`, which is a copy of `in`, what an operation makes of `in`.
 using Work = std::function<void(const Picture& in, Picture& out)>;
 
-/// Lets work see the picture in a format that operations can read. Returns `out` in the picture's
-/// own format.
+/// Lets `work` see a native format. Returns `out` in the picture's own format.
 Picture in_native_format(const Picture& picture, const Work& work);
 
-/// Lets equalize see the samples that are equalised: of RGB with more than 8 bits the luminance,
-/// else the picture in its native format. Returns the picture with what the call has changed.
+/// Lets `equalize` see luminance (RGB of more than 8 bits) or the native format.
 Picture in_equalizable_format(const Picture& picture, const Work& equalize);
 
 }  // namespace check

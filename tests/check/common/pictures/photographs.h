@@ -7,7 +7,6 @@
 #include "tests/check/common/owned.h"
 #include "tests/check/common/pictures/picture.h"
 
-/// Runs photographs through whole pipelines, from the compressed file to the pixels.
 namespace check {
 
 struct Photograph {
@@ -19,17 +18,14 @@ inline constexpr Photograph photographs[] = {{"fruits.jpg", "jpegdec"},
                                              {"box_in_scene.png", "pngdec"},
                                              {"aloeL.jpg", "jpegdec"}};
 
-/// Returns the path of a picture in CUDAVISION_TEST_PICTURES, or else in the folder of Debian's
-/// opencv-doc. It must be in picturefiles.inc.
+/// Returns a picture's path in CUDAVISION_TEST_PICTURES or opencv-doc; see picturefiles.inc.
 std::string picture_file(const std::string& name);
 
-/// Returns the film of a street in Debian's opencv-doc, or its first frames in H.264, for a GPU
-/// host that can decode nothing else.
+/// Returns opencv-doc's film of a street, or its first frames in H.264 on GPU hosts.
 std::string street_film();
 /// Why tests of this film cannot run; empty if they can.
 std::string unless_street();
 
-/// Why tests of these pictures, or of the photographs, cannot run; empty if they can.
 std::string unless_pictures(const std::vector<std::string>& names);
 std::string unless_photographs();
 
@@ -38,15 +34,13 @@ Owned<GstSample> pull_sample(GstElement* pipeline, const char* sink);
 /// Returns a sample's frame, which must have the format.
 Picture picture_in(GstSample* sample, const FormatSpec& format);
 
-/// Decodes a file and converts it to the format.
 Picture decoded(const std::string& file, const char* decoder, const FormatSpec& format);
 
 struct BeforeAfter {
   Picture before, after;
 };
 
-/// Decodes a file, converts it to the format, and returns the element's input and output.
-/// `more_caps` and `element` are parts of a launch line.
+/// Returns the element's input and output. `more_caps` and `element` are parts of a launch line.
 BeforeAfter photograph_through(const Photograph& photograph, const FormatSpec& format,
                                const std::string& more_caps, const std::string& element);
 

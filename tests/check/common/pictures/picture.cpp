@@ -3,7 +3,6 @@
 
 #include <gst/video/video.h>
 
-#include <algorithm>
 #include <cstring>
 #include <random>
 
@@ -65,11 +64,11 @@ GstVideoFormat video_format(const FormatSpec& format) {
 
 GstVideoInfo default_info(const Picture& picture) {
   GstVideoInfo info;
-  fail_unless(gst_video_info_set_interlaced_format(
-      &info, video_format(*picture.format),
-      picture.interlaced ? GST_VIDEO_INTERLACE_MODE_INTERLEAVED
-                         : GST_VIDEO_INTERLACE_MODE_PROGRESSIVE,
-      static_cast<guint>(picture.width), static_cast<guint>(picture.height)));
+  fail_unless(gst_video_info_set_interlaced_format(&info, video_format(*picture.format),
+                                                   picture.interlaced
+                                                       ? GST_VIDEO_INTERLACE_MODE_INTERLEAVED
+                                                       : GST_VIDEO_INTERLACE_MODE_PROGRESSIVE,
+                                                   picture.width, picture.height));
   return info;
 }
 
@@ -102,7 +101,7 @@ Picture read_planes(GstBuffer* buffer, const FormatSpec& format, int width, int 
     Picture::Plane& plane = picture.planes[p];
     for (int y = 0; y < plane.rows; ++y) {
       const std::ptrdiff_t start =
-          static_cast<std::ptrdiff_t>(offset[p]) + static_cast<std::ptrdiff_t>(stride[p]) * y;
+          static_cast<std::ptrdiff_t>(offset[p]) + stride[p] * std::ptrdiff_t{y};
       fail_unless(start >= 0 && static_cast<gsize>(start + plane.row_bytes) <= map.size,
                   "%s %dx%d: row %d of plane %d lies outside the buffer of %d bytes", format.name,
                   width, height, y, static_cast<int>(p), static_cast<int>(map.size));
@@ -120,23 +119,21 @@ Picture::Picture(const FormatSpec& facts, int w, int h) : format(&facts), width(
     Plane plane;
     plane.row_bytes = groups(w, rule.pixels) * rule.bytes;
     plane.rows = groups(h, rule.lines);
-    plane.bytes.resize(static_cast<std::size_t>(plane.row_bytes) *
-                       static_cast<std::size_t>(plane.rows));
+    plane.bytes.resize(static_cast<std::size_t>(plane.row_bytes) * plane.rows);
     planes.push_back(std::move(plane));
   }
 }
 
 int Picture::sample(int place, int x, int y) const {
-  return sample_at(format->places[static_cast<std::size_t>(place)], x, y);
+  return sample_at(format->places[place], x, y);
 }
 
 void Picture::set_sample(int place, int x, int y, int value) {
-  set_sample_at(format->places[static_cast<std::size_t>(place)], x, y, value);
+  set_sample_at(format->places[place], x, y, value);
 }
 
 int Picture::sample_at(const Place& where, int x, int y) const {
-  const std::uint8_t* at =
-      planes[static_cast<std::size_t>(where.plane)].row(y) + where.offset + where.step * x;
+  const std::uint8_t* at = planes[where.plane].row(y) + where.offset + where.step * x;
   if (where.depth != 0)
     return static_cast<int>(read_word(at) >> where.low_bit & ((1u << where.depth) - 1));
   if (format->bits == 8)
@@ -145,8 +142,7 @@ int Picture::sample_at(const Place& where, int x, int y) const {
 }
 
 void Picture::set_sample_at(const Place& where, int x, int y, int value) {
-  std::uint8_t* at =
-      planes[static_cast<std::size_t>(where.plane)].row(y) + where.offset + where.step * x;
+  std::uint8_t* at = planes[where.plane].row(y) + where.offset + where.step * x;
   if (where.depth != 0) {
     const std::uint32_t mask = (1u << where.depth) - 1;
     const std::uint32_t others = read_word(at) & ~(mask << where.low_bit);
@@ -225,7 +221,6 @@ GstBuffer* to_buffer(const Picture& picture, const Layout& layout) {
 
   GstBuffer* buffer;
   if (layout.split) {
-    // The first memory also holds the bytes before the first plane.
     buffer = gst_buffer_new();
     for (std::size_t p = 0; p < planes; ++p) {
       const gsize size = extent[p] + (p == 0 ? offset[0] : static_cast<gsize>(layout.plane_gap));
@@ -241,9 +236,8 @@ GstBuffer* to_buffer(const Picture& picture, const Layout& layout) {
   }
   write_planes(buffer, picture, offset, stride);
   gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, video_format(*picture.format),
-                                 static_cast<guint>(picture.width),
-                                 static_cast<guint>(picture.height), static_cast<guint>(planes),
-                                 offset, stride);
+                                 picture.width, picture.height, static_cast<guint>(planes), offset,
+                                 stride);
   return buffer;
 }
 
@@ -276,10 +270,9 @@ std::string difference(const Picture& got, const Picture& expected) {
     const Picture::Plane &a = got.planes[p], &b = expected.planes[p];
     for (std::size_t i = 0; i < b.bytes.size(); ++i)
       if (a.bytes[i] != b.bytes[i])
-        return "plane " + std::to_string(p) + " row " +
-               std::to_string(i / static_cast<std::size_t>(b.row_bytes)) + " byte " +
-               std::to_string(i % static_cast<std::size_t>(b.row_bytes)) + ": " +
-               std::to_string(a.bytes[i]) + " instead of " + std::to_string(b.bytes[i]);
+        return "plane " + std::to_string(p) + " row " + std::to_string(i / b.row_bytes) + " byte " +
+               std::to_string(i % b.row_bytes) + ": " + std::to_string(a.bytes[i]) +
+               " instead of " + std::to_string(b.bytes[i]);
   }
   return "";
 }

@@ -15,8 +15,7 @@ struct Size {
   int width, height;
 };
 
-/// The bytes of a frame, including chroma, alpha and the padding inside packed pixels. The rows are
-/// tightly packed.
+/// The bytes of a frame with chroma, alpha and packed padding, in tightly packed rows.
 struct Picture {
   struct Plane {
     int row_bytes = 0;
@@ -53,8 +52,7 @@ enum class Content {
 inline constexpr Content all_contents[] = {Content::random, Content::natural, Content::ramp,
                                            Content::flat, Content::two_valued};
 
-/// Makes a picture whose luma or RGB samples show the content; everything else is noise. The same
-/// seed gives the same picture.
+/// Luma or RGB samples show the content, the rest is noise. Equal seeds give equal pictures.
 Picture make_picture(const FormatSpec& format, int width, int height, Content content,
                      unsigned seed);
 
@@ -75,8 +73,7 @@ Picture with_valid_chroma(Picture picture);
 /// Returns the luminance as a picture in GRAY8, GRAY16_LE, or I420_10LE, whose chroma is ignored.
 Picture luminance_picture(const Picture& picture);
 
-/// The layout in which to_buffer() stores the bytes. Without `meta` it is GstVideoInfo's layout,
-/// and the other members are ignored.
+/// The layout for to_buffer(). Without `meta` it is GstVideoInfo's.
 struct Layout {
   bool meta = false;
   int first = 0;         ///< bytes before the first plane
@@ -98,23 +95,19 @@ inline constexpr Layout all_layouts[] = {packed_layout,  padded_layout, odd_layo
 /// Returns a new buffer in system memory. The bytes between the rows are noise.
 GstBuffer* to_buffer(const Picture& picture, const Layout& layout = packed_layout);
 
-/// Reads a buffer with the layout of its GstVideoMeta, or of GstVideoInfo if it has none. The
-/// caller keeps its reference.
+/// Reads by GstVideoMeta, or by GstVideoInfo without one. The caller keeps its reference.
 Picture from_buffer(GstBuffer* buffer, const FormatSpec& format, int width, int height,
                     bool interlaced = false);
 
-/// Reads a buffer with the layout of GstVideoInfo, like a peer that ignores GstVideoMeta.
 Picture from_plain_buffer(GstBuffer* buffer, const FormatSpec& format, int width, int height,
                           bool interlaced = false);
 
 /// Describes the first difference. Returns an empty string if the pictures are equal.
 std::string difference(const Picture& got, const Picture& expected);
 
-/// Returns all bytes of the buffer.
 std::vector<std::uint8_t> bytes_of(GstBuffer* buffer);
 
-/// Returns "video/x-raw, format=…, width=…, height=…, framerate=25/1", followed by `more`, such as
-/// ", colorimetry=…".
+/// Returns "video/x-raw, format=…, width=…, height=…, framerate=25/1" and `more`.
 std::string caps_of(const FormatSpec& format, int width, int height, const std::string& more = "");
 
 /// Returns the colorimetry to append to the caps for a range. RGB always has the full range.

@@ -4,7 +4,9 @@
 #include <gst/gst.h>
 
 #include <cstddef>
+#include <initializer_list>
 #include <random>
+#include <type_traits>
 
 #include "tests/check/common/pictures/picture.h"
 
@@ -15,14 +17,22 @@ class Random {
  public:
   explicit Random(unsigned seed) : engine_(seed) {}
 
-  /// Draws from 0 to n − 1.
   int below(int n) { return static_cast<int>(engine_() % static_cast<unsigned>(n)); }
   template <class T, std::size_t n>
   T one_of(const T (&list)[n]) {
     return list[engine_() % n];
   }
+  template <class T>
+  const T& one_of(const std::vector<T>& list) {
+    return list[engine_() % list.size()];
+  }
+  /// Draws a new value in one of `rarity` calls.
+  template <class T>
+  void redraw(T& value, std::initializer_list<std::type_identity_t<T>> values, int rarity = 2) {
+    if (below(rarity) == 0)
+      value = values.begin()[engine_() % values.size()];
+  }
   unsigned any_seed() { return static_cast<unsigned>(engine_()); }
-  /// Draws a number of any magnitude.
   guint64 any_number();
   /// Draws from least to most. All magnitudes are equally likely.
   double log_uniform(double minimum, double maximum);

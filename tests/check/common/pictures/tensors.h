@@ -6,17 +6,13 @@
 #include "tests/check/common/definitions/integraldefinition.h"
 #include "tests/check/common/filterharness.h"
 
-/// Functions that compare outputs of cudaintegral whose caps differ from its input's.
 namespace check {
 
-/// Fails the test unless the buffer and its caps are exactly those of the tensor, in the memory
-/// that the caps name.
+/// Expects exactly the tensor's bytes and caps, in the memory that the caps name.
 void expect_tensor(GstBuffer* buffer, const GstCaps* caps, const Tensor& expected,
                    const std::string& what);
-/// Sends a picture through the element and compares the tensor that comes out.
 void expect_tensor(FilterHarness& filter, const Picture& picture, const Integral& how,
                    const Layout& layout = packed_layout);
-/// Sends a picture through the element and compares the gray picture that comes out.
 void expect_gray_picture(FilterHarness& filter, const Picture& picture, const Integral& how,
                          const FormatSpec& format, const Layout& layout = packed_layout);
 

@@ -28,8 +28,7 @@ std::string Folder::path(const std::string& name) {
 
 std::string Folder::write(const std::string& name, const std::string& text) {
   const std::string file = path(name);
-  fail_unless(
-      g_file_set_contents(file.c_str(), text.c_str(), static_cast<gssize>(text.size()), nullptr));
+  fail_unless(g_file_set_contents(file.c_str(), text.c_str(), text.size(), nullptr));
   return file;
 }
 

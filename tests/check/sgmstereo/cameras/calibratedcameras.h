@@ -10,10 +10,8 @@
 
 #include "gst/sgmstereo/rectification/calibration.h"
 
-/// Two cameras whose calibration is known, and files of it. All of this uses OpenCV.
 namespace check {
 
-/// A folder that is removed with its files.
 class Folder {
  public:
   Folder();
@@ -29,7 +27,6 @@ class Folder {
   std::vector<std::string> files_;
 };
 
-/// Two cameras 120 mm apart, which do not look in quite the same direction.
 struct CalibratedCameras {
   cv::Mat m1 = (cv::Mat_<double>(3, 3) << 530, 0, 322, 0, 531, 236, 0, 0, 1);
   cv::Mat m2 = (cv::Mat_<double>(3, 3) << 534, 0, 318, 0, 533, 243, 0, 0, 1);

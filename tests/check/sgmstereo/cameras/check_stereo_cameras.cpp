@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests what cudasgmstereo says about cameras: their exposures, pictures that they do not take at
-// the same time, a camera that is silent, lengths that cannot be true, and the noise of the
-// pictures. test_sgm_sequences.cpp and test_sgm_noise.cpp test what the stages under noise compute.
+// Tests what cudasgmstereo says about cameras: exposures, pictures that are not simultaneous, a
+// silent camera, implausible lengths, and noise.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -18,14 +17,12 @@ using cudavision::InputTimeout;
 
 namespace {
 
-/// Returns the picture that a camera takes with another exposure.
 Picture exposed(const Picture& picture, double factor) {
   return picture_with(*picture.format, picture.width, picture.height, [&](int place, int x, int y) {
     return std::min(255, static_cast<int>(std::lround(factor * picture.sample(place, x, y))));
   });
 }
 
-/// Takes the texts of all warnings.
 std::string warnings_in(MessageLog& log) {
   std::string texts;
   for (const Owned<GstMessage>& message : log.take(GST_MESSAGE_WARNING)) {
@@ -38,8 +35,6 @@ std::string warnings_in(MessageLog& log) {
 }
 
 }  // namespace
-
-/* Exposures */
 
 TEST(test_unequal_exposures) {
   const Pair pair = wall();
@@ -89,12 +84,9 @@ TEST(test_without_texture) {
                {"Hardly anything is known", "hardly any texture (in 0 of ", "light"});
 }
 
-/* Pictures that are not taken at the same time */
-
 namespace {
 
-/// Returns the texts of the warnings for pairs a second apart, of which the right pictures are
-/// moved down by these numbers of rows.
+/// Returns the warnings for pairs whose right pictures are moved down by these rows.
 std::string warnings_for_rows(const std::vector<int>& rows) {
   const Pair pair = wall();
   StereoHarness stereo(inspecting());
@@ -123,8 +115,6 @@ TEST(test_blow) {
   fail_unless(text.find("same time") == std::string::npos, "%s", text.c_str());
   fail_unless(warnings_for_rows({0, 0, 4}).empty());
 }
-
-/* A silent camera */
 
 // By time where frames have one, else by their number.
 TEST(test_quiet_times) {
@@ -183,9 +173,8 @@ guint64 frames_in(const Owned<GstElement>& sink) {
 
 }  // namespace
 
-// Drops the frames of one camera for a while, from the start or from the tenth on. Its events pass:
-// a live source does not know its latency before it has negotiated caps, and without these nothing
-// would make GstAggregator ask again.
+// Drops one camera's frames for a while, but not its events: without caps GstAggregator would not
+// ask for the latency again.
 TEST(test_silent_camera, .times(2)) {
   const bool from_the_start = index == 0;
   const Owned<GstElement> pipeline = new_pipeline(
@@ -227,8 +216,6 @@ TEST(test_silent_camera, .times(2)) {
   fail_unless_equals_int(log.count(GST_MESSAGE_ERROR), 0);
 }
 
-/* Lengths */
-
 TEST(test_baseline_in_metres) {
   const auto with_baseline = [](const char* baseline) {
     return Properties{{"focal-length", "300"}, {"baseline", baseline}};
@@ -269,11 +256,8 @@ TEST(test_calibration_with_a_large_error, .unless(unless_built_with_opencv())) {
   }
 }
 
-/* Noise */
-
 namespace {
 
-/// Adds noise with a standard deviation of `levels`, the same for equal seeds.
 Picture with_noise(Picture picture, double levels, unsigned seed) {
   std::uint64_t state = 88172645463325252ull + seed;
   const auto next = [&] {
@@ -304,7 +288,6 @@ struct Noise {
   double used;
 };
 
-/// Returns what the last message says.
 Noise noise_in(StereoHarness& stereo) {
   const std::vector<Owned<GstMessage>> messages = stereo.messages().take(GST_MESSAGE_ELEMENT);
   fail_unless(!messages.empty());
@@ -343,7 +326,6 @@ TEST(test_noise_that_is_set) {
     fail_unless(!noise.measured);
     fail_unless(noise.used == g_ascii_strtod(value, nullptr));
   }
-  // Other censuses do not heed it.
   StereoHarness stereo(inspecting({{"noise", "4.5"}, {"census", "neighbours-5x5"}}));
   stereo.accept_gray(width, height);
   send(stereo, flat_pair(8, 5), 1);

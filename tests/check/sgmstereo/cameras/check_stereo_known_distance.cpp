@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the property known-distance of cudasgmstereo: the yaw of the right camera, which rows do
-// not show, follows from one distance.
+// Tests known-distance of cudasgmstereo: the right camera's yaw follows from one known distance.
 #include <array>
 #include <cmath>
 
@@ -43,8 +42,8 @@ double wall_distance() {
 
 // Disparities, and with them depths, are then as if the camera had not turned.
 TEST(test_yaw, .times(3).unless(unless_built_with_opencv())) {
-  const Turn turn = std::array{Turn{0, 0.25, 0}, Turn{0, -0.25, 0},
-                               Turn{0.3, 0.25, -0.2, 1.002}}[static_cast<std::size_t>(index)];
+  const Turn turn =
+      std::array{Turn{0, 0.25, 0}, Turn{0, -0.25, 0}, Turn{0.3, 0.25, -0.2, 1.002}}[index];
   Rig upright(at_distance()), unaware(at_distance());
   Rig rig(at_distance({{"known-distance", known_distance(wall_distance())}}));
   upright.send({}, 3 * wait);
@@ -61,14 +60,12 @@ TEST(test_yaw, .times(3).unless(unless_built_with_opencv())) {
   fail_unless(rig.stereo().messages().count(GST_MESSAGE_INFO) >= 1);
 }
 
-// The property is live, and each value counts once: what moves in front of the place later does not
-// turn the camera.
+// The property is live, and each value counts once, whatever moves there later.
 TEST(test_live, .unless(unless_built_with_opencv())) {
   const Turn turn = {0, 0.25, 0};
   Rig rig(at_distance());
   rig.send(turn, 4);
   fail_unless_equals_int(rig.last_said().corrections(), 0);
-  /// Sets the property and returns the yaw after that many corrections.
   const auto yaw_with = [&](const std::string& distance, guint corrections) {
     rig.stereo().set("known-distance", distance);
     rig.send(turn, 2 * wait);
@@ -109,8 +106,7 @@ TEST(test_warnings) {
       continue;
     Rig rig(at_distance(row.properties));
     rig.send({}, 3);
-    fail_unless_equals_int(rig.stereo().messages().count(GST_MESSAGE_WARNING), 1);
-    expect_words(rig.stereo().messages().text(GST_MESSAGE_WARNING), row.words);
+    rig.stereo().messages().expect_one(GST_MESSAGE_WARNING, row.words);
   }
 }
 

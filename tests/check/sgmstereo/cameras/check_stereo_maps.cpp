@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests which files are read as calibrations, whatever they hold, and the rectification that
-// follows from a calibration, with its maps.
+// Tests which files are read as calibrations, and the rectification maps that follow from them.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,6 +44,17 @@ void expect_map(const RectifyingMap& found, const CvMap& expected) {
   fail_unless(std::equal(found.fractions.begin(), found.fractions.end(),
                          expected.fractions.ptr<std::uint16_t>()),
               "other fractions");
+}
+
+/// The last digits of the matrices may differ, and so may a place that lies between two.
+void expect_nearly(const RectifyingMap& found, const CvMap& expected) {
+  fail_unless_equals_int(found.fractions.size(), expected.fractions.total());
+  int different = 0;
+  for (std::size_t i = 0; i < found.fractions.size(); ++i)
+    different += found.fractions[i] != expected.fractions.ptr<std::uint16_t>()[i] ||
+                 found.places[2 * i] != expected.places.ptr<std::int16_t>()[2 * i] ||
+                 found.places[2 * i + 1] != expected.places.ptr<std::int16_t>()[2 * i + 1];
+  fail_unless(different < static_cast<int>(found.fractions.size()) / 1000, "%d differ", different);
 }
 
 void expect_rectification(const Rectification& found, const CalibratedCameras& cameras) {
@@ -98,13 +108,7 @@ TEST(test_scaled) {
       }
       const Rectification found =
           make_rectification(calibration, cameras.size.width, cameras.size.height, -1);
-      const CvMap left = cv_map(cameras, false);
-      // The last digits of the matrices may differ, and so may a place that lies between two.
-      int different = 0;
-      for (std::size_t i = 0; i < found.left.fractions.size(); ++i)
-        different += found.left.fractions[i] != left.fractions.ptr<std::uint16_t>()[i];
-      fail_unless(different < static_cast<int>(found.left.fractions.size()) / 1000, "%d differ",
-                  different);
+      expect_nearly(found.left, cv_map(cameras, false));
       fail_unless(std::abs(found.focal_length - cameras.p1.at<double>(0, 0)) < 1e-9);
       fail_unless(std::abs(found.baseline - cv::norm(cameras.t)) < 1e-6);
     }
@@ -177,8 +181,7 @@ TEST(test_infinity) {
   expect_map(make_rectification(read(file), 640, 480, -1).right, cv_map(cameras, true));
 }
 
-// The maps of planes are those of OpenCV for matrices that count in samples. A sample lies in the
-// middle of its pixels.
+// Plane maps are OpenCV's for matrices in samples, which lie in the middle of their pixels.
 TEST(test_maps_of_planes) {
   for (const bool fisheye : {false, true}) {
     Folder folder;
@@ -200,21 +203,10 @@ TEST(test_maps_of_planes) {
       }
       const RectifyingMap found =
           make_plane_map(rectification.left_camera, 640 / columns, 480 / rows, columns, rows);
-      const CvMap expected = cv_map(plane, false);
-      fail_unless_equals_int(found.fractions.size(), expected.fractions.total());
-      // The last digits of the matrices may differ, and so may a place that lies between two.
-      int different = 0;
-      for (std::size_t i = 0; i < found.fractions.size(); ++i)
-        different += found.fractions[i] != expected.fractions.ptr<std::uint16_t>()[i] ||
-                     found.places[2 * i] != expected.places.ptr<std::int16_t>()[2 * i] ||
-                     found.places[2 * i + 1] != expected.places.ptr<std::int16_t>()[2 * i + 1];
-      fail_unless(different < static_cast<int>(found.fractions.size()) / 1000, "%d differ",
-                  different);
+      expect_nearly(found, cv_map(plane, false));
     }
   }
 }
-
-/* Files */
 
 namespace {
 
@@ -312,8 +304,7 @@ TEST(test_texts_that_end_early) {
   }
 }
 
-// Even long files of programs are not nested deeply, with two ends of lines and with a byte order
-// mark.
+// Long files of programs are not nested deeply, with any line ends and byte order marks.
 TEST(test_texts_of_programs) {
   Folder folder;
   const std::string pairs = times(5000, "[-1.5, 2e-07], ") + "[0, 0]";

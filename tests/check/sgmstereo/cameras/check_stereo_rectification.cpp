@@ -13,25 +13,17 @@ namespace {
 constexpr int width = camera_width, height = camera_height;
 constexpr double focal_length = rectified_focal_length, baseline = rectified_baseline;
 
-/* Maps */
-
 Properties few_and(const Properties& more) {
   return joined({{"num-disparities", "64"}}, more);
-}
-
-Picture map_from(StereoHarness& stereo, const Picture& left, const Picture& right) {
-  const Map out = stereo.process(to_buffer(left), to_buffer(right));
-  return from_buffer(out, format_named("GRAY16_LE"), left.width, left.height);
 }
 
 Picture map_of(const Properties& properties, const Picture& left, const Picture& right) {
   StereoHarness stereo(few_and(properties));
   fail_unless(stereo.send_caps(stereo.left(), caps_of(*left.format, left.width, left.height)));
   fail_unless(stereo.send_caps(stereo.right(), caps_of(*right.format, left.width, left.height)));
-  return map_from(stereo, left, right);
+  return stereo.match(left, right);
 }
 
-/// The errors of a map where both cameras see the plane, in sixteenths of a pixel.
 struct Errors {
   int pixels = 0;
   double known = 0;       ///< share of the pixels
@@ -81,8 +73,7 @@ TEST(test_known_depth, .times(2 * std::size(planes)).unless(unless_built_with_op
   fail_unless(errors.pixels > width * height / 2, "the test sees %d pixels", errors.pixels);
   fail_unless(errors.known > 0.99, "%.3f are known", errors.known);
   fail_unless(std::abs(errors.mean) < 0.1, "the mean error is %.3f sixteenths", errors.mean);
-  // Between whole pixels, Semi-Global Matching itself is less exact. Cameras without distortion,
-  // which need no rectification, show how much.
+  // Undistorted cameras show how inexact matching itself is between whole pixels.
   const Photographs ideal(ideal_camera(0), ideal_camera(baseline), plane);
   const Errors best = errors_of(map_of({}, ideal.left, ideal.right), photographs);
   fail_unless(errors.within_one > best.within_one - 0.05, "%.3f instead of %.3f are exact",
@@ -100,7 +91,6 @@ TEST(test_known_depth, .times(2 * std::size(planes)).unless(unless_built_with_op
   fail_unless(raw.known * raw.within_one < 0.1, "%.3f of %.3f", raw.within_one, raw.known);
 }
 
-// Only the luminance counts, at its full depth.
 TEST(test_formats, .unless(unless_built_with_opencv())) {
   const CalibrationFile file(false);
   const Properties properties = {file.property()};
@@ -133,8 +123,7 @@ TEST(test_packed_frames, .unless(unless_built_with_opencv())) {
               {file.property(), {"frame-packing", side_by_side ? "side-by-side" : "top-bottom"}}),
           false);
       stereo.accept_gray(frame.width, frame.height);
-      const Map out = stereo.process(to_buffer(frame), nullptr);
-      expect_picture(from_buffer(out, format_named("GRAY16_LE"), width, height), expected,
+      expect_picture(stereo.match(to_buffer(frame), nullptr), expected,
                      side_by_side ? "side by side" : "one above the other");
     }
   }
@@ -171,15 +160,13 @@ TEST(test_unseen_pixels, .times(2).unless(unless_built_with_opencv())) {
       fail_unless(disparity_at(whole, u, v) != -16, "(%d, %d)", u, v);
 }
 
-// Confidence is 0 where nothing is known.
 TEST(test_confidence, .unless(unless_built_with_opencv())) {
   const CalibrationFile file(false);
   const Photographs photographs(false, planes[0]);
   const Picture map = map_of({file.property()}, photographs.left, photographs.right);
   StereoHarness stereo(few_and({file.property(), {"output", "confidence"}}));
   stereo.accept_gray(width, height);
-  const Map out = stereo.process(to_buffer(photographs.left), to_buffer(photographs.right));
-  const Picture confidence = from_buffer(out, format_named("GRAY8"), width, height);
+  const Picture confidence = stereo.match(photographs.left, photographs.right);
   int unknown = 0;
   for (int v = 0; v < height; ++v)
     for (int u = 0; u < width; ++u)
@@ -190,8 +177,6 @@ TEST(test_confidence, .unless(unless_built_with_opencv())) {
   fail_unless(unknown > 200);
 }
 
-/* Focal length and baseline */
-
 namespace {
 
 double number_of(const StereoHarness& stereo, const char* property) {
@@ -200,20 +185,17 @@ double number_of(const StereoHarness& stereo, const char* property) {
   return number;
 }
 
-Picture depth_from(StereoHarness& stereo, const Photographs& photographs) {
-  return map_from(stereo, photographs.left, photographs.right);
-}
-
 }  // namespace
 
 TEST(test_depth, .unless(unless_built_with_opencv())) {
   const CalibrationFile file(false);
   const Photographs photographs(false, planes[1]);
   const Picture map = map_of({file.property()}, photographs.left, photographs.right);
-  const auto expect_depth = [&](const Picture& depth, double focal, double distance) {
-    expect_picture(depth, depth_of_map(map, {64, 0, 16}, {focal, distance, 1}), "depth");
-  };
   StereoHarness stereo(few_and({file.property(), {"output", "depth"}}));
+  const auto expect_depth = [&](double focal, double distance) {
+    expect_picture(stereo.match(photographs.left, photographs.right),
+                   depth_of_map(map, {64, 0, 16}, {focal, distance, 1}), "depth");
+  };
   int notified = 0;
   g_signal_connect(stereo.element(), "notify::baseline",
                    G_CALLBACK(+[](GObject*, GParamSpec*, gpointer count) {
@@ -222,30 +204,27 @@ TEST(test_depth, .unless(unless_built_with_opencv())) {
                    &notified);
   fail_unless(number_of(stereo, "focal-length") == 0 && number_of(stereo, "baseline") == 0);
   stereo.accept_gray(width, height);
-  expect_depth(depth_from(stereo, photographs), focal_length, baseline);
+  expect_depth(focal_length, baseline);
   fail_unless(number_of(stereo, "focal-length") == focal_length);
   fail_unless(std::abs(number_of(stereo, "baseline") - baseline) < 1e-9);
   fail_unless_equals_int(g_atomic_int_get(&notified), 1);
 
   // Those that are set take the place of the calibration's, and 0 stands for the calibration's.
   stereo.set("baseline", "45");
-  expect_depth(depth_from(stereo, photographs), focal_length, 45);
+  expect_depth(focal_length, 45);
   stereo.set("focal-length", "500");
-  expect_depth(depth_from(stereo, photographs), 500, 45);
+  expect_depth(500, 45);
   stereo.set("baseline", "0");
-  expect_depth(depth_from(stereo, photographs), 500, baseline);
+  expect_depth(500, baseline);
   stereo.set("focal-length", "0");
-  expect_depth(depth_from(stereo, photographs), focal_length, baseline);
+  expect_depth(focal_length, baseline);
   gst_element_set_state(stereo.element(), GST_STATE_READY);
   fail_unless(number_of(stereo, "focal-length") == 0 && number_of(stereo, "baseline") == 0);
   fail_unless_equals_int(stereo.messages().complaints(), 0);
 }
 
-/* Frames of other sizes */
-
 namespace {
 
-/// Returns a picture of half the size, of the means of 2×2 pixels.
 Picture halved(const Picture& picture) {
   return picture_with(
       *picture.format, picture.width / 2, picture.height / 2, [&](int place, int x, int y) {
@@ -264,10 +243,10 @@ TEST(test_other_sizes, .unless(unless_built_with_opencv())) {
   StereoHarness stereo(few_and({file.property()}));
   for (int i = 0; i < 2; ++i) {
     stereo.accept_gray(width, height);
-    expect_picture(map_from(stereo, photographs.left, photographs.right), whole, "the whole size");
+    expect_picture(stereo.match(photographs.left, photographs.right), whole, "the whole size");
     fail_unless(number_of(stereo, "focal-length") == focal_length);
     stereo.accept_gray(width / 2, height / 2);
-    const Picture half = map_from(stereo, left, right);
+    const Picture half = stereo.match(left, right);
     fail_unless(number_of(stereo, "focal-length") == focal_length / 2);
     fail_unless(std::abs(number_of(stereo, "baseline") - baseline) < 1e-9);
     int exact = 0, pixels = 0;
@@ -283,12 +262,8 @@ TEST(test_other_sizes, .unless(unless_built_with_opencv())) {
   stereo.accept_gray(width, height - 40);
   gst_harness_push(stereo.left(), to_buffer(Picture(*left.format, width, height - 40)));
   gst_harness_push(stereo.right(), to_buffer(Picture(*left.format, width, height - 40)));
-  stereo.wait_for_error();
-  expect_words(stereo.messages().text(GST_MESSAGE_ERROR),
-               {file.name(), "320×240", "320×200", "calibrate"});
+  stereo.expect_error({file.name(), "320×240", "320×200", "calibrate"});
 }
-
-/* Errors */
 
 TEST(test_errors_at_start, .unless(unless_built_with_opencv())) {
   const CalibrationFile file(false), wrong(false, "unit: inch\n"), spoilt(true, "P3: [\n");
@@ -307,8 +282,7 @@ TEST(test_errors_at_start, .unless(unless_built_with_opencv())) {
       {{{"calibration", file.name()}, {"calibration-left", file.name()}}, {"either calibration"}},
   };
   for (const Fault& fault : faults)
-    expect_words(expect_failed_start(make_element("cudasgmstereo", fault.properties).get()),
-                 fault.words);
+    expect_words(start_error(fault.properties), fault.words);
 }
 
 // Pictures that are too large for a map are refused with their caps. Without a map, they are not.
@@ -359,18 +333,16 @@ TEST(test_starts_again, .unless(unless_built_with_opencv())) {
     stereo.set("calibration", name);
     stereo.restart();
     stereo.accept_gray(width, height);
-    expect_picture(map_from(stereo, photographs.left, photographs.right),
+    expect_picture(stereo.match(photographs.left, photographs.right),
                    name.empty() ? raw : rectified, name);
     // While playing, another name has no effect.
     stereo.set("calibration", name.empty() ? file.name() : "");
-    expect_picture(map_from(stereo, photographs.left, photographs.right),
+    expect_picture(stereo.match(photographs.left, photographs.right),
                    name.empty() ? raw : rectified, name);
   }
 }
 
 TEST(test_built_without_opencv,
      .unless(unless_built_with_opencv().empty() ? "this build has OpenCV" : "")) {
-  expect_words(
-      expect_failed_start(make_element("cudasgmstereo", {{"calibration", "stereo.yml"}}).get()),
-      {"-Dopencv=enabled", "libopencv-dev"});
+  expect_words(start_error({{"calibration", "stereo.yml"}}), {"-Dopencv=enabled", "libopencv-dev"});
 }

@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "tests/check/common/definitions/stereodefinition.h"
-#include "tests/check/common/padsharness.h"
+#include "tests/check/common/streams/padsharness.h"
 #include "tests/check/sgmstereo/cameras/photographedplanes.h"
 
 using namespace check;
@@ -22,7 +22,6 @@ std::string text_field(const GstHarness* harness, const char* field) {
   return text ? text : "";
 }
 
-/// Returns the formats that the pad offers, in order and without repetitions.
 std::vector<std::string> offered_formats(GstHarness* harness) {
   const Owned<GstCaps> caps(gst_pad_peer_query_caps(harness->sinkpad, nullptr));
   std::vector<std::string> formats;
@@ -42,16 +41,14 @@ struct RectifiedHarness : PadsHarness {
       gst_harness_set_sink_caps_str(pad, (std::string("video/x-raw, format=") + format).c_str());
   }
 
-  Picture next(GstBuffer* left_frame, GstBuffer* right_frame, int width, int height) {
+  Picture next(GstBuffer* left_frame, GstBuffer* right_frame) {
     process(left_frame, right_frame);
-    const Map out = pull_from(pad);
-    return from_buffer(out, format_named(text_field(pad, "format").c_str()), width, height);
+    return picture_at(pad->sinkpad, pull_from(pad));
   }
 
   GstHarness* pad;
 };
 
-/// Returns the luminance in 8 bits.
 Picture gray_of(const Picture& picture) {
   const Picture luminance = luminance_picture(picture);
   return picture_with(format_named("GRAY8"), picture.width, picture.height, [&](int, int x, int y) {
@@ -71,8 +68,7 @@ TEST(test_as_it_is, .times(formats().size())) {
       for (const char* asked : {static_cast<const char*>(nullptr), format.name, "GRAY8"}) {
         RectifiedHarness stereo({}, asked);
         stereo.accept_caps(caps_of(format, size.width, size.height));
-        const Picture out =
-            stereo.next(to_buffer(left, layout), to_buffer(right, layout), size.width, size.height);
+        const Picture out = stereo.next(to_buffer(left, layout), to_buffer(right, layout));
         const bool gray = asked && std::string(asked) == "GRAY8";
         expect_picture(out, gray ? gray_of(left) : left,
                        std::string(format.name) + " as " + (asked ? asked : "anything"));
@@ -80,8 +76,7 @@ TEST(test_as_it_is, .times(formats().size())) {
     }
 }
 
-// The element prefers the format of the frames. Their colorimetry stays, and gray of limited range
-// says so.
+// The pad prefers the frames' format and colorimetry; gray of limited range says so.
 TEST(test_caps) {
   struct Row {
     const char* format;
@@ -121,7 +116,6 @@ constexpr char right_first[] =
 
 }  // namespace
 
-// Packed frames give their left half, with its colours.
 TEST(test_packed_frames, .times(formats().size())) {
   const FormatSpec& format = format_number(index);
   const Picture left = make_picture(format, 24, 12, Content::random, 3);
@@ -136,7 +130,7 @@ TEST(test_packed_frames, .times(formats().size())) {
         const Picture frame =
             swapped ? packed(right, left, side_by_side) : packed(left, right, side_by_side);
         stereo.accept_caps(caps_of(format, frame.width, frame.height, more));
-        const Picture out = stereo.next(to_buffer(frame, odd_layout), nullptr, 24, 12);
+        const Picture out = stereo.next(to_buffer(frame, odd_layout), nullptr);
         expect_picture(out, std::string(asked) == "GRAY8" ? gray_of(left) : left,
                        std::string(format.name) + more);
       }
@@ -162,7 +156,7 @@ TEST(test_packed_frames_that_split_chroma) {
     fail_unless(offered == (row.gray_alone ? std::vector<std::string>{"GRAY8"}
                                            : std::vector<std::string>{row.format, "GRAY8"}),
                 "%s", row.format);
-    const Picture out = stereo.next(to_buffer(frame), nullptr, 17, 9);
+    const Picture out = stereo.next(to_buffer(frame), nullptr);
     if (row.gray_alone)
       expect_picture(out,
                      picture_with(*out.format, 17, 9,
@@ -171,15 +165,12 @@ TEST(test_packed_frames_that_split_chroma) {
   }
 }
 
-/* With a calibration */
-
 namespace {
 
 constexpr int width = camera_width, height = camera_height;
 constexpr double wide =
     180;  // a focal length with which the rectified picture shows more than the camera sees
 
-/// Samples of chroma that grow with a coordinate. They fit 8 bits.
 struct Slope {
   double factor, tolerance;
 
@@ -229,8 +220,7 @@ TEST(test_rectified, .times(2 * std::size(plain_formats)).unless(unless_built_wi
   const Photographs ideal(camera, camera, photographs.plane, name);
   RectifiedHarness stereo({file.property()}, name);
   stereo.accept_caps(caps_of(format_named(name), width, height));
-  const Picture out =
-      stereo.next(to_buffer(photographs.left), to_buffer(photographs.right), width, height);
+  const Picture out = stereo.next(to_buffer(photographs.left), to_buffer(photographs.right));
   const double peak = out.format->peak();
   double sum = 0, worst = 0, moved_sum = 0;
   int seen = 0, unseen = 0;
@@ -258,13 +248,11 @@ TEST(test_rectified, .times(2 * std::size(plain_formats)).unless(unless_built_wi
   // All channels are alike here. In GRAY8, it is the luminance that is matched.
   RectifiedHarness gray({file.property()}, "GRAY8");
   gray.accept_caps(caps_of(format_named(name), width, height));
-  expect_picture(
-      gray.next(to_buffer(photographs.left), to_buffer(photographs.right), width, height),
-      gray_of(out), name);
+  expect_picture(gray.next(to_buffer(photographs.left), to_buffer(photographs.right)), gray_of(out),
+                 name);
 }
 
-// Chroma comes from the places where the luma beside it does. What the camera does not see is black
-// in the range of the format.
+// Chroma comes from the luma's places. Unseen places are black in the format's range.
 TEST(test_rectified_chroma,
      .times(2 * std::size(chroma_formats)).unless(unless_built_with_opencv())) {
   const bool fisheye = index % 2 == 1;
@@ -276,7 +264,7 @@ TEST(test_rectified_chroma,
   const Picture left = with_places_as_chroma(photographs.left);
   RectifiedHarness stereo({file.property()}, name);
   stereo.accept_caps(caps_of(format, width, height, colorimetry(format, limited)));
-  const Picture out = stereo.next(to_buffer(left), to_buffer(photographs.right), width, height);
+  const Picture out = stereo.next(to_buffer(left), to_buffer(photographs.right));
   const int black = limited ? 16 << (format.bits - 8) : 0, middle = 1 << (format.bits - 1);
   int seen = 0, unseen = 0;
   for (std::size_t c = 0; c < format.others.size(); ++c) {
@@ -315,14 +303,14 @@ TEST(test_rectified_packed_frames, .unless(unless_built_with_opencv())) {
     const Picture left = with_places_as_chroma(photographs.left);
     RectifiedHarness two({file.property()}, name);
     two.accept_caps(caps_of(format_named(name), width, height));
-    const Picture expected = two.next(to_buffer(left), to_buffer(photographs.right), width, height);
+    const Picture expected = two.next(to_buffer(left), to_buffer(photographs.right));
     for (const bool side_by_side : {true, false}) {
       const Picture frame = packed(left, photographs.right, side_by_side);
       RectifiedHarness stereo(
           {file.property(), {"frame-packing", side_by_side ? "side-by-side" : "top-bottom"}}, name,
           false);
       stereo.accept_caps(caps_of(format_named(name), frame.width, frame.height));
-      expect_picture(stereo.next(to_buffer(frame), nullptr, width, height), expected, name);
+      expect_picture(stereo.next(to_buffer(frame), nullptr), expected, name);
     }
   }
 }
@@ -337,7 +325,7 @@ TEST(test_rectified_later, .unless(unless_built_with_opencv())) {
   RectifiedHarness first({file.property()}, "NV12");
   first.accept_caps(caps_of(format_named("NV12"), width, height));
   const auto [left, right] = frames();
-  const Picture expected = first.next(left, right, width, height);
+  const Picture expected = first.next(left, right);
 
   PadsHarness stereo(joined(few, {file.property()}));
   stereo.accept_caps(caps_of(format_named("NV12"), width, height));

@@ -17,7 +17,6 @@ namespace {
 
 constexpr char warning_words[] = "match as well at a second disparity";
 
-/// A wall of noise at a disparity of 12, the upper half of which is covered by a chessboard.
 Pair chessboard_wall(int period) {
   const Pair behind = wall();
   const auto with_board = [&](const Picture& picture, int disparity) {
@@ -29,7 +28,6 @@ Pair chessboard_wall(int period) {
   return {with_board(behind.left, 0), with_board(behind.right, 12)};
 }
 
-/// The figures about repetition in each message.
 struct Repeating {
   double share;
   int period;
@@ -76,8 +74,7 @@ TEST(test_figures) {
   }
 }
 
-// One such pair among others may be an accident; the only pair of a stream counts. The warning
-// comes once until the element starts again.
+// One such pair among others may be an accident. The warning comes once per start.
 TEST(test_confirmation) {
   const Pair repeating = chessboard_wall(12);
   StereoHarness stereo(inspecting());

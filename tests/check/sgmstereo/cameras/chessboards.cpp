@@ -1,52 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/check/sgmstereo/cameras/chessboards.h"
 
-#include <glib/gstdio.h>
-
 #include "tests/check/common/pictures/photographs.h"
 #include "tests/check/sgmstereo/cameras/photographedplanes.h"
 
 namespace check {
 namespace {
 
-constexpr char calibration[] = R"(%YAML:1.0
----
-image_width: 640
-image_height: 480
-distortion_model: pinhole
-unit: mm
-M1: !!opencv-matrix
-   rows: 3
-   cols: 3
-   dt: d
-   data: [ 533.563156, 0., 342.534354, 0., 533.596552, 234.765412, 0., 0., 1. ]
-D1: !!opencv-matrix
-   rows: 1
-   cols: 5
-   dt: d
-   data: [ -0.288654464, 0.0935985520, 0.00120330555, -0.000143769306, 0. ]
-M2: !!opencv-matrix
-   rows: 3
-   cols: 3
-   dt: d
-   data: [ 536.893993, 0., 327.396040, 0., 536.475129, 249.948725, 0., 0., 1. ]
-D2: !!opencv-matrix
-   rows: 1
-   cols: 5
-   dt: d
-   data: [ -0.290088109, 0.106197832, -0.000509411434, 0.000104768338, 0. ]
-R: !!opencv-matrix
-   rows: 3
-   cols: 3
-   dt: d
-   data: [ 0.99998471621, 0.00352244241, 0.00426142538, -0.00349184645, 0.99996822716,
-       -0.00716600882, -0.00428653184, 0.00715101905, 0.99996524368 ]
-T: !!opencv-matrix
-   rows: 3
-   cols: 1
-   dt: d
-   data: [ -83.1777478, 0.918117771, -0.119110535 ]
-)";
+constexpr char calibration[] = R"({"image_width": 640, "image_height": 480, "unit": "mm",
+  "M1": [[533.563156, 0, 342.534354], [0, 533.596552, 234.765412], [0, 0, 1]],
+  "D1": [-0.288654464, 0.0935985520, 0.00120330555, -0.000143769306, 0.0],
+  "M2": [[536.893993, 0, 327.396040], [0, 536.475129, 249.948725], [0, 0, 1]],
+  "D2": [-0.290088109, 0.106197832, -0.000509411434, 0.000104768338, 0.0],
+  "R": [[0.99998471621, 0.00352244241, 0.00426142538],
+        [-0.00349184645, 0.99996822716, -0.00716600882],
+        [-0.00428653184, 0.00715101905, 0.99996524368]],
+  "T": [-83.1777478, 0.918117771, -0.119110535]})";
 
 constexpr int numbers[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14};
 
@@ -76,19 +45,7 @@ std::string unless_chessboards() {
   return unless_pictures(names);
 }
 
-ChessboardCalibration::ChessboardCalibration() {
-  gchar* name = nullptr;
-  GError* error = nullptr;
-  const gint file = g_file_open_tmp("chessboards-XXXXXX.yml", &name, &error);
-  fail_unless(file >= 0, "%s", error ? error->message : "");
-  g_close(file, nullptr);
-  name_ = name;
-  g_free(name);
-  fail_unless(g_file_set_contents(name_.c_str(), calibration, -1, nullptr));
-}
-
-ChessboardCalibration::~ChessboardCalibration() {
-  g_remove(name_.c_str());
-}
+ChessboardCalibration::ChessboardCalibration()
+    : TemporaryFile("chessboards-XXXXXX.json", calibration) {}
 
 }  // namespace check

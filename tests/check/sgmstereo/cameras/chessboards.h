@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "tests/check/common/stereoharness.h"
+#include "tests/check/common/temporaryfile.h"
 
-/// OpenCV's photographs of a chessboard by two cameras, and their calibration.
 namespace check {
 
 struct ChessboardPair {
@@ -19,19 +19,10 @@ std::vector<ChessboardPair> chessboards();
 /// Why a test of them cannot run, or would take too long; empty if it can.
 std::string unless_chessboards();
 
-/// Their calibration in a file, which is removed with the object: what pipelines/calibrate.py makes
-/// of these photographs.
-class ChessboardCalibration {
- public:
+/// pipelines/calibrate.py's calibration of these photographs, in a temporary file.
+struct ChessboardCalibration : TemporaryFile {
   ChessboardCalibration();
-  ~ChessboardCalibration();
-  ChessboardCalibration(const ChessboardCalibration&) = delete;
-  ChessboardCalibration& operator=(const ChessboardCalibration&) = delete;
-
-  Property property() const { return {"calibration", name_}; }
-
- private:
-  std::string name_;
+  Property property() const { return {"calibration", name()}; }
 };
 
 }  // namespace check

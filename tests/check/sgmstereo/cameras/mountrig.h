@@ -9,13 +9,11 @@
 #include "tests/check/common/stereoharness.h"
 #include "tests/check/sgmstereo/cameras/turnedcameras.h"
 
-/// Two cameras of a moving scene, the right one of which has turned in its mount, and the element
-/// that matches their pictures.
+/// Two cameras of a moving scene, the right one turned in its mount, and the element.
 namespace check {
 
 constexpr GstClockTime frame_time = 40 * ms;
 
-/// Properties of an element that inspects every pair.
 inline Properties watching(const char* drift, const Properties& more = {}) {
   return joined({{"diagnostics-interval", "1"},
                  {"num-disparities", "32"},
@@ -28,7 +26,6 @@ inline Properties correcting(const Properties& more = {}) {
   return watching("correct", more);
 }
 
-/// What the element has said about a pair.
 struct Said {
   Owned<GstMessage> message;
   const GstStructure* figures() const { return structure_of(message, "cudasgmstereo"); }
@@ -43,7 +40,6 @@ struct Said {
   guint calibrations() const { return count("calibrations"); }
 };
 
-/// A stream of pairs of one scene, or of others.
 class Rig {
  public:
   explicit Rig(const Properties& properties, const MovingScene& scene = MovingScene(),
@@ -52,27 +48,22 @@ class Rig {
     stereo_.accept_gray(size.width, size.height);
   }
 
-  /// Sends the next pair of the scene, and returns its map.
   Picture next(const Turn& turn) {
     return process(scene_.left(frame_), scene_.right(frame_, turn));
   }
-  /// Leaves pairs out.
   void skip(int count) { frame_ += count; }
   void send(const Turn& turn, int count) {
     for (int i = 0; i < count; ++i)
       next(turn);
   }
   Picture process(const Picture& left, const Picture& right) {
-    const Map map = stereo_.process(left, right, static_cast<GstClockTime>(frame_++) * frame_time);
-    map_ = from_buffer(map, format_named("GRAY16_LE"), left.width, left.height);
+    map_ = stereo_.match(left, right, frame_++ * frame_time);
     return *map_;
   }
-  /// Returns the share of the last map that is wrong or missing.
   double wrong(const Turn& turn) const {
     return wrong_share(*map_, scene_.camera(turn), scene_.disparities(frame_ - 1));
   }
 
-  /// Returns all that has been said, oldest first.
   const std::vector<Said>& said() {
     for (Owned<GstMessage>& message : stereo_.messages().take(GST_MESSAGE_ELEMENT))
       said_.push_back({std::move(message)});
@@ -80,7 +71,6 @@ class Rig {
     return said_;
   }
   const Said& last_said() { return said().back(); }
-  /// Returns the mean share of the last maps that is known.
   double mean_known(std::size_t pairs) {
     double sum = 0;
     for (std::size_t i = said().size() - pairs; i < said_.size(); ++i)

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/check/sgmstereo/cameras/photographedplanes.h"
 
-#include <glib/gstdio.h>
-
 #include <random>
 
 namespace check {
 namespace {
 
-/// Rotates about the axes x, y and z, in this order.
 Rotation rotation(double a, double b, double c) {
   const double sa = std::sin(a), ca = std::cos(a), sb = std::sin(b), cb = std::cos(b);
   const double sc = std::sin(c), cc = std::cos(c);
@@ -23,7 +20,6 @@ Rotation rotation(double a, double b, double c) {
           cb * ca};
 }
 
-/// Returns what the camera sees, in all channels alike.
 Picture photograph(const Camera& camera, const Plane& plane, const FormatSpec& format) {
   Picture picture(format, camera_width, camera_height);
   for (int y = 0; y < camera_height; ++y)
@@ -37,8 +33,6 @@ Picture photograph(const Camera& camera, const Plane& plane, const FormatSpec& f
 }
 
 }  // namespace
-
-/* Cameras */
 
 std::array<double, 2> Camera::place(double x, double y) const {
   const auto& k = distortion;
@@ -103,8 +97,6 @@ Camera ideal_camera(double position) {
           position};
 }
 
-/* What they see */
-
 Vector Plane::seen(double position, const Vector& d) const {
   const double a = slope_x * rectified_focal_length, b = slope_y * rectified_focal_length;
   const double z = (rectified_focal_length * rectified_baseline - a * position) /
@@ -144,8 +136,6 @@ Photographs::Photographs(const Camera& left_camera, const Camera& right_camera, 
       left(photograph(left_of, plane, format_named(format))),
       right(photograph(right_of, plane, format_named(format))) {}
 
-/* Files */
-
 namespace {
 
 std::string digits(double number) {
@@ -180,24 +170,12 @@ std::string entries_of(const Camera& camera, const std::string& number, double f
 
 }  // namespace
 
-CalibrationFile::CalibrationFile(bool fisheye, const std::string& more, double focal) {
-  gchar* name = nullptr;
-  GError* error = nullptr;
-  const gint file = g_file_open_tmp("stereo-XXXXXX.yml", &name, &error);
-  fail_unless(file >= 0, "%s", error ? error->message : "");
-  g_close(file, nullptr);
-  name_ = name;
-  g_free(name);
-  const std::string text = std::string("%YAML:1.0\n---\nimage_width: 320\nimage_height: 240\n") +
-                           "distortion_model: " + (fisheye ? "fisheye\n" : "pinhole\n") + more +
-                           entries_of(left_camera(fisheye), "1", focal) +
-                           entries_of(right_camera(fisheye), "2", focal);
-  fail_unless(g_file_set_contents(name_.c_str(), text.c_str(), -1, nullptr));
-}
-
-CalibrationFile::~CalibrationFile() {
-  g_remove(name_.c_str());
-}
+CalibrationFile::CalibrationFile(bool fisheye, const std::string& more, double focal)
+    : TemporaryFile("stereo-XXXXXX.yml",
+                    std::string("%YAML:1.0\n---\nimage_width: 320\nimage_height: 240\n") +
+                        "distortion_model: " + (fisheye ? "fisheye\n" : "pinhole\n") + more +
+                        entries_of(left_camera(fisheye), "1", focal) +
+                        entries_of(right_camera(fisheye), "2", focal)) {}
 
 std::string unless_built_with_opencv() {
 #ifdef CUDAVISION_TEST_HAVE_OPENCV

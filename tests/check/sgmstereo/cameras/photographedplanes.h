@@ -2,13 +2,12 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 #include <string>
 
 #include "tests/check/common/stereoharness.h"
+#include "tests/check/common/temporaryfile.h"
 
-/// A scene of known depth, as two distorted cameras see it, and their calibration. None of this
-/// uses OpenCV, so that it can test a GPU host that lacks it.
+/// A scene of known depth seen by two distorted cameras, and their calibration, without OpenCV.
 namespace check {
 
 constexpr int camera_width = 320, camera_height = 240;
@@ -22,8 +21,7 @@ struct Vector {
 
 using Rotation = std::array<double, 9>;
 
-/// A camera with its distortion. The rotation turns its coordinates into those of the rectified
-/// pair.
+/// A distorted camera. The rotation turns its coordinates into the rectified pair's.
 struct Camera {
   bool fisheye;
   double fx, fy, cx, cy;
@@ -31,7 +29,6 @@ struct Camera {
   Rotation turned;
   double position;  ///< on the axis x of the rectified pair, in mm
 
-  /// Returns the place of a direction (x, y, 1), as OpenCV's documentation defines both models.
   std::array<double, 2> place(double x, double y) const;
   /// Returns the direction in which a pixel looks, in the coordinates of the rectified pair.
   Vector direction(double u, double v) const;
@@ -41,11 +38,9 @@ struct Camera {
 
 Camera left_camera(bool fisheye);
 Camera right_camera(bool fisheye);
-/// A camera that looks as the rectified pair does.
 Camera ideal_camera(double position);
 
-/// A plane. Its disparity is near in the middle of the rectified picture, and grows by the slopes
-/// per pixel.
+/// A plane: its disparity in the picture's middle, and its slopes per pixel.
 struct Plane {
   double middle, slope_x = 0, slope_y = 0;
 
@@ -58,7 +53,6 @@ struct Plane {
   double brightness(const Vector& point) const;
 };
 
-/// Both cameras' pictures of a plane. All channels are alike.
 struct Photographs {
   Camera left_of, right_of;
   Plane plane;
@@ -69,27 +63,16 @@ struct Photographs {
               const char* format = "GRAY8");
 };
 
-/// A calibration of these cameras in a file, which is removed with the object.
-class CalibrationFile {
- public:
+struct CalibrationFile : TemporaryFile {
   /// more: further lines. focal: of the rectified pictures.
   explicit CalibrationFile(bool fisheye, const std::string& more = "unit: mm\n",
                            double focal = rectified_focal_length);
-  ~CalibrationFile();
-  CalibrationFile(const CalibrationFile&) = delete;
-  CalibrationFile& operator=(const CalibrationFile&) = delete;
-
-  Property property() const { return {"calibration", name_}; }
-  const std::string& name() const { return name_; }
-
- private:
-  std::string name_;
+  Property property() const { return {"calibration", name()}; }
 };
 
 /// Why a test of a calibration cannot run; empty if it can.
 std::string unless_built_with_opencv();
-/// Likewise under a sanitizer, where long streams and photographs keep a processor busy for
-/// minutes.
+/// Also skips long streams and photographs under a sanitizer.
 std::string unless_fast();
 
 }  // namespace check

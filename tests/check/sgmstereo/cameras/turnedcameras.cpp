@@ -10,8 +10,7 @@ namespace {
 
 using Matrix = std::array<double, 9>;
 
-/// Returns the rotation by a vector in radians, by the series of the exponential of its cross
-/// product.
+/// Returns the rotation by a vector in radians, by the series of the matrix exponential.
 Matrix rotation(double x, double y, double z) {
   const Matrix cross = {0, -z, y, z, 0, -x, -y, x, 0};
   Matrix sum = {1, 0, 0, 0, 1, 0, 0, 0, 1}, power = sum;
@@ -33,7 +32,6 @@ Matrix rotation(const Turn& turn) {
   return rotation(turn.pitch * degree, turn.yaw * degree, turn.roll * degree);
 }
 
-/// Returns a number from 0 to 1 for each lattice point.
 double lattice(int x, int y, unsigned seed) {
   std::uint32_t h = static_cast<std::uint32_t>(x) * 0x9e3779b1u ^
                     static_cast<std::uint32_t>(y) * 0x85ebca77u ^ seed * 0xc2b2ae3du;
@@ -45,7 +43,6 @@ double lattice(int x, int y, unsigned seed) {
   return h / 4294967296.0;
 }
 
-/// Smoothed noise with cells of this size.
 double noise(double x, double y, double cell, unsigned seed) {
   const double u = x / cell, v = y / cell;
   const int i = static_cast<int>(std::floor(u)), j = static_cast<int>(std::floor(v));
@@ -59,11 +56,8 @@ double texture(double x, double y, unsigned seed) {
   return 30 + 110 * noise(x, y, 3.7, seed) + 90 * noise(x, y, 11.3, seed + 1);
 }
 
-/* The wall and the disk */
-
 constexpr double wall_disparity = 7, wall_slope = 0.015;
 
-/// The disk in a frame of the left picture.
 struct Disk {
   explicit Disk(int frame)
       : disparity(20 + 3 * std::sin(0.05 * frame)),
@@ -83,7 +77,6 @@ double wall_level(int frame, double x, double y) {
   return texture(x + 1.7 * frame, y + 0.6 * frame, 21);
 }
 
-/// Makes a picture whose pixels are levels from 0 to 255 with the noise of a camera.
 template <class Level>
 Picture exposed(const char* format, unsigned seed, const Level& level) {
   const FormatSpec& spec = format_named(format);
@@ -103,8 +96,6 @@ double cubic(double t) {
 }
 
 }  // namespace
-
-/* Cameras */
 
 TurnedCamera::TurnedCamera(const Turn& turn, int width, int height, double focal_length)
     : rotation_(rotation(turn)),
@@ -136,8 +127,6 @@ bool TurnedCamera::sees(double x, double y) const {
   const auto [u, v] = turned(x, y);
   return u >= 0 && u <= width_ - 1 && v >= 0 && v <= height_ - 1;
 }
-
-/* What they see */
 
 std::function<double(double, double)> MovingScene::disparities(int frame) const {
   return [disk = Disk(frame)](double x, double y) {

@@ -3,24 +3,20 @@
 
 #include <array>
 #include <functional>
-#include <string>
 
 #include "tests/check/common/definitions/stereodefinition.h"
 #include "tests/check/common/stereoharness.h"
 
-/// A moving scene of known depth, as two cameras see it of which the right one has turned in its
-/// mount, and photographs that such a camera would have taken.
+/// A moving scene of known depth, a turned right camera, and turned photographs.
 namespace check {
 
-/// How the right camera has turned: a rotation by the vector (pitch, yaw, roll), which takes a
-/// direction of the rectified pair (x to the right, y down, z forward) to the camera's own.
+/// The right camera's rotation vector (pitch, yaw, roll); x is right, y down, z forward.
 struct Turn {
   double pitch = 0, yaw = 0, roll = 0;  ///< in degrees
   double zoom = 1;                      ///< its focal length, relative to the left one's
 };
 
-/// A camera that has turned. Its pictures, and those of an upright one, have this size and focal
-/// length, in pixels.
+/// A turned camera. Its pictures, and upright ones, have this size and focal length in pixels.
 class TurnedCamera {
  public:
   TurnedCamera(const Turn& turn, int width, int height, double focal_length);
@@ -28,7 +24,6 @@ class TurnedCamera {
   /// Return where it sees what an upright camera sees at (x, y), and the other way round.
   std::array<double, 2> turned(double x, double y) const;
   std::array<double, 2> upright(double x, double y) const;
-  /// True if it has a pixel of what an upright camera sees at (x, y).
   bool sees(double x, double y) const;
 
  private:
@@ -38,7 +33,6 @@ class TurnedCamera {
   double focal_length_;
 };
 
-/// A wall that slants, and a disk in front of it. Both move, and the cameras have noise.
 class MovingScene {
  public:
   static constexpr int width = 320, height = 240;
@@ -46,24 +40,20 @@ class MovingScene {
   /// focal_length: in pixels.
   explicit MovingScene(double focal_length = width) : focal_length_(focal_length) {}
 
-  /// Returns a camera of the scene, which has turned.
   TurnedCamera camera(const Turn& turn) const { return {turn, width, height, focal_length_}; }
   Picture left(int frame, const char* format = "GRAY8") const;
   Picture right(int frame, const Turn& turn, const char* format = "GRAY8") const;
-  /// Returns the true disparities of the pixels (x, y) of the left picture.
   std::function<double(double, double)> disparities(int frame) const;
 
  private:
   double focal_length_;
 };
 
-/// Returns the picture that a turned camera takes of what an upright one has photographed. Places
-/// beyond its edges have the nearest pixel.
+/// Returns a turned camera's picture of an upright one; edges repeat the nearest pixel.
 Picture turned_photograph(const Picture& upright, const TurnedCamera& camera);
 
-/// Returns the share of the pixels that are wrong by more than a pixel or unknown, of those whose
-/// disparity is known to be true_disparity(x, y) and not 0, and whose partner the right camera
-/// sees.
+/// Returns the share of pixels that are unknown or off by more than a pixel, of those with a true
+/// disparity that both cameras see.
 template <class TrueDisparity>
 double wrong_share(const Picture& map, const TurnedCamera& right,
                    const TrueDisparity& true_disparity);

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <algorithm>
+#include <optional>
+
+#include "gst/memory/framemapper.h"
+#include "tests/check/common/fakes/fakedevice.h"
+#include "tests/check/common/fakes/fakelibgstcuda.h"
+#include "tests/check/common/owned.h"
+#include "tests/check/common/testcase.h"
+
+namespace check {
+
+using namespace cudavision;
+
+// 36 pages. Larger frames are copied by TBB's threads, which ThreadSanitizer does not see.
+constexpr int width = 512, height = 288;
+constexpr std::size_t frame_bytes = std::size_t{width} * height;
+constexpr gsize page_alignment = 4095;
+
+// Made only once: ThreadSanitizer does not see how GLib locks what it keeps of caps.
+inline const FrameFormat& gray_format() {
+  static const FrameFormat format = [] {
+    const Caps caps(
+        gst_caps_from_string("video/x-raw, format=GRAY8, width=512, height=288, framerate=25/1"));
+    return frame_format_from_caps(caps.get());
+  }();
+  return format;
+}
+
+/// Makes a buffer of system memory, by default of whole pages, so that all can be locked.
+inline GstBuffer* new_frame(gsize alignment = page_alignment, gsize bytes = frame_bytes) {
+  GstAllocationParams params;
+  gst_allocation_params_init(&params);
+  params.align = alignment;
+  return gst_buffer_new_allocate(nullptr, bytes, &params);
+}
+
+class MappingElement {
+ public:
+  explicit MappingElement(const CudaContext& context,
+                          std::size_t max_bytes = PageLocks::quarter_of_physical_memory())
+      : context_(context) {
+    const CudaScope scope(context_);
+    locks_.emplace(device_, context_, max_bytes);
+    input_.emplace(FrameQueues(device_), context_, &*locks_, gray_format(), GST_MAP_READ);
+    output_.emplace(FrameQueues(device_), context_, &*locks_, gray_format(), GST_MAP_WRITE);
+  }
+  ~MappingElement() { stop(); }
+
+  void stop() {
+    const CudaScope scope(context_);
+    input_.reset();
+    output_.reset();
+    locks_.reset();
+  }
+
+  /// Reads a frame, whose samples must arrive on the device.
+  void read(GstBuffer* buffer) {
+    gst_buffer_memset(buffer, 0, ++value_, frame_bytes);
+    read_what_is_there(buffer, value_);
+  }
+  void read_what_is_there(GstBuffer* buffer, guint8 value) {
+    const CudaScope scope(context_);
+    input_->map(buffer);
+    expect(input_->frame().planes[0], value);
+    input_->end();
+    input_->complete();
+    input_->unmap();
+  }
+
+  void write(GstBuffer* buffer) {
+    {
+      const CudaScope scope(context_);
+      output_->map(buffer);
+      device_.fill(output_->frame().planes[0], ++value_);
+      output_->end();
+      output_->complete();
+      output_->unmap();
+    }
+    GstMapInfo map;
+    fail_unless(gst_buffer_map(buffer, &map, GST_MAP_READ));
+    expect({map.data, width, height, width}, value_);
+    gst_buffer_unmap(buffer, &map);
+  }
+
+ private:
+  static void expect(View<const std::uint8_t> view, guint8 value) {
+    bool same = true;
+    for (int y = 0; y < view.height; ++y)
+      same = same && std::all_of(view.row(y), view.row(y) + view.width,
+                                 [=](guint8 sample) { return sample == value; });
+    fail_unless(same, "other samples");
+  }
+
+  const CudaContext context_;
+  FakeDevice device_;
+  std::optional<PageLocks> locks_;
+  std::optional<FrameMapper> input_, output_;
+  guint8 value_ = 0;
+};
+
+}  // namespace check

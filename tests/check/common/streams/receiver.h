@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <future>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/check/common/filterharness.h"
+
+namespace check {
+
+/// Frames of these tests are numbered, and follow each other at 25 frames per second.
+constexpr GstClockTime frame_duration = 40 * GST_MSECOND;
+
+/// Downstream of a filter: notes and can hold up what arrives. Its destructor stops the filter.
+class Receiver {
+ public:
+  explicit Receiver(FilterHarness& filter);
+  ~Receiver();
+
+  void close();
+  void open();
+  /// Each frame takes so long.
+  void set_delay(gulong microseconds);
+  /// Answers a frame with another flow return than GST_FLOW_OK.
+  void answer(guint64 number, GstFlowReturn flow);
+  using Look = std::function<void(const std::string& what)>;
+  void on_arrival(Look look);
+  void keep_no_frames();
+
+  /// Together do the same as an element that goes to READY and back.
+  void stop();
+  void start();
+
+  /// Returns what has arrived: "stream-start caps allocation segment 0 1 eos"; "-" without time.
+  std::string arrivals();
+  std::size_t frame_count();
+  bool holds_frame();
+  std::vector<Owned<GstBuffer>> take_frames();
+  void forget();
+
+ private:
+  GstFlowReturn receive(Owned<GstBuffer> buffer);
+  void note(const std::string& what);
+  void set_flushing(bool flushing);
+
+  FilterHarness& filter_;
+  gulong probe_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool closed_ = false, flushing_ = false, keeps_frames_ = true, holds_frame_ = false;
+  gulong delay_ = 0;
+  std::map<guint64, GstFlowReturn> answers_;
+  Look look_;
+  std::string arrivals_;
+  std::size_t frame_count_ = 0;
+  std::vector<Owned<GstBuffer>> frames_;
+};
+
+/// Pushes numbered frames from a thread of its own, until one is not accepted.
+class Feeder {
+ public:
+  using MakeFrame = std::function<GstBuffer*(guint64 number)>;
+  Feeder(FilterHarness& filter, guint64 first, guint64 count, const MakeFrame& make_frame);
+  ~Feeder() { finish(); }
+
+  guint64 pushed() const { return pushed_; }
+  std::thread::id thread() const { return id_; }
+  /// Waits until the thread is blocked in a push.
+  void wait_until_blocked() const { check::wait_until_blocked(kernel_id_.get()); }
+  bool ended() const { return ended_; }
+  /// Waits for the last push. Returns its flow return.
+  GstFlowReturn finish();
+
+ private:
+  std::atomic<guint64> pushed_{0};
+  std::atomic<GstFlowReturn> flow_{GST_FLOW_OK};
+  std::atomic<bool> ended_{false};
+  std::promise<pid_t> kernel_id_promise_;
+  const std::shared_future<pid_t> kernel_id_{kernel_id_promise_.get_future()};
+  std::thread thread_;
+  const std::thread::id id_{thread_.get_id()};
+};
+
+}  // namespace check

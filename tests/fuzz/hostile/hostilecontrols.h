@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gst.h>
+
+#include <utility>
+#include <vector>
+
+#include "tests/check/common/pictures/random.h"
+
+/// Control bindings whose curves leave every range, or are NaN or infinite for a while.
+namespace fuzz {
+
+void control_property(check::Random& random, GstElement* element);
+void remove_controls(GstElement* element);
+
+/// While this lives, such curves control some properties, which then get their values back.
+class HostileControls {
+ public:
+  HostileControls(check::Random& random, GstElement* element);
+  ~HostileControls();
+  HostileControls(const HostileControls&) = delete;
+  HostileControls& operator=(const HostileControls&) = delete;
+
+ private:
+  GstElement* const element_;
+  std::vector<std::pair<const char*, GValue>> values_;  ///< from before
+};
+
+}  // namespace fuzz

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gst.h>
+
+#include "tests/check/common/owned.h"
+
+/// Neighbours with unusual answers, and with pools, allocators and memory that fail now and then.
+namespace fuzz {
+
+/// Sometimes answers with excluded or no caps; false without an answer. Any thread.
+bool answer_caps_query(GstQuery* query);
+
+class UnfilteredPeer {
+ public:
+  UnfilteredPeer(GstPad* pad, const char* caps);
+  ~UnfilteredPeer();
+
+ private:
+  const check::Owned<GstPad> pad_;
+  const gulong probe_;
+};
+
+/// Offers a failing pool, allocator or both, with any sizes and numbers. Any thread.
+void offer_failing_pools(GstQuery* query);
+
+/// Returns a buffer whose memory cannot be mapped now and then.
+GstBuffer* new_unreliable_buffer(gsize size);
+
+/// While this lives, downstream offers failing pools.
+class FailingPools {
+ public:
+  explicit FailingPools(GstPad* pad);
+  ~FailingPools();
+
+ private:
+  const check::Owned<GstPad> pad_;
+  const gulong probe_;
+};
+
+}  // namespace fuzz

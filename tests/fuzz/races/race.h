@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "tests/check/common/messagelog.h"
+#include "tests/check/common/owned.h"
+#include "tests/fuzz/actions.h"
+#include "tests/fuzz/life.h"
+#include "tests/fuzz/races/downstream.h"
+#include "tests/fuzz/races/upstream.h"
+
+namespace fuzz {
+
+/// The life of an element between threads: sources feed it, and the application and probes change
+/// it, except what GStreamer forbids: two changes of state or flushes at once.
+class Race : public Life {
+ public:
+  Race(unsigned seed, check::BufferCount& buffers, check::Owned<GstElement> element,
+       std::initializer_list<const char*> sink_pads);
+  ~Race() override;
+
+  void run() override;
+
+ protected:
+  GstElement* element() const { return element_; }
+  virtual void act_downstream(check::Random& random) = 0;
+  /// Sets properties with which the element must start.
+  virtual void set_good_properties();
+  /// Are called in each round, after the start and before the stop.
+  virtual void round_begins() {}
+  virtual void round_ends() {}
+
+  /// Calls acts() for a frame. False if the frame is void, so that a segment comes next.
+  bool frame_leaves(const std::function<void(check::Random&)>& acts);
+
+  // Actions. Those that return false could not run, because another thread was at it.
+  bool restart();
+  void restart_elsewhere() { run_elsewhere(&Race::restart); }
+  void seek_elsewhere() { run_elsewhere(&Race::flushing_seek); }
+  bool pause();
+  bool flushing_seek();
+  void plain_seek();
+  bool relink_before();
+  bool relink_downstream();
+  bool unlink_for_a_moment();
+  bool relink_here();  ///< in the thread that pushes
+  void change_property();
+  void mend_properties();
+  void read();
+  void query();
+  void reconfigure();
+  void rest();
+
+  /// Draws for actions in other threads than that of run().
+  check::Random new_random() { return check::Random(seed() * 7919 + ++draws_); }
+
+ private:
+  void start();
+  void stop();
+  void play();
+  void run_elsewhere(bool (Race::*action)());
+  void act_as_application();
+
+  const check::Owned<GstElement> element_;
+  check::MessageLog messages_;
+  std::atomic<unsigned> errors_{0};  ///< number of ERROR messages so far
+  const check::Owned<GstPad> source_;
+  std::vector<std::unique_ptr<Upstream>> upstreams_;
+  std::unique_ptr<Downstream> downstream_;
+  std::mutex gate_;        ///< held by who changes the state or flushes
+  std::mutex properties_;  ///< held by who changes them
+  std::atomic<unsigned> draws_{0};
+  std::atomic<unsigned> breaks_{0};  ///< restarts and flushes; the frames before each are void
+  std::mutex elsewhere_mutex_;
+  std::condition_variable elsewhere_done_;
+  int elsewhere_ = 0;  ///< actions that other threads have been asked for
+};
+
+}  // namespace fuzz

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gst.h>
+
+#include <functional>
+
+#include "tests/check/common/owned.h"
+
+namespace fuzz {
+
+/// Returns a pad with ANY caps; without a template, GStreamer uses caps without a reference.
+check::Owned<GstPad> new_any_pad(const char* name, GstPadDirection direction);
+
+/// Calls change() while the pad is blocked; false if nothing comes. Relinking needs a block.
+bool while_blocked(GstPad* source, const std::function<void()>& change);
+
+}  // namespace fuzz

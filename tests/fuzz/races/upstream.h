@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/video/video.h>
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+#include "tests/check/common/faults/memoryuse.h"
+#include "tests/check/common/owned.h"
+#include "tests/check/common/pictures/random.h"
+
+namespace fuzz {
+
+/// A source: a thread that sends good and hostile frames, events and queries, and follows seeks.
+class Upstream : private check::Random {
+ public:
+  /// The pads of a pair mostly get frames of the same sizes. `errors` counts the element's.
+  Upstream(unsigned seed, check::BufferCount& buffers, GstElement* element, const char* pad,
+           const std::atomic<unsigned>& errors);
+  ~Upstream();
+
+  /// The element has started: begins a stream, whose source is live or not.
+  void start(bool live);
+  /// Ends the thread, with a flush. The element may be in any state.
+  void stop();
+
+  /// Waits until the thread is outside the element, whose pad must refuse all, and keeps it there.
+  std::unique_lock<std::recursive_mutex> hold();
+  /// The next thing to be sent is a new stream. Call this while it is held.
+  void begin_again() { begun_ = false; }
+
+  bool relink();
+
+ private:
+  static gboolean handle_event(GstPad* pad, GstObject*, GstEvent* event);
+  static gboolean handle_query(GstPad* pad, GstObject* parent, GstQuery* query);
+
+  void run();
+  void seek(bool flush);
+  void begin_stream();
+
+  void good_frame();
+  void hostile_frame();
+  void new_caps();
+  void new_segment();
+  void gap();
+  void tags();
+  void custom_event();
+  bool may_query() const;
+  void allocation_query();
+  void take_pool(GstQuery* query);
+  void leave_pool();
+  void drain_query();
+  void custom_query();
+  void end();
+  void rest();
+
+  GstBuffer* new_frame();
+  GstBuffer* pooled_frame();
+  void push(GstBuffer* buffer);
+  void expect_error_message(GstFlowReturn flow);
+
+  check::BufferCount& buffers_;
+  const check::Owned<GstElement> element_;
+  const check::Owned<GstPad> sink_;
+  const check::Owned<GstPad> pad_;
+  const std::atomic<unsigned>& errors_;
+  bool accepts_ = true;               ///< the element has accepted a frame since it failed
+  unsigned errors_before_ = 0;        ///< number of errors before that frame
+  check::Owned<GstBufferPool> pool_;  ///< that the element offers; nullptr if none is in use
+  std::atomic<bool> stopping_{false}, live_{false}, begun_{false}, in_segment_{false};
+  std::recursive_mutex stream_;       ///< held while the thread may be inside the element
+  std::atomic<int> waiting_{0};       ///< number of threads that wait for it; they have precedence
+  std::atomic<bool> hostile_{false};  ///< some memory fails, and filters of queries are ignored
+  check::Owned<GstCaps> caps_;
+  GstVideoInfo info_;
+  GstClockTime time_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace fuzz

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cudavision::test {
+
+struct GrayPicture {
+  int width = 0, height = 0, bits = 8;
+  std::vector<std::uint16_t> values;  ///< row after row
+
+  /// The values as a frame stores them: bytes, or words in the machine's byte order.
+  std::vector<std::uint8_t> samples() const;
+};
+
+/// Reads gray PNG without a library, which GPU hosts lack. Throws std::runtime_error.
+GrayPicture read_png(const std::string& path);
+
+}  // namespace cudavision::test
