@@ -9,7 +9,7 @@
 namespace cudavision {
 
 void UnlinkedStream::start() {
-  const std::string id = taken_text(g_strdup_printf("unlinked-%08x", g_random_int()));
+  const std::string id = take_gstring(g_strdup_printf("unlinked-%08x", g_random_int()));
   gst_pad_send_event(pad_, gst_event_new_stream_start(id.c_str()));
   started_ = true;
   ended_ = false;

@@ -21,7 +21,7 @@ GstClockTime current_max_skew(StereoStream& stream, GstBuffer* left) {
 std::string description(const WaitingFrame& frame) {
   if (!frame.time)
     return frame.gap ? "gap without a time" : "frame without a time";
-  return taken_text(g_strdup_printf("%s%" GST_STIME_FORMAT, frame.gap ? "gap " : "",
+  return take_gstring(g_strdup_printf("%s%" GST_STIME_FORMAT, frame.gap ? "gap " : "",
                                     GST_STIME_ARGS(*frame.time)));
 }
 

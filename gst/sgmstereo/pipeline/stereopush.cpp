@@ -184,7 +184,7 @@ void stereo_push_eos(StereoStream& stream) {
 
 void stereo_restart_output(StereoStream& stream) {
   GST_DEBUG_OBJECT(stream.self, "a new stream after the end of the last one");
-  const std::string id = taken_text(g_strdup_printf("cudasgmstereo-%08x", g_random_int()));
+  const std::string id = take_gstring(g_strdup_printf("cudasgmstereo-%08x", g_random_int()));
   gst_pad_push_event(stream.self->srcpad, gst_event_new_stream_start(id.c_str()));
   if (const Caps caps{gst_pad_get_current_caps(stream.self->srcpad)})
     gst_pad_push_event(stream.self->srcpad, gst_event_new_caps(caps.get()));
