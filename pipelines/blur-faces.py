@@ -21,8 +21,9 @@ from gi.repository import Gst, GstVideo
 nobody = "0,0,0,0"
 # Settings with which an element changes no frame.
 idle = {"regions": nobody, "regions-missing": "pass", "region-invert": False, "region-persistence": 0}
-# A sigma of a quarter of a face's width leaves nothing that can be brought back, nor does a mosaic of 8 blocks in its width.
-sigma_share, blocks = 1 / 4, 8
+# A sigma of a quarter of a face's width leaves nothing that can be brought back, found or compared, nor does a mosaic of 3 blocks
+# in its width (docs/elements/cudagaussblur.md).
+sigma_share, blocks = 1 / 4, 3
 largest_sigma, largest_block = 127, 256
 # A frame without a known face is blurred as if one had this share of its shorter side.
 unknown_share = 1 / 3
@@ -166,7 +167,7 @@ def parse_arguments():
                              "languages of its sound stay")
     parser.add_argument("--property", action="append", default=["region-shape=ellipse", "region-feather=8"], metavar="NAME=VALUE",
                         help="a property of cudagaussblur or cudapixelate, or of both; sigma and block-size are the least ones, because they "
-                             "grow to a quarter and an eighth of the width of a frame's largest face: less can be undone. "
+                             "grow to a quarter and a third of the width of a frame's largest face: less can be undone. "
                              "method=mosaic and method=solid hide all faces by cudapixelate")
     arguments = parser.parse_args()
     arguments.out = arguments.out or ("" if frames.display_set() else "faces.mkv")

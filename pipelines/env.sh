@@ -353,12 +353,12 @@ write_picture() {
 }
 
 # hiding REGIONS: sets the array hide to the element, with properties, that hides the widest region of a file.
-# A sigma of a quarter of a face's width leaves nothing that can be brought back, nor does a mosaic of 8 blocks in its
+# A sigma of a quarter of a face's width leaves nothing that can be brought back, nor does a mosaic of 3 blocks in its
 # width. Where one ends, the next one follows.
 hiding() {
   read -ra hide < <(awk '!/^[ \t]*#/ && $5 + 0 > width { width = $5 + 0 } END {
     if (width <= 4 * 127) printf "cudagaussblur sigma=%.2f\n", width / 4
-    else if (width <= 8 * 256) printf "cudapixelate block-size=%d\n", (width + 7) / 8
+    else if (width <= 3 * 256) printf "cudapixelate block-size=%d\n", (width + 2) / 3
     else print "cudapixelate method=solid" }' "$1")
 }
 

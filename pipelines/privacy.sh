@@ -19,7 +19,7 @@
 #                  are, because nobody is in them
 #   --persistence  seconds for which the last regions stay before that (default: 0.2)
 #   --margin       pixels by which each region is extended, and once more while it stays (default: 0)
-#   --sigma        how much to blur, in pixels (default: a quarter of the widest region, or a mosaic of 8 blocks in its
+#   --sigma        how much to blur, in pixels (default: a quarter of the widest region, or a mosaic of 3 blocks in its
 #                  width where that is above 127). Less than a quarter of a face's width can be undone.
 #   --shape        of the blurred part of each rectangle: rectangle or ellipse (default: ellipse)
 #   --feather      pixels around it over which the blur fades away (default: 8)

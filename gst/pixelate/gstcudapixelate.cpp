@@ -74,7 +74,7 @@ class PixelateProcessor {
     add_strength_property(
         all,
         "With method=mosaic, share of the shorter side of a frame's largest region that block-size "
-        "has at least (0 = off, 0.125 hides faces)");
+        "has at least (0 = off, 0.34 hides faces)");
   }
 
   static constexpr int largest_strength = mosaic::Parameters::Ranges::block_size.max;

@@ -154,7 +154,7 @@ with frames.Player("videotestsrc num-buffers=50 ! video/x-raw,framerate=25/1 ! f
 
 @test("pipelines/privacy.sh blurs as strongly as the widest region demands")
 def _(place):
-    for widest, element in ((48, "cudagaussblur sigma=12.00"), (508, "cudagaussblur sigma=127.00"), (509, "cudapixelate block-size=64"), (2049, "cudapixelate method=solid")):
+    for widest, element in ((48, "cudagaussblur sigma=12.00"), (508, "cudagaussblur sigma=127.00"), (509, "cudapixelate block-size=170"), (769, "cudapixelate method=solid")):
         (place.folder / "regions.txt").write_text(f"# 0 0 0 0 9999 0\n0 9 8 8 {widest} 40 face\n0 1 9 9 7 7\n")
         result = place.run("bash", "-c", f". {pipelines}/env.sh; hiding regions.txt; printf %s \"${{hide[*]}}\"")
         expect(result.out == element, f"{widest}: {result.text}")

@@ -9,11 +9,11 @@
 
 #include "gst/core/scoped.h"
 
-/// The objects that a detector has found in a frame.
+/// The objects that detectors have found in a frame.
 namespace cudavision {
 
-/// A box in pixels, which may lie partly or wholly outside of the frame, with the label of what is
-/// in it. Width and height may be 0 or, from GstAnalytics, negative: the box is empty then.
+/// A box in pixels, which may be partly or wholly outside of the frame, and the label of the
+/// object. Width and height may be 0 or, from GstAnalytics, negative: the box is empty then.
 struct Detection {
   gint64 x, y, width, height;
   GQuark label;

@@ -23,7 +23,7 @@ struct SelectedMask {
   FrameFormat format;  ///< of the picture: GRAY8 or GRAY16_LE
   regions::Box box;
   std::vector<std::uint32_t> ids;  ///< as in regions::Mask
-  bool known = false;              ///< an id that counts is among those that the mask names
+  bool known = false;              ///< the mask names an id that counts
   int side = 0;                    ///< shorter side of the largest object that it covers
 
   SelectedMask copy() const;
@@ -47,7 +47,7 @@ class FrameMasks {
   View<const std::uint8_t> find(const std::vector<SelectedMask>& masks, int radius);
 
  private:
-  /// What the device may still be reading of the masks of one frame.
+  /// Memory of the masks of one frame, which the device may still be reading.
   struct Batch {
     Buffer staged;  ///< page-locked
     std::array<std::optional<MappedBuffer>, regions::Parameters::max_masks> in_place;

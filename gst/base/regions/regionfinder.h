@@ -14,21 +14,21 @@
 
 namespace cudavision {
 
-/// Finds the regions of each frame of a stream, and decides what is processed where none is known.
-/// It belongs to the element and not to its operation, so that a new device or a new stream of the
-/// device does not uncover what the regions of earlier frames hide.
+/// Finds the regions of each frame of a stream, and chooses the processed pixels of frames without
+/// a known region. The element owns it rather than the operation, so that a change of the device
+/// keeps the regions of earlier frames.
 ///
 /// Regions of a frame are known if at least one rectangle, with its margin, has a pixel in the
-/// frame. With use-roi-meta, this must be one from a meta of the frame that region-types accepts,
-/// because only those can be missing; otherwise it is one of the property `regions`. A mask counts
-/// like a rectangle if it names a region id that counts.
+/// frame. With use-roi-meta, the rectangle must be one of a meta that counts, because a detector
+/// may miss something; otherwise it is one of the property `regions`. A mask counts like a
+/// rectangle if it names a region id that counts.
 class RegionFinder {
  public:
-  /// The element starts: forgets everything.
+  /// Clears all state when the element starts.
   void start();
-  /// Forgets the regions of earlier frames if their caps were others.
+  /// Clears the regions of earlier frames if the caps change.
   void set_video(const GstVideoInfo& video);
-  /// Forgets the regions of earlier frames, because a new segment does not continue them.
+  /// Clears the regions of earlier frames, for a new segment or a flush.
   void forget();
 
   /// Finds the regions of a frame. Without any, the parameters select the whole frame if they
@@ -44,9 +44,9 @@ class RegionFinder {
   /// detector has missed: the largest of the stream so far, or a third of the frame's shorter side.
   int largest_side() const noexcept { return side_; }
 
-  /// At the end of a stream, there is nothing left to wait for before a warning.
+  /// At the end of a stream, a warning need not wait any longer.
   void end() { warning_.end(); }
-  /// Posts the warning for which the frames since the start give reason. No context may be current.
+  /// Posts the warning about the frames since the start. No context may be current.
   void post_warning(GstElement* element) { warning_.post(element); }
 
  private:

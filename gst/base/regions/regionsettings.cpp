@@ -39,7 +39,7 @@ std::optional<double> parse_number(const std::string& text) {
 }
 
 std::optional<WrittenRectangle> parse_rectangle(const std::string& text) {
-  // Whoever writes fractions of pixels would get shares that lie far outside the frame.
+  // Fractions of pixels, which are an error, would be shares far outside of the frame.
   constexpr double largest_share = 2;
   const bool shares = text.find('.') != std::string::npos;
   const std::vector<std::string> parts = split(text, ',');
@@ -59,8 +59,8 @@ struct Interval {
   int begin, end;
 };
 
-/// Rounds an interval, and clamps it to the coordinates of boxes. One beyond them keeps a pixel: it
-/// lies outside of the frame, which is a mistake, and is not empty, which is none.
+/// Rounds an interval and clamps it to the coordinates of boxes. An interval beyond them keeps one
+/// pixel: it is outside of the frame, which causes a warning, but not empty, which does not.
 Interval clamped_interval(double begin, double size) {
   constexpr double maximum = regions::Parameters::max_coordinate;
   const double kept = size > 0 ? 1 : 0;

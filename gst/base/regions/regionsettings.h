@@ -12,7 +12,7 @@
 namespace cudavision {
 
 /// Returns the part of a rectangle within the coordinates that boxes may have, rounded to pixels.
-/// If the rectangle lies beyond them, a pixel remains: it is outside of every frame, but not empty.
+/// Beyond these coordinates, one pixel remains: the box is outside of every frame, but not empty.
 regions::Box box_within_limits(double x, double y, double width, double height);
 
 /// A rectangle as a user writes it: in pixels, or in shares of the frame's width and height.
@@ -32,7 +32,7 @@ class RegionText {
   const char* c_str() const noexcept { return parsed_->text.c_str(); }
   bool empty() const noexcept { return rectangles().empty() && error().empty(); }
   const std::vector<WrittenRectangle>& rectangles() const noexcept { return parsed_->rectangles; }
-  /// Returns an empty string, or which rectangle is wrong and how to write it.
+  /// Returns an empty string, or names the wrong rectangle and the remedy.
   const std::string& error() const noexcept { return parsed_->error; }
 
   bool operator==(const RegionText& other) const noexcept {
@@ -56,8 +56,7 @@ class RegionTypes {
   explicit RegionTypes(const char* text);
 
   const char* c_str() const noexcept { return parsed_->text.c_str(); }
-  /// Returns true if a region with this label counts. Without labels, all do. Upper and lower case
-  /// of ASCII letters are the same.
+  /// Returns true if a region with this label counts. The case of ASCII letters is ignored.
   bool accepts(GQuark label) const;
   bool accepts_all() const noexcept { return parsed_->labels.empty(); }
 
@@ -70,10 +69,10 @@ class RegionTypes {
   std::shared_ptr<const Parsed> parsed_;
 };
 
-/// The part of a frame that is processed if none of its regions is known.
+/// What to do with a frame of which no region is known.
 enum class RegionsMissing { pass, all };
 
-/// What counts where a detector has both boxes and masks.
+/// How masks and boxes of a detector count.
 enum class RegionMasks { prefer, ignore, only };
 
 /// The settings of an element that works on regions derive from this.
@@ -137,15 +136,16 @@ void add_region_properties(ElementProperties<Settings>& all) {
           &Settings::region_invert);
   all.template add<RegionsMissing>(
       {"regions-missing", "Regions missing",
-       "Fate of frames of which no region is known: those without a meta that counts, or with no "
-       "rectangle of regions in the frame"},
+       "What to do with frames that have no known region: no meta that counts, or no rectangle of "
+       "regions in the frame"},
       &Settings::regions_missing, "GstCudaVisionRegionsMissing",
       {{RegionsMissing::pass, "Pass unchanged; with region-invert, processed as a whole", "pass"},
        {RegionsMissing::all, "Process as a whole", "all"}});
-  all.add({"region-persistence", "Region persistence",
-           "Running time in ns for which the regions of the last frame that had some stay where "
-           "none is known, grown once more by region-margin (0 = they do not stay)"},
-          &Settings::region_persistence);
+  all.add(
+      {"region-persistence", "Region persistence",
+       "Running time in ns for which the last known regions are kept if a frame has none, grown "
+       "once more by region-margin (0 = not kept)"},
+      &Settings::region_persistence);
 }
 
 }  // namespace cudavision

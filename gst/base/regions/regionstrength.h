@@ -37,11 +37,11 @@ class RegionStrength {
     if (wanted > largest && !warned_) {
       warned_ = true;
       warning_ =
-          "A region of " + std::to_string(side) + " pixels needs " + property + "=" +
-          text_of(std::ceil(wanted)) + " for region-strength=" + text_of(share) + ", but " +
-          text_of(largest) +
-          " is the most. So it is hidden less. Hide it by cudapixelate, with method=solid if "
-          "it is that element, or scale the frames down.";
+          "region-strength=" + text_of(share) + " needs " + property + "=" +
+          text_of(std::ceil(wanted)) + " for a region of " + std::to_string(side) +
+          " pixels, but " + text_of(largest) +
+          " is the maximum, which hides it less. Hide it by cudapixelate, by method=solid of "
+          "cudapixelate, or scale the frames down.";
     }
     const double stepped = std::exp2(std::ceil(6 * std::log2(wanted)) / 6);
     if constexpr (std::is_integral_v<Number>)

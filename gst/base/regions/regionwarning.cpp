@@ -13,10 +13,10 @@ namespace {
 
 using regions::Box;
 
-// A detector may have a thousand labels, of which a few show the mistake.
+// Of a thousand labels, a few show the mistake.
 constexpr std::size_t max_named = 8;
 
-// Returns what happens to frames without a region.
+// How frames without a region are processed.
 std::string consequence(const RegionSettings& settings) {
   if (settings.regions_missing == RegionsMissing::all || settings.region_invert)
     return "frames are processed as a whole";
@@ -30,12 +30,12 @@ std::string outside_text(const GstVideoInfo& video, const RegionSettings& settin
   const std::string size = std::to_string(video.width) + "x" + std::to_string(video.height);
   const std::string where = std::to_string(box.x0) + "," + std::to_string(box.y0) + "," +
                             std::to_string(box.x1 - box.x0) + "," + std::to_string(box.y1 - box.y0);
-  return "All regions lie outside of the frame, which has " + size + " pixels; one is " + where +
-         ". So " + consequence(settings) + ". " +
+  return "No region intersects the " + size + " frame (the first is " + where + "); " +
+         consequence(settings) + ". " +
          (settings.use_roi_meta
-              ? "Let the detector see frames of this size, or put elements that change the size "
-                "before it."
-              : "Give regions as x,y,width,height in pixels of this frame or, with decimal points, "
+              ? "Let the detector see frames of this size, or scale them before the detector."
+              : "Write regions as x,y,width,height in pixels of this frame or, with decimal "
+                "points, "
                 "in shares of it (0.5,0.5,0.25,0.25).");
 }
 
@@ -43,24 +43,23 @@ std::string labels_text(const RegionSettings& settings, const std::vector<GQuark
   std::string names;
   for (const GQuark label : seen)
     names += std::string(names.empty() ? "" : ", ") + text_of(g_quark_to_string(label));
-  return std::string("No region has one of the labels in region-types=") +
-         settings.region_types.c_str() + "; the labels seen are: " + names + ". So " +
-         consequence(settings) +
-         ". Correct region-types, or leave it empty so that all labels count.";
+  return std::string("No region has a label of region-types=") + settings.region_types.c_str() +
+         " (seen: " + names + "); " + consequence(settings) +
+         ". Correct region-types, or leave it empty to accept all labels.";
 }
 
 std::string confidence_text(const RegionSettings& settings, double largest) {
   return "No detection reaches region-confidence=" + text_of(settings.region_confidence) +
-         "; the largest confidence seen is " + text_of(largest) + ". So " + consequence(settings) +
+         " (the largest seen is " + text_of(largest) + "); " + consequence(settings) +
          ". Lower region-confidence.";
 }
 
 std::string metas_text(const RegionSettings& settings) {
-  return "use-roi-meta=true, but no frame of the first 5 s had a region of interest in its metas. "
-         "So " +
+  return "use-roi-meta=true, but no frame of the first 5 s had a region of interest in its "
+         "metas; " +
          consequence(settings) +
          ". If the detector has found something, an element after it drops the metas, as "
-         "videocrop, videobox, videoflip and compositor of GStreamer 1.22 do: put them before the "
+         "videocrop, videobox, videoflip and compositor of GStreamer 1.22 do: move them before the "
          "detector.";
 }
 

@@ -12,14 +12,13 @@
 
 namespace cudavision {
 
-/// Explains in one warning why no frame since the start had a region, although regions were asked
-/// for. Rectangles that all lie outside of the frame can be nothing but a mistake. Other labels
-/// than those of region-types, or no metas, may only mean that nothing has come into view yet, so
-/// these are reported after 5 s of frames. At the end of the stream, labels are reported in any
-/// case.
+/// Explains in one warning why no frame since the start had a region, although the settings ask for
+/// regions. Rectangles outside of the frame are reported at once. If no label or confidence counts,
+/// or if there are no metas, nothing may have come into view yet: the warning waits for 5 s of
+/// frames. Labels and confidences are also reported at the end of a shorter stream.
 class RegionWarning {
  public:
-  /// A frame has a region, so there is nothing to explain any more.
+  /// A frame has a region: there will be no warning.
   void saw_region() noexcept { settled_ = true; }
   /// A meta has a label that region-types does not name.
   void saw_other_label(GQuark label);
@@ -27,14 +26,13 @@ class RegionWarning {
   void saw_confidence(double confidence) noexcept {
     largest_confidence_ = std::max(largest_confidence_, confidence);
   }
-  /// A frame has no region. Those of its rectangles that could be one begin at `first`. elapsed is
-  /// the time since the frame before.
+  /// A frame has no region. Its rectangles from number `first` on could be one. elapsed is the time
+  /// since the previous frame.
   void saw_none(const GstVideoInfo& video, const RegionSettings& settings,
                 const regions::Parameters& parameters, int first, GstClockTime elapsed);
-  /// The stream ends.
-  void end();
+  void end();  ///< the stream ends
 
-  /// Posts the warning once there is one.
+  /// Posts the warning if there is a new one.
   void post(GstElement* element);
 
  private:
@@ -45,7 +43,7 @@ class RegionWarning {
   std::vector<GQuark> other_labels_;
   double largest_confidence_ = -1;  ///< of those below region-confidence
   RegionSettings settings_;         ///< of the last frame without a region
-  std::string warning_;             ///< to be posted
+  std::string warning_;             ///< not posted yet
 };
 
 }  // namespace cudavision

@@ -123,5 +123,5 @@ TEST(test_regions_that_are_too_large) {
   fail_unless_equals_int(pair.fitting().messages().count(GST_MESSAGE_WARNING), 1);
   expect_words(
       pair.fitting().messages().text(GST_MESSAGE_WARNING),
-      {"560 pixels", "sigma=140", "region-strength=0.25", "127 is the most", "cudapixelate"});
+      {"560 pixels", "sigma=140", "region-strength=0.25", "127 is the maximum", "cudapixelate"});
 }
