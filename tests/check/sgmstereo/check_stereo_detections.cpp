@@ -7,10 +7,16 @@
 #include <cmath>
 #include <cstring>
 
+#include "tests/check/common/backend.h"
 #include "tests/check/common/padsharness.h"
+#include "tests/check/common/pictures/cudaframes.h"
 #include "tests/check/sgmstereo/cameras/photographedplanes.h"
 #include "tests/check/sgmstereo/wallpairs.h"
 #include "tests/kernels/sgm/distances/distances_case.h"
+
+#ifdef HAVE_GST_ANALYTICS
+#include <gst/analytics/analytics.h>
+#endif
 
 using namespace check;
 using cudavision::regions::Box;
@@ -359,6 +365,70 @@ TEST(test_rectified, .unless(unless_built_with_opencv())) {
     expect_parameters(map, objects);
   }
 }
+
+// With frames in CUDA memory, which need not wait for the device otherwise.
+TEST(test_cuda_memory, .unless(unless_testing_cuda())) {
+  const Pair pair = wall(format_named("NV12"));
+  CudaUploader uploader;
+  StereoHarness on_gpu(detecting()), in_system(detecting());
+  on_gpu.accept_downstream(cuda_feature);
+  on_gpu.accept_caps(cuda_caps_of(pair.left));
+  in_system.accept_caps(caps_of(*pair.left.format, width, height));
+  for (int i = 0; i < 3; ++i) {
+    Owned<GstBuffer> left = uploader.upload(pair.left), right = uploader.upload(pair.right);
+    with_regions(left.get(), regions_of_wall);
+    const Map map = on_gpu.process(left.release(), right.release());
+    in_system.process(with_regions(to_buffer(pair.left), regions_of_wall), to_buffer(pair.right));
+    const auto messages = messages_of(on_gpu), expected = messages_of(in_system);
+    const auto objects = objects_in(messages.at(0)), others = objects_in(expected.at(0));
+    fail_unless_equals_int(objects.size(), others.size());
+    for (std::size_t k = 0; k < objects.size(); ++k)
+      fail_unless(gst_structure_is_equal(objects[k], others[k]));
+    expect_parameters(map, objects);
+  }
+}
+
+#ifdef HAVE_GST_ANALYTICS
+// A detection of GstAnalytics gets a related classification, with a level for each field.
+TEST(test_analytics) {
+  StereoHarness stereo(detecting());
+  const Pair pair = wall();
+  stereo.accept_gray(width, height);
+  GstBuffer* left = to_buffer(pair.left);
+  add_region(left, regions_of_wall[0]);
+  GstAnalyticsRelationMeta* meta = gst_buffer_add_analytics_relation_meta(left);
+  GstAnalyticsODMtd detections[2];
+  for (GstAnalyticsODMtd& detection : detections) {
+    const int x = &detection == detections ? 100 : 1000;
+    fail_unless(gst_analytics_relation_meta_add_od_mtd(meta, g_quark_from_static_string("car"), x,
+                                                       40, 60, 80, 0.9F, &detection));
+  }
+  const Map map = stereo.process(left, to_buffer(pair.right));
+  const auto messages = messages_of(stereo);
+  const auto objects = objects_in(messages.at(0));
+  fail_unless_equals_int(objects.size(), 3);
+  GstAnalyticsRelationMeta* copy = gst_buffer_get_analytics_relation_meta(map);
+  fail_unless(copy != nullptr);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const GstStructure* object = objects[i + 1];
+    fail_unless_equals_string(gst_structure_get_string(object, "meta"), "analytics");
+    fail_unless_equals_string(gst_structure_get_string(object, "label"), "car");
+    fail_unless_equals_int(integer_in(object, "id"), static_cast<int>(detections[i].id));
+    gpointer state = nullptr;
+    GstAnalyticsMtd levels;
+    fail_unless(gst_analytics_relation_meta_get_direct_related(
+        copy, detections[i].id, GST_ANALYTICS_REL_TYPE_RELATE_TO,
+        gst_analytics_cls_mtd_get_mtd_type(), &state, &levels));
+    fail_unless_equals_int(gst_analytics_cls_mtd_get_length(&levels), i == 0 ? 7 : 1);
+    for (gsize k = 0; k < gst_analytics_cls_mtd_get_length(&levels); ++k) {
+      const double number =
+          number_in(object, g_quark_to_string(gst_analytics_cls_mtd_get_quark(&levels, k)));
+      fail_unless(gst_analytics_cls_mtd_get_level(&levels, k) == static_cast<float>(number));
+    }
+  }
+  expect_near(objects[1], "disparity", number_in(objects[0], "disparity"));
+}
+#endif
 
 // Messages come in the order of the frames, and before what follows them, also with pairs in
 // flight.
