@@ -12,7 +12,7 @@ from gi.repository import GObject, Gst
 mutable_playing = 1 << 12  # GST_PARAM_MUTABLE_PLAYING, which has no name in Python
 first_basics = 8
 groups = {"Device": ("backend", "cuda-device-id", "active-backend", "frames-in-flight", "memory-budget"),
-          "Messages": ("post-messages", "message-interval", "diagnostics-interval")}
+          "Messages": ("post-messages", "message-interval", "diagnostics-interval", "detections")}
 
 
 def elements():
