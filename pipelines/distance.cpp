@@ -68,7 +68,7 @@ Distances distances_in(GstSample* sample) {
   Distances distances = {depth[pitch * (height / 2) + width / 2], 0};
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x) {
-      const unsigned mm = depth[pitch * y + x]; /* 0 where nothing is known */
+      const unsigned mm = depth[pitch * y + x]; /* 0: unknown */
       if (mm != 0 && (distances.nearest == 0 || mm < distances.nearest))
         distances.nearest = mm;
     }
