@@ -4,7 +4,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "tests/check/common/padsharness.h"
+#include "tests/check/common/streams/padsharness.h"
 #include "tests/check/sgmstereo/detectedboxes.h"
 #include "tests/check/sgmstereo/wallpairs.h"
 

@@ -9,6 +9,7 @@
 #include "cuda/nlmeans/productfill.h"
 #include "cuda/nlmeans/productlane.h"
 #include "tests/kernels/common/random.h"
+#include "tests/kernels/nlmeans/host_denoising.h"
 
 namespace cudavision::test {
 namespace {
