@@ -44,16 +44,14 @@ class MaskDistanceUse : public EitherDevice {};
 
 /// One object finds the distances of frames whose masks change, also to larger and fewer ones.
 TEST_P(MaskDistanceUse, MasksMayChangeFromFrameToFrame) {
-  on_device([](Device& device) {
-    MaskDistances distances(device, 333, 217);
-    Random random(5);
-    for (int i = 0; i < 12; ++i) {
-      MasksCase test{333, 217, random.between(0, 254), random_masks(333, 217, 64, random)};
-      if (i == 6)
-        test.masks.clear();
-      ASSERT_TRUE(distances_of(device, distances, test) == defined_distances(test)) << i;
-    }
-  });
+  MaskDistances distances(device, 333, 217);
+  Random random(5);
+  for (int i = 0; i < 12; ++i) {
+    MasksCase test{333, 217, random.between(0, 254), random_masks(333, 217, 64, random)};
+    if (i == 6)
+      test.masks.clear();
+    ASSERT_TRUE(distances_of(device, distances, test) == defined_distances(test)) << i;
+  }
 }
 
 TEST_P(MaskDistanceUse, ExtremeFramesAndBoxes) {
@@ -68,34 +66,30 @@ TEST_P(MaskDistanceUse, ExtremeFramesAndBoxes) {
       {129, 33, 7, {solid({-far, -far, far, far})}},
       {129, 33, 7, {solid({-far, -far, 0, 0}), solid({129, 0, far, 33})}},
   };
-  on_device([&](Device& device) {
-    for (const MasksCase& test : cases)
-      ASSERT_TRUE(distances_of(device, test) == defined_distances(test)) << describe(test);
-  });
+  for (const MasksCase& test : cases)
+    ASSERT_TRUE(distances_of(device, test) == defined_distances(test)) << describe(test);
 }
 
 TEST_P(MaskDistanceUse, RefusesWhatItCannotRead) {
-  on_device([](Device& device) {
-    MaskDistances distances(device, 20, 10);
-    const std::vector<std::uint8_t> bytes(16, 1);
-    const DeviceBlock<std::uint8_t> block(device, bytes);
-    const std::vector<std::uint32_t> ids(2048, ~0u);
-    const Mask valid{{block.data(), 4, 4, 4}, 1, {0, 0, 4, 4}, ids.data()};
-    const auto expect_refusal = [&](const char* text, int radius, const auto& change) {
-      Mask mask = valid;
-      change(mask);
-      CUDAVISION_EXPECT_ERROR(distances.run({&mask, 1}, radius), invalid_argument, text);
-    };
-    expect_refusal("a radius of 255 pixels", 255, [](Mask&) {});
-    expect_refusal("a radius of -1 pixels", -1, [](Mask&) {});
-    expect_refusal("samples of 3 bytes", 0, [](Mask& mask) { mask.sample_bytes = 3; });
-    expect_refusal("a mask of 0×4 samples", 0, [](Mask& mask) { mask.rows.width = 0; });
-    expect_refusal("a mask of 4×65536 samples", 0, [](Mask& mask) { mask.rows.height = 65536; });
-    expect_refusal("box is empty", 0, [](Mask& mask) { mask.box.x1 = 0; });
-    expect_refusal("beyond 1048576", 0, [](Mask& mask) { mask.box.y1 = 1048577; });
-    const std::vector<Mask> many(65, valid);
-    CUDAVISION_EXPECT_ERROR(distances.run(many, 0), invalid_argument, "65 masks");
-  });
+  MaskDistances distances(device, 20, 10);
+  const std::vector<std::uint8_t> bytes(16, 1);
+  const DeviceBlock<std::uint8_t> block(device, bytes);
+  const std::vector<std::uint32_t> ids(2048, ~0u);
+  const Mask valid{{block.data(), 4, 4, 4}, 1, {0, 0, 4, 4}, ids.data()};
+  const auto expect_refusal = [&](const char* text, int radius, const auto& change) {
+    Mask mask = valid;
+    change(mask);
+    CUDAVISION_EXPECT_ERROR(distances.run({&mask, 1}, radius), invalid_argument, text);
+  };
+  expect_refusal("a radius of 255 pixels", 255, [](Mask&) {});
+  expect_refusal("a radius of -1 pixels", -1, [](Mask&) {});
+  expect_refusal("samples of 3 bytes", 0, [](Mask& mask) { mask.sample_bytes = 3; });
+  expect_refusal("a mask of 0×4 samples", 0, [](Mask& mask) { mask.rows.width = 0; });
+  expect_refusal("a mask of 4×65536 samples", 0, [](Mask& mask) { mask.rows.height = 65536; });
+  expect_refusal("box is empty", 0, [](Mask& mask) { mask.box.x1 = 0; });
+  expect_refusal("beyond 1048576", 0, [](Mask& mask) { mask.box.y1 = 1048577; });
+  const std::vector<Mask> many(65, valid);
+  CUDAVISION_EXPECT_ERROR(distances.run(many, 0), invalid_argument, "65 masks");
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, MaskDistanceUse, both_devices(), device_name);

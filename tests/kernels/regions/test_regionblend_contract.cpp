@@ -145,82 +145,76 @@ INSTANTIATE_TEST_SUITE_P(Devices, RegionBlendUse, both_devices(), device_name);
 
 /// Chroma is blended like the luma that it colours: a face's outline does not stay in it.
 TEST_P(RegionBlendUse, NothingOfARegionStays) {
-  on_device([](Device& device) {
-    Random random(84);
-    for (int i = 0; i < 120; ++i) {
-      const char* const names[] = {"I420", "NV12", "Y42B", "YUY2", "UYVY", "P010", "I420_10"};
-      const auto [width, height] = random_picture_size(random, 4000);
-      Parameters parameters = random_regions(width, height, 5, random);
-      parameters.fields = random.one_in(3);
-      const RegionBlendCase test =
-          plain_region_blend_case(layout_named(names[i % 7], width, height), parameters,
-                                  Content::random, static_cast<std::uint64_t>(i));
-      SCOPED_TRACE(describe(test));
-      const auto processed = test.processed_block();
-      const auto output = Runner<RegionBlendCase>(device, test).run(input_block(test), 0xcd);
-      const ConstFrame blended = frame_in(test.layout, test.out, output.data());
-      const ConstFrame whole = test.processed_in(processed.data());
-      for (int c = 0; c < test.layout.channel_count; ++c) {
-        const Channel& channel = test.layout.channels[static_cast<std::size_t>(c)];
-        for (int y = 0; y < height; ++y)
-          for (int x = 0; x < width; ++x) {
-            if (defined_weight(parameters, x, y) != full_weight)
-              continue;
-            const int column = x / channel.subsampling_x;
-            int row = y / channel.subsampling_y;
-            if (parameters.fields)
-              row = std::min(2 * (y / 2 / channel.subsampling_y) + y % 2, channel.height - 1);
-            ASSERT_EQ(defined_sample(test.layout, blended, channel, column, row),
-                      defined_sample(test.layout, whole, channel, column, row))
-                << "channel " << c << " of pixel " << x << ", " << y;
-          }
-      }
+  Random random(84);
+  for (int i = 0; i < 120; ++i) {
+    const char* const names[] = {"I420", "NV12", "Y42B", "YUY2", "UYVY", "P010", "I420_10"};
+    const auto [width, height] = random_picture_size(random, 4000);
+    Parameters parameters = random_regions(width, height, 5, random);
+    parameters.fields = random.one_in(3);
+    const RegionBlendCase test =
+        plain_region_blend_case(layout_named(names[i % 7], width, height), parameters,
+                                Content::random, static_cast<std::uint64_t>(i));
+    SCOPED_TRACE(describe(test));
+    const auto processed = test.processed_block();
+    const auto output = Runner<RegionBlendCase>(device, test).run(input_block(test), 0xcd);
+    const ConstFrame blended = frame_in(test.layout, test.out, output.data());
+    const ConstFrame whole = test.processed_in(processed.data());
+    for (int c = 0; c < test.layout.channel_count; ++c) {
+      const Channel& channel = test.layout.channels[static_cast<std::size_t>(c)];
+      for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x) {
+          if (defined_weight(parameters, x, y) != full_weight)
+            continue;
+          const int column = x / channel.subsampling_x;
+          int row = y / channel.subsampling_y;
+          if (parameters.fields)
+            row = std::min(2 * (y / 2 / channel.subsampling_y) + y % 2, channel.height - 1);
+          ASSERT_EQ(defined_sample(test.layout, blended, channel, column, row),
+                    defined_sample(test.layout, whole, channel, column, row))
+              << "channel " << c << " of pixel " << x << ", " << y;
+        }
     }
-  });
+  }
 }
 
 TEST_P(RegionBlendUse, NeedsTheDistancesFromMasks) {
-  on_device([](Device& device) {
-    const FrameLayout layout = gray_layout(20, 10);
-    const RegionBlendCase test = plain_region_blend_case(layout, changed([](Parameters& p) {
-                                                           p.mask_count = 1;
-                                                           p.mask_boxes[0] = {2, 2, 5, 5};
-                                                         }),
-                                                         Content::random, 1);
-    const RegionBlendFrames frames(device, test);
-    RegionBlend blend(device, layout, test.parameters);
-    EXPECT_FALSE(blend.identity());
-    CUDAVISION_EXPECT_ERROR(blend.run(frames.in, frames.processed, frames.out), invalid_argument,
-                            "the frame has 20×10");
-  });
+  const FrameLayout layout = gray_layout(20, 10);
+  const RegionBlendCase test = plain_region_blend_case(layout, changed([](Parameters& p) {
+                                                         p.mask_count = 1;
+                                                         p.mask_boxes[0] = {2, 2, 5, 5};
+                                                       }),
+                                                       Content::random, 1);
+  const RegionBlendFrames frames(device, test);
+  RegionBlend blend(device, layout, test.parameters);
+  EXPECT_FALSE(blend.identity());
+  CUDAVISION_EXPECT_ERROR(blend.run(frames.in, frames.processed, frames.out), invalid_argument,
+                          "the frame has 20×10");
 }
 
 TEST_P(RegionBlendUse, KnowsTheIdentity) {
-  on_device([](Device& device) {
-    const FrameLayout layout = gray_layout(200, 100);
-    const auto identity = [&](const Parameters& parameters) {
-      return RegionBlend(device, layout, parameters).identity();
-    };
-    EXPECT_TRUE(identity({}));
-    EXPECT_TRUE(identity(one_region({200, 0, 300, 100}, Shape::rectangle, 0)));
-    EXPECT_TRUE(identity(one_region({10, 10, 10, 50}, Shape::rectangle, 30)));
-    EXPECT_TRUE(identity(one_region({-50, -50, 0, 100}, Shape::ellipse, 0)));
-    const auto masked = [&](const Box& box, int margin) {
-      Parameters parameters;
-      parameters.mask_count = 1;
-      parameters.mask_boxes[0] = box;
-      parameters.margin = margin;
-      return identity(parameters);
-    };
-    EXPECT_TRUE(masked({200, 0, 300, 100}, 30)) << "a mask has no pixel in the frame";
-    EXPECT_FALSE(masked({199, 0, 300, 100}, 0));
-    EXPECT_FALSE(identity(one_region({199, 99, 200, 100}, Shape::rectangle, 0)));
-    EXPECT_FALSE(identity(one_region({-50, -50, 0, 100}, Shape::rectangle, 9)));
-    EXPECT_FALSE(identity(changed([](Parameters& p) {
-      p.count = 0;
-      p.invert = true;
-    })));
-  });
+  const FrameLayout layout = gray_layout(200, 100);
+  const auto identity = [&](const Parameters& parameters) {
+    return RegionBlend(device, layout, parameters).identity();
+  };
+  EXPECT_TRUE(identity({}));
+  EXPECT_TRUE(identity(one_region({200, 0, 300, 100}, Shape::rectangle, 0)));
+  EXPECT_TRUE(identity(one_region({10, 10, 10, 50}, Shape::rectangle, 30)));
+  EXPECT_TRUE(identity(one_region({-50, -50, 0, 100}, Shape::ellipse, 0)));
+  const auto masked = [&](const Box& box, int margin) {
+    Parameters parameters;
+    parameters.mask_count = 1;
+    parameters.mask_boxes[0] = box;
+    parameters.margin = margin;
+    return identity(parameters);
+  };
+  EXPECT_TRUE(masked({200, 0, 300, 100}, 30)) << "a mask has no pixel in the frame";
+  EXPECT_FALSE(masked({199, 0, 300, 100}, 0));
+  EXPECT_FALSE(identity(one_region({199, 99, 200, 100}, Shape::rectangle, 0)));
+  EXPECT_FALSE(identity(one_region({-50, -50, 0, 100}, Shape::rectangle, 9)));
+  EXPECT_FALSE(identity(changed([](Parameters& p) {
+    p.count = 0;
+    p.invert = true;
+  })));
 }
 
 TEST(ActiveCells, AreAsLargeAsTheFrameNeeds) {
