@@ -40,8 +40,8 @@ TEST(test_debug_log, .for_each_element()) {
   filter.process(frame_at(80 * GST_MSECOND));
   const std::vector<std::string> lines = log.lines();
   fail_unless_equals_int(lines.size(), 3);
-  expect_words(lines[0], {"0:00:00.000000000", "new frame"});
-  expect_words(lines[1], {"0:00:00.040000000", "new frame"});
+  expect_words(lines[0], {"0:00:00.000000000", "transformed"});
+  expect_words(lines[1], {"0:00:00.040000000", "transformed"});
   expect_words(lines[2], {"0:00:00.080000000", "unchanged"});
   // The caps are one line at INFO.
   const std::vector<std::string> caps = log.lines(GST_LEVEL_INFO);

@@ -174,7 +174,7 @@ TEST(test_wrong_text, .for_each_element()) {
     expect_picture(filter.process(picture), expected, "wrong text");
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_WARNING), 1);
   expect_words(filter.messages().text(GST_MESSAGE_WARNING),
-               {"\"10,20,30\" is not a rectangle", "last valid"});
+               {"\"10,20,30\" is not a rectangle", "Keeping the previous settings"});
 }
 
 TEST(test_as_many_regions_as_possible, .for_each_element()) {

@@ -286,7 +286,7 @@ TEST(test_new_pad_while_settings_are_invalid) {
     expect_picture(picture_from(stereo.left()), map, property);
     expect_picture(picture_from(stereo.at_pad("depth")),
                    by_property("depth", "GRAY16_LE", pair, stereo_cameras), property);
-    stereo.messages().expect_one(GST_MESSAGE_WARNING, {property, "last valid settings"});
+    stereo.messages().expect_one(GST_MESSAGE_WARNING, {property, "Keeping the previous settings"});
   }
 }
 

@@ -116,7 +116,7 @@ const RegisteredElement row(ElementSpec{
       {{"known-distance",
         "on the left, 20 cm below the upper edge of the window, 1,50 m away (größer)"}},
       {"(größer)\""}},
-     {{}, {{"colormap-range", "9,2"}}, {"colormap-range", "the larger one"}},
+     {{}, {{"colormap-range", "9,2"}}, {"colormap-range", "is not larger"}},
      {{}, {depth}, {"focal-length", "baseline", "calibration"}},
      {{}, {depth, {"focal-length", "500"}}, {"baseline", "mm"}},
      {{}, {depth, {"baseline", "100"}}, {"focal-length", "pixels"}}}});
