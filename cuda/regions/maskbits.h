@@ -3,6 +3,7 @@
 
 // The work of one CUDA thread on the distances from masks: four pixels, as the bytes of a word.
 
+#include <algorithm>
 #include <cstdint>
 
 #include "cuda/core/view.h"
@@ -59,52 +60,54 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t row_distances(const std::uint32_t* b
   return result;
 }
 
-/// Minimum of each byte.
-CUDAVISION_HOST_DEVICE inline std::uint32_t min_bytes(std::uint32_t a, std::uint32_t b) {
+/// The minimum or maximum of each half of two words.
+CUDAVISION_HOST_DEVICE inline std::uint32_t min_halves(std::uint32_t a, std::uint32_t b) {
 #ifdef __CUDA_ARCH__
-  return __vminu4(a, b);
+  return __vminu2(a, b);
 #else
-  std::uint32_t result = 0;
-  for (int shift = 0; shift < 32; shift += 8) {
-    const std::uint32_t one = a >> shift & 255, other = b >> shift & 255;
-    result |= (one < other ? one : other) << shift;
+  const std::uint32_t low = std::min(a & 0xffff, b & 0xffff), high = std::min(a >> 16, b >> 16);
+  return high << 16 | low;
+#endif
+}
+CUDAVISION_HOST_DEVICE inline std::uint32_t max_halves(std::uint32_t a, std::uint32_t b) {
+#ifdef __CUDA_ARCH__
+  return __vmaxu2(a, b);
+#else
+  const std::uint32_t low = std::max(a & 0xffff, b & 0xffff), high = std::max(a >> 16, b >> 16);
+  return high << 16 | low;
+#endif
+}
+
+/// Distances of four pixels as halves of words. GPUs have instructions for halves, not for bytes.
+struct FourDistances {
+  std::uint32_t even, odd;  ///< pixels 0 and 2, pixels 1 and 3
+
+  CUDAVISION_HOST_DEVICE explicit FourDistances(const std::uint8_t* bytes) {
+    const std::uint32_t word = *reinterpret_cast<const std::uint32_t*>(bytes);
+    even = word & 0x00ff00ff;
+    odd = word >> 8 & 0x00ff00ff;
   }
-  return result;
-#endif
-}
+  CUDAVISION_HOST_DEVICE std::uint32_t bytes() const { return odd << 8 | even; }
+};
 
-/// 255 for each byte of a that is at most that of b, and 0 for the others.
-CUDAVISION_HOST_DEVICE inline std::uint32_t at_most_bytes(std::uint32_t a, std::uint32_t b) {
-#ifdef __CUDA_ARCH__
-  return __vcmpleu4(a, b);
-#else
-  std::uint32_t result = 0;
-  for (int shift = 0; shift < 32; shift += 8)
-    if ((a >> shift & 255) <= (b >> shift & 255))
-      result |= 255u << shift;
-  return result;
-#endif
-}
-
-/// Distances of the pixels x to x + 3 of row y from the distances within rows. The distance is the
-/// least k for which one of the rows y − k to y + k has a distance of at most k.
+/// Distances of the pixels x to x + 3 of row y from the distances within rows: the least
+/// max(|k|, distance within row y + k), or 255 if it exceeds the radius.
 CUDAVISION_HOST_DEVICE inline std::uint32_t column_distances(View<const std::uint8_t> rows, int x,
                                                              int y, int radius) {
-  const auto row = [&](int at) {
-    return *reinterpret_cast<const std::uint32_t*>(rows.row(at) + x);
-  };
-  std::uint32_t nearest = row(y), missing = ~at_most_bytes(nearest, 0), result = missing;
-  for (int k = 1; k <= radius && missing != 0; ++k) {
-    if (y >= k)
-      nearest = min_bytes(nearest, row(y - k));
-    if (y + k < rows.height)
-      nearest = min_bytes(nearest, row(y + k));
-    const std::uint32_t distance = static_cast<std::uint32_t>(k) * 0x01010101u;
-    const std::uint32_t found = at_most_bytes(nearest, distance) & missing;
-    result = (result & ~found) | (distance & found);
-    missing &= ~found;
+  const std::uint8_t *above = rows.row(y) + x, *below = above;
+  FourDistances best(above);
+  for (int k = 1; k <= radius; ++k) {
+    const std::uint32_t step = static_cast<std::uint32_t>(k) * 0x00010001u;
+    if (max_halves(max_halves(best.even, best.odd), step) == step)
+      break;  // farther rows cannot be nearer
+    // The outermost rows count for those beyond the frame, which changes no minimum.
+    above -= y >= k ? rows.pitch : 0;
+    below += y + k < rows.height ? rows.pitch : 0;
+    const FourDistances a(above), b(below);
+    best.even = min_halves(best.even, max_halves(min_halves(a.even, b.even), step));
+    best.odd = min_halves(best.odd, max_halves(min_halves(a.odd, b.odd), step));
   }
-  return result;
+  return best.bytes();
 }
 
 }  // namespace cudavision::regions

@@ -67,8 +67,6 @@ void MaskDistances::run(std::span<const Mask> masks, int radius) {
     tables_.emplace(device_, table_words_);
   }
 
-  const Box frame{0, 0, result_.width, result_.height};
-  Box reached;
   std::uint32_t* const host = tables_->next();
   std::size_t at = plane_words * masks.size();
   for (std::size_t i = 0; i < masks.size(); ++i) {
@@ -83,20 +81,12 @@ void MaskDistances::run(std::span<const Mask> masks, int radius) {
     std::memcpy(host + plane_words * i, &plane, sizeof plane);
     std::memcpy(host + at, mask.ids, id_words(mask) * sizeof(std::uint32_t));
     at += id_words(mask);
-    const Box inside = clipped(mask.box, frame.x1, frame.y1);
-    if (inside.empty())
-      continue;
-    const Box around = clipped(grown(inside, radius), frame.x1, frame.y1);
-    reached = reached.empty()
-                  ? around
-                  : Box{std::min(reached.x0, around.x0), std::min(reached.y0, around.y0),
-                        std::max(reached.x1, around.x1), std::max(reached.y1, around.y1)};
   }
   if (at > 0)
     tables_->upload(at);
   dispatch<find_mask_distances_cuda, find_mask_distances_cpu>(
       device_, MaskWork{reinterpret_cast<const MaskPlane*>(tables_->tables()),
-                        static_cast<int>(masks.size()), radius, reached, rows_, result_});
+                        static_cast<int>(masks.size()), radius, rows_, result_});
 }
 
 namespace {

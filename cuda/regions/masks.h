@@ -48,7 +48,6 @@ struct MaskWork {
   const MaskPlane* masks;
   int count;
   int radius;
-  Box reached;                ///< pixels outside of it have the distance 255
   View<std::uint8_t> rows;    ///< scratch: the distances within each row
   View<std::uint8_t> result;  ///< rows begin at multiples of 4 bytes and are padded to that
 };

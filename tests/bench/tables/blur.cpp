@@ -184,9 +184,11 @@ class MaskRun {
         mask_(device, {{samples_.data(), test.masks[0].pitch, ids_.data(), test.masks[0].width,
                         test.masks[0].height, 1, test.masks[0].box}}) {
     const View<std::uint8_t> rows{distances_.data(), test.width, test.height, test.width};
-    work_ = {mask_.data(), 1,
-             test.radius,  {0, 0, test.width, test.height},
-             rows,         {rows.row(test.height), test.width, test.height, test.width}};
+    work_ = {mask_.data(),
+             1,
+             test.radius,
+             rows,
+             {rows.row(test.height), test.width, test.height, test.width}};
   }
 
   void run() const {
