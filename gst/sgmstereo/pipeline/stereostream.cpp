@@ -64,8 +64,11 @@ void stereo_release_processor(StereoStream& stream) {
 void stereo_reopen_branches(StereoStream& stream) {
   stream.state.downstream_ended = false;
   stream.src.reopen();
-  for (const auto& pad : stereo_request_pads(stream.self))
-    pad->branch(stream).reopen();
+  // A copy of the pads would need memory, and stop may not fail.
+  const auto shared = stream.state.shared.lock();
+  for (const auto& pad : shared->request_pads)
+    if (pad)
+      pad->branch(stream).reopen();
 }
 
 gboolean stereo_start(StereoStream& stream) {

@@ -198,7 +198,7 @@ TEST(test_cuda_memory_behind_the_cpu,
     const Owned<GstCaps> offered(gst_pad_peer_query_caps(filter.harness()->srcpad, nullptr));
     fail_unless(gst_caps_is_empty(offered));
   }
-  filter.messages().expect_one(GST_MESSAGE_WARNING, {"CUDA memory", "set backend=cuda"});
+  filter.messages().expect_one(GST_MESSAGE_WARNING, {"CUDAMemory", "set backend=cuda"});
 }
 
 // filesrc, for example, sends no caps.
