@@ -22,7 +22,7 @@ std::string description(const WaitingFrame& frame) {
   if (!frame.time)
     return frame.gap ? "gap without a time" : "frame without a time";
   return take_gstring(g_strdup_printf("%s%" GST_STIME_FORMAT, frame.gap ? "gap " : "",
-                                    GST_STIME_ARGS(*frame.time)));
+                                      GST_STIME_ARGS(*frame.time)));
 }
 
 std::string description(const FrameStream& stream) {

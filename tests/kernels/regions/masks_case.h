@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cuda/regions/masks.h"
-#include "tests/kernels/common/random.h"
 #include "tests/kernels/common/device_block.h"
+#include "tests/kernels/common/random.h"
 
 /// Masks of frames, and a second implementation of the distances from them.
 namespace cudavision::test {

@@ -11,8 +11,8 @@
 
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/sgm/distances/distances_case.h"
-#include "tests/kernels/sgm/sgm_case.h"
 #include "tests/kernels/sgm/pairs/stereo_pairs.h"
+#include "tests/kernels/sgm/sgm_case.h"
 
 namespace cudavision::test {
 namespace {

@@ -6,8 +6,8 @@
 #include <limits>
 #include <optional>
 
-#include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/allocations/no_allocations.h"
+#include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/sgm/distances/distances_case.h"
 #include "tests/kernels/sgm/sgm_case.h"
 
