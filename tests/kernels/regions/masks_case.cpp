@@ -13,8 +13,8 @@ namespace {
 MaskPicture random_mask(int width, int height, Random& random) {
   MaskPicture mask;
   mask.sample_bytes = random.one_in(3) ? 2 : 1;
-  mask.width = random.log_uniform(random.one_in(4) ? std::min(2 * width, 65535) : 64);
-  mask.height = random.log_uniform(random.one_in(4) ? std::min(2 * height, 65535) : 64);
+  mask.width = std::min(random.log_uniform(random.one_in(4) ? 2 * width : 64), 65535);
+  mask.height = std::min(random.log_uniform(random.one_in(4) ? 2 * height : 64), 65535);
   mask.pitch = mask.width * mask.sample_bytes + random.between(0, 9);
   mask.offset = random.between(0, 15);
   mask.bytes.assign(static_cast<std::size_t>(mask.offset + mask.pitch * mask.height), 0x77);
