@@ -34,14 +34,14 @@ class RegionBlendFrames : public CaseFrames<RegionBlendCase> {
   RegionBlendFrames(Device& device, const RegionBlendCase& one, const Arguments&... arguments)
       : CaseFrames(device, one, arguments...),
         processed_block_(device, one.processed_block()),
-        distances_block_(device, one.distances.empty() ? std::vector<std::uint8_t>(1)  // unused
-                                                       : one.distances),
+        distances_block_(device, one.distances.empty() ? Bytes(1) : one.distances),
         distances_{distances_block_.data(), one.layout.width, one.layout.height, one.layout.width},
         processed(one.processed_in(processed_block_.data())) {}
 
   void run(regions::RegionBlend& blend) const { blend.run(in, processed, out, distances_); }
 
  private:
+  using Bytes = std::vector<std::uint8_t>;
   DeviceBlock<std::uint8_t> processed_block_, distances_block_;
   View<const std::uint8_t> distances_;
 
