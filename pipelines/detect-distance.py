@@ -154,7 +154,7 @@ def main():
         drawn = f"appsrc name=drawn format=time ! queue ! videoconvert ! {writer(out, 2000000)} async=false"
     elif not out and frames.display_set():
         drawn = "appsrc name=drawn format=time ! queue ! videoconvert ! autovideosink sync=false"
-    # No sink waits for its first frame: the last ones get theirs only when this program has seen those of the first.
+    # Sinks do not wait for their first frame: the later sinks get frames only from this program.
     with frames.Player(" ".join((
             "cudasgmstereo name=stereo detections=true", *properties,
             f"{frames.source_of(left)} ! videoconvert ! video/x-raw,format=RGB ! appsink name=left sync=false async=false max-buffers=2",

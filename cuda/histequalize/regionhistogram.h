@@ -15,7 +15,7 @@ class RegionHistogram {
  public:
   /// layout as for Histogram. Throws invalid_argument for other layouts and for parameters outside
   /// the ranges of regions.h.
-  /// With masks, distances are those of RegionBlend::run().
+  /// With masks, distances is as for RegionBlend::run().
   RegionHistogram(Device& device, const FrameLayout& layout, const regions::Parameters& parameters,
                   View<const std::uint8_t> distances = {});
 

@@ -195,7 +195,7 @@ struct SauvolaEstimate {
 
 /// Bits 16 to 23 of an 8-bit standard deviation plus this number are the deviation rounded half up,
 /// if stddev_is_decided(). The deviation may be the product of √V and 1/N, each within a few units
-/// in the last place: as it is at most 127.5, its error is less than 2^-14.
+/// in the last place. The deviation is at most 127.5, so its error is less than 2^-14.
 constexpr float stddev_offset = 128.5f + 0x1p-13f;
 /// False if the number is less than 2^-12 above an integer, so that the level may be one less. Also
 /// valid from 256 on, which is level 128.

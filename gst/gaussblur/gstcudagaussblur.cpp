@@ -113,13 +113,13 @@ class GaussBlurProcessor {
          "then removes fine gratings completely, but the result no longer equals OpenCV's (deeper "
          "samples always use 16)"},
         &Settings::fine);
-    add_strength_property(
-        all,
-        "Share of the shorter side of a frame's largest region that sigma has at least (0 = off, "
-        "0.25 hides faces)");
+    add_strength_property(all,
+                          "Minimum of sigma, as a share of the shorter side of a frame's largest "
+                          "region (0 = off, 0.25 "
+                          "hides faces)");
   }
 
-  static constexpr double largest_strength = gaussblur::Parameters::Ranges::sigma.max;
+  static constexpr double max_strength = gaussblur::Parameters::Ranges::sigma.max;
   static constexpr char strength_property[] = "sigma";
   static double strength_share(const Settings& settings) { return settings.region_strength; }
 
@@ -140,14 +140,14 @@ class GaussBlurProcessor {
 
   void apply(const Settings& settings) { parameters_ = parameters_of(settings, format_); }
 
-  void fit(double pixels) { least_sigma_ = pixels; }
+  void fit(double pixels) { min_sigma_ = pixels; }
 
   bool begin_frame(const FrameInfo& info) {
     parameters_.fields = info.interlaced;
     gaussblur::Parameters parameters = parameters_;
-    if (least_sigma_ > 0) {
-      parameters.sigma_x = std::max(parameters.sigma_x, least_sigma_);
-      parameters.sigma_y = std::max(parameters.sigma_y, least_sigma_);
+    if (min_sigma_ > 0) {
+      parameters.sigma_x = std::max(parameters.sigma_x, min_sigma_);
+      parameters.sigma_y = std::max(parameters.sigma_y, min_sigma_);
       parameters.size_x = parameters.size_y = 0;  // a smaller kernel would hide less
     }
     blur_.set_parameters(parameters);  // changed parameters rebuild the tables
@@ -178,7 +178,7 @@ class GaussBlurProcessor {
 
   const FrameFormat format_;
   gaussblur::Parameters parameters_;
-  double least_sigma_ = 0;
+  double min_sigma_ = 0;
   gaussblur::GaussBlur blur_;
 };
 

@@ -111,8 +111,8 @@ bool FrameMapper::is_stream_ordered() const {
   return buffer_->on_device() && order_is_known(buffer_->buffer());
 }
 
-// Inputs are marked, too, so that nobody overwrites them, and libgstcuda does not free them, while
-// they are read.
+// Inputs are marked, too, so that no element overwrites them, and libgstcuda does not free them,
+// while they are read.
 void FrameMapper::end_in_stream_order() {
   if (writes() && repack_)
     repack_->pack(frame_, stored_);

@@ -14,9 +14,9 @@
 
 namespace cudavision {
 
-/// A mapped GstBuffer, as a frame. Holds a reference to the buffer, so nobody else can write to it.
-/// The layout is that of the GstVideoMeta, else libgstcuda's, else the default of the caps. All
-/// planes are checked against the bounds of their memory.
+/// A mapped GstBuffer, as a frame. Holds a reference to the buffer, so no other element can
+/// write to it. The GstVideoMeta, else libgstcuda, else the default of the caps gives the layout.
+/// All planes are checked against the bounds of their memory.
 class MappedBuffer {
  public:
   /// access is GST_MAP_READ or GST_MAP_WRITE. CUDA memory of the context is mapped on the device,

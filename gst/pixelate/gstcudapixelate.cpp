@@ -73,11 +73,11 @@ class PixelateProcessor {
             &Settings::hide_alpha);
     add_strength_property(
         all,
-        "With method=mosaic, share of the shorter side of a frame's largest region that block-size "
-        "has at least (0 = off, 0.34 hides faces)");
+        "With method=mosaic, minimum of block-size, as a share of the shorter side of a frame's "
+        "largest region (0 = off, 0.34 hides faces)");
   }
 
-  static constexpr int largest_strength = mosaic::Parameters::Ranges::block_size.max;
+  static constexpr int max_strength = mosaic::Parameters::Ranges::block_size.max;
   static constexpr char strength_property[] = "block-size";
   static double strength_share(const Settings& settings) {
     return settings.method == PixelateMethod::solid ? 0 : settings.region_strength;
@@ -91,12 +91,12 @@ class PixelateProcessor {
 
   void apply(const Settings& settings) { parameters_ = parameters_of(settings); }
 
-  void fit(int pixels) { least_block_ = pixels; }
+  void fit(int pixels) { min_block_ = pixels; }
 
   bool begin_frame(const FrameInfo& info) {
     parameters_.fields = info.interlaced;
     mosaic::Parameters parameters = parameters_;
-    parameters.block_size = std::max(parameters.block_size, least_block_);
+    parameters.block_size = std::max(parameters.block_size, min_block_);
     mosaic_.set_parameters(parameters);
     return true;
   }
@@ -118,7 +118,7 @@ class PixelateProcessor {
 
   const FrameFormat format_;
   mosaic::Parameters parameters_;
-  int least_block_ = 0;
+  int min_block_ = 0;
   mosaic::Mosaic mosaic_;
 };
 

@@ -79,9 +79,9 @@ class Distances {
   std::unique_ptr<Backend> backend_;
 };
 
-/// Returns the point (X, Y, Z) that the left camera sees at the centre of a visible box, if its
-/// distance is that of a disparity: with x = (x0 + x1 − 1)/2, y = (y0 + y1 − 1)/2 and d = number /
-/// per_pixel in binary64, h = Q·(x, y, d, 1), and the point (h[0]/h[3], h[1]/h[3], h[2]/h[3]).
+/// Returns the point (X, Y, Z) that the left camera sees at the centre of a visible box with this
+/// disparity: with x = (x0 + x1 − 1)/2, y = (y0 + y1 − 1)/2 and d = number / per_pixel in binary64,
+/// h = Q·(x, y, d, 1), and the point (h[0]/h[3], h[1]/h[3], h[2]/h[3]).
 /// Returns nullopt if h[3] is not positive or the point is not finite.
 std::optional<std::array<double, 3>> center_of(const regions::Box& visible, std::uint16_t number,
                                                const DisparityScale& scale,

@@ -64,9 +64,9 @@ void add_message_properties(ElementProperties<Settings>& all, const char* what_i
 ///
 /// If Settings derive from StrengthSettings, a Processor also has
 ///
-///   static constexpr Number largest_strength; static constexpr char strength_property[]
+///   static constexpr Number max_strength; static constexpr char strength_property[]
 ///   static double strength_share(const Settings&)
-///   void fit(Number pixels)               the least strength of later frames, before begin_frame()
+///   void fit(Number pixels)               the minimum strength of the frame, before begin_frame()
 ///
 /// Elements that post messages have, instead of the other run(),
 ///
@@ -136,12 +136,12 @@ class FilterElement {
           state.regions->set_settings(settings);
         selected = state.regions->select(info);
       }
-      if constexpr (fits_regions)
+      if constexpr (fits_regions) {
         if (valid)
-          processor.fit(state.strength.find(Processor::strength_share(settings),
-                                            gst_cuda_vision_filter_regions(self).largest_side(),
-                                            Processor::largest_strength,
-                                            Processor::strength_property));
+          state.strength.set_share(Processor::strength_share(settings));
+        processor.fit(state.strength.find(gst_cuda_vision_filter_regions(self).largest_side(),
+                                          Processor::max_strength, Processor::strength_property));
+      }
       changes = processor.begin_frame(info) && selected;
     }
     if constexpr (fits_regions)
@@ -222,6 +222,8 @@ class FilterElement {
     if constexpr (limits_regions)
       state.regions.emplace(gst_cuda_vision_filter_session(self), in.layout, settings,
                             gst_cuda_vision_filter_regions(self));
+    if constexpr (fits_regions)
+      state.strength.set_share(Processor::strength_share(settings));
   }
 
   static FrameAction begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {

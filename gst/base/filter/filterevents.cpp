@@ -76,7 +76,7 @@ gboolean src_event(GstBaseTransform* trans, GstEvent* event) {
   return filter_parent_class()->src_event(trans, event);
 }
 
-// A frame is pushed as soon as it is ready, so frames in flight do not raise the minimum latency.
+// Each frame is pushed when it is complete, so frames in flight do not raise the minimum latency.
 // They raise the maximum latency, as a queue does. Without a framerate, there is no maximum.
 void add_latency(gpointer self, GstQuery* query) {
   gboolean live = FALSE;

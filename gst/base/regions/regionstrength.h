@@ -26,29 +26,31 @@ void add_strength_property(ElementProperties<Settings>& all, const char* descrip
 /// The strength for a frame's largest region.
 class RegionStrength {
  public:
-  /// Returns how many pixels the strength must have at least: the share of the region's shorter
-  /// side, in about six steps for each octave, so that tables rarely change. `largest` is the most
-  /// that the element can do, in the property of this name.
+  /// share: of the region's shorter side. It holds until the next call, so that invalid settings do
+  /// not keep the strength of an earlier, smaller region.
+  void set_share(double share) { share_ = share; }
+
+  /// Returns the minimum strength in pixels, in about six steps for each octave, so that tables
+  /// rarely change. max is the maximum of the element's property.
   template <class Number>
-  Number find(double share, int side, Number largest, const char* property) {
-    const double wanted = share * side;
+  Number find(int side, Number max, const char* property) {
+    const double wanted = share_ * side;
     if (wanted <= 0)
       return 0;
-    if (wanted > largest && !warned_) {
+    if (wanted > max && !warned_) {
       warned_ = true;
       warning_ =
-          "region-strength=" + text_of(share) + " needs " + property + "=" +
+          "region-strength=" + text_of(share_) + " needs " + property + "=" +
           text_of(std::ceil(wanted)) + " for a region of " + std::to_string(side) +
-          " pixels, but " + text_of(largest) +
+          " pixels, but " + text_of(max) +
           " is the maximum, which hides it less. Hide it by cudapixelate, by method=solid of "
           "cudapixelate, or scale the frames down.";
     }
     const double stepped = std::exp2(std::ceil(6 * std::log2(wanted)) / 6);
     if constexpr (std::is_integral_v<Number>)
-      return std::min(static_cast<Number>(std::max(std::ceil(wanted), std::floor(stepped))),
-                      largest);
+      return std::min(static_cast<Number>(std::max(std::ceil(wanted), std::floor(stepped))), max);
     else
-      return std::min(stepped, largest);
+      return std::min(stepped, max);
   }
 
   /// Posts the warning about the first region that is too large. No context may be current.
@@ -58,6 +60,7 @@ class RegionStrength {
   }
 
  private:
+  double share_ = 0;
   bool warned_ = false;
   std::string warning_;
 };

@@ -86,6 +86,14 @@ TEST(test_strength_and_other_settings) {
   pair.expect({{10, 10, 40, 32}}, "sigma", "1.2");
 }
 
+// Invalid settings keep the previous ones, whose strength also fits later, larger regions.
+TEST(test_strength_while_settings_are_invalid) {
+  Pair pair("cudagaussblur", 300, 200, {{"region-strength", "0.25"}});
+  pair.expect({{10, 10, 40, 32}}, "sigma", "8");
+  pair.fitting().set("kernel-size", "4");
+  pair.expect({{10, 10, 150, 128}}, "sigma", "32");
+}
+
 TEST(test_blocks_follow_the_largest_region) {
   Pair pair("cudapixelate", 300, 200, {{"region-strength", "0.125"}, {"block-size", "4"}});
   pair.expect({{10, 10, 90, 64}}, "block-size", "8");
