@@ -128,7 +128,6 @@ class EitherDevice : public testing::TestWithParam<DeviceKind>, protected Device
     if (GetParam() == DeviceKind::cuda)
       CUDAVISION_NEEDS_CUDA();
   }
-  void on_device(const std::function<void(Device&)>& body) { body(device); }
 };
 
 inline auto both_devices() {

@@ -198,62 +198,58 @@ TEST_P(DistanceErrors, OfRenderedScenes) {
        },
        any, any, 12},
   };
-  on_device([&](Device& device) {
-    for (const Kind& kind : kinds) {
-      Errors errors;
-      sgm::Parameters parameters;
-      parameters.speckle_size = kind.speckles;
-      Random random(settings().seed);
-      for (int i = 0; i < 12; ++i) {
-        std::vector<Surface> scene = {{{0, 0, width, height}, 12000}};
-        const Surface object = kind.make(random, scene);
-        const sgm::BoxDisparity result = measured(device, matched_scene(device, scene, parameters),
-                                                  width, height, parameters, {object.box})[0];
-        errors.add(result, 16 * object.disparity());
-      }
-      errors.print(kind.name);
-      EXPECT_LE(errors.quantile(0.5), kind.median) << kind.name;
-      EXPECT_LE(errors.quantile(0.9), kind.most) << kind.name;
-      EXPECT_LE(errors.missed(), kind.missed) << kind.name;
+  for (const Kind& kind : kinds) {
+    Errors errors;
+    sgm::Parameters parameters;
+    parameters.speckle_size = kind.speckles;
+    Random random(settings().seed);
+    for (int i = 0; i < 12; ++i) {
+      std::vector<Surface> scene = {{{0, 0, width, height}, 12000}};
+      const Surface object = kind.make(random, scene);
+      const sgm::BoxDisparity result = measured(device, matched_scene(device, scene, parameters),
+                                                width, height, parameters, {object.box})[0];
+      errors.add(result, 16 * object.disparity());
     }
-  });
+    errors.print(kind.name);
+    EXPECT_LE(errors.quantile(0.5), kind.median) << kind.name;
+    EXPECT_LE(errors.quantile(0.9), kind.most) << kind.name;
+    EXPECT_LE(errors.missed(), kind.missed) << kind.name;
+  }
 }
 
 // The truth of a box is the 70th percentile of the true disparities in its inner half.
 TEST_P(DistanceErrors, OfRealPairs) {
   CUDAVISION_NEEDS_PAIRS();
-  on_device([](Device& device) {
-    Errors all;
-    for (const Scene& scene : scenes) {
-      sgm::Parameters parameters;
-      parameters.disparities = scene.disparities;
-      const Map map = matched(device, scene, parameters).disparities;
-      const GrayPicture truth = picture_of(scene, "truth_x16");
-      Map true_map(truth.values.begin(), truth.values.end());
-      std::replace(true_map.begin(), true_map.end(), std::uint16_t{0},
-                   sgm::disparity_scale(parameters).invalid);
-      Random random(settings().seed);
-      std::vector<Box> boxes;
-      for (int i = 0; i < sgm::Distances::max_boxes; ++i) {
-        const int w = random.between(20, 150), h = random.between(20, 150);
-        const int x = random.between(0, truth.width - w), y = random.between(0, truth.height - h);
-        boxes.push_back({x, y, x + w, y + h});
-      }
-      const auto results = measured(device, map, truth.width, truth.height, parameters, boxes);
-      const auto truths = measured(device, true_map, truth.width, truth.height, parameters, boxes);
-      Errors errors;
-      for (std::size_t i = 0; i < boxes.size(); ++i) {
-        if (2 * truths[i].known < truths[i].samples)
-          continue;
-        errors.add(results[i], truths[i].middle);
-        all.add(results[i], truths[i].middle);
-      }
-      errors.print(scene.name);
+  Errors all;
+  for (const Scene& scene : scenes) {
+    sgm::Parameters parameters;
+    parameters.disparities = scene.disparities;
+    const Map map = matched(device, scene, parameters).disparities;
+    const GrayPicture truth = picture_of(scene, "truth_x16");
+    Map true_map(truth.values.begin(), truth.values.end());
+    std::replace(true_map.begin(), true_map.end(), std::uint16_t{0},
+                 sgm::disparity_scale(parameters).invalid);
+    Random random(settings().seed);
+    std::vector<Box> boxes;
+    for (int i = 0; i < sgm::Distances::max_boxes; ++i) {
+      const int w = random.between(20, 150), h = random.between(20, 150);
+      const int x = random.between(0, truth.width - w), y = random.between(0, truth.height - h);
+      boxes.push_back({x, y, x + w, y + h});
     }
-    all.print("all pairs");
-    EXPECT_LE(all.quantile(0.5), 1);
-    EXPECT_LE(all.quantile(0.9), 5);
-  });
+    const auto results = measured(device, map, truth.width, truth.height, parameters, boxes);
+    const auto truths = measured(device, true_map, truth.width, truth.height, parameters, boxes);
+    Errors errors;
+    for (std::size_t i = 0; i < boxes.size(); ++i) {
+      if (2 * truths[i].known < truths[i].samples)
+        continue;
+      errors.add(results[i], truths[i].middle);
+      all.add(results[i], truths[i].middle);
+    }
+    errors.print(scene.name);
+  }
+  all.print("all pairs");
+  EXPECT_LE(all.quantile(0.5), 1);
+  EXPECT_LE(all.quantile(0.9), 5);
 }
 
 }  // namespace

@@ -33,85 +33,77 @@ void expect_definition(Device& device, const DistancesCase& test) {
 }
 
 TEST_P(BoxDistances, AreTheDefinition) {
-  on_device([](Device& device) {
-    for_each_case_number([&](int number) {
-      expect_definition(device, make_distances_case(settings().seed, number,
-                                                    std::min(settings().max_pixels, 1 << 18)));
-    });
+  for_each_case_number([&](int number) {
+    expect_definition(device, make_distances_case(settings().seed, number,
+                                                  std::min(settings().max_pixels, 1 << 18)));
   });
 }
 
 // Every percentile of few samples, and counts beyond 16 bits.
 TEST_P(BoxDistances, CountFewAndManySamples) {
-  on_device([](Device& device) {
-    for (const auto& [width, height] : {std::pair{1, 1},
-                                        {1, 7},
-                                        {2, 2},
-                                        {3, 5},
-                                        {16, 1},
-                                        {9, 9},
-                                        {512, 512},
-                                        {513, 515},
-                                        {2000, 3},
-                                        {1100, 700}}) {
-      CUDAVISION_NEEDS_PIXELS(width * height);
-      for (const bool flat : {false, true}) {
-        DistancesCase test = make_distances_case(settings().seed, 0, 1);
-        test.parameters = Parameters();
-        test.width = width, test.height = height;
-        test.layout = gray_layout(width, height, 16);
-        test.placement = dense_placement(test.layout);
-        test.numbers.assign(static_cast<std::size_t>(width * height), 1600);
-        if (!flat)
-          for (std::size_t i = 0; i < test.numbers.size(); ++i)
-            test.numbers[i] = static_cast<std::uint16_t>(7919 * i % 2033);
-        test.boxes.assign(Distances::max_boxes, {0, 0, width, height});
-        expect_definition(device, test);
-      }
+  for (const auto& [width, height] : {std::pair{1, 1},
+                                      {1, 7},
+                                      {2, 2},
+                                      {3, 5},
+                                      {16, 1},
+                                      {9, 9},
+                                      {512, 512},
+                                      {513, 515},
+                                      {2000, 3},
+                                      {1100, 700}}) {
+    CUDAVISION_NEEDS_PIXELS(width * height);
+    for (const bool flat : {false, true}) {
+      DistancesCase test = make_distances_case(settings().seed, 0, 1);
+      test.parameters = Parameters();
+      test.width = width, test.height = height;
+      test.layout = gray_layout(width, height, 16);
+      test.placement = dense_placement(test.layout);
+      test.numbers.assign(static_cast<std::size_t>(width * height), 1600);
+      if (!flat)
+        for (std::size_t i = 0; i < test.numbers.size(); ++i)
+          test.numbers[i] = static_cast<std::uint16_t>(7919 * i % 2033);
+      test.boxes.assign(Distances::max_boxes, {0, 0, width, height});
+      expect_definition(device, test);
     }
-  });
+  }
 }
 
 TEST_P(BoxDistances, TakeNewParametersWithoutAllocating) {
-  on_device([](Device& inner) {
-    WatchedDevice device(inner);
-    DistancesCase test = make_distances_case(settings().seed, 3, 5000);
-    Parameters other = test.parameters;
-    other.minimum += other.minimum < 0 ? 1 : -1;
-    Distances distances(device, test.width, test.height, test.parameters);
-    const DeviceBlock<std::uint16_t> map(inner, test.numbers);
-    const Buffer results = inner.allocate_host(test.boxes.size() * sizeof(BoxDisparity));
-    expect_no_allocations(device, 30, [&](int i) {
-      distances.set_parameters(i % 2 == 0 ? other : test.parameters);
-      distances.run({reinterpret_cast<const std::uint8_t*>(map.data()), 2 * test.width, test.height,
-                     std::ptrdiff_t{2} * test.width},
-                    test.boxes, results.as<BoxDisparity>());
-    });
-    for (std::size_t i = 0; i < test.boxes.size(); ++i)
-      EXPECT_TRUE(results.as<BoxDisparity>()[i] == defined_disparity(test, test.boxes[i]));
+  WatchedDevice watched(device);
+  DistancesCase test = make_distances_case(settings().seed, 3, 5000);
+  Parameters other = test.parameters;
+  other.minimum += other.minimum < 0 ? 1 : -1;
+  Distances distances(watched, test.width, test.height, test.parameters);
+  const DeviceBlock<std::uint16_t> map(watched, test.numbers);
+  const Buffer results = watched.allocate_host(test.boxes.size() * sizeof(BoxDisparity));
+  expect_no_allocations(watched, 30, [&](int i) {
+    distances.set_parameters(i % 2 == 0 ? other : test.parameters);
+    distances.run({reinterpret_cast<const std::uint8_t*>(map.data()), 2 * test.width, test.height,
+                   std::ptrdiff_t{2} * test.width},
+                  test.boxes, results.as<BoxDisparity>());
   });
+  for (std::size_t i = 0; i < test.boxes.size(); ++i)
+    EXPECT_TRUE(results.as<BoxDisparity>()[i] == defined_disparity(test, test.boxes[i]));
 }
 
 TEST_P(BoxDistances, AreRefused) {
-  on_device([](Device& device) {
-    CUDAVISION_EXPECT_ERROR(Distances(device, 0, 5, {}), invalid_argument, "make them 1 to 65535");
-    CUDAVISION_EXPECT_ERROR(Distances(device, 5, 65536, {}), invalid_argument, "5 and 65536");
-    Parameters bad;
-    bad.disparities = 100;
-    CUDAVISION_EXPECT_ERROR(Distances(device, 5, 5, bad), invalid_argument, "disparities is 100");
-    Distances distances(device, 4, 2, {});
-    CUDAVISION_EXPECT_ERROR(distances.set_parameters(bad), invalid_argument, "disparities is 100");
-    const Buffer map = device.allocate(16);
-    BoxDisparity results[1];
-    const View<const std::uint8_t> view{map.as<std::uint8_t>(), 8, 2, 8};
-    CUDAVISION_EXPECT_ERROR(distances.run({view.data, 8, 1, 8}, {}, results), invalid_argument,
-                            "2 rows of 8 bytes");
-    CUDAVISION_EXPECT_ERROR(distances.run({}, {}, results), invalid_argument, "2 rows of 8 bytes");
-    const std::vector<regions::Box> boxes(Distances::max_boxes + 1);
-    CUDAVISION_EXPECT_ERROR(distances.run(view, boxes, results), invalid_argument,
-                            "129 boxes are more than 128");
-    distances.run(view, {}, nullptr);
-  });
+  CUDAVISION_EXPECT_ERROR(Distances(device, 0, 5, {}), invalid_argument, "make them 1 to 65535");
+  CUDAVISION_EXPECT_ERROR(Distances(device, 5, 65536, {}), invalid_argument, "5 and 65536");
+  Parameters bad;
+  bad.disparities = 100;
+  CUDAVISION_EXPECT_ERROR(Distances(device, 5, 5, bad), invalid_argument, "disparities is 100");
+  Distances distances(device, 4, 2, {});
+  CUDAVISION_EXPECT_ERROR(distances.set_parameters(bad), invalid_argument, "disparities is 100");
+  const Buffer map = device.allocate(16);
+  BoxDisparity results[1];
+  const View<const std::uint8_t> view{map.as<std::uint8_t>(), 8, 2, 8};
+  CUDAVISION_EXPECT_ERROR(distances.run({view.data, 8, 1, 8}, {}, results), invalid_argument,
+                          "2 rows of 8 bytes");
+  CUDAVISION_EXPECT_ERROR(distances.run({}, {}, results), invalid_argument, "2 rows of 8 bytes");
+  const std::vector<regions::Box> boxes(Distances::max_boxes + 1);
+  CUDAVISION_EXPECT_ERROR(distances.run(view, boxes, results), invalid_argument,
+                          "129 boxes are more than 128");
+  distances.run(view, {}, nullptr);
 }
 
 TEST(BoxCenters, AreTheDefinition) {
