@@ -111,15 +111,14 @@ void add_region_properties(ElementProperties<Settings>& all) {
                                       "case (empty = all)"},
                                      &Settings::region_types);
   all.add({"region-confidence", "Region confidence",
-           "With use-roi-meta: the least confidence with which a detection counts; those without "
-           "a confidence always count"},
+           "With use-roi-meta: minimum confidence of detections; a detection without a confidence "
+           "always counts"},
           &Settings::region_confidence, Range<double>{0, 1});
   all.template add<RegionMasks>(
       {"region-masks", "Region masks",
        "With use-roi-meta: how segmentation masks count (GStreamer 1.26 and newer have them)"},
       &Settings::region_masks, "GstCudaVisionRegionMasks",
-      {{RegionMasks::prefer, "A detection with a mask is its mask, others are their boxes",
-        "prefer"},
+      {{RegionMasks::prefer, "The mask replaces the box of a detection", "prefer"},
        {RegionMasks::ignore, "Only boxes count", "ignore"},
        {RegionMasks::only, "Only masks count", "only"}});
   all.template add<regions::Shape>(
