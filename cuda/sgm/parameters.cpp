@@ -50,7 +50,7 @@ int largest_p2(const Config& config) {
   return Parameters::Ranges::p2.max - census_bits(config.census);
 }
 
-/// Returns the defaults of P1 and P2, chosen by the error on pairs with ground truth.
+/// Returns the defaults of P1 and P2, which were chosen by the error on pairs with ground truth.
 std::pair<int, int> own_penalties(const Config& config) {
   if (config.census != Census::census_gradient)
     return {10, 120};
@@ -88,8 +88,8 @@ std::string cleaning_error(const Parameters& parameters, Wording word) {
   return {};
 }
 
-/// Returns an empty string if the range contains the value. The message names the range from `low`
-/// on, and then `also`. Valid parameters allocate nothing.
+/// Returns an error message, or an empty string if the range contains the value. The message names
+/// the range from `low` on, followed by `also`. Does not allocate for valid values.
 template <class Number>
 std::string range_error(Wording word, const char* name, Number value, const Range<Number>& range,
                         const char* also = "", Number low = 0) {

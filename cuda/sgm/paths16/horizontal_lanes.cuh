@@ -16,7 +16,8 @@ struct HorizontalPlan {
   int units = 1;   ///< rows per warp: 1, 2 or 4
 };
 
-/// With 32 or 64 disparities, a warp has several rows: one word per lane is inefficient.
+/// With 32 or 64 disparities, a warp processes several rows, because one word per lane would be
+/// inefficient.
 inline HorizontalPlan horizontal_plan(int disparities) {
   HorizontalPlan plan;
   while (disparities / (2 * plan.words) > 32)
@@ -26,13 +27,14 @@ inline HorizontalPlan horizontal_plan(int disparities) {
   return plan;
 }
 
-/// kCount numbers, aligned for a single load or store, or for vectors of 16 bytes.
+/// kCount numbers, aligned so that one instruction loads or stores all of them, or 16 bytes.
 template <class Number, int kCount>
 struct alignas(sizeof(Number) * kCount < 16 ? sizeof(Number) * kCount : 16) Pack {
   Number at[kCount];
 };
 
-/// The thread's position in its warp. Surplus lanes of a row repeat its last lane and its stores.
+/// The thread's position in its warp. Surplus lanes of a row repeat the work and the stores of its
+/// last lane.
 template <int kUnits>
 struct HorizontalLanes : NeighbouringLanes {
   static constexpr int threads = 32 / kUnits;  // per row
@@ -84,7 +86,8 @@ __device__ void advance(const HorizontalLanes<kUnits>& lanes, const std::uint32_
   }
 }
 
-/// A lane's costs in memory. In leftward paths, words are reversed and their halves exchanged.
+/// The order of a lane's costs in memory. Leftward paths store their words in reverse order, with
+/// halves exchanged.
 template <int kWords>
 struct HorizontalOrder {
   using Bytes = Pack<std::uint32_t, kWords / 2>;
@@ -116,7 +119,8 @@ struct HorizontalOrder {
                           : __byte_perm(bytes.at[kWords - 1 - k], 0, back);
   }
 
-  /// Returns half of the lane's sums, in ascending order.
+  /// Returns the lane's sums for the lower or the upper half of the disparities, in ascending
+  /// order.
   __device__ Sums sums(const std::uint32_t (&words)[kWords], bool upper) const {
     Sums sums;
 #pragma unroll
