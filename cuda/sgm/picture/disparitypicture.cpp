@@ -55,7 +55,7 @@ void check_parameters(const PictureParameters& picture) {
 }
 
 LevelRange fixed_range(const PictureParameters& picture, int scale) {
-  // No value is outside these limits, and products with 254 fit 32 bits.
+  // All values are within these limits, and products with 254 fit 32 bits.
   constexpr double limit = 1 << 20;
   const auto value = [&](double number) {
     return static_cast<int>(std::llround(std::clamp(scale * number, -limit, limit)));
@@ -111,7 +111,7 @@ DisparityPicture::DisparityPicture(Device& device, const FrameLayout& out,
   else
     check_one_channel(out, kind == Kind::depth ? 16 : 8);
   if (kind == Kind::depth && quantity == Quantity::confidence)
-    refuse(operation, "depth does not follow from confidence");
+    refuse(operation, "confidence has no depth; use Quantity::disparity");
   PictureConfig config{out.width, out.height, kind, quantity == Quantity::confidence, {}};
   if (kind == Kind::color)
     config.pixel = PackedPixel(out);

@@ -9,7 +9,7 @@
 
 namespace cudavision::sgm {
 
-/// The values of levels 1 and 255, or 255 and 1. high is above low.
+/// The values that become levels 1 and 255 or, reversed, 255 and 1. high is above low.
 struct LevelRange {
   int low = 0, high = 1;
 

@@ -28,7 +28,7 @@ struct SelectArguments {
   std::uint32_t per_pair;
 };
 
-constexpr int many_rows = 2000;  // from here on there are enough rows for small blocks
+constexpr int many_rows = 2000;  // from this height on, small blocks fill the GPU
 constexpr int max_vectors = 4;   // per thread
 constexpr unsigned whole_warp = 0xffffffffu;
 constexpr std::uint32_t nothing = 0xffffffffu;
@@ -105,7 +105,8 @@ __device__ LeftBest best_of(const uint4 (&vectors)[max_vectors], int part) {
   LeftBest best{min_of_lanes<kLanes>((one >> 6 << 10) + 8 * vector + (one & 7)), 0, part, nothing};
 
   best.word = (static_cast<int>(best.key & 1023) - 1) >> 1;
-  // Neighbouring vectors belong to different lanes: at most one is near, perhaps in the padding.
+  // Neighbouring vectors belong to different lanes, so a lane has at most one of them, which may be
+  // padding.
   const int first = best.word >> 2, last = (best.word + 1) >> 2;
   if ((last - part) % kLanes == 0)
     best.near = last;
@@ -138,7 +139,8 @@ __device__ void select_left(const SelectArguments& a, const std::uint32_t* sums,
                             std::uint32_t found, std::int64_t pixel) {
   const int best = static_cast<int>(found & 1023);
   const std::uint32_t minimum = found >> 10 & 2047;
-  // The fourth sum of the two words is 2 away from the best.
+  // The two words hold the best sum, its neighbours and a fourth sum, two disparities from the
+  // best.
   const int word = (best - 1) >> 1;
   const std::uint32_t first = sums[word], last = sums[word + 1];
   const bool even = best % 2 == 0;
@@ -157,9 +159,9 @@ __device__ void select_left(const SelectArguments& a, const std::uint32_t* sums,
     a.winners.confidence[pixel] = known ? confidence_of(minimum, second) : 0;
 }
 
-/// Updates the bests of the right map, where sum (x, d) belongs to pixel x − d. The same word of an
-/// even column and of the next column belongs to three pixels: the lower halves to p and p + 1, the
-/// upper halves to p − 1 and p. Two columns further, the next word belongs to these pixels.
+/// Updates the best sums of the right map, where sum (x, d) belongs to pixel x − d. The same word
+/// of an even column and of the next column belongs to three pixels: the lower halves to p and p +
+/// 1, the upper halves to p − 1 and p. Two columns further, the next word belongs to these pixels.
 ///
 /// A task is a group of columns and a word of its first column, which may be in the padding. A
 /// group has a.pairs words with a sum on their diagonal. a.per_pair is 2³² / pairs, rounded up.
@@ -231,7 +233,7 @@ __global__ void __launch_bounds__(Plan::threads)
     select_shared[i] = {no_sums, no_sums, no_sums, no_sums};
   for (int i = thread; i < 2 * Plan::ring; i += Plan::threads)
     bests[i] = nothing;
-  // Distributes the work of a part of the threads over the warps.
+  // Rotates the tasks of a few threads over all warps.
   int turn = thread;
   int x = 0;
   for (; x < a.width; x += Plan::columns) {
@@ -287,7 +289,7 @@ KernelPlan kernel_plan(int disparities) {
 }
 
 KernelPlan kernel_plan_for(int disparities, int rows) {
-  // Small blocks share a multiprocessor better, but too few of them do not fill it.
+  // Small blocks share a multiprocessor better, but a few of them do not fill it.
   const bool many = rows >= many_rows;
   if (disparities <= 64)
     return many ? kernel_plan<RowPlan<2, 128>>(disparities)

@@ -280,7 +280,7 @@ TEST_P(DisparityPictures, RefusesLayoutsWithWords) {
                           invalid_argument, "disparities");
   CUDAVISION_EXPECT_ERROR(
       DisparityPicture(device, gray_layout(8, 2, 16), plain(), Kind::depth, Quantity::confidence),
-      invalid_argument, "depth does not follow from confidence");
+      invalid_argument, "confidence has no depth; use Quantity::disparity");
 }
 
 TEST_P(DisparityPictures, RefusesParametersAndKeepsTheLastValidSet) {
