@@ -6,8 +6,8 @@
 //
 // Callers validate all arguments. Pictures have the size and depth of the StageConfig. Pointers are
 // device pointers. Features and maps are dense: pixel (x, y) has index y·width + x. Sums are
-// aligned to 16 bytes, other arrays to their element size. Calls only enqueue. "In compatibility"
-// means with Compatibility::libsgm.
+// aligned to 16 bytes, other arrays to their elements. Calls only enqueue. "Compatibility" is
+// libsgm.
 
 #include <array>
 #include <cstdint>
@@ -46,16 +46,14 @@ struct StageConfig : PlaneSize, Config {
   int right_shift() const noexcept { return libsgm() ? 0 : minimum; }
 };
 
-/// P1, and a table of P2. The index of the table is the luminance step between two consecutive
-/// pixels p and q of a path, in 8-bit levels. If StageConfig::eight_bit(), it is |I(p) − I(q)| with
-/// I = `luminance >> (bits − 8)`. Otherwise it is |I(p) − I(q)| >> (bits − 8) with the full
-/// luminance I.
+/// P1, and P2 as a table. Its index is the luminance step between two consecutive pixels p and q of
+/// a path, in 8-bit levels: |I(p) − I(q)| with I = `luminance >> (bits − 8)` if
+/// StageConfig::eight_bit(), and |luminance(p) − luminance(q)| >> (bits − 8) otherwise.
 struct Penalties {
   int p1 = 10;
   std::array<std::uint8_t, 256> p2{};
 };
-/// Returns a table with p2[step] = max(P1 + 1, 16·P2 div (16 + step)). Without adaptive_p2 or in
-/// compatibility, every entry is P2.
+/// p2[step] = max(P1 + 1, 16·P2 div (16 + step)), or P2 for all steps if it is not adaptive.
 Penalties penalties_for(const Parameters& parameters);
 /// Raises the penalties for noise of deviation e: P1' = min(P1 + min(6, (e + 4) >> 3), p2[0] − 1),
 /// and each entry of p2 is at least P1' + 1.
@@ -75,8 +73,7 @@ struct WtaResult {
 enum class Subpixel : std::uint8_t { none, equiangular, parabola, libsgm };
 Subpixel subpixel_of(const Parameters& parameters) noexcept;
 
-/// Describes the output of filter_noise() as a 12-bit picture. Its upper 8 bits are the rounded
-/// luminance.
+/// Describes the output of filter_noise() as a 12-bit picture. Its upper 8 bits are rounded.
 inline SamplePlane filtered_plane(const StageConfig& config, const std::uint16_t* filtered) {
   SamplePlane plane;
   plane.rows = {reinterpret_cast<const std::uint8_t*>(filtered), 2 * config.width, config.height,
@@ -143,8 +140,7 @@ class Stages {
   virtual void select(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
                       const WtaResult& winners) = 0;
 
-  /// Runs census() on both pictures, aggregate() and select(). A backend may store features and
-  /// sums in other formats.
+  /// Runs census() on both pictures, aggregate() and select(), possibly with other data formats.
   virtual void match(const SamplePlane& left, const SamplePlane& right, const Penalties& penalties,
                      float uniqueness, Subpixel subpixel, const WtaResult& winners) = 0;
 
@@ -192,8 +188,7 @@ class Stages {
   virtual void census_filtered(const std::uint16_t* filtered, const NoiseSource& noise,
                                void* features) = 0;
 
-  /// Runs aggregate() with the result of penalties_under() and the luminance steps of the filtered
-  /// left picture.
+  /// aggregate() with penalties_under() the noise, and the steps of the filtered left picture.
   virtual void aggregate_filtered(const std::uint16_t* filtered, const NoiseSource& noise,
                                   const void* left, const void* right, const Penalties& penalties,
                                   std::uint16_t* sums) = 0;

@@ -11,15 +11,13 @@
 namespace cudavision::sgm {
 namespace {
 
-/// Rows per band. If the sums of the whole picture exceed the budget, it is matched in bands that
-/// share the memory.
+/// Rows per band. If the sums of all rows exceed the budget, the bands share the memory.
 struct BandPlan {
   int rows8;   ///< 0 if Match8Cuda does not support the config
   int rows16;  ///< for AggregateCuda
 };
 
-/// Returns the rows per band for the smallest number of bands within the budget. For several bands,
-/// the rows are a multiple of unit.
+/// Returns the rows of the fewest bands within the budget. Several bands have multiples of unit.
 template <class BytesOf>
 int band_rows_within(double budget, const StageConfig& config, int unit, const BytesOf& bytes_of) {
   constexpr int fewest_rows = 16;
@@ -48,8 +46,7 @@ std::size_t sums16_bytes(const StageConfig& config, int rows) {
          static_cast<std::size_t>(config.disparities) * static_cast<std::size_t>(rows);
 }
 
-/// Returns the largest bands within Config::memory_budget. Throws Error if bands of 16 rows exceed
-/// it.
+/// Returns the largest bands within Config::memory_budget. Throws Error if it is below 16 rows.
 BandPlan bands_within_budget(const StageConfig& config) {
   double budget = config.memory_budget;
   if (budget <= 1) {
@@ -151,8 +148,7 @@ class StagesCuda final : public Stages {
   void end_frame() override { queue_.end_frame(); }
 
  private:
-  /// Runs the first stage, merged with the next one or two into one launch if possible. Returns the
-  /// number of stages that it ran.
+  /// Runs the first stage, merged with the next two if possible. Returns the number of stages run.
   std::size_t run_first(std::span<const Stage> stages) {
     const auto* const median = stage_at<Median>(stages, 0);
     const auto* const check = stage_at<Check>(stages, 1);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The stages after the matching, which process disparity maps. The rules at the top of backend.h
-// also apply to these stages.
+// The stages after the matching, which process disparity maps. The rules in backend.h apply.
 
 #include <cstdint>
 #include <variant>

@@ -53,9 +53,8 @@ struct Config {
   int paths = automatic;  ///< automatic: 4, or 8 in compatibility
   Census census = Census::automatic;
   Compatibility compatibility = Compatibility::none;
-  /// Device memory for the sums of path costs: a share of the free memory at construction, or bytes
-  /// if it is above 1. Larger pictures are matched in bands of rows, with the same result. CUDA
-  /// only.
+  /// Device memory for the sums of path costs: bytes or, up to 1, a share of the free memory at
+  /// construction. Larger pictures are matched in bands of rows, with the same result. CUDA only.
   double memory_budget = 0.25;
 
   /// Selects the default that fits the other parameters. It is outside all ranges.
@@ -169,8 +168,8 @@ class SgmStereo {
   /// left and right must be layouts that Luminance accepts, of equal width, height and bits.
   /// Allocates all memory that later parameters may need: about 2·width·height·(disparities + 21)
   /// bytes. A GPU needs 20·width·height + 2·disparities·max(height, 6·width) bytes more. Throws
-  /// invalid_argument, or out_of_memory with the requested bytes. Errors name parameters with
-  /// `word`.
+  /// invalid_argument, or out_of_memory with the requested bytes. `word` names parameters in
+  /// errors.
   SgmStereo(Device& device, const FrameLayout& left, const FrameLayout& right,
             const Parameters& parameters, Wording word = own_words);
   ~SgmStereo();
@@ -204,8 +203,8 @@ class SgmStereo {
   void run(const ConstFrame& left, const ConstFrame& right, View<std::uint8_t> disparity,
            View<std::uint8_t> confidence = {}, View<std::uint8_t> unfilled = {});
 
-  /// The luminances that the last run() matched, in device memory. They may be views of its frames.
-  /// The next run() overwrites them.
+  /// The luminances in device memory that the last run() matched, until the next run(). They may be
+  /// views of its frames.
   struct Pictures {
     SamplePlane left, right;
   };

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Shared by the census kernels: arguments, the tile of a block, and stores of four pixels per
-// thread.
+// For the census kernels: arguments, the tile of a block, and stores of four pixels per thread.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/division.h"
@@ -106,8 +105,7 @@ __device__ inline void store_features(const CensusArguments& a, int picture, int
       last = features[i];
 }
 
-/// Fills the columns of the feature plane outside the picture. edges holds the first and the last
-/// feature of each row.
+/// Fills the columns outside the picture. edges holds the first and last features of the rows.
 template <int kRows>
 __device__ void fill_outside(const CensusArguments& a, const CensusBlock& at, int tile_width,
                              const std::uint32_t (&edges)[2][kRows]) {

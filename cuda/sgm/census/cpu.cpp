@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Census features on the CPU. Each comparison is a loop over two shifted rows of samples, which the
-// compiler vectorises. For census_gradient, means and slopes are built from the column sums of
-// three rows.
+// compiler vectorises. For census_gradient, means and slopes are built from column sums.
 
 #include <algorithm>
 
@@ -19,8 +18,7 @@ constexpr int margin = std::max(radius_x, gradient_radius_x);
 constexpr int max_bits = 64;
 static_assert(radius_y == gradient_radius_y);
 
-/// One bit of a feature: 1 if sample a is larger than sample b. (ax, ay) and (bx, by) are offsets
-/// from the pixel.
+/// A bit of a feature: 1 if the sample at offset a is larger than the sample at offset b.
 struct Comparison {
   int ax, ay, bx, by;
 };
@@ -157,8 +155,7 @@ void find_means(const std::int16_t* columns, int width, int dead_zone, Filtered*
   }
 }
 
-/// Returns one bit for each threshold in [first, end): bit 7 − i % 8 is 1 if number is above
-/// threshold i.
+/// Bit 7 − i % 8 is 1 if number is above threshold i, for the thresholds [first, end).
 template <int first, int end>
 [[gnu::always_inline]] inline std::int16_t unary_code(std::int16_t number) {
   std::int16_t code = 0;

@@ -3,8 +3,7 @@
 
 // The kernel of census_gradient. A word holds the 12-bit samples of two pixels, as the bits of
 // 16-bit floats from 1024 on. These floats have the order of the samples, and different samples
-// differ by at least 1, as FeatureBytes requires. Sums are integers with an offset that makes them
-// non-negative.
+// differ by at least 1, as FeatureBytes requires. Sums have an offset that keeps them non-negative.
 
 #include "cuda/sgm/census/tile.cuh"
 #include "cuda/sgm/path_penalty.cuh"

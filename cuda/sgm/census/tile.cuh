@@ -6,8 +6,7 @@
 // eight rows below. A word holds two pixels, eight rows apart, as 16-bit floats.
 //
 // The saturating difference of two integers is 1 if the first is larger, and 0 otherwise. A
-// multiply-add appends this bit to a feature. On most GPUs, this is twice as fast as integer
-// instructions.
+// multiply-add appends this bit to a feature, twice as fast as integer instructions on most GPUs.
 
 #include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/census/block.cuh"
@@ -46,8 +45,7 @@ struct Row {
   }
 };
 
-/// Collects eight bits of a feature per half. After eight calls of add(), they are in the lower
-/// byte of the half.
+/// Collects eight feature bits per half. After eight add(), they are in the half's lower byte.
 class FeatureBytes {
  public:
   __device__ void add(__half2 a, __half2 b) {
@@ -59,8 +57,7 @@ class FeatureBytes {
   __half2 bits_ = twice(0x4400);  // 4, which eight doublings turn into 1024
 };
 
-/// Returns four levels, one per byte. x is a multiple of 4. The picture is replicated beyond its
-/// edges.
+/// Returns four levels as bytes. x is a multiple of 4. The picture is replicated at its edges.
 __device__ inline std::uint32_t four_levels(const Samples& samples, int shift, bool aligned, int x,
                                             int y) {
   if (aligned && x >= 0 && x + 4 <= samples.width) {
@@ -113,8 +110,7 @@ __device__ inline void load_tile(const CensusArguments& a, const CensusBlock& at
   });
 }
 
-/// own points to the thread's first pixel in the tile. above, here and below are the rows around
-/// it.
+/// own points to the thread's first pixel. above, here and below are the rows around it.
 __device__ inline void compare_with_neighbours(const std::uint32_t* own, const Row& above,
                                                const Row& here, const Row& below,
                                                const __half2 (&means)[pixels],

@@ -97,9 +97,8 @@ __device__ void medians_of_group(const MapArguments& a, const std::uint16_t* map
     high[i] = __vmaxu2(more, rows[2][i]);
     middle[i] = __vmaxu2(less, __vminu2(more, rows[2][i]));
   }
-  // If each column of three is sorted into a low, a middle and a high number, the median of nine is
-  // the median of three numbers: the largest low, the median of the middle and the smallest high
-  // number.
+  // With each column sorted into a low, a middle and a high number, the median of nine is the
+  // median of the largest low, the median of the middle and the smallest high number.
   const auto before = [](const std::uint32_t* words) {
     return __byte_perm(words[0], words[1], 0x5432);
   };
@@ -234,8 +233,7 @@ void describe_check(const StageConfig& config, const Check& check, MapArguments&
   a.minimum = config.minimum;
 }
 
-/// Launches a median kernel for `map`. Most threads get one group, so that the loads of all groups
-/// are in flight at once.
+/// Launches a median kernel for `map`. Most threads get one group, so that all loads overlap.
 void launch_medians(const StageResources& resources, Kernel<MapArguments> kernel, MapArguments& a,
                     const std::uint16_t* map) {
   a.alignment = alignment_of(map, sizeof(std::uint16_t) * static_cast<std::size_t>(a.width));

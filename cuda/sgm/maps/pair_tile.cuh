@@ -2,8 +2,7 @@
 #pragma once
 
 // For .cu files: a tile of a map and its picture in shared memory, with two neighbouring pixels per
-// word. The windows of refinement and smoothing take samples at even distances, so a thread can
-// process both pixels of a word at once.
+// word. Windows sample even distances, so a thread can process both pixels of a word at once.
 
 #include "cuda/sgm/half2.cuh"
 #include "cuda/sgm/samples.cuh"
@@ -152,8 +151,7 @@ struct PairTile {
   }
 };
 
-/// nearness_of() returns bits_of_128 + 7 − min(7, d >> 3) in each half, for luminances that differ
-/// by d levels.
+/// nearness_of() returns bits_of_128 + 7 − min(7, d >> 3) in each half, for d levels of difference.
 constexpr std::uint32_t bits_of_128 = 0x58005800;
 __device__ inline std::uint32_t nearness_of(__half2 differences) {
   // max(0, 59.5 − difference) / 64

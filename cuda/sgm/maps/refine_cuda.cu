@@ -5,9 +5,8 @@
 // half of a word.
 //
 // Refine uses pairs of 16-bit floats, which represent all weights and their sums exactly. It finds
-// medians by bisection, within the range of the numbers around a pixel. This range is usually
-// small. Numbers are below 2^14, so they keep their order as bits of floats. Unknown numbers are
-// NaN.
+// medians by bisection of the range of the numbers around a pixel, which is usually small. Numbers
+// are below 2^14, so they keep their order as bits of floats. Unknown numbers are NaN.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/division.h"
@@ -46,8 +45,7 @@ constexpr unsigned whole_warp = 0xffffffffu;
 // Small blocks keep the multiprocessors busy until the end of the launch.
 constexpr int threads = 128, warps = threads / 32;
 using Tile = PairTile<32, 16, refine_radius, 4>;
-/// A warp processes cells of 16×4 pixels. The range of the numbers is smaller in small cells, so
-/// bisection takes fewer steps.
+/// A warp processes cells of 16×4 pixels. Small cells have a small range, so few bisection steps.
 constexpr int cell_width = 16, cell_height = 4;
 constexpr int row_cells = Tile::width / cell_width;
 constexpr int cells = row_cells * (Tile::height / cell_height) / warps;  ///< per warp

@@ -21,8 +21,7 @@ void prepare(const BlocksOf<Arguments>& paths) {
   cuda_check(cudaFuncSetAttribute(paths.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(paths.shared_bytes)),
              "reserving shared memory for the path kernels");
-  // The kernels of columns and rows can share a multiprocessor only if their carveouts of shared
-  // memory are equal.
+  // Columns and rows can share a multiprocessor only with equal carveouts of shared memory.
   cuda_check(cudaFuncSetAttribute(paths.kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                   cudaSharedmemCarveoutMaxShared),
              "reserving shared memory for the path kernels");
@@ -41,9 +40,8 @@ int plane_pitch(const StageConfig& config) {
   return right_margin(extent.disparities) + extent.columns;
 }
 
-/// Returns the rows of all planes together: two planes of features, and a plane of P2 for each kind
-/// of step (vertical, horizontal, two diagonals). Upward paths also read the row below the picture
-/// and a few words after it.
+/// Rows of all planes: two of features, and P2 of vertical, horizontal and two kinds of diagonal
+/// steps. Upward paths also read the row below the picture and a few words after it.
 int plane_rows(const StageConfig& config) {
   return (config.paths == 4 ? 4 : 6) * (config.height + 1) + 1;
 }

@@ -13,9 +13,8 @@ struct MatchInput {
   StepPenalties steps;
 };
 
-/// Matches in bands of `band_rows` rows, from top to bottom. The upward paths of a band continue
-/// from the band below. So a first pass follows the upward paths through all bands, and stores
-/// their states at the borders.
+/// Matches in bands of `band_rows` rows, from top to bottom. Upward paths continue from the band
+/// below, so a first pass follows them through all bands and stores their states at the borders.
 class Match8Cuda {
  public:
   static bool supports(const StageConfig& config);

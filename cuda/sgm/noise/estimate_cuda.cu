@@ -43,8 +43,7 @@ struct BlockSums {
   std::uint32_t extremes[2][tile_blocks];
 };
 
-/// Returns Σ |N| over a thread's pixels, for each of its two rows. own points to the first pixel in
-/// the tile.
+/// Returns Σ |N| over each of a thread's two rows. own points to its first pixel in the tile.
 template <int kSpacing>
 __device__ uint2 second_differences(const std::uint32_t* own) {
   Row above, here, below;
@@ -92,8 +91,7 @@ __device__ bool is_at_bar(const std::uint32_t* first, std::uint32_t half) {
          is_flat_line(first + after, tile_pitch, half);
 }
 
-/// Adds once for all lanes with the same bin, because the blocks of noise-free pictures share a
-/// single bin.
+/// Adds once for all lanes with the same bin. In noise-free pictures, all blocks have the same bin.
 __device__ void add_to_bin(std::uint32_t* bins, int bin) {
   const unsigned active = __activemask(), same = __match_any_sync(active, bin);
   if (__ffs(same) - 1 == static_cast<int>(threadIdx.x) % 32)
@@ -105,8 +103,7 @@ struct Quantile {
   int bin;  ///< −1 if there are too few blocks
 };
 
-/// Returns the quantile of a histogram, and clears the histogram. All threads of the block must
-/// call it.
+/// Returns the quantile and clears the histogram. All threads of the block must call it.
 __device__ Quantile take_quantile(std::uint32_t* bins) {
   constexpr int own_bins = noise::bins / threads;
   __shared__ std::uint32_t warps[threads / 32];

@@ -31,8 +31,7 @@ struct Levels {
   std::uint32_t before, own, after;
 };
 
-/// Reads a thread's strip. With kWords, samples have 8 bits and rows consist of whole aligned
-/// words.
+/// Reads a thread's strip. With kWords, rows are whole aligned words of 8-bit samples.
 template <bool kWords>
 class LevelRows {
  public:
@@ -57,8 +56,7 @@ class LevelRows {
     }
   }
 
-  /// Replicates the picture beyond its edges. Call it as late as possible, because it waits for the
-  /// loads of read().
+  /// Replicates the picture beyond its edges. This waits for the loads of read(), so call it late.
   __device__ Levels replicated(const Levels& levels) const {
     if constexpr (!kWords)
       return levels;
@@ -249,8 +247,7 @@ void filter_noise_cuda(const StageResources& resources, std::initializer_list<Fi
   a.shift = config.bits - 8;
   a.noise = noise;
   a.strips = divide_up(config.width, strip_width);
-  // All strips run at once. Strips with fewer rows than the window would mostly compute the same
-  // sums again.
+  // All strips run at once. Strips with fewer rows than the window would mostly repeat sums.
   const int bands = std::max(1, resources.filter_strips / (count * a.strips));
   a.rows = std::max(side, divide_up(config.height, bands));
   a.blocks = divide_up(a.strips * divide_up(config.height, a.rows), threads / 32);

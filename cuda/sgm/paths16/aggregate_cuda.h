@@ -38,8 +38,7 @@ std::size_t horizontal_state_bytes(const StageConfig& config, int rows);
 
 class SweepPlan {
  public:
-  /// With sums, two sweeps run concurrently. Without sums, a single sweep runs and stores only
-  /// states.
+  /// With sums, two sweeps run concurrently. Without sums, one sweep runs to store its states.
   SweepPlan(const StageConfig& config, bool with_sums);
 
   SweepArguments arguments(const PathInput& input) const;

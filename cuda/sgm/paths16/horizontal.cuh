@@ -26,8 +26,7 @@ struct HorizontalArguments {
 /// A block is a single warp, so the compiler can assume that its threads stay converged.
 constexpr int horizontal_threads = 32;
 
-/// Minimum blocks per multiprocessor. With 17, all warps of 1080 rows are resident on an H200. Some
-/// GPUs allow only 16.
+/// Blocks per multiprocessor: 17 hold all warps of 1080 rows on an H200. Some GPUs allow only 16.
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ >= 890)
 constexpr int horizontal_blocks = 17;
 #else
@@ -112,8 +111,7 @@ class HorizontalPath {
 
   template <bool kWhole>  // count is `block`
   __device__ void advance_block(int from, int count, int steps) {
-    // The first costs of a whole block are already loaded. A partial block loads its first costs
-    // here.
+    // The first costs of a whole block are already loaded. A partial block loads its own.
     const bool goes_on = kWhole && steps >= 2 * block;
     if (!kWhole)
       look_ahead(count);

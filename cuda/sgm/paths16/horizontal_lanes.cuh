@@ -16,8 +16,7 @@ struct HorizontalPlan {
   int units = 1;   ///< rows per warp: 1, 2 or 4
 };
 
-/// With 32 or 64 disparities, a warp processes several rows, because one word per lane would be
-/// inefficient.
+/// With 32 or 64 disparities, a warp has several rows, as one word per lane would be inefficient.
 inline HorizontalPlan horizontal_plan(int disparities) {
   HorizontalPlan plan;
   while (disparities / (2 * plan.words) > 32)
@@ -33,8 +32,7 @@ struct alignas(sizeof(Number) * kCount < 16 ? sizeof(Number) * kCount : 16) Pack
   Number at[kCount];
 };
 
-/// The thread's position in its warp. Surplus lanes of a row repeat the work and the stores of its
-/// last lane.
+/// The thread's position in its warp. Surplus lanes of a row repeat its last lane and its stores.
 template <int kUnits>
 struct HorizontalLanes : NeighbouringLanes {
   static constexpr int threads = 32 / kUnits;  // per row
@@ -86,8 +84,7 @@ __device__ void advance(const HorizontalLanes<kUnits>& lanes, const std::uint32_
   }
 }
 
-/// The order of a lane's costs in memory. Leftward paths store their words in reverse order, with
-/// halves exchanged.
+/// A lane's costs in memory. Leftward paths reverse the words and exchange their halves.
 template <int kWords>
 struct HorizontalOrder {
   using Bytes = Pack<std::uint32_t, kWords / 2>;
@@ -119,8 +116,7 @@ struct HorizontalOrder {
                           : __byte_perm(bytes.at[kWords - 1 - k], 0, back);
   }
 
-  /// Returns the lane's sums for the lower or the upper half of the disparities, in ascending
-  /// order.
+  /// Returns the lane's sums of the lower or upper half of the disparities, in ascending order.
   __device__ Sums sums(const std::uint32_t (&words)[kWords], bool upper) const {
     Sums sums;
 #pragma unroll

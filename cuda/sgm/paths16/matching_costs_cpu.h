@@ -17,8 +17,7 @@ namespace cudavision::sgm {
 template <int planes>
 [[gnu::always_inline]] inline std::uint64_t count_bits(const std::uint64_t* differences) {
   constexpr std::uint64_t every = 0x0101010101010101u;
-  // Counts the bits of each pair, then of each group of four. The counts of two planes together
-  // still fit four bits.
+  // Counts the bits of pairs, then of groups of four. Two planes together still fit four bits.
   const auto fours = [](std::uint64_t bits) __attribute__((always_inline)) {
     bits -= bits >> 1 & 0x55 * every;
     return (bits & 0x33 * every) + (bits >> 2 & 0x33 * every);

@@ -171,8 +171,7 @@ __device__ void in_order(const std::uint32_t (&words)[kWords], uint4 (&vectors)[
     }
 }
 
-/// Returns low in the lower and high in the upper half. Uses the multiplier, because the logic
-/// units are busier.
+/// Returns high << 16 | low. Uses the multiplier, because the logic units are busier.
 __device__ inline std::uint32_t in_halves(std::uint32_t low, std::uint32_t high) {
 #ifdef __CUDA_ARCH__
   std::uint32_t word;

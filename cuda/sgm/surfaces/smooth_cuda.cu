@@ -36,9 +36,9 @@ struct alignas(8) Cut {
 };
 
 /// A pair has the weight w = W·room div 2cut, with W = 64 >> … as in Smooth. The kernel multiplies
-/// by 1/2cut and rounds. To round down instead, bias lowers W·room by a quarter less than half of
-/// 2cut, and factor is the float after the nearest float. Then w is exact for all cuts from 8 to
-/// 18, all W and all rooms, although bias + W·room and factor are rounded.
+/// and rounds. To round down instead, bias lowers W·room by a quarter less than half of 2cut, and
+/// factor is the float after the nearest float. Although bias + W·room and factor are rounded, w is
+/// exact for all cuts from 8 to 18, all W and all rooms.
 __device__ Cut cut_for(int confidence) {
   const int cut = smoothing_cut(confidence);
   const auto bits = [](float number) { return __half_as_ushort(__float2half_rn(number)); };
@@ -169,8 +169,7 @@ __global__ void __launch_bounds__(threads, 4)
       }
       sums.flush();
     }
-    // Finite luminances are below 4, so only the infinite luminances of unknown pixels have both
-    // bits.
+    // Finite luminances are below 4, so only infinity, for unknown pixels, has both bits.
     const std::uint32_t is_unknown =
         halves_with_sign(pixels->luminances << 1 & pixels->luminances << 2);
     a.out.write_pair(x, y, width, sums.smoothed(pixels->numbers) | is_unknown);

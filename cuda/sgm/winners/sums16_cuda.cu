@@ -105,8 +105,7 @@ __device__ LeftBest best_of(const uint4 (&vectors)[max_vectors], int part) {
   LeftBest best{min_of_lanes<kLanes>((one >> 6 << 10) + 8 * vector + (one & 7)), 0, part, nothing};
 
   best.word = (static_cast<int>(best.key & 1023) - 1) >> 1;
-  // Neighbouring vectors belong to different lanes, so a lane has at most one of them, which may be
-  // padding.
+  // Neighbouring vectors belong to different lanes: a lane has at most one, perhaps the padding.
   const int first = best.word >> 2, last = (best.word + 1) >> 2;
   if ((last - part) % kLanes == 0)
     best.near = last;
@@ -139,8 +138,7 @@ __device__ void select_left(const SelectArguments& a, const std::uint32_t* sums,
                             std::uint32_t found, std::int64_t pixel) {
   const int best = static_cast<int>(found & 1023);
   const std::uint32_t minimum = found >> 10 & 2047;
-  // The two words hold the best sum, its neighbours and a fourth sum, two disparities from the
-  // best.
+  // The two words also hold a fourth sum, two disparities from the best.
   const int word = (best - 1) >> 1;
   const std::uint32_t first = sums[word], last = sums[word + 1];
   const bool even = best % 2 == 0;
