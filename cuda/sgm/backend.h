@@ -6,8 +6,8 @@
 //
 // Callers validate all arguments. Pictures have the size and depth of the StageConfig. Pointers are
 // device pointers. Features and maps are dense: pixel (x, y) has index y·width + x. Sums are
-// aligned to 16 bytes, other arrays to their elements. Calls only enqueue. "Compatibility" is
-// libsgm.
+// aligned to 16 bytes, other arrays to their element size. Calls only enqueue. "In compatibility"
+// means with Compatibility::libsgm.
 
 #include <array>
 #include <cstdint>
@@ -53,10 +53,9 @@ struct Penalties {
   int p1 = 10;
   std::array<std::uint8_t, 256> p2{};
 };
-/// p2[step] = max(P1 + 1, 16·P2 div (16 + step)), or P2 for all steps if it is not adaptive.
+/// p2[step] = max(P1 + 1, 16·P2 div (16 + step)), or P2 for all steps without adaptive_p2.
 Penalties penalties_for(const Parameters& parameters);
-/// Raises the penalties for noise of deviation e: P1' = min(P1 + min(6, (e + 4) >> 3), p2[0] − 1),
-/// and each entry of p2 is at least P1' + 1.
+/// P1' = min(P1 + min(6, (e + 4) >> 3), p2[0] − 1) for noise e, and each P2 is at least P1' + 1.
 Penalties penalties_under(const NoiseLevel& noise, const Penalties& penalties);
 
 struct WtaResult {
@@ -188,7 +187,7 @@ class Stages {
   virtual void census_filtered(const std::uint16_t* filtered, const NoiseSource& noise,
                                void* features) = 0;
 
-  /// aggregate() with penalties_under() the noise, and the steps of the filtered left picture.
+  /// Runs aggregate() with noise-adapted penalties and the steps of the filtered left picture.
   virtual void aggregate_filtered(const std::uint16_t* filtered, const NoiseSource& noise,
                                   const void* left, const void* right, const Penalties& penalties,
                                   std::uint16_t* sums) = 0;

@@ -17,7 +17,7 @@ struct BandPlan {
   int rows16;  ///< for AggregateCuda
 };
 
-/// Returns the rows of the fewest bands within the budget. Several bands have multiples of unit.
+/// Returns the rows of the fewest bands within the budget, a multiple of unit if there are several.
 template <class BytesOf>
 int band_rows_within(double budget, const StageConfig& config, int unit, const BytesOf& bytes_of) {
   constexpr int fewest_rows = 16;
@@ -46,7 +46,7 @@ std::size_t sums16_bytes(const StageConfig& config, int rows) {
          static_cast<std::size_t>(config.disparities) * static_cast<std::size_t>(rows);
 }
 
-/// Returns the largest bands within Config::memory_budget. Throws Error if it is below 16 rows.
+/// Returns the largest bands within Config::memory_budget. Throws Error if 16 rows exceed it.
 BandPlan bands_within_budget(const StageConfig& config) {
   double budget = config.memory_budget;
   if (budget <= 1) {
@@ -182,7 +182,6 @@ class StagesCuda final : public Stages {
     return write && index + 1 == stages.size() && write->map == map ? write : nullptr;
   }
 
-  // penalties come from penalties_under(noise.fixed).
   void aggregate_under(const SamplePlane& picture, const NoiseSource& noise, const void* left,
                        const void* right, const Penalties& penalties, std::uint16_t* sums) const {
     const PathInput input = aggregate_.begin(picture, left, right, penalties, noise);
@@ -220,7 +219,6 @@ class StagesCuda final : public Stages {
     plane.rows.pitch = filtered.pitch;
     return plane;
   }
-  /// Aligns each row of a filtered picture to 16 bytes.
   static std::int64_t filtered_pitch(const StageConfig& config) {
     return round_up(2 * static_cast<std::int64_t>(config.width), 16);
   }

@@ -10,7 +10,6 @@
 namespace cudavision::sgm {
 namespace {
 
-// For can_overlap().
 __global__ void empty_kernel() {}
 
 cudaKernelNodeParams node_parameters(const KernelLaunch& launch, void** arguments) {

@@ -39,8 +39,7 @@ class LaunchQueue {
         &arguments, sizeof arguments);
   }
 
-  /// Calls both functions. Between begin_frame() and end_frame(), their launches may run
-  /// concurrently. Calls cannot be nested.
+  /// Calls both functions, whose launches may run concurrently. Calls cannot be nested.
   template <class First, class Second>
   void run_concurrently(const First& first, const Second& second) {
     const Predecessors before = tails_;

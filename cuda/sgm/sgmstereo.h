@@ -86,8 +86,8 @@ struct Parameters : Config {
 
   /// Penalty for a step of one disparity, less than p2. 0: automatic, see resolved().
   int p1 = 0;
-  /// Penalty for a larger step, from 2 to Ranges::p2.max − census bits, so that path costs fit a
-  /// byte. 0: automatic.
+  /// Penalty for a larger step, from 2 to Ranges::p2.max − census bits (L fits a byte). 0:
+  /// automatic.
   int p2 = 0;
   double uniqueness = 0.95;  ///< rounded to binary32; 1 keeps every winner
   int lr_max_diff = 1;       ///< largest difference in the left-right check, in pixels; −1: no
@@ -168,8 +168,7 @@ class SgmStereo {
   /// left and right must be layouts that Luminance accepts, of equal width, height and bits.
   /// Allocates all memory that later parameters may need: about 2·width·height·(disparities + 21)
   /// bytes. A GPU needs 20·width·height + 2·disparities·max(height, 6·width) bytes more. Throws
-  /// invalid_argument, or out_of_memory with the requested bytes. `word` names parameters in
-  /// errors.
+  /// invalid_argument, or out_of_memory with the requested bytes; `word` names parameters.
   SgmStereo(Device& device, const FrameLayout& left, const FrameLayout& right,
             const Parameters& parameters, Wording word = own_words);
   ~SgmStereo();
@@ -203,8 +202,8 @@ class SgmStereo {
   void run(const ConstFrame& left, const ConstFrame& right, View<std::uint8_t> disparity,
            View<std::uint8_t> confidence = {}, View<std::uint8_t> unfilled = {});
 
-  /// The luminances in device memory that the last run() matched, until the next run(). They may be
-  /// views of its frames.
+  /// The luminances that the last run() matched, in device memory. They may be views of its frames.
+  /// The next run() overwrites them.
   struct Pictures {
     SamplePlane left, right;
   };

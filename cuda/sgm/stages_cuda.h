@@ -122,7 +122,6 @@ struct FeaturePlane {
   bool replicates = false;
 
   FeaturePlane() = default;
-  /// A dense plane.
   FeaturePlane(const StageConfig& config, void* features)
       : data(features), pitch(config.width), end(config.width) {}
 

@@ -47,8 +47,6 @@ __global__ void __launch_bounds__(threads) check_kernel(const __grid_constant__ 
     value = unknown;
 }
 
-/* Medians */
-
 constexpr int group = 8, group_words = group / 2;  // neighbouring pixels of a thread
 
 /// Loads columns x − 2 to x + group + 1, with 0 outside the picture. x is a multiple of group.
@@ -167,8 +165,6 @@ __global__ void __launch_bounds__(threads) median_kernel(const __grid_constant__
     a.out.write_eight(x, y, a.width, medians);
   });
 }
-
-/* Output */
 
 constexpr int written = 4;  // pixels per thread
 

@@ -40,8 +40,6 @@ struct RefineArguments {
 
 constexpr unsigned whole_warp = 0xffffffffu;
 
-/* Refine */
-
 // Small blocks keep the multiprocessors busy until the end of the launch.
 constexpr int threads = 128, warps = threads / 32;
 using Tile = PairTile<32, 16, refine_radius, 4>;
@@ -192,8 +190,6 @@ __global__ void __launch_bounds__(threads, 6)
       a.out.write_pair(x, y, a.width, numbers);
   }
 }
-
-/* Confidence */
 
 constexpr int confidence_threads = 256;
 constexpr int tile_width = 32, tile_height = 32;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Windows of rows, for refinement, confidence and smoothing on the CPU.
-
 #include <algorithm>
 #include <cstdint>
 

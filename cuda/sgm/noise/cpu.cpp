@@ -14,7 +14,6 @@ namespace {
 constexpr int radius = 2, side = 2 * radius + 1;  // the filter's window
 constexpr int estimate_radius = noise::far_spacing;
 
-/// Scratch memory of a band.
 class NoiseRows {
  public:
   struct Counts {

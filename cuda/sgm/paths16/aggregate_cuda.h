@@ -17,9 +17,8 @@
 
 namespace cudavision::sgm {
 
-/// P2 of the steps to each pixel, in bytes. Bytes 0 to 2 are for steps from the previous row with
-/// dx = 1, 0, −1, and byte 3 is for steps along the row. Map 0 belongs to downward and rightward
-/// paths, map 1 to upward and leftward paths.
+/// P2 of the steps to each pixel. Bytes 0 to 2: from the previous row with dx = 1, 0, −1; byte 3:
+/// along the row. Map 0 is for downward and rightward paths, map 1 for upward and leftward paths.
 using P2Maps = std::array<std::uint32_t*, 2>;
 
 struct PathInput {
@@ -30,8 +29,7 @@ struct PathInput {
   PathInput from_row(const StageConfig& config, int row) const;
 };
 
-/// Follows the horizontal paths in the first `rows` rows of the input. Overwrites
-/// horizontal_state_bytes() of states.
+/// Follows the horizontal paths of the first `rows` rows. states has horizontal_state_bytes().
 void follow_horizontal_paths(const StageResources& resources, const PathInput& input, int rows,
                              void* states, std::uint16_t* sums);
 std::size_t horizontal_state_bytes(const StageConfig& config, int rows);

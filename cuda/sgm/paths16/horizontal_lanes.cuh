@@ -66,8 +66,7 @@ struct HorizontalLanes : NeighbouringLanes {
   }
 };
 
-/// Takes one step of the path, as advance() in path_lanes.cuh does. bound is m + P2 − P1 in both
-/// halves. P1 < P2, so halves do not borrow.
+/// Like advance() in path_lanes.cuh. bound is m + P2 − P1 in both halves, without borrow (P1 < P2).
 template <int kWords, int kUnits>
 __device__ void advance(const HorizontalLanes<kUnits>& lanes, const std::uint32_t (&costs)[kWords],
                         std::uint32_t p1, std::uint32_t bound, std::uint32_t minimum,

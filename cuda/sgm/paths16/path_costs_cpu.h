@@ -31,8 +31,7 @@ class PathCosts {
     return costs_ + static_cast<std::size_t>(pixel) * pitch(disparities_);
   }
 
-  /// Sets a pixel's costs to 0, as outside the picture. The next path costs equal the matching
-  /// costs.
+  /// Sets a pixel's costs to 0, as outside the picture. The next pixel then has L = C.
   void start(int pixel) const { std::memset(of(pixel), 0, static_cast<std::size_t>(disparities_)); }
 
  private:

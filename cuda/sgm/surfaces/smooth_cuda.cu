@@ -58,8 +58,7 @@ class PairSums {
         factor_(floats_of(second.factor << 16 | first.factor)) {}
 
   __device__ void add(const Pair& q, const Pair& r) {
-    // Numbers have 14 bits, so each half of the sum is a bend + 2^15 without a carry. Bends are
-    // clamped to ±limit, where the room is 0.
+    // Numbers have 14 bits, so halves are bends + 2^15 without carry. At ±limit, the room is 0.
     const __half2 limit = floats_of(limit_);
     const __half2 bend = __hsub2_rn(
         floats_of(__viaddmin_s16x2_relu(q.numbers + r.numbers + base_, offset_, 2 * limit_)),
