@@ -26,7 +26,7 @@ CUDAVISION_HOST_DEVICE inline bool is_unique(std::uint32_t best, std::uint32_t s
 #endif
 }
 
-/// Returns the vertex of the parabola through three sums, as an offset from the middle one in
+/// Returns the vertex of the parabola through three sums, as an offset from the middle sum in
 /// sixteenths of a pixel, from −8 to 8. Requires l ≥ c and r ≥ c.
 CUDAVISION_HOST_DEVICE inline int subpixel_offset(int l, int c, int r) {
   const int den = l - 2 * c + r;

@@ -60,8 +60,7 @@ Penalties penalties_under(const NoiseLevel& noise, const Penalties& penalties);
 
 struct WtaResult {
   std::uint16_t* left;       ///< numbers, or `unknown`
-  std::uint16_t* right;      ///< whole disparities; `unknown` only in columns that no left pixel
-                             ///< can match
+  std::uint16_t* right;      ///< whole disparities; `unknown` if no left pixel can match
   std::uint8_t* confidence;  ///< of the left map; may be null
 
   WtaResult from_pixel(std::int64_t pixel) const noexcept {
@@ -196,9 +195,9 @@ class Stages {
                                  const NoiseSource& noise, const Penalties& penalties,
                                  float uniqueness, Subpixel subpixel, const WtaResult& winners) = 0;
 
-  /// Runs stages that follow the matching, in order. A backend may merge several into one launch.
-  /// Afterwards, the right map of a Check is undefined. If the list ends with a Write of the result
-  /// of a Check, Refine or Smooth, the map with this result is undefined, too.
+  /// Runs stages that follow the matching, in order. A backend may merge several stages into one
+  /// launch. Afterwards, the right map of a Check is undefined. If the list ends with a Write of
+  /// the result of a Check, Refine or Smooth, the map with this result is undefined, too.
   virtual void run(std::span<const Stage> stages) = 0;
   void run(const Stage& stage) { run({&stage, 1}); }
 

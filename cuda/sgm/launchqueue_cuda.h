@@ -19,8 +19,7 @@ template <class Arguments>
 using Kernel = void (*)(Arguments);
 
 enum class Start : std::uint8_t {
-  overlapping,  ///< may begin while the previous launch drains; the kernel must call
-                ///< grid_dependency_wait()
+  overlapping,  ///< before the previous launch ends; the kernel calls grid_dependency_wait()
   in_order,     ///< after the previous launch
 };
 

@@ -32,7 +32,7 @@ CUDAVISION_HOST_DEVICE constexpr int noise_spacing(int number) {
   return number == 0 ? noise::near_spacing : noise::far_spacing;
 }
 
-/// The estimate measures every n-th pair of block rows. About 2^19 pixels are enough. Returns n.
+/// Returns n: the estimate measures every n-th pair of block rows. About 2^19 pixels are enough.
 inline int noise_row_step(std::int64_t pixels) {
   return static_cast<int>(1 + (pixels >> 19));
 }

@@ -53,8 +53,8 @@ struct Config {
   int paths = automatic;  ///< automatic: 4, or 8 in compatibility
   Census census = Census::automatic;
   Compatibility compatibility = Compatibility::none;
-  /// Device memory for the sums of path costs: bytes or, up to 1, a share of the free memory at
-  /// construction. Larger pictures are matched in bands of rows, with the same result. CUDA only.
+  /// Device memory for the sums of path costs, in bytes or, if at most 1, as a share of the free
+  /// memory at construction. Larger pictures are matched in bands, with the same result. CUDA only.
   double memory_budget = 0.25;
 
   /// Selects the default that fits the other parameters. It is outside all ranges.
@@ -86,12 +86,10 @@ struct Parameters : Config {
 
   /// Penalty for a step of one disparity, less than p2. 0: automatic, see resolved().
   int p1 = 0;
-  /// Penalty for a larger step, from 2 to Ranges::p2.max − census bits (L fits a byte). 0:
-  /// automatic.
+  /// Penalty for a larger step, from 2 to Ranges::p2.max − census bits. 0: automatic.
   int p2 = 0;
   double uniqueness = 0.95;  ///< rounded to binary32; 1 keeps every winner
-  int lr_max_diff = 1;       ///< largest difference in the left-right check, in pixels; −1: no
-                             ///< check
+  int lr_max_diff = 1;       ///< largest left-right difference in pixels; −1: no check
   bool subpixel = true;
   SubpixelMethod subpixel_method = SubpixelMethod::equiangular;
   bool median = true;

@@ -37,8 +37,7 @@ std::size_t noise_scratch(const StageConfig& config);
 std::size_t paths_scratch(const StageConfig& config);
 std::size_t winners_scratch(const StageConfig& config);
 std::size_t speckles_scratch(const StageConfig& config);
-std::size_t samples_scratch(const StageConfig& config);  ///< for Refine, RefineFilled,
-                                                         ///< KeepConfident and Smooth
+std::size_t samples_scratch(const StageConfig& config);  ///< for SampleRows
 std::size_t sharpen_scratch(const StageConfig& config);
 
 /// Not for census_gradient, whose features come from filtered pictures.

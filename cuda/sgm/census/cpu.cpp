@@ -146,7 +146,7 @@ void sum_columns(const Filtered* above, const Filtered* row, const Filtered* bel
   }
 }
 
-/// Means get filtered_offset, which the neighbours' samples also contain, less the dead zone.
+/// Adds filtered_offset, which the samples of the neighbours include, and subtracts the dead zone.
 CUDAVISION_TARGET_CLONES
 void find_means(const std::int16_t* columns, int width, int dead_zone, Filtered* __restrict means) {
   for (int x = 0; x < width; ++x) {

@@ -45,7 +45,7 @@ struct Row {
   }
 };
 
-/// Collects eight feature bits per half. After eight add(), they are in the half's lower byte.
+/// Collects eight feature bits per half. After eight calls of add(), its lower byte holds them.
 class FeatureBytes {
  public:
   __device__ void add(__half2 a, __half2 b) {
@@ -57,7 +57,7 @@ class FeatureBytes {
   __half2 bits_ = twice(0x4400);  // 4, which eight doublings turn into 1024
 };
 
-/// Returns four levels as bytes. x is a multiple of 4. The picture is replicated at its edges.
+/// Returns four levels as bytes. x is a multiple of 4. The picture is replicated beyond its edges.
 __device__ inline std::uint32_t four_levels(const Samples& samples, int shift, bool aligned, int x,
                                             int y) {
   if (aligned && x >= 0 && x + 4 <= samples.width) {

@@ -2,7 +2,7 @@
 #pragma once
 
 // For .cu files: a tile of a map and its picture in shared memory, with two neighbouring pixels per
-// word. Windows sample even distances, so a thread can process both pixels of a word at once.
+// word. Windows have samples at even distances, so a thread can process both pixels of a word.
 
 #include "cuda/sgm/half2.cuh"
 #include "cuda/sgm/samples.cuh"

@@ -32,7 +32,7 @@ struct RefineArguments {
   std::int64_t confidence_pitch;
   int threshold;
   std::uint16_t* to;  // may be null
-  bool supported;     // if confidence includes the support of neighbours
+  bool supported;     // confidence includes the support of neighbours
 
   // For RefineFilled.
   const std::uint16_t* map;  // before it was filled
@@ -43,7 +43,7 @@ constexpr unsigned whole_warp = 0xffffffffu;
 // Small blocks keep the multiprocessors busy until the end of the launch.
 constexpr int threads = 128, warps = threads / 32;
 using Tile = PairTile<32, 16, refine_radius, 4>;
-/// A warp processes cells of 16×4 pixels. Small cells have a small range, so few bisection steps.
+/// A warp processes cells of 16×4 pixels. In smaller cells, bisection needs fewer steps.
 constexpr int cell_width = 16, cell_height = 4;
 constexpr int row_cells = Tile::width / cell_width;
 constexpr int cells = row_cells * (Tile::height / cell_height) / warps;  ///< per warp
@@ -111,7 +111,7 @@ class PairSamples {
       range.add(numbers_[i], numbers_[i + 1]);
     const std::uint32_t smallest = range.smallest & known_;
     const int bits = bits_in_warp((range.largest & known_) - smallest);
-    // As floats, all bounds must stay below infinity.
+    // Bounds must stay below infinity, because they are compared as floats.
     return search(__vminu2(smallest, (infinity - (1 << bits)) * ones), bits) | ~known_;
   }
 

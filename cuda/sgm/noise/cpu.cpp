@@ -50,8 +50,8 @@ class NoiseRows {
   std::uint8_t* different;  ///< 0 for columns of a block with equal levels
 
  private:
-  static constexpr int rows = noise::block_side + 2 * estimate_radius;  // of a block and its
-                                                                        // surroundings
+  static constexpr int rows = noise::block_side + 2 * estimate_radius;  // of a block with its
+                                                                        // margins
   std::uint8_t* slot(int y) const { return levels_[(y + rows) % rows]; }
 
   std::uint8_t* levels_[rows];

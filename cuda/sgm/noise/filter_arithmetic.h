@@ -30,8 +30,8 @@ CUDAVISION_HOST_DEVICE inline float parts_of_mean(float minus_variance, float re
 /// Returns a word with floor((parts·difference + 200) / 400) + 2^14 in bits 8 to 23. difference is
 /// sum − 25·level. Both arguments are integers.
 CUDAVISION_HOST_DEVICE inline std::uint32_t mixed_in(float parts, float difference) {
-  // With 0.5 added, the dividend is farther from multiples of 400 than the errors of the factor and
-  // of rounding. Floats from 2^15 to 2^16 are multiples of 1/256.
+  // With 0.5 added, the distance of the dividend from multiples of 400 exceeds the errors of the
+  // factor and of rounding. Floats from 2^15 to 2^16 are multiples of 1/256.
   const float doubtless = std::fmaf(parts, difference, 0.5f);
   constexpr float factor = 1.0f / 400, offset = 49152.5f;  // 2^15 + 2^14 + 200/400
 #ifdef __CUDA_ARCH__

@@ -65,7 +65,7 @@ class AggregateCuda {
   AggregateCuda(Device& device, const StageResources& resources, int band_rows);
   /// Bands whose rows are a multiple of this number fill all launches.
   static int row_unit(const StageConfig& config);
-  /// Returns the additional memory for several bands, without their sums.
+  /// Returns the additional bytes for several bands, without their sums.
   static std::size_t extra_bytes(const StageConfig& config, int band_rows);
 
   /// Prepares run(), which then processes the bands from top to bottom. left and right are the

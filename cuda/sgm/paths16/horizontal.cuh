@@ -175,8 +175,7 @@ class HorizontalPath {
   const int stride_;   // bytes from one pixel to the next
   const std::uint32_t p1_;
   const int ring_;
-  int low_at_, high_at_;  // positions in the ring of the next feature for each half of the
-                          // disparities
+  int low_at_, high_at_;  // ring positions of the next features of both halves
   std::uint32_t path_[kWords];
   std::uint32_t minimum_ = 0;  // smallest cost of the previous pixel; subtracted from saved states
   Feature low_[kWords], high_[kWords];

@@ -26,7 +26,7 @@ __device__ inline std::uint32_t costs_of(std::uint32_t left, std::uint32_t right
   return multiply_add(__popc(left ^ right_further), 65536, __popc(left ^ right));
 }
 
-/// A barrier of both warps of a block, which may call it at different places in the code.
+/// A barrier of both warps of a block. The warps may call it at different places in the code.
 __device__ inline void wait_for_other_warp() {
 #ifdef __CUDA_ARCH__
   asm volatile("barrier.sync 1, 64;" ::: "memory");

@@ -11,9 +11,9 @@
 /// Converts disparity maps to points in space.
 namespace cudavision::sgm {
 
-/// The matrix Q of OpenCV's stereoRectify(), by rows. (X·W, Y·W, Z·W, W) = Q·(x, y, d, 1) is the
-/// point at pixel (x, y) of disparity d. X points right, Y down, and Z away from the left camera,
-/// in the unit of the baseline.
+/// The matrix Q of OpenCV's stereoRectify(), by rows. For a pixel (x, y) of disparity d,
+/// (X·W, Y·W, Z·W, W) = Q·(x, y, d, 1) gives the point (X, Y, Z). X points right, Y down, and Z
+/// away from the left camera, in the unit of the baseline.
 using Reprojection = std::array<std::array<double, 4>, 4>;
 
 /// Returns Q of two parallel cameras with square pixels and the principal point at ((width − 1)/2,

@@ -112,8 +112,8 @@ __device__ Pixel load_pixel(const SharpenArguments& a, const Columns& columns, i
   return {number, number == unknown ? 0 : residual, number == unknown ? 0 : gradient};
 }
 
-/// Returns the minimum blocks per multiprocessor; 0 leaves the number to the compiler. On compute
-/// capabilities 8.6 and 8.9, CUDA toolkits before 13 would then spill 4 bytes.
+/// Returns the minimum blocks per multiprocessor; 0 leaves them to the compiler, whose choice would
+/// spill 4 bytes on compute capabilities 8.6 and 8.9 with CUDA toolkits before 13.
 constexpr int blocks_without_spills() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900 && \
     __CUDACC_VER_MAJOR__ < 13

@@ -124,8 +124,7 @@ __device__ constexpr PairOffset pair_offset(int number) {
                     : PairOffset{(number - 2) % 5 - 2, (number - 2) / 5 + 1};
 }
 
-template <int kBytes, int kStep>  // bytes per sample of the picture, step between samples of the
-                                  // map
+template <int kBytes, int kStep>  // bytes per picture sample, pixels between map samples
 __global__ void __launch_bounds__(threads, 4)
     smooth_kernel(const __grid_constant__ SmoothArguments a) {
   using Tile = SmoothingTile<kStep>;
