@@ -156,7 +156,7 @@ class WinnersWalk {
   /// The left map has only left_columns. `at` and `pixel` belong to the part's first pixel.
   __device__ void run(int columns, int left_columns, std::int64_t at, std::int64_t pixel) {
     // Segments are whole rounds, in which all lanes of a warp take part. Beyond the part, lanes
-    // read pixels again and keep no results.
+    // process pixels again and drop the results.
     const int segment = (columns + Plan::segment_unit - 1) / Plan::segment_unit *
                         (Plan::segment_unit / Plan::groups);
     const int first = static_cast<int>(threadIdx.x) / Plan::lanes * segment;
