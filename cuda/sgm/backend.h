@@ -55,7 +55,8 @@ struct Penalties {
 };
 /// p2[step] = max(P1 + 1, 16·P2 div (16 + step)), or P2 for all steps without adaptive_p2.
 Penalties penalties_for(const Parameters& parameters);
-/// P1' = min(P1 + min(6, (e + 4) >> 3), p2[0] − 1) for noise e, and each P2 is at least P1' + 1.
+/// Raises P1 to P1' = min(P1 + min(6, (e + 4) >> 3), p2[0] − 1) for the noise deviation e, and each
+/// P2 to at least P1' + 1.
 Penalties penalties_under(const NoiseLevel& noise, const Penalties& penalties);
 
 struct WtaResult {

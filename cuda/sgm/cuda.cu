@@ -11,13 +11,15 @@
 namespace cudavision::sgm {
 namespace {
 
-/// Rows per band. If the sums of all rows exceed the budget, the bands share the memory.
+/// Rows per band. If the sums of the whole picture exceed the budget, bands are matched one after
+/// the other, in the same memory.
 struct BandPlan {
   int rows8;   ///< 0 if Match8Cuda does not support the config
   int rows16;  ///< for AggregateCuda
 };
 
-/// Returns the rows of the fewest bands within the budget, a multiple of unit if there are several.
+/// Returns the rows per band for the fewest bands within the budget. The rows of several bands are
+/// a multiple of unit.
 template <class BytesOf>
 int band_rows_within(double budget, const StageConfig& config, int unit, const BytesOf& bytes_of) {
   constexpr int fewest_rows = 16;

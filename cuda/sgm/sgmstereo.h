@@ -67,7 +67,7 @@ struct Config {
 
 /// All parameters. The members that are not in Config may change between frames.
 struct Parameters : Config {
-  /// Vertex of two lines of equal and opposite slope, or of a parabola.
+  /// Interpolates by the vertex of two lines of equal and opposite slope, or of a parabola.
   enum class SubpixelMethod : std::uint8_t { equiangular, parabola };
 
   struct Ranges : Config::Ranges {

@@ -21,7 +21,7 @@ struct RefineArguments {
   int width, height;
   int tiles;  // across the picture
 
-  // For refine.
+  // For Refine and RefineFilled.
   PairSource source;
   NumbersOut out;
 

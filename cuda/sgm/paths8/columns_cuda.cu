@@ -32,7 +32,7 @@ template <int kDisparities, bool kSlanted>
 struct ColumnsRing {
   static constexpr int pixels = kDisparities / 64;  ///< per lane
   static constexpr bool shifts = kSlanted && kDisparities <= 128;
-  /// Padding before the block's own P2, and after the last word of each kind.
+  /// Words of padding before P2, and after the words of each kind.
   static constexpr int p2_before = shifts ? 4 : 0, after = shifts ? 4 : 0;
   static constexpr int left_at = kDisparities + columns + after;
   static constexpr int p2_at = left_at + columns + after;
@@ -328,7 +328,7 @@ class ColumnsWarp {
 
   const GroupLanes<kDisparities, kWhole> lanes_;
   PathCursor<kDisparities, kWhole, kSlanted> cursor_;
-  int ring_at_;  // in columns_shared
+  int ring_at_;  // position in columns_shared
   const int height_;
   const std::uint32_t p1_, twice_p1_;
   PathState<pixels> state_;

@@ -36,9 +36,9 @@ struct alignas(8) Cut {
 };
 
 /// A pair has the weight w = W·room div 2cut, with W = 64 >> … as in Smooth. The kernel multiplies
-/// and rounds. To round down instead, bias lowers W·room by a quarter less than half of 2cut, and
-/// factor is the float after the nearest float. Although bias + W·room and factor are rounded, w is
-/// exact for all cuts from 8 to 18, all W and all rooms.
+/// by a float near 1/2cut and rounds. To round down instead, bias lowers W·room by a quarter less
+/// than half of 2cut, and factor is the float after the nearest float. Although bias + W·room and
+/// factor are rounded, w is exact for all cuts from 8 to 18, all W and all rooms.
 __device__ Cut cut_for(int confidence) {
   const int cut = smoothing_cut(confidence);
   const auto bits = [](float number) { return __half_as_ushort(__float2half_rn(number)); };

@@ -119,7 +119,8 @@ __device__ LeftBest best_of(const uint4 (&vectors)[max_vectors], int part) {
   return best;
 }
 
-/// Returns the smallest sum outside the two words. near is the vector best.near.
+/// Returns the smallest sum outside the words best.word and best.word + 1. near is the column's
+/// vector best.near.
 template <int kLanes>
 __device__ std::uint32_t min_of_others(const LeftBest& best, const uint4& near) {
   const std::uint32_t words[4] = {near.x, near.y, near.z, near.w};
@@ -287,7 +288,7 @@ KernelPlan kernel_plan(int disparities) {
 }
 
 KernelPlan kernel_plan_for(int disparities, int rows) {
-  // Small blocks share a multiprocessor better, but a few of them do not fill it.
+  // Small blocks share multiprocessors better, but only many of them fill the GPU.
   const bool many = rows >= many_rows;
   if (disparities <= 64)
     return many ? kernel_plan<RowPlan<2, 128>>(disparities)
