@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
   };
 
   std::uint32_t straight[kWords];
-  std::uint32_t minimum = 0;  // of the vertical path; subtracted in saved states
+  std::uint32_t minimum = 0;  // of the vertical path; subtracted from saved states
   const auto load_state = [&](int path, std::uint32_t(&words)[kWords]) {
     uint4 bytes[vectors]{};
     if (inside && a.begin > 0)

@@ -51,7 +51,7 @@ void check_parameters(const PictureParameters& picture) {
   if (picture.range == Range::fixed && !(picture.minimum < picture.maximum))
     refuse(operation, "the range of levels goes from " + std::to_string(picture.minimum) + " to " +
                           std::to_string(picture.maximum) +
-                          "; the second number must be the larger one");
+                          "; maximum must be larger than minimum");
 }
 
 LevelRange fixed_range(const PictureParameters& picture, int scale) {
@@ -133,7 +133,8 @@ void DisparityPicture::set_parameters(const Parameters& parameters,
   if (const std::string error = validation_error(parameters); !error.empty())
     refuse(operation, error);
   if (picture.kind != kind_ || picture.quantity != quantity_)
-    refuse(operation, "the kind of picture is fixed; construct another object for another kind");
+    refuse(operation,
+           "kind and quantity are fixed at construction; construct another DisparityPicture");
   check_parameters(picture);
   backend_->set(numbers_of(parameters, picture));
 }

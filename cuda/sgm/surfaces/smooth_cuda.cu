@@ -31,8 +31,8 @@ static_assert(SmoothingTile<2>::width == 2 * 32);  // A warp works on a row of t
 /// so that integers are floats without conversion.
 struct alignas(8) Cut {
   std::uint16_t limit;   ///< 2·cut + 1
-  std::uint16_t bias;    ///< a float
-  std::uint32_t factor;  ///< a float, 2^15 / 2cut
+  std::uint16_t bias;    ///< bits of a 16-bit float
+  std::uint32_t factor;  ///< bits of a 16-bit float: 2^15 / 2cut
 };
 
 /// A pair has the weight w = W·room div 2cut, with W = 64 >> … as in Smooth. The kernel multiplies
