@@ -95,7 +95,7 @@ struct Parameters : Config {
   bool median = true;
   /// Removes regions of up to this many pixels; 0: none. automatic: 100, or 0 in compatibility.
   int speckle_size = automatic;
-  int speckle_range = 1;  ///< disparities between neighbours of one region
+  int speckle_range = 1;  ///< largest step between neighbours in a region, in disparities
   /// Disparities below this confidence become unknown before holes are filled. 0 keeps all.
   int confidence_threshold = 0;
   /// Exponential smoothing over time: weight of the new disparity, rounded to 256ths. 1: off.

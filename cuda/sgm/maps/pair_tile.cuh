@@ -106,8 +106,8 @@ struct FourPixels {
   }
 };
 
-/// A tile of kWidth × kHeight pixels, of which fewer rows may be loaded, with a halo of kHalo
-/// pixels. Rows end with kPadding unused pairs, to avoid bank conflicts.
+/// A tile of kWidth × kHeight pixels, with a halo of kHalo pixels. load() may load fewer rows. Rows
+/// end with kPadding unused pairs, to avoid bank conflicts.
 template <int kWidth, int kHeight, int kHalo, int kPadding = 0>
 struct PairTile {
   static constexpr int width = kWidth, height = kHeight, halo = kHalo;

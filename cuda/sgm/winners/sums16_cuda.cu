@@ -45,7 +45,7 @@ struct RowPlan {
   /// so that following a diagonal needs no bounds check.
   static constexpr int before = group / 8;
   static constexpr int maximum = kLanes * max_vectors;
-  /// Spreads the vectors that 8 lanes store at once over the banks of shared memory and, as far as
+  /// Spreads over the banks of shared memory the vectors that 8 lanes store at once and, as far as
   /// possible, equal disparities of different columns.
   static constexpr int pitch = kLanes == 2   ? (maximum + before + 1) / 4 * 4 + 2
                                : kLanes == 4 ? (maximum + before + 3) / 8 * 8 + 4
