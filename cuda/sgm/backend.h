@@ -152,10 +152,10 @@ class Stages {
   /// Blocks have 8×8 pixels, begin at multiples of 8 and are completely inside the picture. Pairs
   /// of block rows begin at multiples of 16. Every (1 + (width·height >> 19))-th pair is measured,
   /// from the first pair on. Blocks with more than 4 pixels where I < 8 or I > 247 are skipped. The
-  /// other blocks have, for r = 1 and r = 3, s = Σ |N(x, y)| with
+  /// other blocks have, for r = 1 and r = 3, s = Σ |N(x, y)| over their pixels, with
   ///   N(x, y) = Σ k(i)·k(j)·I(x + i·r, y + j·r), i, j = −1…1, k(0) = −2, k(±1) = 1.
-  /// A block is flat if s = 0 for r = 1, as in drawings. It is also flat if the 8 samples of the
-  /// line three rows or columns before or after it are equal, as beside black bars.
+  /// A block is flat if s = 0 for r = 1, as in drawings. It is also flat if the 8 samples are equal
+  /// in one of the four lines that are three pixels outside the block, as beside black bars.
   ///
   /// Let n be the number of blocks that are not flat. For each r, let b be the smallest bin such
   /// that more than n div 50 of these blocks have min(1023, s >> 4) ≤ b. The variance at r is

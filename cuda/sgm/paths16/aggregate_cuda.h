@@ -68,7 +68,7 @@ class AggregateCuda {
   /// Returns the additional bytes for several bands, without their sums.
   static std::size_t extra_bytes(const StageConfig& config, int band_rows);
 
-  /// Prepares run(), which then processes the bands from top to bottom. left and right are the
+  /// Prepares run(), which must be called for the bands from top to bottom. left and right are the
   /// features of the whole pictures. penalties come from penalties_under(noise.fixed).
   PathInput begin(const SamplePlane& picture, const void* left, const void* right,
                   const Penalties& penalties, const NoiseSource& noise) const;

@@ -5,7 +5,7 @@
 // For the right map, the sums go to shared memory, which also keeps the best so far of each pixel.
 //
 // Sums are at most 8·255 (11 bits), so a sum and an index of 5 bits fit 16 bits. The minimum of
-// such numbers is the smallest sum with the lowest index.
+// these numbers is the smallest sum with the lowest index.
 
 #include <bit>
 
