@@ -109,9 +109,9 @@ class Stages {
   ///
   /// The matching cost C is the number of differing bits between the left feature (x, y) and the
   /// right feature (x − d − minimum, y). Outside the picture, the right feature is 0 or, with
-  /// replicates_features(), the feature of the nearest column. Paths run along (0, 1), (0, −1), (1,
-  /// 0), (−1, 0) and, if there are 8, the diagonals. Let L' be the costs of the previous pixel on
-  /// the path, and m the smallest of them. Then
+  /// replicates_features(), the feature of the nearest column. Paths run along (0, 1), (0, −1),
+  /// (1, 0), (−1, 0) and, if there are 8, the diagonals. Let L' be the costs of the previous pixel
+  /// on the path, and m the smallest of them. Then
   ///   L(d) = C + min(L'(d) − m, L'(d ± 1) − m + P1, P2),
   /// where d ± 1 must be within the disparity range. If the previous pixel is outside the picture,
   /// L = C. L is at most feature bits + P2, which fits a byte, and m is at most the feature bits.
@@ -121,10 +121,11 @@ class Stages {
 
   /// Selects disparities by the sums S.
   ///
-  /// In the left map, best is the lowest d that minimises S(d). A pixel is unknown if a d with |d −
-  /// best| > 1 has `(float)S(d)·uniqueness < (float)S(best)`, in binary32. Otherwise its number is
-  /// 16·best, plus a subpixel offset if 0 < best < disparities − 1. With l, c, r = S(best − 1,
-  /// best, best + 1), h = max(l, r) − c, den = l − 2c + r and n = 16·(l − r), the offset is
+  /// In the left map, best is the lowest d that minimises S(d). A pixel is unknown if a d with
+  /// |d − best| > 1 has `(float)S(d)·uniqueness < (float)S(best)`, in binary32. Otherwise its
+  /// number is 16·best, plus a subpixel offset if 0 < best < disparities − 1. Let l, c and r be S
+  /// at best − 1, best and best + 1, h = max(l, r) − c, den = l − 2c + r and n = 16·(l − r).
+  /// Offsets:
   ///   equiangular: sign(n)·((|n| + h) div 2h), or 0 if h is 0
   ///   parabola: sign(n)·((|n| + den) div 2den), or 0 if den is 0
   ///   libsgm: (n + den) / (2·den), truncated as in C, or 0 if den is 0
@@ -143,9 +144,10 @@ class Stages {
   virtual void match(const SamplePlane& left, const SamplePlane& right, const Penalties& penalties,
                      float uniqueness, Subpixel subpixel, const WtaResult& winners) = 0;
 
-  // These functions match noisy pictures, with census_gradient only. I is `luminance >> (bits −
-  // 8)`, replicated beyond the edges, and div truncates. The noise has the standard deviation e, in
-  // sixteenths of an 8-bit level, and the variance v, in the square of this unit.
+  // These functions match noisy pictures, with census_gradient only. I is
+  // `luminance >> (bits − 8)`, replicated beyond the edges, and div truncates. The noise has the
+  // standard deviation e, in sixteenths of an 8-bit level, and the variance v, in the square of
+  // this unit.
 
   /// Measures the noise of the left picture and updates the state.
   ///

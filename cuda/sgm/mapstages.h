@@ -110,9 +110,9 @@ struct Refine {
   std::uint16_t* to;
 };
 
-// The stages for slanted surfaces. In compatibility, they do not run. I and R are `luminance >>
-// (bits − 8)` of the left and of the right picture, replicated beyond the edges. Numbers are at
-// most top = 16·(disparities − 1). >> rounds down, and div towards 0.
+// The stages for slanted surfaces. In compatibility, they do not run. I and R are
+// `luminance >> (bits − 8)` of the left and of the right picture, replicated beyond the edges.
+// Numbers are at most top = 16·(disparities − 1). >> rounds down, and div towards 0.
 
 /// Moves each known number by up to 4 sixteenths to improve the photometric match. It is one
 /// Gauss-Newton step over the n known pixels in the 3×3 window, clipped to the picture. A pixel at
