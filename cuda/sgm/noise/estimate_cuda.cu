@@ -81,8 +81,7 @@ __device__ bool is_flat_line(const std::uint32_t* at, int step, std::uint32_t ha
   return (differences & half) == 0;
 }
 
-/// Returns true if one of the four lines outside the block is flat. first points to the first pixel
-/// of the block, and half masks its half of the words.
+/// Returns true if a line beside the block at `first` is flat. half masks its half of the words.
 __device__ bool is_at_bar(const std::uint32_t* first, std::uint32_t half) {
   constexpr int before = -noise_spacing(1), after = noise::block_side - 1 + noise_spacing(1);
   return is_flat_line(first + before * tile_pitch, 1, half) ||

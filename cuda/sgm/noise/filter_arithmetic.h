@@ -18,8 +18,7 @@ namespace cudavision::sgm {
 /// noise_256 is 256·noise. noise_256 and minus_variance are integers below 2^24.
 CUDAVISION_HOST_DEVICE inline float parts_of_mean(float minus_variance, float reciprocal,
                                                   float noise_256) {
-  // Floats from 2^23 to 2^24 are integers, so the addition rounds to the nearest integer. Quotients
-  // may exceed 256, which the minimum below limits.
+  // Floats from 2^23 to 2^24 are integers, so the addition rounds. Quotients above 256 are limited.
   constexpr float integers = 12582912;  // 1.5·2^23
   const float nearest = std::fmaf(reciprocal, noise_256, integers) - integers;
   // The exact result is an integer, so it keeps its sign: positive if `nearest` is too small.

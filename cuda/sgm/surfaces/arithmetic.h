@@ -53,8 +53,7 @@ CUDAVISION_HOST_DEVICE inline FilledNumber interpolated(int before, int after, i
           static_cast<std::uint32_t>(2 * length), 0, false};
 }
 
-/// The slope of a surface: towards a run of unknown pixels, numbers grow by sum / (count·step) per
-/// column. Without a slope, count is 0.
+/// Towards a run of unknown pixels, numbers grow by sum / (count·step) per column, if count > 0.
 struct Slope {
   int sum = 0, count = 0, step = 8;
 };

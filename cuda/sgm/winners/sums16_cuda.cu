@@ -119,8 +119,7 @@ __device__ LeftBest best_of(const uint4 (&vectors)[max_vectors], int part) {
   return best;
 }
 
-/// Returns the smallest sum outside the words best.word and best.word + 1. near is the column's
-/// vector best.near.
+/// Returns the smallest sum outside words best.word and best.word + 1. near is vector best.near.
 template <int kLanes>
 __device__ std::uint32_t min_of_others(const LeftBest& best, const uint4& near) {
   const std::uint32_t words[4] = {near.x, near.y, near.z, near.w};
