@@ -189,7 +189,7 @@ class Stages {
   virtual void census_filtered(const std::uint16_t* filtered, const NoiseSource& noise,
                                void* features) = 0;
 
-  /// Runs aggregate() with noise-adapted penalties and the steps of the filtered left picture.
+  /// Runs aggregate() with penalties_under() and the steps of the filtered left picture.
   virtual void aggregate_filtered(const std::uint16_t* filtered, const NoiseSource& noise,
                                   const void* left, const void* right, const Penalties& penalties,
                                   std::uint16_t* sums) = 0;

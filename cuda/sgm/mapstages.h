@@ -121,7 +121,8 @@ struct Refine {
 ///   e = 16·I(x) − (16 − f)·R(u) − f·R(u + 1), g = 8(I(x + 1) − I(x − 1)).
 /// With the sums over the n pixels
 ///   A = n·Σeg − Σe·Σg, B = n·Σgg − (Σg)² + 64n² and m = min(4, (32·|A| + B) div 2B),
-/// v becomes max(0, v − m) if A > 0, and min(top, v + m) otherwise. from and to must differ.
+/// v becomes max(0, v − m) if A > 0, and min(top, v + m) otherwise. Unknown pixels stay unknown.
+/// from and to must differ.
 struct Sharpen {
   SamplePlane left_picture, right_picture;
   const std::uint16_t* from;

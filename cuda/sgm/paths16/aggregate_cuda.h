@@ -29,7 +29,7 @@ struct PathInput {
   PathInput from_row(const StageConfig& config, int row) const;
 };
 
-/// Follows the horizontal paths of the first `rows` rows. states has horizontal_state_bytes().
+/// Follows the horizontal paths of `rows` rows. Overwrites horizontal_state_bytes() of states.
 void follow_horizontal_paths(const StageResources& resources, const PathInput& input, int rows,
                              void* states, std::uint16_t* sums);
 std::size_t horizontal_state_bytes(const StageConfig& config, int rows);
