@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Arithmetic of one pixel for both backends. backend.h and mapstages.h define the results.
+// Per-pixel arithmetic of both backends. backend.h and mapstages.h define the results.
 
 #include <cstdint>
 
@@ -15,8 +15,8 @@ CUDAVISION_HOST_DEVICE inline int distance_of(int a, int b) {
   return difference < 0 ? -difference : difference;
 }
 
-/// second is the smallest sum more than one disparity away from the best. Rounded products are
-/// monotone, so larger sums pass the test if it passes.
+/// second is the smallest sum more than one disparity away from the best. If it passes the test,
+/// all larger sums pass too, because rounded products are monotone.
 CUDAVISION_HOST_DEVICE inline bool is_unique(std::uint32_t best, std::uint32_t second,
                                              float uniqueness) {
 #ifdef __CUDA_ARCH__
@@ -26,7 +26,8 @@ CUDAVISION_HOST_DEVICE inline bool is_unique(std::uint32_t best, std::uint32_t s
 #endif
 }
 
-/// Vertex of a parabola: the offset in sixteenths of a pixel, −8 to 8. Needs l ≥ c and r ≥ c.
+/// Returns the vertex of the parabola through three sums, as an offset from the middle sum in
+/// sixteenths of a pixel, from −8 to 8. Requires l ≥ c and r ≥ c.
 CUDAVISION_HOST_DEVICE inline int subpixel_offset(int l, int c, int r) {
   const int den = l - 2 * c + r;
   if (den == 0)
@@ -36,7 +37,7 @@ CUDAVISION_HOST_DEVICE inline int subpixel_offset(int l, int c, int r) {
   return n < 0 ? -magnitude : magnitude;
 }
 
-/// Vertex of two lines with equal and opposite slope, as subpixel_offset().
+/// Like subpixel_offset(), but returns the vertex of two lines with equal and opposite slopes.
 CUDAVISION_HOST_DEVICE inline int equiangular_offset(int l, int c, int r) {
   const int height = (l < r ? r : l) - c;
   if (height == 0)
@@ -46,7 +47,7 @@ CUDAVISION_HOST_DEVICE inline int equiangular_offset(int l, int c, int r) {
   return n < 0 ? -magnitude : magnitude;
 }
 
-/// libSGM's formula, whose division truncates negative offsets towards 0.
+/// libSGM's formula. Its division truncates negative offsets towards 0.
 CUDAVISION_HOST_DEVICE inline int libsgm_subpixel_offset(int l, int c, int r) {
   const int den = l - 2 * c + r;
   return den == 0 ? 0 : ((l - r) * 16 + den) / (2 * den);
@@ -79,13 +80,14 @@ CUDAVISION_HOST_DEVICE inline std::uint8_t supported_confidence(int a, int n) {
   return static_cast<std::uint8_t>((a * (n + 1) + (refine_samples + 1) / 2) / (refine_samples + 1));
 }
 
-/// Replaces unknown numbers in supports().
+/// Use this value in place of unknown in supports(). It is more than 16 away from all numbers.
 constexpr std::uint32_t far_away = 0x7000;
 
-/// Returns 1 in each half in which the known sample and the known pixel differ by at most 16.
+/// Returns 1 in each half in which sample and pixel differ by at most 16, and 0 in the others.
+/// Unknown samples must be far_away; the result for unknown pixels is meaningless.
 CUDAVISION_HOST_DEVICE inline std::uint32_t supports(std::uint32_t samples, std::uint32_t pixels) {
   constexpr std::uint32_t ones = 0x00010001, signs = 0x8000 * ones, limit = 16 * ones;
-  // Differences are above −2^15, so adding 2^15 prevents borrows.
+  // Differences are above −2^15, so adding 2^15 prevents borrows between the halves.
   const std::uint32_t differences = samples + (signs + limit - pixels);
   return (differences & ~(differences - 2 * limit - ones) & signs) >> 15;
 }
@@ -104,7 +106,7 @@ CUDAVISION_HOST_DEVICE constexpr Neighbour gradient_neighbour(int number) {
   return all[number];
 }
 
-/// In bit order, the highest bit first: 8 for Sx, 4 for Sy, 4 for Dxx.
+/// Thresholds in bit order, from the highest bit down: 8 for Sx, 4 for Sy and 4 for Dxx.
 CUDAVISION_HOST_DEVICE constexpr int gradient_threshold(int number) {
   constexpr int all[16] = {19, 11, 5, 1, -2, -6, -12, -20, 9, 3, -3, -9, 12, 4, -4, -12};
   return all[number];
@@ -115,7 +117,7 @@ CUDAVISION_HOST_DEVICE inline bool are_joined(std::uint16_t a, std::uint16_t b, 
   return a != unknown && b != unknown && step <= max_step;
 }
 
-/// right is a row of the right map. Branch-free, so that several pixels are loaded at once.
+/// right is a row of the right map. Branch-free, so that the loads of several pixels can overlap.
 CUDAVISION_HOST_DEVICE inline bool is_confirmed(std::uint16_t v, int x, int width, int minimum,
                                                 const std::uint16_t* right, int max_diff) {
   const int d = (v + 8) >> 4, k = x - d - minimum;
@@ -124,7 +126,7 @@ CUDAVISION_HOST_DEVICE inline bool is_confirmed(std::uint16_t v, int x, int widt
   return inside && met != unknown && distance_of(met, d) <= max_diff;
 }
 
-/// v >> shift is in pixels.
+/// shift is 4 if v is in sixteenths of a pixel, and 0 if it is in pixels.
 CUDAVISION_HOST_DEVICE inline bool is_confirmed_by_libsgm(std::uint16_t v, std::uint32_t luminance,
                                                           int x, int width,
                                                           const std::uint16_t* right, int shift,
@@ -160,7 +162,7 @@ CUDAVISION_HOST_DEVICE inline void put_in_order(std::uint16_t& a, std::uint16_t&
   a = low;
 }
 
-/// Paeth's sorting network. Branch-free, so that the compiler can vectorise it.
+/// Paeth's median network. Branch-free, so that the compiler can vectorise it.
 CUDAVISION_HOST_DEVICE inline std::uint16_t median_of_9(std::uint16_t a, std::uint16_t b,
                                                         std::uint16_t c, std::uint16_t d,
                                                         std::uint16_t e, std::uint16_t f,

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The interface of the SgmStereo backends: the exact stages of Semi-Global Matching. sgmstereo.cpp
-// calls them in order; tests call them one by one.
+// The interface of the SgmStereo backends, with exact definitions of the stages of Semi-Global
+// Matching. sgmstereo.cpp calls the stages in order; tests call them one by one.
 //
 // Callers validate all arguments. Pictures have the size and depth of the StageConfig. Pointers are
-// device pointers. Features, sums and maps are dense: entry (x, y) has index y·width + x. Sums are
-// aligned to 16 bytes, other data to its own size. Calls only enqueue. In compatibility: libsgm.
+// device pointers. Features and maps are dense: pixel (x, y) has index y·width + x. Sums are
+// aligned to 16 bytes, other arrays to their element size. Calls only enqueue. "In compatibility"
+// means with Compatibility::libsgm.
 
 #include <array>
 #include <cstdint>
@@ -27,7 +28,7 @@ struct StageConfig : PlaneSize, Config {
         Config(resolved(config)),
         word(wording) {}
 
-  Wording word = own_words;  ///< for errors
+  Wording word = own_words;  ///< names the parameters in errors
 
   std::int64_t pixels() const noexcept { return static_cast<std::int64_t>(width) * height; }
   std::size_t sums() const noexcept {
@@ -37,7 +38,7 @@ struct StageConfig : PlaneSize, Config {
     return static_cast<std::size_t>(pixels()) * static_cast<std::size_t>(feature_bytes());
   }
   int feature_bytes() const noexcept { return census_bits(census) > 32 ? 8 : 4; }
-  /// If true, the luminance is first reduced to 8 bits. Other censuses use its full depth.
+  /// If true, the census uses the upper 8 bits of the luminance. Other censuses use its full depth.
   bool eight_bit() const noexcept { return census == Census::census_gradient; }
   /// If true, features outside the right picture repeat its nearest column. Otherwise they are 0.
   bool replicates_features() const noexcept { return census == Census::census_gradient; }
@@ -45,21 +46,22 @@ struct StageConfig : PlaneSize, Config {
   int right_shift() const noexcept { return libsgm() ? 0 : minimum; }
 };
 
-/// P1, and P2 by the luminance step from one pixel of a path to the next, in 8-bit levels. The
-/// index of p2 is |I(p) − I(q)| if StageConfig::eight_bit(), with I = `luminance >> (bits − 8)`,
-/// else |I(p) − I(q)| >> (bits − 8) with the full luminance.
+/// P1, and P2 as a table. Its index is the luminance step between two consecutive pixels p and q of
+/// a path, in 8-bit levels: |I(p) − I(q)| with I = `luminance >> (bits − 8)` if
+/// StageConfig::eight_bit(), and |luminance(p) − luminance(q)| >> (bits − 8) otherwise.
 struct Penalties {
   int p1 = 10;
   std::array<std::uint8_t, 256> p2{};
 };
-/// P2(step) = max(P1 + 1, 16·P2 div (16 + step)), or P2 for every step if it is not adaptive.
+/// p2[step] = max(P1 + 1, 16·P2 div (16 + step)), or P2 for all steps without adaptive_p2.
 Penalties penalties_for(const Parameters& parameters);
-/// P1' = min(P1 + min(6, (e + 4) >> 3), p2[0] − 1) for noise e; each P2 is at least P1' + 1.
+/// Raises P1 to P1' = min(P1 + min(6, (e + 4) >> 3), p2[0] − 1) for the noise deviation e, and each
+/// P2 to at least P1' + 1.
 Penalties penalties_under(const NoiseLevel& noise, const Penalties& penalties);
 
 struct WtaResult {
-  std::uint16_t* left;       ///< may be unknown
-  std::uint16_t* right;      ///< integers; unknown only in columns that no left pixel matches
+  std::uint16_t* left;       ///< numbers, or `unknown`
+  std::uint16_t* right;      ///< whole disparities; `unknown` if no left pixel can match
   std::uint8_t* confidence;  ///< of the left map; may be null
 
   WtaResult from_pixel(std::int64_t pixel) const noexcept {
@@ -70,7 +72,7 @@ struct WtaResult {
 enum class Subpixel : std::uint8_t { none, equiangular, parabola, libsgm };
 Subpixel subpixel_of(const Parameters& parameters) noexcept;
 
-/// Describes an output of filter_noise() as a picture, whose 8-bit luminance is rounded.
+/// Describes the output of filter_noise() as a 12-bit picture. Its upper 8 bits are rounded.
 inline SamplePlane filtered_plane(const StageConfig& config, const std::uint16_t* filtered) {
   SamplePlane plane;
   plane.rows = {reinterpret_cast<const std::uint8_t*>(filtered), 2 * config.width, config.height,
@@ -85,12 +87,12 @@ class Stages {
   virtual ~Stages() = default;
 
   /// Writes one feature of feature_bytes() per pixel. Each comparison, in the order given, shifts
-  /// the feature left by one and becomes its lowest bit. Unused high bits are 0.
+  /// the feature left by one bit and becomes its lowest bit. Unused high bits are 0.
   ///  symmetric_9x7: for dy = −3…−1, dx = −4…4, then dy = 0, dx = −4…−1:
   ///    `I(x + dx, y + dy) > I(x − dx, y − dy)`
   ///  neighbours_9x7, neighbours_5x5: for dy = −3…3 (−2…2), dx = −4…4 (−2…2), without the centre:
   ///    `I(x, y) > I(x + dx, y + dy)`
-  ///  census_gradient: with `I >> (bits − 8)` for I, 16 comparisons
+  ///  census_gradient: first 16 comparisons
   ///    `M > I(x + dx, y + dy)`, M = (Σ (2 − |i|)(2 − |j|)·I(x + i, y + j) + 8) >> 4, i, j = −1…1,
   ///    for (dx, dy) = (−1, −3) (1, −3) (−2, −2) (0, −2) (2, −2) (−5, −1) (5, −1) (−2, 0) (2, 0)
   ///    (−5, 1) (5, 1) (−2, 2) (0, 2) (2, 2) (−1, 3) (1, 3), then three values in unary codes, from
@@ -98,93 +100,96 @@ class Stages {
   ///    Sx > 19, 11, 5, 1, −2, −6, −12, −20, Sx = Σ (2 − |j|)(I(x + 1, y + j) − I(x − 1, y + j))
   ///    Sy > 9, 3, −3, −9, Sy = Σ (2 − |i|)(I(x + i, y + 1) − I(x + i, y − 1))
   ///    Dxx > 12, 4, −4, −12, Dxx = Σ (2 − |j|)(2·I(x, y + j) − I(x − 2, y + j) − I(x + 2, y + j))
-  /// I is replicated beyond the edges. In compatibility, features are 0 within 4 columns or 3 rows
-  /// of an edge.
+  /// I is the luminance, or `luminance >> (bits − 8)` for census_gradient. It is replicated beyond
+  /// the edges. In compatibility, features are 0 within 4 columns or 3 rows of an edge.
   virtual void census(const SamplePlane& picture, void* features) = 0;
 
-  /// Sums the path costs of all paths: sums[(y·width + x)·disparities + d] for disparity d of
-  /// pixel (x, y).
+  /// Sums the path costs of all paths: sums[(y·width + x)·disparities + d] for disparity d of pixel
+  /// (x, y).
   ///
   /// The matching cost C is the number of differing bits between the left feature (x, y) and the
   /// right feature (x − d − minimum, y). Outside the picture, the right feature is 0 or, with
   /// replicates_features(), the feature of the nearest column. Paths run along (0, 1), (0, −1),
-  /// (1, 0), (−1, 0) and, if there are 8, the diagonals. With L' the costs of the path's previous
-  /// pixel and m the smallest of them,
+  /// (1, 0), (−1, 0) and, if there are 8, the diagonals. Let L' be the costs of the previous pixel
+  /// on the path, and m the smallest of them. Then
   ///   L(d) = C + min(L'(d) − m, L'(d ± 1) − m + P1, P2),
-  /// where d ± 1 must be within the disparity range, and L = C if the previous pixel is outside the
-  /// picture. L is at most feature bits + P2, which fits a byte, and m is at most the feature bits.
-  /// picture is the left luminance, for P2.
+  /// where d ± 1 must be within the disparity range. If the previous pixel is outside the picture,
+  /// L = C. L is at most feature bits + P2, which fits a byte, and m is at most the feature bits.
+  /// picture is the left luminance, from which P2 is computed.
   virtual void aggregate(const SamplePlane& picture, const void* left, const void* right,
                          const Penalties& penalties, std::uint16_t* sums) = 0;
 
   /// Selects disparities by the sums S.
   ///
-  /// In the left map, best is the lowest d of the smallest S. A pixel is unknown if a d with
+  /// In the left map, best is the lowest d that minimises S(d). A pixel is unknown if a d with
   /// |d − best| > 1 has `(float)S(d)·uniqueness < (float)S(best)`, in binary32. Otherwise its
-  /// number is 16·best. If 0 < best < disparities − 1, an offset is added. With l, c, r =
-  /// S(best − 1, best, best + 1), h = max(l, r) − c, den = l − 2c + r and n = 16·(l − r), it is
+  /// number is 16·best, plus a subpixel offset if 0 < best < disparities − 1. Let l, c and r be S
+  /// at best − 1, best and best + 1, h = max(l, r) − c, den = l − 2c + r and n = 16·(l − r).
+  /// Offsets:
   ///   equiangular: sign(n)·((|n| + h) div 2h), or 0 if h is 0
   ///   parabola: sign(n)·((|n| + den) div 2den), or 0 if den is 0
   ///   libsgm: (n + den) / (2·den), truncated as in C, or 0 if den is 0
-  /// In compatibility, the number without an offset (Subpixel::none) is best.
+  /// In compatibility with Subpixel::none, the number is best.
   ///
-  /// The right map at column r of the right picture has the lowest d of the smallest S(x, d) with
-  /// x = r + d + minimum, 0 ≤ x < width. It is unknown if there is no such d. In compatibility, the
-  /// minimum does not count: x = r + d.
+  /// The right map has, at column r of the right picture, the lowest d that minimises S(x, d),
+  /// where x = r + d + minimum and 0 ≤ x < width. It is unknown if there is no such d. In
+  /// compatibility, x = r + d.
   ///
-  /// With c1 = S(best) and c2 the smallest S(d) where |d − best| > 1, confidence is
-  /// ((c2 − c1)·255 + c2 div 2) div c2, or 0 if c2 is 0 or the disparity is unknown.
+  /// With c1 = S(best) and c2 the smallest S(d) where |d − best| > 1, confidence is ((c2 − c1)·255
+  /// + c2 div 2) div c2, or 0 if c2 is 0 or the disparity is unknown.
   virtual void select(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
                       const WtaResult& winners) = 0;
 
-  /// census() of both pictures, aggregate() and select(). Features and sums may have other formats.
+  /// Runs census() on both pictures, aggregate() and select(), possibly with other data formats.
   virtual void match(const SamplePlane& left, const SamplePlane& right, const Penalties& penalties,
                      float uniqueness, Subpixel subpixel, const WtaResult& winners) = 0;
 
-  // Matching under noise, with census_gradient only. I is `luminance >> (bits − 8)`, replicated
-  // beyond the edges, and div truncates. Noise has the deviation e, in sixteenths of an 8-bit
-  // level, and v = e².
+  // These functions match noisy pictures, with census_gradient only. I is
+  // `luminance >> (bits − 8)`, replicated beyond the edges, and div truncates. The noise has the
+  // standard deviation e, in sixteenths of an 8-bit level, and the variance v, in the square of
+  // this unit.
 
   /// Measures the noise of the left picture and updates the state.
   ///
-  /// With N(x, y) = Σ k(i)·k(j)·I(x + i·r, y + j·r), i, j = −1…1, k(0) = −2, else 1, a block of 8×8
-  /// pixels has s = Σ |N|. Blocks begin at multiples of 8 and are completely inside the picture.
-  /// Pairs of block rows begin at multiples of 16, and every (1 + (width·height >> 19))-th pair is
-  /// measured, from the first. Blocks with more than 4 pixels where I < 8 or I > 247 are skipped. A
-  /// block is flat if its s for r = 1 is 0, as in drawings. It is also flat if the 8 samples of the
-  /// line three rows or columns before or after it are equal, as beside black bars.
+  /// Blocks have 8×8 pixels, begin at multiples of 8 and are completely inside the picture. Pairs
+  /// of block rows begin at multiples of 16. Every (1 + (width·height >> 19))-th pair is measured,
+  /// from the first pair on. Blocks with more than 4 pixels where I < 8 or I > 247 are skipped. The
+  /// other blocks have, for r = 1 and r = 3, s = Σ |N(x, y)| over their pixels, with
+  ///   N(x, y) = Σ k(i)·k(j)·I(x + i·r, y + j·r), i, j = −1…1, k(0) = −2, k(±1) = 1.
+  /// A block is flat if s = 0 for r = 1, as in drawings. It is also flat if the 8 samples are equal
+  /// in one of the four lines that are three pixels outside the block, as beside black bars.
   ///
-  /// Let n be the number of other blocks, and b the smallest bin such that more than n div 50 of
-  /// them have min(1023, s >> 4) ≤ b. The variance at distance r is max(0, (16b + 8)² div 200 − c),
-  /// with c = 440 for r = 1 and c = 2000 for r = 3. The picture's variance is the larger of the
-  /// two, at most 40000. White noise of standard deviation σ gives |N| a mean of 4.79σ; the
-  /// quietest fiftieth of the blocks has about three quarters of it. c is the texture of noise-free
-  /// pictures.
+  /// Let n be the number of blocks that are not flat. For each r, let b be the smallest bin such
+  /// that more than n div 50 of these blocks have min(1023, s >> 4) ≤ b. The variance at r is
+  /// max(0, (16b + 8)² div 200 − c), with c = 440 for r = 1 and c = 2000 for r = 3. The picture's
+  /// variance is the larger of the two, at most 40000. White noise of standard deviation σ gives
+  /// |N| a mean of 4.79σ; the quietest fiftieth of the blocks has about three quarters of this
+  /// mean. c is the texture of noise-free pictures.
   ///
-  /// If at least 64 blocks, and more than n, are flat, the variance is 0. Otherwise, if n < 64, the
-  /// state does not change. Otherwise the first estimate sets the average a, in 1/256, to
-  /// 256·variance, and later estimates set it to a + ((256·variance − a) >> 3). The variance v in
-  /// use becomes m = (a + 128) >> 8, and the deviation √m, rounded down, at the first estimate, or
-  /// if m differs from v by more than 64 + v div 4. The first frame discards earlier estimates; the
-  /// noise in use is 0 until there is an estimate.
+  /// If at least 64 blocks and more than n blocks are flat, the variance is 0. Otherwise, if
+  /// n < 64, the picture is ignored. The variance updates a moving average a, in 1/256: the first
+  /// estimate sets a to 256·variance, and later estimates to a + ((256·variance − a) >> 3). Let
+  /// m = (a + 128) >> 8. At the first estimate, and whenever m differs from v by more than
+  /// 64 + v div 4, v becomes m and e becomes √m, rounded down. first_frame discards earlier
+  /// estimates. v and e are 0 until there is an estimate.
   virtual void estimate_noise(const SamplePlane& picture, bool first_frame, NoiseState* state) = 0;
 
-  /// Filters a picture according to its noise (Lee, 1980). If the 5×5 window around p varies as
-  /// noise does, the result is its mean. If it varies far more, the result is close to I(p). With
-  /// n = (625·v) >> 8, S = Σ I, and V = 25·Σ I² − S² of the window, A is ((V − n)·256) div V, or 0
-  /// if V ≤ n. filtered(p) is
+  /// Filters a picture according to its noise (Lee, 1980). If the 5×5 window around p varies only
+  /// by noise, the result is the mean of the window. If it varies far more, the result is close to
+  /// I(p). With n = (625·v) >> 8, S = Σ I, and V = 25·Σ I² − S² of the window, A is ((V − n)·256)
+  /// div V, or 0 if V ≤ n. filtered(p) is
   ///   8 + (25·A·I(p) + S·(256 − A) + 200) div 400,
   /// in 12 bits, described by filtered_plane(). Without noise it is 16·I + 8.
   virtual void filter_noise(const SamplePlane& picture, const NoiseSource& noise,
                             std::uint16_t* filtered) = 0;
 
-  /// census() of a filtered picture F. Comparisons are M > F(x + dx, y + dy) + ((13·e) >> 5) − 8,
-  /// M = 16·((Σ (2 − |i|)(2 − |j|)·F(x + i, y + j)) >> 8). Sx, Sy and Dxx are computed from F, with
-  /// thresholds 16 times as high. Without noise, the result equals census().
+  /// Computes the features of a filtered picture F. Comparisons are M > F(x + dx, y + dy) + ((13·e)
+  /// >> 5) − 8, M = 16·((Σ (2 − |i|)(2 − |j|)·F(x + i, y + j)) >> 8). Sx, Sy and Dxx are computed
+  /// from F, with thresholds 16 times as high. Without noise, the result equals census().
   virtual void census_filtered(const std::uint16_t* filtered, const NoiseSource& noise,
                                void* features) = 0;
 
-  /// aggregate() with penalties_under() the noise and luminance steps of the filtered left picture.
+  /// Runs aggregate() with penalties_under() and the steps of the filtered left picture.
   virtual void aggregate_filtered(const std::uint16_t* filtered, const NoiseSource& noise,
                                   const void* left, const void* right, const Penalties& penalties,
                                   std::uint16_t* sums) = 0;
@@ -193,9 +198,9 @@ class Stages {
                                  const NoiseSource& noise, const Penalties& penalties,
                                  float uniqueness, Subpixel subpixel, const WtaResult& winners) = 0;
 
-  /// Runs stages that follow the matching, in order. A backend may merge several into one launch.
-  /// Afterwards the right map of a Check is undefined. If the list ends with a Write of the result
-  /// of a Check, Refine or Smooth, the map with this result is undefined, too.
+  /// Runs stages that follow the matching, in order. A backend may merge several stages into one
+  /// launch. Afterwards, the right map of a Check is undefined. If the list ends with a Write of
+  /// the result of a Check, Refine or Smooth, the map with this result is undefined, too.
   virtual void run(std::span<const Stage> stages) = 0;
   void run(const Stage& stage) { run({&stage, 1}); }
 
@@ -207,7 +212,7 @@ class Stages {
 std::unique_ptr<Stages> make_stages(Device& device, const StageConfig& config);
 std::unique_ptr<Stages> make_stages_cpu(Device& device, const StageConfig& config);
 std::unique_ptr<Stages> make_stages_cuda(Device& device, const StageConfig& config);
-/// Matches in bands of about band_rows rows, whatever the memory budget.
+/// Matches in bands of about band_rows rows, regardless of the memory budget.
 std::unique_ptr<Stages> make_stages_in_bands_cuda(Device& device, const StageConfig& config,
                                                   int band_rows);
 

@@ -64,7 +64,7 @@ class StagesCpu final : public Stages {
                          const NoiseSource& noise, const Penalties& penalties, float uniqueness,
                          Subpixel subpixel, const WtaResult& winners) override {
     auto* const filtered = filtered_.as<std::uint16_t>();
-    // The left picture comes last, because the aggregation needs it filtered.
+    // The left picture is filtered last, because the aggregation also reads it.
     filter_noise(right, noise, filtered);
     census_filtered(filtered, noise, right_features_);
     filter_noise(left, noise, filtered);

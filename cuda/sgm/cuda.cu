@@ -11,13 +11,15 @@
 namespace cudavision::sgm {
 namespace {
 
-/// The rows of a band. If the sums of all rows exceed the budget, bands share the memory.
+/// Rows per band. If the sums of the whole picture exceed the budget, bands are matched one after
+/// the other, in the same memory.
 struct BandPlan {
   int rows8;   ///< 0 if Match8Cuda does not support the config
   int rows16;  ///< for AggregateCuda
 };
 
-/// Returns the rows of the fewest bands within the budget; for several bands, a multiple of unit.
+/// Returns the rows per band for the fewest bands within the budget. The rows of several bands are
+/// a multiple of unit.
 template <class BytesOf>
 int band_rows_within(double budget, const StageConfig& config, int unit, const BytesOf& bytes_of) {
   constexpr int fewest_rows = 16;
@@ -46,12 +48,12 @@ std::size_t sums16_bytes(const StageConfig& config, int rows) {
          static_cast<std::size_t>(config.disparities) * static_cast<std::size_t>(rows);
 }
 
-/// Returns the fewest bands within Config::memory_budget. Throws Error if 16 rows exceed it.
+/// Returns the largest bands within Config::memory_budget. Throws Error if 16 rows exceed it.
 BandPlan bands_within_budget(const StageConfig& config) {
   double budget = config.memory_budget;
   if (budget <= 1) {
     std::size_t free = 0, total = 0;
-    cuda_check(cudaMemGetInfo(&free, &total), "asking for the free memory");
+    cuda_check(cudaMemGetInfo(&free, &total), "querying the free GPU memory");
     budget *= static_cast<double>(free);
   }
   BandPlan bands{};
@@ -148,7 +150,7 @@ class StagesCuda final : public Stages {
   void end_frame() override { queue_.end_frame(); }
 
  private:
-  /// Runs the first stage, or merges the first two or three into one launch. Returns their number.
+  /// Runs the first stage, merged with the next two if possible. Returns the number of stages run.
   std::size_t run_first(std::span<const Stage> stages) {
     const auto* const median = stage_at<Median>(stages, 0);
     const auto* const check = stage_at<Check>(stages, 1);
@@ -182,7 +184,6 @@ class StagesCuda final : public Stages {
     return write && index + 1 == stages.size() && write->map == map ? write : nullptr;
   }
 
-  // penalties come from penalties_under(noise.fixed).
   void aggregate_under(const SamplePlane& picture, const NoiseSource& noise, const void* left,
                        const void* right, const Penalties& penalties, std::uint16_t* sums) const {
     const PathInput input = aggregate_.begin(picture, left, right, penalties, noise);
@@ -220,7 +221,6 @@ class StagesCuda final : public Stages {
     plane.rows.pitch = filtered.pitch;
     return plane;
   }
-  /// Aligns each row of a filtered picture to 16 bytes.
   static std::int64_t filtered_pitch(const StageConfig& config) {
     return round_up(2 * static_cast<std::int64_t>(config.width), 16);
   }
@@ -249,13 +249,13 @@ class StagesCuda final : public Stages {
   }
 
   StageConfig config_;
-  int rows16_;  // per band of 16-bit sums
+  int rows16_;  // rows per band of 16-bit sums
   LaunchQueue queue_;
   Buffer scratch_;
   StageResources resources_;
   Buffer features_, sums_;  // for match()
   void* right_features_;
-  Buffer filtered_;  // both pictures; none without census_gradient
+  Buffer filtered_;  // both pictures; empty without census_gradient
   Buffer noise_counts_;
   AggregateCuda aggregate_;
   std::optional<Match8Cuda> match8_;

@@ -10,7 +10,6 @@
 namespace cudavision::sgm {
 namespace {
 
-// For can_overlap().
 __global__ void empty_kernel() {}
 
 cudaKernelNodeParams node_parameters(const KernelLaunch& launch, void** arguments) {
@@ -40,7 +39,7 @@ void add_edge(cudaGraph_t graph, cudaGraphNode_t from, cudaGraphNode_t to, bool 
   static_cast<void>(overlapping);
   status = cudaGraphAddDependencies(graph, &from, &to, 1);
 #endif
-  cuda_check(status, "ordering the kernels of a CUDA graph");
+  cuda_check(status, "adding a dependency to a CUDA graph");
 }
 
 }  // namespace
@@ -60,7 +59,7 @@ void LaunchQueue::begin_frame() {
   now_.arguments.clear();
   tails_ = {};
   cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-  cuda_check(cudaStreamIsCapturing(stream_, &capture), "asking for the state of a stream");
+  cuda_check(cudaStreamIsCapturing(stream_, &capture), "querying the capture state of a stream");
   recording_ = capture == cudaStreamCaptureStatusNone;
 }
 
@@ -88,7 +87,7 @@ void LaunchQueue::end_frame() {
 }
 
 void LaunchQueue::build_graph() {
-  constexpr char action[] = "making a CUDA graph";
+  constexpr char action[] = "building a CUDA graph";
   executable_.reset();
   nodes_.clear();
   cudaGraph_t graph = nullptr;
@@ -112,7 +111,7 @@ void LaunchQueue::build_graph() {
 }
 
 void LaunchQueue::update_graph() {
-  // If an update fails, the graph has only some of the new arguments and is destroyed.
+  // If an update throws, the graph has only some of the new arguments, so it is destroyed.
   Owned<cudaGraphExec_t> executable = std::move(executable_);
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const Recorded& recorded = now_.launches[i];
@@ -122,7 +121,7 @@ void LaunchQueue::update_graph() {
       continue;
     const cudaKernelNodeParams parameters = node_parameters(recorded.launch, arguments);
     cuda_check(cudaGraphExecKernelNodeSetParams(executable.get(), nodes_[i], &parameters),
-               "changing the arguments of a CUDA graph");
+               "updating the arguments of a CUDA graph");
   }
   executable_ = std::move(executable);
 }

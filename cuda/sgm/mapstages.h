@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The stages after the matching, which process disparity maps. backend.h has rules for all stages.
+// The stages after the matching, which process disparity maps. The rules in backend.h apply.
 
 #include <cstdint>
 #include <variant>
@@ -16,7 +16,7 @@ namespace cudavision::sgm {
 /// of a pixel or, in compatibility without subpixel, in pixels. The right map is always in pixels.
 constexpr std::uint16_t unknown = 0xFFFF;
 
-/// Numbers that differ by at most max_step are smoothed; the new number weighs weight/256.
+/// Numbers that differ by at most max_step are smoothed; the new number has the weight weight/256.
 struct TemporalFilter {
   int weight = 256, max_step = 0, persistence = 0;
 
@@ -37,8 +37,8 @@ struct History {
   }
 };
 
-/// Median of 3×3 numbers, where unknown is the largest. The outermost pixels become unknown or, in
-/// compatibility, 0. from and to must differ.
+/// Median of 3×3 numbers; unknown is the largest. The outermost pixels become unknown (0 in
+/// compatibility). from and to must differ.
 struct Median {
   const std::uint16_t* from;
   std::uint16_t* to;
@@ -72,7 +72,7 @@ struct RemoveSpeckles {
   std::uint16_t* map;
 };
 
-/// Writes a map in a scale: number + minimum·per_pixel, or invalid where it is unknown.
+/// Writes a map with this scale: number + minimum·per_pixel, or scale.invalid for unknown pixels.
 struct Write {
   const std::uint16_t* map;
   DisparityScale scale;
@@ -92,39 +92,37 @@ struct KeepConfident {
   std::uint16_t* to;
 };
 
-/// Fills an unknown pixel with the smaller of the nearest known numbers to its left and right. The
-/// row's values before the fill count. If only one side has a known number, it is used. Then each
-/// row without known pixels becomes a copy of the nearest filled row above, or else below. A map
-/// without known pixels does not change.
+/// Fills each unknown pixel with the smaller of the nearest known numbers to its left and right. If
+/// only one side has a known number, this number is used. Numbers that were filled do not count as
+/// known. Then each row without known pixels becomes a copy of the nearest filled row above or, if
+/// there is none, below. A map without known pixels does not change.
 struct FillHoles {
   std::uint16_t* map;
 };
 
-/// Replaces each known number by a weighted median: the smallest v for which samples q with
-/// numbers ≤ v have at least half of the weight Σ w(q). Samples are the pixels at (x + i, y + j),
-/// i, j ∈ {−4, −2, 0, 2, 4}, that are in the picture and known. With I = `luminance >> (bits − 8)`
-/// of the left picture, `w(q) = 64 >> (|I(p) − I(q)| >> 3)`. from and to must differ. Not in
-/// compatibility.
+/// Replaces each known number by a weighted median: the smallest v for which samples q with numbers
+/// ≤ v have at least half of the weight Σ w(q). Samples are the pixels at (x + i, y + j), i, j ∈
+/// {−4, −2, 0, 2, 4}, that are in the picture and known. With I = `luminance >> (bits − 8)` of
+/// `picture`, `w(q) = 64 >> (|I(p) − I(q)| >> 3)`. from and to must differ. Not in compatibility.
 struct Refine {
   SamplePlane picture;
   const std::uint16_t* from;
   std::uint16_t* to;
 };
 
-// The stages for slanted surfaces, which run without compatibility only. I and R are
+// The stages for slanted surfaces. In compatibility, they do not run. I and R are
 // `luminance >> (bits − 8)` of the left and of the right picture, replicated beyond the edges.
 // Numbers are at most top = 16·(disparities − 1). >> rounds down, and div towards 0.
 
 /// Moves each known number by up to 4 sixteenths to improve the photometric match. It is one
 /// Gauss-Newton step over the n known pixels in the 3×3 window, clipped to the picture. A pixel at
-/// column x with number v matches position X = 16(x − minimum) − v in the right picture. With
-/// u = X >> 4, f = X & 15,
-///   e = 16·I(x) − (16 − f)·R(u) − f·R(u + 1) and g = 8(I(x + 1) − I(x − 1)),
-/// the sums over the n pixels are
-///   A = n·Σeg − Σe·Σg and B = n·Σgg − (Σg)² + 64n²,
-/// and v becomes max(0, v − m) if A > 0, else min(top, v + m), with
-///   m = min(4, (32·|A| + B) div 2B).
-/// Unknown pixels stay unknown. from and to must differ.
+/// column x with number v matches position X = 16(x − minimum) − v in the right picture. Let
+/// u = X >> 4, f = X & 15 and
+///   e = 16·I(x) − (16 − f)·R(u) − f·R(u + 1), g = 8(I(x + 1) − I(x − 1)).
+/// With the sums over the n pixels
+///   A = n·Σeg − Σe·Σg, B = n·Σgg − (Σg)² + 64n² and m = min(4, (32·|A| + B) div 2B),
+/// v becomes max(0, v − m) if A > 0, and min(top, v + m) otherwise. Unknown pixels stay unknown.
+/// from and to must differ.
 struct Sharpen {
   SamplePlane left_picture, right_picture;
   const std::uint16_t* from;
@@ -132,29 +130,30 @@ struct Sharpen {
 };
 
 /// Fills each run of unknown pixels in a row along the adjacent surface. l and e are the known
-/// pixels before and after the run, if they are in the picture. v(x) are the numbers of the row y
-/// in `from`.
+/// pixels before and after the run, if they are in the picture. v(x) is the number of pixel x of
+/// the row y in `from`.
 ///
 /// If l and e exist and |v(l) − v(e)| ≤ 32, pixel k becomes
 ///   (2(v(l)·(e − k) + v(e)·(k − l)) + e − l) div 2(e − l).
 ///
-/// Otherwise the surface at the end with the smaller number, or at the only end, is extrapolated at
-/// its slope. Let x be the column of this end, and o = −1 for l and 1 for e. For n = 32, 16, 8, Σ
-/// sums v0 − v2 over the c rows y + j, j ∈ {−8, −4, 0, 4, 8}, in which the numbers v0 at x, v1 at
-/// x + o·n/2 and v2 at x + o·n are in the picture, known and |v0 − 2·v1 + v2| ≤ 8. The first n with
-/// c > 0 is used. Pixel k, with t = |k − x|, becomes v(x) + (2Σ·min(t, 4n) + cn) / 2cn, rounded
-/// down and limited to 0 … top. Without such an n, it becomes v(x).
+/// Otherwise one of the adjacent surfaces is extrapolated: the surface at the end of the run with
+/// the smaller number, or at the only end in the picture. Let x be the column of this end, and
+/// o = −1 for l and 1 for e. The slope is measured at a distance n, which is 32, 16 or 8. For each
+/// n, Σ sums v0 − v2 over the c rows y + j, j ∈ {−8, −4, 0, 4, 8}, in which the numbers v0 at x, v1
+/// at x + o·n/2 and v2 at x + o·n are in the picture, known and |v0 − 2·v1 + v2| ≤ 8. The largest n
+/// with c > 0 is used. Pixel k, with t = |k − x|, becomes v(x) + (2Σ·min(t, 4n) + cn) / 2cn,
+/// rounded down and limited to 0 … top. If c is 0 for every n, it becomes v(x).
 ///
-/// Then each row without known pixels becomes a copy of the nearest filled row above, or else
-/// below. A map without known pixels does not change. Confidence becomes 0 where `from` is unknown.
-/// confidence may be null. from and to must differ.
+/// Then each row without known pixels becomes a copy of the nearest filled row above or, if there
+/// is none, below. A map without known pixels does not change. Confidence becomes 0 where `from` is
+/// unknown. confidence may be null. from and to must differ.
 struct FillSlopes {
   const std::uint16_t* from;
   std::uint16_t* to;
   std::uint8_t* confidence;
 };
 
-/// Refine for the pixels that were filled: unknown in `map` and known in `filled`. Other pixels
+/// Applies Refine to filled pixels, which are unknown in `map` and known in `filled`. Other pixels
 /// keep their numbers. All known pixels of `filled` are samples. The three maps must differ.
 struct RefineFilled {
   SamplePlane picture;
@@ -163,13 +162,13 @@ struct RefineFilled {
 };
 
 /// Smooths along planes where the match is uncertain, in three passes with h = 8, 4 and 2. Each
-/// pass reads the previous result and replaces each known number v(p) by
+/// pass reads the result of the previous pass and replaces each known number v(p) by
 ///   v(p) + (2S + T) / 2T, rounded down.
-/// Here cut = max(8, 18 − (a >> 4)); a is the confidence of Stages::select(), or 0 for filled
-/// pixels. S begins at 0 and T at 64. The 12 pairs of pixels q = p + (i, j), r = p − (i, j) are
-/// added: i, j ∈ {−2h, −h, 0, h, 2h}, j > 0 or j = 0 and i > 0. A pair is used if both pixels are
-/// in the picture and known and c = |v(q) + v(r) − 2·v(p)| ≤ 2·cut. It adds
-/// w·(v(q) + v(r) − 2·v(p)) to S and 2w to T, with
+/// S begins at 0 and T at 64. They sum over the 12 pairs of pixels q = p + (i, j), r = p − (i, j)
+/// with i, j ∈ {−2h, −h, 0, h, 2h}, where j > 0, or j = 0 and i > 0. Let
+/// cut = max(8, 18 − (a >> 4)), where a is the confidence of Stages::select(), or 0 for filled
+/// pixels. A pair counts if both pixels are in the picture and known and
+/// c = |v(q) + v(r) − 2·v(p)| ≤ 2·cut. It adds w·(v(q) + v(r) − 2·v(p)) to S and 2w to T, with
 ///   w = (64 >> (max(|I(p) − I(q)|, |I(p) − I(r)|) >> 3))·(2·cut + 1 − c) div (2·cut).
 /// Unknown pixels stay unknown. The three maps must differ; scratch has the size of a map.
 struct Smooth {
@@ -179,9 +178,10 @@ struct Smooth {
   std::uint16_t *to, *scratch;
 };
 
-/// Smooths a map over time, and keeps numbers that became unknown. v is a number of the map, h and
-/// n are the number and age in the history. h is unknown if history.begins(). v is measured if it
-/// is known and, if measured is not null, also known there. The first case that applies:
+/// Smooths a map over time, and keeps numbers that became unknown. v is a number of the map, and h
+/// and n are the number and age in the history. h is unknown if history.begins(). v is measured if
+/// it is known and, unless `measured` is null, also known in `measured`. The first case that
+/// applies:
 ///  v not measured, h known, n < persistence: n = n + 1
 ///  v and h known, |v − h| ≤ max_step: h = (weight·v + (256 − weight)·h + 128) >> 8
 ///  otherwise: h = v

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The noise of pictures, and the arithmetic of filtered pixels. backend.h defines the stages.
+// Noise levels, and the per-pixel arithmetic of the noise filter. backend.h defines the stages.
 
 #include <cstdint>
 
@@ -18,7 +18,7 @@ using noise::noise_of_variance;
 
 struct NoiseState : noise::State {};
 
-/// The noise level that stages use: fixed, or measured and known on the device only.
+/// The noise level that stages use: fixed, or measured and available only on the device.
 struct NoiseSource {
   NoiseLevel fixed;
   const NoiseState* state = nullptr;
@@ -32,7 +32,7 @@ CUDAVISION_HOST_DEVICE constexpr int noise_spacing(int number) {
   return number == 0 ? noise::near_spacing : noise::far_spacing;
 }
 
-/// Returns n; the estimate measures every n-th pair of block rows. About 2^19 pixels are enough.
+/// Returns n: the estimate measures every n-th pair of block rows. About 2^19 pixels are enough.
 inline int noise_row_step(std::int64_t pixels) {
   return static_cast<int>(1 + (pixels >> 19));
 }
@@ -41,7 +41,7 @@ CUDAVISION_HOST_DEVICE inline bool is_flat_picture(std::uint32_t flat, std::uint
   return flat >= min_noise_blocks && flat > others;
 }
 
-/// Higher variances are texture, such as a projected pattern.
+/// Limit of the measured variance. Higher variances come from texture, such as a projected pattern.
 constexpr std::uint32_t max_measured_variance = 40000;
 CUDAVISION_HOST_DEVICE inline std::uint32_t noise_variance_of(int spacing_number, int bin) {
   const std::uint32_t t = noise::middle_of_bin(bin);
@@ -50,7 +50,8 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t noise_variance_of(int spacing_number
   return noise < max_measured_variance ? noise : max_measured_variance;
 }
 
-/// 8 bits of luminance and 4 fractional bits. The offset rounds the luminance in the upper 8 bits.
+/// Filtered samples have 8 bits of luminance and 4 fractional bits. With the offset of half a
+/// level, the upper 8 bits are the rounded luminance.
 constexpr int filtered_bits = 12, filtered_unit = 16, filtered_offset = 8;
 
 CUDAVISION_HOST_DEVICE inline std::uint32_t noise_in_window(const NoiseLevel& noise) {
@@ -61,7 +62,7 @@ inline std::uint32_t window_variance(std::uint32_t sum, std::uint32_t squares) {
   return 25 * squares - sum * sum;
 }
 
-/// See Stages::filter_noise(). noise/filter_arithmetic.h computes this on CUDA.
+/// Stages::filter_noise() defines the result. On CUDA, noise/filter_arithmetic.h computes it.
 inline std::uint16_t filtered_sample(std::uint32_t level, std::uint32_t sum, std::uint32_t variance,
                                      std::uint32_t noise) {
   const std::uint32_t kept = variance > noise ? (variance - noise) * 256 / variance : 0;
@@ -74,7 +75,7 @@ CUDAVISION_HOST_DEVICE inline int dead_zone(const NoiseLevel& noise) {
   return static_cast<int>((13 * noise.deviation) >> 5);
 }
 
-/// See penalties_under(). p2 is the penalty of steps without an edge.
+/// Returns P1 of penalties_under(). p2 is P2 for steps without a luminance difference.
 CUDAVISION_HOST_DEVICE inline int noisy_p1(int p1, int p2, const NoiseLevel& noise) {
   const int more = static_cast<int>((noise.deviation + 4) >> 3);
   const int raised = p1 + (more < 6 ? more : 6);

@@ -50,7 +50,7 @@ int largest_p2(const Config& config) {
   return Parameters::Ranges::p2.max - census_bits(config.census);
 }
 
-/// Returns the defaults of P1 and P2, chosen by the error on pairs with ground truth.
+/// Returns the defaults of P1 and P2, which were chosen by the error on pairs with ground truth.
 std::pair<int, int> own_penalties(const Config& config) {
   if (config.census != Census::census_gradient)
     return {10, 120};
@@ -82,14 +82,14 @@ std::string cleaning_error(const Parameters& parameters, Wording word) {
     return wrong(word("speckle_size"), text_of(parameters.speckle_size),
                  "a number of pixels, or 0 to keep all speckles");
   if (!alpha.contains(parameters.temporal_alpha))
-    return wrong(
-        word("temporal_alpha"), text_of(parameters.temporal_alpha),
-        "1/" + text_of(1 / alpha.min) + " to " + text_of(alpha.max) + ", where 1 is no smoothing");
+    return wrong(word("temporal_alpha"), text_of(parameters.temporal_alpha),
+                 "1/" + text_of(1 / alpha.min) + " to " + text_of(alpha.max) +
+                     ", where 1 disables smoothing");
   return {};
 }
 
-/// Returns an empty string if the range contains the value. The message names the range from `low`
-/// on, and then `also`. Valid parameters allocate nothing.
+/// Returns an error message, or an empty string if the range contains the value. The message names
+/// the range from `low` on, followed by `also`. Does not allocate for valid values.
 template <class Number>
 std::string range_error(Wording word, const char* name, Number value, const Range<Number>& range,
                         const char* also = "", Number low = 0) {
@@ -135,7 +135,7 @@ std::string validation_error(const Parameters& given, Wording word) {
         range_error(word, "speckle_range", p.speckle_range, Ranges::speckle_range),
         range_error(word, "confidence_threshold", p.confidence_threshold,
                     Ranges::confidence_threshold, ", or 0 to keep all disparities", 1),
-        range_error(word, "noise", noise, {0, Ranges::noise.max}, ", or -1 to have it measured"),
+        range_error(word, "noise", noise, {0, Ranges::noise.max}, ", or -1 to measure it"),
         range_error(word, "temporal_delta", p.temporal_delta, Ranges::temporal_delta),
         range_error(word, "temporal_persistence", p.temporal_persistence,
                     Ranges::temporal_persistence, " frames, or 0 to keep nothing", 1)})

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: P1 in kernels. It depends on the noise, which only the device may know.
+// For .cu files: P1 in kernels. It depends on the noise, which may be available only on the device.
 
 #include "cuda/sgm/backend.h"
 
@@ -9,11 +9,11 @@ namespace cudavision::sgm {
 
 struct PathPenalty {
   int fixed = 0;                      ///< P1 if state is null
-  int p2 = 0;                         ///< for steps without an edge
+  int p2 = 0;                         ///< for steps without a luminance difference
   const NoiseState* state = nullptr;  ///< if set, its noise raises P1
 
   PathPenalty() = default;
-  /// penalties are the result of penalties_under(noise.fixed).
+  /// penalties must come from penalties_under(noise.fixed).
   PathPenalty(const Penalties& penalties, const NoiseSource& noise)
       : fixed(penalties.p1), p2(penalties.p2[0]), state(noise.state) {}
 

@@ -44,7 +44,7 @@ struct Workspace {
     noise = scratch.take<NoiseState>(1);
   }
 
-  /// Restores the initial addresses of the maps, so that most kernel arguments stay the same.
+  /// Restores the initial addresses of the maps, so that few kernel arguments change per frame.
   void reset() {
     left = maps[0];
     other_left = maps[1];
@@ -52,9 +52,9 @@ struct Workspace {
     other_right = maps[3];
   }
 
-  std::uint16_t *left, *right;              ///< maps
-  std::uint16_t *other_left, *other_right;  ///< room for the medians of the maps
-  std::uint16_t* maps[4];                   ///< all of them
+  std::uint16_t *left, *right;              ///< current maps
+  std::uint16_t *other_left, *other_right;  ///< spare maps, swapped with the current maps
+  std::uint16_t* maps[4];                   ///< all maps
   std::uint8_t* confidence;
   History history{};
   NoiseState* noise;
@@ -183,7 +183,7 @@ class SgmStereo::State {
         static_cast<std::uint32_t>(std::lround(NoiseLevel::per_level * parameters_.noise)))};
   }
 
-  // libSGM's check also removes black pixels, even if it compares nothing.
+  // The check of libSGM also removes black pixels, even if lr_max_diff is −1.
   bool checks() const { return parameters_.lr_max_diff >= 0 || config_.libsgm(); }
   bool refines() const { return parameters_.refine && !config_.libsgm(); }
   bool slants() const { return parameters_.slanted_surfaces && !config_.libsgm(); }
@@ -287,7 +287,7 @@ class SgmStereo::State {
     add_left_mask();
   }
 
-  // The filter comes last: other stages depend on the luminance, whose noise changes their results.
+  // The temporal filter comes last, because noise in the luminance would make later stages flicker.
   const std::uint16_t* over_time(const std::uint16_t* map, const std::uint16_t* measured) {
     if (!filter_.is_on())
       return map;
@@ -297,14 +297,14 @@ class SgmStereo::State {
   }
 
   Luminance left_luminance_, right_luminance_;
-  scenecut::AreaMeans areas_;  // of the left picture; run only if the filter over time is on
+  scenecut::AreaMeans areas_;  // of the left picture; run only for the temporal filter
   Pictures pictures_;
   StageConfig config_;
   Buffer memory_;
   Workspace work_;
   std::unique_ptr<Stages> stages_;
   static constexpr std::size_t max_stages = 17;  // reserved, so that run() allocates nothing
-  std::vector<Stage> list_;                      // after the matching
+  std::vector<Stage> list_;                      // stages after the matching
   Parameters parameters_;
   Penalties penalties_;
   TemporalFilter filter_;

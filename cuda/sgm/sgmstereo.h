@@ -14,18 +14,18 @@
 /// Dense stereo by Semi-Global Matching (Hirschmüller, "Stereo Processing by Semiglobal Matching
 /// and Mutual Information", 2008) of census features (Zabih & Woodfill, 1994), in integers.
 ///
-/// For each pixel (x, y) of the left picture it finds the disparity d. Pixel (x − d − minimum, y)
-/// of the right picture shows the same point. Both pictures are rectified. The stages, in order:
-/// estimate_noise, filter_noise and census of both pictures, aggregate, select, Median of both
-/// maps, Refine of the right map, Check, RemoveSpeckles, KeepConfident, Sharpen, Refine,
-/// FillSlopes, RefineFilled, Smooth, FilterOverTime, Write. Without slanted_surfaces and in
+/// Both pictures are rectified. For each pixel (x, y) of the left picture, the matching finds the
+/// disparity d for which pixel (x − d − minimum, y) of the right picture shows the same point. The
+/// stages, in order: estimate_noise, filter_noise and census of both pictures, aggregate, select,
+/// Median of both maps, Refine of the right map, Check, RemoveSpeckles, KeepConfident, Sharpen,
+/// Refine, FillSlopes, RefineFilled, Smooth, FilterOverTime, Write. Without slanted_surfaces and in
 /// compatibility, the right map is not refined, and FillHoles and Refine, in this order, replace
 /// the stages from Sharpen to Smooth. backend.h and mapstages.h define each stage.
 namespace cudavision::sgm {
 
 struct NoiseState;
 
-/// Fixed at construction, because memory and kernels depend on it.
+/// Parameters that are fixed at construction, because memory and kernels depend on them.
 struct Config {
   enum class Census : std::uint8_t {
     symmetric_9x7,    ///< 31 bits: compares pixels opposite each other, as libSGM does
@@ -53,8 +53,8 @@ struct Config {
   int paths = automatic;  ///< automatic: 4, or 8 in compatibility
   Census census = Census::automatic;
   Compatibility compatibility = Compatibility::none;
-  /// Device memory for the sums of path costs: up to 1, a share of the free memory at construction;
-  /// above 1, bytes. Larger pictures are matched in bands of rows, with the same result. CUDA only.
+  /// Device memory for the sums of path costs, in bytes or, if at most 1, as a share of the free
+  /// memory at construction. Larger pictures are matched in bands, with the same result. CUDA only.
   double memory_budget = 0.25;
 
   /// Selects the default that fits the other parameters. It is outside all ranges.
@@ -67,7 +67,7 @@ struct Config {
 
 /// All parameters. The members that are not in Config may change between frames.
 struct Parameters : Config {
-  /// Vertex of two lines of equal and opposite slope, or of a parabola.
+  /// Interpolates by the vertex of two lines of equal and opposite slope, or of a parabola.
   enum class SubpixelMethod : std::uint8_t { equiangular, parabola };
 
   struct Ranges : Config::Ranges {
@@ -86,35 +86,34 @@ struct Parameters : Config {
 
   /// Penalty for a step of one disparity, less than p2. 0: automatic, see resolved().
   int p1 = 0;
-  /// Penalty for a larger step, from 2 to Ranges::p2.max − census bits, so that path costs fit a
-  /// byte. 0: automatic.
+  /// Penalty for a larger step, from 2 to Ranges::p2.max − census bits. 0: automatic.
   int p2 = 0;
   double uniqueness = 0.95;  ///< rounded to binary32; 1 keeps every winner
-  int lr_max_diff = 1;       ///< left-right check, in pixels; −1 for no check
+  int lr_max_diff = 1;       ///< largest left-right difference in pixels; −1: no check
   bool subpixel = true;
   SubpixelMethod subpixel_method = SubpixelMethod::equiangular;
   bool median = true;
   /// Removes regions of up to this many pixels; 0: none. automatic: 100, or 0 in compatibility.
   int speckle_size = automatic;
-  int speckle_range = 1;  ///< disparities between neighbours of one region
-  /// Less confident disparities become unknown before holes are filled. 0 keeps all.
+  int speckle_range = 1;  ///< largest step between neighbours in a region, in disparities
+  /// Disparities below this confidence become unknown before holes are filled. 0 keeps all.
   int confidence_threshold = 0;
   /// Exponential smoothing over time: weight of the new disparity, rounded to 256ths. 1: off.
   double temporal_alpha = 1;
-  /// Changes of more pixels than this are not smoothed.
+  /// Larger changes, in pixels, are not smoothed.
   int temporal_delta = 1;
-  /// Frames for which a pixel that became unknown keeps its disparity.
+  /// Number of frames for which a pixel that became unknown keeps its disparity.
   int temporal_persistence = 0;
   bool fill_holes = false;
-  bool refine = true;       ///< smooths the disparities of each surface, at the end
+  bool refine = true;       ///< applies a weighted median to each surface, at the end
   bool adaptive_p2 = true;  ///< lowers p2 at edges of the left picture
   /// Models slanted surfaces. The left-right check uses a refined right map, and holes are filled
   /// at the slope of the adjacent surface. With refine and subpixel, disparities are also adjusted
   /// to the pictures and smoothed along planes.
   bool slanted_surfaces = true;
-  /// Standard deviation of the pictures' noise in 8-bit levels, rounded to sixteenths. Features and
-  /// penalties are computed from pictures that are filtered accordingly. 0: no filter.
-  /// automatic_noise: measured in the left pictures. Only census_gradient uses it.
+  /// Standard deviation of the noise in 8-bit levels, rounded to sixteenths. Pictures are filtered
+  /// according to it, and penalties are adapted. 0: no filter. automatic_noise: measured in the
+  /// left pictures. Only census_gradient uses it.
   double noise = automatic_noise;
   static constexpr double automatic_noise = -1;
 
@@ -167,7 +166,7 @@ class SgmStereo {
   /// left and right must be layouts that Luminance accepts, of equal width, height and bits.
   /// Allocates all memory that later parameters may need: about 2·width·height·(disparities + 21)
   /// bytes. A GPU needs 20·width·height + 2·disparities·max(height, 6·width) bytes more. Throws
-  /// invalid_argument, or out_of_memory with the requested bytes. Errors name parameters by `word`.
+  /// invalid_argument, or out_of_memory with the requested bytes; `word` names parameters.
   SgmStereo(Device& device, const FrameLayout& left, const FrameLayout& right,
             const Parameters& parameters, Wording word = own_words);
   ~SgmStereo();
@@ -176,9 +175,9 @@ class SgmStereo {
   /// valid set if parameters are invalid or their resolved Config differs from the constructor's.
   void set_parameters(const Parameters& parameters);
 
-  /// The next frame starts a new sequence for the filter over time and the noise estimate.
-  /// Switching the filter on does the same. At scene cuts of the left picture
-  /// (scenecut::AreaMeans), only the filter restarts.
+  /// The next frame starts a new sequence for the temporal filter and the noise estimate. The same
+  /// happens when the temporal filter is switched on. At scene cuts of the left picture
+  /// (scenecut::AreaMeans), only the temporal filter restarts.
   void restart() noexcept;
 
   /// Marks pixels without a view of the scene, such as pixels of a rectified picture outside the
@@ -193,16 +192,16 @@ class SgmStereo {
   void set_masks(View<const std::uint32_t> left, View<const std::uint32_t> right);
 
   /// disparity: width·height words in native byte order, as rows of 2·width bytes. confidence:
-  /// width·height bytes, 0 to 255. It measures how much worse the second-best match is, times the
-  /// share of the neighbourhood that agrees. It is 0 where this pair gave no disparity, even if one
-  /// was filled in or kept from an earlier frame. unfilled has the form of disparity, and receives
-  /// the map before it is sharpened, filled, refined and filtered over time. Pass a view without
-  /// data to skip confidence or unfilled. Only enqueues.
+  /// width·height bytes, 0 to 255. Confidence measures how much worse the second-best match is,
+  /// times the share of the neighbourhood that agrees. It is 0 where this pair gave no disparity,
+  /// even if a disparity was filled in or kept from an earlier frame. unfilled has the form of
+  /// disparity, and receives the map before it is sharpened, filled, refined and filtered over
+  /// time. Pass a view without data to skip confidence or unfilled. Only enqueues.
   void run(const ConstFrame& left, const ConstFrame& right, View<std::uint8_t> disparity,
            View<std::uint8_t> confidence = {}, View<std::uint8_t> unfilled = {});
 
-  /// Luminances in device memory that the last run() matched. They may be parts of its frames. The
-  /// next run() overwrites them.
+  /// The luminances that the last run() matched, in device memory. They may be views of its frames.
+  /// The next run() overwrites them.
   struct Pictures {
     SamplePlane left, right;
   };

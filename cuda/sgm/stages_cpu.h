@@ -12,8 +12,8 @@
 
 namespace cudavision::sgm {
 
-/// Returns all ones if the condition holds, else 0. GCC 12 would compile ?: with values from memory
-/// to branches, so that select_cpu() took seven times as long with AVX2.
+/// Returns all ones if the condition holds, and 0 otherwise. GCC 12 compiles ?: on values from
+/// memory to branches, with which select_cpu() takes seven times as long with AVX2.
 template <class Number>
 [[gnu::always_inline]] inline Number mask_of(bool condition) {
   return static_cast<Number>(-static_cast<int>(condition));
@@ -37,7 +37,7 @@ std::size_t noise_scratch(const StageConfig& config);
 std::size_t paths_scratch(const StageConfig& config);
 std::size_t winners_scratch(const StageConfig& config);
 std::size_t speckles_scratch(const StageConfig& config);
-std::size_t samples_scratch(const StageConfig& config);  ///< for Refine to Smooth
+std::size_t samples_scratch(const StageConfig& config);  ///< for SampleRows
 std::size_t sharpen_scratch(const StageConfig& config);
 
 /// Not for census_gradient, whose features come from filtered pictures.

@@ -98,12 +98,12 @@ struct NumbersOut {
   }
 };
 
-/// Returns how many blocks run at once on the card.
+/// Returns how many blocks run at once on the GPU.
 inline int resident_blocks(const void* kernel, int threads, std::size_t shared_bytes = 0) {
   int resident = 0;  // on a multiprocessor
   cuda_check(
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, shared_bytes),
-      "asking how many blocks share a multiprocessor");
+      "querying the occupancy of a kernel");
   return std::max(1, resident) * multiprocessor_count();
 }
 
@@ -122,7 +122,6 @@ struct FeaturePlane {
   bool replicates = false;
 
   FeaturePlane() = default;
-  /// A dense plane.
   FeaturePlane(const StageConfig& config, void* features)
       : data(features), pitch(config.width), end(config.width) {}
 
@@ -130,10 +129,10 @@ struct FeaturePlane {
   __device__ bool has_margins() const { return begin < 0; }
 };
 
-/// The output of P2 for luminance steps in the left picture, in both halves of a word. The steps
-/// lead to (x, y) from the pixel above, to the left, above left and above right. P2 is 0 for steps
-/// from outside the picture. Rows are aligned to 16 bytes and have 3 more words than pixels, which
-/// become 0. Null planes are not written. A null vertical disables all planes.
+/// The output planes of P2, with P2 in both halves of a word. Entry (x, y) is for the step to (x,
+/// y) from the pixel above, to the left, above left or above right. P2 is 0 for steps from outside
+/// the picture. Rows are aligned to 16 bytes and have 3 more words than pixels, which become 0.
+/// Null planes are not written. A null vertical disables all planes.
 struct StepPenalties {
   std::uint32_t *vertical = nullptr, *horizontal = nullptr, *diagonal[2] = {};
   std::int64_t pitch = 0;     ///< in words
@@ -146,7 +145,7 @@ struct CensusTask {
   FeaturePlane features;
 };
 
-/// Run the census of one or two pictures in a launch, and P2 of the first picture.
+/// Compute the census of one or two pictures in a launch, and P2 of the first picture.
 /// census_filtered_cuda() is for census_gradient, and census_cuda() for the other censuses.
 void census_cuda(const StageResources& resources, std::initializer_list<CensusTask> tasks,
                  const StepPenalties& steps = {});
@@ -167,7 +166,7 @@ struct FilterTask {
 /// Runs filter_noise() for one or two pictures in a launch.
 void filter_noise_cuda(const StageResources& resources, std::initializer_list<FilterTask> tasks,
                        const NoiseSource& noise);
-/// Returns how many strips of the filter run at once on the card.
+/// Returns how many strips of the filter run at once on the GPU.
 int resident_filter_strips();
 
 struct NoiseCounts;  ///< histograms of the noise estimate

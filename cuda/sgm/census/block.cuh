@@ -15,8 +15,8 @@ struct CensusArguments {
   FeaturePlane features[2];
   bool whole[2];      // features can be stored four at a time
   bool aligned[2];    // see Samples::has_words_of_four()
-  int shift;          // from samples to 8-bit levels, for the noise estimate
-  int tiles;          // per row of tiles
+  int shift;          // right shift from samples to 8-bit levels, for the noise estimate
+  int tiles;          // across the picture
   int blocks;         // per picture
   bool clear_border;  // as libSGM does
   StepPenalties penalties;
@@ -60,8 +60,8 @@ struct CensusBlock {
   }
 };
 
-/// Writes P2 for a thread's pixels, from (x, y) on. step(i, dx, dy) returns the table index for the
-/// step from (x + i + dx, y + dy) to (x + i, y).
+/// Writes P2 of the steps to a thread's pixels, which begin at (x, y). step(i, dx, dy) returns the
+/// table index for the step from (x + i + dx, y + dy) to (x + i, y).
 template <class Step>
 __device__ void write_penalties(const StepPenalties& penalties, const std::uint8_t* table, int x,
                                 int y, int width, const Step& step) {
@@ -105,7 +105,7 @@ __device__ inline void store_features(const CensusArguments& a, int picture, int
       last = features[i];
 }
 
-/// Fills columns outside the picture. edges are the first and the last features of the rows.
+/// Fills the columns outside the picture. edges holds the first and last features of the rows.
 template <int kRows>
 __device__ void fill_outside(const CensusArguments& a, const CensusBlock& at, int tile_width,
                              const std::uint32_t (&edges)[2][kRows]) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Census features on the CPU. Each comparison is a loop over two shifted rows of samples, which the
-// compiler vectorises. For census_gradient, means and slopes are built from sums of three rows.
+// compiler vectorises. For census_gradient, means and slopes are built from column sums.
 
 #include <algorithm>
 
@@ -18,7 +18,7 @@ constexpr int margin = std::max(radius_x, gradient_radius_x);
 constexpr int max_bits = 64;
 static_assert(radius_y == gradient_radius_y);
 
-/// A bit of a feature is 1 if sample a is larger than sample b. Both are offsets from the pixel.
+/// A bit of a feature: 1 if the sample at offset a is larger than the sample at offset b.
 struct Comparison {
   int ax, ay, bx, by;
 };
@@ -58,7 +58,7 @@ CUDAVISION_TARGET_CLONES void add_byte(const std::uint8_t* bits, int width,
     features[x] = features[x] << 8 | bits[x];
 }
 
-/// Rows of samples around the current row, replicated beyond their ends.
+/// A ring of the rows around the current row. Rows are replicated beyond their ends.
 template <class Value>
 class Window {
  public:
@@ -146,7 +146,7 @@ void sum_columns(const Filtered* above, const Filtered* row, const Filtered* bel
   }
 }
 
-/// Also adds filtered_offset, as the neighbours have it, and subtracts the dead zone.
+/// Adds filtered_offset, which the samples of the neighbours include, and subtracts the dead zone.
 CUDAVISION_TARGET_CLONES
 void find_means(const std::int16_t* columns, int width, int dead_zone, Filtered* __restrict means) {
   for (int x = 0; x < width; ++x) {
@@ -155,7 +155,7 @@ void find_means(const std::int16_t* columns, int width, int dead_zone, Filtered*
   }
 }
 
-/// Returns bits for the thresholds [first, end). Bit 7 − i % 8 belongs to threshold i.
+/// Bit 7 − i % 8 is 1 if number is above threshold i, for the thresholds [first, end).
 template <int first, int end>
 [[gnu::always_inline]] inline std::int16_t unary_code(std::int16_t number) {
   std::int16_t code = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Census features on CUDA, of one or two pictures in a launch, and P2 from the left picture. A
-// block loads its tile and the halo into shared memory. A thread has four neighbouring pixels.
+// Census features of one or two pictures in a launch, and P2 of the left picture, on CUDA. A block
+// loads its tile with a halo into shared memory. A thread computes four neighbouring pixels.
 
 #include <stdexcept>
 
@@ -39,7 +39,7 @@ __device__ void load_window(const std::uint32_t* from, std::uint32_t (&to)[windo
   }
 }
 
-/// tile is the thread's window in its own row.
+/// tile points to the thread's window, in the row of its pixels.
 template <class Bits>
 __device__ void symmetric(const std::uint32_t* tile, Bits (&bits)[pixels]) {
   std::uint32_t above[window], below[window];
@@ -90,7 +90,7 @@ __device__ bool at_border(const Samples& picture, int x, int y) {
          y >= picture.height - radius_y;
 }
 
-/// own is the thread's first pixel in the tile, aligned to 16 bytes.
+/// own points to the thread's first pixel in the tile, aligned to 16 bytes.
 __device__ void write_pattern_penalties(const StepPenalties& penalties, const std::uint8_t* table,
                                         const std::uint32_t* own, int x, int y, int width) {
   int rows[2][pixels + 2];  // the row above and the pixels' own row, from column x − 1 on
@@ -179,7 +179,7 @@ Kernel<CensusArguments> kernel_for(Census census) {
     case Census::neighbours_5x5:
       return census_kernel<Census::neighbours_5x5>;
     default:
-      throw std::logic_error("census_gradient compares filtered pictures");
+      throw std::logic_error("census_gradient requires census_filtered_cuda()");
   }
 }
 

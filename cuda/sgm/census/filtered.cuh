@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The kernel of census_gradient. A word holds the 12-bit samples of two pixels. As bits of floats
-// from 1024 on, samples keep their order and differ by at least 1, as FeatureBytes needs. Sums are
-// integers with an offset that makes them non-negative.
+// The kernel of census_gradient. A word holds the 12-bit samples of two pixels, as the bits of
+// 16-bit floats from 1024 on. These floats have the order of the samples, and different samples
+// differ by at least 1, as FeatureBytes requires. Sums have an offset that keeps them non-negative.
 
 #include "cuda/sgm/census/tile.cuh"
 #include "cuda/sgm/path_penalty.cuh"
@@ -61,14 +61,15 @@ __device__ inline void make_filtered_features(const std::uint32_t* own, int dead
   here.load<4, 4>(own);
   below.load<8, 8>(own + tile_pitch);
   constexpr int radius = 2;  // columns that Dxx needs on each side
-  // Words are added modulo 2^32. The results fit their halves.
+  // Sums of words wrap modulo 2^32. The final results fit their halves.
   std::uint32_t columns[pixels + 2 * radius];
 #pragma unroll
   for (int i = 0; i < pixels + 2 * radius; ++i) {
     const int x = i - radius;
     columns[i] = above.word(x) + below.word(x) + 2 * here.word(x) - 4 * base;
   }
-  // The low bytes come first, to save registers. Slopes are above −2^14, curvatures above −2^15.
+  // The low bytes of the features are computed first, to save registers. The offsets make slopes,
+  // which are above −2^14, and curvatures, which are above −2^15, non-negative.
   constexpr int slope_levels = 1 << (14 - unit_shift), curve_levels = 1 << (15 - unit_shift);
   constexpr std::uint32_t slope_0 = (1u << 14) * ones, curve_0 = (1u << 15) * ones;
   std::uint32_t low[pixels];

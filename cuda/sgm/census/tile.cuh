@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For the kernels of census_gradient and of the noise: a tile of filtered samples or of luminances
-// in shared memory. A thread has four neighbouring pixels of a row and the four pixels eight rows
-// below. A word holds two pixels, eight rows apart, as 16-bit floats.
+// For the kernels of census_gradient and of the noise estimate: a tile of filtered samples or of
+// luminances in shared memory. A thread has four neighbouring pixels of a row and the four pixels
+// eight rows below. A word holds two pixels, eight rows apart, as 16-bit floats.
 //
-// The saturating difference of two integers is 1 if the first is larger, else 0. A multiply-add
-// appends this bit to a feature. On most GPUs, this is twice as fast as integer instructions.
+// The saturating difference of two integers is 1 if the first is larger, and 0 otherwise. A
+// multiply-add appends this bit to a feature, twice as fast as integer instructions on most GPUs.
 
 #include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/census/block.cuh"
@@ -45,7 +45,7 @@ struct Row {
   }
 };
 
-/// Eight bits of a feature per half. After eight calls of add(), the lower byte holds the bits.
+/// Collects eight feature bits per half. After eight calls of add(), its lower byte holds them.
 class FeatureBytes {
  public:
   __device__ void add(__half2 a, __half2 b) {
@@ -54,10 +54,10 @@ class FeatureBytes {
   __device__ std::uint32_t word() const { return bits_of(bits_); }
 
  private:
-  __half2 bits_ = twice(0x4400);  // 4 = 1024 / 2^8
+  __half2 bits_ = twice(0x4400);  // 4, which eight doublings turn into 1024
 };
 
-/// One level per byte. x is a multiple of 4. The picture is replicated beyond its edges.
+/// Returns four levels as bytes. x is a multiple of 4. The picture is replicated beyond its edges.
 __device__ inline std::uint32_t four_levels(const Samples& samples, int shift, bool aligned, int x,
                                             int y) {
   if (aligned && x >= 0 && x + 4 <= samples.width) {
@@ -110,7 +110,7 @@ __device__ inline void load_tile(const CensusArguments& a, const CensusBlock& at
   });
 }
 
-/// own is the thread's first pixel in the tile. above, here and below are the rows around it.
+/// own points to the thread's first pixel. above, here and below are the rows around it.
 __device__ inline void compare_with_neighbours(const std::uint32_t* own, const Row& above,
                                                const Row& here, const Row& below,
                                                const __half2 (&means)[pixels],

@@ -22,7 +22,7 @@ struct MapArguments {
   int shift, max_diff, minimum;
 
   // For the medians.
-  const std::uint16_t* left;  // the map, if `from` is the right map
+  const std::uint16_t* left;  // the left map, if `from` is the right map
   int rows;                   // per block
   int alignment;              // of map rows: 16, 4 or 2 bytes
 
@@ -46,8 +46,6 @@ __global__ void __launch_bounds__(threads) check_kernel(const __grid_constant__ 
   if (!confirmed)
     value = unknown;
 }
-
-/* Medians */
 
 constexpr int group = 8, group_words = group / 2;  // neighbouring pixels of a thread
 
@@ -97,8 +95,8 @@ __device__ void medians_of_group(const MapArguments& a, const std::uint16_t* map
     high[i] = __vmaxu2(more, rows[2][i]);
     middle[i] = __vmaxu2(less, __vminu2(more, rows[2][i]));
   }
-  // With sorted columns, the median of nine is the median of the largest low number, the median
-  // middle number and the smallest high number.
+  // With each column sorted into a low, a middle and a high number, the median of nine is the
+  // median of the largest low, the median of the middle and the smallest high number.
   const auto before = [](const std::uint32_t* words) {
     return __byte_perm(words[0], words[1], 0x5432);
   };
@@ -136,7 +134,7 @@ __device__ void for_each_group(const MapArguments& a, const Work& work) {
   }
 }
 
-/// The check after the median. x is a multiple of group.
+/// Makes numbers unknown that the right map does not confirm. x is a multiple of group.
 __device__ void clear_unconfirmed(const MapArguments& a, int x, int y,
                                   std::uint32_t (&numbers)[group_words]) {
   const std::uint16_t* const right = a.from + static_cast<std::int64_t>(y) * a.width;
@@ -167,8 +165,6 @@ __global__ void __launch_bounds__(threads) median_kernel(const __grid_constant__
     a.out.write_eight(x, y, a.width, medians);
   });
 }
-
-/* Output */
 
 constexpr int written = 4;  // pixels per thread
 
@@ -233,7 +229,7 @@ void describe_check(const StageConfig& config, const Check& check, MapArguments&
   a.minimum = config.minimum;
 }
 
-/// Launches a median kernel for `map`. Most threads get one group, so that all loads are in flight.
+/// Launches a median kernel for `map`. Most threads get one group, so that all loads overlap.
 void launch_medians(const StageResources& resources, Kernel<MapArguments> kernel, MapArguments& a,
                     const std::uint16_t* map) {
   a.alignment = alignment_of(map, sizeof(std::uint16_t) * static_cast<std::size_t>(a.width));

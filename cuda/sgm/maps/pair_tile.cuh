@@ -2,7 +2,7 @@
 #pragma once
 
 // For .cu files: a tile of a map and its picture in shared memory, with two neighbouring pixels per
-// word. Samples are at even distances, so a thread processes two pixels at once.
+// word. Windows have samples at even distances, so a thread can process both pixels of a word.
 
 #include "cuda/sgm/half2.cuh"
 #include "cuda/sgm/samples.cuh"
@@ -10,7 +10,7 @@
 
 namespace cudavision::sgm {
 
-/// The numbers of two pixels, and their luminances: 8-bit levels divided by 64, as floats.
+/// The numbers of two pixels, and their luminances: 8-bit levels divided by 64, as 16-bit floats.
 struct alignas(8) Pair {
   std::uint32_t numbers, luminances;
 };
@@ -74,7 +74,7 @@ struct FourPixels {
     }
   }
 
-  /// Unknown pixels get the number kUnknown and an infinite luminance, which has the weight 0.
+  /// Unknown pixels get the number kUnknown and an infinite luminance, so that their weight is 0.
   template <std::uint16_t kUnknown>
   __device__ uint4 pairs(const PairSource& from) const {
     std::uint32_t levels[2];
@@ -98,7 +98,7 @@ struct FourPixels {
   template <std::uint16_t kUnknown>
   static __device__ Pair pair_of(std::uint32_t numbers, std::uint32_t levels) {
     const std::uint32_t is_unknown = halves_with_sign(numbers);
-    // (1024 + level) / 64 − 16 is exact.
+    // (1024 + level) / 64 − 16, without rounding
     const std::uint32_t luminances = bits_of(
         __hfma2(floats_of(luminance_0 * 0x00010001 + levels), twice(0x2400), twice(0xcc00)));
     return {(numbers & ~is_unknown) | (0x00010001u * kUnknown & is_unknown),
@@ -106,8 +106,8 @@ struct FourPixels {
   }
 };
 
-/// A tile of kWidth × kHeight pixels or fewer rows, with a halo of kHalo pixels. Rows end with
-/// kPadding unused pairs, to avoid bank conflicts.
+/// A tile of kWidth × kHeight pixels, with a halo of kHalo pixels. load() may load fewer rows. Rows
+/// end with kPadding unused pairs, to avoid bank conflicts.
 template <int kWidth, int kHeight, int kHalo, int kPadding = 0>
 struct PairTile {
   static constexpr int width = kWidth, height = kHeight, halo = kHalo;
@@ -151,7 +151,7 @@ struct PairTile {
   }
 };
 
-/// Returns bits_of_128 + 7 − min(7, difference >> 3) for luminance differences, in each half.
+/// nearness_of() returns bits_of_128 + 7 − min(7, d >> 3) in each half, for d levels of difference.
 constexpr std::uint32_t bits_of_128 = 0x58005800;
 __device__ inline std::uint32_t nearness_of(__half2 differences) {
   // max(0, 59.5 − difference) / 64

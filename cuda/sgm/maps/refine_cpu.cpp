@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Refine, RefineFilled and KeepConfident. Loops process `lanes` neighbouring pixels at once, so
-// that the compiler vectorises them.
+// Refine, RefineFilled and KeepConfident on the CPU. Loops process `lanes` neighbouring pixels at
+// once, so that the compiler vectorises them.
 
 #include <algorithm>
 #include <cstring>
@@ -15,7 +15,7 @@ namespace {
 constexpr int middle = SampleRows::middle;
 static_assert(SampleRows::count == refine_side);
 
-/// Comparisons give −1 if true, else 0. GCC vectorises neither plain loops nor larger vectors.
+/// Comparisons give −1 for true. GCC vectorises neither plain loops nor larger vectors.
 using Numbers [[gnu::vector_size(16)]] = std::int16_t;
 constexpr int numbers_per_vector = sizeof(Numbers) / sizeof(std::int16_t);
 
@@ -73,7 +73,7 @@ struct Samples {
     for (int step = highest_bit(range); step > 0; step >>= 1) {
       const Numbers bound = median + static_cast<std::int16_t>(step);
       Numbers below{};
-#pragma GCC unroll 25  // takes a third off the time of refine_row() with AVX2
+#pragma GCC unroll 25  // saves a third of the time of refine_row() with AVX2
       for (int s = 0; s < refine_samples; ++s)
         below += load(samples.weights[s] + i) & (load(samples.numbers[s] + i) < bound);
       median += static_cast<std::int16_t>(step) & (2 * below < total);

@@ -5,8 +5,8 @@
 // half of a word.
 //
 // Refine uses pairs of 16-bit floats, which represent all weights and their sums exactly. It finds
-// medians by bisection, from the range of the numbers around a pixel, which is usually small.
-// Numbers are below 2^14, so they keep their order as bits of floats. Unknown numbers are NaN.
+// medians by bisection of the range of the numbers around a pixel, which is usually small. Numbers
+// are below 2^14, so they keep their order as bits of floats. Unknown numbers are NaN.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/division.h"
@@ -19,9 +19,9 @@ namespace {
 
 struct RefineArguments {
   int width, height;
-  int tiles;  // per row of tiles
+  int tiles;  // across the picture
 
-  // For refine.
+  // For Refine and RefineFilled.
   PairSource source;
   NumbersOut out;
 
@@ -32,7 +32,7 @@ struct RefineArguments {
   std::int64_t confidence_pitch;
   int threshold;
   std::uint16_t* to;  // may be null
-  bool supported;     // without compatibility
+  bool supported;     // confidence includes the support of neighbours
 
   // For RefineFilled.
   const std::uint16_t* map;  // before it was filled
@@ -40,12 +40,10 @@ struct RefineArguments {
 
 constexpr unsigned whole_warp = 0xffffffffu;
 
-/* Refine */
-
 // Small blocks keep the multiprocessors busy until the end of the launch.
 constexpr int threads = 128, warps = threads / 32;
 using Tile = PairTile<32, 16, refine_radius, 4>;
-/// A warp processes cells of 16×4 pixels. In small cells, the range of the numbers is small.
+/// A warp processes cells of 16×4 pixels. In smaller cells, bisection needs fewer steps.
 constexpr int cell_width = 16, cell_height = 4;
 constexpr int row_cells = Tile::width / cell_width;
 constexpr int cells = row_cells * (Tile::height / cell_height) / warps;  ///< per warp
@@ -54,10 +52,10 @@ constexpr int next_cell = warps / row_cells * cell_height;
 
 constexpr std::uint32_t ones = 0x00010001;  ///< 1 in both halves of a word
 
-/// Returns the weights of two samples, 64 >> (difference >> 3), divided by 2^14, as floats.
+/// Returns the weights of two samples, 64 >> (difference >> 3), divided by 2^14, as 16-bit floats.
 __device__ __half2 weights_of(std::uint32_t pixels, std::uint32_t samples) {
   const __half2 differences = __hsub2_rn(floats_of(pixels), floats_of(samples));
-  return floats_of((nearness_of(differences) << 10) - (bits_of_128 << 10));  // as exponents
+  return floats_of((nearness_of(differences) << 10) - (bits_of_128 << 10));  // nearness as exponent
 }
 
 struct NumberRange {
@@ -65,11 +63,11 @@ struct NumberRange {
 
   __device__ void add(std::uint32_t one, std::uint32_t other) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    // As a signed integer, unknown is −1.
+    // As signed integers, unknown numbers are −1 and never the largest.
     smallest = __vimin3_u16x2(smallest, one, other);
     largest = __vimax3_s16x2(largest, one, other);
 #else
-    // If one operand is NaN, min and max return the other.
+    // If one operand is NaN (unknown), min and max return the other.
     smallest = bits_of(__hmin2(floats_of(smallest), __hmin2(floats_of(one), floats_of(other))));
     largest = bits_of(__hmax2(floats_of(largest), __hmax2(floats_of(one), floats_of(other))));
 #endif
@@ -113,7 +111,7 @@ class PairSamples {
       range.add(numbers_[i], numbers_[i + 1]);
     const std::uint32_t smallest = range.smallest & known_;
     const int bits = bits_in_warp((range.largest & known_) - smallest);
-    // Compared bits must stay below infinity.
+    // Bounds must stay below infinity, because they are compared as floats.
     return search(__vminu2(smallest, (infinity - (1 << bits)) * ones), bits) | ~known_;
   }
 
@@ -148,7 +146,7 @@ __device__ std::uint32_t pair_at(const RefineArguments& a, const std::uint16_t* 
   return row[x] | (x + 1 < a.width ? std::uint32_t{row[x + 1]} << 16 : 0);
 }
 
-/// With kFilled, refines only filled pixels, and copies tiles without them.
+/// With kFilled, refines only filled pixels, and copies tiles without filled pixels.
 template <int kBytes, bool kFilled>
 __global__ void __launch_bounds__(threads, 6)
     refine_kernel(const __grid_constant__ RefineArguments a) {
@@ -160,7 +158,7 @@ __global__ void __launch_bounds__(threads, 6)
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const int x = first_x + warp % row_cells * cell_width + 2 * (lane % (cell_width / 2));
   const int own_y = first_y + warp / row_cells * cell_height + lane / (cell_width / 2);
-  unsigned holes = 0;  // two bits per pair, for filled pixels
+  unsigned holes = 0;  // two bits per pair: 1 for a filled pixel
   if constexpr (kFilled) {
     std::uint32_t before[cells];
 #pragma unroll
@@ -193,14 +191,12 @@ __global__ void __launch_bounds__(threads, 6)
   }
 }
 
-/* Confidence */
-
 constexpr int confidence_threads = 256;
 constexpr int tile_width = 32, tile_height = 32;
 constexpr int tile_pitch = tile_width + 2 * refine_radius;
 constexpr int pair_rows = tile_height / 2;  // rows between the pixels of a pair
 constexpr int tile_pair_rows = pair_rows + 2 * refine_radius;
-constexpr int loaded_rows = confidence_threads / tile_pitch;  // loaded at once
+constexpr int loaded_rows = confidence_threads / tile_pitch;  // rows that a block loads at once
 static_assert(tile_pair_rows % loaded_rows == 0);
 
 __device__ constexpr int place_of_sample(int number) {
@@ -208,7 +204,7 @@ __device__ constexpr int place_of_sample(int number) {
          number % refine_side * refine_step - refine_radius;
 }
 
-/// Counts in each half. Unknown numbers must be far_away.
+/// Returns the number of supporting samples in each half. Unknown numbers must be far_away.
 __device__ std::uint32_t supports_of(const std::uint32_t* pixels) {
   std::uint32_t count = 0;
 #pragma unroll

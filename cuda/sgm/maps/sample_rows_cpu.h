@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Rows of samples around a row, for refinement, confidence and smoothing on the CPU.
-
 #include <algorithm>
 #include <cstdint>
 
@@ -11,7 +9,7 @@
 namespace cudavision::sgm {
 
 constexpr std::int16_t no_number = 0x7fff;
-constexpr int lanes = 32;  // pixels at once
+constexpr int lanes = 32;  // pixels processed at once
 
 /// Five rows of a map and of the luminance, `step` rows apart, around the current row. Rows are
 /// padded, so that samples up to two steps away need no bounds check.

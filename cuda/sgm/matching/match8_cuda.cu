@@ -9,8 +9,8 @@
 namespace cudavision::sgm {
 namespace {
 
-// In order: blocks that wait for the previous kernel would occupy the multiprocessors, which
-// doubles the time of small pictures.
+// Launches do not overlap: blocks that wait for the previous kernel would occupy the
+// multiprocessors, which doubles the time for small pictures.
 template <class Arguments>
 void launch(LaunchQueue& queue, const BlocksOf<Arguments>& paths, const Arguments& a) {
   queue.launch(paths.kernel, paths.blocks, paths.threads, paths.shared_bytes, a, Start::in_order);
@@ -20,14 +20,14 @@ template <class Arguments>
 void prepare(const BlocksOf<Arguments>& paths) {
   cuda_check(cudaFuncSetAttribute(paths.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(paths.shared_bytes)),
-             "asking for shared memory for the paths");
-  // Columns and rows share a multiprocessor only if their carveouts of shared memory are equal.
+             "reserving shared memory for the path kernels");
+  // Columns and rows can share a multiprocessor only with equal carveouts of shared memory.
   cuda_check(cudaFuncSetAttribute(paths.kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                   cudaSharedmemCarveoutMaxShared),
-             "asking for shared memory for the paths");
+             "reserving shared memory for the path kernels");
 }
 
-/// Returns true if columns should start before rows, which is faster if each kernel fills the card.
+/// Returns true if columns should start before rows, which is faster if each kernel fills the GPU.
 /// Otherwise rows start first, because their blocks take longer.
 bool columns_first(const StageConfig& config, int band_rows) {
   const unsigned blocks =
@@ -40,7 +40,7 @@ int plane_pitch(const StageConfig& config) {
   return right_margin(extent.disparities) + extent.columns;
 }
 
-/// Rows of all planes: two for features, and P2 for vertical, horizontal and two kinds of diagonal
+/// Rows of all planes: two of features, and P2 of vertical, horizontal and two kinds of diagonal
 /// steps. Upward paths also read the row below the picture and a few words after it.
 int plane_rows(const StageConfig& config) {
   return (config.paths == 4 ? 4 : 6) * (config.height + 1) + 1;
@@ -97,13 +97,13 @@ std::size_t Match8Cuda::volume_bytes(const StageConfig& config, int band_rows) {
 
 std::size_t Match8Cuda::state_bytes(const StageConfig& config, int band_rows) {
   const int edges = (config.height - 1) / band_rows;
-  // One more state, for the downward paths.
+  // One more slot holds the state of the downward paths.
   return edges == 0 ? 0 : (edges + 1) * sizeof(uint2) * state_vectors(config);
 }
 
 bool Match8Cuda::fits(const Penalties& penalties) const {
   const int p2 = *std::max_element(penalties.p2.begin(), penalties.p2.end());
-  // A volume contains L − C of two paths, and C up to 4 times (4 paths) or 3 times (8 paths).
+  // A volume contains L − C of two paths, and C up to 4 times (4 paths) or up to 3 times (8 paths).
   return 2 * p2 + (config_.paths == 4 ? 4 : 3) * census_bits(config_.census) <= 255;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The noise of a picture, and the filter for it, on the CPU. Sums over windows are built from sums
-// over columns, a whole row at a time, so that the compiler vectorises the loops.
+// Noise estimate and noise filter on the CPU. Sums over windows are built from sums over columns, a
+// whole row at a time, so that the compiler vectorises the loops.
 
 #include <algorithm>
 
@@ -14,12 +14,11 @@ namespace {
 constexpr int radius = 2, side = 2 * radius + 1;  // the filter's window
 constexpr int estimate_radius = noise::far_spacing;
 
-/// Scratch memory of a band.
 class NoiseRows {
  public:
   struct Counts {
     std::uint32_t bins[noise_spacings][noise::bins];
-    std::uint32_t flat;  ///< blocks
+    std::uint32_t flat;  ///< number of flat blocks
   };
 
   NoiseRows(Scratch& scratch, int width)
@@ -33,7 +32,7 @@ class NoiseRows {
       row = scratch.take<std::uint8_t>(width, estimate_radius);
   }
 
-  /// Loads row y, or the nearest row in the picture, in place of row y − rows.
+  /// Loads row y, or the nearest row in the picture, into the ring, where it replaces row y − rows.
   void load(const SamplePlane& picture, int y) const {
     const int width = picture.width;
     std::uint8_t* const to = slot(y);
@@ -48,10 +47,11 @@ class NoiseRows {
   Counts* counts;
   std::uint32_t *squares, *extremes;  ///< per column
   std::uint16_t* sums[noise_spacings];
-  std::uint8_t* different;  ///< 0 where a column of a block has equal levels
+  std::uint8_t* different;  ///< 0 for columns of a block with equal levels
 
  private:
-  static constexpr int rows = noise::block_side + 2 * estimate_radius;  // around a block
+  static constexpr int rows = noise::block_side + 2 * estimate_radius;  // of a block with its
+                                                                        // margins
   std::uint8_t* slot(int y) const { return levels_[(y + rows) % rows]; }
 
   std::uint8_t* levels_[rows];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The noise of a picture on CUDA. A thread block counts the 8×8 blocks in a tile of the census: a
+// Noise estimate on CUDA. A thread block measures the 8×8 blocks in a tile of census/tile.cuh. A
 // thread has four neighbouring pixels, and the four pixels eight rows below, in the next row of
 // blocks. The last thread block evaluates the histograms and clears them for the next frame.
 
@@ -13,7 +13,7 @@ namespace cudavision::sgm {
 struct NoiseCounts {
   std::uint32_t bins[noise_spacings][noise::bins];
   std::uint32_t flat;
-  std::uint32_t finished;  ///< thread blocks of the launch
+  std::uint32_t finished;  ///< finished thread blocks of the launch
 };
 
 namespace {
@@ -37,13 +37,13 @@ using gradient::tile_width;
 static_assert(pair_rows == noise::block_side && noise::block_side == 2 * pixels);
 constexpr int tile_blocks = tile_width / noise::block_side;  // in a row
 
-/// Sums over the blocks of a tile: [upper or lower][block].
+/// Sums over each block of a tile, with the indices [upper or lower row of blocks][block].
 struct BlockSums {
   std::uint32_t sums[noise_spacings][2][tile_blocks];
   std::uint32_t extremes[2][tile_blocks];
 };
 
-/// Returns Σ |N| of a thread's pixels in both rows. own is the first pixel in the tile.
+/// Returns Σ |N| over each of a thread's two rows. own points to its first pixel in the tile.
 template <int kSpacing>
 __device__ uint2 second_differences(const std::uint32_t* own) {
   Row above, here, below;
@@ -65,7 +65,7 @@ __device__ uint2 second_differences(const std::uint32_t* own) {
   return sums;
 }
 
-/// Neighbouring lanes share a block.
+/// Adds the numbers of a thread to its blocks. Two neighbouring lanes share a block.
 __device__ void add_to_blocks(uint2 numbers, std::uint32_t (&blocks)[2][tile_blocks]) {
   numbers.x += __shfl_xor_sync(~0u, numbers.x, 1);
   numbers.y += __shfl_xor_sync(~0u, numbers.y, 1);
@@ -81,7 +81,7 @@ __device__ bool is_flat_line(const std::uint32_t* at, int step, std::uint32_t ha
   return (differences & half) == 0;
 }
 
-/// Tests the four lines outside a block. first is the block's first pixel, half its half of words.
+/// Returns true if a line beside the block at `first` is flat. half masks its half of the words.
 __device__ bool is_at_bar(const std::uint32_t* first, std::uint32_t half) {
   constexpr int before = -noise_spacing(1), after = noise::block_side - 1 + noise_spacing(1);
   return is_flat_line(first + before * tile_pitch, 1, half) ||
@@ -90,7 +90,7 @@ __device__ bool is_at_bar(const std::uint32_t* first, std::uint32_t half) {
          is_flat_line(first + after, tile_pitch, half);
 }
 
-/// Adds once for all lanes with the same bin, because noise-free pictures have a single bin.
+/// Adds once for all lanes with the same bin. In noise-free pictures, all blocks have the same bin.
 __device__ void add_to_bin(std::uint32_t* bins, int bin) {
   const unsigned active = __activemask(), same = __match_any_sync(active, bin);
   if (__ffs(same) - 1 == static_cast<int>(threadIdx.x) % 32)
@@ -102,7 +102,7 @@ struct Quantile {
   int bin;  ///< −1 if there are too few blocks
 };
 
-/// Also clears the histogram. All threads of the block must call it.
+/// Returns the quantile and clears the histogram. All threads of the block must call it.
 __device__ Quantile take_quantile(std::uint32_t* bins) {
   constexpr int own_bins = noise::bins / threads;
   __shared__ std::uint32_t warps[threads / 32];

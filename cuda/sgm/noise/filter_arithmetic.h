@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// filtered_sample() of noise.h for CUDA: the same results from a few operations on 32-bit floats,
-// without division. B is the weight of the mean, in 256ths:
+// filtered_sample() of noise.h for CUDA: computes the same results by a few operations on 32-bit
+// floats, without division. B is the weight of the mean, in 256ths:
 //
 //   B = 256 − kept = min(256, 256·noise / variance, rounded up)
 //   filtered_sample = 16·level + floor((B·(sum − 25·level) + 200) / 400) + filtered_offset
@@ -18,19 +18,19 @@ namespace cudavision::sgm {
 /// noise_256 is 256·noise. noise_256 and minus_variance are integers below 2^24.
 CUDAVISION_HOST_DEVICE inline float parts_of_mean(float minus_variance, float reciprocal,
                                                   float noise_256) {
-  // Floats from 2^23 to 2^24 are integers, so the addition rounds. Quotients may exceed 256.
+  // Floats from 2^23 to 2^24 are integers, so the addition rounds. Quotients above 256 are limited.
   constexpr float integers = 12582912;  // 1.5·2^23
   const float nearest = std::fmaf(reciprocal, noise_256, integers) - integers;
-  // An integer before rounding, which keeps its sign: positive if `nearest` is too small.
+  // The exact result is an integer, so it keeps its sign: positive if `nearest` is too small.
   const float missing = std::fmaf(nearest, minus_variance, noise_256);
   return std::fmin(nearest + saturated(missing), 256.0f);
 }
 
-/// Returns a word whose bits from 8 to 23 are floor((parts·difference + 200) / 400) + 2^14.
-/// difference is sum − 25·level; both are integers.
+/// Returns a word with floor((parts·difference + 200) / 400) + 2^14 in bits 8 to 23. difference is
+/// sum − 25·level. Both arguments are integers.
 CUDAVISION_HOST_DEVICE inline std::uint32_t mixed_in(float parts, float difference) {
-  // Adding 0.5 keeps the dividend farther from multiples of 400 than the factor's error and
-  // rounding move it. Floats from 2^15 to 2^16 are multiples of 1/256.
+  // With 0.5 added, the distance of the dividend from multiples of 400 exceeds the errors of the
+  // factor and of rounding. Floats from 2^15 to 2^16 are multiples of 1/256.
   const float doubtless = std::fmaf(parts, difference, 0.5f);
   constexpr float factor = 1.0f / 400, offset = 49152.5f;  // 2^15 + 2^14 + 200/400
 #ifdef __CUDA_ARCH__

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Filters pictures according to their noise, on CUDA. A thread has four neighbouring pixels and
-// moves down a strip of rows. It keeps the sums of five rows, and loads the next row meanwhile.
+// Noise filter on CUDA. A thread has four neighbouring pixels and moves down a strip of rows. It
+// keeps the sums of five rows, and loads the next row during each step.
 
 #include <algorithm>
 
@@ -20,7 +20,7 @@ struct NoiseFilterArguments {
   NoiseSource noise;
   FilteredPlane filtered[2];
   bool words[2];     // four samples can be stored at once
-  int strips, rows;  // strips per row of strips, rows per strip
+  int strips, rows;  // strips across the picture, rows per strip
   int blocks;        // per picture
 };
 
@@ -31,7 +31,7 @@ struct Levels {
   std::uint32_t before, own, after;
 };
 
-/// Reads a thread's strip. With kWords, rows consist of whole words.
+/// Reads a thread's strip. With kWords, rows are whole aligned words of 8-bit samples.
 template <bool kWords>
 class LevelRows {
  public:
@@ -56,7 +56,7 @@ class LevelRows {
     }
   }
 
-  /// Replicates the picture beyond its edges. It waits for the loads of read().
+  /// Replicates the picture beyond its edges. This waits for the loads of read(), so call it late.
   __device__ Levels replicated(const Levels& levels) const {
     if constexpr (!kWords)
       return levels;
@@ -116,7 +116,7 @@ class Windows {
     }
   }
 
-  /// Returns two samples per word. parts_of_mean() describes noise_256.
+  /// Returns two filtered samples per word. parts_of_mean() describes noise_256.
   __device__ uint2 filtered(std::uint32_t levels, float noise_256) const {
     const std::uint32_t mixed[pixels] = {
         mixed_sample<0>(levels, noise_256), mixed_sample<1>(levels, noise_256),
@@ -130,7 +130,7 @@ class Windows {
  private:
   template <int kByte>
   __device__ std::uint32_t mixed_sample(std::uint32_t levels, float noise_256) const {
-    // Below 2^24, so a float represents it exactly.
+    // The magnitude is below 2^24, so a float represents it exactly.
     const auto minus_variance =
         static_cast<float>(static_cast<int>(sums_[kByte] * sums_[kByte] + squares_[kByte]));
     const float reciprocal = approximate_reciprocal(fabsf(minus_variance));

@@ -18,7 +18,7 @@
 namespace cudavision::sgm {
 
 /// P2 of the steps to each pixel. Bytes 0 to 2: from the previous row with dx = 1, 0, −1; byte 3:
-/// along the row. [0]: downward and rightward paths, [1]: upward and leftward paths.
+/// along the row. Map 0 is for downward and rightward paths, map 1 for upward and leftward paths.
 using P2Maps = std::array<std::uint32_t*, 2>;
 
 struct PathInput {
@@ -29,14 +29,14 @@ struct PathInput {
   PathInput from_row(const StageConfig& config, int row) const;
 };
 
-/// Follows the horizontal paths in some rows. Overwrites horizontal_state_bytes() of states.
+/// Follows the horizontal paths of `rows` rows. Overwrites horizontal_state_bytes() of states.
 void follow_horizontal_paths(const StageResources& resources, const PathInput& input, int rows,
                              void* states, std::uint16_t* sums);
 std::size_t horizontal_state_bytes(const StageConfig& config, int rows);
 
 class SweepPlan {
  public:
-  /// With sums, two sweeps run concurrently. Without sums, one runs for its states.
+  /// With sums, two sweeps run concurrently. Without sums, one sweep runs to store its states.
   SweepPlan(const StageConfig& config, bool with_sums);
 
   SweepArguments arguments(const PathInput& input) const;
@@ -63,13 +63,13 @@ class AggregateCuda {
  public:
   /// Bands have band_rows rows; the last band may have fewer. Needs 8 bytes of scratch per pixel.
   AggregateCuda(Device& device, const StageResources& resources, int band_rows);
-  /// Bands of any multiple of this number of rows fill all launches.
+  /// Bands whose rows are a multiple of this number fill all launches.
   static int row_unit(const StageConfig& config);
-  /// The additional bytes for several bands, without sums.
+  /// Returns the additional bytes for several bands, without their sums.
   static std::size_t extra_bytes(const StageConfig& config, int band_rows);
 
-  /// Prepares run() for bands from top to bottom. left and right are the features of the whole
-  /// pictures. penalties come from penalties_under(noise.fixed).
+  /// Prepares run(), which must be called for the bands from top to bottom. left and right are the
+  /// features of the whole pictures. penalties come from penalties_under(noise.fixed).
   PathInput begin(const SamplePlane& picture, const void* left, const void* right,
                   const Penalties& penalties, const NoiseSource& noise) const;
   void run(const PathInput& input, const RowBand& band, std::uint16_t* sums) const;

@@ -3,7 +3,7 @@
 // Path aggregation on the CPU. Horizontal paths write the sums, with rows in parallel. Then the
 // other paths add to the sums, with columns in parallel: a thread follows the downward paths of its
 // columns in row y, and then the upward paths in row height − 1 − y. Diagonal paths cross into
-// neighbouring columns, which takes a barrier after each row.
+// neighbouring columns, so all threads wait after each row.
 //
 // Each of these passes computes the matching costs again, which is faster than storing them.
 
@@ -231,7 +231,7 @@ class VerticalPathsCpu {
   }
 
  private:
-  static constexpr int min_columns = 32;  // per chunk: fewer are not worth a task
+  static constexpr int min_columns = 32;  // per chunk; smaller chunks are not worth a task
 
   using Rows = PathRow[2];  ///< row y has index y % 2
 

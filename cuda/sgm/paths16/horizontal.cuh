@@ -14,7 +14,7 @@ namespace cudavision::sgm {
 struct HorizontalArguments {
   const void* left;  // features
   const void* right;
-  const std::uint32_t* p2[2];  // for the paths to the right and to the left, in the highest byte
+  const std::uint32_t* p2[2];  // for rightward and leftward paths, in the highest byte
   std::uint16_t* sums;
   uint4* states;  // costs of the paths at the middle: [direction][row][lane], as bytes
   int width, height, disparities, minimum;
@@ -23,10 +23,10 @@ struct HorizontalArguments {
   int lanes;
 };
 
-/// A block is one warp, so the compiler knows that its threads stay together.
+/// A block is a single warp, so the compiler can assume that its threads stay converged.
 constexpr int horizontal_threads = 32;
 
-/// Blocks per multiprocessor. With 17, an H200 holds all warps of 1080 rows. Some GPUs allow 16.
+/// Blocks per multiprocessor: 17 hold all warps of 1080 rows on an H200. Some GPUs allow only 16.
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ >= 890)
 constexpr int horizontal_blocks = 17;
 #else
@@ -94,7 +94,7 @@ class HorizontalPath {
  private:
   using Order = HorizontalOrder<kWords>;
   using Bytes = typename Order::Bytes;
-  // Steps from the load of the other path's costs to their use, as registers allow.
+  // Steps between the load of the other path's costs and their use. Registers limit this number.
   static constexpr int ahead = (sizeof(Feature) == 8 ? 16 : 32) / kWords;
   // Unrolled steps: enough to rotate the features through all words.
   static constexpr int block = kWords > ahead ? kWords : ahead;
@@ -111,7 +111,7 @@ class HorizontalPath {
 
   template <bool kWhole>  // count is `block`
   __device__ void advance_block(int from, int count, int steps) {
-    // Only whole blocks have their first costs loaded by the previous block.
+    // The first costs of a whole block are already loaded. A partial block loads its own.
     const bool goes_on = kWhole && steps >= 2 * block;
     if (!kWhole)
       look_ahead(count);
@@ -122,8 +122,8 @@ class HorizontalPath {
     for (int j = 0; j < block; ++j) {
       if (!kWhole && j >= count)
         break;
-      // All lanes must have read costs before they are overwritten. With 16 words, the barrier also
-      // prevents spilling by early computation.
+      // All lanes must have read the costs before sums overwrite them. With 16 words, the barrier
+      // also keeps the compiler from computing costs early, which would spill registers.
       if constexpr (kSecond || kWords == 16)
         if (j % ahead == 0)
           __syncwarp();
@@ -175,9 +175,9 @@ class HorizontalPath {
   const int stride_;   // bytes from one pixel to the next
   const std::uint32_t p1_;
   const int ring_;
-  int low_at_, high_at_;  // in the ring: the next feature for either half of the disparities
+  int low_at_, high_at_;  // ring positions of the next features of both halves
   std::uint32_t path_[kWords];
-  std::uint32_t minimum_ = 0;  // smallest cost of the previous pixel; subtracted in states
+  std::uint32_t minimum_ = 0;  // smallest cost of the previous pixel; subtracted from saved states
   Feature low_[kWords], high_[kWords];
   Bytes others_[kSecond ? ahead : 1];  // the other path's costs
 };

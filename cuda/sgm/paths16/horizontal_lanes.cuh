@@ -16,7 +16,7 @@ struct HorizontalPlan {
   int units = 1;   ///< rows per warp: 1, 2 or 4
 };
 
-/// With 32 or 64 disparities, a warp has several rows: one word per lane is inefficient.
+/// With 32 or 64 disparities, a warp has several rows, as one word per lane would be inefficient.
 inline HorizontalPlan horizontal_plan(int disparities) {
   HorizontalPlan plan;
   while (disparities / (2 * plan.words) > 32)
@@ -26,7 +26,7 @@ inline HorizontalPlan horizontal_plan(int disparities) {
   return plan;
 }
 
-/// kCount numbers, aligned for a single load or store, or for vectors of 16 bytes.
+/// kCount numbers, aligned so that one instruction loads or stores all of them, or 16 bytes.
 template <class Number, int kCount>
 struct alignas(sizeof(Number) * kCount < 16 ? sizeof(Number) * kCount : 16) Pack {
   Number at[kCount];
@@ -66,8 +66,7 @@ struct HorizontalLanes : NeighbouringLanes {
   }
 };
 
-/// Takes one step of the path, as advance() in path_lanes.cuh does. bound is m + P2 − P1 in both
-/// halves. P1 < P2, so halves do not borrow.
+/// Like advance() in path_lanes.cuh. bound is m + P2 − P1 in both halves, without borrow (P1 < P2).
 template <int kWords, int kUnits>
 __device__ void advance(const HorizontalLanes<kUnits>& lanes, const std::uint32_t (&costs)[kWords],
                         std::uint32_t p1, std::uint32_t bound, std::uint32_t minimum,
@@ -84,7 +83,7 @@ __device__ void advance(const HorizontalLanes<kUnits>& lanes, const std::uint32_
   }
 }
 
-/// A lane's costs in memory. In leftward paths, words are reversed and their halves exchanged.
+/// A lane's costs in memory. Leftward paths reverse the words and exchange their halves.
 template <int kWords>
 struct HorizontalOrder {
   using Bytes = Pack<std::uint32_t, kWords / 2>;
@@ -116,7 +115,7 @@ struct HorizontalOrder {
                           : __byte_perm(bytes.at[kWords - 1 - k], 0, back);
   }
 
-  /// Returns half of the lane's sums, in ascending order.
+  /// Returns the lane's sums of the lower or upper half of the disparities, in ascending order.
   __device__ Sums sums(const std::uint32_t (&words)[kWords], bool upper) const {
     Sums sums;
 #pragma unroll

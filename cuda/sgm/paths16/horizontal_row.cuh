@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: the features and P2 of a row in shared memory, staged during the previous steps.
+// For .cu files: the features and P2 of a row in shared memory, loaded during the previous steps.
 
 #include "cuda/sgm/paths16/horizontal_lanes.cuh"
 
@@ -9,8 +9,8 @@ namespace cudavision::sgm {
 
 constexpr int horizontal_stage = 32;  // steps staged at once
 
-/// The ring of right features: at a given step, entry `step − d` belongs to disparity d. Its
-/// beginning is repeated after its end, so that vector loads do not wrap.
+/// The size of the ring of right features. At a given step, entry `step − d` belongs to disparity
+/// d. The beginning is repeated after the end, so that vector loads do not wrap.
 __host__ __device__ inline int horizontal_ring(int disparities) {
   return disparities + horizontal_stage;
 }
@@ -27,8 +27,8 @@ class HorizontalRow {
   Feature* left;
   std::uint32_t* bounds;  // P2 − P1 in both halves
 
-  /// left_row, right_row and p2_row point to column 0. The first step is at column begin, and
-  /// compares column seen of the right picture at the path's disparity 0.
+  /// left_row, right_row and p2_row point to column 0. The first step is at column `begin`. There,
+  /// the path's disparity 0 belongs to column `seen` of the right picture.
   __device__ HorizontalRow(const HorizontalLanes<kUnits>& lanes, unsigned char* shared,
                            int disparities, const Feature* left_row, const Feature* right_row,
                            const std::uint32_t* p2_row, int width, bool replicates, int begin,

@@ -17,7 +17,7 @@ namespace cudavision::sgm {
 template <int planes>
 [[gnu::always_inline]] inline std::uint64_t count_bits(const std::uint64_t* differences) {
   constexpr std::uint64_t every = 0x0101010101010101u;
-  // Counts of two bits, then of four; the counts of two planes together still fit four bits.
+  // Counts the bits of pairs, then of groups of four. Two planes together still fit four bits.
   const auto fours = [](std::uint64_t bits) __attribute__((always_inline)) {
     bits -= bits >> 1 & 0x55 * every;
     return (bits & 0x33 * every) + (bits >> 2 & 0x33 * every);
@@ -73,7 +73,7 @@ class FeaturePlanes {
         return replicates_ ? static_cast<int>(right[x] >> (8 * p) & 0xff) : 0;
       };
       std::memset(plane, beyond(width_ - 1), static_cast<std::size_t>(first_inside));
-      // Two loops, because GCC 12 does not vectorise a loop that narrows and reverses.
+      // Two loops, because GCC 12 does not vectorise a loop that both narrows and reverses.
       const int inside = first_beyond - first_inside;
       const Feature* const from = right + (last - first_beyond + 1);
       std::uint8_t* const __restrict to = plane + first_inside;

@@ -31,7 +31,7 @@ class PathCosts {
     return costs_ + static_cast<std::size_t>(pixel) * pitch(disparities_);
   }
 
-  /// Resets a pixel to the outside of the picture: the path costs after it are the matching costs.
+  /// Sets a pixel's costs to 0, as outside the picture. The next pixel then has L = C.
   void start(int pixel) const { std::memset(of(pixel), 0, static_cast<std::size_t>(disparities_)); }
 
  private:
@@ -48,8 +48,9 @@ struct PathStep {
   std::uint8_t p2;
 };
 
-/// The path cost from the previous pixel's costs at d − 1, d and d + 1 and their minimum m. bound
-/// is m + P2 − P1. Bytes suffice, because m ≤ feature bits and L' ≤ feature bits + P2.
+/// Returns a path cost. lower, same and higher are the costs L' of the previous pixel at d − 1, d
+/// and d + 1, and minimum is their minimum m over all d. bound is m + P2 − P1. Bytes suffice,
+/// because m ≤ feature bits and L' ≤ feature bits + P2.
 [[gnu::always_inline]] inline std::uint8_t path_cost(std::uint8_t matching, std::uint8_t lower,
                                                      std::uint8_t same, std::uint8_t higher,
                                                      std::uint8_t minimum, std::uint8_t bound,
@@ -59,7 +60,7 @@ struct PathStep {
                                    static_cast<std::uint8_t>(std::min(same, other) - minimum));
 }
 
-/// With `first`, writes the sums instead of adding to them.
+/// With `first`, writes `sums`. Otherwise adds to them.
 template <bool first>
 [[gnu::always_inline]] inline void advance(const std::uint8_t* matching, int disparities,
                                            std::uint8_t p1, PathStep& path, std::uint16_t* sums) {

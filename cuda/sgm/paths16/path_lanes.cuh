@@ -35,7 +35,7 @@ inline PathPlan path_plan(int disparities) {
   return plan;
 }
 
-/// The adjacent lanes, in a circle of a pixel's lanes.
+/// The lanes before and after a lane. The lanes of a pixel form a circle.
 struct NeighbouringLanes {
   int before, after;
   /// Selectors of __byte_perm. Outside the disparity range, the cost is 0xffff. The first disparity
@@ -107,7 +107,7 @@ __device__ std::uint32_t min_cost(const PathLanes<kSteps>& lanes, std::uint32_t 
   return __vminu2(minimum, __byte_perm(minimum, 0, 0x1032));
 }
 
-/// min_cost() of two paths with as many shuffles as for one path.
+/// Computes min_cost() for two paths with the number of shuffles of one path.
 template <int kSteps>
 __device__ void min_costs(const PathLanes<kSteps>& lanes, std::uint32_t& first,
                           std::uint32_t& second) {
@@ -155,8 +155,8 @@ __device__ std::uint32_t word_of_bytes(const uint4 (&bytes)[kVectors], int k) {
   return __byte_perm(word, 0, k % 2 == 0 ? 0x4140 : 0x4342);
 }
 
-/// Puts a lane's costs into the order of the sums: first the words' lower halves, then the upper
-/// halves, D/2 disparities further.
+/// Puts a lane's costs into the order of the sums: first the lower halves of the words, then the
+/// upper halves, whose sums are D/2 disparities further.
 template <int kWords>
 __device__ void in_order(const std::uint32_t (&words)[kWords], uint4 (&vectors)[kWords / 4]) {
 #pragma unroll
@@ -171,7 +171,7 @@ __device__ void in_order(const std::uint32_t (&words)[kWords], uint4 (&vectors)[
     }
 }
 
-/// Returns a word with these halves. Uses the multiplier, because the logic units are busier.
+/// Returns high << 16 | low. Uses the multiplier, because the logic units are busier.
 __device__ inline std::uint32_t in_halves(std::uint32_t low, std::uint32_t high) {
 #ifdef __CUDA_ARCH__
   std::uint32_t word;

@@ -9,7 +9,7 @@
 // the diagonal paths that enter its tile during the strip. They come from a halo of columns on both
 // sides, which shrinks by one column per row. So blocks need no synchronisation. Vertical paths are
 // in registers. Diagonal paths are in shared memory, because they move to the next column in each
-// row. Between launches, paths are bytes in device memory.
+// row. Between launches, path costs are stored in device memory as bytes.
 
 #include "cuda/sgm/paths16/sweep_tile.cuh"
 
@@ -23,7 +23,7 @@ constexpr int sweep_threads(int words, int feature_bytes) {
 }
 
 /// Returns how many features of the next row a thread loads early. Fewer registers are free on
-/// Jetson Thor and, with CUDA toolkits before 13, on 8.6 and 8.9 and in one kernel for 7.5.
+/// Jetson Thor and, before CUDA 13, on compute capabilities 8.6 and 8.9 and in one kernel for 7.5.
 __device__ constexpr int early_features(int words, [[maybe_unused]] int feature_bytes,
                                         [[maybe_unused]] int steps) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 1100
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
     sweep_kernel(const __grid_constant__ SweepArguments a) {
   using Shared = SweepShared<kWords, Feature>;
   constexpr int vectors = kWords / 8;  // per lane and path, with costs as bytes
-  // Sums are loaded a row earlier if there are registers for them.
+  // Sums are loaded one row early if registers suffice.
   constexpr bool early = kSums && kWords == 8;
   extern __shared__ uint4 sweep_shared[];
   launch_dependents();
@@ -86,8 +86,8 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
   const bool inside = used && static_cast<unsigned>(x) < static_cast<unsigned>(a.width);
   // Outside the picture all costs are 0, so paths that enter from there begin with 0.
   std::uint32_t mask = inside ? ~0u : 0;
-  make_opaque(mask);  // an operand is free; a selection would be one more instruction
-  // Of a halo column: the distance to the tile, and the path that enters the tile from there.
+  make_opaque(mask);  // the XOR applies the mask for free (LOP3); a selection takes an instruction
+  // For a halo column: its distance to the tile, and the path that enters the tile on this side.
   const int distance = columns.left_side ? columns.end - 1 - slot : columns.nearest + lanes.unit;
   const int side_path = columns.main || columns.left_side ? 0 : 1;
   const int side_p2 = 0x4040 + 0x0202 * side_path;
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
   };
 
   std::uint32_t straight[kWords];
-  std::uint32_t minimum = 0;  // of the vertical path; subtracted in saved states
+  std::uint32_t minimum = 0;  // of the vertical path; subtracted from saved states
   const auto load_state = [&](int path, std::uint32_t(&words)[kWords]) {
     uint4 bytes[vectors]{};
     if (inside && a.begin > 0)
@@ -173,7 +173,7 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
       if (early && inside && columns.main)
         next_sums.load(sums_at + sums_step, higher);
     }
-    const int furthest = a.tile.halo - 2 - r;  // distance from which paths still enter the tile
+    const int furthest = a.tile.halo - 2 - r;  // largest distance from which paths enter the tile
     const bool warp_works = columns.nearest <= furthest || columns.main;
     const bool works = used && distance <= furthest;
 

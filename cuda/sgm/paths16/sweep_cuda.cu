@@ -33,7 +33,7 @@ Kernel<SweepArguments> kernel_for(const PathPlan& plan, int feature_bytes, bool 
                            : kernel_of<16, 5, kSums>(feature_bytes, diagonal);
 }
 
-/// Returns the bytes of one sweep's states between two rows.
+/// Returns the bytes of one sweep's states at a border between rows.
 std::size_t border_bytes(const StageConfig& config) {
   const std::size_t paths = config.paths == 8 ? 3 : 1;
   return paths * static_cast<std::size_t>(config.width) *
@@ -43,7 +43,7 @@ std::size_t border_bytes(const StageConfig& config) {
 }  // namespace
 
 // states_ has a slot of border_bytes() for each border of a band, including the picture's edges,
-// from top to bottom. It first holds the upward state and, after the band above, the downward
+// from top to bottom. A slot first holds the upward state and, after the band above, the downward
 // state. So the sweeps of a band start from the slots above and below it. Two scratch slots follow,
 // which the horizontal paths also use.
 
@@ -79,7 +79,7 @@ void AggregateCuda::find_upward_states(const PathInput& input) const {
   if (bands_ == 1)
     return;
   const int height = resources_.config.height;
-  resources_.queue.end_frame();  // bands need fills and copies
+  resources_.queue.end_frame();  // because fills and copies cannot be recorded
   // Paths begin with 0 at the edges of the picture.
   for (const int edge : {0, bands_})
     device_.fill(bytes_of(states_at(edge)), 0);
@@ -103,7 +103,7 @@ void AggregateCuda::find_upward_states(const PathInput& input) const {
 void AggregateCuda::run_sweeps(const PathInput& input, const RowBand& band,
                                std::uint16_t* sums) const {
   const StageConfig& config = resources_.config;
-  // With several bands, a band has one more row above and below it, which the sweeps have done.
+  // With several bands, a band has one more row above and below it, which is already done.
   const int done = bands_ > 1 ? 1 : 0;
   const int rows = band.rows(), half = rows / 2;
   const int number = band.begin / band_rows_;
@@ -113,7 +113,7 @@ void AggregateCuda::run_sweeps(const PathInput& input, const RowBand& band,
   a.from = states_at(number);
   a.to = states_at(bands_ + 1);
   // Both sweeps advance at the same time, strip by strip, until they meet in the middle. In a
-  // middle row, they run one after the other. Then each continues in the other's half.
+  // middle row, they run one after the other. Then each sweep continues in the other half.
   run_strips(a, done, done + half);
   if (rows % 2 != 0)
     run_strips(a, done + half, done + half + 1);
@@ -214,9 +214,9 @@ void SweepPlan::lay_out(const SweepTile& tile) {
   strip_rows_ = tile.halo > 0 ? tile.halo : std::max(1, config_.height);
 }
 
-/// A rough estimate of the clocks per row of the current layout, for compute capability 9.0.
+/// Roughly estimates the clocks per row of the current layout, for compute capability 9.0.
 double SweepPlan::clocks_per_row(int multiprocessors) const {
-  // For a warp with eight words per lane, on one of four schedulers.
+  // Clocks of a warp with eight words per lane, on one of four schedulers.
   constexpr double one_path = 220, three_paths = 400;
   constexpr double lowest = 700;  // limited by the latency of a row
   constexpr double launch = 4000;

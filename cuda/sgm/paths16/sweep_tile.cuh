@@ -25,7 +25,7 @@ struct SweepArguments {
   const void* right;
   const std::uint32_t* p2[2];  // for the sweeps down and up: bytes 0, 1, 2 for dx = 1, 0, −1
   std::uint16_t* sums;
-  // [sweep][path][column][lane], as bytes minus the smallest cost; not read if begin is 0
+  // States: [sweep][path][column][lane], as bytes minus the smallest cost. Not read if begin is 0.
   const uint4* from;
   uint4* to;
   int width, height, disparities, minimum;
@@ -41,10 +41,10 @@ struct SweepArguments {
   bool twice;       // shared memory holds two rows: one barrier per row instead of two
 };
 
-/// The layout of a row's data in shared memory. First, the right picture's features from right to
-/// left, in several copies. Each copy is shifted by one more feature, so that every window begins
-/// at a whole vector in one of them. Then the two diagonal paths, as vectors of
-/// [path][number][lane][slot], and their smallest costs.
+/// The layout of a row's data in shared memory. It begins with the right picture's features from
+/// right to left, in several copies. Each copy is shifted by one more feature, so that every window
+/// begins at a whole vector of one copy. The two diagonal paths follow, as vectors of
+/// [path][number][lane][slot], and then their smallest costs.
 template <int kWords, class Feature>
 struct SweepShared {
   static constexpr int copies = 16 / sizeof(Feature);
@@ -122,7 +122,7 @@ __device__ void matching_costs(const uint4* window, int higher, Feature left, st
 }
 
 /// Stages the features of the next row. At the beginning of a row, load() fetches kCarried features
-/// into registers. At its end, put() stores them in shared memory, and loads and stores the rest.
+/// into registers. At its end, put() stores them in shared memory, and copies the other features.
 template <class Feature, int kCarried>
 class FeatureStage {
  public:

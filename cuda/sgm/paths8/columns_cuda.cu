@@ -17,7 +17,7 @@ constexpr int columns = 4;  // per block: 16 bytes of each plane
 static_assert(columns <= SumVolumes::margin);
 constexpr int ring_rows = 8;
 
-/// Blocks for one direction with 8 paths. The last block separates the ends of the rows.
+/// Blocks per direction with 8 paths. An additional block keeps the two ends of a row apart.
 CUDAVISION_HOST_DEVICE constexpr int slanted_blocks(int count) {
   return count / columns + 1;
 }
@@ -27,12 +27,12 @@ CUDAVISION_HOST_DEVICE constexpr int slanted_blocks(int count) {
 ///
 /// Columns begin at multiples of 4, so rows are copied in vectors of 16 bytes. Diagonals begin
 /// anywhere, so their rows include the whole vectors around the necessary words. With 256
-/// disparities, these would cause 4-way bank conflicts, so words are copied one by one.
+/// disparities, whole vectors would cause 4-way bank conflicts, so words are copied one by one.
 template <int kDisparities, bool kSlanted>
 struct ColumnsRing {
   static constexpr int pixels = kDisparities / 64;  ///< per lane
   static constexpr bool shifts = kSlanted && kDisparities <= 128;
-  /// Padding before the block's own P2, and after the last word of each kind.
+  /// Words of padding before P2, and after the words of each kind.
   static constexpr int p2_before = shifts ? 4 : 0, after = shifts ? 4 : 0;
   static constexpr int left_at = kDisparities + columns + after;
   static constexpr int p2_at = left_at + columns + after;
@@ -156,7 +156,7 @@ class PathCursor {
   }
 
   int p2_shift;     ///< added to shift() for P2
-  int cost_factor;  ///< how often the sums include C: once per path in all volumes together
+  int cost_factor;  ///< how often the sums include C; all volumes together include C once per path
 
  private:
   /// The block's first column in a row. Diagonals wrap around from columns_ to 1 − columns.
@@ -186,7 +186,7 @@ class PathCursor {
   const std::uint32_t missing_;
   const int forwards_;  // to the next row
   const int own_;       // from the block's first column to the lane's
-  int move_, wrap_;     // to the next row, in columns, and back after the last column
+  int move_, wrap_;     // columns to the next row, and back after the last column
   Place current_{}, next_{}, fetched_{};
   const std::uint32_t* from_[turns];  // the lane's source for row 0 and column 0
   std::uint8_t* sums_;                // the lane's first pixel in row 0 and column 0
@@ -328,7 +328,7 @@ class ColumnsWarp {
 
   const GroupLanes<kDisparities, kWhole> lanes_;
   PathCursor<kDisparities, kWhole, kSlanted> cursor_;
-  int ring_at_;  // in columns_shared
+  int ring_at_;  // position in columns_shared
   const int height_;
   const std::uint32_t p1_, twice_p1_;
   PathState<pixels> state_;

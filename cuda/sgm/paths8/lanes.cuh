@@ -26,7 +26,7 @@ __device__ inline std::uint32_t costs_of(std::uint32_t left, std::uint32_t right
   return multiply_add(__popc(left ^ right_further), 65536, __popc(left ^ right));
 }
 
-/// Unlike __syncthreads(), both warps of a block may call it at different places in the code.
+/// A barrier of both warps of a block. The warps may call it at different places in the code.
 __device__ inline void wait_for_other_warp() {
 #ifdef __CUDA_ARCH__
   asm volatile("barrier.sync 1, 64;" ::: "memory");
@@ -34,7 +34,7 @@ __device__ inline void wait_for_other_warp() {
 }
 
 /// The thread's position in its warp: `lane` of the pixel `group`. Without kWhole, only a multiple
-/// of 32 disparities exists, more than half.
+/// of 32 disparities exists, which is at least half of kDisparities.
 template <int kDisparities, bool kWhole>
 struct GroupLanes : NeighbouringLanes {
   static constexpr int lanes = kDisparities / (2 * words_per_lane);  // per pixel
@@ -117,7 +117,7 @@ struct GroupLanes : NeighbouringLanes {
   }
 
  private:
-  /// Exchanges the words of two pixels as bytes, by one shuffle.
+  /// Exchanges the words of two pixels as bytes, with one shuffle.
   static __device__ void exchange(std::uint32_t first, std::uint32_t second, int from,
                                   const unsigned (&take)[2], std::uint32_t* words) {
     const std::uint32_t got = __shfl_sync(whole_warp, __byte_perm(first, second, 0x6420), from);
@@ -129,7 +129,7 @@ struct GroupLanes : NeighbouringLanes {
 };
 
 /// A lane's part of the paths at some pixels: path costs plus P1, and the smallest path cost in
-/// both halves. P2 = 0, as for steps from outside the picture, resets a path, so that L = C.
+/// both halves. After a step with P2 = 0, as from outside the picture, L = C.
 template <int kPixels>
 struct PathState {
   std::uint32_t costs[kPixels][words_per_lane];
@@ -169,7 +169,7 @@ __device__ inline std::uint32_t min_of(const std::uint32_t (&words)[words_per_la
 }
 
 /// Takes one step of each path. Returns the bytes of L − C + P1 or, with kAddCosts, of
-/// L + (factor − 1)·C + P1. Missing disparities get the largest costs, as at the ends of the range.
+/// L + (factor − 1)·C + P1. Missing disparities have the largest costs, as beyond the range.
 template <bool kAddCosts, int kDisparities, bool kWhole, int kPixels>
 __device__ void advance(const GroupLanes<kDisparities, kWhole>& lanes, PathState<kPixels>& state,
                         std::uint32_t p1, const PixelCosts<kPixels>& pixels, int factor,
@@ -179,7 +179,7 @@ __device__ void advance(const GroupLanes<kDisparities, kWhole>& lanes, PathState
 #pragma unroll
   for (int i = 0; i < kPixels; ++i) {
     std::uint32_t(&path)[words_per_lane] = state.costs[i];
-    // P1 is added to the bound below, because path costs include P1.
+    // Path costs include P1. The addition below also adds P1 to the bound.
     const std::uint32_t bound = state.minimum[i] + pixels.p2[i];
     const std::uint32_t reached[words_per_lane] = {
         __viaddmin_u16x2(__vimin3_u16x2(before[i], path[1], bound), p1, path[0]),
@@ -210,7 +210,7 @@ __device__ void advance(const GroupLanes<kDisparities, kWhole>& lanes, PathState
     state.minimum[i] = minimum[i] - p1;
 }
 
-/// `states` has room for whole blocks.
+/// `states` has state_vectors() entries.
 template <int kPixels>
 __device__ void store_state(const PathState<kPixels>& state, uint2* states) {
   states += static_cast<std::int64_t>(blockIdx.x) * kPixels * 32 + threadIdx.x % 32;

@@ -16,7 +16,7 @@
 
 namespace cudavision::sgm {
 
-/// Planes of words with the same pitch, from column 0 of row 0 on.
+/// Pointers to column 0 of row 0 in planes of words with the same pitch.
 struct MatchPlanes {
   /// Column x has the feature for left pixel x at disparity 0. Columns begin at −right_margin().
   std::uint32_t* right;
@@ -38,7 +38,7 @@ struct SumVolumes {
   int pitch;                   ///< in pixels
 };
 
-/// Costs of columns and diagonals between bands, in register order. Null at the picture's edges.
+/// Path costs of columns and diagonals between bands, in register order. Null at picture edges.
 struct BandStates {
   const uint2 *from_above, *from_below;
   uint2* to_below;
@@ -56,7 +56,7 @@ struct PathsArguments {
   PathPenalty penalty;
 };
 
-/// Dimensions of planes and volumes, padded so that kernels need few conditions.
+/// Dimensions of planes and volumes, padded so that kernels need few bounds checks.
 struct MatchExtent {
   static constexpr int column_unit = 16, row_unit = 4;  ///< bands of rows are whole units, too
   static constexpr int max_disparities = 256;
@@ -75,8 +75,8 @@ constexpr int right_margin(int disparities) {
   return disparities + 16;
 }
 
-/// Calls visit with the volumes' disparities as a std::integral_constant, and, as a
-/// std::bool_constant, whether all exist.
+/// Calls visit with the disparities of the volumes as a std::integral_constant, and with a
+/// std::bool_constant that is true if the config has all of these disparities.
 template <class Visit>
 auto with_constants(const StageConfig& config, const Visit& visit) {
   const auto with = [&](auto disparities) {
@@ -105,8 +105,8 @@ using PathsLaunch = BlocksOf<PathsArguments>;
 PathsLaunch columns_launch(const StageConfig& config);
 PathsLaunch rows_launch(const StageConfig& config, int rows);
 
-/// The upward paths through the whole picture, without sums. They store their states at the first
-/// row of each band except the first band.
+/// Arguments of the upward paths through the whole picture, without sums. The paths store their
+/// states at the first row of each band except the first band.
 struct StatesArguments {
   PathsArguments paths;  ///< states.from_below is not used
   uint2* states;

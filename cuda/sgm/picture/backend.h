@@ -18,7 +18,7 @@ struct DisparityNumbers {
   std::uint16_t invalid = 0;  ///< the number of an unknown value
   std::int64_t depth = 0;     ///< K of PictureParameters::Quantity
   bool automatic = false;
-  LevelRange range;  ///< if it is not automatic
+  LevelRange range;  ///< if the range is not automatic
   RangeBins bins;    ///< if the range is automatic
 
   CUDAVISION_HOST_DEVICE std::uint16_t counts(std::uint16_t number) const {
@@ -81,7 +81,7 @@ class DisparityPicture::Backend {
   /// Called for Kind::color only: before the first run(), and when the table changes.
   virtual void set_colors(const ColorTable& table) = 0;
   void restart() noexcept { first_frame_ = true; }
-  /// weight is of this frame in an automatic range, from 0 to 65536.
+  /// weight is the share of this frame in an automatic range, in 1/65536.
   virtual void run(View<const std::uint8_t> values, View<std::uint8_t> out, int weight) = 0;
 
  protected:

@@ -51,11 +51,11 @@ void check_parameters(const PictureParameters& picture) {
   if (picture.range == Range::fixed && !(picture.minimum < picture.maximum))
     refuse(operation, "the range of levels goes from " + std::to_string(picture.minimum) + " to " +
                           std::to_string(picture.maximum) +
-                          "; the second number must be the larger one");
+                          "; maximum must be larger than minimum");
 }
 
 LevelRange fixed_range(const PictureParameters& picture, int scale) {
-  // No value is outside these limits, and products with 254 fit 32 bits.
+  // All values are within these limits, and products with 254 fit 32 bits.
   constexpr double limit = 1 << 20;
   const auto value = [&](double number) {
     return static_cast<int>(std::llround(std::clamp(scale * number, -limit, limit)));
@@ -111,7 +111,7 @@ DisparityPicture::DisparityPicture(Device& device, const FrameLayout& out,
   else
     check_one_channel(out, kind == Kind::depth ? 16 : 8);
   if (kind == Kind::depth && quantity == Quantity::confidence)
-    refuse(operation, "depth does not follow from confidence");
+    refuse(operation, "confidence has no depth; use Quantity::disparity");
   PictureConfig config{out.width, out.height, kind, quantity == Quantity::confidence, {}};
   if (kind == Kind::color)
     config.pixel = PackedPixel(out);
@@ -133,7 +133,8 @@ void DisparityPicture::set_parameters(const Parameters& parameters,
   if (const std::string error = validation_error(parameters); !error.empty())
     refuse(operation, error);
   if (picture.kind != kind_ || picture.quantity != quantity_)
-    refuse(operation, "the kind of picture is fixed; construct another object for another kind");
+    refuse(operation,
+           "kind and quantity are fixed at construction; construct another DisparityPicture");
   check_parameters(picture);
   backend_->set(numbers_of(parameters, picture));
 }

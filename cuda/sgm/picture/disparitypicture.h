@@ -18,20 +18,20 @@ struct PictureParameters {
     color,  ///< packed red, green and blue from table[level]; black where the value is unknown
     depth,  ///< 16 bits: the depth itself, 0 where it is unknown
   };
-  /// What gray and color show for a number v of the map.
+  /// The quantity that gray and color show for a number v of the map.
   enum class Quantity : std::uint8_t {
     disparity,   ///< v, which is the disparity times s = DisparityScale::per_pixel
     depth,       ///< min(65535, (2K + v) div 2v), K = llround(s·focal_length·baseline / unit);
                  ///< unknown where v is invalid or not positive
     confidence,  ///< confidence, in place of a map; 0 is unknown
   };
-  /// How values become levels: up to `low` 1, from `high` on 255, and between them 1 + (254·(value
-  /// − low) + (high − low) div 2) div (high − low). For depth, high − value replaces value − low,
-  /// so that near is 255 as for disparities.
+  /// The range of values for the levels 1 to 255: values up to `low` become 1, values from `high`
+  /// on 255, and others 1 + (254·(value − low) + (high − low) div 2) div (high − low). For depth,
+  /// high − value replaces value − low, so that near is 255 as for disparities.
   enum class Range : std::uint8_t {
     /// All values: the disparities searched, depths from 1 to 65535, confidence from 1.
     full,
-    /// From the 2nd to the 98th percentile of the picture, smoothed over time; see below.
+    /// From the 2nd to the 98th percentile of the picture, smoothed over time as defined below.
     automatic,
     /// From `minimum` to `maximum`, in pixels of disparity, in depths, or in levels of confidence.
     /// Both are rounded to integers (disparities times s), and high is at least low + 1.
@@ -53,12 +53,12 @@ struct PictureParameters {
 using ColorTable = std::array<std::array<std::uint8_t, 3>, 256>;
 
 /// Range::automatic is defined in integers. The known numbers v of a map, or of confidence, are
-/// counted from `first` to `last`. Bins have 2^k neighbours, with the smallest k for which 1024
-/// bins suffice. For disparity, first is s·minimum and last is s·(minimum + disparities − 1). For
-/// depth, both are at least 1. For confidence, they are 1 and 255. A percentile p is the first bin
-/// b for which 100 times the count up to b reaches p times the total count. low' is the smallest
-/// number of the 2nd percentile's bin, and high' the largest number of the 98th percentile's bin,
-/// at most last.
+/// counted from `first` to `last`. Each bin counts 2^k neighbouring numbers, with the smallest k
+/// for which 1024 bins suffice. For disparity, first is s·minimum and last is s·(minimum +
+/// disparities − 1). For depth, both are at least 1. For confidence, they are 1 and 255. A
+/// percentile p is the first bin b for which 100 times the count up to b reaches p times the total
+/// count. low' is the smallest number of the 2nd percentile's bin, and high' the largest number of
+/// the 98th percentile's bin, at most last.
 ///
 /// S_low = 65536·low' for the first frame with a known number after construction or restart().
 /// Later, S_low += ((65536·low' − S_low)·a) >> 16, where a is rint(65536·(1 − exp(−t))) for t
@@ -79,9 +79,9 @@ class DisparityPicture {
                    Quantity quantity = Quantity::disparity);
   ~DisparityPicture();
 
-  /// Both take effect with the next run() and never allocate. parameters must be the maps', and
-  /// picture must have the constructor's kind and quantity. Throws invalid_argument and keeps the
-  /// last valid set. A new range of numbers restarts an automatic range.
+  /// Both take effect with the next run() and never allocate. `parameters` are the parameters of
+  /// the maps, and `picture` has the constructor's kind and quantity. Throws invalid_argument and
+  /// keeps the last valid set. A new range of numbers restarts an automatic range.
   void set_parameters(const Parameters& parameters, const PictureParameters& picture);
   void set_colors(const ColorTable& table);
 

@@ -9,7 +9,7 @@
 
 namespace cudavision::sgm {
 
-/// The values of levels 1 and 255, or 255 and 1. high is above low.
+/// The values that become levels 1 and 255 or, reversed, 255 and 1. high is above low.
 struct LevelRange {
   int low = 0, high = 1;
 
@@ -44,7 +44,7 @@ struct RangeBins {
       all += histogram[bin];
     const auto low_count = static_cast<std::uint32_t>((std::uint64_t{2} * all + 99) / 100);
     const auto high_count = static_cast<std::uint32_t>((std::uint64_t{98} * all + 99) / 100);
-    int low_bin = 0, high_bin = 0;  // numbers of bins whose cumulative counts are too small
+    int low_bin = 0, high_bin = 0;  // number of bins whose cumulative count is too small
     for (int bin = 0; bin < count; ++bin) {
       up_to += histogram[bin];
       low_bin += up_to < low_count;

@@ -11,23 +11,23 @@
 /// Converts disparity maps to points in space.
 namespace cudavision::sgm {
 
-/// The matrix Q of OpenCV's stereoRectify(), by rows. A pixel (x, y) of disparity d is at (X, Y,
-/// Z), with (X·W, Y·W, Z·W, W) = Q·(x, y, d, 1). X points right, Y down, and Z away from the left
-/// camera, in the unit of the baseline.
+/// The matrix Q of OpenCV's stereoRectify(), by rows. For a pixel (x, y) of disparity d,
+/// (X·W, Y·W, Z·W, W) = Q·(x, y, d, 1) gives the point (X, Y, Z). X points right, Y down, and Z
+/// away from the left camera, in the unit of the baseline.
 using Reprojection = std::array<std::array<double, 4>, 4>;
 
-/// Returns Q of two parallel cameras with square pixels, and the principal point at ((width − 1)/2,
+/// Returns Q of two parallel cameras with square pixels and the principal point at ((width − 1)/2,
 /// (height − 1)/2). focal_length is in pixels. Points have the unit of baseline.
 Reprojection reprojection_of(double focal_length, double baseline, int width, int height) noexcept;
 
-/// An organised cloud: one point per pixel, of three binary32 numbers.
-///
-/// With d = v / DisparityScale::per_pixel for the number v of the map, in binary64 with every
-/// operation rounded to nearest, in this order: for each row i of Q,
-/// h[i] = (((0 + Q[i][0]·x) + Q[i][1]·y) + Q[i][2]·d) + Q[i][3], then r = 1 / h[3], and the point
-/// (h[0]·r, h[1]·r, h[2]·r), each rounded once to binary32. Unknown points have three quiet NaNs,
-/// 0x7fc00000: where v is invalid, where h[3] is not positive (infinitely far away, or behind the
-/// cameras), and where r is infinite.
+/// An organised point cloud: one point per pixel, of three binary32 numbers. Let
+/// d = v / DisparityScale::per_pixel for the number v of the map. Points are computed in binary64,
+/// with every operation rounded to nearest and in this order:
+///   h[i] = (((0 + Q[i][0]·x) + Q[i][1]·y) + Q[i][2]·d) + Q[i][3] for each row i of Q
+///   r = 1 / h[3]
+///   (h[0]·r, h[1]·r, h[2]·r), each rounded once to binary32
+/// Unknown points have three quiet NaNs, 0x7fc00000: where v is invalid, where h[3] is not positive
+/// (infinitely far away, or behind the cameras), and where r is infinite.
 ///
 /// OpenCV's reprojectImageTo3D() computes the same, but rounds Z a second time before the division,
 /// which sometimes changes the last bit.
@@ -35,7 +35,7 @@ class Points {
  public:
   static constexpr int bytes_per_point = 12;
 
-  /// Maps have width·height numbers and are made with parameters. Throws invalid_argument for a
+  /// Maps have width·height numbers in the scale of `parameters`. Throws invalid_argument for a
   /// size that a FrameLayout cannot have, or for invalid parameters.
   Points(Device& device, int width, int height, const Parameters& parameters,
          const Reprojection& reprojection);

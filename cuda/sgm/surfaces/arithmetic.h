@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Arithmetic of one pixel for slanted surfaces, for both backends. mapstages.h defines the results.
+// Per-pixel arithmetic of slanted surfaces, for both backends. mapstages.h defines the results.
 
 #include <cstdint>
 
@@ -53,13 +53,13 @@ CUDAVISION_HOST_DEVICE inline FilledNumber interpolated(int before, int after, i
           static_cast<std::uint32_t>(2 * length), 0, false};
 }
 
-/// Beside a run of unknown pixels. Towards it, numbers grow by sum/(count·step) per column.
+/// Towards a run of unknown pixels, numbers grow by sum / (count·step) per column, if count > 0.
 struct Slope {
   int sum = 0, count = 0, step = 8;
 };
 
-/// Slope at the known pixel (x, y) beside a run. outwards: −1 if the run begins after it, else 1.
-/// Loads all numbers first, so that a GPU does not wait for each load.
+/// Returns the slope at the known pixel (x, y). outwards is −1 if the run begins after it, and 1 if
+/// it ends before it. Loads all numbers first, so that a GPU does not wait for each load.
 CUDAVISION_HOST_DEVICE inline Slope slope_at(const std::uint16_t* map, int width, int height, int x,
                                              int y, int outwards) {
   constexpr int rows = 5, columns = 5;  // at the distances 0, 4, 8, 16 and 32
@@ -109,7 +109,7 @@ CUDAVISION_HOST_DEVICE constexpr int smoothing_step(int pass) {
   return 8 >> pass;
 }
 
-/// Returns how far a pair's mean may be from its middle pixel, in sixteenths.
+/// Returns how far the mean of a pair may be from its middle pixel, in sixteenths.
 CUDAVISION_HOST_DEVICE constexpr int smoothing_cut(int confidence) {
   const int cut = 18 - (confidence >> 4);
   return cut < 8 ? 8 : cut;

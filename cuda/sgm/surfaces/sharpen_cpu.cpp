@@ -25,7 +25,7 @@ class ContributionRows {
       }
   }
 
-  /// Row y replaces the first row. y may be outside the picture.
+  /// Drops the first row and appends row y, which may be outside the picture.
   void load(const StageRows& rows, const Sharpen& stage, int y) {
     for (auto* each : {&known, &residuals, &gradients})
       std::rotate(*each, *each + 1, *each + count);
@@ -53,7 +53,7 @@ class ContributionRows {
     constexpr int last = count - 1;
     for (int x = 0; x < width; ++x) {
       const int place = 16 * (x - minimum) - map[x], fraction = place & 15;
-      // Columns −1 and 0 hold the same pixel, as do the last two.
+      // Columns −1 and width replicate the edge pixels.
       const int column = std::clamp(place >> 4, -1, width - 1);
       const int residual =
           16 * left_[x] - (16 - fraction) * right_[column] - fraction * right_[column + 1];

@@ -16,11 +16,11 @@ namespace {
 struct SharpenArguments {
   int width, height;
   int minimum, top;
-  int tiles;  // per row of tiles
+  int tiles;  // across the picture
   const std::uint16_t* from;
   std::uint16_t* to;
   Samples left_picture, right_picture;
-  int shift;  // from samples to levels of 8 bits
+  int shift;  // from samples to 8-bit levels
 };
 
 constexpr int threads = 256, warps = threads / 32;
@@ -29,7 +29,7 @@ constexpr int columns = 32 - 2;  // per warp; the outermost lanes only contribut
 constexpr int rows = 4;          // per warp; two more rows only contribute to sums
 constexpr int tile_width = columns, tile_height = warps * rows;
 
-/// The sums over some pixels. e and n share a word, because n is at most 9.
+/// Sums over some pixels. e and n share a word, because n is at most 9.
 struct Contribution {
   int e16_and_n = 0, g = 0, eg = 0, gg = 0;
 
@@ -47,7 +47,7 @@ struct Contribution {
 
 struct Pixel {
   std::uint16_t number;
-  int residual, gradient;  ///< e and g, or 0
+  int residual, gradient;  ///< e and g; 0 for unknown pixels
 
   __device__ Contribution contribution() const {
     return {number == unknown ? 0 : 16 * residual + 1, gradient, residual * gradient,
@@ -59,7 +59,7 @@ __device__ unsigned moved_inside(int place, int count) {
   return static_cast<unsigned>(min(max(place, 0), count - 1));
 }
 
-/// Clamped to the picture.
+/// A column and its neighbours, clamped to the picture.
 struct Columns {
   unsigned here, before, after;
   bool inside;
@@ -76,7 +76,7 @@ class LevelRow {
  public:
   __device__ LevelRow(const Samples& picture, int y, int shift)
       : picture_(picture), shift_(shift), row_(picture.data + picture.pitch * y) {
-    // Otherwise the compiler computes the row again for each sample, with more registers.
+    // Otherwise the compiler computes this address again for each sample, with more registers.
     asm("" : "+l"(row_));
     __builtin_assume(__isGlobal(row_));
   }
@@ -90,7 +90,7 @@ class LevelRow {
 
  private:
   const Samples& picture_;
-  int shift_;  // from samples to levels of 8 bits
+  int shift_;  // from samples to 8-bit levels
   const std::uint8_t* row_;
 };
 
@@ -112,8 +112,8 @@ __device__ Pixel load_pixel(const SharpenArguments& a, const Columns& columns, i
   return {number, number == unknown ? 0 : residual, number == unknown ? 0 : gradient};
 }
 
-/// Returns the blocks per multiprocessor, or 0 for the compiler's choice, with which CUDA toolkits
-/// before 13 would spill 4 bytes on compute capabilities 8.6 and 8.9.
+/// Returns the minimum blocks per multiprocessor; 0 leaves them to the compiler, whose choice would
+/// spill 4 bytes on compute capabilities 8.6 and 8.9 with CUDA toolkits before 13.
 constexpr int blocks_without_spills() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900 && \
     __CUDACC_VER_MAJOR__ < 13

@@ -26,7 +26,7 @@ bool fill_row(const std::uint16_t* row, int width, const Fill& fill) {
   return before != unknown;
 }
 
-/// before and after are not both unknown.
+/// At least one of before and after is known.
 void fill_run(const StageConfig& config, const FillSlopes& stage, int y, int begin, int end,
               std::uint16_t before, std::uint16_t after, std::uint16_t* to) {
   const int top = 16 * (config.disparities - 1);
@@ -50,7 +50,7 @@ void clear_confidence_row(const std::uint16_t* map, int width, std::uint8_t* con
     confidence[x] &= mask_of<std::uint8_t>(map[x] != unknown);
 }
 
-/// Copies the nearest other rows to rows without known pixels.
+/// Fills rows without known pixels with the nearest row above or, if there is none, below.
 void fill_empty_rows(const StageRows& rows, std::uint16_t* map) {
   const int width = rows.config.width, height = rows.config.height;
   const bool* const has_known = rows.has_known.as<bool>();

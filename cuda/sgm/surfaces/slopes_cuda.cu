@@ -56,7 +56,7 @@ class RunRow {
         runs_(reinterpret_cast<std::uint16_t*>(memory + 2 * words_)) {}
 
   static std::size_t bytes(int width) {
-    // A word has at most 16 beginnings of runs.
+    // At most 16 runs begin in a word.
     return 2 * sizeof(std::uint32_t) * static_cast<std::size_t>(divide_up(width, 32)) +
            16 * sizeof(std::uint16_t) *
                static_cast<std::size_t>(std::min(divide_up(width, 32), threads));
@@ -106,7 +106,7 @@ class RunRow {
     }
   }
 
-  /// Call find_ends() or, with kSlopes, measure_slopes() before.
+  /// Call find_ends() or, with kSlopes, measure_slopes() first.
   __device__ std::uint16_t filled(int x) const {
     const Run run = run_at(x);
     if constexpr (kSlopes)

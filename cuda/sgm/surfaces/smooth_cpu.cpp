@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Smooths planes on the CPU, in 16-bit integers that the compiler vectorises.
+// Smooth on the CPU, in 16-bit integers that the compiler vectorises.
 
 #include <algorithm>
 

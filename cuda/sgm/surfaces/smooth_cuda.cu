@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Smooths planes on CUDA. A block loads a tile with a halo into shared memory. A thread processes
-// two neighbouring pixels as pairs of 16-bit floats. Operations are exact except in the divisions.
+// Smooth on CUDA. A block loads a tile with a halo into shared memory. A thread processes two
+// neighbouring pixels as pairs of 16-bit floats. All operations except the divisions are exact.
 
 #include <algorithm>
 
@@ -16,7 +16,7 @@ namespace {
 
 struct SmoothArguments {
   PairSource source;
-  int tiles;      // per row of tiles
+  int tiles;      // across the picture
   int tile_rows;  // at most the tile's height
   const std::uint8_t* confidence;
   NumbersOut out;
@@ -27,18 +27,18 @@ template <int kStep>
 using SmoothingTile = PairTile<64, 64, 2 * kStep>;
 static_assert(SmoothingTile<2>::width == 2 * 32);  // A warp works on a row of the tile.
 
-/// The constants for a confidence. limit and bend have the unit 2^-24, the smallest float, so that
-/// 16-bit integers are floats without conversion.
+/// The constants for a confidence. limit and bends have the unit 2^-24, the smallest 16-bit float,
+/// so that integers are floats without conversion.
 struct alignas(8) Cut {
   std::uint16_t limit;   ///< 2·cut + 1
-  std::uint16_t bias;    ///< a float
-  std::uint32_t factor;  ///< a float, 2^15 / 2cut
+  std::uint16_t bias;    ///< bits of a 16-bit float
+  std::uint32_t factor;  ///< bits of a 16-bit float: 2^15 / 2cut
 };
 
-/// With W = 64 >> …, a pair weighs w = W·room div 2cut, and the rounded quotient must equal w. So
-/// the bias lowers W·room by a quarter less than half of 2cut, and the factor is the float after
-/// the nearest float. The rounding of bias + W·room and of the factor then never changes w, for all
-/// cuts from 8 to 18 and all W and rooms.
+/// A pair has the weight w = W·room div 2cut, with W = 64 >> … as in Smooth. The kernel multiplies
+/// by a float near 1/2cut and rounds. To round down instead, bias lowers W·room by a quarter less
+/// than half of 2cut, and factor is the float after the nearest float. Although bias + W·room and
+/// factor are rounded, w is exact for all cuts from 8 to 18, all W and all rooms.
 __device__ Cut cut_for(int confidence) {
   const int cut = smoothing_cut(confidence);
   const auto bits = [](float number) { return __half_as_ushort(__float2half_rn(number)); };
@@ -58,8 +58,7 @@ class PairSums {
         factor_(floats_of(second.factor << 16 | first.factor)) {}
 
   __device__ void add(const Pair& q, const Pair& r) {
-    // Numbers have 14 bits, so each half of the sum is a bend + 2^15 without a carry. Bends are
-    // clamped to ±limit, which leaves no room.
+    // Numbers have 14 bits, so halves are bends + 2^15 without carry. At ±limit, the room is 0.
     const __half2 limit = floats_of(limit_);
     const __half2 bend = __hsub2_rn(
         floats_of(__viaddmin_s16x2_relu(q.numbers + r.numbers + base_, offset_, 2 * limit_)),
@@ -67,7 +66,7 @@ class PairSums {
     const __half2 room = __hsub2_rn(limit, __habs2(bend));
     const __half2 differences = __hmax2(__habs2(__hsub2_rn(luminances_, floats_of(q.luminances))),
                                         __habs2(__hsub2_rn(luminances_, floats_of(r.luminances))));
-    // 2^9·W, with W = 1/2 instead of 0, which also gives w = 0. Then room·2^9·W has the unit 2^-15.
+    // 2^9·W, where W = 1/2 replaces W = 0: both give w = 0. Then room·2^9·W has the unit 2^-15.
     const __half2 weight =
         floats_of((nearness_of(differences) << 10) + (23u * 0x04000400 - (bits_of_128 << 10)));
     // 16-bit floats from 1024 to 2048 are integers, so the addition rounds the quotient.
@@ -76,7 +75,7 @@ class PairSums {
     s_ = __hfma2(__hsub2_rn(half_t_, before), bend, s_);
   }
 
-  /// 16-bit integers are exact in floats up to 2048. Three pairs add less to S.
+  /// 16-bit floats represent integers up to 2048 exactly. Three pairs add less to S.
   static constexpr int pairs_at_once = 3;
   __device__ void flush() {
     first_s_ += __low2float(s_);
@@ -125,7 +124,7 @@ __device__ constexpr PairOffset pair_offset(int number) {
                     : PairOffset{(number - 2) % 5 - 2, (number - 2) / 5 + 1};
 }
 
-template <int kBytes, int kStep>  // per sample of the picture, between samples of the map
+template <int kBytes, int kStep>  // bytes per picture sample, pixels between map samples
 __global__ void __launch_bounds__(threads, 4)
     smooth_kernel(const __grid_constant__ SmoothArguments a) {
   using Tile = SmoothingTile<kStep>;
@@ -168,7 +167,7 @@ __global__ void __launch_bounds__(threads, 4)
       }
       sums.flush();
     }
-    // Luminances are below 4. Only infinite luminances, of unknown pixels, have both of these bits.
+    // Finite luminances are below 4, so only infinity, for unknown pixels, has both bits.
     const std::uint32_t is_unknown =
         halves_with_sign(pixels->luminances << 1 & pixels->luminances << 2);
     a.out.write_pair(x, y, width, sums.smoothed(pixels->numbers) | is_unknown);
@@ -187,13 +186,13 @@ int tiles_per_row(const StageConfig& config) {
   return divide_up(config.width, SmoothingTile<smoothing_step(0)>::width);
 }
 
-/// Returns the rows per tile that give the fewest and then the shortest turns of blocks.
+/// Returns the rows per tile with the fewest waves of blocks and, for these, the smallest tiles.
 int rows_of_tiles(const StageConfig& config, int pass) {
   const int tiles = tiles_per_row(config),
             blocks =
                 resident_blocks(reinterpret_cast<const void*>(kernel_for(config, pass)), threads);
-  for (int turns = divide_up(tiles, blocks);; ++turns) {
-    const int rows = divide_up(config.height, turns * blocks / tiles);
+  for (int waves = divide_up(tiles, blocks);; ++waves) {
+    const int rows = divide_up(config.height, waves * blocks / tiles);
     if (rows <= SmoothingTile<smoothing_step(0)>::height)
       return round_up(rows, warps);
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Winner takes all, on the CPU: both maps in one pass over the sums. Pixel p of the right picture
-// has the sums (p + d, d), one for each left pixel x = p + d. The sums of each x are compared with
-// the best so far of every p = x − d. These bests are stored from right to left, in the order of
-// the sums of x, so that the loop is vectorised.
+// Winner takes all on the CPU: both maps in one pass over the sums. Pixel p of the right picture
+// has the sums (p + d, d), one for each left pixel x = p + d. So the sums of each x update the best
+// sums of all p = x − d. The best sums are stored from right to left, in the order of the sums of
+// x, so that the compiler vectorises the loop.
 
 #include <algorithm>
 #include <array>
@@ -24,7 +24,7 @@ constexpr auto numbers = [] {
 }();
 
 struct RightBest {
-  /// Also has columns p < 0, which are in the map if the minimum is negative.
+  /// The best sums so far, also of columns p < 0, which are in the map if the minimum is negative.
   RightBest(Scratch& scratch, int columns)
       : sums(scratch.take<std::uint16_t>(columns)),
         disparities(scratch.take<std::uint16_t>(columns)) {}
@@ -33,7 +33,7 @@ struct RightBest {
   std::uint16_t* disparities;
 };
 
-/// Also updates the right map's bests. count is a multiple of 32.
+/// Returns the smallest sum, and updates the best sums of the right map. count is a multiple of 32.
 [[gnu::always_inline]] inline std::uint16_t min_sum(const std::uint16_t* sums, int count,
                                                     std::uint16_t* __restrict right_sums,
                                                     std::uint16_t* __restrict right_disparities) {

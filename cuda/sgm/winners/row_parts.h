@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Shares the rows of a picture among blocks. With one row per block, the last turn often leaves
-// most of the card idle. So the rows of the last turn are divided into parts.
+// Divides the rows of a picture among blocks. With one row per block, the last wave often leaves
+// most of the GPU idle. So the rows of the last wave are divided into parts.
 
 #include <algorithm>
 

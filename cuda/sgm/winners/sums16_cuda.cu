@@ -5,7 +5,7 @@
 // For the right map, the sums go to shared memory, which also keeps the best so far of each pixel.
 //
 // Sums are at most 8·255 (11 bits), so a sum and an index of 5 bits fit 16 bits. The minimum of
-// such numbers is the smallest sum with the lowest index.
+// these numbers is the smallest sum with the lowest index.
 
 #include <bit>
 
@@ -28,7 +28,7 @@ struct SelectArguments {
   std::uint32_t per_pair;
 };
 
-constexpr int many_rows = 2000;  // from here on there are enough rows for small blocks
+constexpr int many_rows = 2000;  // from this height on, small blocks fill the GPU
 constexpr int max_vectors = 4;   // per thread
 constexpr unsigned whole_warp = 0xffffffffu;
 constexpr std::uint32_t nothing = 0xffffffffu;
@@ -45,7 +45,7 @@ struct RowPlan {
   /// so that following a diagonal needs no bounds check.
   static constexpr int before = group / 8;
   static constexpr int maximum = kLanes * max_vectors;
-  /// Spreads the vectors that 8 lanes store at once over the banks of shared memory and, as far as
+  /// Spreads over the banks of shared memory the vectors that 8 lanes store at once and, as far as
   /// possible, equal disparities of different columns.
   static constexpr int pitch = kLanes == 2   ? (maximum + before + 1) / 4 * 4 + 2
                                : kLanes == 4 ? (maximum + before + 3) / 8 * 8 + 4
@@ -105,7 +105,7 @@ __device__ LeftBest best_of(const uint4 (&vectors)[max_vectors], int part) {
   LeftBest best{min_of_lanes<kLanes>((one >> 6 << 10) + 8 * vector + (one & 7)), 0, part, nothing};
 
   best.word = (static_cast<int>(best.key & 1023) - 1) >> 1;
-  // Neighbouring vectors belong to different lanes: at most one is near, perhaps in the padding.
+  // Neighbouring vectors belong to different lanes: a lane has at most one, perhaps the padding.
   const int first = best.word >> 2, last = (best.word + 1) >> 2;
   if ((last - part) % kLanes == 0)
     best.near = last;
@@ -119,7 +119,7 @@ __device__ LeftBest best_of(const uint4 (&vectors)[max_vectors], int part) {
   return best;
 }
 
-/// Returns the smallest sum outside the two words. near is the vector best.near.
+/// Returns the smallest sum outside words best.word and best.word + 1. near is vector best.near.
 template <int kLanes>
 __device__ std::uint32_t min_of_others(const LeftBest& best, const uint4& near) {
   const std::uint32_t words[4] = {near.x, near.y, near.z, near.w};
@@ -138,7 +138,7 @@ __device__ void select_left(const SelectArguments& a, const std::uint32_t* sums,
                             std::uint32_t found, std::int64_t pixel) {
   const int best = static_cast<int>(found & 1023);
   const std::uint32_t minimum = found >> 10 & 2047;
-  // The fourth sum of the two words is 2 away from the best.
+  // The two words also hold a fourth sum, two disparities from the best.
   const int word = (best - 1) >> 1;
   const std::uint32_t first = sums[word], last = sums[word + 1];
   const bool even = best % 2 == 0;
@@ -157,9 +157,10 @@ __device__ void select_left(const SelectArguments& a, const std::uint32_t* sums,
     a.winners.confidence[pixel] = known ? confidence_of(minimum, second) : 0;
 }
 
-/// Updates the bests of the right map, where sum (x, d) belongs to pixel x − d. The same word of an
-/// even column and of the next column belongs to three pixels: the lower halves to p and p + 1, the
-/// upper halves to p − 1 and p. Two columns further, the next word belongs to these pixels.
+/// Updates the best sums of the right map, where sum (x, d) belongs to pixel x − d. The same word
+/// of an even column and of the next column belongs to three pixels: the lower halves to p and
+/// p + 1, the upper halves to p − 1 and p. Two columns further, the next word belongs to these
+/// pixels.
 ///
 /// A task is a group of columns and a word of its first column, which may be in the padding. A
 /// group has a.pairs words with a sum on their diagonal. a.per_pair is 2³² / pairs, rounded up.
@@ -231,7 +232,7 @@ __global__ void __launch_bounds__(Plan::threads)
     select_shared[i] = {no_sums, no_sums, no_sums, no_sums};
   for (int i = thread; i < 2 * Plan::ring; i += Plan::threads)
     bests[i] = nothing;
-  // Distributes the work of a part of the threads over the warps.
+  // Rotates the tasks of a few threads over all warps.
   int turn = thread;
   int x = 0;
   for (; x < a.width; x += Plan::columns) {
@@ -287,7 +288,7 @@ KernelPlan kernel_plan(int disparities) {
 }
 
 KernelPlan kernel_plan_for(int disparities, int rows) {
-  // Small blocks share a multiprocessor better, but too few of them do not fill it.
+  // Small blocks share multiprocessors better, but only many of them fill the GPU.
   const bool many = rows >= many_rows;
   if (disparities <= 64)
     return many ? kernel_plan<RowPlan<2, 128>>(disparities)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Winner takes all from 8-bit sums. A block processes a row or a part of a row. Each group of lanes
-// moves along a segment of it; a lane has 16 of a pixel's disparities. Right pixels at the end of a
-// part need the sums of the next columns, as many as there are disparities.
+// moves along a segment of the part; a lane has 16 of a pixel's disparities. Right pixels at the
+// end of a part need the sums of the next columns, as many as there are disparities.
 //
 // A key is a sum with its disparity in the lowest bits, so the smallest key is the smallest sum
 // with the lowest disparity. The halves of a word hold the keys of d and d + disparities/2.
@@ -78,7 +78,7 @@ struct WinnersPlan {
   }
 };
 
-/// Entry e + 2 marks the words k with |k − e| ≤ 1 by the highest bit of byte k.
+/// Entries of the table of masks. Entry e + 2 sets the highest bit of byte k if |k − e| ≤ 1.
 constexpr int near_entries = 13;
 
 __device__ uint2 near_entry(int number) {
@@ -88,13 +88,13 @@ __device__ uint2 near_entry(int number) {
   return {static_cast<std::uint32_t>(marks), static_cast<std::uint32_t>(marks >> 32)};
 }
 
-/// Replicates the sign of byte kByte of `low` and of `high` in the lower and upper half.
+/// Replicates the sign of byte kByte of `low` in the lower half, and of `high` in the upper half.
 template <int kByte>
 __device__ std::uint32_t signs(std::uint32_t low, std::uint32_t high) {
   constexpr std::uint32_t select =
       (8u + kByte) | (8u + kByte) << 4 | (12u + kByte) << 8 | (12u + kByte) << 12;
 #ifdef __CUDA_ARCH__
-  // __byte_perm() is not documented to replicate signs, prmt is.
+  // prmt is documented to replicate signs, __byte_perm() is not.
   std::uint32_t word;
   asm("prmt.b32 %0, %1, %2, %3;" : "=r"(word) : "r"(low), "r"(high), "n"(select));
   return word;
@@ -156,7 +156,7 @@ class WinnersWalk {
   /// The left map has only left_columns. `at` and `pixel` belong to the part's first pixel.
   __device__ void run(int columns, int left_columns, std::int64_t at, std::int64_t pixel) {
     // Segments are whole rounds, in which all lanes of a warp take part. Beyond the part, lanes
-    // read pixels again and keep no results.
+    // process pixels again and drop the results.
     const int segment = (columns + Plan::segment_unit - 1) / Plan::segment_unit *
                         (Plan::segment_unit / Plan::groups);
     const int first = static_cast<int>(threadIdx.x) / Plan::lanes * segment;
@@ -341,7 +341,7 @@ Select8Cuda::Select8Cuda(LaunchQueue& queue, const StageConfig& config)
   // The attribute belongs to the kernel, which objects for other widths share.
   cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(max_shared_bytes())),
-             "asking for shared memory for the winners of a row");
+             "reserving shared memory for winner-takes-all");
   resident_blocks_ =
       resident_blocks(reinterpret_cast<const void*>(kernel), threads, shared_bytes(config));
 }

@@ -57,7 +57,7 @@ const RegisteredElement row(ElementSpec{
      {"dropped-left", Change::never, "0", nullptr, 0, 18446744073709551615.0},
      {"dropped-right", Change::never, "0", nullptr, 0, 18446744073709551615.0}},
     {{{}, {{"p1", "50"}, {"p2", "50"}}, {"p1", "p2", "50"}},
-     {{}, {{"noise", "-0.5"}}, {"noise is -0.5; make it 0 to 30, or -1 to have it measured"}},
+     {{}, {{"noise", "-0.5"}}, {"noise is -0.5; make it 0 to 30, or -1 to measure it"}},
      {{},
       {{"p1", "230"}},
       {"p1 is 230; make it at least 1 and less than p2, which is 223, or 0 for the default of the "
@@ -96,7 +96,7 @@ const RegisteredElement row(ElementSpec{
       {"confidence-threshold is 256; make it 1 to 255, or 0 to keep all disparities."}},
      {{},
       {{"temporal-alpha", "0.001"}},
-      {"temporal-alpha is 0.001; make it 1/256 to 1, where 1 is no smoothing."}},
+      {"temporal-alpha is 0.001; make it 1/256 to 1, where 1 disables smoothing."}},
      {{}, {{"temporal-delta", "1025"}}, {"temporal-delta is 1025; make it 0 to 1024."}},
      {{},
       {{"temporal-persistence", "256"}},

@@ -280,7 +280,7 @@ TEST_P(DisparityPictures, RefusesLayoutsWithWords) {
                           invalid_argument, "disparities");
   CUDAVISION_EXPECT_ERROR(
       DisparityPicture(device, gray_layout(8, 2, 16), plain(), Kind::depth, Quantity::confidence),
-      invalid_argument, "depth does not follow from confidence");
+      invalid_argument, "confidence has no depth; use Quantity::disparity");
 }
 
 TEST_P(DisparityPictures, RefusesParametersAndKeepsTheLastValidSet) {
@@ -295,14 +295,14 @@ TEST_P(DisparityPictures, RefusesParametersAndKeepsTheLastValidSet) {
     };
   };
   const Refusal refusals[] = {
-      {"another kind", [](Look& look) { look.kind = Kind::color; }},
-      {"another kind", [](Look& look) { look.quantity = Quantity::confidence; }},
+      {"fixed at construction", [](Look& look) { look.kind = Kind::color; }},
+      {"fixed at construction", [](Look& look) { look.quantity = Quantity::confidence; }},
       {"focal_length", [](Look& look) { look.focal_length = -1; }},
       {"focal_length", [](Look& look) { look.focal_length = std::nan(""); }},
       {"baseline", [=](Look& look) { look.baseline = infinity; }},
       {"unit", [](Look& look) { look.unit = 0; }},
-      {"the second number must be the larger one", range(1, 1)},
-      {"the second number must be the larger one", range(std::nan(""), 1)},
+      {"maximum must be larger than minimum", range(1, 1)},
+      {"maximum must be larger than minimum", range(std::nan(""), 1)},
   };
   const Look look = look_of(Quantity::depth, Range::full);
   for (const Refusal& refusal : refusals) {
