@@ -43,8 +43,7 @@ void check(const Mask& mask) {
 MaskDistances::MaskDistances(Device& device, int width, int height) : device_(device) {
   const std::ptrdiff_t pitch = round_up(static_cast<std::size_t>(width), 128);
   memory_ = device.allocate(2 * static_cast<std::size_t>(pitch) * static_cast<std::size_t>(height));
-  rows_ = {memory_.as<std::uint8_t>(), width, height, pitch};
-  result_ = {rows_.row(height), width, height, pitch};
+  result_ = {memory_.as<std::uint8_t>(), width, height, pitch};
 }
 
 void MaskDistances::run(std::span<const Mask> masks, int radius) {
@@ -85,22 +84,22 @@ void MaskDistances::run(std::span<const Mask> masks, int radius) {
   if (at > 0)
     tables_->upload(at);
   dispatch<find_mask_distances_cuda, find_mask_distances_cpu>(
-      device_, MaskWork{reinterpret_cast<const MaskPlane*>(tables_->tables()),
-                        static_cast<int>(masks.size()), radius, rows_, result_});
+      device_,
+      MaskWork{reinterpret_cast<const MaskPlane*>(tables_->tables()),
+               static_cast<int>(masks.size()), radius, result_.row(result_.height), result_});
 }
 
 namespace {
 
 /// Marks the selected pixels of a row by 0, and all others by 255.
-void mark_row(const MaskWork& work, int y) {
-  std::uint8_t* const out = work.rows.row(y);
-  std::memset(out, 255, static_cast<std::size_t>(work.rows.width));
+void mark_row(const MaskWork& work, int y, std::uint8_t* out) {
+  std::memset(out, 255, static_cast<std::size_t>(work.result.width));
   for (int i = 0; i < work.count; ++i) {
     const MaskPlane& mask = work.masks[i];
     if (y < mask.box.y0 || y >= mask.box.y1)
       continue;
     const std::uint8_t* const row = mask_row(mask, y);
-    for (int x = std::max(mask.box.x0, 0); x < std::min(mask.box.x1, work.rows.width); ++x)
+    for (int x = std::max(mask.box.x0, 0); x < std::min(mask.box.x1, work.result.width); ++x)
       if (selects(mask, row, x))
         out[x] = 0;
   }
@@ -136,21 +135,22 @@ int lower(const std::uint8_t* row, int step, std::uint8_t* distances, int width)
 }  // namespace
 
 void find_mask_distances_cpu(Device&, const MaskWork& work) {
-  const int width = work.rows.width, height = work.rows.height;
+  const int width = work.result.width, height = work.result.height;
+  const View<std::uint8_t> rows{work.scratch, width, height, work.result.pitch};
   for_rows(height, [&](int y) {
-    mark_row(work, y);
-    spread_row(work.rows.row(y), width, work.radius);
+    mark_row(work, y, rows.row(y));
+    spread_row(rows.row(y), width, work.radius);
   });
   for_rows(height, [&](int y) {
     std::uint8_t* const distances = work.result.row(y);
-    std::memcpy(distances, work.rows.row(y), static_cast<std::size_t>(width));
+    std::memcpy(distances, rows.row(y), static_cast<std::size_t>(width));
     int largest = 255;
     for (int step = 1; step <= work.radius && step < largest; ++step) {
       largest = 255;
       if (y >= step)
-        largest = lower(work.rows.row(y - step), step, distances, width);
+        largest = lower(rows.row(y - step), step, distances, width);
       if (y + step < height)
-        largest = lower(work.rows.row(y + step), step, distances, width);
+        largest = lower(rows.row(y + step), step, distances, width);
     }
   });
 }

@@ -48,8 +48,8 @@ struct MaskWork {
   const MaskPlane* masks;
   int count;
   int radius;
-  View<std::uint8_t> rows;    ///< scratch: the distances within each row
-  View<std::uint8_t> result;  ///< rows begin at multiples of 4 bytes and are padded to that
+  std::uint8_t* scratch;      ///< as many bytes as the result
+  View<std::uint8_t> result;  ///< rows begin at multiples of 32 bytes and are padded to that
 };
 
 /// Finds the distances of frames of one size.
@@ -68,7 +68,7 @@ class MaskDistances {
  private:
   Device& device_;
   Buffer memory_;
-  View<std::uint8_t> rows_, result_;
+  View<std::uint8_t> result_;
   std::optional<TableUploader> tables_;
   std::size_t table_words_ = 0;
 };

@@ -183,12 +183,8 @@ class MaskRun {
                                                      static_cast<std::size_t>(test.height))),
         mask_(device, {{samples_.data(), test.masks[0].pitch, ids_.data(), test.masks[0].width,
                         test.masks[0].height, 1, test.masks[0].box}}) {
-    const View<std::uint8_t> rows{distances_.data(), test.width, test.height, test.width};
-    work_ = {mask_.data(),
-             1,
-             test.radius,
-             rows,
-             {rows.row(test.height), test.width, test.height, test.width}};
+    const View<std::uint8_t> result{distances_.data(), test.width, test.height, test.width};
+    work_ = {mask_.data(), 1, test.radius, result.row(test.height), result};
   }
 
   void run() const {

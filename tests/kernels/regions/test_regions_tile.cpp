@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "cuda/regions/backend.h"
-#include "cuda/regions/maskbits.h"
 #include "cuda/regions/numberedcells.h"
 #include "cuda/regions/tile.h"
 #include "cuda/regions/tileselection.h"
@@ -180,36 +179,6 @@ TEST_P(RegionsTile, BlocksForAnyShapeMakeTheDefinedFrame) {
     for_each_case(make, [](const RegionBlendCase& test) {
       expect_defined_frame(test, run_blocks<1, true>, run_blocks<2, true>);
     });
-}
-
-/// The threads of the kernels that find the distances from masks, on the host.
-TEST(MaskThreads, FindTheDefinedDistances) {
-  for (int number = 0; number < 60; ++number) {
-    const MasksCase test = make_masks_case(settings().seed, number, 1 << 16);
-    SCOPED_TRACE(describe(test));
-    const int words = (test.width + 31) / 32, pitch = (test.width + 127) / 128 * 128;
-    std::vector<std::uint32_t> memory(static_cast<std::size_t>(pitch / 4 * test.height));
-    const View<std::uint8_t> rows{reinterpret_cast<std::uint8_t*>(memory.data()), test.width,
-                                  test.height, pitch};
-    MasksCase within_rows = test;
-    within_rows.radius = 0;
-    const std::vector<std::uint8_t> selected = defined_distances(within_rows);
-    for (int y = 0; y < test.height; ++y) {
-      std::vector<std::uint32_t> bits(static_cast<std::size_t>(words));
-      for (int x = 0; x < test.width; ++x)
-        if (selected[static_cast<std::size_t>(y * test.width + x)] == 0)
-          bits[static_cast<std::size_t>(x / 32)] |= 1u << (x % 32);
-      for (int x = 0; x < test.width; x += 4)
-        *reinterpret_cast<std::uint32_t*>(rows.row(y) + x) =
-            row_distances(bits.data(), words, x, test.radius);
-    }
-    const std::vector<std::uint8_t> expected = defined_distances(test);
-    for (int y = 0; y < test.height; ++y)
-      for (int x = 0; x < test.width; ++x)
-        ASSERT_EQ(column_distances(rows, x / 4 * 4, y, test.radius) >> (x % 4 * 8) & 255,
-                  expected[static_cast<std::size_t>(y * test.width + x)])
-            << x << ", " << y;
-  }
 }
 
 TEST_P(RegionsTile, BlocksThatSelectWholePixelsMakeTheDefinedFrame) {
