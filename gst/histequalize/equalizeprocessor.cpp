@@ -91,7 +91,7 @@ void EqualizeProcessor::update_average(const FrameTimes& times) {
   average_.reset();
   if (settings_.smoothing_time == 0)
     return restart();
-  // An average must not continue after a change of the method and back.
+  // If the method changes and later changes back, the old average must not continue.
   if (is_clahe())
     restart_average(equalize_);
   else
@@ -129,7 +129,7 @@ const histogramaverage::Status* EqualizeProcessor::run(const ConstFrame& in, con
   return out ? status() : nullptr;
 }
 
-// CLAHE, which has the histograms of tiles only, does not write bins.
+// CLAHE does not write `bins`, because it counts per tile only.
 void EqualizeProcessor::equalize(const ConstFrame& in, const Frame& out, View<std::uint32_t> bins) {
   if (is_clahe())
     clahe_->run(in, out, average_);
