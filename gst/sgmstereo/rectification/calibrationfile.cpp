@@ -113,7 +113,7 @@ std::string reason_of(const cv::Exception& e, int added_lines) {
 }
 
 [[noreturn]] void refuse_text(const std::string& name, const std::string& reason) {
-  refuse_calibration(name, "this is no YAML, XML or JSON that OpenCV can read (" + reason +
+  refuse_calibration(name, "this is not YAML, XML or JSON that OpenCV can read (" + reason +
                                "): write it with cv::FileStorage or pipelines/calibrate.py.");
 }
 
@@ -183,7 +183,7 @@ std::string calibration_file_text(const std::string& name) {
   // OpenCV 4.6 reads past the end of texts that contain bytes of value 0.
   if (text.find('\0') != std::string::npos)
     refuse_file(GST_RESOURCE_ERROR_READ, name,
-                "this is no text, because it has bytes of value 0: ");
+                "this is not a text file, because it has bytes of value 0: ");
   if (const std::size_t nesting = nesting_of(text); nesting > max_nesting)
     refuse_file(GST_RESOURCE_ERROR_READ, name,
                 "the brackets, elements or indented lines in this are nested up to " +

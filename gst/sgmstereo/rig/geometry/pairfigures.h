@@ -19,10 +19,10 @@ struct PairFigures {
   static constexpr int enough_blocks = 24, enough_matches = 10;
   /// Below this share of matches, the pictures do not fit each other.
   static constexpr double poorly_matched = 0.24;
-  /// Of vertical_spread in rectified pictures.
+  /// Limit of vertical_spread in rectified pictures.
   static constexpr double max_spread = 1;
 
-  Exposure left, right;  ///< of the pictures, estimated from a grid of places
+  Exposure left, right;  ///< estimated from a grid of places
 
   // These describe the map.
   double known = 0;       ///< share of the pixels whose disparity is known
@@ -40,7 +40,7 @@ struct PairFigures {
   double vertical_offset = 0;
   double vertical_spread = 0;  ///< difference of its upper and lower quartiles
 
-  /// Row by row. Excludes the first and the last row searched, beyond which matches may be better.
+  /// Row by row. Excludes the first and last row searched, because rows beyond may match better.
   std::vector<MatchedBlock> matches;
 
   /// Share of the blocks that match if pictures are exchanged; 0 if at least half match as given.
