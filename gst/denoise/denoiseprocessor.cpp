@@ -91,7 +91,7 @@ bool DenoiseProcessor::begin_frame(const FrameInfo& info) {
   if (delay_)
     delay_->search();
   const bool changes = regions_.select(info) && !denoise_.identity();
-  // If the frame changes, run() does this. Upstream must get its buffer back before the push.
+  // Releases upstream's buffer before the push. If the frame changes, run() does it.
   if (delay_ && !changes)
     delay_->finish_upload();
   return changes;

@@ -47,7 +47,7 @@ class FrameDelay {
   FrameSlotPool uploads_;      ///< has one slot
   PendingGpuWork upload_;      ///< upload of the last stored frame; may still run
   std::deque<Frame> waiting_;  ///< oldest first
-  guint64 arrived_ = 0;        ///< number of stored frames, which numbers the next frame
+  guint64 arrived_ = 0;        ///< number of stored frames; also the next frame's number
   guint64 number_ = 0;         ///< number of the last taken frame
   ConstFrame stored_;          ///< pixels of the last taken frame
 };

@@ -20,9 +20,8 @@ namespace cudavision {
 /// know where scenes begin. A separate `upload_queue` copies and compares frames without waiting
 /// for searches. Until the result is known, a frame is assumed to continue the scene. The device
 /// therefore hardly waits for the host: with three frames of 1920×1080, an H200 is idle for 2 of
-/// 1431 µs per frame, instead of 80 of 1523 µs.
-///
-/// All functions except clear(), and the destructor, need the session's context.
+/// 1431 µs per frame, instead of 80 of 1523 µs. All functions except clear(), and the destructor,
+/// need the session's context.
 class FrameWindow {
  public:
   /// `frames` is odd. Searches run on `device`. Allocates nothing before the first frame.

@@ -13,7 +13,8 @@
  * output. #GstCudaDenoise:regions and #GstCudaDenoise:use-roi-meta limit the effect to parts of the
  * frame.
  *
- * All properties except the device's may change at any time, also through a #GstControlSource.
+ * All properties except `backend`, `cuda-device-id` and `frames-in-flight` may change at any time,
+ * also through a #GstControlSource.
  *
  * ## Example launch lines
  * |[

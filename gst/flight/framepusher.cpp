@@ -121,7 +121,7 @@ std::size_t FramePusher::set_limit(std::size_t limit) {
   return limit;
 }
 
-// mutex_ is locked.
+// Requires that mutex_ is locked.
 bool FramePusher::in_own_thread() const {
   return thread_ && thread_->id == g_thread_self();
 }

@@ -23,7 +23,6 @@ namespace cudavision {
 /// element, so the thread shares the ownership of the pusher.
 class FramePusher : public std::enable_shared_from_this<FramePusher> {
  public:
-  /// A frame in flight.
   struct Frame {
     OwnedBuffer buffer;
     PendingGpuWork work;

@@ -13,8 +13,8 @@
  *   tables; equal to OpenCV's CLAHE
  *
  * A change of #GstCudaHistEqualize:tiles-x or #GstCudaHistEqualize:tiles-y takes effect at the
- * next start or with the next caps. All other properties except the device's may change at any
- * time, also through a #GstControlSource.
+ * next start or with the next caps. All other properties except `backend`, `cuda-device-id` and
+ * `frames-in-flight` may change at any time, also through a #GstControlSource.
  *
  * ## Example launch lines
  * |[

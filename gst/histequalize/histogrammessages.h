@@ -14,7 +14,7 @@ namespace cudavision {
 
 struct LuminanceNoise {
   const noise::State* states = nullptr;  ///< per channel, in device memory; nullptr if unknown
-  std::array<bool, FrameLayout::max_channels> counted{};  ///< per channel: is part of luminance
+  std::array<bool, FrameLayout::max_channels> counted{};  ///< true for channels of the luminance
 };
 
 /// Posts luminance histograms. gstcudahistequalize.cpp documents the message.

@@ -39,7 +39,7 @@ using PerSourcePad = std::array<T, source_pad_count>;
 
 /// File names, or empty. The strings are interned, so that copies need no allocation.
 struct CalibrationFiles {
-  const char* stereo = "";  ///< by OpenCV; several names are separated by commas
+  const char* stereo = "";  ///< calibration by OpenCV; commas separate several names
   const char* left = "";    ///< ROS's camera_info of the left camera
   const char* right = "";   ///< ROS's camera_info of the right camera
 
@@ -68,7 +68,7 @@ struct StereoSettings : sgm::Parameters, DeviceSettings {
   double calibrated_focal_length = 0;
   double calibrated_baseline = 0;
   double assumed_focal_length = 0;  ///< of unrectified frames, for calibration=auto
-  const char* known_distance = "";  ///< interned; see KnownDistance
+  const char* known_distance = "";  ///< interned; see known_distance_error()
   double depth_unit = sgm::PictureParameters().unit;
   Colormap colormap = Colormap::turbo;
   const char* colormap_range = "";  ///< interned

@@ -76,7 +76,7 @@ struct StreamRun {
   guint32 segment_seqnum = GST_SEQNUM_INVALID;  ///< seqnum of the last SEGMENT on sink_left
   bool eos_sent = false;  ///< downstream has EOS, although GstAggregator still waits for a pad
   guint32 eos_seqnum = GST_SEQNUM_INVALID;  ///< seqnum of the last EOS on a sink pad
-  bool renegotiate = false;  ///< when eos_sent becomes false; earlier, caps would be lost
+  bool renegotiate = false;  ///< due when eos_sent is false; earlier, caps would be lost
   SizeMismatch mismatch;
   PairingTimeout pairing_timeout;
   InspectionInterval inspections;
@@ -84,7 +84,7 @@ struct StreamRun {
   std::unique_ptr<CameraRig> rig;
   RectifiedOptics optics;                  ///< optics of the matched pictures
   bool warned_of_unknown_lengths = false;  ///< with calibration=auto
-  bool warned_of_detections = false;       ///< of a frame with too many detections
+  bool warned_of_detections = false;       ///< that a frame has too many detections
 };
 
 /// The part of a cudasgmstereo element for the aggregating thread. Functions of other threads have

@@ -12,8 +12,8 @@ constexpr char remedy[] =
     "link the other camera to it. If each frame holds both pictures, link it to sink_left and set "
     "frame-packing=side-by-side or frame-packing=top-bottom.";
 
-/// Returns the element of an active, unlinked pad, or nullptr. With `ended`, the other sink pad
-/// must have EOS queued after waiting frames; without it, it must not.
+/// Returns the element of an active, unlinked pad, or nullptr. If `ended` is true, EOS must be
+/// queued on the other sink pad after waiting frames; if it is false, it must not.
 ObjectPtr<GstElement> element_lacking(GstPad* pad, bool ended) {
   // The element is nullptr during its disposal.
   ObjectPtr<GstElement> element(gst_pad_get_parent_element(pad));

@@ -72,7 +72,7 @@ std::vector<double> distortion_in(const CalibrationEntry& entry, CameraModel mod
                                                 "fisheye, write distortion_model: fisheye."));
 }
 
-/// In the unit of the file. Two calibrations of the same camera differ by rounding errors only.
+/// In the file's unit. Smaller distances are rounding errors, from two calibrations of one camera.
 constexpr double min_distance = 1e-6;
 
 /// (x, y) is the right camera's position in the left camera's coordinates.

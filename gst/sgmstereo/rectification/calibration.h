@@ -42,7 +42,7 @@ struct StereoCalibration {
   CameraModel model = CameraModel::pinhole;
   CameraCalibration left, right;  ///< both or neither have a rectification
   CameraPose pose;
-  int width = 0, height = 0;      ///< of the calibration's pictures; 0: unknown
+  int width = 0, height = 0;      ///< size of the calibration's pictures; 0: unknown
   double reprojection_error = 0;  ///< root mean square, in pixels; 0: unknown
   std::string files;              ///< names for messages
 };

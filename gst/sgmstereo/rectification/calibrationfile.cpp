@@ -39,7 +39,7 @@ constexpr char name_a_calibration[] =
 }
 
 /// Returns an upper bound of the levels in OpenCV's parser after a line of YAML, without brackets.
-/// Indented lines nest, and so does "- - key: key:".
+/// Indented lines nest, as does "- - key: key:".
 std::size_t block_nesting(std::string_view line) {
   const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
   std::size_t levels = indent + 1;

@@ -34,8 +34,8 @@ cv::Mat distortion_of(const CameraCalibration& camera) {
   return camera.distortion.empty() ? cv::Mat() : cv::Mat(camera.distortion, true);
 }
 
-/// Scales a matrix of the camera to another picture size. The edges of the picture, half a pixel
-/// outside the outermost pixel centres, stay edges. `columns` is the matrix's number of columns.
+/// Scales a matrix of `columns` columns to another picture size. The edges of the picture, half a
+/// pixel outside the outermost pixel centres, stay edges.
 template <class Matrix>
 void scale_pixels(Matrix& matrix, int columns, double x, double y) {
   for (int column = 0; column < columns; ++column) {

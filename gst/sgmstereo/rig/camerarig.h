@@ -14,7 +14,7 @@ namespace cudavision {
 
 struct RigWarning {
   std::string text;        ///< empty: no warning
-  bool concerns_settings;  ///< if false, the pictures
+  bool concerns_settings;  ///< false: concerns the pictures
   bool certain;            ///< if false, the next inspection must confirm it
 };
 
@@ -39,7 +39,7 @@ enum RigWarningId {
 using RigWarnings = std::array<RigWarning, warning_count>;
 
 struct DepthFit {
-  double saturated;  ///< share of the known pixels
+  double saturated;  ///< share of the known pixels that exceed 16 bits
   double farthest;   ///< mm: 99th percentile of the depth of the known pixels
 };
 
@@ -47,7 +47,7 @@ struct RigReport {
   rig::PairFigures figures;
   MountReport mounts;
   std::optional<DepthFit> depth;     ///< if a source pad carries depth
-  std::vector<RigWarning> warnings;  ///< not returned before since the start
+  std::vector<RigWarning> warnings;  ///< only warnings that were not returned before
   std::string correction;            ///< describes a correction that begins, or empty
 };
 

@@ -11,13 +11,13 @@
 namespace cudavision {
 namespace {
 
-/// In pixels. The row of a block has an error of 0.2, or 2 if rows are far apart.
+/// Limits of the row noise, in pixels. The row of a block has an error of 0.2, or of 2 if rows are
+/// far apart.
 constexpr double min_noise = 0.05, max_noise = 4;
 /// The share of points that must fit; at least 0.66 on unrectified chessboards.
 constexpr double enough_fitting = 0.5;
-/// A calibration is applied if rows are more than `tolerated` pixels apart, and if this is more
-/// than `certainty` standard errors, or if the standard error is below `much_surer` of the current
-/// one.
+/// A calibration is applied if rows are apart by more than `tolerated` pixels, and either by more
+/// than `certainty` standard errors or with a standard error below `much_surer` times the current.
 constexpr double tolerated = 0.1, certainty = 3, much_surer = 0.9;
 /// Otherwise, no calibration is needed if the standard error in pixels is below this.
 constexpr double known_rows = 0.3;

@@ -64,7 +64,7 @@ class StereoMounts {
   DistanceMeasurement distance_;
   std::optional<DistanceEstimate> measured_;  ///< its yaw is corrected at the next inspection
   rig::RigRotation corrected_, next_;
-  unsigned corrections_ = 0;  ///< including a pending correction
+  unsigned corrections_ = 0;  ///< number so far, including a pending correction
   DelayedResult<RectifyingMap> map_;
 };
 

@@ -19,10 +19,10 @@ namespace cudavision::rig {
 struct CameraPair {
   double pitch = 0, yaw = 0, roll = 0;  ///< of the right camera in radians; see RigRotation
   double zoom = 1;
-  double k1 = 0, k2 = 0;  ///< of both lenses
+  double k1 = 0, k2 = 0;  ///< distortion of both lenses
   /// The position of the right camera is (1, below, before) in the left camera's coordinates.
   double below = 0, before = 0;
-  double left_row = 0, right_row = 0;  ///< of the principal points
+  double left_row = 0, right_row = 0;  ///< rows of the principal points
 
   friend bool operator==(const CameraPair&, const CameraPair&) = default;
 

@@ -24,8 +24,8 @@ struct MatchedPoint {
 /// is counter-clockwise, seen from behind.
 struct RigRotation {
   double pitch = 0, yaw = 0, roll = 0;  ///< radians
-  double zoom = 1;                      ///< its focal length relative to the left camera's
-  double focal = 1;                     ///< for both cameras; 1 if they are calibrated
+  double zoom = 1;                      ///< focal length relative to the left camera's
+  double focal = 1;                     ///< factor for both cameras; 1 if they are calibrated
 
   friend bool operator==(const RigRotation&, const RigRotation&) = default;
 };

@@ -26,19 +26,19 @@ struct PairFigures {
 
   // These describe the map.
   double known = 0;       ///< share of the pixels whose disparity is known
-  double at_end = 0;      ///< share of known pixels at the largest disparity searched, to a pixel
+  double at_end = 0;      ///< share of known pixels within 1 of the largest disparity searched
   Repetition repetition;  ///< of the known pixels
 
   // These describe blocks of the left picture with texture in both directions.
   int places = 0;        ///< places examined for blocks; few if the picture is small
   int blocks = 0;        ///< blocks compared; few if the picture is small or has no texture
-  double agreement = 0;  ///< share whose best match in the right picture also matches back
-  double matched = 0;    ///< share that agree and match far better than elsewhere
+  double agreement = 0;  ///< share whose best match matches back in the left picture
+  double matched = 0;    ///< share that match back, and match far better than elsewhere
 
   // These describe the matched blocks.
   /// Median of (row in the right picture − row in the left), in pixels.
   double vertical_offset = 0;
-  double vertical_spread = 0;  ///< difference of its upper and lower quartiles
+  double vertical_spread = 0;  ///< interquartile range of this difference
 
   /// Row by row. Excludes the first and last row searched, because rows beyond may match better.
   std::vector<MatchedBlock> matches;
@@ -49,8 +49,8 @@ struct PairFigures {
   // These describe blocks that match in a larger range of disparities.
   double above_range = 0;     ///< share with disparities above the searched range
   double below_range = 0;     ///< share with disparities below it
-  int min_disparity = 0;      ///< 2nd percentile
-  int largest_disparity = 0;  ///< 98th percentile
+  int min_disparity = 0;      ///< 2nd percentile of the disparities
+  int largest_disparity = 0;  ///< 98th percentile of the disparities
 
   // False if too few blocks match. The thresholds separate good pairs from swapped, moved and
   // rotated pairs: see tests/rig/test_pairinspector.cpp.

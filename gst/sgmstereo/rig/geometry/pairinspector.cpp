@@ -33,7 +33,7 @@ using Byte = std::uint8_t;
 
 struct Scratch {
   PatchReader reader;
-  std::vector<std::uint16_t> sums;  ///< of absolute differences
+  std::vector<std::uint16_t> sums;  ///< sums of absolute differences; see Sums
 };
 
 /// Writes the sums of absolute differences between a dense block and the blocks at from, from + 1…
@@ -64,7 +64,7 @@ std::uint16_t min_of(const std::uint16_t* numbers, int count) {
 struct Best {
   int dx = 0, dy = 0;
   double offset = 0;  ///< dy with subpixel precision
-  double ratio = 1;   ///< its sum divided by the smallest sum of another match
+  double ratio = 1;   ///< smallest sum, divided by the smallest sum elsewhere
   bool exists = false;
   bool between_rows = false;  ///< neither in the first nor in the last row searched
 };
@@ -80,7 +80,7 @@ class Sums {
     return memory_.data() + static_cast<std::ptrdiff_t>(j) * columns_;
   }
 
-  /// `dx` and `dy` belong to the first column and row.
+  /// `dx` and `dy` are the offsets of the first column and row.
   Best best(int dx, int dy) const {
     int y = 0;
     for (int j = 1; j < rows_; ++j)
@@ -133,7 +133,7 @@ Number quantile(const std::vector<Number>& sorted, double part) {
   return sorted[std::min(place, sorted.size() - 1)];
 }
 
-/// Returns the smallest eigenvalue of the structure tensor per pixel.
+/// Returns the smallest eigenvalue of a block's structure tensor, per pixel.
 double texture(const SamplePlane& picture, int left, int top) {
   constexpr int wide = block_width + 2, high = block_height + 2;
   Byte levels[high][wide];
@@ -187,7 +187,7 @@ void measure_map(View<const std::uint8_t> map, const sgm::Parameters& parameters
 
 struct PairInspector::Match {
   Best best;
-  bool agrees = false;  ///< with the search in the other direction
+  bool agrees = false;  ///< the search in the other direction returns to the block
 
   bool is_clear() const { return agrees && best.ratio < far_better; }
 };

@@ -34,7 +34,7 @@ class PairInspector {
     int x, y;
   };
   struct Match;
-  /// Differences of columns and rows, both ends included.
+  /// Offsets of columns and rows to search, both ends included.
   struct Window {
     int first_x, last_x, first_y, last_y;
   };

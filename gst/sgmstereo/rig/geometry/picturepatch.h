@@ -23,7 +23,7 @@ inline std::optional<int> counts_at(View<const std::uint8_t> map, int x, int y,
 /// Reads `count` 8-bit levels of row y from column `first` on. Replicates the picture's edges.
 void read_levels(const SamplePlane& picture, int y, int first, int count, std::uint8_t* out);
 
-/// A picture in host memory, and its gain_for() the other picture's exposure.
+/// A picture in host memory, and its gain relative to the other picture; see gain_for().
 struct NormalizedPicture {
   const SamplePlane& picture;
   int gain;

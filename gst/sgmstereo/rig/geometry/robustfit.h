@@ -59,7 +59,7 @@ class Residuals {
   static constexpr double probe = 1e-6;
 
   Model here_;
-  std::vector<Model> beside_;  ///< on both sides of each unknown
+  std::vector<Model> beside_;  ///< each unknown moved to both sides
 };
 
 namespace robust {
@@ -175,7 +175,7 @@ RobustFit<count> fit_robustly(const std::vector<Point>& points,
 /// The distance between the rows of both pictures.
 struct RowsApart {
   double rows = 0;   ///< root mean square over positions, in focal lengths
-  double error = 0;  ///< its standard error
+  double error = 0;  ///< standard error of rows
 };
 
 template <class Model, std::size_t count, class Point>
