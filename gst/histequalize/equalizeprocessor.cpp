@@ -32,9 +32,8 @@ std::string EqualizeProcessor::error(const Settings& settings, const FrameFormat
   if (settings.channels != EqualizeChannels::rgb || in.layout.find(Role::red) >= 0)
     return {};
   return std::string("channels=rgb needs RGB frames") +
-         (GST_VIDEO_INFO_IS_RGB(&in.info) ? " of 8 bits" : "") + ", but these are " +
-         in.description() +
-         ": set channels=luma, or put videoconvert before the element, which then outputs RGB.";
+         (GST_VIDEO_INFO_IS_RGB(&in.info) ? " of 8 bits" : "") + ", but the input is " +
+         in.description() + ": set channels=luma, or put videoconvert before the element.";
 }
 
 EqualizeProcessor::EqualizeProcessor(GstCudaVisionFilter* self, Device& device,

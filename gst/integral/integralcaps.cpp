@@ -242,7 +242,7 @@ FrameFormat integral_output_format(const FrameFormat& in, const GstCaps* caps,
     if (out.size != element * width * height || out.layout.planes[0].rows != height)
       refuse_stream(
           "A table of " + size_text(in.layout.width, in.layout.height) +
-          " pixels cannot go into a tensor of " + out.description() +
+          " pixels does not fit into a tensor of " + out.description() +
           ": correct dimensions and types in the caps after the element, or leave them out.");
     return out;
   }

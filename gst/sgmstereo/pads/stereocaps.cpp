@@ -209,12 +209,12 @@ std::string pair_error(const FrameFormat& left, const FrameFormat& right) {
            "the two pictures of a pair must have the same size: put \"videoscale ! "
            "video/x-raw,width=" +
            std::to_string(l.width) + ",height=" + std::to_string(l.height) +
-           "\" before sink_right, or the like before sink_left.";
+           "\" before sink_right, or convert the left frames.";
   return frames +
          "the two pictures of a pair must have the same bit depth: put \"videoconvert ! "
          "video/x-raw,format=" +
          format_text(GST_VIDEO_INFO_FORMAT(&left.info)) +
-         "\" before sink_right, or the like before sink_left.";
+         "\" before sink_right, or convert the left frames.";
 }
 
 }  // namespace cudavision

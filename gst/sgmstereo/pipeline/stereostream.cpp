@@ -39,7 +39,7 @@ void warn_of_calibration(gpointer self, const std::optional<StereoCalibration>& 
   post_warning(GST_ELEMENT_CAST(self), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
                calibration->files + ": the reprojection error of this calibration is " +
                    number_text(calibration->reprojection_error, 2) +
-                   " pixels, and above 1, depth is wrong: calibrate again with a flat, motionless "
+                   " pixels, but depth is wrong above 1: calibrate again with a flat, motionless "
                    "board, for example with pipelines/calibrate.py of the package "
                    "gst-cudavision-tools.");
 }

@@ -297,7 +297,7 @@ void require_one_form(const CalibrationFiles& files) {
   };
   if (*files.stereo && (*files.left || *files.right))
     refuse(
-        "calibration holds both cameras, and calibration-left and calibration-right one each: set "
+        "calibration is for both cameras, calibration-left and calibration-right for one each: set "
         "either calibration or the other two.");
   if (!*files.stereo && !(*files.left && *files.right))
     refuse(*files.left ? "calibration-left needs the file of the right camera as well: set "

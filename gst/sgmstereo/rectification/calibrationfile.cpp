@@ -186,9 +186,9 @@ std::string calibration_file_text(const std::string& name) {
                 "this is not a text file, because it has bytes of value 0: ");
   if (const std::size_t nesting = nesting_of(text); nesting > max_nesting)
     refuse_file(GST_RESOURCE_ERROR_READ, name,
-                "the brackets, elements or indented lines in this are nested up to " +
-                    std::to_string(nesting) + " levels deep, and at most " +
-                    std::to_string(max_nesting) + " are read: ");
+                "the brackets, elements or indented lines are nested up to " +
+                    std::to_string(nesting) + " levels deep, but at most " +
+                    std::to_string(max_nesting) + " levels are supported: ");
   return text;
 }
 

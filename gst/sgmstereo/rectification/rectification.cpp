@@ -68,12 +68,12 @@ StereoCalibration scaled(StereoCalibration calibration, int width, int height) {
   const double y = static_cast<double>(height) / calibration.height;
   if (std::abs(height - calibration.height * x) >= 1 &&
       std::abs(width - calibration.width * y) >= 1)
-    refuse(calibration,
-           "this calibration is for pictures of " +
-               size_text(calibration.width, calibration.height) + ", but the frames are " +
-               size_text(width, height) +
-               ", which is another aspect ratio: let the cameras send frames of the first size, or "
-               "calibrate them again with the second.");
+    refuse(
+        calibration,
+        "this calibration is for pictures of " + size_text(calibration.width, calibration.height) +
+            ", but the frames are " + size_text(width, height) +
+            ", which is another aspect ratio: let the cameras send frames of the calibrated size, "
+            "or calibrate them again with frames of the current size.");
   for (CameraCalibration* camera : {&calibration.left, &calibration.right}) {
     scale_pixels(camera->matrix, 3, x, y);
     if (camera->rectification)

@@ -98,8 +98,7 @@ std::string drift_text(const MountReport& mounts) {
   return "The rows of the pictures are " + number_text(estimate.rows_off, 2) + " ± " +
          number_text(estimate.rows_error, 2) +
          " pixels apart, because the right camera has turned " + turn_text(estimate) +
-         ", which costs disparities: set calibration-drift=correct, or calibrate the cameras "
-         "again.";
+         ", so fewer disparities are found: set calibration-drift=correct, or calibrate again.";
 }
 
 std::string range_text(const rig::PairFigures& figures, const StereoSettings& settings) {
