@@ -68,7 +68,7 @@ class StereoProcessor {
   struct Output {
     Output(StereoOutput output, const FrameFormat& frames) : kind(output), format(frames) {}
 
-    /// Returns true if the matching writes the output.
+    /// Returns true if the matching itself writes the output.
     bool is_direct() const noexcept { return !picture && !rectified && !points; }
 
     StereoOutput kind;

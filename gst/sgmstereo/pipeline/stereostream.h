@@ -167,7 +167,7 @@ std::optional<Rectification> stereo_rectification(StereoStream& stream);
 GstFlowReturn stereo_apply_calibration(StereoStream& stream);
 /// Applies a new map of the right camera. No pair may be in flight.
 void stereo_apply_correction(StereoStream& stream);
-/// Warns once that lengths are not metric with calibration=auto. lengths: any output has lengths.
+/// Warns once that lengths are not metric with calibration=auto, if `lengths` are output.
 void stereo_warn_of_unknown_lengths(StereoStream& stream, const StereoSettings& settings,
                                     bool lengths);
 

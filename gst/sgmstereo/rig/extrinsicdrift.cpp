@@ -18,7 +18,7 @@ constexpr double min_noise = 0.05, max_noise = 1;
 constexpr double enough_fitting = 0.6;
 /// A yaw is significant if it moves rows by this many pixels and standard errors.
 constexpr double enough_yaw = 0.15, enough_certainty = 5;
-/// A fit explains the last pair if at least this share of the points is this near, in pixels.
+/// A fit explains a pair if it predicts this share of the points to within `near_fit` pixels.
 constexpr double explained = 0.5, near_fit = 1;
 
 }  // namespace

@@ -26,7 +26,7 @@ struct PairFigures {
 
   // These describe the map.
   double known = 0;       ///< share of the pixels whose disparity is known
-  double at_end = 0;      ///< share of known pixels within 1 of the largest disparity searched
+  double at_end = 0;      ///< share of known pixels within a pixel of the largest disparity
   Repetition repetition;  ///< of the known pixels
 
   // These describe blocks of the left picture with texture in both directions.
