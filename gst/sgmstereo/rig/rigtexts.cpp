@@ -334,7 +334,7 @@ RigWarnings warnings_of(const InspectedPair& pair, const RigReport& report,
     of_pictures(warning_unmatched, unmatched_text(figures, settings));
     of_pictures(warning_untextured, untextured_text(figures));
   }
-  // Repetition and depth need true matches.
+  // Repetition and depth are only meaningful if most matches are correct.
   const bool is_matched = !is_exchanged(figures) && !figures.is_unrectified();
   if (is_matched)
     of_pictures(warning_repetition, repetition_text(figures.repetition));
