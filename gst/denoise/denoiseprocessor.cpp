@@ -17,7 +17,7 @@ nlmeans::Parameters parameters_of(const DenoiseProcessor::Settings& settings, in
   return parameters;
 }
 
-// The property's range includes values between -1 and 0, which are errors.
+// The property's range includes invalid values between -1 and 0.
 std::string strength_error(const char* property, double strength, const char* special) {
   constexpr Range<double> known = nlmeans::Parameters::Ranges::strength;
   if (known.contains(strength) || strength == nlmeans::Parameters::automatic_strength)
@@ -37,7 +37,7 @@ void DenoiseProcessor::add_properties(ElementProperties<Settings>& all) {
           &Settings::strength, {nlmeans::Parameters::automatic_strength, Ranges::strength.max});
   all.add({"chroma-strength", "Chroma strength",
            "Strength for the chroma of YUV (-1 = the same as strength or, if that is automatic, "
-           "from the noise of the chroma; 0 = chroma stays unchanged)"},
+           "from the measured noise of the chroma; 0 = chroma stays unchanged)"},
           &Settings::chroma_strength, {nlmeans::Parameters::same_strength, Ranges::strength.max});
   all.add({"search-size", "Search size",
            "Side of the square that is searched for similar pixels, in pixels, odd"},
@@ -46,8 +46,8 @@ void DenoiseProcessor::add_properties(ElementProperties<Settings>& all) {
            "Side of the square around each pixel by which pixels are compared, in pixels, odd"},
           &Settings::patch_size, Ranges::patch);
   all.add({"frames", "Frames",
-           "Number of frames to search for similar pixels, odd: the frame, and as many before as "
-           "after it, which delays the output (1 = only the frame)"},
+           "Number of frames to search for similar pixels, odd: the current frame and equally many "
+           "before and after it, which delays the output (1 = only the current frame)"},
           &Settings::frames, Ranges::frames);
   add_message_properties(all, "Post an element message with the noise and the strengths");
 }
@@ -58,7 +58,7 @@ std::string DenoiseProcessor::error(const Settings& settings, const FrameFormat&
         odd_size_error("patch-size", settings.patch_size),
         odd_size_error("frames", settings.frames),
         strength_error("strength", settings.strength, "to follow the measured noise"),
-        strength_error("chroma-strength", settings.chroma_strength, "for the same as strength")})
+        strength_error("chroma-strength", settings.chroma_strength, "to use strength's value")})
     if (!error.empty())
       return error;
   return {};
@@ -91,7 +91,7 @@ bool DenoiseProcessor::begin_frame(const FrameInfo& info) {
   if (delay_)
     delay_->search();
   const bool changes = regions_.select(info) && !denoise_.identity();
-  // Otherwise run() finishes it. The buffer must return to upstream before the push.
+  // Releases upstream's buffer before the push. If the frame changes, run() does it.
   if (delay_ && !changes)
     delay_->finish_upload();
   return changes;
@@ -101,8 +101,8 @@ void DenoiseProcessor::run(const ConstFrame& in, const Frame* out, const FrameIn
                            NoiseMessages* messages) {
   if (out)
     denoise(in, *out);
-  // After denoise(), so that the device has work during this wait. If the last frame begins a
-  // scene, it must not be searched.
+  // The wait comes after denoise(), so that the device has work meanwhile. If the newest frame
+  // begins a scene, it must not be searched.
   if (delay_ && delay_->finish_upload() && out) {
     delay_->search();
     denoise(in, *out);

@@ -11,14 +11,14 @@
 
 namespace cudavision {
 
-/// The delayed frames. Pixels are copied to a window on the device, so that upstream gets its
-/// buffers back at once; times, flags and metas are in buffers without memory. For the streaming
-/// thread. Functions and destructor need the session's context unless noted.
+/// A queue of delayed frames. Pixels are copied to a FrameWindow on the device, so that upstream
+/// gets its buffers back at once. Buffers without memory keep timestamps, flags and metas. For the
+/// streaming thread only. Functions and destructor need the session's context unless noted.
 class FrameDelay {
  public:
   struct Frame {
     OwnedBuffer buffer;
-    /// See gst_cuda_vision_filter_push(). nullptr for a missing frame.
+    /// The argument for gst_cuda_vision_filter_push(); nullptr for a missing frame.
     const ConstFrame* stored;
   };
 
@@ -26,7 +26,7 @@ class FrameDelay {
 
   /// Enqueues the upload of a frame from upstream.
   void store(GstBuffer* in);
-  /// Waits for the last frame's upload only. Returns true if neighbours() change. Throws Error.
+  /// Waits for the last stored frame's upload. Returns true if neighbours() change. Throws Error.
   bool finish_upload();
 
   // The next four functions need no context.
@@ -37,19 +37,19 @@ class FrameDelay {
   /// Drops all frames.
   void clear() noexcept;
 
-  /// Begins the search around the last taken frame. Call it again if neighbours() change.
+  /// Selects neighbours() for the last taken frame. Call it again if finish_upload() returns true.
   void search();
-  /// The other frames to search, which are in the same scene.
+  /// The other frames to search, all of the same scene.
   std::span<const ConstFrame> neighbours() const { return window_.neighbours(); }
 
  private:
   FrameWindow window_;
-  FrameSlotPool uploads_;      ///< with one slot
-  PendingGpuWork upload_;      ///< of the last frame; may still run
+  FrameSlotPool uploads_;      ///< has one slot
+  PendingGpuWork upload_;      ///< upload of the last stored frame; may still run
   std::deque<Frame> waiting_;  ///< oldest first
-  guint64 arrived_ = 0;        ///< numbers the frames
-  guint64 number_ = 0;         ///< of the last taken frame
-  ConstFrame stored_;          ///< the last taken frame
+  guint64 arrived_ = 0;        ///< number of stored frames; also the next frame's number
+  guint64 number_ = 0;         ///< number of the last taken frame
+  ConstFrame stored_;          ///< pixels of the last taken frame
 };
 
 }  // namespace cudavision

@@ -18,9 +18,9 @@ void FrameWindow::store(guint64 number, const ConstFrame& in) {
   if (!last_)
     cuts_->restart();
   Slot& to = slot(number);
-  to.number.reset();  // set again after success
+  to.number.reset();  // set again when the frame is complete
   const Frame& copy = to.memory.allocated(upload_queue_, layout_);
-  // Earlier searches may use this slot, but the last one does not if numbers are consecutive.
+  // Searches may still read this slot. If the numbers are consecutive, the last search does not.
   if (!last_ || number != *last_ + 1)
     searched_->record();
   upload_queue_.wait_event(*searched_);

@@ -16,16 +16,15 @@
 
 namespace cudavision {
 
-/// Copies of the frames around each frame. The host chooses the frames to search, so it must know
-/// where scenes begin. An `upload_queue` of its own copies and compares frames without waiting for
-/// searches, and until the result is known, a frame is assumed to continue the scene. So the device
-/// hardly waits for the host: with three frames of 1920×1080, an H200 is idle for 2 of 1431 µs a
-/// frame, not for 80 of 1523.
-///
-/// All functions except clear(), and the destructor, need the session's context.
+/// Device copies of the frames around each frame. The host chooses the frames to search, so it must
+/// know where scenes begin. A separate `upload_queue` copies and compares frames without waiting
+/// for searches. Until the result is known, a frame is assumed to continue the scene. The device
+/// therefore hardly waits for the host: with three frames of 1920×1080, an H200 is idle for 2 of
+/// 1431 µs per frame, instead of 80 of 1523 µs. All functions except clear(), and the destructor,
+/// need the session's context.
 class FrameWindow {
  public:
-  /// `frames` is odd. Frames are searched on `device`. Allocates nothing before the first frame.
+  /// `frames` is odd. Searches run on `device`. Allocates nothing before the first frame.
   FrameWindow(Device& upload_queue, Device& device, const FrameLayout& layout, int frames);
 
   /// Frames on each side of the middle frame.
@@ -38,14 +37,14 @@ class FrameWindow {
   bool begins_scene();
   void clear() noexcept;
 
-  /// Returns a stored frame. `device` waits for `upload_queue`.
+  /// Returns a stored frame and sets its neighbours(). `device` waits for `upload_queue`.
   ConstFrame centre_on(guint64 number);
-  /// Returns the stored frames around the last centre_on() that are in its scene.
+  /// Returns the stored frames around the frame of centre_on() that belong to its scene.
   std::span<const ConstFrame> neighbours() const noexcept { return {neighbours_.data(), count_}; }
 
  private:
   static constexpr int max_frames = nlmeans::Parameters::Ranges::frames.max;
-  static constexpr int max_slots = max_frames + 1;  ///< one more for a frame during a search
+  static constexpr int max_slots = max_frames + 1;  ///< one more, to store a frame during a search
 
   struct Slot {
     DeviceFrame memory;
@@ -61,11 +60,11 @@ class FrameWindow {
   const FrameLayout layout_;
   const int frames_;
   std::optional<SceneCuts> cuts_;
-  const std::unique_ptr<Event> copied_;    ///< of `upload_queue`, after the last frame
-  const std::unique_ptr<Event> searched_;  ///< of `device`, after all but the last search
+  const std::unique_ptr<Event> copied_;    ///< on `upload_queue`: the last frame is copied
+  const std::unique_ptr<Event> searched_;  ///< on `device`: all searches but the last have ended
   std::array<Slot, max_slots> slots_;
-  std::optional<guint64> last_;  ///< the last stored frame, if the next frame continues it
-  guint64 scene_ = 0;            ///< of the last frame
+  std::optional<guint64> last_;  ///< number of the last stored frame; unset by clear()
+  guint64 scene_ = 0;            ///< scene of the last stored frame
   std::array<ConstFrame, max_frames> neighbours_;
   std::size_t count_ = 0;
 };

@@ -4,25 +4,26 @@
  * SECTION:element-cudadenoise
  * @title: cudadenoise
  *
- * Removes noise by non-local means: each pixel becomes a weighted mean of near pixels with similar
- * surroundings. The result equals OpenCV's fastNlMeansDenoising. Runs on an NVIDIA GPU or, with
- * bit-identical results, on the CPU.
+ * Removes noise by non-local means: each pixel becomes a weighted mean of nearby pixels with
+ * similar surroundings. The result equals OpenCV's fastNlMeansDenoising. Runs on an NVIDIA GPU or,
+ * with bit-identical results, on the CPU.
  *
  * With #GstCudaDenoise:strength=-1 the strength depends on the measured noise. With
  * #GstCudaDenoise:frames above 1, earlier and later frames are searched, too, which delays the
  * output. #GstCudaDenoise:regions and #GstCudaDenoise:use-roi-meta limit the effect to parts of the
  * frame.
  *
- * All properties except the device's may change at any time, also through a #GstControlSource.
+ * All properties except `backend`, `cuda-device-id` and `frames-in-flight` may change at any time,
+ * also through a #GstControlSource.
  *
  * ## Example launch lines
  * |[
  * gst-launch-1.0 v4l2src ! videoconvert ! cudadenoise strength=10 ! videoconvert ! autovideosink
- * ]| Removes weak noise from the pictures of a camera.
+ * ]| Removes weak noise from the video of a camera.
  * |[
  * gst-launch-1.0 filesrc location=night.mp4 ! decodebin ! cudadenoise strength=-1 frames=3 !
  * videoconvert ! autovideosink
- * ]| Removes the measured noise from a film.
+ * ]| Denoises a video file over three frames, with automatic strength.
  *
  * ## Messages
  * With #GstCudaDenoise:post-messages, the element posts an element message named `cudadenoise` for
@@ -31,9 +32,9 @@
  * * `timestamp`, `stream-time`, `running-time`, `duration` (#guint64): as in messages of the level
  *   element
  * * `noise`, `noise-used`, `strength` (#GstValueArray of #gdouble): standard deviation of the noise
- *   in this frame (or the last one where it could be measured), the deviation for the automatic
- *   strength, and the strength used. They are in 8-bit grey levels, for each of Y, U and V, or of
- *   R, G and B.
+ *   in this frame (or in the last frame where it could be measured), the deviation that sets the
+ *   automatic strength, and the strength used. Each array has the values for Y, U and V, or for R,
+ *   G and B, in 8-bit grey levels.
  * * `uncertain` (#GstValueArray of #gboolean): little of the frame is smooth, so `noise` may be
  *   texture
  *
@@ -48,7 +49,7 @@ namespace {
 
 using Denoise = FilterElement<DenoiseProcessor>;
 
-/// Any push may stop the element, which frees the delay.
+/// Returns nullptr if frames are not delayed. Any push may stop the element and free the delay.
 FrameDelay* delay_of(gpointer self) {
   DenoiseProcessor* processor = Denoise::processor(self);
   return processor ? processor->delay() : nullptr;
@@ -68,7 +69,7 @@ GstFlowReturn push_pending(GstCudaVisionFilter* self) {
   return flow;
 }
 
-// begin_frame() reports invalid settings.
+// Reconfigures if `frames` changes. Invalid settings are reported later, by begin_frame().
 void before_transform(GstBaseTransform* trans, GstBuffer* in) {
   Denoise::parent_class()->before_transform(trans, in);
   const DenoiseProcessor* processor = Denoise::processor(trans);
@@ -88,14 +89,14 @@ GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
       const DeviceScope scope(gst_cuda_vision_filter_session(self));
       delay_of(self)->store(in.get());
     } catch (...) {
-      // Earlier frames are pushed first. If one of them fails, only its error is reported.
+      // Earlier frames are pushed first. If a push fails, only its error is reported.
       if (push_pending(self) == GST_FLOW_ERROR)
         return GST_FLOW_ERROR;
       throw;
     }
     in.reset();
     const GstFlowReturn pushed = delay_of(self)->is_due() ? push_oldest(self) : GST_FLOW_OK;
-    // This returns the buffer to upstream. If the push failed, only its error is reported.
+    // Releases upstream's buffer. If the push failed, only the error of the push is reported.
     try {
       if (FrameDelay* delay = delay_of(self)) {
         const DeviceScope scope(gst_cuda_vision_filter_session(self));

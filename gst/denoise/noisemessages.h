@@ -7,13 +7,13 @@
 
 namespace cudavision {
 
-/// Posts the noise of frames, see gstcudadenoise.cpp.
+/// Posts the noise of each frame. gstcudadenoise.cpp documents the message.
 class NoiseMessages final : public DeviceMessages {
  public:
   using DeviceMessages::DeviceMessages;
   using DeviceMessages::reserve;
 
-  /// Enqueues the download of all channels' states. In the session's context, after reserve().
+  /// Enqueues the download of all states. Call reserve() first. Needs the session's context.
   void read_back(const FrameTimes& times, const FrameLayout& layout,
                  const nlmeans::Parameters& parameters, const noise::State* states);
 

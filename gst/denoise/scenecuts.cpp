@@ -12,7 +12,7 @@ constexpr histogramaverage::Parameters comparison{histogramaverage::whole_weight
                                                   scenecut::usual_threshold};
 
 // Histograms need luma, or 8-bit RGB. With 65536 bins, noise would move most pixels of frames below
-// about 800×600 to other bins, so only the upper byte counts.
+// about 800×600 to other bins, so 16-bit samples are reduced to their upper byte.
 FrameLayout judged_channels(FrameLayout layout) {
   if (layout.bits == 8)
     return layout;

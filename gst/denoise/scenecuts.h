@@ -10,14 +10,14 @@
 namespace cudavision {
 
 /// Detects scene cuts like cudahistequalize's default: more than a quarter of the pixels change
-/// bins of the luminance histogram, or areas change that much (scenecut.h). The histogram has the
-/// green of RGB above 8 bits, and the upper 8 of 16 bits. All functions and the destructor need the
-/// session's context.
+/// bins of the luminance histogram, or the means of areas change by more than a quarter
+/// (scenecut.h). For RGB above 8 bits, the histogram is of green; for 16-bit samples, of their
+/// upper bytes. All functions and the destructor need the session's context.
 class SceneCuts {
  public:
   SceneCuts(Device& device, const FrameLayout& layout);
 
-  // These enqueue the comparison with the last frame, and the download of the result.
+  // Enqueue the comparison with the last frame, and the download of its result.
   void compare(const ConstFrame& frame);
   void read_back();
   /// Call this when the device has finished read_back().
@@ -26,7 +26,7 @@ class SceneCuts {
 
  private:
   Device& device_;
-  const FrameLayout judged_;  ///< the channels for the histogram
+  const FrameLayout judged_;  ///< layout of the histogram's channels
   histequalize::Histogram histogram_;
   Buffer counts_;
   scenecut::AreaMeans areas_;

@@ -9,7 +9,7 @@
 
 namespace cudavision {
 
-/// Lets a thread wait for the device and for other threads at once.
+/// Lets a thread wait for the device and for other threads at the same time.
 class CompletionWait {
  public:
   /// Other threads call this when the result of ready() may have changed.
@@ -28,7 +28,7 @@ class CompletionWait {
     lock.unlock();
     if (work.done())
       return false;
-    // Shared, because the driver may call after wait() has returned.
+    // Shared, because the driver may run the callback after wait() has returned.
     const auto finished = std::make_shared<bool>(false);
     try {
       work.when_done([state = state_, finished] {

@@ -11,7 +11,7 @@
 
 namespace cudavision {
 
-/// A pusher's thread from set_limit() to stop(). The task keeps it alive until the thread ends.
+/// The pusher's thread from set_limit() to stop(). Meanwhile, `share` keeps this object alive.
 struct FramePusher::Thread {
   explicit Thread(std::shared_ptr<FramePusher> owner)
       : pusher(std::move(owner)),
@@ -21,7 +21,7 @@ struct FramePusher::Thread {
     gst_task_set_lock(task.get(), &lock);
     gst_task_set_enter_callback(task.get(), enter, this, nullptr);
     gst_task_set_leave_callback(task.get(), leave, this, nullptr);
-    // The name of the thread, of which Linux keeps 15 characters.
+    // The task's name becomes the thread's name. Linux keeps its first 15 characters.
     const ObjectPtr<GstElement> element(gst_pad_get_parent_element(pad.get()));
     const std::string name = std::string(element ? text_of(GST_OBJECT_NAME(element.get())) : "") +
                              ":" + text_of(GST_OBJECT_NAME(pad.get()));
@@ -32,7 +32,7 @@ struct FramePusher::Thread {
   Thread& operator=(const Thread&) = delete;
 
   void post_status(GstStreamStatusType type) const {
-    // If this thread has stopped the element, the application may have released it.
+    // The application may have stopped and released the element in this thread.
     const ObjectPtr<GstElement> element(gst_pad_get_parent_element(pad.get()));
     if (!element)
       return;
@@ -53,7 +53,7 @@ struct FramePusher::Thread {
   }
   static void enter(GstTask*, GThread* id, gpointer data) {
     auto* const thread = static_cast<Thread*>(data);
-    // ThreadSanitizer does not see how GLib hands data to a thread, but it sees this load.
+    // ThreadSanitizer does not see how GLib passes `data` to the thread, but it sees this load.
     [[maybe_unused]] GThread* const none = thread->id.load();
     thread->id = id;
     thread->post_status(GST_STREAM_STATUS_TYPE_ENTER);
@@ -69,12 +69,12 @@ struct FramePusher::Thread {
 
   const std::shared_ptr<FramePusher> pusher;
   const ObjectPtr<GstPad> pad;
-  GRecMutex lock;  ///< of the task
+  GRecMutex lock;  ///< the task's lock
   const ObjectPtr<GstTask> task;
-  std::shared_ptr<Thread> share;      ///< this object, while the task runs
-  std::atomic<GThread*> id{nullptr};  ///< while it runs
-  std::mutex joining;                 ///< a GstTask wakes only one of the threads that join it
-  bool stopped = false;               ///< guarded by the pusher's mutex
+  std::shared_ptr<Thread> share;      ///< owns this object while the task runs
+  std::atomic<GThread*> id{nullptr};  ///< the running thread, or nullptr
+  std::mutex joining;  ///< serialises gst_task_join(), because a task wakes only one joining thread
+  bool stopped = false;  ///< guarded by the pusher's mutex
 };
 
 FramePusher::FramePusher(GstPad* pad, Complete complete)
@@ -86,7 +86,7 @@ void FramePusher::open() {
 }
 
 std::size_t FramePusher::set_limit(std::size_t limit) {
-  std::shared_ptr<Thread> thread, last;  // `last` is freed without the lock
+  std::shared_ptr<Thread> thread, last;  // `last` is destroyed after the unlock
   {
     const Lock lock(mutex_);
     if (!open_)
@@ -109,7 +109,7 @@ std::size_t FramePusher::set_limit(std::size_t limit) {
   thread->share = thread;
   thread->id = nullptr;
   if (!gst_task_start(thread->task.get())) {
-    // The pool keeps the task, and so the Thread, until it has a thread for it.
+    // The task pool keeps the task, and thus this Thread, until it can start a system thread.
     gst_task_stop(thread->task.get());
     thread->stopped = true;
     last = std::move(thread_);
@@ -121,13 +121,13 @@ std::size_t FramePusher::set_limit(std::size_t limit) {
   return limit;
 }
 
-// The lock is held.
+// Requires that mutex_ is locked.
 bool FramePusher::in_own_thread() const {
   return thread_ && thread_->id == g_thread_self();
 }
 
 void FramePusher::stop() noexcept {
-  std::shared_ptr<Thread> thread;  // freed without the lock
+  std::shared_ptr<Thread> thread;  // destroyed after the unlock
   Lock lock(mutex_);
   thread = thread_;
   const bool is_own = in_own_thread();
@@ -157,7 +157,7 @@ void FramePusher::flush() {
   Lock lock(mutex_);
   if (!in_own_thread())
     return;
-  flow_ = GST_FLOW_FLUSHING;  // so that the streaming thread adds no more
+  flow_ = GST_FLOW_FLUSHING;  // add() drops further frames
   drop_waiting(lock);
   begin_generation();
 }
@@ -175,7 +175,7 @@ GstFlowReturn FramePusher::wait_for_room() {
 
 void FramePusher::add(Frame frame) noexcept {
   const Lock lock(mutex_);
-  // The caller destroys a dropped frame, which waits for the device, without the lock.
+  // The caller destroys a dropped frame after the unlock, because this waits for the device.
   if (limit_ == 0 || (flow_ != GST_FLOW_OK && flow_ != GST_FLOW_NOT_LINKED))
     return;
   waiting_.push_back(std::move(frame));
@@ -203,7 +203,7 @@ GstFlowReturn FramePusher::take_flow() {
 }
 
 GstFlowReturn FramePusher::take_flow(Lock& lock) {
-  // Frames in flight are dropped only while flow_ is set.
+  // flow_ stays set during the wait, so that push_next() drops its frame.
   if (flow_ != GST_FLOW_OK) {
     drop_waiting(lock);
     changed_.wait(lock, [&] { return in_flight_ == 0; });
@@ -253,14 +253,14 @@ GstFlowReturn FramePusher::push(Frame frame, unsigned generation) {
   OwnedBuffer buffer = complete_(std::move(frame));
   if (!buffer)
     return GST_FLOW_ERROR;
-  // A handler of the frame's messages may have flushed or stopped the element.
+  // complete_() posts messages, whose handlers may have flushed or stopped the element.
   Lock lock(mutex_);
   const bool is_over = generation != generation_;
   lock.unlock();
   return is_over ? GST_FLOW_FLUSHING : gst_pad_push(pad_, buffer.release());
 }
 
-// Waits for a frame and pushes it. Returns false if the thread must end.
+// Waits for a frame and pushes or drops it. Returns false if the thread must end.
 bool FramePusher::push_next(const Thread& thread) {
   // Keeps the element alive, because a probe or message handler may stop and release it.
   ObjectPtr<GstElement> element;
@@ -278,7 +278,7 @@ bool FramePusher::push_next(const Thread& thread) {
   lock.lock();
   const bool out_of_date =
       generation != generation_ || (flow == GST_FLOW_NOT_LINKED && links != links_);
-  // Values above GST_FLOW_OK are custom successes.
+  // Values above GST_FLOW_OK are GST_FLOW_CUSTOM_SUCCESS codes.
   if (!out_of_date && flow_ == GST_FLOW_OK && flow < GST_FLOW_OK)
     flow_ = flow;
   count_off(generation);

@@ -23,12 +23,11 @@ namespace cudavision {
 /// element, so the thread shares the ownership of the pusher.
 class FramePusher : public std::enable_shared_from_this<FramePusher> {
  public:
-  /// A frame in flight.
   struct Frame {
     OwnedBuffer buffer;
     PendingGpuWork work;
   };
-  /// Completes a frame in the pusher's thread. Returns its buffer, or none after posting an error.
+  /// Completes a frame in the pusher's thread. Returns nullptr after posting an error.
   using Complete = std::function<OwnedBuffer(Frame frame)>;
 
   /// The pad must outlive the element and the thread, and the element must call stop().
@@ -36,7 +35,7 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
   FramePusher(const FramePusher&) = delete;
   FramePusher& operator=(const FramePusher&) = delete;
 
-  /// Lets set_limit() start the thread, until stop().
+  /// Allows set_limit() to start the thread until stop() is called.
   void open();
   /// Drops the frames in flight and ends the thread, if any. The pad must be flushing, so that
   /// downstream does not block. In the pusher's own thread, the frame being pushed is no longer
@@ -62,12 +61,12 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
   GstFlowReturn take_flow();
 
   // For any thread.
-  /// Clears downstream's flow return: EOS when a new segment begins, or NOT_LINKED when downstream
-  /// may be linked again. Then pushes the frames that waited for the link.
+  /// Clears the stored flow return if it equals `flow`: EOS when a new segment begins, NOT_LINKED
+  /// when downstream may be linked again. Frames that waited for the link are then pushed.
   void forget_flow(GstFlowReturn flow);
-  /// Call this after the parent has handled FLUSH_START. If the pusher's own thread seeks, frames
-  /// in flight are no longer counted: the seek waits for the streaming thread, which must not wait
-  /// for these frames.
+  /// Call this after the parent class has handled FLUSH_START. If the pusher's own thread seeks,
+  /// frames in flight are no longer counted. The seek waits for the streaming thread, which must
+  /// therefore not wait for these frames.
   void flush();
 
  private:
@@ -91,12 +90,12 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
   mutable std::mutex mutex_;  ///< guards the members below
   std::condition_variable changed_;
   bool open_ = false;
-  std::shared_ptr<Thread> thread_;  ///< may be ending
+  std::shared_ptr<Thread> thread_;  ///< the last thread; may be ending
   std::size_t limit_ = 0;
   std::vector<Frame> waiting_;  ///< oldest first
   std::size_t in_flight_ = 0;   ///< frames waiting, being pushed or being dropped
   unsigned generation_ = 0;     ///< in_flight_ counts only frames of this generation
-  unsigned links_ = 0;          ///< how often downstream may have been linked again
+  unsigned links_ = 0;          ///< how often forget_flow() was called for NOT_LINKED
   GstFlowReturn flow_ = GST_FLOW_OK;
 };
 

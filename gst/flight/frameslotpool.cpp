@@ -20,8 +20,8 @@ struct FrameSlot {
       if (mapper && mapper->is_mapped())
         visit(*mapper);
   }
-  // The device works in order: when all outputs are complete, all inputs have been read. So inputs
-  // are only visited if there is no output.
+  // The device works in order: when all outputs are complete, all inputs have been read. Inputs are
+  // therefore visited only if there is no output.
   template <class Visit>
   void for_each_completion(Visit visit) {
     bool writes = false;
@@ -36,7 +36,7 @@ struct FrameSlot {
   std::array<std::optional<FrameMapper>, max_outputs + max_inputs> mappers;
 };
 
-// Buffers are released last, without a current context, because their owners may call the element.
+// Buffers are released last, without a current context, because a release may call the element.
 void FreeSlot::operator()(FrameSlot* slot) const noexcept {
   std::array<OwnedBuffer, max_outputs + max_inputs> buffers;
   FrameSlotPool& pool = slot->pool;
@@ -46,7 +46,7 @@ void FreeSlot::operator()(FrameSlot* slot) const noexcept {
     slot->for_each_mapped([&](FrameMapper& mapper) { buffers[count++] = mapper.unmap(); });
   }
   const std::lock_guard lock(pool.mutex_);
-  pool.free_.push_back(slot);  // cannot throw, because capacity is reserved
+  pool.free_.push_back(slot);  // cannot throw: the constructor has allocated the capacity
   pool.freed_.notify_all();
 }
 

@@ -18,7 +18,7 @@
 namespace cudavision {
 
 inline constexpr std::size_t max_inputs = 2, max_outputs = 5;
-// Not owned; nullptr where there is no buffer.
+// The buffers are not owned; nullptr means no buffer.
 using InputFrames = std::array<GstBuffer*, max_inputs>;
 using OutputFrames = std::array<GstBuffer*, max_outputs>;
 
@@ -37,23 +37,23 @@ class PendingGpuWork {
   PendingGpuWork() = default;
   explicit operator bool() const noexcept { return slot_ != nullptr; }
 
-  // On the device.
+  // Frames in device memory.
   ConstFrame input(std::size_t i) const;
   /// The input before unpacking.
   ConstFrame stored_input(std::size_t i) const;
-  /// nullptr if there is none.
+  /// Returns nullptr if map() got no such buffer.
   const Frame* output(std::size_t i) const;
 
-  /// Enqueues packing and download of the outputs. Enqueue all other work first. on_host:
-  /// complete() must wait for the device, because the host needs other results.
+  /// Enqueues packing and download of the outputs. Enqueue all other work first. If the host needs
+  /// other results, too, set `on_host`, which makes complete() wait for the device.
   void end(bool on_host);
 
-  /// True if complete() need not wait, because the next user of the buffers works in the order of
-  /// the streams that their memory carries. False if there is no work.
+  /// True if complete() need not wait, because the next user of the buffers works in stream order
+  /// on the streams of their memory. False if there is no work.
   bool is_in_stream_order() const noexcept { return slot_ && in_stream_order_; }
   /// True if complete() would not wait, or would fail.
   bool done() noexcept;
-  /// Only if done() is false: calls call() in another thread when it becomes true. Throws Error.
+  /// Calls `call` in another thread when done() becomes true. done() must be false. Throws Error.
   void when_done(std::function<void()> call);
 
   /// Waits for the device unless is_in_stream_order(), and copies staged outputs to their buffers.
@@ -73,14 +73,14 @@ class PendingGpuWork {
 /// their slots; the calling thread must own no work.
 class FrameSlotPool {
  public:
-  /// page_locks is nullptr on the CPU device.
+  /// `page_locks` is nullptr on the CPU device.
   FrameSlotPool(const FrameQueues& queues, CudaContext context, PageLocks* page_locks,
                 std::size_t count);
   ~FrameSlotPool();
 
   std::size_t count() const noexcept { return slots_.size(); }
 
-  // No work may exist in the next three.
+  // Call the next three only while no PendingGpuWork exists.
   void set_input(std::size_t i, const FrameFormat& format);
   void set_output(std::size_t i, const FrameFormat& format);
   void clear_output(std::size_t i);
@@ -103,15 +103,15 @@ class FrameSlotPool {
   const CudaContext context_;
   PageLocks* const page_locks_;
   std::vector<std::unique_ptr<FrameSlot>> slots_;
-  // Made by the first when_done(). Callbacks have a stream of their own, so that no work waits for
-  // them.
+  // Created by the first when_done(). Callbacks run on a separate stream, so that no GPU work waits
+  // for them.
   SharedStream notice_stream_;
   std::unique_ptr<Device> notices_;
   bool unfinished_ = false;  ///< work that was completed in stream order may still run
 
   std::mutex mutex_;  ///< guards the members below
   std::condition_variable freed_;
-  std::vector<FrameSlot*> free_;  ///< in the order in which they were freed
+  std::vector<FrameSlot*> free_;  ///< the slot that was freed first is at the front
 };
 
 }  // namespace cudavision

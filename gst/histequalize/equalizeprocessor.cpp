@@ -32,9 +32,8 @@ std::string EqualizeProcessor::error(const Settings& settings, const FrameFormat
   if (settings.channels != EqualizeChannels::rgb || in.layout.find(Role::red) >= 0)
     return {};
   return std::string("channels=rgb needs RGB frames") +
-         (GST_VIDEO_INFO_IS_RGB(&in.info) ? " of 8 bits" : "") + ", but these are " +
-         in.description() +
-         ": set channels=luma, or put videoconvert before the element, which then outputs RGB.";
+         (GST_VIDEO_INFO_IS_RGB(&in.info) ? " of 8 bits" : "") + ", but the input is " +
+         in.description() + ": set channels=luma, or put videoconvert before the element.";
 }
 
 EqualizeProcessor::EqualizeProcessor(GstCudaVisionFilter* self, Device& device,
@@ -91,7 +90,7 @@ void EqualizeProcessor::update_average(const FrameTimes& times) {
   average_.reset();
   if (settings_.smoothing_time == 0)
     return restart();
-  // An average must not continue after a change of the method and back.
+  // If the method changes and later changes back, the old average must not continue.
   if (is_clahe())
     restart_average(equalize_);
   else
@@ -129,7 +128,7 @@ const histogramaverage::Status* EqualizeProcessor::run(const ConstFrame& in, con
   return out ? status() : nullptr;
 }
 
-// CLAHE, which has the histograms of tiles only, does not write bins.
+// CLAHE does not write `bins`, because it counts per tile only.
 void EqualizeProcessor::equalize(const ConstFrame& in, const Frame& out, View<std::uint32_t> bins) {
   if (is_clahe())
     clahe_->run(in, out, average_);

@@ -18,7 +18,7 @@
 
 namespace cudavision {
 
-/// cudahistequalize: see FilterElement.
+/// The processor of cudahistequalize; FilterElement documents its interface.
 class EqualizeProcessor {
  public:
   using Settings = EqualizeSettings;
@@ -41,14 +41,14 @@ class EqualizeProcessor {
                     const FrameFormat& out, const Settings& settings);
 
   void reserve(HistogramMessages& messages) { messages.reserve(format_.layout.bits); }
-  /// Does not change tiles_x and tiles_y.
+  /// Ignores tiles_x and tiles_y.
   void apply(const Settings& settings);
   bool begin_frame(const FrameInfo& info);
   void run(const ConstFrame& in, const Frame* out, const FrameInfo& info,
            HistogramMessages* messages);
   void restart();
 
-  /// Returns true if the property `channels` changes.
+  /// Stores the property `channels`. Returns true if it has changed.
   bool change_channels(EqualizeChannels channels) {
     return std::exchange(channels_, channels) != channels;
   }
@@ -60,8 +60,8 @@ class EqualizeProcessor {
   void update_average(const FrameTimes& times);
   histequalize::RegionHistogram* counted_regions();
   LuminanceNoise measure_noise(const ConstFrame& in);
-  /// Equalises to out unless it is nullptr, and counts luminance in bins unless their data is.
-  /// Returns the status of the frame's average, or nullptr.
+  /// Equalises to `out` if it is set, and writes the luminance histogram to `bins` if they have
+  /// data. Returns the status of the frame's average, or nullptr.
   const histogramaverage::Status* run(const ConstFrame& in, const Frame* out,
                                       View<std::uint32_t> bins);
   void equalize(const ConstFrame& in, const Frame& out, View<std::uint32_t> bins);
@@ -71,16 +71,16 @@ class EqualizeProcessor {
   const FrameFormat format_;
   const clahe::Tiles tiles_;
   EqualizeSettings settings_;  ///< the last valid settings
-  EqualizeChannels channels_;  ///< in the negotiated caps
+  EqualizeChannels channels_;  ///< the value that the caps were negotiated for
   bool awaits_rgb_ = false;
   FrameRegions regions_;
-  FrameClock clock_;                                     ///< of the frames in an average
-  std::optional<histogramaverage::Parameters> average_;  ///< of the current frame, if smoothed
-  histequalize::Histogram histogram_;  ///< for frames that are not counted by equalize_
+  FrameClock clock_;                                     ///< measures the time between frames
+  std::optional<histogramaverage::Parameters> average_;  ///< for the current frame, if smoothed
+  histequalize::Histogram histogram_;  ///< for frames that equalize_ does not count
 
   // Created when first needed, because their tables are large.
   std::unique_ptr<histequalize::HistogramEqualize> equalize_;
-  std::unique_ptr<clahe::Clahe> clahe_;  ///< created again when averages are first needed
+  std::unique_ptr<clahe::Clahe> clahe_;  ///< recreated when averages are first needed
   std::unique_ptr<chroma::ChromaScale> chroma_;
   std::optional<histequalize::RegionHistogram> region_histogram_;
   std::unique_ptr<noise::Estimate> noise_;

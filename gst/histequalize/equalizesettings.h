@@ -26,7 +26,7 @@ struct EqualizeSettings : RegionSettings, MessageSettings {
   double scene_cut_threshold = 0.25;
   StatisticsRegion statistics_region = StatisticsRegion::frame;
 
-  /// Returns true if only pixels in regions count.
+  /// Returns true if only the pixels of regions are counted.
   bool counts_regions() const noexcept {
     return statistics_region == StatisticsRegion::regions && in_regions();
   }

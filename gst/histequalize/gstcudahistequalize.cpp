@@ -13,17 +13,17 @@
  *   tables; equal to OpenCV's CLAHE
  *
  * A change of #GstCudaHistEqualize:tiles-x or #GstCudaHistEqualize:tiles-y takes effect at the
- * next start or with the next caps. All other properties except the device's may change at any
- * time, also through a #GstControlSource.
+ * next start or with the next caps. All other properties except `backend`, `cuda-device-id` and
+ * `frames-in-flight` may change at any time, also through a #GstControlSource.
  *
  * ## Example launch lines
  * |[
  * gst-launch-1.0 v4l2src ! videoconvert ! cudahistequalize ! videoconvert ! autovideosink
- * ]| Equalises the pictures of a camera.
+ * ]| Equalises the video of a camera.
  * |[
  * gst-launch-1.0 v4l2src ! videoconvert ! cudahistequalize method=clahe clip-limit=3 !
  * videoconvert ! autovideosink
- * ]| Equalises them locally, without amplifying noise.
+ * ]| Equalises it locally; the clip limit keeps noise from being amplified.
  *
  * ## Messages
  * With #GstCudaHistEqualize:post-messages, the element posts an element message named
@@ -77,8 +77,8 @@ Caps rgb_caps_of(const GstCaps* caps) {
   return rgb;
 }
 
-// With channels=rgb, asks upstream for RGB, if filter, which has upstream's caps, allows it.
-// Otherwise configure() reports an error.
+// With channels=rgb, requests RGB from upstream if `filter`, which has upstream's caps, allows it.
+// If it does not, configure() reports an error.
 GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
                         GstCaps* filter) {
   GstCaps* possible = Equalize::parent_class()->transform_caps(trans, direction, caps, filter);
@@ -94,7 +94,7 @@ GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstC
   });
 }
 
-// Upstream elements with ANY caps, such as appsrc, do not convert.
+// Returns false for ANY caps, because elements with these, such as appsrc, do not convert.
 bool upstream_offers_rgb(GstBaseTransform* trans) {
   GstPad* sink = GST_BASE_TRANSFORM_SINK_PAD(trans);
   const Caps taken(gst_pad_get_pad_template_caps(sink));
@@ -105,7 +105,7 @@ bool upstream_offers_rgb(GstBaseTransform* trans) {
 
 /* Frames */
 
-// After a change to channels=rgb, upstream may switch to RGB, so there is no warning yet.
+// After a change to channels=rgb, upstream may switch to RGB, so no warning is posted yet.
 FrameAction begin_with_channels(GstCudaVisionFilter* self, const FrameInfo& info) {
   EqualizeProcessor& processor = *Equalize::processor(self);
   const EqualizeSettings settings = Equalize::settings(self);
@@ -132,9 +132,8 @@ void EqualizeProcessor::add_properties(ElementProperties<Settings>& all) {
             "clahe"}});
   all.add(
       {"channels", "Channels",
-       "Channels to equalise; rgb needs RGB frames of 8 bits, which videoconvert before the "
-       "element "
-       "then outputs"},
+       "Channels to equalise; rgb needs RGB frames of 8 bits, to which a videoconvert before the "
+       "element converts automatically"},
       &Settings::channels, "GstCudaHistEqualizeChannels",
       {{EqualizeChannels::luma,
         "Equalise the luminance; in RGB frames, its change is added to red, green and blue alike",
@@ -160,8 +159,8 @@ void EqualizeProcessor::add_properties(ElementProperties<Settings>& all) {
       {{ChromaMode::keep, "Copy the chroma of the input", "keep"},
        {ChromaMode::scale, "Scale the chroma by the same factor as the luma", "scale"}});
   all.add({"smoothing-time", "Smoothing time",
-           "Time constant of the average of the histograms in ns of running time, against flicker "
-           "in videos (0 = each frame by itself)"},
+           "Time constant of the histograms' average in ns of running time, against flicker in "
+           "videos (0 = no averaging)"},
           &Settings::smoothing_time);
   all.add(
       {"scene-cut-threshold", "Scene cut threshold",

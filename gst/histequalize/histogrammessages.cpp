@@ -17,7 +17,7 @@ GBytes* bins_of(const std::uint32_t* counts, std::size_t size) {
   return g_bytes_new_take(bins, size * sizeof *bins);
 }
 
-/// Returns nullopt if a counted channel has no measured noise. states is on the host.
+/// Returns nullopt if the noise of a counted channel is not measured. `states` is in host memory.
 std::optional<double> deviation_of(const LuminanceNoise& noise, const noise::State* states) {
   double sum = 0;
   int count = 0;
@@ -101,7 +101,7 @@ Structure HistogramMessages::describe(std::size_t number, const FrameTimes& time
   }
   if (const auto noise = deviation_of(slot.noise, slot.host_noise.as<const noise::State>()))
     gst_structure_set(structure.get(), "noise", G_TYPE_DOUBLE, *noise, nullptr);
-  // Last, so that printed messages begin with short fields.
+  // `bins` comes last, so that printed messages begin with short fields.
   const std::unique_ptr<GBytes, decltype(&g_bytes_unref)> bins(bins_of(counts, size),
                                                                g_bytes_unref);
   gst_structure_set(structure.get(), "scene-cut", G_TYPE_BOOLEAN, shows_cut(slot), "bin-count",

@@ -13,11 +13,11 @@
 namespace cudavision {
 
 struct LuminanceNoise {
-  const noise::State* states = nullptr;  ///< of the channels, on the device; nullptr: not measured
-  std::array<bool, FrameLayout::max_channels> counted{};  ///< channels of the luminance
+  const noise::State* states = nullptr;  ///< per channel, in device memory; nullptr if unknown
+  std::array<bool, FrameLayout::max_channels> counted{};  ///< true for channels of the luminance
 };
 
-/// Posts luminance histograms, see gstcudahistequalize.cpp.
+/// Posts luminance histograms. gstcudahistequalize.cpp documents the message.
 class HistogramMessages final : public DeviceMessages {
  public:
   using DeviceMessages::DeviceMessages;
@@ -26,10 +26,10 @@ class HistogramMessages final : public DeviceMessages {
   void reserve(int bits);
 
   // Call the next two in the session's context, after reserve().
-  /// Memory on the device for the next histogram.
+  /// Returns device memory for the next histogram.
   View<std::uint32_t> bins() const;
-  /// Enqueues the downloads. Enqueue the work that fills bins() first. status is the average's, or
-  /// nullptr. If it differs from the last message's, earlier scene cuts are ignored.
+  /// Enqueues the downloads. Enqueue the work that fills bins() first. `status` is the status of
+  /// the average, or nullptr. If it differs from the last call, earlier scene cuts are ignored.
   void read_back(const FrameTimes& times, const histogramaverage::Status* status,
                  const LuminanceNoise& noise = {});
 
@@ -52,8 +52,8 @@ class HistogramMessages final : public DeviceMessages {
   std::array<Slot, slot_count> slots_;
 
   // Under the mutex of DeviceMessages:
-  const histogramaverage::Status* counted_ = nullptr;  ///< cuts_ is this average's
-  std::uint32_t cuts_ = 0;                             ///< at the last message
+  const histogramaverage::Status* counted_ = nullptr;  ///< the average that cuts_ belongs to
+  std::uint32_t cuts_ = 0;                             ///< Status::cuts at the last message
 };
 
 }  // namespace cudavision

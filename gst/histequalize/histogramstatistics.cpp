@@ -6,7 +6,7 @@
 namespace cudavision {
 namespace {
 
-// c·log2(c). Most counts of a 16-bit frame are small, and 65536 logarithms would take too long.
+// Returns c·log2(c). The table saves time: most counts of a 16-bit frame's 65536 bins are small.
 double weighted_log(std::uint32_t count) {
   static const std::array<double, 1024> small = [] {
     std::array<double, 1024> values{};
@@ -34,14 +34,15 @@ HistogramStatistics statistics_of(const std::uint32_t* counts, std::size_t size)
     result.maximum = static_cast<unsigned>(v);
     total += counts[v];
     sum += counts[v] * static_cast<std::uint64_t>(v);
-    squares += counts[v] * static_cast<std::uint64_t>(v) * v;  // below 2^64
+    squares += counts[v] * static_cast<std::uint64_t>(v) * v;  // the addend is below 2^64
   }
   if (total == 0)
     return result;
 
   const double count = static_cast<double>(total);
   result.mean = static_cast<double>(sum) / count;
-  const Wide variance = total * squares - static_cast<Wide>(sum) * sum;  // times total²
+  const Wide variance =
+      total * squares - static_cast<Wide>(sum) * sum;  // the variance times total²
   result.stddev = std::sqrt(static_cast<double>(variance)) / count;
 
   double logs = 0;

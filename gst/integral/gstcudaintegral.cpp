@@ -80,7 +80,7 @@ class Table {
   Device& device_;
   const std::size_t element_bytes_;
   integral::Integral integral_;
-  Buffer memory_;  ///< for output memory that is not aligned; allocated when needed
+  Buffer memory_;  ///< for unaligned output buffers; allocated when needed
 };
 
 localstatistics::Parameters statistics_parameters(const IntegralSettings& settings) {
@@ -137,7 +137,7 @@ class IntegralProcessor {
   }
 
  private:
-  // Exactly one of these is set.
+  // Exactly one of the three operations is set.
   std::optional<localstatistics::LocalStatistics> statistics_;
   std::optional<integral::IntegralPicture> picture_;
   std::optional<Table> table_;

@@ -15,7 +15,7 @@
 namespace cudavision {
 namespace {
 
-// A table may have one more row and column than frames. If it is too large for a picture,
+// A table may have one more row and column than the frame. If it is too large for a picture,
 // integral_output_format() reports the error.
 constexpr int largest_output = largest_side + 1;
 
@@ -41,8 +41,8 @@ void set_range(GValue* value, int minimum, int maximum) {
   }
 }
 
-// Adds `by` to an int, a range or a list. Drops results outside of 1…maximum; returns false if none
-// is left.
+// Adds `by` to an int, an int range or a list. Clips the result to 1…maximum, and returns false if
+// nothing is left.
 bool move_numbers(const GValue* value, int by, int maximum, GValue* moved) {
   if (GST_VALUE_HOLDS_LIST(value)) {
     g_value_init(moved, GST_TYPE_LIST);
@@ -73,8 +73,8 @@ bool move_numbers(const GValue* value, int by, int maximum, GValue* moved) {
   return true;
 }
 
-// Adds `by` to width and height, and appends the result if a size is left. Removes fields and
-// views, because the sums of a table span all of them.
+// Adds `by` to width and height, and appends the result if a size is left. Removes the fields for
+// interlacing and multiview, because a table sums over the whole frame.
 void append_moved(GstCaps* result, Structure structure, int by, int maximum) {
   for (const char* name : {"width", "height"}) {
     GValue moved = G_VALUE_INIT;
@@ -130,7 +130,7 @@ void append_frames_of_tensor(GstCaps* result, const GstStructure* s, const Outpu
 
 /* Choosing among the possible outputs */
 
-// Means keep the range of the samples, but the default range of gray is full.
+// Means have the range of the samples, but gray caps without colorimetry mean full range.
 Caps name_limited_range(Caps caps, const GstCaps* in) {
   GstVideoInfo info;
   if (!gst_video_info_from_caps(&info, in) || !is_limited_range(info))
@@ -185,7 +185,7 @@ Caps integral_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCa
   const Caps ours = from_sink ? video_template_caps(cuda) : integral_src_template(cuda);
   const Caps known(gst_caps_intersect_full(caps, ours.get(), GST_CAPS_INTERSECT_FIRST));
 
-  // In system memory; caps_of_other_side() adds CUDA.
+  // Caps of system memory; caps_of_other_side() adds CUDA memory.
   const Caps tensors(gst_caps_new_empty()), video(gst_caps_new_empty());
   const Caps types(gst_caps_new_full(table_structure(form.elements()).release(), nullptr));
   for (guint i = 0; i < gst_caps_get_size(known.get()); ++i) {
@@ -242,7 +242,7 @@ FrameFormat integral_output_format(const FrameFormat& in, const GstCaps* caps,
     if (out.size != element * width * height || out.layout.planes[0].rows != height)
       refuse_stream(
           "A table of " + size_text(in.layout.width, in.layout.height) +
-          " pixels cannot go into a tensor of " + out.description() +
+          " pixels does not fit into a tensor of " + out.description() +
           ": correct dimensions and types in the caps after the element, or leave them out.");
     return out;
   }

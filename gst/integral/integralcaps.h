@@ -6,8 +6,8 @@
 #include "gst/core/videoformat.h"
 #include "gst/integral/integralsettings.h"
 
-/// The caps of cudaintegral. Tables are tensors of depth 1, or gray pictures; means and standard
-/// deviations are gray pictures of the frame's size. See outputcaps.h for the parameter cuda.
+/// The caps of cudaintegral. Tables are tensors of depth 1, or gray pictures. Means and standard
+/// deviations are gray pictures of the frame's size. outputcaps.h documents the parameter `cuda`.
 namespace cudavision {
 
 Caps integral_src_template(bool cuda = true);
@@ -16,15 +16,15 @@ Caps integral_src_template(bool cuda = true);
 Caps integral_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCaps* filter,
                                  const OutputForm& form, bool cuda);
 
-/// Reduces the possible caps for src to one structure. in: the fixed input caps. Prefers tensors to
-/// pictures of tables, the memory of choose_memory(), and 8 bits.
+/// Reduces the possible caps for `src` to one structure. `in` has the fixed input caps. Prefers
+/// tensors to pictures, then the memory of choose_memory(), then 8 bits.
 Caps choose_integral_output(Caps caps, const GstCaps* in, const OutputForm& form, GstPad* src);
 
-/// Reads the fixed caps of a table. Throws ElementError if they have none, or if it is too large
-/// for a pool.
+/// Reads the fixed caps of a table. Throws ElementError if they describe no table, or a table that
+/// is too large for a buffer pool.
 FrameFormat tensor_format_from_caps(const GstCaps* caps);
 
-/// Reads fixed output caps. Throws ElementError if they do not fit frames of format in.
+/// Reads fixed output caps. Throws ElementError if they do not fit frames of format `in`.
 FrameFormat integral_output_format(const FrameFormat& in, const GstCaps* caps,
                                    const OutputForm& form);
 

@@ -40,15 +40,15 @@ void add_integral_properties(ElementProperties<IntegralSettings>& all) {
         "tilted-sum"},
        {IntegralOutput::mean, "Mean of the pixels around each pixel", "mean"},
        {IntegralOutput::stddev, "Standard deviation of the pixels around each pixel", "stddev"}});
-  all.add({"table-layout", "Table layout",
-           "Size of the tables with output=sum, squared-sum and tilted-sum", ready},
-          &Settings::table_layout, "GstCudaIntegralTableLayout",
-          {{TableLayout::padded,
-            "(W+1)×(H+1) elements; the first row is 0, and so is the first column except with "
-            "tilted-sum",
-            "padded"},
-           {TableLayout::same_size, "W×H elements, without the first row and column of padded",
-            "same-size"}});
+  all.add(
+      {"table-layout", "Table layout",
+       "Size of the tables with output=sum, squared-sum and tilted-sum", ready},
+      &Settings::table_layout, "GstCudaIntegralTableLayout",
+      {{TableLayout::padded,
+        "(W+1)×(H+1) elements; the first row is 0 and, except with tilted-sum, the first column",
+        "padded"},
+       {TableLayout::same_size, "W×H elements, without the first row and column of padded",
+        "same-size"}});
   all.add({"element-type", "Element type",
            "Type of the elements of the tables with output=sum, squared-sum and tilted-sum", ready},
           &Settings::element_type, "GstCudaIntegralElementType",

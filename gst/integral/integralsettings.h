@@ -14,7 +14,7 @@ enum class IntegralOutput { sum, squared_sum, tilted_sum, mean, stddev };
 enum class TableLayout { padded, same_size };
 enum class ElementType { exact, uint32, uint64, float32, float64 };
 
-/// The element types of tables, with NNStreamer's names.
+/// An element type of tables, with NNStreamer's name.
 struct NamedElement {
   ElementType type;
   integral::TableElement element;
@@ -33,10 +33,10 @@ struct OutputForm {
   ElementType element;
 
   bool is_table() const noexcept { return output <= IntegralOutput::tilted_sum; }
-  /// How many rows, and columns, a table has more than frames.
+  /// Number of additional rows and columns of a table, compared with the frame.
   int extra() const noexcept { return layout == TableLayout::padded ? 1 : 0; }
   integral::TableKind kind() const noexcept;
-  /// The possible element types; element_for() chooses one by the frames' size and depth.
+  /// The possible element types. element_for() chooses among them by the frame's size and depth.
   std::vector<integral::TableElement> elements() const;
   integral::TableElement element_for(const FrameLayout& frame) const noexcept;
 };
@@ -47,7 +47,7 @@ struct IntegralSettings {
   ElementType element_type = ElementType::exact;
   int radius = localstatistics::Parameters().radius;
 
-  /// The form since the last start, which caps depend on; nullopt while stopped.
+  /// The form since the last start. Caps depend on it. nullopt while stopped.
   std::optional<OutputForm> started;
 
   OutputForm form() const noexcept {

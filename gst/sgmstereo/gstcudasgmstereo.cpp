@@ -13,10 +13,10 @@
  * rows of cameras that are mounted roughly parallel.
  *
  * The pictures come from two cameras on `sink_left` and `sink_right`, in any formats of equal
- * width, height and bit depth. Or they are packed in one frame on `sink_left`, side by side or one
- * above the other, while `sink_right` is unlinked. A frame pairs with the nearest frame, if their
- * running times differ by no more than #GstCudaSgmStereo:max-skew. Frames without a partner are
- * dropped and counted.
+ * width, height and bit depth. Alternatively, each frame on `sink_left` holds both pictures, side
+ * by side or one above the other, and `sink_right` is unlinked. A frame pairs with the nearest
+ * frame if their running times differ by at most #GstCudaSgmStereo:max-skew. Frames without a
+ * partner are dropped and counted.
  *
  * #GstCudaSgmStereo:output and the caps that downstream accepts choose the output:
  *
@@ -47,7 +47,8 @@
  * ## Messages
  * Every #GstCudaSgmStereo:diagnostics-interval, the element inspects a pair and posts an element
  * message named `cudasgmstereo`, whose fields docs/elements/cudasgmstereo.md lists. It also posts
- * warnings if the cameras are swapped, the pictures not rectified, or properties do not suit them.
+ * warnings if the cameras are swapped, the pictures are not rectified, or properties do not suit
+ * the pictures.
  *
  * Since: 0.2.0
  */
@@ -65,7 +66,7 @@ GST_DEBUG_CATEGORY(cuda_sgm_stereo_debug);
 
 using namespace cudavision;
 
-/// Each thread only gets its own part.
+/// README.md lists the threads that use each part.
 struct GstCudaSgmStereo {
   GstAggregator parent;
   StereoState* state;
@@ -89,7 +90,7 @@ StereoState& cudavision::stereo_state(gpointer self) {
   return *element_of(self)->state;
 }
 
-/// Wraps a virtual function of GstAggregator that is called in its own thread.
+/// Wraps a virtual function that GstAggregator calls in the aggregating thread.
 template <auto function>
 struct InAggregatingThread;
 template <class Result, class... Arguments, Result (*function)(StereoStream&, Arguments...)>

@@ -27,7 +27,7 @@ auto preset_members(sgm::Parameters& parameters) {
 
 constexpr double automatic_noise = sgm::Parameters::automatic_noise;
 
-// Chosen by the errors on pairs with ground truth, see docs/elements/stereo-accuracy.md.
+// docs/elements/stereo-accuracy.md lists the errors of the presets on pairs with ground truth.
 constexpr Preset presets[] = {
     {StereoPreset::fast, {0, 0, false, false, false, 0}},
     {StereoPreset::balanced, {sgm::Config::automatic, 0, false, true, true, automatic_noise}},
@@ -55,7 +55,7 @@ StereoPreset preset_of(const StereoSettings& settings) {
 
 const ElementProperties<Settings>* properties = nullptr;  // set by class_init
 
-/// Clamps a minimum out of range, which the next start refuses.
+/// Clamps min-disparity, because an invalid value is an error only at the next start.
 sgm::DisparityScale scale_of(StereoSettings settings) {
   settings.minimum = std::clamp(settings.minimum, Ranges::minimum.min, Ranges::minimum.max);
   return sgm::disparity_scale(settings);
@@ -85,28 +85,27 @@ void add_shown_properties(ElementProperties<Settings>& all) {
   };
   all.add(g_param_spec_uint64("dropped-left", "Dropped left frames",
                               "Number of left frames dropped since the start because they had no "
-                              "partner, or one of another size or depth",
+                              "partner of equal size and bit depth",
                               0, G_MAXUINT64, 0, shown),
           dropped(0));
   all.add(g_param_spec_uint64("dropped-right", "Dropped right frames",
                               "Number of right frames dropped since the start because they had no "
-                              "partner, or one of another size or depth",
+                              "partner of equal size and bit depth",
                               0, G_MAXUINT64, 0, shown),
           dropped(1));
   all.add(
       g_param_spec_enum(
           "preset", "Preset",
           "Sets speckle-size, confidence-threshold, fill-holes, refine, "
-          "slanted-surfaces and noise at once; each of them may be set again "
-          "afterwards",
-          register_enum("GstCudaSgmStereoPreset",
-                        {EnumValue{StereoPreset::custom, "Other values; setting it changes nothing",
-                                   "custom"},
-                         EnumValue{StereoPreset::fast, "The least time, without clean-up", "fast"},
-                         EnumValue{StereoPreset::balanced, "The default", "balanced"},
-                         EnumValue{StereoPreset::accurate,
-                                   "Fewer disparities, of which fewer are wrong", "accurate"},
-                         EnumValue{StereoPreset::dense, "A disparity for every pixel", "dense"}}),
+          "slanted-surfaces and noise together; each can be changed afterwards",
+          register_enum(
+              "GstCudaSgmStereoPreset",
+              {EnumValue{StereoPreset::custom, "Other values; setting it changes nothing",
+                         "custom"},
+               EnumValue{StereoPreset::fast, "Fastest, without clean-up", "fast"},
+               EnumValue{StereoPreset::balanced, "The default", "balanced"},
+               EnumValue{StereoPreset::accurate, "Fewer disparities with fewer errors", "accurate"},
+               EnumValue{StereoPreset::dense, "A disparity for every pixel", "dense"}}),
           static_cast<gint>(preset_of(Settings())), set),
       [](GObject* self, const Settings&, GValue* value) {
         g_value_set_enum(value, static_cast<gint>(preset_of(stereo_settings(self))));

@@ -59,7 +59,7 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
        ready},
       &Settings::census, "GstCudaSgmStereoCensus",
       {{Census::census_gradient,
-        "Compare 16 pixels of an 11x7 window with its centre, and slopes, 32 bits",
+        "Compare 16 pixels of an 11x7 window with its centre, and encode slopes, 32 bits",
         "census-gradient"},
        {Census::symmetric_9x7, "Compare opposite pixels of a 9x7 window, 31 bits", "symmetric-9x7"},
        {Census::neighbours_9x7, "Compare each pixel of a 9x7 window with its centre, 62 bits",
@@ -83,8 +83,8 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
   /* Calibration */
   all.add(
       {"calibration", "Calibration",
-       "File of OpenCV's stereo calibration, which rectifies the frames; several are separated by "
-       "commas. auto = calibrate roughly parallel cameras by what they see, without a file",
+       "File with OpenCV's stereo calibration, to rectify the frames; several are separated by "
+       "commas. auto = calibrate roughly parallel cameras from their pictures, without a file",
        ready},
       +[](Settings& settings) -> const char*& { return settings.calibration.stereo; });
   all.add(
@@ -97,8 +97,8 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
       +[](Settings& settings) -> const char*& { return settings.calibration.right; });
   all.add(
       {"alpha", "Alpha",
-       "Part of the cameras' pictures that rectified pictures show: from 0, only valid pixels, to "
-       "1, all pixels of the cameras (-1 = by the calibration; with calibration=auto, 0)",
+       "Crop of the rectified pictures: from 0, only valid pixels, to 1, all pixels of the cameras "
+       "(-1 = by the calibration; with calibration=auto, 0)",
        ready},
       &Settings::alpha, {-1, 1});
   all.add({"calibration-drift", "Calibration drift",
@@ -125,7 +125,7 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
            "Lower p2 at edges of the left picture (no effect with compatibility=libsgm)"},
           &Settings::adaptive_p2);
   all.add({"noise", "Noise",
-           "Standard deviation of the pictures' noise in levels of 8 bits, for the filter before "
+           "Standard deviation of the pictures' noise in 8-bit grey levels, for the filter before "
            "matching (-1 = measured in the left pictures, 0 = none; no "
            "effect with compatibility=libsgm or with a census other than census-gradient)"},
           &Settings::noise, Ranges::noise);
@@ -138,7 +138,7 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
           &Settings::subpixel);
   all.add<SubpixelMethod>(
       {"subpixel-method", "Subpixel method",
-       "Curve whose vertex is the disparity between whole pixels (no effect with "
+       "Curve fitted to the costs to find disparities between whole pixels (no effect with "
        "compatibility=libsgm)"},
       &Settings::subpixel_method, "GstCudaSgmStereoSubpixelMethod",
       {{SubpixelMethod::equiangular, "The vertex of two lines of equal and opposite slope",
@@ -157,10 +157,11 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
            "Largest difference of disparity, in pixels, between neighbouring pixels of one region"},
           &Settings::speckle_range, Ranges::speckle_range);
   all.add({"confidence-threshold", "Confidence threshold",
-           "Disparities of less confidence become unknown, before holes are filled (0 = keep all)"},
+           "Disparities with a lower confidence become unknown, before holes are filled (0 = keep "
+           "all)"},
           &Settings::confidence_threshold, Ranges::confidence_threshold);
   all.add({"fill-holes", "Fill holes",
-           "Fill unknown pixels with the disparity of the farther of the surfaces beside them"},
+           "Fill unknown pixels with the disparity of the farther adjacent surface"},
           &Settings::fill_holes);
   all.add(
       {"refine", "Refine",
@@ -175,8 +176,8 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
 
   /* Smoothing over time */
   all.add({"temporal-alpha", "Temporal alpha",
-           "Weight of a new disparity against earlier frames; less is smoother and slower (1 = no "
-           "smoothing over time)"},
+           "Weight of a new disparity against earlier frames; lower is smoother but reacts more "
+           "slowly (1 = no smoothing over time)"},
           &Settings::temporal_alpha, Ranges::temporal_alpha);
   all.add({"temporal-delta", "Temporal delta",
            "Largest change of a disparity, in pixels, that is smoothed over time; larger ones take "
@@ -198,13 +199,13 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
   all.add(
       {"known-distance", "Known distance",
        "x,y,mm: the distance in mm from the plane of the cameras to the object at pixel (x, y) of "
-       "the map, from which calibration-drift=correct finds the yaw of the right camera (empty = "
+       "the map, from which calibration-drift=correct estimates the right camera's yaw (empty = "
        "none)"},
       +[](Settings& settings) -> const char*& { return settings.known_distance; });
   all.add({"depth-unit", "Depth unit", "Millimetres per count of depth"}, &Settings::depth_unit,
           {0.001, 1e6});
-  all.add({"colormap", "Colour map", "Colours of an output if the caps ask for RGB"},
-          &Settings::colormap, "GstCudaSgmStereoColormap",
+  all.add({"colormap", "Colour map", "Colours of outputs in RGB formats"}, &Settings::colormap,
+          "GstCudaSgmStereoColormap",
           {{Colormap::turbo, "Dark blue (far) through green to dark red (near)", "turbo"},
            {Colormap::jet, "Blue (far) through green to red (near), as in MATLAB", "jet"},
            {Colormap::gray, "Black (far) to white (near)", "gray"}});
@@ -226,9 +227,8 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
            ready},
           &Settings::frames_in_flight, frames_in_flight_range);
   all.add({"detections", "Detections",
-           "Measure how far away the detections of each left frame are, which it brings as ROI or "
-           "GstAnalytics metas: post an element message, and add the results to the metas of the "
-           "outputs",
+           "Measure the distances of detections, which left frames carry as ROI or GstAnalytics "
+           "metas: post an element message per pair, and add the results to the outputs' metas",
            ready},
           &Settings::detections);
   all.add({"diagnostics-interval", "Diagnostics interval",

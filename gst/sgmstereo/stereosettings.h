@@ -18,7 +18,7 @@ enum class StereoOutput {
   disparity,
   depth,
   confidence,
-  // Only request pads have these outputs, not the property output.
+  // Outputs of request pads only, not values of the property `output`.
   rectified,  ///< the left picture that is matched
   points,
 };
@@ -28,7 +28,7 @@ constexpr bool measures_lengths(StereoOutput output) noexcept {
   return output == StereoOutput::depth || output == StereoOutput::points;
 }
 
-/// `always` is src, whose output is a property. Request pads are named after their output.
+/// `always` is src, whose output a property selects. Request pads are named after their output.
 enum class SourcePad : std::size_t { always, depth, confidence, rectified, points };
 inline constexpr std::size_t source_pad_count = 5;
 constexpr std::size_t index_of(SourcePad pad) noexcept {
@@ -39,12 +39,12 @@ using PerSourcePad = std::array<T, source_pad_count>;
 
 /// File names, or empty. The strings are interned, so that copies need no allocation.
 struct CalibrationFiles {
-  const char* stereo = "";  ///< OpenCV's; several names are separated by commas
+  const char* stereo = "";  ///< calibration by OpenCV; commas separate several names
   const char* left = "";    ///< ROS's camera_info of the left camera
-  const char* right = "";
+  const char* right = "";   ///< ROS's camera_info of the right camera
 
   bool any() const noexcept { return *stereo || *left || *right; }
-  /// True if the cameras are calibrated without a file. A file named auto is written ./auto.
+  /// True if the cameras are calibrated without a file. ./auto names a file called auto.
   bool automatic() const noexcept { return std::strcmp(stereo, "auto") == 0; }
 };
 
@@ -57,18 +57,18 @@ struct StereoSettings : sgm::Parameters, DeviceSettings {
   StereoOutput output = StereoOutput::disparity;
   GstVideoMultiviewFramePacking frame_packing = GST_VIDEO_MULTIVIEW_FRAME_PACKING_NONE;
   CalibrationFiles calibration;
-  double alpha = -1;  ///< of make_rectification()
+  double alpha = -1;  ///< argument of make_rectification()
   CalibrationDrift calibration_drift = CalibrationDrift::warn;
-  int frames_in_flight = 0;  ///< pairs; 0: automatic
+  int frames_in_flight = 0;  ///< number of pairs; 0: automatic
   bool detections = false;
 
-  double focal_length = 0;  ///< pixels; 0: the calibration's
-  double baseline = 0;      ///< mm; 0: the calibration's
+  double focal_length = 0;  ///< pixels; 0: taken from the calibration
+  double baseline = 0;      ///< mm; 0: taken from the calibration
   // Not properties: the calibration's lengths for the current frames, 0 if unknown.
   double calibrated_focal_length = 0;
   double calibrated_baseline = 0;
-  double assumed_focal_length = 0;  ///< of the cameras, for calibration=auto
-  const char* known_distance = "";  ///< interned; see KnownDistance
+  double assumed_focal_length = 0;  ///< of unrectified frames, for calibration=auto
+  const char* known_distance = "";  ///< interned; see known_distance_error()
   double depth_unit = sgm::PictureParameters().unit;
   Colormap colormap = Colormap::turbo;
   const char* colormap_range = "";  ///< interned
@@ -85,11 +85,11 @@ struct StereoSettings : sgm::Parameters, DeviceSettings {
   /// Returns these settings, with the values of `started` for settings that need a restart.
   StereoSettings since_start(const StereoSettings& started) const;
 
-  /// Replaces an unset focal length or baseline by the calibration's. With calibration=auto,
-  /// converts the focal length from the cameras' pictures to the rectified pictures.
+  /// Replaces an unset focal length or baseline by the value of the calibration. With
+  /// calibration=auto, converts the focal length from unrectified to rectified pictures.
   StereoSettings with_calibrated_lengths() const;
 
-  /// With calibration=auto there is no file to replace, so a turned camera is corrected.
+  /// With calibration=auto, warn becomes correct, because there is no file to replace.
   CalibrationDrift drift() const noexcept {
     return calibration.automatic() && calibration_drift == CalibrationDrift::warn
                ? CalibrationDrift::correct
@@ -97,10 +97,10 @@ struct StereoSettings : sgm::Parameters, DeviceSettings {
   }
 };
 
-/// Converts a name of a parameter or value in cuda/sgm/ to the property's.
+/// Converts the name of a parameter or value in cuda/sgm/ to its name in properties.
 std::string property_word(std::string name);
 
-/// Returns an error with its remedy, or an empty string. lengths is true if any pad in use
+/// Returns an error with its remedy, or an empty string. `lengths` is true if any pad in use
 /// measures_lengths().
 std::string validation_error(const StereoSettings& settings, bool lengths);
 

@@ -17,7 +17,7 @@ constexpr int steps = 254;  // between the first colour and the last
 using Color = std::array<std::uint8_t, 3>;
 
 Color turbo(int step) {
-  // Red, green and blue, by rising power.
+  // For red, green and blue, by ascending power.
   constexpr double coefficients[3][6] = {
       {0.13572138, 4.61539260, -42.66032258, 132.13108234, -152.94239396, 59.28637943},
       {0.09140261, 2.19418839, 4.84296658, -14.18503333, 4.27729857, 2.82956604},

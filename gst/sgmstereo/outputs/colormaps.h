@@ -8,13 +8,12 @@
 namespace cudavision {
 
 /// Returns colours from 1 (far) to 255 (near); 0 (unknown) is black.
-///  turbo: the polynomials of degree 5 by Anton Mikhailov and Ruofei Du ("Turbo, An Improved
-///  Rainbow
-///         Colormap for Visualization", Google 2019), in binary64
+///  turbo: polynomials of degree 5 in binary64, by Anton Mikhailov and Ruofei Du ("Turbo, An
+///         Improved Rainbow Colormap for Visualization", Google 2019)
 ///  jet:   red, green and blue as trapezoids around 3/4, 1/2 and 1/4 of the range, in integers
 sgm::ColorTable color_table(Colormap map);
 
-/// Checks the property colormap-range, a list of ranges that are separated by semicolons:
+/// Checks the property colormap-range, a list of ranges separated by semicolons:
 ///    full      all values that the output can have
 ///    auto      from the 2nd to the 98th percentile of the picture, smoothed over time
 ///    0,64      these values: pixels of disparity, counts of depth, or levels of confidence

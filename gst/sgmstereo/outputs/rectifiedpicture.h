@@ -16,20 +16,20 @@ namespace cudavision {
 /// Writes the left picture that is matched, rectified if there is a calibration.
 class RectifiedPicture {
  public:
-  /// frames is the left camera's format. out is the same format, with all channels, or GRAY8.
-  /// camera is nullptr if frames are rectified. Waits for the upload of maps.
+  /// `frames` is the left camera's format. `out` is the same format, with all channels, or GRAY8.
+  /// `camera` is nullptr if frames are already rectified. Waits for the upload of maps.
   RectifiedPicture(Device& device, const FramePacking& packing, const FrameFormat& frames,
                    const FrameFormat& out, const RectifiedCamera* camera);
 
-  /// stored is the left camera's frame as stored in the buffer, luminance the matched plane. Only
-  /// enqueues, but the first call may allocate.
+  /// `stored` is the left camera's frame as stored in the buffer, `luminance` the matched plane.
+  /// Only enqueues, but the first call may allocate.
   void run(const ConstFrame& stored, const SamplePlane& luminance, const Frame& out);
 
  private:
   Device& device_;
   const FramePacking packing_;
-  const FrameLayout layout_;  ///< of the pictures
-  const bool gray_;           ///< made from the luminance; other pictures are remapped or copied
+  const FrameLayout layout_;  ///< layout of the output
+  const bool gray_;           ///< GRAY8 is made from the luminance; other formats from the frame
   std::unique_ptr<remap::PictureRemap> remap_;
   std::unique_ptr<repack::Repack> unpack_;  ///< nullptr if stored frames need no unpacking
   const FrameLayout unpacked_layout_;

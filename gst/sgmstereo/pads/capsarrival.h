@@ -15,8 +15,8 @@ namespace cudavision {
 /// because one thread may feed both pads.
 class CapsArrival {
  public:
-  /// Waits until arrived() or stop(), but not longer than a second after the first wait since
-  /// reset(). Does not wait if the other pad is waiting: one must choose first.
+  /// Waits until arrived() returns true or stop() is called, at most until a second after the first
+  /// wait since reset(). Does not wait if the other pad is waiting, because one must choose first.
   void wait(const std::function<bool()>& arrived) {
     std::unique_lock lock(mutex_);
     if (waiting_ || stopped_)

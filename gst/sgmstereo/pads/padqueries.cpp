@@ -44,7 +44,7 @@ Caps possible_src_caps(GstAggregator* self, StereoOutput output) {
 }
 
 Caps possible_peer_caps(GstAggregator* self, const StereoSinkPad& sink) {
-  // The peer may send a query to answer this one, which must not recurse.
+  // To answer this query, the peer may query this element, which must not recurse.
   static thread_local bool asking = false;
   if (asking || !sink.is_linked())
     return nullptr;
@@ -55,10 +55,10 @@ Caps possible_peer_caps(GstAggregator* self, const StereoSinkPad& sink) {
   return caps;
 }
 
-// filter has the caps that the peer can send. If some fit the other pad's caps, the pad offers only
-// these. Otherwise it offers all, because one of two pads must change first. If the other pad has
-// no caps yet, its peer's possible caps are used. If they leave a choice, the pad waits: for
-// example, a decoder has not read its file yet.
+// `filter` has the caps that the peer can send. If some fit the other pad's caps, the pad offers
+// only these. Otherwise it offers all, because one of two pads must change first. If the other pad
+// has no caps yet, its peer's possible caps are used instead. If these leave a choice, the pad
+// waits for the other pad's caps: for example, a decoder may not have read its file yet.
 Caps possible_sink_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* filter) {
   StereoState& state = stereo_state(self);
   const StereoSinkPad& other = state.other_sink(pad);
@@ -74,7 +74,7 @@ Caps possible_sink_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* fil
     if (other_caps && GST_PAD_IS_ACTIVE(pad) && leaves_choice(fitting(other_caps).get())) {
       state.arrival.wait([&] { return stereo_arrived_caps(self, other.pad) != nullptr; });
       other_caps = stereo_arrived_caps(self, other.pad);
-      if (!other_caps)  // both pads wait, but the peer may know more now
+      if (!other_caps)  // no caps arrived, but the peer's possible caps may have changed
         other_caps = possible_peer_caps(self, other);
     }
   }
@@ -155,7 +155,7 @@ bool stereo_peer_refuses_current_caps(GstPad* pad) {
   const Caps caps(gst_pad_get_current_caps(pad));
   if (!peer || !caps)
     return false;
-  // The peer still accepts its current caps while it asks for others.
+  // While the peer requests other caps, it still takes buffers with its current caps.
   const Caps known(gst_pad_get_current_caps(peer.get()));
   if (known && gst_caps_is_equal(known.get(), caps.get()))
     return false;
@@ -170,7 +170,7 @@ FramePacking stereo_store_arrived_caps(GstAggregator* self, GstAggregatorPad* pa
   Caps other_caps;
   Caps arrived(gst_caps_ref(caps));
   {
-    // One lock, so that the later of two simultaneous CAPS events finds the other's caps.
+    // One lock for both pads: the later of two simultaneous CAPS events finds the other's caps.
     const auto shared = state.shared.lock();
     arrived.swap(shared->sides[state.side_of(pad)].arrived_caps);
     if (const Caps& others = shared->sides[state.side_of(other.pad)].arrived_caps)
@@ -196,7 +196,7 @@ gboolean stereo_sink_query(GstAggregator* self, GstAggregatorPad* pad, GstQuery*
         return TRUE;
       }
       // Accepts everything that the pad template allows, because GstPad would refuse CAPS events
-      // without a reason; stereo_store_arrived_caps() gives one.
+      // without an error message. stereo_store_arrived_caps() reports the reason.
       case GST_QUERY_ACCEPT_CAPS: {
         GstCaps* caps = nullptr;
         gst_query_parse_accept_caps(query, &caps);
@@ -229,7 +229,7 @@ gboolean stereo_propose_allocation(GstAggregator* self, GstAggregatorPad*, GstQu
   return post_exceptions(self, FALSE, [&]() -> gboolean {
     const DeviceSession& session = stereo_state(self).session;
     const DeviceKind backend = session.on_cuda() ? DeviceKind::cuda : DeviceKind::cpu;
-    // The memory of other frames is not known yet, so they may be out of stream order.
+    // `false`, because it is not known yet whether the other buffers are in stream order.
     const std::size_t maximum = stereo_settings(self).max_in_flight(backend, false);
     return propose_pool(query, session, maximum > 1 ? maximum : 0);
   });

@@ -17,15 +17,15 @@ gboolean stereo_answer_src_caps(GstAggregator* self, StereoOutput output, GstQue
 Caps stereo_common_caps(GstAggregator* self, GstPad* source_pad, StereoOutput output,
                         GstCaps* possible);
 
-/// Fixates caps that a source pad and its peer accept: the memory that the peer names, then the
-/// first format. Empty caps stay empty.
+/// Fixates caps that a source pad and its peer accept. Prefers the memory that the peer names, then
+/// the first format. Empty caps stay empty.
 Caps stereo_fixated_caps(Caps possible, GstPad* source_pad);
 
 /// Returns true if the pad was linked after negotiation, and its peer refuses the current caps.
 bool stereo_peer_refuses_current_caps(GstPad* pad);
 
-/// Does the same as stereo_check_caps(), and stores the caps. If the other pad's caps do not fit,
-/// asks its upstream to reconfigure.
+/// Checks caps like stereo_check_caps(), and stores them. If the other pad's caps do not fit,
+/// requests a reconfiguration from upstream of the other pad.
 FramePacking stereo_store_arrived_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps);
 
 // Virtual functions of GstAggregator, for queries that are not serialized.

@@ -11,7 +11,7 @@ namespace cudavision {
 namespace {
 
 struct Kind {
-  const char* name;  ///< of the pad and its template
+  const char* name;  ///< name of the pad and its template
   SourcePad id;
   StereoOutput output;
 };

@@ -3,8 +3,8 @@
 
 #include "gst/sgmstereo/pads/stereostate.h"
 
-/// The source pads that exist on request. GstAggregator only knows the always-pad src, so a request
-/// pad is a plain GstPad that follows src:
+/// The source pads that exist on request. GstAggregator handles only the always-pad src, so a
+/// request pad is a plain GstPad that follows src:
 ///  - pipeline/branches.cpp pushes on it after src.
 ///  - Queries and upstream events are forwarded to src, except CAPS queries.
 ///  - QoS events are ignored: a frame is skipped if it is late on src.

@@ -27,13 +27,13 @@ void apply_packing(SinkPadState& sinks, bool packed) {
   }
   state.alarm.cancel();
   state.end_alarm.cancel();
-  // Usually the segment arrives later, and ends sink_right then.
+  // If the segment has not arrived yet, its arrival ends sink_right.
   if (const OwnedEvent segment = left_segment(state))
     end_unlinked(sinks, segment.get());
 }
 
-// Returns false if the last caps were refused for the same reason: upstream sends refused caps
-// again with its next event or buffer, but one error is enough.
+// Returns false if the last caps were refused for the same reason. Upstream resends refused caps
+// with its next event or buffer, but one error is enough.
 bool caps_arrived(SinkPadState& sinks, GstAggregatorPad* pad, GstEvent* event) {
   StereoState& state = sinks.state;
   std::string& last_refusal = sinks.last_refusals[state.side_of(pad)];
@@ -123,7 +123,7 @@ void stereo_pad_unlinked(GstPad* pad, GstPad*, gpointer self) {
   stereo_forget_arrived_caps(self, GST_AGGREGATOR_PAD_CAST(pad));
 }
 
-// Returns downstream's EOS to upstream, which GStreamer 1.26 does not do, unlike 1.22.
+// Returns downstream's EOS to upstream. GStreamer 1.22 also does this, but 1.26 does not.
 GstFlowReturn stereo_chain(SinkPadState& sinks, GstPad* pad, GstBuffer* buffer) {
   if (sinks.state.downstream_ended) {
     gst_buffer_unref(buffer);

@@ -6,10 +6,10 @@
 
 #include "gst/sgmstereo/pads/stereostate.h"
 
-/// Events and frames when they arrive, before GstAggregator queues them.
+/// Handles events and frames on arrival, before GstAggregator queues them.
 namespace cudavision {
 
-/// For the streaming threads of the sink pads.
+/// The state of the sink pads' streaming threads.
 struct SinkPadState {
   SinkPadState(GstAggregator* aggregator, StereoState& state_of_all)
       : self(aggregator), state(state_of_all), unlinked(GST_PAD_CAST(state.right.pad)) {}
@@ -19,9 +19,9 @@ struct SinkPadState {
 
   GstAggregator* const self;
   StereoState& state;
-  GstPadChainFunction chain_of_parent = nullptr;  ///< GstAggregator's
-  UnlinkedStream unlinked;                        ///< only for the thread of sink_left
-  /// The last errors for caps: left, right. Each is only for its pad's thread.
+  GstPadChainFunction chain_of_parent = nullptr;  ///< GstAggregator's function
+  UnlinkedStream unlinked;                        ///< used only in the thread of sink_left
+  /// The last caps error of each pad, left first. Used only in the pad's thread.
   std::array<std::string, 2> last_refusals;
 };
 
@@ -29,8 +29,8 @@ GstFlowReturn stereo_chain(SinkPadState& sinks, GstPad* pad, GstBuffer* buffer);
 /// Handles the signal "unlinked" of a sink pad, in any thread.
 void stereo_pad_unlinked(GstPad* pad, GstPad* peer, gpointer self);
 
-// Virtual functions of GstAggregator, in the pad's streaming thread. The first gets serialized
-// events, the second flushes.
+// Virtual functions of GstAggregator, in the pad's streaming thread. The first handles serialized
+// events, the second flush events.
 GstFlowReturn stereo_sink_event_pre_queue(SinkPadState& sinks, GstAggregatorPad* pad,
                                           GstEvent* event);
 gboolean stereo_sink_flush_event(SinkPadState& sinks, GstAggregatorPad* pad, GstEvent* event);

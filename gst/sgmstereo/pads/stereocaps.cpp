@@ -43,8 +43,8 @@ Caps tensor_caps(const GstStructure* frame, bool cuda) {
   return caps;
 }
 
-// Returns caps in the format of the frames, unless halves of packed frames lack chroma, and in
-// GRAY8. left has the frames' caps; picture has the size and other fields.
+// Returns caps in GRAY8 and, unless halves of packed frames would split chroma samples, in the
+// frames' format. `left` has the frames' caps, `picture` the output's fields except the format.
 Caps rectified_caps(const GstCaps* left, const FramePacking& packing, const GstStructure* picture,
                     bool cuda) {
   const FrameFormat frames = frame_format_from_caps(left);
@@ -203,18 +203,18 @@ std::string pair_error(const FrameFormat& left, const FrameFormat& right) {
     return format.description() + " (" + std::to_string(format.layout.bits) + " bits)";
   };
   const std::string frames =
-      "The left frames are " + text(left) + ", the right ones " + text(right) + ", but ";
+      "The left frames are " + text(left) + ", the right frames " + text(right) + ", but ";
   if (!same_size)
     return frames +
            "the two pictures of a pair must have the same size: put \"videoscale ! "
            "video/x-raw,width=" +
            std::to_string(l.width) + ",height=" + std::to_string(l.height) +
-           "\" before sink_right, or the like before sink_left.";
+           "\" before sink_right, or convert the left frames.";
   return frames +
          "the two pictures of a pair must have the same bit depth: put \"videoconvert ! "
          "video/x-raw,format=" +
          format_text(GST_VIDEO_INFO_FORMAT(&left.info)) +
-         "\" before sink_right, or the like before sink_left.";
+         "\" before sink_right, or convert the left frames.";
 }
 
 }  // namespace cudavision

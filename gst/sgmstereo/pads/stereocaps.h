@@ -22,10 +22,10 @@ Caps stereo_src_caps(StereoOutput output, bool cuda);
 Caps stereo_src_caps_for(const GstCaps* left, const FramePacking& packing, StereoOutput output,
                          bool cuda);
 
-/// caps must be fixed. Throws ElementError if buffers are too large.
+/// Reads fixed caps of an output. Throws ElementError if buffers are too large.
 FrameFormat stereo_output_format(StereoOutput output, const GstCaps* caps);
 
-/// Returns the caps with the sizes and bit depths of `other`, which need not be fixed.
+/// Returns the sink caps that have the sizes and bit depths of `other`, which need not be fixed.
 Caps stereo_sink_caps_for(const GstCaps* other, bool cuda);
 
 /// Returns true if the caps allow several sizes or bit depths.

@@ -33,9 +33,9 @@ struct StereoSinkPad {
   bool is_ended() const { return gst_aggregator_pad_is_eos(pad); }
 };
 
-/// For the aggregating thread.
+/// The output on one source pad. For the aggregating thread only.
 struct SourceBranch {
-  std::optional<FrameFormat> format;  ///< negotiated, or none
+  std::optional<FrameFormat> format;  ///< nullopt until negotiated
   bool pad_discont;                   ///< the next buffer is discontinuous
   bool ended = false;                 ///< downstream has returned EOS
   bool started = false;               ///< downstream has taken a buffer
@@ -79,22 +79,21 @@ using RequestPads = std::vector<std::shared_ptr<StereoRequestPad>>;
 /// because destroy functions might call the element.
 struct StereoShared {
   StereoSettings settings;
-  std::optional<StereoSettings> started;  ///< the settings at the start; none while stopped
+  std::optional<StereoSettings> started;  ///< the settings at the start; nullopt while stopped
   QosState qos;
-  /// Also pads that are being released. nullptr for src and for pads that were not requested.
+  /// Includes pads that are being released. nullptr for src and for pads that were not requested.
   PerSourcePad<std::shared_ptr<StereoRequestPad>> request_pads;
 
-  /// By sink pad, left first.
   struct Side {
-    Caps arrived_caps;    ///< of the last CAPS event; older frames may still be in the queue
-    guint64 dropped = 0;  ///< frames since the start, for lack of a partner of equal size and depth
+    Caps arrived_caps;    ///< by the last CAPS event; older frames may still be in the queue
+    guint64 dropped = 0;  ///< frames without a partner of equal size and depth, since the start
   };
-  std::array<Side, 2> sides;
+  std::array<Side, 2> sides;  ///< left, right
 };
 
 /// The part of a cudasgmstereo element that all threads may use.
 struct StereoState {
-  /// The callbacks report unlinked pads, see PadAlarm.
+  /// The callbacks report unlinked pads; see PadAlarm.
   StereoState(GstElement* element, GstClockCallback waiting, GstClockCallback ended)
       : shared(element),
         session(element, shared.for_locking_function().settings),
@@ -115,8 +114,8 @@ struct StereoState {
   CapsArrival arrival;
   CompletionWait frames_arrival;  ///< notified when a frame is queued on a sink pad
 
-  std::atomic<bool> arrived_packed{false};    ///< by the last caps that arrived on sink_left
-  std::atomic<bool> flush_finished{false};    ///< on sink_left, before its next SEGMENT
+  std::atomic<bool> arrived_packed{false};    ///< the last caps on sink_left are for packed frames
+  std::atomic<bool> flush_finished{false};    ///< FLUSH_STOP, but no SEGMENT yet on sink_left
   std::atomic<bool> downstream_ended{false};  ///< all branches have returned EOS
 };
 
@@ -126,13 +125,13 @@ inline GstAggregatorClass* stereo_parent_class() {
   return static_cast<GstAggregatorClass*>(g_type_class_peek(GST_TYPE_AGGREGATOR));
 }
 
-/// Returns the current settings. Settings that need a restart keep their values of the start.
+/// Returns the current settings. Settings that need a restart keep their values from the start.
 inline StereoSettings stereo_settings(gpointer self) {
   const auto shared = stereo_state(self).shared.lock();
   return shared->started ? shared->settings.since_start(*shared->started) : shared->settings;
 }
 
-/// Returns the last caps that have arrived on a sink pad, or none.
+/// Returns the last caps that have arrived on a sink pad, or nullptr.
 inline Caps stereo_arrived_caps(gpointer self, const GstAggregatorPad* pad) {
   StereoState& state = stereo_state(self);
   const auto shared = state.shared.lock();

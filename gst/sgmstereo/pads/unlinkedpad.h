@@ -15,12 +15,12 @@ class UnlinkedStream {
 
   /// Call this when the element starts or stops.
   void reset() noexcept { started_ = ended_ = false; }
-  /// Sends EOS, after STREAM_START and SEGMENT if necessary. segment is the other pad's SEGMENT
-  /// event, whose seqnum the EOS takes, or nullptr.
+  /// Sends EOS, after STREAM_START and SEGMENT if necessary. `segment` is the other pad's SEGMENT
+  /// event or nullptr. EOS gets its seqnum.
   void end(GstEvent* segment);
   /// Starts a new stream if the pad is at EOS.
   void resume();
-  /// Repeats the other pad's FLUSH_START or FLUSH_STOP; GstAggregator waits for both pads.
+  /// Repeats the other pad's FLUSH_START or FLUSH_STOP, because GstAggregator waits for both pads.
   void flush(GstEvent* event);
 
  private:
@@ -31,18 +31,18 @@ class UnlinkedStream {
   bool ended_ = false;
 };
 
-/// Calls a function 5 s after set(), unless cancel() is called before.
+/// Calls a function 5 s after set(), unless cancel() is called earlier.
 class PadAlarm {
  public:
   enum class Kind {
-    waiting,  ///< frames wait for partners, or a push blocks: a warning, once until cancel()
-    ended,    ///< the other camera has ended, and its frames still wait: an error
+    waiting,  ///< for a warning that frames wait for partners or a push blocks; once until cancel()
+    ended,    ///< for an error if the other camera has ended and its frames still wait
   };
 
-  /// report gets the pad.
+  /// `report` gets the pad as user data.
   PadAlarm(Kind kind, GstClockCallback report) : kind_(kind), report_(report) {}
   ~PadAlarm() { cancel(); }
-  /// If the alarm is already set, postpones an error, but not a warning.
+  /// If the alarm is already set, restarts the 5 s of Kind::ended, but not of Kind::waiting.
   void set(GstPad* pad);
   void cancel();
 
@@ -55,7 +55,7 @@ class PadAlarm {
   GstClockID id_ = nullptr;
 };
 
-/// Throws ElementError if the pad is linked. The frames on sink_left hold both pictures.
+/// For packed frames on sink_left. Throws ElementError if sink_right is linked.
 void require_unlinked(GstPad* sink_right);
 
 }  // namespace cudavision

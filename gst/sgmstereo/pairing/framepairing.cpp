@@ -6,8 +6,8 @@
 namespace cudavision {
 namespace {
 
-/// 73 years. Frames with a later running time wait forever, because GStreamer adds deadline, base
-/// time (up to 57 years since 1970) and latency in an int64.
+/// 73 years. Frames with a later running time wait forever, because GStreamer computes the sum of
+/// deadline, base time (up to 57 years since 1970) and latency in an int64.
 constexpr GstClockTime latest_deadline = G_MAXINT64 / 4;
 
 enum class Older { pairs, is_dropped, waits_for_successor };
@@ -26,7 +26,7 @@ Older judge(const FrameStream& older, const FrameStream& newer, GstClockTime max
     return older.ended || timed_out ? Older::pairs : Older::waits_for_successor;
   if (!older.next->time || time_between(*older.next->time, newer_time) >= apart)
     return Older::pairs;
-  // But the successor may be even nearer to the frame after the newer frame.
+  // If the successor is even nearer to the frame after the newer frame, the older frame pairs.
   return *older.next->time <= newer_time || !GST_CLOCK_TIME_IS_VALID(newer_interval) ||
                  time_between(*older.next->time, newer_time) <= newer_interval / 2
              ? Older::is_dropped

@@ -14,7 +14,7 @@ std::uint64_t time_between(std::int64_t a, std::int64_t b);
 
 /// A frame that is neither paired nor dropped yet.
 struct WaitingFrame {
-  /// Running time in ns, negative before the segment; none if the frame has no timestamp.
+  /// Running time in ns, negative before the segment; nullopt if the frame has no timestamp.
   std::optional<std::int64_t> time;
   bool gap = false;                             ///< the frame is missing
   GstClockTime interval = GST_CLOCK_TIME_NONE;  ///< time until the stream's next frame, if known
@@ -27,7 +27,7 @@ struct FrameStream {
 };
 
 enum class PairingStep {
-  wait,        ///< for a frame or EOS
+  wait,        ///< wait for a frame or EOS
   pair,        ///< the two waiting frames form a pair
   miss,        ///< a pair in which at least one frame is missing
   drop_left,   ///< the left frame has no partner
@@ -43,7 +43,7 @@ enum class PairingStep {
 PairingStep next_step(const FrameStream& left, const FrameStream& right, GstClockTime max_skew,
                       bool timed_out);
 
-/// With a larger max_skew, frames wait forever.
+/// If max_skew is larger, frames wait forever.
 constexpr GstClockTime longest_wait = 3600 * GST_SECOND;
 
 /// Returns the running time until which frames wait for a partner, or GST_CLOCK_TIME_NONE if no
@@ -54,10 +54,10 @@ GstClockTime pairing_deadline(const FrameStream& left, const FrameStream& right,
 /// Longer durations are ignored, because they usually come from a subtraction that wrapped.
 constexpr GstClockTime longest_duration = 10 * GST_SECOND;
 
-/// Returns the duration if it is valid, else 1/framerate if known, else GST_CLOCK_TIME_NONE.
+/// Returns the duration if it is valid, 1/framerate if it is known, or GST_CLOCK_TIME_NONE.
 GstClockTime frame_interval(GstClockTime duration, int fps_n, int fps_d);
 
-/// Returns the property max-skew in ns, or half of the interval, or 20 ms.
+/// Returns the property max-skew in ns or, if it is -1, half of the interval, or 20 ms if unknown.
 GstClockTime max_skew_for(gint64 property, GstClockTime interval);
 
 }  // namespace cudavision

@@ -44,7 +44,7 @@ FramePacking packing_of(const GstVideoInfo& info, GstVideoMultiviewFramePacking 
   if (flags & mirrored)
     refuse_stream(
         "cudasgmstereo cannot split packed frames if one half is upside down or mirrored: flip "
-        "that half upstream.");
+        "this half upstream.");
   if (flags & GST_VIDEO_MULTIVIEW_FLAGS_MIXED_MONO)
     refuse_stream(
         "cudasgmstereo does not support streams that mix packed frames and single pictures "
@@ -56,11 +56,11 @@ FramePacking packing_of(const GstVideoInfo& info, GstVideoMultiviewFramePacking 
 
 std::string split_error(const FramePacking& packing, int width, int height) {
   if (packing.packing == Packing::side_by_side && width % 2 != 0)
-    return "Frames with two pictures side by side must have an even width, but these are " +
-           std::to_string(width) + " pixels wide: crop one column, for example with videocrop.";
+    return "Frames with two pictures side by side must have an even width, not " +
+           std::to_string(width) + ": crop one column, for example with videocrop.";
   if (packing.packing == Packing::top_bottom && height % 2 != 0)
-    return "Frames with two pictures one above the other must have an even height, but these are " +
-           std::to_string(height) + " pixels high: crop one row, for example with videocrop.";
+    return "Frames with two pictures one above the other must have an even height, not " +
+           std::to_string(height) + ": crop one row, for example with videocrop.";
   return {};
 }
 

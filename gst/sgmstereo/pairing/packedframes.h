@@ -37,14 +37,14 @@ struct PictureSize {
 };
 PictureSize picture_size(const FramePacking& packing, int width, int height) noexcept;
 
-/// Returns the layout of half a packed frame with only luma, or red, green and blue. These are in
-/// the first planes.
+/// Returns the layout of one half of a packed frame. It has only luma or red, green and blue, which
+/// are in the first planes.
 FrameLayout half_layout(const FramePacking& packing, const FrameLayout& whole);
 
 /// Returns true if frames are not packed, or if halves have whole samples of chroma.
 bool halves_have_chroma(const FramePacking& packing, const FrameLayout& whole);
 
-/// Returns the left or right picture of a packed frame. half is half_layout() or, if
+/// Returns the left or right picture of a packed frame. `half` is half_layout() or, if
 /// halves_have_chroma(), the layout of a frame of this size and format.
 ConstFrame half_of(const FramePacking& packing, const FrameLayout& half, const ConstFrame& frame,
                    bool right);

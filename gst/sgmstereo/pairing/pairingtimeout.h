@@ -16,7 +16,7 @@ namespace cudavision {
 class InputTimeout {
  public:
   /// Call this if a frame of the other camera was dropped for lack of a partner. Returns a warning
-  /// once if nothing has arrived on the pad for 2 s, else an empty string.
+  /// once if nothing has arrived on the pad for 2 s, otherwise an empty string.
   std::string missed(const char* pad, std::int64_t time);
   /// Call this for each frame. After a warning, returns a message that frames arrive again.
   std::string sends(const char* pad);
@@ -34,12 +34,12 @@ class PairingTimeout {
   void end();
 
   /// Call this for a frame dropped because `other`, or a later frame, is more than max_skew away.
-  /// Returns a warning once if no pair has formed for 2 s, else an empty string.
+  /// Returns a warning once if no pair has formed for 2 s, otherwise an empty string.
   std::string add(Side side, std::int64_t time, std::optional<std::int64_t> other,
                   GstClockTime max_skew);
 
  private:
-  std::array<std::optional<std::int64_t>, 2> last_;  ///< running times
+  std::array<std::optional<std::int64_t>, 2> last_;  ///< running times of the last dropped frames
   std::array<int, 2> counts_{};
   GstClockTime nearest_ = GST_CLOCK_TIME_NONE;  ///< smallest difference of running times
   ConditionTimer unpaired_;

@@ -22,7 +22,7 @@ struct HeldFrame {
 /// The oldest frame of a pad, held or in the queue. For the aggregating thread.
 class PeekedBuffer {
  public:
-  /// info describes the frame in the queue, or is nullptr.
+  /// `info` describes the frame in the queue, or is nullptr.
   PeekedBuffer(GstAggregatorPad* pad, std::optional<HeldFrame>& held, const GstVideoInfo* info);
 
   GstBuffer* buffer() const noexcept { return buffer_.get(); }
@@ -31,7 +31,7 @@ class PeekedBuffer {
 
   /// Takes the frame out of the queue, so that the next frame can arrive.
   void hold();
-  /// Takes the frame out of the queue, or stops holding it. This object keeps its reference.
+  /// Removes the frame from the queue or from `held`. This object keeps its reference.
   void consume();
   void release() { buffer_.reset(); }
 

@@ -73,7 +73,7 @@ void copy_sticky_events(GstPad* src, GstEventType type, GstPad* pad) {
   }
 }
 
-// Sends no SEGMENT before CAPS. Returns true if the pad has its SEGMENT.
+// Sends no SEGMENT before CAPS. Returns true if the pad has a SEGMENT event.
 bool send_sticky_events(GstPad* src, GstPad* pad) {
   send_stream_start(src, pad);
   if (!gst_pad_has_current_caps(pad))
@@ -132,7 +132,7 @@ RequestPads open_request_pads(StereoStream& stream) {
   RequestPads pads;
   for (const std::shared_ptr<StereoRequestPad>& pad : stereo_request_pads(stream.self)) {
     SourceBranch& branch = pad->branch(stream);
-    if (gst_pad_needs_reconfigure(pad->pad.get()))  // perhaps a new peer
+    if (gst_pad_needs_reconfigure(pad->pad.get()))  // may have a new peer
       branch.ended = false;
     if (!branch.ended && gst_pad_is_linked(pad->pad.get()))
       pads.push_back(pad);
@@ -172,7 +172,7 @@ GstFlowReturn stereo_negotiate_request_pad(StereoStream& stream, StereoRequestPa
 
 GstFlowReturn stereo_push_on_request_pad(StereoStream& stream, StereoRequestPad& pad,
                                          OwnedBuffer buffer) {
-  // The pad got another peer while the pair was in flight.
+  // The pad may have got a new peer while the pair was in flight.
   if (gst_pad_needs_reconfigure(pad.pad.get()) && stereo_peer_refuses_current_caps(pad.pad.get())) {
     pad.branch(stream).pad_discont = true;
     return GST_FLOW_OK;

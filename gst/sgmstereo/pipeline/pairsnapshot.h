@@ -13,15 +13,15 @@ inline View<std::uint8_t> dense_rows(const Buffer& memory, int row_bytes, int ro
   return {memory.as<std::uint8_t>(), row_bytes, rows, row_bytes};
 }
 
-/// The first call allocates the device memory.
+/// Returns rows in `memory`. The first call allocates it on the device.
 inline View<std::uint8_t> allocated_rows(Device& device, Buffer& memory, int row_bytes, int rows) {
   if (!memory.data())
     memory = device.allocate(static_cast<std::size_t>(row_bytes) * static_cast<std::size_t>(rows));
   return dense_rows(memory, row_bytes, rows);
 }
 
-/// A pair's luminances and its map, copied to the host for the inspection. All calls without a
-/// note, and the destructor, need the context of the device.
+/// Host copies of a pair's luminances and disparity map, for the inspection. The destructor and all
+/// functions without a note need the device's context.
 class PairSnapshot {
  public:
   PairSnapshot(Device& device, const PlaneSize& size)
@@ -31,12 +31,12 @@ class PairSnapshot {
                                          static_cast<std::size_t>(size.height))),
         noise_memory_(device.allocate_host(sizeof(sgm::NoiseState))) {}
 
-  /// Device memory for the map before holes are filled.
+  /// Returns device memory for the map before holes are filled.
   View<std::uint8_t> unfilled() {
     return allocated_rows(device_, unfilled_memory_, 2 * size_.width, size_.height);
   }
 
-  /// Enqueues the copies from the device. noise is nullptr if it was not measured.
+  /// Enqueues the downloads. `noise` is nullptr if it was not measured.
   void take(const sgm::SgmStereo::Pictures& pictures, View<const std::uint8_t> map,
             const sgm::NoiseState* noise) {
     left_.copy(device_, pictures.left);
@@ -49,7 +49,7 @@ class PairSnapshot {
                        dense_rows(noise_memory_, bytes, 1));
   }
 
-  // Valid when the device has made the copies. These need no context.
+  // These need no context. The results are valid when the downloads are complete.
   const SamplePlane& left() const { return left_.plane; }
   const SamplePlane& right() const { return right_.plane; }
   View<const std::uint8_t> map() const {

@@ -9,7 +9,7 @@
 namespace cudavision {
 namespace {
 
-// Its focal length and baseline replace unset properties.
+// Makes the rectification of the calibration files. Its lengths replace unset properties.
 Rectification calibrated(StereoStream& stream, const PictureSize& size, double alpha) {
   const Rectification rectification =
       make_rectification(*stream.calibration, size.width, size.height, alpha);
@@ -26,7 +26,7 @@ Rectification calibrated(StereoStream& stream, const PictureSize& size, double a
   return rectification;
 }
 
-// The width as focal length is an angle of view of 53°.
+// A focal length of one width corresponds to an angle of view of 53°.
 double focal_length_or_guess(double given, int width) {
   return given > 0 ? given : width;
 }

@@ -9,7 +9,7 @@
 namespace cudavision {
 namespace {
 
-// left may be nullptr.
+// `left` may be nullptr.
 GstClockTime current_max_skew(StereoStream& stream, GstBuffer* left) {
   const gint64 property = stream.state.shared.lock()->settings.max_skew;
   const GstVideoInfo* info = stream.left.format ? &stream.left.format->info : nullptr;
@@ -78,7 +78,7 @@ void drop_unpaired(StereoStream& stream, StereoInput& input, PeekedBuffer& frame
                  text);
 }
 
-// All outputs, and errors of the device, must come before EOS.
+// Pushes all outputs and reports errors of the device, which must come before EOS.
 void finish_stream(StereoStream& stream) {
   stereo_finish_pairs(stream);
   if (!stream.processor)
@@ -100,7 +100,7 @@ void end_output(StereoStream& stream) {
   stereo_push_eos(stream);
 }
 
-// Consumes frames after the end of one camera or EOS from downstream, so that upstream does not
+// Drops frames after the end of one camera or EOS from downstream, so that upstream does not
 // block.
 GstFlowReturn drain_unpaired(StereoStream& stream) {
   bool drained = false;
@@ -151,7 +151,7 @@ GstFlowReturn answer_of(StereoStream& stream, GstFlowReturn flow) {
   return GST_FLOW_OK;
 }
 
-/// right is nullptr if frames are packed.
+/// `right` is nullptr if frames are packed.
 GstFlowReturn process_pair(StereoStream& stream, PeekedBuffer& left, PeekedBuffer* right) {
   if (right && stream.left.format && stream.right.format) {
     const std::string error = pair_error(*stream.left.format, *stream.right.format);
@@ -188,7 +188,7 @@ GstFlowReturn aggregate_packed(StereoStream& stream) {
   if (!frame.buffer())
     return frame.stream().ended ? GST_FLOW_EOS : GST_AGGREGATOR_FLOW_NEED_DATA;
   const WaitingFrame& waiting = *frame.stream().frame;
-  GST_LOG_OBJECT(stream.self, "both in one: %s", description(waiting).c_str());
+  GST_LOG_OBJECT(stream.self, "packed frame: %s", description(waiting).c_str());
   if (!waiting.gap)
     return process_pair(stream, frame, nullptr);
   stereo_push_gap(stream, frame.buffer());
@@ -229,7 +229,7 @@ GstFlowReturn take_step(StereoStream& stream, bool timed_out) {
       right.hold();
       break;
     case PairingStep::end:
-      // Before packed frames, the element itself has ended sink_right.
+      // If packed frames follow, the element itself has ended sink_right.
       if (!stream.state.arrived_packed)
         end_output(stream);
       return drain_unpaired(stream);
@@ -239,8 +239,8 @@ GstFlowReturn take_step(StereoStream& stream, bool timed_out) {
   return GST_AGGREGATOR_FLOW_NEED_DATA;
 }
 
-// Pairs stay in flight only if GstAggregator calls stereo_aggregate() again at once. Waits for the
-// next frames while the device computes the oldest pair.
+// Returns true if GstAggregator will call stereo_aggregate() again at once. If not, no pair may
+// stay in flight. Waits for the next frames while the device computes the oldest pair.
 bool may_stay_in_flight(StereoStream& stream) {
   const auto are_here = [&] {
     return gst_aggregator_pad_has_buffer(stream.left.pad()) &&
@@ -257,7 +257,7 @@ GstFlowReturn aggregate(StereoStream& stream, bool timed_out) {
     if (stream.packing.packed())
       return aggregate_packed(stream);
     const GstFlowReturn flow = take_step(stream, timed_out);
-    // The frame may have been the last of its stream, and held.
+    // A held frame may have been consumed, and its stream may have ended.
     if (flow == GST_FLOW_OK)
       stereo_check_end(stream);
     return flow;
@@ -283,7 +283,7 @@ void stereo_drop_held(StereoStream& stream, StereoInput& input) {
   discard_flushed(input);
   if (!input.held)
     return;
-  GST_LOG_OBJECT(input.pad(), "drop the held frame, after which the stream changes");
+  GST_LOG_OBJECT(input.pad(), "drop the held frame, because the stream changes");
   count_drop(stream, input, input.held->waiting);
   input.held.reset();
 }
@@ -300,8 +300,8 @@ void stereo_check_end(StereoStream& stream) {
     end_output(stream);
 }
 
-// Ignores the durations of frames: they vary by nanoseconds, and each change would make the
-// pipeline redistribute its latency.
+// Ignores frame durations, because they vary by nanoseconds, and each change of the latency would
+// make the pipeline redistribute it.
 void stereo_update_latency(StereoStream& stream) {
   const bool packed = stream.packing.packed();
   const GstClockTime skew = packed ? 0 : current_max_skew(stream, nullptr);

@@ -41,7 +41,7 @@ bool must_negotiate(StereoStream& stream, const OpenPad& pad) {
   return pad.requested && stereo_must_negotiate(stream, *pad.requested);
 }
 
-// Closes pads that cannot get a buffer. No pair may be in flight.
+// Removes pads that cannot get a buffer. No pair may be in flight.
 GstFlowReturn negotiate(StereoStream& stream, OpenPads& pads) {
   for (auto pad = pads.begin(); pad != pads.end();) {
     GstFlowReturn flow = GST_FLOW_OK;
@@ -68,7 +68,7 @@ bool stays_in_stream_order(StereoStream& stream, const OpenPads& pads) {
 std::unique_ptr<StereoProcessor> new_processor(StereoStream& stream, const OpenPads& pads) {
   const std::optional<Rectification> rectification = stereo_rectification(stream);
   const StereoSettings settings =
-      stereo_settings(stream.self);  // stereo_rectification() sets lengths
+      stereo_settings(stream.self);  // after stereo_rectification(), which sets lengths
   const bool packed = stream.packing.packed();
   const FrameFormat& right = packed ? *stream.left.format : *stream.right.format;
   GST_DEBUG_OBJECT(stream.self, "%s and %s on %s", stream.left.format->description().c_str(),
@@ -134,7 +134,7 @@ GstFlowReturn acquire(StereoStream& stream, GstBufferPool* pool, const FrameForm
   return flow;
 }
 
-// Acquires missing buffers. Closes request pads that were released meanwhile.
+// Acquires missing buffers. Removes request pads that were released meanwhile.
 GstFlowReturn acquire_outputs(StereoStream& stream, OpenPads& pads) {
   const ObjectPtr<GstBufferPool> src_pool(gst_aggregator_get_buffer_pool(stream.self));
   for (auto pad = pads.begin(); pad != pads.end();) {
@@ -185,7 +185,7 @@ GstFlowReturn stereo_push_output(StereoStream& stream, PeekedBuffer& left, Peeke
   // A handler of a signal or message may have stopped the element.
   if (GST_PAD_IS_FLUSHING(stream.self->srcpad))
     return GST_FLOW_FLUSHING;
-  // If the two frames are in different contexts, the left one's counts.
+  // If the two frames are in different contexts, the left frame decides.
   GstMemory* memory = cuda_memory_of(left.buffer());
   if (!memory && right)
     memory = cuda_memory_of(right->buffer());
@@ -233,16 +233,16 @@ GstFlowReturn stereo_push_output(StereoStream& stream, PeekedBuffer& left, Peeke
   if (flow != GST_FLOW_OK)
     return flow;
   const FrameTimes times = left.times();
-  // Read now, because a handler of the inspection's messages may free the processor.
+  // Read before the inspection, whose message handlers may stop the element.
   const std::size_t max_in_flight = stream.processor->max_in_flight();
   const bool inspect =
       stream.inspections.selects(times, stream.processor->settings().diagnostics_interval);
-  describe_outputs(stream, left.buffer(), pads);  // work makes them read-only until its end
+  describe_outputs(stream, left.buffer(), pads);  // buffers in flight are read-only
   std::unique_ptr<PairDetections> detections;
   if (stream.processor->settings().detections)
     detections = std::make_unique<PairDetections>(times);
   PendingGpuWork work = start(stream, left, right, pads, inspect, detections.get());
-  // Pushing may take long, and meanwhile upstream may need these buffers back.
+  // Pushing may take long, and upstream may need these buffers meanwhile.
   left.release();
   if (right)
     right->release();

@@ -21,7 +21,7 @@ std::unique_ptr<Rectifier> make_rectifier(Device& device, const FrameLayout& cam
              : nullptr;
 }
 
-// Returns nullopt if the output is not a sgm::DisparityPicture.
+// Returns nullopt if the output is not an sgm::DisparityPicture.
 std::optional<sgm::PictureParameters> picture_kind(StereoOutput output, const FrameFormat& format) {
   using Kind = sgm::PictureParameters::Kind;
   using Quantity = sgm::PictureParameters::Quantity;
@@ -85,7 +85,7 @@ void StereoProcessor::mask_unseen() {
 }
 
 void StereoProcessor::set_right_map(const RectifyingMap& map) {
-  finish();  // the device must be done with the old map
+  finish();  // the device may still use the old map
   right_rectifier_ = std::make_unique<Rectifier>(device_, right_layout_, map);
   mask_unseen();
 }

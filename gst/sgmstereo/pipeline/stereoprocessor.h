@@ -22,37 +22,37 @@ namespace cudavision {
 /// calls, including the destructor, need the session's context.
 class StereoProcessor {
  public:
-  /// right is ignored if frames are packed. Without a rectification, frames must be rectified.
+  /// `right` is ignored if frames are packed. Without `rectification`, frames must be rectified.
   StereoProcessor(const DeviceSession& session, const FrameFormat& left, const FrameFormat& right,
                   const FramePacking& packing, const StereoSettings& settings,
                   const std::optional<Rectification>& rectification, std::size_t max_in_flight);
 
-  /// Applies settings without a validation_error(). Never allocates.
+  /// Applies settings, which must have no validation_error(). Never allocates.
   void apply(const StereoSettings& settings);
 
-  /// Clears all state over time: see sgm::SgmStereo::restart(), sgm::DisparityPicture::restart().
+  /// Resets all temporal state: see sgm::SgmStereo::restart(), sgm::DisparityPicture::restart().
   void restart() noexcept;
 
   /// Prepares the operations for a source pad's output.
   void prepare(SourcePad pad, StereoOutput output, const FrameFormat& format);
   bool is_prepared(SourcePad pad) const noexcept { return outputs_[index_of(pad)].has_value(); }
-  /// Frees what was prepared for the pad. No pair may be in flight.
+  /// Frees the operations of the pad. No pair may be in flight.
   void forget(SourcePad pad);
 
-  /// By source pad; nullptr if the pad gets no buffer.
+  /// Indexed by source pad; nullptr if the pad gets no buffer.
   using Buffers = OutputFrames;
   static_assert(source_pad_count == max_outputs);
 
-  /// Enqueues the work on a pair, see FrameSlotPool::map(). right is nullptr if frames are packed.
-  /// The pads of all buffers must be prepared. seconds is the time since the pair before. If the
-  /// pair is to be inspected, snapshot() is complete when the pair is. detections is nullptr, or
-  /// receives the detections of the left frame; settings().detections must be set.
+  /// Enqueues the work on a pair; see FrameSlotPool::map(). `right` is nullptr if frames are
+  /// packed. The pads of all buffers must be prepared. `seconds` is the time since the previous
+  /// pair. If `inspect` is set, snapshot() is complete when the pair is. `detections` is nullptr,
+  /// or receives the detections of the left frame, which needs settings().detections.
   PendingGpuWork start(GstBuffer* left, GstBuffer* right, const Buffers& out, double seconds,
                        bool inspect, PairDetections* detections);
   /// See FrameSlotPool::finish().
   void finish() { slots_.finish(); }
 
-  /// Without any correction.
+  /// Returns the right camera without any correction.
   const RectifiedCamera& right_camera() const noexcept { return right_camera_; }
   /// Replaces the right camera's map. There must be a rectification, and no pair in flight.
   void set_right_map(const RectifyingMap& map);
@@ -68,7 +68,7 @@ class StereoProcessor {
   struct Output {
     Output(StereoOutput output, const FrameFormat& frames) : kind(output), format(frames) {}
 
-    /// Returns true if the matching writes the output.
+    /// Returns true if the matching itself writes the output.
     bool is_direct() const noexcept { return !picture && !rectified && !points; }
 
     StereoOutput kind;
@@ -93,16 +93,16 @@ class StereoProcessor {
   StereoSettings settings_;
 
   FrameSlotPool slots_;
-  const FrameLayout right_layout_;                               ///< of the right camera's pictures
+  const FrameLayout right_layout_;                               ///< layout of the right pictures
   std::unique_ptr<Rectifier> left_rectifier_, right_rectifier_;  ///< nullptr: not rectified
-  std::optional<RectifiedCamera> left_camera_;                   ///< if there is a left_rectifier_
+  std::optional<RectifiedCamera> left_camera_;                   ///< set if left_rectifier_ is
   RectifiedCamera right_camera_;
   sgm::SgmStereo stereo_;
   PerSourcePad<std::optional<Output>> outputs_;
-  // If no output frame holds them.
+  // Used if no output frame holds the map or the confidence.
   Buffer map_memory_, confidence_memory_;
-  std::optional<DetectionDistances> distances_;  ///< if the settings ask for detections
-  std::optional<PairSnapshot> snapshot_;         ///< made for the first pair that is inspected
+  std::optional<DetectionDistances> distances_;  ///< set if the property `detections` is on
+  std::optional<PairSnapshot> snapshot_;         ///< created for the first inspected pair
 };
 
 }  // namespace cudavision

@@ -10,7 +10,7 @@
 namespace cudavision {
 namespace {
 
-// seqnum: of the event that caused this event, or GST_SEQNUM_INVALID.
+// `seqnum` is the number of the event that caused this event, or GST_SEQNUM_INVALID.
 GstEvent* with_seqnum(GstEvent* event, guint32 seqnum) {
   if (seqnum != GST_SEQNUM_INVALID)
     gst_event_set_seqnum(event, seqnum);
@@ -22,7 +22,7 @@ void send_segment(StereoStream& stream) {
   if (stream.segment_sent)
     return;
   GstSegment segment = current_segment(stream.left.pad());
-  // GstAggregator's default.
+  // The same default as in GstAggregator.
   if (segment.format == GST_FORMAT_UNDEFINED)
     gst_segment_init(&segment, GST_FORMAT_TIME);
   gst_pad_push_event(stream.self->srcpad,
@@ -35,7 +35,7 @@ bool stops_all(GstFlowReturn flow) {
   return flow <= GST_FLOW_NOT_NEGOTIATED || flow == GST_FLOW_FLUSHING;
 }
 
-// GstFlowCombiner cannot do this while pads come and go.
+// Combines flow returns like GstFlowCombiner, which cannot be used while pads come and go.
 GstFlowReturn combined(const PerSourcePad<GstFlowReturn>& flows) {
   bool linked = false, open = false;
   for (GstFlowReturn flow : flows) {
@@ -72,8 +72,8 @@ gboolean warn_of_blocked_output(GstClock*, GstClockTime, GstClockID, gpointer da
   const std::string peer = peer_element ? text_of(GST_OBJECT_NAME(peer_element.get())) : "its peer";
   post_warning(element.get(), GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
                "For 5 s, " + peer + " has not taken the first buffer of " + name +
-                   ", and other outputs get theirs only afterwards: put a \"queue\" between " +
-                   name + " and " + peer + ", and one after each other output.");
+                   ", which blocks the other outputs: put a \"queue\" between " + name + " and " +
+                   peer + ", and one after each other output.");
   return TRUE;
 }
 
@@ -95,7 +95,7 @@ GstFlowReturn push_outputs(StereoStream& stream, OpenPads& pads) {
       break;
     if (pad->branch->ended)
       continue;
-    // Sinks wait for each other before they play: without a queue, the first buffer blocks all.
+    // Sinks preroll together: without a queue, the first push blocks the pushes after it.
     PadAlarm alarm(PadAlarm::Kind::waiting, warn_of_blocked_output);
     if (std::any_of(pad + 1, pads.end(), [](const OpenPad& later) {
           return !later.branch->started && !later.branch->ended;
@@ -109,7 +109,7 @@ GstFlowReturn push_outputs(StereoStream& stream, OpenPads& pads) {
   return combined(flows);
 }
 
-// A handler of the messages may stop the element, which frees the results.
+// Reads all results first, because a message handler may stop the element, which frees them.
 void report_detections(StereoStream& stream, const PairDetections& pair, const OpenPads& pads) {
   for (const OpenPad& pad : pads)
     if (pad.buffer)

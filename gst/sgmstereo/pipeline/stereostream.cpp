@@ -33,13 +33,13 @@ void reset_stream(StereoStream& stream) {
 }
 
 void warn_of_calibration(gpointer self, const std::optional<StereoCalibration>& calibration) {
-  constexpr double max_error = 1;  // cameras in focus: below 0.5
+  constexpr double max_error = 1;  // in pixels; cameras in focus have below 0.5
   if (!calibration || calibration->reprojection_error <= max_error)
     return;
   post_warning(GST_ELEMENT_CAST(self), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
                calibration->files + ": the reprojection error of this calibration is " +
                    number_text(calibration->reprojection_error, 2) +
-                   " pixels, and above 1, depth is wrong: calibrate again with a flat, motionless "
+                   " pixels, but depth is wrong above 1: calibrate again with a flat, motionless "
                    "board, for example with pipelines/calibrate.py of the package "
                    "gst-cudavision-tools.");
 }
@@ -54,7 +54,7 @@ void stereo_release_processor(StereoStream& stream) {
     return;
   const ReleaseScope scope(stream.state.session.context());
   try {
-    stream.processor->finish();  // the device may use what is freed
+    stream.processor->finish();  // the device may still use the memory
   } catch (const Error& e) {
     GST_WARNING_OBJECT(stream.self, "%s", e.what());
   }
@@ -64,7 +64,7 @@ void stereo_release_processor(StereoStream& stream) {
 void stereo_reopen_branches(StereoStream& stream) {
   stream.state.downstream_ended = false;
   stream.src.reopen();
-  // A copy of the pads would need memory, and stop may not fail.
+  // stereo_request_pads() allocates memory, but stop must not fail.
   const auto shared = stream.state.shared.lock();
   for (const auto& pad : shared->request_pads)
     if (pad)

@@ -28,7 +28,7 @@ struct StereoInput {
   PeekedBuffer peek() { return PeekedBuffer(sink.pad, held, format ? &format->info : nullptr); }
 
   StereoSinkPad& sink;
-  Caps caps;  ///< of the frame in the queue, and of the held frame
+  Caps caps;  ///< caps of the queued frame and of the held frame
   std::optional<FrameFormat> format;
   std::optional<HeldFrame> held;
   InputTimeout timeout;
@@ -47,7 +47,7 @@ using OpenPads = std::vector<OpenPad>;  ///< src first, because the request pads
 struct PairInFlight {
   OpenPads pads;
   PendingGpuWork work;
-  std::unique_ptr<PairDetections> detections;  ///< nullptr if they are not asked for
+  std::unique_ptr<PairDetections> detections;  ///< nullptr if the property `detections` is off
 };
 
 /// Selects the pairs that are inspected: the first pair of each interval, or every 30th pair
@@ -61,7 +61,7 @@ class InspectionInterval {
   static constexpr int untimed_pairs = 30;
 
   FrameInterval interval_;
-  int untimed_ = untimed_pairs - 1;  ///< since the last selected pair
+  int untimed_ = untimed_pairs - 1;  ///< pairs since the last selected pair
 };
 
 /// The part of a StereoStream that each start resets.
@@ -70,21 +70,21 @@ struct StreamRun {
   SourceBranch src{std::nullopt, false};
   bool outputs_discont = true;      ///< the next outputs of all pads are discontinuous
   std::optional<FrameClock> clock;  ///< has the framerate of the left caps
-  /// The flow return of pairs that were pushed before an event, for the next aggregate().
+  /// The flow return of pairs that an event pushed, for the next stereo_aggregate().
   GstFlowReturn late_flow = GST_FLOW_OK;
   bool segment_sent = false;                    ///< downstream has the current segment
-  guint32 segment_seqnum = GST_SEQNUM_INVALID;  ///< of the last SEGMENT on sink_left
+  guint32 segment_seqnum = GST_SEQNUM_INVALID;  ///< seqnum of the last SEGMENT on sink_left
   bool eos_sent = false;  ///< downstream has EOS, although GstAggregator still waits for a pad
-  guint32 eos_seqnum = GST_SEQNUM_INVALID;  ///< of the last EOS on a sink pad
-  bool renegotiate = false;  ///< as soon as eos_sent is false; src caps would be lost before
+  guint32 eos_seqnum = GST_SEQNUM_INVALID;  ///< seqnum of the last EOS on a sink pad
+  bool renegotiate = false;  ///< due when eos_sent is false; earlier, caps would be lost
   SizeMismatch mismatch;
   PairingTimeout pairing_timeout;
   InspectionInterval inspections;
   /// nullptr until the first inspection, unless calibration=auto.
   std::unique_ptr<CameraRig> rig;
-  RectifiedOptics optics;                  ///< of the matched pictures
+  RectifiedOptics optics;                  ///< optics of the matched pictures
   bool warned_of_unknown_lengths = false;  ///< with calibration=auto
-  bool warned_of_detections = false;       ///< of more than can be measured
+  bool warned_of_detections = false;       ///< that a frame has too many detections
 };
 
 /// The part of a cudasgmstereo element for the aggregating thread. Functions of other threads have
@@ -113,7 +113,7 @@ struct StereoStream : StreamRun {
   std::unique_ptr<StereoProcessor> processor;    ///< for pairs of the current formats
   std::deque<PairInFlight> in_flight;            ///< oldest first
   SettingsGuard guard;
-  bool temporal_restart = false;  ///< the next pair clears all state over time
+  bool temporal_restart = false;  ///< the next pair resets all temporal state
 };
 
 /* The functions of the aggregating thread, in the order of a pair's path. All except the virtual
@@ -122,15 +122,15 @@ struct StereoStream : StreamRun {
 /// Drops the pairs in flight, and frees everything made for the current formats and CUDA context.
 /// The request pads negotiate again before their next buffers.
 void stereo_release_processor(StereoStream& stream);
-/// Call this before another stream: branches that have ended can get buffers again.
+/// Call this before a new stream, so that branches that have ended can get buffers again.
 void stereo_reopen_branches(StereoStream& stream);
 // Virtual functions of GstAggregator.
 gboolean stereo_start(StereoStream& stream);
 gboolean stereo_stop(StereoStream& stream);
 
-// streamevents.cpp: serialized events after the frames that were queued before them, and the caps
-// and buffer pools of src. CAPS events are handled twice: SinkPadState checks and stores the caps
-// when they arrive, so that the other pad's CAPS query can offer the same size. Here they take
+// streamevents.cpp: handles serialized events after the frames queued before them, and negotiates
+// the caps and buffer pools of src. CAPS events are handled twice: SinkPadState checks and stores
+// the caps on arrival, so that the other pad's CAPS query can offer the same size. Here they take
 // effect. Virtual functions of GstAggregator.
 gboolean stereo_sink_event(StereoStream& stream, GstAggregatorPad* pad, GstEvent* event);
 GstFlowReturn stereo_flush(StereoStream& stream);
@@ -141,8 +141,8 @@ gboolean stereo_negotiated_src_caps(StereoStream& stream, GstCaps* caps);
 gboolean stereo_decide_allocation(StereoStream& stream, GstQuery* query);
 
 // stereoaggregate.cpp: pairs, drops and skips the queued frames.
-/// Reports how long a frame may wait for its partner as latency. Call this if max-skew or the left
-/// caps may have changed.
+/// Reports the latency, which is the longest time that a frame waits for its partner. Call this if
+/// max-skew or the left caps may have changed.
 void stereo_update_latency(StereoStream& stream);
 /// Drops the held frame of the pad, if there is one.
 void stereo_drop_held(StereoStream& stream, StereoInput& input);
@@ -155,8 +155,8 @@ GstFlowReturn stereo_aggregate(StereoStream& stream, gboolean timeout);
 GstClockTime stereo_get_next_time(StereoStream& stream);
 GstSample* stereo_peek_next_sample(StereoStream& stream, GstAggregatorPad* pad);
 
-/// Computes the outputs of a pair. If too many pairs are in flight, pushes the oldest, see
-/// stereo_push_pairs(). right is nullptr if frames are packed.
+/// Starts the work on a pair, and pushes the oldest pairs if too many are in flight. Returns the
+/// result of stereo_push_pairs(). `right` is nullptr if frames are packed.
 GstFlowReturn stereo_push_output(StereoStream& stream, PeekedBuffer& left, PeekedBuffer* right);
 
 // rectifiedstream.cpp: chooses the maps.
@@ -167,7 +167,7 @@ std::optional<Rectification> stereo_rectification(StereoStream& stream);
 GstFlowReturn stereo_apply_calibration(StereoStream& stream);
 /// Applies a new map of the right camera. No pair may be in flight.
 void stereo_apply_correction(StereoStream& stream);
-/// Warns once that lengths are not metric with calibration=auto. lengths: a pad has such an output.
+/// Warns once that lengths are not metric with calibration=auto, if `lengths` are output.
 void stereo_warn_of_unknown_lengths(StereoStream& stream, const StereoSettings& settings,
                                     bool lengths);
 
@@ -175,35 +175,35 @@ void stereo_warn_of_unknown_lengths(StereoStream& stream, const StereoSettings& 
 /// Inspects StereoProcessor::snapshot(). docs/elements/cudasgmstereo.md lists the fields of the
 /// element message.
 void stereo_inspect_pair(StereoStream& stream, const FrameTimes& times);
-/// Call this at the end of a stream. If only one pair was inspected, posts its unconfirmed
-/// warnings.
+/// Call this at the end of a stream. If only one pair was inspected, posts its warnings, although
+/// no other pair has confirmed them.
 void stereo_end_inspections(StereoStream& stream);
 
 // stereopush.cpp: pushes buffers and events downstream.
 /// Completes and pushes the oldest pairs on all linked source pads, until only `left` pairs are in
 /// flight. Returns the error of any pad, GST_FLOW_EOS if all branches have ended, or
-/// GST_FLOW_NOT_LINKED if no pad is linked. Unless it returns GST_FLOW_OK, drops the other pairs.
+/// GST_FLOW_NOT_LINKED if no pad is linked. In these cases, drops the other pairs.
 GstFlowReturn stereo_push_pairs(StereoStream& stream, std::size_t left);
 /// Pushes all pairs in flight. The next stereo_aggregate() returns the flow return.
 void stereo_finish_pairs(StereoStream& stream);
 /// Pushes a GAP event for the time of a left frame.
 void stereo_push_gap(StereoStream& stream, GstBuffer* left);
 /// Sends EOS because no further pair can form, while GstAggregator still waits for the other pad.
-/// Its own EOS, later, has no effect.
+/// The later EOS of GstAggregator has no effect.
 void stereo_push_eos(StereoStream& stream);
 /// Starts a new stream after stereo_push_eos().
 void stereo_restart_output(StereoStream& stream);
-/// Gives the next outputs the current segment of sink_left.
+/// Applies the current segment of sink_left to the next outputs.
 void stereo_apply_segment(StereoStream& stream);
 
 // branches.cpp: the request pads. Before each buffer and gap, a pad gets the missing sticky events:
-// STREAM_START and CAPS of its own, SEGMENT and TAG of src.
+// its own STREAM_START and CAPS, and SEGMENT and TAG of src.
 /// Returns the request pads that can take a buffer: linked, and without EOS from downstream.
 RequestPads open_request_pads(StereoStream& stream);
 /// Returns true if the pad must negotiate with its peer before its next buffer.
 bool stereo_must_negotiate(StereoStream& stream, StereoRequestPad& pad);
-/// No pair may be in flight. Returns GST_FLOW_NOT_LINKED or GST_FLOW_EOS if only this pad can get
-/// no buffer, for example after its release.
+/// Negotiates caps and a buffer pool. No pair may be in flight. Returns GST_FLOW_NOT_LINKED or
+/// GST_FLOW_EOS if only this pad can get no buffer, for example after its release.
 GstFlowReturn stereo_negotiate_request_pad(StereoStream& stream, StereoRequestPad& pad);
 /// Pushes a buffer and the sticky events before it. Drops the buffer if they cannot be sent, or if
 /// a new peer refuses the caps. Returns GST_FLOW_NOT_LINKED for a pad that was just released.

@@ -20,7 +20,7 @@ void apply_caps(StereoStream& stream, GstAggregatorPad* pad, GstCaps* caps) {
   const FramePacking packing = stereo_check_caps(stream.self, pad, caps);
   if (stream.state.is_left(pad))
     stream.packing = packing;
-  // If this refuses the left caps, they have no format, and the right caps need no second error.
+  // If this refuses the left caps, they get no format. Then the right caps need no second error.
   if (stream.packing.packed() && (stream.state.is_left(pad) || stream.left.format))
     require_unlinked(GST_PAD_CAST(stream.right.pad()));
   input.format = frame_format_from_caps(caps, repack::UnpackedForm::luminance);
@@ -51,7 +51,7 @@ gboolean stereo_sink_event(StereoStream& stream, GstAggregatorPad* pad, GstEvent
     switch (GST_EVENT_TYPE(event)) {
       case GST_EVENT_STREAM_START: {
         const gboolean handled = chain_up();
-        // A camera has replaced another camera that ended.
+        // A new camera has replaced a camera that had ended.
         if (stream.eos_sent && !stream.left.sink.is_ended() && !stream.right.sink.is_ended())
           stereo_restart_output(stream);
         return handled;
@@ -64,7 +64,7 @@ gboolean stereo_sink_event(StereoStream& stream, GstAggregatorPad* pad, GstEvent
       }
       case GST_EVENT_SEGMENT: {
         const gboolean handled = chain_up();
-        stream.temporal_restart = true;  // also after a flush, which a segment must follow
+        stream.temporal_restart = true;  // also for a flush, which SEGMENT must follow
         if (stream.state.is_left(pad)) {
           stream.segment_seqnum = gst_event_get_seqnum(event);
           // The output for a held frame would belong to the old segment.
@@ -109,8 +109,8 @@ gboolean stereo_serialized_sink_query(StereoStream& stream, GstAggregatorPad* pa
   });
 }
 
-// Posts an error if src and its peer have no common caps. GstAggregator only returns an error to
-// the next frame, but after a photograph there is none.
+// Posts an error if src and its peer have no common caps. GstAggregator only returns an error for
+// the next frame, and a single image has no next frame.
 gboolean stereo_negotiate(StereoStream& stream) {
   GstAggregator* self = stream.self;
   if (stereo_parent_class()->negotiate(self))
@@ -125,7 +125,7 @@ gboolean stereo_negotiate(StereoStream& stream) {
 
 GstFlowReturn stereo_update_src_caps(StereoStream& stream, GstCaps* downstream, GstCaps** result) {
   return post_exceptions(stream.self, GST_FLOW_NOT_NEGOTIATED, [&] {
-    // GstAggregator has cleared the flag that push_on_src() checks.
+    // push_on_src() cannot detect a new peer, because GstAggregator has cleared the pad's flag.
     if (stereo_peer_refuses_current_caps(stream.self->srcpad))
       for (PairInFlight& pair : stream.in_flight)
         for (OpenPad& pad : pair.pads)
@@ -135,7 +135,7 @@ GstFlowReturn stereo_update_src_caps(StereoStream& stream, GstCaps* downstream, 
     stream.renegotiate = stream.eos_sent;
     if (stream.eos_sent || !stream.left.format)
       return GST_AGGREGATOR_FLOW_NEED_DATA;
-    // Pictures of different sizes have no output; the next caps on a sink pad negotiate again.
+    // Unequal pictures have no output. The next CAPS event on a sink pad negotiates again.
     if (!stream.packing.packed() &&
         (!stream.right.format || !pair_error(*stream.left.format, *stream.right.format).empty()))
       return GST_AGGREGATOR_FLOW_NEED_DATA;

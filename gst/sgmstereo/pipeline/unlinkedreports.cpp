@@ -9,11 +9,11 @@ namespace cudavision {
 namespace {
 
 constexpr char remedy[] =
-    "link the other camera to it. If each frame holds both pictures, link it to sink_left and set "
-    "frame-packing=side-by-side or frame-packing=top-bottom.";
+    "link the other camera to this pad. If each frame holds both pictures, link the only camera to "
+    "sink_left and set frame-packing=side-by-side or frame-packing=top-bottom.";
 
-/// Returns the element of a pad that is not linked, or nullptr. `ended`: whether EOS has arrived on
-/// the other sink pad, after frames that still wait.
+/// Returns the element of an active, unlinked pad, or nullptr. If `ended` is true, EOS must be
+/// queued on the other sink pad after waiting frames; if it is false, it must not.
 ObjectPtr<GstElement> element_lacking(GstPad* pad, bool ended) {
   // The element is nullptr during its disposal.
   ObjectPtr<GstElement> element(gst_pad_get_parent_element(pad));

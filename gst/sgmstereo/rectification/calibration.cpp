@@ -17,7 +17,7 @@ Matrix3x3 camera_matrix_in(const CalibrationEntry& entry) {
   const Matrix3x3 m = array_in<9>(entry);
   if (!(m[0] > 0 && m[4] > 0) || m[6] != 0 || m[7] != 0 || m[8] != 1)
     entry.refuse(
-        "is no camera matrix, which has two positive focal lengths and the last row 0 0 1: "
+        "is not a camera matrix, which has two positive focal lengths and the last row 0 0 1: "
         "calibrate the camera.");
   return m;
 }
@@ -35,7 +35,7 @@ Matrix3x3 rotation_in(const CalibrationEntry& entry) {
                              r[1] * (r[3] * r[8] - r[5] * r[6]) +
                              r[2] * (r[3] * r[7] - r[4] * r[6]);
   if (error > 1e-3 || determinant < 0)
-    entry.refuse("is no rotation: write the matrix of the calibration with all digits.");
+    entry.refuse("is not a rotation matrix: write the matrix of the calibration with all digits.");
   return r;
 }
 
@@ -43,8 +43,8 @@ Matrix3x4 projection_in(const CalibrationEntry& entry) {
   const Matrix3x4 p = array_in<12>(entry);
   if (!(p[0] > 0 && p[5] > 0) || p[8] != 0 || p[9] != 0 || p[10] != 1 || p[11] != 0)
     entry.refuse(
-        "is no projection of a rectified camera, which has two positive focal lengths and the last "
-        "row 0 0 1 0: rectify the pair again.");
+        "is not a projection matrix of a rectified camera, with two positive focal lengths and the "
+        "last row 0 0 1 0: rectify the pair again.");
   return p;
 }
 
@@ -72,7 +72,7 @@ std::vector<double> distortion_in(const CalibrationEntry& entry, CameraModel mod
                                                 "fisheye, write distortion_model: fisheye."));
 }
 
-/// In any unit. Two calibrations of one camera differ by rounding errors.
+/// In the file's unit. Smaller distances are rounding errors, from two calibrations of one camera.
 constexpr double min_distance = 1e-6;
 
 /// (x, y) is the right camera's position in the left camera's coordinates.
@@ -81,11 +81,11 @@ void check_position(const CalibrationEntry& entry, double x, double y) {
     entry.refuse("puts both cameras at the same place: calibrate them as a stereo pair.");
   if (std::abs(y) > std::abs(x))
     entry.refuse(
-        "puts one camera above the other, and disparities are found along rows: turn the frames of "
-        "both by 90 degrees, for example with videoflip, and calibrate again.");
+        "puts one camera above the other, but disparities are searched along rows: rotate all "
+        "frames by 90 degrees, for example with videoflip, and calibrate again.");
   if (x < 0)
     entry.refuse(
-        "puts the right camera to the left of the left one: exchange the cameras, and calibrate "
+        "puts the right camera to the left of the left camera: exchange the cameras, and calibrate "
         "again.");
 }
 
@@ -148,7 +148,7 @@ void read_size(const CalibrationText& text, StereoCalibration& calibration) {
   if (!text.find({"image_width", "image_height"}))
     return;
   const auto need = [&](const char* key) {
-    return text.require({key}, "write both sizes of the pictures of the calibration.");
+    return text.require({key}, "write the width and height of the calibration's pictures.");
   };
   const CalibrationEntry width = need("image_width"), height = need("image_height");
   calibration.width = size_in(width, width.node);
@@ -277,7 +277,7 @@ StereoCalibration read_ros(const char* left_name, const char* right_name) {
   return calibration;
 }
 
-/// Does not split the name of an existing file.
+/// Splits the list at commas, unless it is the name of an existing file.
 std::vector<std::string> split_names(const std::string& list) {
   if (g_file_test(list.c_str(), G_FILE_TEST_EXISTS))
     return {list};
@@ -297,7 +297,7 @@ void require_one_form(const CalibrationFiles& files) {
   };
   if (*files.stereo && (*files.left || *files.right))
     refuse(
-        "calibration holds both cameras, and calibration-left and calibration-right one each: set "
+        "calibration is for both cameras, calibration-left and calibration-right for one each: set "
         "either calibration or the other two.");
   if (!*files.stereo && !(*files.left && *files.right))
     refuse(*files.left ? "calibration-left needs the file of the right camera as well: set "

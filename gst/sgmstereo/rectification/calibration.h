@@ -32,7 +32,7 @@ struct CameraCalibration {
   std::optional<CameraRectification> rectification;
 };
 
-/// Converts x in the left camera's coordinates to rotation·x + translation in the right camera's.
+/// Converts the left camera's coordinates x to the right camera's: rotation·x + translation.
 struct CameraPose {
   Matrix3x3 rotation{};
   std::array<double, 3> translation{};  ///< mm
@@ -40,9 +40,9 @@ struct CameraPose {
 
 struct StereoCalibration {
   CameraModel model = CameraModel::pinhole;
-  CameraCalibration left, right;  ///< with two rectifications, or without
+  CameraCalibration left, right;  ///< both or neither have a rectification
   CameraPose pose;
-  int width = 0, height = 0;      ///< of the calibration's pictures; 0: unknown
+  int width = 0, height = 0;      ///< size of the calibration's pictures; 0: unknown
   double reprojection_error = 0;  ///< root mean square, in pixels; 0: unknown
   std::string files;              ///< names for messages
 };
@@ -54,8 +54,8 @@ void require_one_form(const CalibrationFiles& files);
 /// or R1 R2 P1 P2 or all of these, as in its example stereo_calib. Optional are
 /// - image_width and image_height, or image_size or imageSize, a pair of numbers;
 /// - distortion_model, which is "pinhole" (default) or "fisheye", or fisheye, which is 0 or 1;
-/// - unit, in which T is: "mm", "cm" or "m". Without it, T is in metres if it is shorter than 1.5,
-///   else in millimetres;
+/// - unit, the unit of T: "mm", "cm" or "m". Without it, T is in metres if it is shorter than 1.5,
+///   otherwise in millimetres;
 /// - reprojection_error, as pipelines/calibrate.py writes it.
 ///
 /// ROS's camera_info has the keys image_width, image_height, camera_matrix, distortion_model

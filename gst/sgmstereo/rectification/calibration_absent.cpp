@@ -11,8 +11,8 @@ namespace {
         "This gst-cudavision was built without OpenCV, which calibrations need: ") {
   throw ElementError(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
                      what +
-                         "build it again with -Dopencv=enabled and OpenCV's development files "
-                         "(Debian: libopencv-dev), or rectify the frames before they get here.");
+                         "rebuild it with -Dopencv=enabled and OpenCV's development files "
+                         "(Debian: libopencv-dev), or rectify the frames upstream.");
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ constexpr char name_a_calibration[] =
 }
 
 /// Returns an upper bound of the levels in OpenCV's parser after a line of YAML, without brackets.
-/// Indented lines nest, and so does "- - key: key:".
+/// Indented lines nest, as does "- - key: key:".
 std::size_t block_nesting(std::string_view line) {
   const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
   std::size_t levels = indent + 1;
@@ -113,7 +113,7 @@ std::string reason_of(const cv::Exception& e, int added_lines) {
 }
 
 [[noreturn]] void refuse_text(const std::string& name, const std::string& reason) {
-  refuse_calibration(name, "this is no YAML, XML or JSON that OpenCV can read (" + reason +
+  refuse_calibration(name, "this is not YAML, XML or JSON that OpenCV can read (" + reason +
                                "): write it with cv::FileStorage or pipelines/calibrate.py.");
 }
 
@@ -183,12 +183,12 @@ std::string calibration_file_text(const std::string& name) {
   // OpenCV 4.6 reads past the end of texts that contain bytes of value 0.
   if (text.find('\0') != std::string::npos)
     refuse_file(GST_RESOURCE_ERROR_READ, name,
-                "this is no text, because it has bytes of value 0: ");
+                "this is not a text file, because it has bytes of value 0: ");
   if (const std::size_t nesting = nesting_of(text); nesting > max_nesting)
     refuse_file(GST_RESOURCE_ERROR_READ, name,
-                "the brackets, elements or indented lines in this are nested up to " +
-                    std::to_string(nesting) + " levels deep, and at most " +
-                    std::to_string(max_nesting) + " are read: ");
+                "the brackets, elements or indented lines are nested up to " +
+                    std::to_string(nesting) + " levels deep, but at most " +
+                    std::to_string(max_nesting) + " levels are supported: ");
   return text;
 }
 

@@ -31,7 +31,7 @@ struct CalibrationEntry {
   }
 };
 
-/// The keys of one file or several files.
+/// The keys of one or several files.
 class CalibrationText {
  public:
   explicit CalibrationText(const std::vector<std::string>& names);
@@ -39,7 +39,7 @@ class CalibrationText {
   const std::string& names() const { return names_; }
 
   std::optional<CalibrationEntry> find(std::initializer_list<const char*> keys) const;
-  /// Throws if the files have none of these keys.
+  /// Throws ElementError if the files have none of these keys.
   CalibrationEntry require(std::initializer_list<const char*> keys, const char* remedy) const;
 
  private:
@@ -65,7 +65,7 @@ std::array<double, count> array_in(const CalibrationEntry& entry) {
   return array;
 }
 
-/// node is entry.node or a part of it.
+/// Reads a picture width or height from `node`, which is entry.node or a part of it.
 int size_in(const CalibrationEntry& entry, const cv::FileNode& node);
 
 }  // namespace cudavision

@@ -34,7 +34,8 @@ cv::Mat distortion_of(const CameraCalibration& camera) {
   return camera.distortion.empty() ? cv::Mat() : cv::Mat(camera.distortion, true);
 }
 
-/// columns: of the matrix. Keeps the picture's edges, half a pixel outside the pixel centres.
+/// Scales a matrix of `columns` columns to another picture size. The edges of the picture, half a
+/// pixel outside the outermost pixel centres, stay edges.
 template <class Matrix>
 void scale_pixels(Matrix& matrix, int columns, double x, double y) {
   for (int column = 0; column < columns; ++column) {
@@ -45,7 +46,7 @@ void scale_pixels(Matrix& matrix, int columns, double x, double y) {
   matrix[columns + 2] += (y - 1) / 2;
 }
 
-/// For files without a size: the principal point must be near the centre.
+/// Checks a calibration without a picture size: the principal point must be near the centre.
 void check_center(const StereoCalibration& calibration, int width, int height) {
   for (const CameraCalibration* camera : {&calibration.left, &calibration.right}) {
     const double x = camera->matrix[2], y = camera->matrix[5];
@@ -67,12 +68,12 @@ StereoCalibration scaled(StereoCalibration calibration, int width, int height) {
   const double y = static_cast<double>(height) / calibration.height;
   if (std::abs(height - calibration.height * x) >= 1 &&
       std::abs(width - calibration.width * y) >= 1)
-    refuse(calibration,
-           "this calibration is for pictures of " +
-               size_text(calibration.width, calibration.height) + ", but the frames are " +
-               size_text(width, height) +
-               ", which is another aspect ratio: let the cameras send frames of the first size, or "
-               "calibrate them again with the second.");
+    refuse(
+        calibration,
+        "this calibration is for pictures of " + size_text(calibration.width, calibration.height) +
+            ", but the frames are " + size_text(width, height) +
+            ", which is another aspect ratio: let the cameras send frames of the calibrated size, "
+            "or calibrate them again with frames of the current size.");
   for (CameraCalibration* camera : {&calibration.left, &calibration.right}) {
     scale_pixels(camera->matrix, 3, x, y);
     if (camera->rectification)
@@ -123,7 +124,7 @@ RectifyingMap map_of(const RectifiedCamera& rectified, const cv::Size& size) {
       {places.ptr<std::int16_t>(), places.ptr<std::int16_t>() + 2 * places.total()},
       {fractions.ptr<std::uint16_t>(), fractions.ptr<std::uint16_t>() + fractions.total()}};
   // In OpenCV's fixed-point maps, distant positions lose their high bits, and may seem to be inside
-  // the picture. The floating-point maps show them.
+  // the picture. The floating-point maps identify these positions.
   constexpr float distant = 32000;
   for (std::size_t i = 0; i < map.fractions.size(); ++i)
     if (!(std::abs(x.ptr<float>()[i]) < distant && std::abs(y.ptr<float>()[i]) < distant)) {

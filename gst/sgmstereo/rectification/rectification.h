@@ -22,7 +22,7 @@ struct RectifyingMap {
   }
 };
 
-/// A camera with frames of one size.
+/// A camera and its rectification, for one frame size.
 struct RectifiedCamera {
   CameraModel model = CameraModel::pinhole;
   CameraCalibration camera;
@@ -37,12 +37,12 @@ struct Rectification {
   double baseline = 0;      ///< mm; 0: unknown
 };
 
-/// Makes the rectification for frames of width×height: the calibration's pictures, perhaps scaled
-/// with, to a pixel, the same aspect ratio. A calibration without a size must be for this size.
+/// Makes the rectification for frames of width×height. If the calibration has a picture size, it is
+/// scaled to the frames, whose aspect ratio must be the same to within a pixel.
 ///
-/// alpha = −1 takes the rectification of the files if they have one, else the default of
-/// cv::stereoRectify(). Otherwise calls cv::stereoRectify() with alpha from 0 (all rectified pixels
-/// have a source) to 1 (all source pixels are kept), or cv::fisheye::stereoRectify() with
+/// alpha = −1 uses the rectification of the files if they have one, or the default of
+/// cv::stereoRectify(). Other values call cv::stereoRectify() with alpha from 0 (all rectified
+/// pixels have a source) to 1 (all source pixels are kept), or cv::fisheye::stereoRectify() with
 /// balance = alpha, which is approximate. Both cameras get the left principal point, so that points
 /// at infinity have disparity 0.
 ///
@@ -60,7 +60,7 @@ inline RectifiedCamera identity_camera(int width, int height, double focal_lengt
   return camera;
 }
 
-/// Throws ElementError in a build without OpenCV. what is the property that needs it.
+/// Throws ElementError in a build without OpenCV. `what` is the property that needs OpenCV.
 void require_opencv(const std::string& what);
 
 /// Converts positions in the rectified picture to the camera's picture, in pixels.
@@ -68,7 +68,7 @@ std::vector<std::array<double, 2>> camera_places(const RectifiedCamera& camera,
                                                  const std::vector<std::array<double, 2>>& places);
 
 /// The reverse: converts positions in the camera's picture to the rectified picture. The distortion
-/// is inverted by iteration. Positions that no ray of the camera reaches may be off or not finite.
+/// is inverted by iteration. Positions outside the lens model may get wrong or infinite results.
 std::vector<std::array<double, 2>> rectified_places(
     const RectifiedCamera& camera, const std::vector<std::array<double, 2>>& places);
 

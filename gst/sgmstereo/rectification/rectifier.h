@@ -10,7 +10,7 @@ namespace cudavision {
 /// Rectifies the luminance of one camera's frames.
 class Rectifier {
  public:
-  /// camera is the layout of the pictures; the map has the same size. Waits for the upload.
+  /// `camera` is the layout of the pictures. The map has the same size. Waits for the upload.
   Rectifier(Device& device, const FrameLayout& camera, const RectifyingMap& map)
       : layout_{.width = camera.width,
                 .height = camera.height,
@@ -23,10 +23,10 @@ class Rectifier {
         remap_(device, {camera.width, camera.height, camera.bits},
                map.view(camera.width, camera.height)) {}
 
-  /// Only luminance.
+  /// The layout of rectified frames, which have only luminance.
   const FrameLayout& layout() const noexcept { return layout_; }
 
-  /// Returns memory of this object. Only enqueues.
+  /// Returns the rectified luminance in memory of this object. Only enqueues.
   ConstFrame run(const ConstFrame& in) { return {{{remap_.run(luminance_.of(in)).rows}}}; }
 
   /// Returns the mask of pixels outside the camera's view, for SgmStereo::set_masks().

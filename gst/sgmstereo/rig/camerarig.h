@@ -14,7 +14,7 @@ namespace cudavision {
 
 struct RigWarning {
   std::string text;        ///< empty: no warning
-  bool concerns_settings;  ///< about the settings, not the pictures
+  bool concerns_settings;  ///< false: concerns the pictures
   bool certain;            ///< if false, the next inspection must confirm it
 };
 
@@ -39,7 +39,7 @@ enum RigWarningId {
 using RigWarnings = std::array<RigWarning, warning_count>;
 
 struct DepthFit {
-  double saturated;  ///< share of the known pixels
+  double saturated;  ///< share of the known pixels that exceed 16 bits
   double farthest;   ///< mm: 99th percentile of the depth of the known pixels
 };
 
@@ -47,7 +47,7 @@ struct RigReport {
   rig::PairFigures figures;
   MountReport mounts;
   std::optional<DepthFit> depth;     ///< if a source pad carries depth
-  std::vector<RigWarning> warnings;  ///< new since the start
+  std::vector<RigWarning> warnings;  ///< only warnings that were not returned before
   std::string correction;            ///< describes a correction that begins, or empty
 };
 
@@ -75,7 +75,7 @@ class CameraRig {
   bool correction_is_due() { return mounts_.correction_is_due(); }
   /// Returns the description of a new calibration, which needs new maps, or an empty string.
   std::string take_calibration();
-  /// Returns the right camera's next map, unless begin_work() has been called meanwhile.
+  /// Returns the right camera's new map, or nullopt if begin_work() has already applied it.
   std::optional<RectifyingMap> take_correction();
 
   RigReport inspect(const InspectedPair& pair);
@@ -86,11 +86,11 @@ class CameraRig {
   MountReport inspect_mounts(const InspectedPair& pair, const rig::PairFigures& figures);
   void warn(std::size_t number, const RigWarning& warning, std::vector<RigWarning>& warnings);
 
-  SelfCalibration calibration_;  ///< with calibration=auto
+  SelfCalibration calibration_;  ///< used with calibration=auto
   StereoMounts mounts_;
   int inspections_ = 0;
   VerticalOffsets offsets_;
-  RigWarnings found_{};  ///< of the last inspection
+  RigWarnings found_{};  ///< warnings of the last inspection
   std::array<bool, warning_count> warned_{};
 };
 

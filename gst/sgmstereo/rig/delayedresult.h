@@ -8,7 +8,7 @@ namespace cudavision {
 
 inline constexpr int pairs_to_wait = 8;
 
-/// The result of a thread. It takes effect a fixed number of pairs later, so that equal frames give
+/// The result of a thread. It takes effect `pairs_to_wait` pairs later, so that equal frames give
 /// equal results. The destructor waits for the thread.
 template <class Result>
 class DelayedResult {
@@ -31,7 +31,7 @@ class DelayedResult {
 
  private:
   std::future<Result> result_;
-  int pairs_ = 0;  ///< until it takes effect
+  int pairs_ = 0;  ///< pairs until the result takes effect
 };
 
 }  // namespace cudavision

@@ -12,13 +12,13 @@ constexpr std::size_t min_points = 20;  // a pair has 30 to 70
 /// Weak priors, because cameras turn by less than a degree.
 constexpr double turn_deviation = 0.05, zoom_deviation = 0.03;
 constexpr double focal_deviation = 0.7;  // of the logarithm of a guessed focal length
-/// In pixels. The row of a block has an error of about 0.1.
+/// Limits of the row noise, in pixels. The row of a block has an error of about 0.1.
 constexpr double min_noise = 0.05, max_noise = 1;
 /// The share of points that must fit; at least 0.76 in pictures rotated by half a degree.
 constexpr double enough_fitting = 0.6;
 /// A yaw is significant if it moves rows by this many pixels and standard errors.
 constexpr double enough_yaw = 0.15, enough_certainty = 5;
-/// A fit explains the last pair if at least this share of the points is this near, in pixels.
+/// A fit explains a pair if it predicts this share of the points to within `near_fit` pixels.
 constexpr double explained = 0.5, near_fit = 1;
 
 }  // namespace

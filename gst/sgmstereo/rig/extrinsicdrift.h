@@ -9,35 +9,35 @@
 
 namespace cudavision {
 
-/// In pixels of the matched pictures.
+/// The optics of the matched pictures, in pixels.
 struct RectifiedOptics {
   int width = 0, height = 0;
   double focal_length = 1;
   double center_x = 0, center_y = 0;  ///< the principal point
   bool focal_is_known = false;        ///< otherwise it is a guess
 
-  /// Returns true if positions in focal lengths agree. The sizes may differ by a scale.
+  /// Returns true if the optics differ only by a scale, so that positions in focal lengths agree.
   bool matches(const RectifiedOptics& other) const;
 };
 
 struct ExtrinsicEstimate {
   bool known = false;  ///< enough points were seen; otherwise the other members are invalid
   bool sure = false;   ///< at least two pairs agree
-  bool moved = false;  ///< after a blow: only the last `pairs_to_forget` pairs are valid
+  bool moved = false;  ///< the cameras have moved: only the last `pairs_to_forget` pairs are valid
   rig::MountFit fit;
   double yaw = 0, yaw_error = 0;  ///< estimated from rows, unlike fit.turn.yaw; standard error
   double rows_off = 0, rows_error = 0;  ///< rig::RowsApart from the current correction, in pixels
 };
 
 /// Estimates the rotation of the right camera in its mount from the last inspected pairs. A yaw
-/// moves rows by little, so the corrected yaw is assumed unless rows clearly show a change.
+/// hardly moves rows, so the yaw of the correction is assumed unless rows clearly show a change.
 class ExtrinsicDrift {
  public:
   /// If earlier pairs do not explain this many successive pairs, the cameras have moved.
   static constexpr int pairs_to_forget = 2;
 
-  /// The pair was matched with the right camera corrected by a rotation. known_yaw is a new yaw
-  /// from another source than rows.
+  /// Adds a pair that was matched with the right camera corrected by `corrected`. `known_yaw` is a
+  /// new yaw that was not estimated from rows.
   ExtrinsicEstimate add(const rig::PairFigures& figures, const RectifiedOptics& optics,
                         const rig::RigRotation& corrected, std::optional<double> known_yaw = {});
 

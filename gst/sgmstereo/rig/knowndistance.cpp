@@ -13,13 +13,13 @@
 namespace cudavision {
 namespace {
 
-/// The disparity of a place is the median within this radius. At least this share must be known,
-/// and their interquartile range is limited, in pixels, so that they are on one surface.
+/// The disparity of a place is the median within this radius. Enough pixels must be known, and the
+/// interquartile range of their disparities is limited, so that they are on one surface.
 constexpr int radius = 3;
 constexpr double min_known = 0.5, max_spread = 1;
 /// The largest difference of two measurements that agree, in pixels.
 constexpr double agreement = 0.25;
-/// Inspected pairs without a measurement before a problem is reported.
+/// A missing measurement is reported from this number of inspected pairs on.
 constexpr int patience = 10;
 
 struct KnownDistance {
@@ -43,7 +43,7 @@ std::optional<KnownDistance> distance_in(const char* text) {
   return distance;
 }
 
-/// Returns nullopt if the area is not on one surface.
+/// Returns the disparity in pixels, or nullopt if the area is not on one surface.
 std::optional<double> disparity_around(View<const std::uint8_t> map,
                                        const sgm::DisparityScale& scale, int x, int y) {
   std::vector<double> known;
@@ -93,7 +93,7 @@ std::string known_distance_error(const char* text) {
   if (!*text || distance_in(text))
     return {};
   return std::string("known-distance=\"") + text +
-         "\" is no place and distance: write the column and the row of a pixel and its distance in "
+         "\" is not a place and a distance: write column and row of a pixel and its distance in "
          "mm, such as 320,240,1500, or nothing.";
 }
 
@@ -120,8 +120,8 @@ DistanceEstimate DistanceMeasurement::add(const char* text, View<const std::uint
     if (!done_ && pairs_ >= patience)
       estimate.problem = "known-distance: the disparity around pixel (" + std::to_string(x) + ", " +
                          std::to_string(y) +
-                         ") is unknown, or differs: name a pixel in the middle of something with "
-                         "texture that faces the cameras.";
+                         ") is unknown or not uniform: name a pixel in the middle of a textured "
+                         "surface that faces the cameras.";
     return estimate;
   }
   const double expected = settings.focal_length * settings.baseline / distance->millimetres;

@@ -11,29 +11,29 @@
 
 namespace cudavision {
 
-/// text must be "x,y,mm" or empty. Returns an error with its remedy, or an empty string.
+/// Checks known-distance ("x,y,mm" or empty). Returns an error with its remedy, or an empty string.
 std::string known_distance_error(const char* text);
 
 struct DistanceEstimate {
   std::optional<double> offset;  ///< measured minus expected disparity, in pixels
-  std::optional<double> yaw;     ///< of the right camera, if this pair confirms an earlier pair
+  std::optional<double> yaw;     ///< right camera's yaw, if this pair confirms an earlier pair
   std::string problem;           ///< an error with its remedy, or empty
 };
 
-/// Finds the yaw of the right camera from a known distance. After two pairs have agreed, it ignores
-/// the distance until the property changes, because objects may hide it.
+/// Estimates the yaw of the right camera from a known distance. After two pairs have agreed, it
+/// ignores the distance until the property changes, because other objects may hide the place.
 class DistanceMeasurement {
  public:
-  /// text must be interned and valid. The map, in host memory, was matched with these settings and
-  /// the right camera corrected by a rotation.
+  /// `text` must be interned and valid. `map` is in host memory. It was matched with these settings
+  /// and with the right camera corrected by `corrected`.
   DistanceEstimate add(const char* text, View<const std::uint8_t> map,
                        const StereoSettings& settings, const RectifiedOptics& optics,
                        const rig::RigRotation& corrected);
 
  private:
-  const char* text_ = nullptr;  ///< of the last call
+  const char* text_ = nullptr;  ///< `text` of the last call
   bool done_ = false;
-  int pairs_ = 0;  ///< since the text was set
+  int pairs_ = 0;  ///< number of pairs since the text was set
   std::optional<double> last_yaw_;
 };
 

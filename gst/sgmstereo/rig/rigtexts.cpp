@@ -20,12 +20,12 @@ std::string angle_text(double angle, double error) {
   return with_error(degrees * angle, degrees * error, 2) + "°";
 }
 
-/// camera is a RigRotation or a CameraPair, and fit its MountFit or CameraPairFit.
+/// `camera` is a RigRotation or CameraPair, `fit` the MountFit or CameraPairFit that it is from.
 std::string turn_text(const auto& camera, const auto& fit, double yaw_angle, double yaw_error) {
   return "by " + angle_text(camera.pitch, fit.error(pitch)) + " in pitch, " +
          angle_text(yaw_angle, yaw_error) + " in yaw and " +
          angle_text(camera.roll, fit.error(roll)) + " in roll, and its focal length is " +
-         with_error(camera.zoom, fit.error(zoom), 4) + " times the left one's";
+         with_error(camera.zoom, fit.error(zoom), 4) + " times the left camera's";
 }
 
 std::string turn_text(const ExtrinsicEstimate& estimate) {
@@ -33,10 +33,10 @@ std::string turn_text(const ExtrinsicEstimate& estimate) {
 }
 
 constexpr int enough_blocks = rig::PairFigures::enough_blocks;
-/// Unrelated pictures are below both shares, and matching pairs several times above.
+/// Unrelated pictures are below both shares. Matching pairs exceed them several times.
 constexpr double hardly_known = 0.1, hardly_matched = 0.2;
 
-/// In pixels and standard errors. Good pictures have 0.1 pixel.
+/// In pixels and in standard errors. Rows of well rectified pictures are 0.1 pixels apart.
 constexpr double max_rows_off = 0.4, drift_certainty = 3;
 
 /// The share of known pixels whose depth may exceed 16 bits, such as the sky.
@@ -44,9 +44,9 @@ constexpr double max_saturated = 0.05;
 /// As a share of the width: an angle of view of 150°, impossible for rectified pictures.
 constexpr double min_focal_length = 1.0 / 8;
 constexpr double min_baseline = 1;  // mm
-/// Relative difference of lengths, which may be measured by rulers.
+/// Tolerated relative difference of lengths, because users may measure them with rulers.
 constexpr double max_contradiction = 0.02;
-/// Shares of the pixels. Dark and bright scenes are below.
+/// Shares of the pixels. Well exposed dark and bright scenes are below.
 constexpr double max_black = 0.95, max_clipped = 0.4;
 /// Share of known pixels. OpenCV's chessboards have 0.07 to 0.27, natural scenes 0.02 at most.
 constexpr double max_repeating = 0.05;
@@ -56,7 +56,7 @@ int disparity_count(int number) {
   return std::clamp((number + step - 1) / step * step, step, sgm::Config::Ranges::disparities.max);
 }
 
-/// Converging cameras also have positive disparities.
+/// Exchanged cameras have only negative disparities. Converging cameras also have positive ones.
 bool is_exchanged(const rig::PairFigures& figures) {
   return figures.is_swapped() ||
          (figures.exceeds_range() && figures.min_disparity < 0 && figures.largest_disparity <= 0);
@@ -67,7 +67,7 @@ std::string swapped_text(const rig::PairFigures& figures) {
          std::to_string(std::lround(100 * figures.matched_if_swapped)) + " % of " +
          std::to_string(figures.blocks) + " places, instead of " +
          std::to_string(std::lround(100 * figures.matched)) +
-         " %): link the left camera to sink_left and the right one to sink_right. For packed "
+         " %): link the left camera to sink_left and the right camera to sink_right. For packed "
          "frames, set the flag right-view-first in the caps.";
 }
 
@@ -76,7 +76,7 @@ std::string unrectified_text(const rig::PairFigures& figures, const StereoSettin
          "in the right picture they are " +
          number_text(std::abs(figures.vertical_offset), 1) + " rows " +
          (figures.vertical_offset < 0 ? "higher" : "lower") +
-         " than in the left one (median; interquartile range " +
+         " than in the left picture (median; interquartile range " +
          number_text(figures.vertical_spread, 1) + " rows). " +
          (settings.calibration.automatic()
               ? "calibration=auto has found no calibration: show the cameras texture in all parts "
@@ -98,8 +98,7 @@ std::string drift_text(const MountReport& mounts) {
   return "The rows of the pictures are " + number_text(estimate.rows_off, 2) + " ± " +
          number_text(estimate.rows_error, 2) +
          " pixels apart, because the right camera has turned " + turn_text(estimate) +
-         ", which costs disparities: set calibration-drift=correct, or calibrate the cameras "
-         "again.";
+         ", so fewer disparities are found: set calibration-drift=correct, or calibrate again.";
 }
 
 std::string range_text(const rig::PairFigures& figures, const StereoSettings& settings) {
@@ -133,11 +132,11 @@ std::string unmatched_text(const rig::PairFigures& figures, const StereoSettings
       figures.blocks < enough_blocks || figures.known >= hardly_known ||
       figures.matched >= hardly_matched)
     return {};
-  return "Hardly anything of the left picture is found in the right one: " +
+  return "Hardly anything of the left picture is found in the right picture: " +
          number_text(100 * figures.known, 0) + " % of the pixels are known, and " +
          number_text(100 * figures.matched, 0) + " % of " + std::to_string(figures.blocks) +
          " places match. Check that both cameras see the same scene at the same time, and that the "
-         "left one is linked to sink_left" +
+         "left camera is linked to sink_left" +
          (settings.calibration.any() && !settings.calibration.automatic()
               ? ", and that the calibration was made for these cameras, in this order."
               : ". Pictures that are not rectified need a calibration, for example by "
@@ -193,7 +192,7 @@ std::string exposure_text(const rig::Exposure& left, const rig::Exposure& right,
   if (!unequal)
     return {};
   return std::string("The ") + (left.mean < right.mean ? "left" : "right") +
-         " picture is far darker than the other one (mean levels " + number_text(left.mean, 0) +
+         " picture is far darker than the other picture (mean levels " + number_text(left.mean, 0) +
          " on the left and " + number_text(right.mean, 0) +
          " on the right, of 255): switch the automatic exposure and gain of both cameras off and "
          "set them to the same values, for example with v4l2-ctl.";
@@ -299,8 +298,8 @@ std::string correction_text(const MountReport& report) {
           : "The rows of both pictures were " +
                 with_error(report.estimate.rows_off, report.estimate.rows_error, 2) +
                 " pixels apart, because the right camera has turned " + turn_text(report.estimate);
-  return reason + ": its pictures are corrected from " + std::to_string(pairs_to_wait) +
-         " pairs after this one on.";
+  return reason + ": the correction of its pictures begins " + std::to_string(pairs_to_wait) +
+         " pairs later.";
 }
 
 RigWarnings warnings_of(const InspectedPair& pair, const RigReport& report,
@@ -335,7 +334,7 @@ RigWarnings warnings_of(const InspectedPair& pair, const RigReport& report,
     of_pictures(warning_unmatched, unmatched_text(figures, settings));
     of_pictures(warning_untextured, untextured_text(figures));
   }
-  // Repetition and depth need true matches.
+  // Repetition and depth are only meaningful if most matches are correct.
   const bool is_matched = !is_exchanged(figures) && !figures.is_unrectified();
   if (is_matched)
     of_pictures(warning_repetition, repetition_text(figures.repetition));

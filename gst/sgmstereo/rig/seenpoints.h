@@ -14,10 +14,10 @@ class SeenPoints {
  public:
   struct Seen {
     rig::MatchedPoint point;  ///< without any correction
-    int pair;                 ///< its number, from 0
+    int pair;                 ///< number of its pair, from 0
   };
 
-  /// Points are in units of focal_length, which is in pixels.
+  /// Points are in focal lengths. `focal_length` is in pixels.
   void add(const std::vector<rig::MatchedPoint>& points, double focal_length) {
     const auto is_near = [&](double a, double b, double pixels) {
       return std::abs(a - b) * focal_length < pixels;

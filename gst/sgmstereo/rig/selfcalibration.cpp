@@ -11,21 +11,22 @@
 namespace cudavision {
 namespace {
 
-/// In pixels. The row of a block has an error of 0.2, or 2 if rows are far apart.
+/// Limits of the row noise, in pixels. The row of a block has an error of 0.2, or of 2 if rows are
+/// far apart.
 constexpr double min_noise = 0.05, max_noise = 4;
 /// The share of points that must fit; at least 0.66 on unrectified chessboards.
 constexpr double enough_fitting = 0.5;
-/// Rows are corrected if they are this many pixels apart, and this many standard errors or with a
-/// standard error below this share of the current one.
+/// A calibration is applied if rows are apart by more than `tolerated` pixels, and either by more
+/// than `certainty` standard errors or with a standard error below `much_surer` times the current.
 constexpr double tolerated = 0.1, certainty = 3, much_surer = 0.9;
-/// Otherwise rows need no calibration if their standard error in pixels is smaller than this.
+/// Otherwise, no calibration is needed if the standard error in pixels is below this.
 constexpr double known_rows = 0.3;
-/// In pixels. If rows are farther apart, many matches are wrong, and are dropped after the
-/// correction.
+/// In pixels. If rows are farther apart, many matches are wrong, so the points are dropped after
+/// the calibration.
 constexpr double near_rows = 4;
 constexpr int fewest_pairs = 2;
 
-/// The cameras are 1 mm apart.
+/// Returns a calibration with a baseline of 1 mm.
 StereoCalibration calibration_of(const rig::CameraPair& pair, const UncalibratedOptics& optics) {
   const double f = optics.focal_length;
   const double x = (optics.width - 1) / 2.0, y = (optics.height - 1) / 2.0;
@@ -49,7 +50,7 @@ StereoCalibration calibration_of(const rig::CameraPair& pair, const Uncalibrated
 struct Job {
   std::vector<rig::MatchedPoint> points;
   std::vector<rig::MatchedPoint> rows_now;  ///< points in equal rows of the current pictures
-  double rows_error;                        ///< of the current calibration; 0 without one
+  double rows_error;                        ///< of the current calibration, 0 if there is none
   UncalibratedOptics optics;
 };
 

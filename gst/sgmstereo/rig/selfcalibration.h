@@ -25,14 +25,14 @@ struct SelfCalibrated {
 struct UncalibratedOptics {
   int width = 0, height = 0;
   double focal_length = 1;  ///< of both cameras in pixels, known or guessed
-  double alpha = 0;         ///< of make_rectification()
+  double alpha = 0;         ///< argument of make_rectification()
 
   friend bool operator==(const UncalibratedOptics&, const UncalibratedOptics&) = default;
 };
 
 /// Calibrates two roughly parallel cameras from the rows of matched blocks. Each time the number of
-/// points has grown by a quarter, a thread fits the cameras and makes maps. They take effect some
-/// pairs later, if they clearly reduce the distance of rows.
+/// points has grown by a quarter, a thread fits the cameras and makes maps. The maps take effect
+/// some pairs later if they clearly reduce the distance of rows.
 class SelfCalibration {
  public:
   /// Call this before maps are made for these optics. Returns the calibration in use, or nullptr.
@@ -47,10 +47,10 @@ class SelfCalibration {
   bool is_patient() const noexcept { return !is_settled() && inspections_ < patience; }
   unsigned count() const noexcept { return count_; }
 
-  /// The pair was matched with the right camera corrected by a rotation.
+  /// Adds a pair that was matched with the right camera corrected by `corrected`.
   void add(const rig::PairFigures& figures, const rig::RigRotation& corrected);
 
-  /// Call this after a blow to the cameras. Keeps only the points of the last pairs.
+  /// Call this if the cameras have moved. Keeps only the points of the last pairs.
   void forget_before_last(int pairs);
   void stop();
 
@@ -65,10 +65,10 @@ class SelfCalibration {
   void begin(const rig::RigRotation& corrected);
 
   UncalibratedOptics optics_;
-  RectifiedCamera left_camera_, right_camera_;  ///< without a rotation in the mount
+  RectifiedCamera left_camera_, right_camera_;  ///< without mount corrections
   SeenPoints seen_;
   std::size_t next_fit_ = min_points;
-  int inspections_ = 0;  ///< including pairs without points
+  int inspections_ = 0;  ///< includes pairs without points
   bool stopped_ = false;
   bool needs_none_ = false;
   std::optional<SelfCalibrated> current_;

@@ -97,7 +97,7 @@ void StereoMounts::correct(const InspectedPair& pair, const char* known_distance
     ++corrections_;
     return;
   }
-  // In wrong rows, the disparity is wrong.
+  // If rows are this far apart, the disparity is unreliable.
   if (estimate.known && estimate.rows_off > 2 * tolerated)
     return;
   report.distance =

@@ -15,10 +15,10 @@ namespace cudavision {
 /// A matched pair in host memory.
 struct InspectedPair {
   const SamplePlane &left, &right;      ///< matched luminances
-  View<const std::uint8_t> map;         ///< of sgm::SgmStereo, before holes are filled
+  View<const std::uint8_t> map;         ///< disparities before holes are filled
   const StereoSettings& settings;       ///< with_calibrated_lengths()
   const RectifiedCamera& right_camera;  ///< without a correction
-  bool measures_depth;                  ///< a source pad carries its depth
+  bool measures_depth;                  ///< a source pad carries 16-bit depth
 };
 
 /// Returns the camera whose map rectifies a rotated right camera. With a zoom, its `rotation` is
@@ -28,12 +28,12 @@ RectifiedCamera turned(const RectifiedCamera& camera, const rig::RigRotation& tu
 struct MountReport {
   CalibrationDrift mode = CalibrationDrift::off;
   ExtrinsicEstimate estimate;
-  rig::RigRotation corrected;            ///< while the pair was matched
-  unsigned corrections = 0;              ///< so far, including one that begins now
+  rig::RigRotation corrected;            ///< correction with which the pair was matched
+  unsigned corrections = 0;              ///< number so far, including a correction that begins now
   bool begins = false;                   ///< a correction begins with this pair
-  std::optional<unsigned> calibrations;  ///< so far, with calibration=auto
+  std::optional<unsigned> calibrations;  ///< number so far, with calibration=auto
   bool calibrating = false;              ///< calibration=auto is waiting for its first calibration
-  DistanceEstimate distance;             ///< of known-distance, or of the correction that begins
+  DistanceEstimate distance;  ///< by known-distance, of this pair or for the correction that begins
 };
 
 class StereoMounts {
@@ -44,7 +44,7 @@ class StereoMounts {
   /// Call this before maps are made for these optics. Returns the rotation that they must correct.
   const rig::RigRotation& begin_work(const RectifiedOptics& optics);
 
-  /// known_distance is the property. may_correct is false if row offsets have another cause.
+  /// `known_distance` is the property. `may_correct` is false if row offsets have another cause.
   MountReport inspect(const rig::PairFigures& figures, const InspectedPair& pair,
                       const char* known_distance, bool may_correct);
 
@@ -62,9 +62,9 @@ class StereoMounts {
   RectifiedOptics optics_;
   ExtrinsicDrift drift_;
   DistanceMeasurement distance_;
-  std::optional<DistanceEstimate> measured_;  ///< with a yaw that the next pair will correct
+  std::optional<DistanceEstimate> measured_;  ///< its yaw is corrected at the next inspection
   rig::RigRotation corrected_, next_;
-  unsigned corrections_ = 0;  ///< including a pending correction
+  unsigned corrections_ = 0;  ///< number so far, including a pending correction
   DelayedResult<RectifyingMap> map_;
 };
 

@@ -8,7 +8,7 @@ namespace cudavision {
 namespace {
 
 constexpr std::size_t max_pairs = 8;
-/// In rows. Smaller changes, or smaller than the spread, do not count.
+/// In rows. Changes that are smaller than this or than the spread are ignored.
 constexpr double min_change = 1;
 
 }  // namespace

@@ -17,20 +17,20 @@ namespace cudavision::rig {
 /// middle of the picture, in focal lengths of the left camera, as in MatchedPoint. The columns of
 /// the principal points hardly affect rows.
 struct CameraPair {
-  double pitch = 0, yaw = 0, roll = 0;  ///< of the right camera, see RigRotation; radians
+  double pitch = 0, yaw = 0, roll = 0;  ///< of the right camera in radians; see RigRotation
   double zoom = 1;
-  double k1 = 0, k2 = 0;  ///< of both lenses
+  double k1 = 0, k2 = 0;  ///< distortion of both lenses
   /// The position of the right camera is (1, below, before) in the left camera's coordinates.
   double below = 0, before = 0;
-  double left_row = 0, right_row = 0;  ///< of the principal points
+  double left_row = 0, right_row = 0;  ///< rows of the principal points
 
   friend bool operator==(const CameraPair&, const CameraPair&) = default;
 
   static constexpr std::size_t unknowns = 10;
 };
 
-/// Returns r, where r·(1 + k1·r² + k2·r⁴) = distorted. If there is none, returns the largest radius
-/// at which the distorted radius still grows.
+/// Returns r for which r·(1 + k1·r² + k2·r⁴) = distorted. If there is no such r, returns the
+/// largest radius at which the distorted radius still grows.
 double undistorted_radius(const CameraPair& pair, double distorted);
 
 /// Returns true if the distorted radius grows with the radius up to this distorted radius.

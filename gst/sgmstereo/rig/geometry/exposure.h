@@ -5,7 +5,7 @@
 
 namespace cudavision::rig {
 
-/// The brightness of a picture, in levels of 8 bits.
+/// The brightness of a picture, in 8-bit grey levels.
 struct Exposure {
   double mean = 0;
   /// Mean absolute difference between a pixel and the mean of 7×7 pixels around it.
@@ -18,8 +18,8 @@ struct Exposure {
 /// The picture must be in host memory.
 Exposure exposure_of(const SamplePlane& picture);
 
-/// Returns the factor, in 1/256, that raises the contrast to the other's: from 1.25 to 8, or 1 if
-/// the difference is smaller.
+/// Returns the factor, in 1/256, that raises the contrast to the other picture's contrast:
+/// from 1.25 to 8, or 1 if a smaller factor would suffice.
 int gain_for(const Exposure& exposure, const Exposure& other);
 
 }  // namespace cudavision::rig

@@ -9,23 +9,23 @@
 /// Estimates the rotation of the right camera from points that both cameras see.
 namespace cudavision::rig {
 
-/// A point in both rectified pictures: right of and below the principal point, in focal lengths.
+/// A point in both rectified pictures, right of and below the principal point, in focal lengths.
 struct MatchedPoint {
   double left_x, left_y, right_x, right_y;
 };
 
-/// How the right camera differs from a correct camera. A correct camera sees a point in the
-/// direction p = (x, y, 1), with x right and y down. The right picture shows it at zoom·(q.x / q.z,
-/// q.y / q.z), where q = R·p, and R is the rotation by the vector (pitch, yaw, roll). Positions are
-/// in focal lengths as in MatchedPoint. The true focal length is `focal` times as long:
-/// p = (x / focal, y / focal, 1), and positions are multiplied by focal.
+/// The difference between the right camera and a correct camera. A correct camera sees a point in
+/// the direction p = (x, y, 1), with x right and y down. The right picture shows it at zoom·(q.x /
+/// q.z, q.y / q.z), where q = R·p, and R is the rotation by the vector (pitch, yaw, roll).
+/// Positions are in focal lengths as in MatchedPoint. The true focal length is `focal` times as
+/// long: p = (x / focal, y / focal, 1), and positions are multiplied by focal.
 ///
 /// With a positive pitch, the camera looks down; with a positive yaw, to the left. A positive roll
 /// is counter-clockwise, seen from behind.
 struct RigRotation {
   double pitch = 0, yaw = 0, roll = 0;  ///< radians
-  double zoom = 1;                      ///< its focal length relative to the left camera's
-  double focal = 1;                     ///< of both; known if the cameras are calibrated
+  double zoom = 1;                      ///< focal length relative to the left camera's
+  double focal = 1;                     ///< factor for both cameras; 1 if they are calibrated
 
   friend bool operator==(const RigRotation&, const RigRotation&) = default;
 };
@@ -37,7 +37,7 @@ std::array<double, 9> rotation_of(const RigRotation& turn);
 std::array<double, 2> turned_place(const RigRotation& turn, double x, double y);
 std::array<double, 2> upright_place(const RigRotation& turn, double x, double y);
 
-/// Returns the yaw for which upright_place(turn with this yaw, x, y).x is column.
+/// Returns the yaw for which upright_place(turn with this yaw, x, y) has the column `column`.
 double yaw_for_column(const RigRotation& turn, double x, double y, double column);
 
 /// The most likely rotation before a fit, and the standard deviations of pitch, yaw, roll, zoom and
@@ -62,8 +62,8 @@ MountFit fit_mount(const std::vector<MatchedPoint>& points, const MountPrior& pr
 /// Returns 9×9 points spread over a picture, up to its edges, at equal positions in both pictures.
 std::vector<MatchedPoint> places_in(double half_width, double half_height);
 
-/// Compares rows at places_in(), if the right camera has turned by the fit, but its pictures are
-/// corrected for `corrected`.
+/// Returns the distance of rows at places_in() if the right camera has turned by `fit`, but its
+/// pictures are corrected for `corrected`.
 RowsApart rows_apart(const MountFit& fit, const RigRotation& corrected, double half_width,
                      double half_height);
 

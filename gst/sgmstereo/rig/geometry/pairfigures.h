@@ -19,28 +19,28 @@ struct PairFigures {
   static constexpr int enough_blocks = 24, enough_matches = 10;
   /// Below this share of matches, the pictures do not fit each other.
   static constexpr double poorly_matched = 0.24;
-  /// Of vertical_spread in rectified pictures.
+  /// Limit of vertical_spread in rectified pictures.
   static constexpr double max_spread = 1;
 
-  Exposure left, right;  ///< of the pictures, estimated from a grid of places
+  Exposure left, right;  ///< estimated from a grid of places
 
   // These describe the map.
   double known = 0;       ///< share of the pixels whose disparity is known
-  double at_end = 0;      ///< share of known pixels at the largest disparity searched, to a pixel
+  double at_end = 0;      ///< share of known pixels within a pixel of the largest disparity
   Repetition repetition;  ///< of the known pixels
 
   // These describe blocks of the left picture with texture in both directions.
   int places = 0;        ///< places examined for blocks; few if the picture is small
   int blocks = 0;        ///< blocks compared; few if the picture is small or has no texture
-  double agreement = 0;  ///< share whose best match in the right picture also matches back
-  double matched = 0;    ///< share that agree and match far better than elsewhere
+  double agreement = 0;  ///< share whose best match matches back in the left picture
+  double matched = 0;    ///< share that match back, and match far better than elsewhere
 
   // These describe the matched blocks.
   /// Median of (row in the right picture − row in the left), in pixels.
   double vertical_offset = 0;
-  double vertical_spread = 0;  ///< difference of its upper and lower quartiles
+  double vertical_spread = 0;  ///< interquartile range of this difference
 
-  /// Row by row. Excludes the first and the last row searched, beyond which matches may be better.
+  /// Row by row. Excludes the first and last row searched, because rows beyond may match better.
   std::vector<MatchedBlock> matches;
 
   /// Share of the blocks that match if pictures are exchanged; 0 if at least half match as given.
@@ -49,8 +49,8 @@ struct PairFigures {
   // These describe blocks that match in a larger range of disparities.
   double above_range = 0;     ///< share with disparities above the searched range
   double below_range = 0;     ///< share with disparities below it
-  int min_disparity = 0;      ///< 2nd percentile
-  int largest_disparity = 0;  ///< 98th percentile
+  int min_disparity = 0;      ///< 2nd percentile of the disparities
+  int largest_disparity = 0;  ///< 98th percentile of the disparities
 
   // False if too few blocks match. The thresholds separate good pairs from swapped, moved and
   // rotated pairs: see tests/rig/test_pairinspector.cpp.

@@ -17,7 +17,7 @@ namespace {
 constexpr int block_width = 16, block_height = 9;
 constexpr double min_texture = 25;
 
-/// Rows above and below in which blocks are searched: at first, and if few are found.
+/// Rows above and below that are searched for blocks: at first, and if few blocks are found.
 constexpr int near_rows = 8, far_rows = 40;
 /// In pixels. Positions this near are the same match.
 constexpr int same_match = 2;
@@ -33,10 +33,10 @@ using Byte = std::uint8_t;
 
 struct Scratch {
   PatchReader reader;
-  std::vector<std::uint16_t> sums;  ///< of absolute differences
+  std::vector<std::uint16_t> sums;  ///< sums of absolute differences; see Sums
 };
 
-/// Writes the sums of absolute differences of a dense block and of the blocks at from, from + 1…
+/// Writes the sums of absolute differences between a dense block and the blocks at from, from + 1…
 CUDAVISION_TARGET_CLONES
 void compare_along_row(const Byte* block, const Byte* from, int pitch, int count,
                        std::uint16_t* sums) {
@@ -45,7 +45,7 @@ void compare_along_row(const Byte* block, const Byte* from, int pitch, int count
     for (int y = 0; y < block_height; ++y) {
       const Byte* const a = block + y * block_width;
       const Byte* const b = from + static_cast<std::ptrdiff_t>(y) * pitch + i;
-      // Without unrolling, the compiler uses one instruction for this loop.
+      // If this loop is not unrolled, the compiler replaces it by one instruction.
       _Pragma("GCC unroll 1") for (int x = 0; x < block_width; ++x) sum +=
           static_cast<unsigned>(std::abs(a[x] - b[x]));
     }
@@ -63,8 +63,8 @@ std::uint16_t min_of(const std::uint16_t* numbers, int count) {
 
 struct Best {
   int dx = 0, dy = 0;
-  double offset = 0;  ///< dy, with a fraction
-  double ratio = 1;   ///< its sum, relative to the smallest sum of another match
+  double offset = 0;  ///< dy with subpixel precision
+  double ratio = 1;   ///< smallest sum, divided by the smallest sum elsewhere
   bool exists = false;
   bool between_rows = false;  ///< neither in the first nor in the last row searched
 };
@@ -80,7 +80,7 @@ class Sums {
     return memory_.data() + static_cast<std::ptrdiff_t>(j) * columns_;
   }
 
-  /// dx and dy are the first position's.
+  /// `dx` and `dy` are the offsets of the first column and row.
   Best best(int dx, int dy) const {
     int y = 0;
     for (int j = 1; j < rows_; ++j)
@@ -133,7 +133,7 @@ Number quantile(const std::vector<Number>& sorted, double part) {
   return sorted[std::min(place, sorted.size() - 1)];
 }
 
-/// Returns the smallest eigenvalue of the structure tensor per pixel.
+/// Returns the smallest eigenvalue of a block's structure tensor, per pixel.
 double texture(const SamplePlane& picture, int left, int top) {
   constexpr int wide = block_width + 2, high = block_height + 2;
   Byte levels[high][wide];
@@ -187,7 +187,7 @@ void measure_map(View<const std::uint8_t> map, const sgm::Parameters& parameters
 
 struct PairInspector::Match {
   Best best;
-  bool agrees = false;  ///< with the search in the other direction
+  bool agrees = false;  ///< the search in the other direction returns to the block
 
   bool is_clear() const { return agrees && best.ratio < far_better; }
 };
@@ -292,7 +292,7 @@ void PairInspector::measure_range(const std::vector<Match>& matches, PairFigures
   std::sort(disparities.begin(), disparities.end());
   auto first = std::lower_bound(disparities.begin(), disparities.end(), minimum_);
   auto last = std::upper_bound(disparities.begin(), disparities.end(), largest_);
-  // A few blocks match by accident.
+  // A few matches beyond the range are accidental and ignored.
   if (first - disparities.begin() >= fewest_beyond)
     first = disparities.begin();
   if (disparities.end() - last >= fewest_beyond)
@@ -366,7 +366,7 @@ PairFigures PairInspector::inspect(const SamplePlane& left_picture,
       beyond.clear();
   }
   measure_rows(matches, figures);
-  // With a rotated camera, points are in far rows, perhaps only in parts of the picture.
+  // If a camera is rotated, points are in far rows, perhaps only in parts of the picture.
   if (beyond.empty() && (figures.matched < PairFigures::poorly_matched ||
                          figures.vertical_spread >= PairFigures::max_spread)) {
     std::vector<Match> far = match_blocks(left, right, {-largest_, -minimum_, -far_rows, far_rows});

@@ -12,8 +12,8 @@
 
 namespace cudavision::rig {
 
-/// Computes the figures of pairs of one size at few places, on all cores of the CPU. Only one
-/// thread may use it at a time.
+/// Computes PairFigures for pairs of one size from samples of the pictures, on all CPU cores. Only
+/// one thread may use it at a time.
 class PairInspector {
  public:
   PairInspector(const PlaneSize& size, const sgm::Config& config);
@@ -34,7 +34,7 @@ class PairInspector {
     int x, y;
   };
   struct Match;
-  /// Differences of columns and rows, both ends included.
+  /// Offsets of columns and rows to search, both ends included.
   struct Window {
     int first_x, last_x, first_y, last_y;
   };
@@ -48,8 +48,7 @@ class PairInspector {
   void measure_range(const std::vector<Match>& matches, PairFigures& figures) const;
 
   const PlaneSize size_;
-  const int minimum_;  ///< disparity searched
-  const int largest_;  ///< disparity searched
+  const int minimum_, largest_;  ///< of the disparities searched
   std::vector<Place> blocks_;
 };
 

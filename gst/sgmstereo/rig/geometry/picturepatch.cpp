@@ -75,7 +75,7 @@ const Patch& PatchReader::take(const SamplePlane& picture, int gain, int x, int 
   patch_.values.resize(static_cast<std::size_t>(patch_.width) *
                        static_cast<std::size_t>(patch_.height));
   const int wide = patch_.width + 2 * mean_radius, high = patch_.height + 2 * mean_radius;
-  // An additional row of zeros is removed from the first sums.
+  // An additional row of zeros is subtracted from the first sums.
   rows_.assign(static_cast<std::size_t>(wide) * static_cast<std::size_t>(high + 1), 0);
   columns_.assign(static_cast<std::size_t>(wide), 0);
   const auto row = [&](int number) {

@@ -23,7 +23,7 @@ inline std::optional<int> counts_at(View<const std::uint8_t> map, int x, int y,
 /// Reads `count` 8-bit levels of row y from column `first` on. Replicates the picture's edges.
 void read_levels(const SamplePlane& picture, int y, int first, int count, std::uint8_t* out);
 
-/// A picture in host memory, and its gain_for() the other picture.
+/// A picture in host memory, and its gain relative to the other picture; see gain_for().
 struct NormalizedPicture {
   const SamplePlane& picture;
   int gain;
@@ -34,7 +34,7 @@ struct NormalizedPicture {
 struct Patch {
   static constexpr int zero = 40;
 
-  int x, y, width, height;  ///< its place in the picture
+  int x, y, width, height;  ///< position and size in the picture
   std::vector<std::uint8_t> values;
 
   const std::uint8_t* at(int column, int row) const {
@@ -50,8 +50,8 @@ class PatchReader {
   const Patch& take(const SamplePlane& picture, int gain, int x, int y, int width, int height);
 
  private:
-  std::vector<std::uint8_t> rows_;      ///< of a patch with the pixels around it
-  std::vector<std::uint16_t> columns_;  ///< sums of its columns
+  std::vector<std::uint8_t> rows_;      ///< rows of the patch and of the pixels around it
+  std::vector<std::uint16_t> columns_;  ///< column sums of 7 rows
   Patch patch_;
 };
 

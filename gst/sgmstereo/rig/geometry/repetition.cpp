@@ -12,7 +12,7 @@
 namespace cudavision::rig {
 namespace {
 
-constexpr int radius = 4, side = 2 * radius + 1;  // of the pixels that are compared
+constexpr int radius = 4, side = 2 * radius + 1;  // of the compared blocks
 constexpr int max_samples = 2400, min_step = 4;
 
 constexpr int min_period = 4;
@@ -33,7 +33,7 @@ struct Sample {
   bool repeats() const { return period > 0; }
 };
 
-/// Compares a block with each of the blocks at from, from + 1…
+/// Adds the absolute differences between a block and the blocks at from, from + 1… to the costs.
 CUDAVISION_TARGET_CLONES
 void add_differences(const Byte* block, int block_pitch, const Byte* from, int pitch, int count,
                      std::uint16_t* costs) {
@@ -52,7 +52,7 @@ bool is_distinct(const CostProfile& costs, int place) {
     return *std::max_element(costs.begin() + first, costs.begin() + end);
   };
   const int cost = costs[static_cast<std::size_t>(place)];
-  // Beyond the searched positions, any rise is possible.
+  // The costs may rise arbitrarily beyond the searched positions.
   int rise = std::numeric_limits<int>::max();
   if (place > 0)
     rise = largest(std::max(place - distinct_within, 0), place);
@@ -61,7 +61,7 @@ bool is_distinct(const CostProfile& costs, int place) {
   return count > 1 && rise - cost >= min_rise && rise >= 2 * cost;
 }
 
-/// A grid of samples. Its rows are shifted, so that no period is missed between columns.
+/// A grid of samples. Its rows are shifted, so that no pattern is missed between columns.
 class Samples {
  public:
   Samples(int width, int height)

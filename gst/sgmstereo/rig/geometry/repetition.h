@@ -13,7 +13,7 @@
 namespace cudavision::rig {
 
 struct Repetition {
-  /// Share of the known pixels that match as well a constant period away; up to 0.02 in nature.
+  /// Share of the known pixels that match as well a constant period away; in nature up to 0.02.
   double share = 0;
   int period = 0;  ///< median over these areas, in pixels; 0 if there are none
 };

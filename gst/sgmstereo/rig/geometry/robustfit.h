@@ -12,7 +12,7 @@ namespace cudavision::rig {
 
 template <std::size_t count>
 struct FitQuality {
-  /// Row by row; 0 for exact values.
+  /// Of the unknowns, row by row; 0 for exact values.
   std::array<double, count * count> covariance{};
   double noise = 0;    ///< standard deviation of the residuals of inliers
   double fitting = 0;  ///< weighted share of inliers
@@ -59,7 +59,7 @@ class Residuals {
   static constexpr double probe = 1e-6;
 
   Model here_;
-  std::vector<Model> beside_;  ///< on both sides of each unknown
+  std::vector<Model> beside_;  ///< each unknown moved to both sides
 };
 
 namespace robust {
@@ -148,7 +148,7 @@ RobustFit<count> fit_robustly(const std::vector<Point>& points,
         right[j] += (likely[j] - fit.unknowns[j]) / (deviation * deviation);
         continue;
       }
-      // Removes an exact value.
+      // Excludes an exact value from the fit.
       for (std::size_t k = 0; k < count; ++k)
         normal[count * j + k] = normal[count * k + j] = 0;
       normal[count * j + j] = 1;
@@ -172,10 +172,10 @@ RobustFit<count> fit_robustly(const std::vector<Point>& points,
   return fit;
 }
 
-/// The distance of the rows of both pictures.
+/// The distance between the rows of both pictures.
 struct RowsApart {
   double rows = 0;   ///< root mean square over positions, in focal lengths
-  double error = 0;  ///< its standard error
+  double error = 0;  ///< standard error of rows
 };
 
 template <class Model, std::size_t count, class Point>
