@@ -24,7 +24,7 @@ inline FrameTimes frame_times(const GstSegment& segment, const GstBuffer* buffer
   return times;
 }
 
-/// Returns the duration of so many frames, at 25 frames a second if the framerate is unknown.
+/// Returns the duration of `frames` frames, at 25 frames per second if the framerate is unknown.
 inline GstClockTime duration_of(guint64 frames, const GstVideoInfo& video) {
   const bool known = video.fps_n > 0;
   return gst_util_uint64_scale(frames * GST_SECOND, static_cast<guint64>(known ? video.fps_d : 1),

@@ -59,7 +59,7 @@ class ObjectLocked {
     T& value_;
   };
   Access lock() { return Access(object_, value_); }
-  /// For functions that take the lock themselves.
+  /// For functions that lock the object themselves.
   T& for_locking_function() noexcept { return value_; }
 
  private:
