@@ -39,9 +39,9 @@ class RegionFinder {
   /// Returns the masks of the frame, whose boxes the parameters have.
   const std::vector<SelectedMask>& masks() const noexcept { return masks_; }
 
-  /// Returns the largest shorter side of the regions of the frame, without the margin: 0 if it has
-  /// none. A frame that is processed as a whole, or but for its regions, may show a region that the
-  /// detector has missed: the largest of the stream so far, or a third of the frame's shorter side.
+  /// Returns the largest shorter side of the frame's regions, without the margin, or 0 without
+  /// regions. If pixels outside of regions are processed, they may show a region that the detector
+  /// has missed: returns the largest side so far, but at least a third of the frame's shorter side.
   int largest_side() const noexcept { return side_; }
 
   /// At the end of a stream, a warning need not wait any longer.
