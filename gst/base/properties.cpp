@@ -45,7 +45,7 @@ std::string digits_of(double number) {
   return g_ascii_formatd(text, sizeof text, "%.15g", number);
 }
 
-// open: the range ends where the type does, so the error gives no maximum.
+// open: only the type limits large values, so the error names no maximum.
 template <class Number>
 std::string out_of_range(const char* property, Number value, const Range<Number>& range,
                          bool open) {

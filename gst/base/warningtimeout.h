@@ -58,7 +58,7 @@ class ConditionTimer {
     return timed_ ? length() >= timeout.time : frames_ > timeout.max_frames;
   }
 
-  /// Returns true once between two calls of end(): when the timeout is exceeded.
+  /// Returns true when the timeout is exceeded, but only once between two calls of end().
   bool must_warn(const WarningTimeout& timeout) noexcept {
     if (warned_ || !exceeds(timeout))
       return false;

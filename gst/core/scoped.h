@@ -40,7 +40,7 @@ class ObjectLock {
   GstObject* const object_;
 };
 
-/// A value that the lock of a GstObject guards.
+/// A value that is guarded by the object lock of a GstObject.
 template <class T>
 class ObjectLocked {
  public:

@@ -86,11 +86,11 @@ class GaussBlurProcessor {
              "Vertical standard deviation in pixels (0 = the same as sigma)"},
             &Settings::sigma_y, Ranges::sigma);
     all.add({"kernel-size", "Kernel size",
-             "Number of samples in the kernel, odd (0 = follows from sigma)"},
+             "Number of samples in the kernel; must be odd (0 = follows from sigma)"},
             &Settings::kernel_size, Ranges::size);
     all.add({"kernel-size-y", "Vertical kernel size",
-             "Number of samples in the kernel vertically, odd (0 = follows from sigma-y, or the "
-             "same as kernel-size if both sigmas are 0)"},
+             "Vertical number of samples in the kernel; must be odd (0 = follows from sigma-y, or "
+             "the same as kernel-size if both sigmas are 0)"},
             &Settings::kernel_size_y, Ranges::size);
     all.add({"border", "Border", "How the picture is continued beyond its edges"},
             &Settings::border, "GstCudaGaussBlurBorder",

@@ -60,7 +60,7 @@ class FrameMapper {
   const Frame& stored() const noexcept { return stored_; }
   /// Enqueues packing and download of an output. Enqueue all other work first.
   void end();
-  /// The event after which complete() does not wait.
+  /// The last event that complete() waits for.
   Event& completion() noexcept { return downloads() ? staging_->arrival() : *computed_; }
   /// Waits until the device has read the input, or the buffer has the output. Throws Error.
   void complete();

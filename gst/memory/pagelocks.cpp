@@ -18,7 +18,7 @@ namespace {
 
 constexpr int appearances_before_lock = 3;
 
-// Copying smaller frames is as fast as the extra transfers of the rows at both ends.
+// A copy of a smaller frame is as fast as the extra transfers of its unlocked edge rows.
 constexpr gsize min_bytes = 128 * 1024;
 
 // Guards all Records and locked_bytes, for all objects. It is rarely held for long: only while

@@ -137,7 +137,7 @@ echo "$card, driver $driver"
 # command that starts these programs if the runtime has a glibc of its own.
 edition=$bundle
 start=()
-with_gstreamer() { # EDITION COMMAND...: runs a function with this folder
+with_gstreamer() { # EDITION COMMAND...: runs a function with the GStreamer in the folder EDITION
   local edition=$1 start=("$1/runtime/bin/run")
   "${@:2}"
 }

@@ -285,7 +285,7 @@ def check_other_gstreamer(bundle, full):
 
 
 def check_two_gpus(bundle):
-    """The record of the stage cards names the number of GPUs, and with one GPU there is none."""
+    """The record of the stage cards contains the number of GPUs. With one GPU, there is no record."""
     cards = bundle.parent / "cards" / "bundle"
     shutil.copytree(bundle, cards)
     for name in ("check_cuda", "check_stereo_memory"):

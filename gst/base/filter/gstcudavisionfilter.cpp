@@ -87,7 +87,7 @@ gboolean start(GstBaseTransform* trans) {
 
 // Always succeeds, because an element that fails to stop after an error cannot be restarted.
 gboolean stop(GstBaseTransform* trans) {
-  // Before the stream lock is taken, because a seek in the pusher's thread may wait for this lock.
+  // Stops the pusher before taking the stream lock, for which a seek in its thread may wait.
   state_of(trans).pusher->stop();
   const StreamLock streaming(GST_BASE_TRANSFORM_SINK_PAD(trans));
   post_first_exception(trans, false, [&] {

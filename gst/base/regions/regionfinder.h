@@ -31,8 +31,8 @@ class RegionFinder {
   /// Clears the regions of earlier frames, for a new segment or a flush.
   void forget();
 
-  /// Finds the regions of a frame. Without any, the parameters select the whole frame if they
-  /// invert, else nothing. Throws ElementError if there are too many.
+  /// Finds the regions of a frame. Without regions, the parameters select the whole frame if they
+  /// invert, otherwise nothing. Throws ElementError if there are too many regions.
   void find(const FrameInfo& frame, const RegionSettings& settings,
             regions::Parameters& parameters);
 
@@ -77,7 +77,7 @@ class RegionFinder {
   /// Of the last frame whose regions were known, if they may stay.
   std::vector<Found> last_;
   std::vector<SelectedMask> last_masks_;
-  GstClockTime age_ = 0;  ///< time since that frame
+  GstClockTime age_ = 0;  ///< time since the frame of last_
   RegionWarning warning_;
 };
 

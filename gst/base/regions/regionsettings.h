@@ -56,7 +56,7 @@ class RegionTypes {
   explicit RegionTypes(const char* text);
 
   const char* c_str() const noexcept { return parsed_->text.c_str(); }
-  /// Returns true if a region with this label counts. The case of ASCII letters is ignored.
+  /// Returns true if regions with this label are accepted. Ignores the case of ASCII letters.
   bool accepts(GQuark label) const;
   bool accepts_all() const noexcept { return parsed_->labels.empty(); }
 
