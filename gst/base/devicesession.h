@@ -107,7 +107,7 @@ class DeviceSession {
   class Presence;
   std::unique_ptr<Presence> presence_;
   DeviceSettings chosen_settings_;  ///< at the last choose_device()
-  /// The reasons why elements of the pipeline have fallen back to the CPU. These elements share it.
+  /// The reasons why elements of the pipeline run on the CPU, shared by these elements.
   std::shared_ptr<std::set<std::string>> fallbacks_;
 
   mutable std::mutex mutex_;  ///< guards the members below; never held while calling other objects

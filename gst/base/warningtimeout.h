@@ -14,7 +14,7 @@ struct WarningTimeout {
   int max_frames = 0;  ///< the limit for frames without running times
 };
 
-/// All timeouts, in running time unless noted, so that they also hold for files.
+/// All timeouts, in running time unless noted, so that they also apply to files.
 namespace warning_timeouts {
 
 /// One camera sends frames, the other does not (InputTimeout).

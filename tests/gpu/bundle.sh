@@ -52,7 +52,7 @@ for arch in 75 80; do
   compile "build-gpu/ptx$arch" "${targets[@]}"
 done
 
-# The Debian 13 has no toolkit, so it uses this machine's.
+# Debian 13 is installed without a toolkit, so it uses this machine's.
 if [[ $debian13 == yes ]]; then
   # A toolkit from Debian packages is in /usr, which cannot be mounted over the /usr of Debian 13.
   [[ $toolkit != /usr ]] || die "--debian13 needs a CUDA toolkit in a folder of its own, for example NVIDIA's in /usr/local/cuda; set CUDA_HOME to it."

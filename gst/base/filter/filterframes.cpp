@@ -200,7 +200,7 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
 // the pusher is idle and the work is in stream order, pushes the frame here, which is faster.
 GstFlowReturn push_frame(GstBaseTransform* trans, OwnedBuffer out) {
   FilterState& state = state_of(trans);
-  // For POSITION queries. GstBaseTransform sets this for frames that it pushes itself.
+  // For POSITION queries. GstBaseTransform sets the position only for frames that it pushes itself.
   const FrameTimes& times = state.info.times;
   if (GST_CLOCK_TIME_IS_VALID(times.timestamp) && trans->segment.format == GST_FORMAT_TIME)
     trans->segment.position =

@@ -52,7 +52,7 @@ class FrameRegions {
     return true;
   }
 
-  /// Returns the regions of the frame. There are none if the frame is processed as a whole.
+  /// Returns the regions of the frame. If there are none, `invert` selects the whole frame.
   const regions::Parameters& parameters() const noexcept { return parameters_; }
   /// Returns the distances from the masks of the frame, or an empty view without masks.
   View<const std::uint8_t> distances() const noexcept { return distances_; }

@@ -19,9 +19,9 @@ namespace cudavision {
 /// keeps the regions of earlier frames.
 ///
 /// Regions of a frame are known if at least one rectangle, with its margin, has a pixel in the
-/// frame. With use-roi-meta, the rectangle must be one of a meta that counts, because a detector
-/// may miss something; otherwise it is one of the property `regions`. A mask counts like a
-/// rectangle if it names a region id that counts.
+/// frame. With use-roi-meta, the rectangle must come from an accepted meta, because a detector may
+/// miss objects; otherwise it comes from the property `regions`. A mask is used like a rectangle if
+/// it contains the id of an accepted region.
 class RegionFinder {
  public:
   /// Clears all state when the element starts.
@@ -71,10 +71,10 @@ class RegionFinder {
   std::optional<GstVideoInfo> video_;
   std::optional<FrameClock> clock_;
   FrameDetections detections_;       ///< of the frame
-  std::vector<bool> counted_;        ///< the objects of these that count
+  std::vector<bool> counted_;        ///< for each object of detections_: it is accepted
   std::vector<SelectedMask> masks_;  ///< of the frame
   int side_ = 0, widest_ = 0;        ///< largest_side() of the frame, and of all since the caps
-  /// Of the last frame whose regions were known, if they may stay.
+  /// Of the last frame with known regions, if region-persistence is set.
   std::vector<Found> last_;
   std::vector<SelectedMask> last_masks_;
   GstClockTime age_ = 0;  ///< time since the frame of last_
