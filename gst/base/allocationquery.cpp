@@ -19,7 +19,6 @@ namespace {
 using Pool = ObjectPtr<GstBufferPool>;
 using Allocator = ObjectPtr<GstAllocator>;
 
-/// The parameters of a pool and of the memory in it.
 struct PoolParams {
   guint size = 0;
   guint min_buffers = 0;

@@ -43,7 +43,6 @@ inline bool is_missing_frame(GstBuffer* buffer) {
   return GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP) && gst_buffer_get_size(buffer) == 0;
 }
 
-/// Returns true if the buffer holds two fields.
 inline bool is_interlaced(const GstVideoInfo& video, const GstBuffer* buffer) {
   switch (GST_VIDEO_INFO_INTERLACE_MODE(&video)) {
     case GST_VIDEO_INTERLACE_MODE_INTERLEAVED:
