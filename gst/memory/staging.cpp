@@ -99,7 +99,7 @@ void Staging::split(const RowsPerPlane& locked) {
   reserve(size);
 }
 
-// Page boundaries differ between frames, so the first allocation has the maximum size of the edges.
+// Page boundaries differ between frames, so the first allocation fits the edge rows of any frame.
 void Staging::reserve(std::size_t size) {
   if (memory_.size() >= size)
     return;

@@ -58,7 +58,7 @@ void add_message_properties(ElementProperties<Settings>& all, const char* what_i
 /// and optionally
 ///
 ///   static std::string error(const Settings&, const FrameFormat& in)
-///                             an empty string, or an error other than of ranges and regions
+///                             an empty string, or an error; the element checks ranges and regions
 ///   static Caps src_template()            if output caps differ from input caps
 ///   static void extend_class(GstCudaVisionFilterClass*)   called at the end of class_init
 ///
