@@ -3,11 +3,11 @@
 // Lets exceptions work in programs that load the C++ library before GStreamer, such as a Python
 // that imports cv2 or torch first.
 //
-// A function that cleans up for an exception ends with a call of _Unwind_Resume(). Both libgcc_s
-// and libunwind define it, and libgstreamer links libunwind. A C++ library that was loaded before
-// GStreamer uses libgcc_s, but this plug-in, loaded later, would call libunwind, which aborts on an
-// exception of libgcc_s. So the plug-in has a _Unwind_Resume() of its own, which calls the function
-// that the C++ library uses. Static libgcc is no remedy, because the C++ library is the program's.
+// After the cleanup for an exception, a function calls _Unwind_Resume(). Both libgcc_s and
+// libunwind define it, and libgstreamer links libunwind. A C++ library that was loaded before
+// GStreamer uses libgcc_s. This plug-in, loaded later, would call libunwind, which aborts on an
+// exception of libgcc_s. The plug-in therefore defines its own _Unwind_Resume(), which calls the
+// C++ library's. A statically linked libgcc would not help, because the C++ library is shared.
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <link.h>
@@ -44,7 +44,7 @@ struct DynamicSection {
 
   const char* strings = nullptr;
   const ElfW(Sym) * symbols = nullptr;
-  const ElfW(Rela) * relocations[2] = {};  ///< of data, and of calls that are bound lazily
+  const ElfW(Rela) * relocations[2] = {};  ///< for data, and for lazily bound calls
   std::size_t counts[2] = {};
 };
 
@@ -77,8 +77,8 @@ const Resume resume = find_resume();
 
 }  // namespace
 
-// plugin.map keeps this function local. `used`, because calls of it appear only after link-time
-// optimisation. Instrumented by ThreadSanitizer, it would clean up and so call itself.
+// plugin.map keeps this function local. `used`: calls appear only after link-time optimisation.
+// `no_sanitize`: ThreadSanitizer would add a cleanup, which calls this function again.
 extern "C" [[gnu::used, gnu::no_sanitize("thread")]] void _Unwind_Resume(
     _Unwind_Exception* exception) {
   resume(exception);

@@ -11,10 +11,10 @@ make_chroot() {
   [[ -e $folder/etc/debian_version ]] && return
   install_missing debootstrap
   [[ ! -e $folder ]] || rmdir "$folder" 2>/dev/null ||
-    die "$folder holds something else than a chroot: name another folder with --root, or remove it."
+    die "$folder exists, but is not a chroot: name another folder with --root, or remove it."
   say "Installing Debian's $suite in $folder"
   mkdir -p "$(dirname "$folder")"
-  # The folder gets its name last, so that an interrupted download is not taken for a chroot.
+  # The folder gets its name last, so that an interrupted installation is not mistaken for a chroot.
   rm -rf "$folder.partial"
   debootstrap --variant=minbase "$suite" "$folder.partial" "$mirror" >"$folder.log" 2>&1 || {
     tail -n 20 "$folder.log" >&2
@@ -23,11 +23,11 @@ make_chroot() {
   mv "$folder.partial" "$folder"
 }
 
-# Folders of this machine that commands in the chroot can read at the same place.
+# Folders of this machine that commands in the chroot can read at the same path.
 shown_in_chroot=()
 
-# in_chroot FOLDER COMMAND...: runs a command in the chroot's /src (or / while there is none), with /proc,
-# /dev and the folders of shown_in_chroot, and only these variables. The mounts end with the command.
+# in_chroot FOLDER COMMAND...: runs a command in the chroot's /src, or in / if /src does not exist. Mounts /proc,
+# /dev and the folders of shown_in_chroot for the command. Passes only the variables that match the patterns below.
 in_chroot() {
   local folder=$1 name kept=()
   shift
@@ -49,8 +49,8 @@ in_chroot() {
     sh -c 'cd /src 2>/dev/null || cd /; exec "$@"' sh "$@"
 }
 
-# copy_sources FOLDER: copies the tree, committed or not, to /src in the chroot. Build folders there stay. Files
-# that have changed get the present time, because a file can be edited while an earlier copy is being built.
+# copy_sources FOLDER: copies the working tree to /src in the chroot, and keeps the build folders there. Changed
+# files get the current time, because a file can be edited while an earlier copy is being built.
 copy_sources() {
   local source=$1/src copy=$1/src.copy file
   rm -rf "$copy"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""figures.py [--markdown] [--svg OUT.svg] FIGURES.json: the table and the plot of pipelines/bench.sh.
+"""figures.py [--markdown] [--svg OUT.svg] FIGURES.json: prints the table and draws the plot of pipelines/bench.sh.
 
-figures.py --collect OUT.json [--machine TEXT] [--kernels FILE]... [--opencv FILE]...: makes FIGURES.json of what
-bench_kernels and bench_opencv wrote."""
+figures.py --collect OUT.json [--machine TEXT] [--kernels FILE]... [--opencv FILE]...: makes FIGURES.json from the
+files of bench_kernels and bench_opencv."""
 import argparse
 import json
 import math
@@ -41,7 +41,7 @@ def collect(arguments):
         return rows.setdefault((name, size), {})
 
     def keep_minimum(figures, key, value):
-        """Other load on the machine only ever adds to a time."""
+        """Other load on the machine can only lengthen a time, so the minimum is best."""
         figures[key] = min(value, figures.get(key, value))
 
     copies = {}
@@ -83,7 +83,7 @@ def collect(arguments):
 
 
 def number(microseconds):
-    """In ms, of three digits."""
+    """Formats a time in ms with three significant digits."""
     milliseconds = microseconds / 1000
     digits = max(0, 2 - math.floor(math.log10(milliseconds)))
     return f"{milliseconds:.{digits}f}"
@@ -102,7 +102,7 @@ def table(figures, markdown):
 
 
 def plot(figures):
-    """Bars of a logarithmic length."""
+    """Returns an SVG with one bar for each time, on a logarithmic scale."""
     used = [column for column in COLUMNS if any(column[0] in row for row in figures["rows"])]
     values = [row[key] for row in figures["rows"] for key, _, _ in used if key in row]
     low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))

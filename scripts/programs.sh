@@ -5,8 +5,8 @@
 # file after scripts/setup.sh, whose variables it uses.
 # shellcheck disable=SC2154
 
-# programs BUILD FOLDER: prints the programs that the build makes of tests/FOLDER, each with the folder of
-# its first source below tests/FOLDER, which is named after its operation or element.
+# programs BUILD FOLDER: prints the programs that the build makes from tests/FOLDER, each with the folder of
+# its first source relative to tests/FOLDER, which has the name of the operation or element.
 programs() {
   meson introspect --targets "$1" | python3 -c '
 import json, os, sys
@@ -22,7 +22,7 @@ configure_for_gpu() {
   configure "$1" -Dcuda=enabled -Dcuda-archs="$2" -Dtests=enabled -Dbenchmarks=enabled -Dgpu-tests=enabled "${@:3}"
 }
 
-# targets_of BUILD FOLDER: prints the programs of tests/FOLDER as ninja names them, by their paths in the
+# targets_of BUILD FOLDER: prints ninja's targets for the programs of tests/FOLDER, which are paths in the
 # build folder.
 targets_of() { programs "$1" "$2" | sed "s|^$PWD/$1/||; s| .*||"; }
 
@@ -34,18 +34,18 @@ compile() {
   }
 }
 
-# collect BUILD SOURCE-FOLDER DESTINATION: copies the programs that a build has made of tests/SOURCE-FOLDER,
-# the kernel tests into a folder for each operation. Leaves out programs that need OpenCV, because they
-# compare only the CPU half with it.
+# collect BUILD SOURCE-FOLDER DESTINATION: copies the programs that a build has made from tests/SOURCE-FOLDER.
+# Kernel tests get a folder for each operation. Leaves out programs that need OpenCV, because they compare only
+# CPU results with OpenCV's.
 collect() {
   local program folder_of_source destination libraries
   while read -r program folder_of_source; do
     [[ -f $program ]] || continue # not all are built
     libraries=$(ldd "$program")
-    # A pipe into grep -q would fail now and then where pipefail is set: grep leaves at the first match, and ldd
-    # is then stopped while it prints the others.
+    # With pipefail, a pipe into grep -q would sometimes fail: grep exits at the first match, and ldd is then
+    # killed while it prints more lines.
     if [[ $libraries == *libopencv* ]]; then
-      say "Leaving out $(basename "$program"), which needs OpenCV and compares only the CPU half with it"
+      say "Leaving out $(basename "$program"), which only compares CPU results with OpenCV's"
       continue
     fi
     destination=$3
@@ -53,7 +53,7 @@ collect() {
     mkdir -p "$destination"
     strip -o "$destination/$(basename "$program")" "$program"
   done < <(programs "$1" "$2")
-  [[ -n $(ls "$3") ]] || die "$1 has no program of tests/$2"
+  [[ -n $(ls "$3") ]] || die "$1 contains no programs of tests/$2. Build them first."
 }
 
 # collect_plugin BUILD DESTINATION
@@ -68,9 +68,9 @@ refuse_arguments() {
   exit 2
 }
 
-# read_options VALUES FLAGS COUNT ARGUMENT...: sets the variable of each option: NAME to its value for --NAME VALUE,
-# if VALUES names it, and NAME to yes for --NAME, if FLAGS does. Sets the array arguments to what follows the options,
-# of which there must be COUNT. The script has a function usage.
+# read_options VALUES FLAGS COUNT ARGUMENT...: parses the options of a script that defines the function usage. VALUES
+# lists the options with a value: --NAME VALUE sets the variable NAME to VALUE. FLAGS lists the others: --NAME sets NAME
+# to yes. COUNT arguments must follow the options; they become the array arguments.
 read_options() {
   local values=" $1 " flags=" $2 " count=$3 name
   shift 3
@@ -102,7 +102,7 @@ need_toolkit() {
   find_nvcc || die "A bundle needs the CUDA toolkit, which this machine does not have. Install it, or set CUDA_HOME, and try again."
 }
 
-# preload_library SOURCE DESTINATION [ARGUMENT...]: builds a library that programs are started with.
+# preload_library SOURCE DESTINATION [ARGUMENT...]: builds a library that is loaded into other programs.
 preload_library() {
   g++ -std=c++20 -O2 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden -I. "$1" "${@:3}" -o "$2"
 }
@@ -114,7 +114,7 @@ encode_street() {
     speed-preset=medium ! video/x-h264,profile=main ! h264parse ! matroskamux ! filesink location="$1" </dev/null
 }
 
-# describe_sources FOLDER: puts what proof.py needs to know of this tree into a bundle.
+# describe_sources FOLDER: writes this tree's digests, proof and toolkit version, which proof.py reads, into a bundle.
 describe_sources() {
   python3 tests/gpu/check_proof.py --digests >"$1/digests.json"
   [[ ! -f tests/gpu/proof.json ]] || cp tests/gpu/proof.json "$1/" # keeps the proof of parts that are not run

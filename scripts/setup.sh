@@ -7,7 +7,7 @@
 # The lists are used only by the scripts that source this file:
 # shellcheck disable=SC2034
 
-# With it, cd says where it has gone, which is no part of the path of a folder.
+# With CDPATH, cd may print the new folder, which would corrupt the output of "cd … && pwd".
 unset CDPATH
 
 # The oldest CUDA toolkit that can build the kernels.
@@ -43,9 +43,9 @@ shout() {
 # How long apt_get waits for the locks of another program, in seconds.
 apt_patience=3600
 
-# apt_get ARGUMENT...: runs apt-get, with the prefix in as_root. Waits while another program holds its locks,
-# such as the automatic updates of a fresh machine. apt-get's own DPkg::Lock::Timeout would wait for dpkg, but
-# not for the locks of the package lists and of the downloads.
+# apt_get ARGUMENT...: runs apt-get, with the prefix in as_root. Waits while another program, such as the automatic
+# updates of a fresh machine, holds apt-get's locks. apt-get's own DPkg::Lock::Timeout would wait for the lock of
+# dpkg, but not for the locks of the package lists and of the downloads.
 apt_get() {
   local status messages held told=no end=$((SECONDS + apt_patience))
   while :; do
@@ -62,7 +62,7 @@ apt_get() {
   return "$status"
 }
 
-# install_missing PACKAGE...: installs those packages that are missing. If there are none, it needs no
+# install_missing PACKAGE...: installs the missing packages. If all packages are installed, it needs no
 # network.
 install_missing() {
   if ! command -v dpkg-query apt-get >/dev/null; then
@@ -128,7 +128,7 @@ explain_toolkit() {
       note="The driver, $driver, is too old as well: CUDA 12 needs 525 or newer, CUDA 13 needs 580."
     fi
   elif [[ -z $driver ]]; then
-    note="nvidia-smi finds no driver that runs. On Debian, non-free has one: apt-get install nvidia-driver"
+    note="nvidia-smi finds no working driver. On Debian, install it from non-free: apt-get install nvidia-driver"
   fi
   # shellcheck disable=SC1091
   distribution=$(. /etc/os-release 2>/dev/null && printf '%s%s' "$ID" "${VERSION_ID//./}")
@@ -183,13 +183,13 @@ find_nvcc() {
   return 1
 }
 
-# configure DIR [MESON ARGUMENT...]: makes the build folder. If it exists with the same arguments and
-# compilers, ninja updates its configuration; otherwise it is made again from scratch.
+# configure DIR [MESON ARGUMENT...]: creates the build folder. If it exists with the same arguments and
+# compilers, ninja updates its configuration; otherwise it is recreated.
 configure() {
   local dir=$1 key
   shift
-  # Another compiler under the same name makes other objects. Meson reads the default options of meson.build, such as
-  # the version of C++, only when it makes a folder.
+  # A compiler may be replaced under the same name. Meson reads the default options of meson.build, such as the version
+  # of C++, only when it creates a folder.
   key=$(printf '%s\n' "${nvcc:-no nvcc}" "${nvcc:+$("$nvcc" --version)}" "${CXX:-}" "$(${CXX:-c++} --version 2>&1)" \
     "$(grep default_options meson.build)" "$PWD" "$@")
   if [[ $(cat "$dir/configured-as" 2>/dev/null) == "$key" ]] && ninja -C "$dir" build.ninja >/dev/null 2>&1; then

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# The tests on Debian 13: GStreamer 1.26, GCC 14, newer OpenCV and TBB; if asked for, with its CUDA toolkit.
+# Runs the tests on Debian 13, with GStreamer 1.26, GCC 14, newer OpenCV and TBB, and optionally its CUDA toolkit.
 set -euo pipefail
 
 usage() {
@@ -9,13 +9,12 @@ usage() {
 usage: tests/debian13.sh [--debian-toolkit] [--root FOLDER] [--mirror URL] [ARGUMENT OF tests/run.sh]...
 
 Installs Debian 13 with debootstrap, copies this tree into it and runs tests/run.sh there, for the CPU
-only. Needs root, a Debian mirror and 5 GB. A second run uses the folder again, with all that was
-installed and built in it.
+only. Needs root, a Debian mirror and 5 GB. Later runs reuse the folder with its packages and builds.
 
   --debian-toolkit  also installs Debian's own CUDA toolkit (12.4, from the section non-free; another
-                    8 GB) and builds the kernels with it, for all cards that it knows unless
+                    8 GB) and builds the kernels with it, for all cards that it supports unless
                     -Dcuda-archs=… names some. The guards then read the machine code of this toolkit
-  --root FOLDER     where that Debian is or will be (default: /var/tmp/gst-cudavision/debian13, and
+  --root FOLDER     the folder of the Debian system (default: /var/tmp/gst-cudavision/debian13, and
                     debian13-toolkit beside it with --debian-toolkit)
   --mirror URL      the Debian mirror (default: http://deb.debian.org/debian)
   -h, --help        this text
@@ -55,7 +54,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/chroot.sh
 
 if [[ -z $root ]]; then
-  # With a toolkit, tests/run.sh would build the kernels in the other Debian, too.
+  # Separate folders, because tests/run.sh builds the kernels wherever a toolkit is installed.
   root=/var/tmp/gst-cudavision/debian13
   [[ $toolkit == no ]] || root+=-toolkit
 fi
@@ -72,7 +71,7 @@ if [[ $toolkit == yes ]]; then
     tail -n 20 "$root/var/log/cuda-toolkit.log" >&2
     die "Debian's CUDA toolkit could not be installed; the messages of apt-get are above."
   }
-  # Without a card, tests/run.sh builds for one target unless it is told others.
+  # Without a card, tests/run.sh would build for only one target.
   [[ ${arguments[*]-} == *cuda-archs=* ]] || arguments+=("-Dcuda-archs=75-real,80-real,86-real,89-real,90")
   [[ ${arguments[*]-} == *--sanitize* ]] || arguments+=(-Dcuda=enabled)
 fi

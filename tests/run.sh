@@ -18,12 +18,12 @@ a GPU:
                fuzzing and soak tests, the plug-in without the CUDA toolkit, and the plug-in with link-time
                optimisation, which detects types that have two definitions; also builds the benchmarks
   --suite SUITE
-               of the tests for every change, only this suite: kernels, oracles, threads, check, fuzz,
+               only this suite of the tests for every change: kernels, oracles, threads, check, fuzz,
                proof or guards (of the compilers' output). May be given several times; builds the plug-in
                and the programs of these suites
-  --changed    of the tests above, only those for which something has changed since they passed in these
-               folders: the program, the plug-in, what they read, the compiler, an option, a library. Tests
-               that failed, were cut off or never ran are run again
+  --changed    runs a test only if something has changed since it passed in these folders: its program, the
+               plug-in, the files that it reads, the compiler, an option or a library. Tests that failed,
+               were interrupted or never ran are run as well
 The last line is `N passed, N failed, N skipped`, and with --changed also `N unchanged since they passed`,
 which counts programs, guards and scripts that were not run; the skipped tests are listed above it with the
 reasons. Exits with 1 if anything failed.
@@ -84,7 +84,7 @@ while [[ $# -gt 0 ]]; do
 done
 
 if [[ ${#chosen[@]} -gt 0 && $mode != default ]]; then
-  printf 'tests/run.sh: --suite goes with neither --sanitize nor --full\n\n' >&2
+  printf 'tests/run.sh: --suite cannot be combined with --sanitize or --full\n\n' >&2
   usage >&2
   exit 2
 fi
@@ -112,7 +112,7 @@ record_failure() { # NAME WHY
 print(json.dumps({"name": sys.argv[1], "passed": 0, "failed": [sys.argv[2]], "skipped": []}))' "$1" "$2" >>"$results"
 }
 
-# ccache keeps objects that use a precompiled header only if it may take the header for what it was compiled from.
+# ccache caches objects that use a precompiled header only with these settings.
 export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}
 
 # run NAME PROGRAM...: runs a program outside of meson, keeps its output and counts its results.
@@ -168,7 +168,7 @@ tests() {
   base=testlog-$((++runs))
   rm -f "$dir/meson-logs/$base.json"
   if ! tests/changed.py select --"$only" --unchanged "$dir/$base.unchanged" "$dir" "$@" >"$dir/$base.names"; then
-    record_failure "$dir" "tests/changed.py cannot tell which tests to run"
+    record_failure "$dir" "tests/changed.py could not select the tests"
     return
   fi
   mapfile -t names <"$dir/$base.names"
@@ -210,7 +210,7 @@ install_ray() {
     complain "Ray could not be installed; the reason is in $folder.log"
 }
 
-# A machine without a GPU compiles the kernels only with --full or if it is asked to.
+# Without a GPU, compiles the kernels only with --full or -Dcuda=….
 choose_kernels() {
   nvidia_usable && return
   [[ $mode == full || "${options[*]}" == *-Dcuda=* ]] || options+=(-Dcuda=disabled)
@@ -223,7 +223,7 @@ run_default() {
   choose_kernels
   targets=() suites=()
   build default -Dtests=enabled -Dbenchmarks=$benchmarks || return
-  # The scripts mostly wait for pipelines that play in real time, so other tests run beside them.
+  # The scripts mostly wait for pipelines that play in real time, so other tests run at the same time.
   install_ray
   run pipelines python3 tests/pipelines/run.py "${of_them[@]}" build-tests/default &
   # The definitions in the tests take most of the time, so only --full runs the usual number of cases.
@@ -236,7 +236,7 @@ run_default() {
   wait
 }
 
-# The chosen suites of what run_default runs.
+# Runs only the chosen suites of run_default.
 run_chosen() {
   choose_kernels
   local suite names=()
@@ -246,8 +246,8 @@ run_chosen() {
   CUDAVISION_TEST_CASES=${CUDAVISION_TEST_CASES:-30} tests default "${names[@]}"
 }
 
-# Without nvcc, the default build has no CUDA kernels anyway. A plug-in without them differs only in the
-# choice of the device; the default build has tested all the rest.
+# Without nvcc, the default build has no CUDA kernels anyway. A plug-in without kernels differs only in the
+# choice of the device, which these tests cover.
 run_without_cuda() {
   [[ -n $nvcc ]] || return
   targets=(gst/libgstcudavision.so tests/check/check_{errors,properties,states}) suites=()
@@ -258,20 +258,20 @@ run_without_cuda() {
 
 run_sanitizers() {
   local asan=detect_stack_use_after_return=1:allocator_may_return_null=1 long=()
-  # The default run tests the largest frames and the longest scenes without sanitizers, which would need more time
-  # for these than for all others.
+  # The default run tests the largest frames and the longest scenes. With sanitizers, these would take longer than
+  # all other tests together.
   if [[ $mode != full ]]; then
     export CUDAVISION_TEST_MAX_PIXELS=${CUDAVISION_TEST_MAX_PIXELS:-1048576}
     long=(--without long)
   fi
   # The test program itself scans the plug-ins, because the scanner has no sanitizer runtime. GLib and the
-  # plug-ins never free some of their memory, so only the kernel tests check for leaks. -g1 is enough for the
-  # lines in reports, and saves a quarter or more of the time that -g takes to compile.
+  # plug-ins never free some of their memory, so only the kernel tests check for leaks. -g1 is enough for line
+  # numbers in reports, and compiles in less than three quarters of the time of -g.
   targets=(gst/libgstcudavision.so) suites=(kernels check fuzz)
   if build sanitized -Dcuda=disabled -Dtests=enabled -Dbenchmarks=disabled -Dbuildtype=plain -Doptimization=1 \
     -Dcpp_args=-g1 -Db_sanitize=address,undefined -Db_lundef=false; then
     export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-    # The sanitizers detect bad memory accesses rather than rare results, so fewer cases are enough.
+    # The sanitizers detect bad memory accesses rather than rare wrong results, so fewer cases are enough.
     ASAN_OPTIONS=detect_leaks=1:$asan CUDAVISION_TEST_CASES=${CUDAVISION_TEST_CASES:-$([[ $mode == full ]] && echo 60 || echo 22)} \
       tests sanitized --suite kernels
     ASAN_OPTIONS=detect_leaks=0:$asan GST_REGISTRY_FORK=no \
@@ -279,10 +279,10 @@ run_sanitizers() {
     unset UBSAN_OPTIONS
   fi
 
-  # Tests only the code whose threads wait for each other by protocols of this project, because
-  # ThreadSanitizer does not understand TBB's. The program scans the plug-in itself, and no plug-ins of the
-  # system, whose libraries have reports of their own. Pads lock the streams of others in either order where
-  # downstream seeks, so the order of locks proves nothing.
+  # Tests only code with this project's own thread protocols, because ThreadSanitizer does not understand
+  # TBB's. The program scans the plug-in itself. It loads no plug-ins of the system, whose libraries would
+  # cause reports, too. Deadlock detection is off, because a seek from downstream takes stream locks in the
+  # opposite order, which is no deadlock.
   targets=(gst/libgstcudavision.so) suites=(threads)
   if build threads -Dcuda=disabled -Dtests=enabled -Dbenchmarks=disabled -Dbuildtype=plain -Doptimization=1 \
     -Dcpp_args=-g1 -Db_sanitize=thread -Db_lundef=false; then

@@ -19,7 +19,6 @@ namespace {
 using Pool = ObjectPtr<GstBufferPool>;
 using Allocator = ObjectPtr<GstAllocator>;
 
-/// The parameters of a pool and of the memory in it.
 struct PoolParams {
   guint size = 0;
   guint min_buffers = 0;
@@ -46,7 +45,7 @@ guint configure(GstBufferPool* pool, GstCaps* caps, const PoolParams& params,
     gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
   carry_stream(config, params.stream);
   if (!gst_buffer_pool_set_config(pool, config)) {
-    // The pool may have replaced parameters by others that do as well.
+    // The pool may have changed the parameters to acceptable values.
     config = gst_buffer_pool_get_config(pool);
     if (!gst_buffer_pool_config_validate_params(config, caps, params.size, params.min_buffers,
                                                 params.max_buffers)) {
@@ -80,7 +79,7 @@ bool propose_pool(GstQuery* query, const DeviceSession& session, std::size_t min
   }
   gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
 
-  // The CPU device reads any memory, so upstream may use its own.
+  // The CPU device reads any memory, so upstream may use its own allocator.
   const CudaContext context = session.context();
   const Allocator allocator(context && !format.cuda_memory ? new_pinned_allocator(context)
                                                            : nullptr);
@@ -121,7 +120,7 @@ void decide_pool(GstQuery* query, const DeviceSession& session, const FrameForma
       params.min_buffers = std::min(params.min_buffers, params.max_buffers);
     params.size = std::max(params.size, static_cast<guint>(format.size));
   }
-  // libgstcuda downloads all allocated bytes of a tensor into host memory of the tensor's size.
+  // libgstcuda downloads all allocated bytes of a tensor, but into memory of the tensor's size.
   if (format.cuda_memory && !format.is_video())
     params.size = static_cast<guint>(format.size);
   Allocator allocator;

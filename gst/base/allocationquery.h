@@ -11,13 +11,13 @@
 namespace cudavision {
 
 /// Answers an ALLOCATION query from upstream. Offers GstVideoMeta and a pool of frames that the
-/// device reads without a copy on the host. The pool has at least min_buffers, as many as the
+/// device reads without a copy on the host. The pool has at least min_buffers, the number that the
 /// element holds. Returns false if the element does not support the caps of the query.
 bool propose_pool(GstQuery* query, const DeviceSession& session, std::size_t min_buffers);
 
 /// Completes downstream's answer to our ALLOCATION query, so that it names a configured pool:
-/// downstream's if it supports the format's memory, else one of ours. Throws ElementError if no
-/// memory is left.
+/// downstream's if that supports the format's memory, otherwise our own. Throws ElementError if
+/// there is not enough memory.
 void decide_pool(GstQuery* query, const DeviceSession& session, const FrameFormat& format);
 
 /// Throws the ElementError for an output pool that cannot allocate another frame.

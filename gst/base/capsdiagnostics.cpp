@@ -15,7 +15,7 @@
 namespace cudavision {
 namespace {
 
-/// For the streaming thread of the pad, except atomic members.
+/// Only the pad's streaming thread may use the non-atomic members.
 struct CapsDiagnostics {
   explicit CapsDiagnostics(const DeviceSession& session) : session(session) {}
 
@@ -84,7 +84,7 @@ bool is_cuda_memory_only(const GstCaps* caps) {
   return in_cuda_memory > 0 && in_cuda_memory == gst_caps_get_size(caps);
 }
 
-// If the answer to a CAPS query is empty, upstream sends no caps that the pad could refuse.
+// Warns here, because after an empty answer to a CAPS query, upstream sends no caps to refuse.
 GstPadProbeReturn on_query(GstPad* sink, GstPadProbeInfo* info, gpointer data) {
   auto& diagnostics = *static_cast<CapsDiagnostics*>(data);
   GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);

@@ -9,10 +9,10 @@ namespace cudavision {
 
 /// Makes a sink pad of the session's element post an ERROR when it refuses caps, or data without
 /// caps. GstPad refuses caps that do not fit the pad's template before the element sees their
-/// event, and upstream then only reports "not-negotiated". If upstream is about to choose other
-/// caps, the message is a WARNING. An ACCEPT_CAPS query alone posts nothing.
+/// event, and upstream then only reports "not-negotiated". If upstream may still choose other caps,
+/// the message is a WARNING. An ACCEPT_CAPS query alone posts nothing.
 ///
-/// Also warns, once in a stream, if downstream requires CUDA memory of an element on the CPU.
+/// Also warns once per stream if downstream accepts only CUDA memory but the element is on the CPU.
 void add_caps_diagnostics(GstPad* sink, const DeviceSession& session);
 
 }  // namespace cudavision

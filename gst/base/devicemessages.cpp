@@ -72,7 +72,7 @@ void DeviceMessages::drain() {
     wait_for_oldest(lock);
     post_arrived(lock);
   }
-  // drain() may be called by a bus sync handler of this thread.
+  // A bus sync handler of this thread may have called drain().
   posted_.wait(lock, [this] {
     return poster_ == std::thread::id() || poster_ == std::this_thread::get_id();
   });
@@ -91,8 +91,8 @@ void DeviceMessages::release() {
   free_slots();
 }
 
-// Waits without the lock, so another thread may post the slot's message meanwhile. Only the
-// streaming thread, which is waiting here, reuses a slot.
+// Waits without the lock, so another thread may post the slot's message meanwhile. The slot stays
+// valid, because only the streaming thread, which is waiting here, reuses slots.
 void DeviceMessages::wait_for_oldest(Lock& lock) {
   Event& arrived = *slots_[oldest()].arrived;
   lock.unlock();

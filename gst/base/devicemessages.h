@@ -31,17 +31,17 @@ class FrameInterval {
   GstClockTime interval_ = 0;
 };
 
-/// Returns the guint64 fields timestamp, stream-time, running-time and duration, as in level.
+/// Returns guint64 fields timestamp, stream-time, running-time and duration, as level posts them.
 Structure structure_with_times(const char* name, const FrameTimes& times);
 
 /// Posts results that the device has computed, as element messages, in the order of the frames. The
 /// downloads are asynchronous, so several messages may be pending. A derived class owns the memory
 /// of the slots.
 ///
-/// Threads: any thread may call post_arrived() and discard(); everything else belongs to the
+/// Threads: any thread may call post_arrived() and discard(); all other functions are for the
 /// streaming thread. No lock is held while a message is posted, because a bus sync handler may call
 /// the element (e.g. by a flushing seek, which ends in discard()) or wait for another thread. Only
-/// one thread posts at a time, which keeps the order. Other threads leave their messages to it and
+/// one thread posts at a time, which keeps the order. Other threads queue their messages for it and
 /// return; only drain() waits.
 class DeviceMessages {
  public:
@@ -57,16 +57,16 @@ class DeviceMessages {
 
   /// Drops the pending messages. A message that another thread is posting still arrives.
   void discard();
-  /// Calls discard() and frees the slots. In the session's context.
+  /// Calls discard() and frees the slots. Needs the session's context.
   void release();
 
  protected:
   static constexpr std::size_t slot_count = 4;
 
-  /// Frees the slot next(). If all are pending, waits for the oldest and posts it, so no context
-  /// may be current. The first call after release() calls allocate().
+  /// Makes the slot next() available. If all slots are pending, waits for the oldest and posts it,
+  /// so no context may be current. The first call after release() calls allocate().
   void reserve();
-  /// The slot for the next message. Other threads read pending slots only.
+  /// Returns the slot for the next message. Other threads read pending slots only.
   std::size_t next() const { return next_; }
   /// Enqueues a download into the slot next().
   void download(const void* device, const Buffer& host) const;
@@ -86,7 +86,7 @@ class DeviceMessages {
   /// Allocates the memory of the slots, in the session's context.
   virtual void allocate() = 0;
   virtual void free_slots() = 0;
-  // The mutex is held in these two.
+  // The next two are called with the mutex held.
   virtual Structure describe(std::size_t slot, const FrameTimes& times) = 0;
   virtual void discarded() {}
 

@@ -14,7 +14,7 @@ GST_DEBUG_CATEGORY_STATIC(device_session_debug);
 namespace cudavision {
 namespace {
 
-// The reasons for which elements of a pipeline run on the CPU.
+// The reasons why elements of a pipeline run on the CPU.
 using Fallbacks = std::set<std::string>;
 
 /// The values of active-backend.
@@ -28,7 +28,7 @@ ObjectPtr<GstObject> pipeline_of(GstElement* element) {
   return outermost;
 }
 
-// The pipeline has only a weak reference; elements on the CPU own the set.
+// The pipeline has only a weak reference. The elements on the CPU own the set.
 std::shared_ptr<Fallbacks> fallbacks_of(GObject* pipeline) {
   using Reference = std::weak_ptr<Fallbacks>;
   static const GQuark key = g_quark_from_static_string("cudavision-fallbacks");
@@ -122,7 +122,7 @@ void DeviceSession::set_active(std::optional<DeviceKind> backend) {
   g_object_notify(G_OBJECT(element_), "active-backend");
 }
 
-// Throws ElementError if backend=cuda. For each reason, one element of the pipeline warns.
+// Throws ElementError if backend=cuda. Only one element of the pipeline posts each reason.
 void DeviceSession::fall_back_to_cpu(const std::string& reason) {
   if (chosen_settings_.backend != DeviceSettings::Backend::automatic)
     throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
@@ -203,7 +203,7 @@ FrameQueues DeviceSession::queues(std::size_t frames_in_flight) const noexcept {
 void DeviceSession::start_cuda() {
   const int wanted = chosen_settings_.cuda_device_id;
   const CudaContext context = slot_.negotiate(element_, wanted, [&](int devices) {
-    // Counted at once, because other elements may be choosing a GPU.
+    // Counts this element now, because other elements may be choosing a GPU at the same time.
     presence_.reset(
         new Presence(element_, wanted == DeviceSettings::any_device ? 0 : wanted, devices));
     return presence_->device_id();

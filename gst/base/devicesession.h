@@ -21,8 +21,8 @@ namespace cudavision {
 /// Base of the settings of an element that owns a DeviceSession.
 struct DeviceSettings {
   enum class Backend { automatic, cuda, cpu };
-  static constexpr int any_device = -1;       ///< the pipeline's GPU, else the first GPU
-  static constexpr int min_load_device = -2;  ///< the pipeline's GPU, else the least used GPU
+  static constexpr int any_device = -1;       ///< the pipeline's GPU, otherwise the first GPU
+  static constexpr int min_load_device = -2;  ///< the pipeline's GPU, otherwise the least used GPU
 
   Backend backend = Backend::automatic;
   int cuda_device_id = any_device;
@@ -34,8 +34,8 @@ struct DeviceSettings {
 /// active-backend, the CUDA context shared with other elements, and its streams.
 ///
 /// change_state() chooses a device from NULL to READY, and drops it from READY to NULL. start()
-/// acquires the context, and chooses again if the properties have changed; it throws ElementError
-/// or Error and then has no effect. stop() releases the context.
+/// acquires the context, and chooses again if the properties have changed. If it throws
+/// ElementError or Error, it has no effect. stop() releases the context.
 class DeviceSession {
  public:
   /// The element's object lock guards the settings.
@@ -47,7 +47,7 @@ class DeviceSession {
   // The element's virtual functions, which chain up to parent.
   GstStateChangeReturn change_state(GstStateChange transition, GstElementClass* parent);
   void set_context(GstContext* context, GstElementClass* parent);
-  /// Returns false if query is no CONTEXT query, or there is no fitting context.
+  /// Returns false if query is not a CONTEXT query, or if there is no matching context.
   bool handle_context_query(GstQuery* query) const;
 
   void start();
@@ -56,16 +56,16 @@ class DeviceSession {
   /// nullopt in state NULL.
   std::optional<DeviceKind> active_backend() const;
   bool on_cuda() const { return active_backend() == DeviceKind::cuda; }
-  /// True if caps may offer CUDA memory, as also in state NULL.
+  /// True if caps may offer CUDA memory: on CUDA, and in state NULL.
   bool takes_cuda() const { return active_backend() != DeviceKind::cpu; }
 
   bool started() const noexcept { return compute_.device != nullptr; }
   // The following are valid between start() and stop().
   Device& device() const noexcept { return *compute_.device; }
-  /// Operations run on device(), which is `compute`. On the CPU, and for one frame in flight, all
+  /// Operations run on `compute`, which is device(). On the CPU, and for one frame in flight, all
   /// queues are device().
   FrameQueues queues(std::size_t frames_in_flight) const noexcept;
-  /// For uploads, which do not wait for the work on earlier frames. On the CPU, this is device().
+  /// For uploads that need not wait for the work on earlier frames. On the CPU, this is device().
   Device& upload_queue() const noexcept { return upload_.device ? *upload_.device : device(); }
   /// Returns how many pipelines of the process have started elements on this GPU.
   std::size_t pipelines_on_gpu() const;
@@ -78,14 +78,14 @@ class DeviceSession {
   /// True if the CUDA memory belongs to another context, and cuda-device-id allows its GPU. False
   /// for nullptr.
   bool should_move_to(GstMemory* memory) const;
-  /// Moves to the memory's context. Everything made in the old context must have been freed.
+  /// Moves to the memory's context. Everything created in the old context must have been freed.
   void move_to(GstMemory* memory);
-  /// Replaces device() by one on another stream of the context. All work on the old one must be
-  /// done, and everything made for it freed. Throws Error.
+  /// Replaces device() by a device on another stream of the context. The old device must have
+  /// finished, and everything created for it must have been freed. Throws Error.
   void work_on(const SharedStream& stream);
 
  private:
-  /// A device, with its stream on CUDA.
+  /// A device and, on CUDA, its stream.
   struct Queue {
     SharedStream stream;
     std::unique_ptr<Device> device;
@@ -107,7 +107,7 @@ class DeviceSession {
   class Presence;
   std::unique_ptr<Presence> presence_;
   DeviceSettings chosen_settings_;  ///< at the last choose_device()
-  /// The reasons why elements of the pipeline have fallen back to the CPU, shared by these.
+  /// The reasons why elements of the pipeline run on the CPU, shared by these elements.
   std::shared_ptr<std::set<std::string>> fallbacks_;
 
   mutable std::mutex mutex_;  ///< guards the members below; never held while calling other objects
@@ -129,12 +129,12 @@ void add_device_properties(ElementProperties<Settings>& all,
       {"backend", "Backend",
        "Where frames are processed; CUDA and the CPU give the same results, bit for bit", ready},
       &Settings::backend, "GstCudaVisionBackend",
-      {{Backend::automatic, "CUDA if there is a usable GPU, else the CPU, with a warning", "auto"},
+      {{Backend::automatic, "CUDA if a GPU is usable, otherwise the CPU, with a warning", "auto"},
        {Backend::cuda, "CUDA; without a usable GPU the element does not start", "cuda"},
        {Backend::cpu, "The CPU, on all cores", "cpu"}});
   all.add({"cuda-device-id", "CUDA device ID",
-           "Number of the GPU (-1 = the pipeline's GPU, else the first GPU; -2 = the pipeline's "
-           "GPU, else the GPU with the fewest running elements of this process)",
+           "Number of the GPU (-1 = the pipeline's GPU, otherwise the first GPU; -2 = the "
+           "pipeline's GPU, otherwise the GPU with the fewest running elements of this process)",
            ready},
           &Settings::cuda_device_id, device_ids);
   all.add(active_backend_spec(), [=](GObject* element, const Settings&, GValue* value) {
@@ -142,8 +142,8 @@ void add_device_properties(ElementProperties<Settings>& all,
   });
 }
 
-/// Makes the session's CUDA context current, if it has one. The Device, and everything made for it,
-/// may be used only in such a scope, and freed only in a ReleaseScope.
+/// Makes the session's CUDA context current, if it has one. The Device, and everything created for
+/// it, may be used only in a DeviceScope, and freed only in a DeviceScope or ReleaseScope.
 struct DeviceScope : CudaScope {
   explicit DeviceScope(const DeviceSession& session) : CudaScope(session.context()) {}
 };

@@ -8,9 +8,9 @@
 namespace cudavision {
 namespace {
 
-// A GParamSpec type that accepts numbers out of range. GObject would print a warning on the
-// terminal and keep the old value, so the element could not report an error. Wider ranges are no
-// way out, because gst-inspect-1.0 and applications show them.
+// A GParamSpec type that accepts numbers out of range. Otherwise GObject would print a warning on
+// the terminal and keep the old value, and the element could not report an error. Wider ranges
+// would not help, because gst-inspect-1.0 and applications show them.
 GType unchecked_type(GType checked, const char* name) {
   const auto init_class = +[](gpointer klass, gpointer) {
     auto* spec = static_cast<GParamSpecClass*>(klass);
@@ -45,7 +45,7 @@ std::string digits_of(double number) {
   return g_ascii_formatd(text, sizeof text, "%.15g", number);
 }
 
-// open: only the type limits the value.
+// open: only the type limits large values, so the error names no maximum.
 template <class Number>
 std::string out_of_range(const char* property, Number value, const Range<Number>& range,
                          bool open) {
@@ -89,7 +89,7 @@ std::string number_error(const char* property, double value, const Range<double>
   return out_of_range(property, value, range, false);
 }
 
-// GObject keeps the values for as long as the program runs.
+// GObject uses the values until the program ends, so they are never freed.
 GType register_enum(const char* name, const std::vector<GEnumValue>& values) {
   if (const GType known = g_type_from_name(name))
     return known;

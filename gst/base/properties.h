@@ -62,7 +62,7 @@ Settings current_settings(gpointer element, const Settings& settings) {
   return settings;
 }
 
-/// The properties of an element class, which class_init adds. Settings has the defaults.
+/// The properties of an element class, which class_init adds. Settings() has the default values.
 template <class Settings>
 class ElementProperties {
  public:
@@ -99,7 +99,7 @@ class ElementProperties {
         field, g_value_get_boolean, g_value_set_boolean,
         g_param_spec_boolean(spec.name, spec.nick, spec.blurb, defaults_.*field, flags_of(spec)));
   }
-  /// A string, empty by default. It is interned, so that copies of the settings need no memory.
+  /// A string, empty by default. It is interned, so copies of the settings allocate no memory.
   /// field_of returns the field.
   void add(const PropertySpec& spec, const char*& (*field_of)(Settings&)) {
     add(
@@ -112,7 +112,7 @@ class ElementProperties {
           field_of(settings) = g_intern_string(text_of(g_value_get_string(value)));
         });
   }
-  /// A string, empty by default. Text is constructed from it and returns it by c_str().
+  /// A string, empty by default. Text is constructed from the string and returns it by c_str().
   template <class Text>
   void add_text(const PropertySpec& spec, Text Settings::*field) {
     add(
@@ -143,7 +143,7 @@ class ElementProperties {
 
   using Get = std::function<void(GObject* object, const Settings& settings, GValue* value)>;
   using Set = std::function<void(Settings& settings, const GValue* value)>;
-  /// Any other property. get runs without the object lock, set with it; nullptr: read-only.
+  /// Any other property. set runs with the object lock held, get without. nullptr: read-only.
   void add(GParamSpec* pspec, Get get, Set set = nullptr) {
     properties_.push_back({std::move(get), std::move(set)});
     g_object_class_install_property(class_, static_cast<guint>(properties_.size()), pspec);
@@ -211,8 +211,8 @@ class ElementProperties {
   std::vector<Property> properties_;  // in the order of their ids, from 1
 };
 
-/// Returns an empty string if size is odd or 0, else "…=4 must be odd: set it to 3 or
-/// 5ALTERNATIVE."
+/// Returns an empty string if size is odd or 0, otherwise an error:
+/// "…=4 must be odd: set it to 3 or 5ALTERNATIVE."
 std::string odd_size_error(const char* property, int size, const char* alternative = "");
 
 /// Handles invalid settings: an ERROR at start and with new caps. While playing, the element warns

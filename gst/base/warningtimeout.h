@@ -14,17 +14,17 @@ struct WarningTimeout {
   int max_frames = 0;  ///< the limit for frames without running times
 };
 
-/// All timeouts, in running time unless noted, so that they also hold for files.
+/// All timeouts, in running time unless noted, so that they also apply to files.
 namespace warning_timeouts {
 
-/// One camera sends no frames, the other one does (InputTimeout).
+/// One camera sends frames, the other does not (InputTimeout).
 inline constexpr WarningTimeout silent_camera{2 * GST_SECOND};
 /// Both cameras send frames, but no two of them pair (PairingTimeout). A camera with fewer than
 /// min_unpaired_frames may just have started late.
 inline constexpr WarningTimeout unpaired_frames{2 * GST_SECOND};
 inline constexpr int min_unpaired_frames = 3;
-/// The two pictures differ in size or depth (SizeMismatch). At the start, only upstream elements
-/// can still renegotiate, within a few frames. Later, a camera may be exchanged.
+/// The two pictures differ in size or depth (SizeMismatch). At the start, upstream elements may
+/// renegotiate within a few frames. Later, somebody may exchange a camera, which takes longer.
 inline constexpr WarningTimeout unequal_at_start{GST_SECOND, 30};
 inline constexpr WarningTimeout unequal_later{5 * GST_SECOND, 150};
 /// No frame has a region (RegionWarning).
@@ -39,7 +39,7 @@ inline constexpr WarningTimeout other_caps{GST_SECOND};
 /// Measures from frame to frame how long an unusual condition lasts, and decides when to warn.
 class ConditionTimer {
  public:
-  /// Call this for each frame with the condition, with the frame's running time, if known.
+  /// Call this for each frame for which the condition holds. time: its running time, if known.
   void add(std::optional<std::int64_t> time) {
     ++frames_;
     timed_ = time.has_value();
@@ -58,7 +58,7 @@ class ConditionTimer {
     return timed_ ? length() >= timeout.time : frames_ > timeout.max_frames;
   }
 
-  /// Returns true once between two calls of end(): when the timeout is exceeded.
+  /// Returns true when the timeout is exceeded, but only once between two calls of end().
   bool must_warn(const WarningTimeout& timeout) noexcept {
     if (warned_ || !exceeds(timeout))
       return false;

@@ -24,7 +24,7 @@ void set_strings(GstStructure* structure, const char* field,
 Formats formats_of(const GstStructure* structure);
 void set_formats(GstStructure* structure, const Formats& formats);
 
-/// In bits per sample.
+/// Returns the bits per sample.
 int depth_of(GstVideoFormat format);
 
 /// True if memory:CUDAMemory is the only feature of structure number index.
@@ -37,7 +37,7 @@ void append_with_memories(GstCaps* caps, const GstStructure* frame, const Format
                           bool cuda);
 
 std::string caps_text(const GstCaps* caps);
-/// The error of an element on the CPU whose peer, e.g. "Downstream", needs CUDA memory.
+/// Returns the error of an element on the CPU if its peer ("Downstream") accepts only CUDA memory.
 std::string needs_cuda_memory_text(const std::string& peer);
 
 /// Intersects caps with filter, in the order of filter. nullptr accepts all.

@@ -24,7 +24,7 @@ inline FrameTimes frame_times(const GstSegment& segment, const GstBuffer* buffer
   return times;
 }
 
-/// Returns the duration of so many frames, at 25 frames a second if the framerate is unknown.
+/// Returns the duration of `frames` frames, at 25 frames per second if the framerate is unknown.
 inline GstClockTime duration_of(guint64 frames, const GstVideoInfo& video) {
   const bool known = video.fps_n > 0;
   return gst_util_uint64_scale(frames * GST_SECOND, static_cast<guint64>(known ? video.fps_d : 1),
@@ -43,7 +43,6 @@ inline bool is_missing_frame(GstBuffer* buffer) {
   return GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP) && gst_buffer_get_size(buffer) == 0;
 }
 
-/// Returns true if the buffer holds two fields.
 inline bool is_interlaced(const GstVideoInfo& video, const GstBuffer* buffer) {
   switch (GST_VIDEO_INFO_INTERLACE_MODE(&video)) {
     case GST_VIDEO_INTERLACE_MODE_INTERLEAVED:

@@ -40,7 +40,7 @@ class ObjectLock {
   GstObject* const object_;
 };
 
-/// A value that the lock of a GstObject guards.
+/// A value that is guarded by the object lock of a GstObject.
 template <class T>
 class ObjectLocked {
  public:
@@ -59,7 +59,7 @@ class ObjectLocked {
     T& value_;
   };
   Access lock() { return Access(object_, value_); }
-  /// For functions that take the lock themselves.
+  /// For functions that lock the object themselves.
   T& for_locking_function() noexcept { return value_; }
 
  private:

@@ -11,7 +11,7 @@ namespace {
 
 constexpr char media_type[] = "other/tensors";
 
-// The buffer size of a pool is a guint. In CUDA memory, a tensor is one row of libgstcuda's, whose
+// The buffer size of a pool is a guint. In CUDA memory, libgstcuda stores a tensor as one row. Its
 // pitch is an int, and the driver may round the pitch up to a multiple of 512.
 constexpr guint64 largest_buffer = G_MAXUINT, largest_cuda_buffer = G_MAXINT - 511;
 

@@ -133,7 +133,7 @@ repack::StoredLayout storage_of(const GstVideoInfo& info, const SupportedFormat&
   return storage;
 }
 
-// Returns an element that downloads frames to system memory.
+// Names an element that downloads frames to system memory.
 std::string download_from(const GstCapsFeatures* features) {
   constexpr const char* elements[][2] = {
       {"memory:NVMM", "nvvideoconvert ! video/x-raw (on Jetson nvvidconv ! video/x-raw)"},

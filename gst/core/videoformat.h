@@ -40,8 +40,8 @@ struct FrameFormat {
   std::string description() const;  ///< "NV12, 640×480"
 };
 
-/// form is for frames that operations cannot read directly. Throws ElementError unless caps are
-/// fixed video caps that the elements support.
+/// form is the layout for frames that operations cannot read directly. Throws ElementError unless
+/// caps are fixed video caps that the elements support.
 FrameFormat frame_format_from_caps(const GstCaps* caps,
                                    repack::UnpackedForm form = repack::UnpackedForm::channels);
 

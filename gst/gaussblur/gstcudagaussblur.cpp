@@ -15,17 +15,17 @@
  * planes. Alpha is straight: colours and alpha are blurred independently. So are the fields of
  * interlaced frames.
  *
- * A blur can be undone at least in part. cudapixelate hides pixels for good.
+ * A blur can be undone in part. To hide pixels permanently, use cudapixelate.
  *
- * #GstCudaGaussBlur:region-strength makes the blur fit the regions: the larger the face, the larger
- * is sigma.
+ * #GstCudaGaussBlur:region-strength adapts sigma to the size of the regions: a larger face gets a
+ * larger sigma.
  *
  * #GstCudaGaussBlur:regions and #GstCudaGaussBlur:use-roi-meta limit the effect to parts of the
  * frame, such as faces that a detector has marked. All other pixels remain unchanged.
  *
- * All properties except the device's may change at any time, also through a #GstControlSource. A
- * change takes effect with the next frame. It allocates nothing, but rebuilds and uploads small
- * tables of coefficients.
+ * All properties except backend, cuda-device-id and frames-in-flight may change at any time, also
+ * through a #GstControlSource. A change takes effect with the next frame. It allocates no memory,
+ * but rebuilds and uploads small tables of coefficients.
  *
  * ## Example launch lines
  * |[
@@ -80,17 +80,17 @@ class GaussBlurProcessor {
     all.add(
         {"sigma", "Sigma",
          "Standard deviation of the Gaussian in pixels; negative values sharpen (0 = follows from "
-         "kernel-size, or no blur if that is 0 too)"},
+         "kernel-size, or no blur if kernel-size is also 0)"},
         &Settings::sigma, {-Ranges::sigma.max, Ranges::sigma.max});
     all.add({"sigma-y", "Vertical sigma",
              "Vertical standard deviation in pixels (0 = the same as sigma)"},
             &Settings::sigma_y, Ranges::sigma);
     all.add({"kernel-size", "Kernel size",
-             "Number of samples in the kernel, odd (0 = follows from sigma)"},
+             "Number of samples in the kernel; must be odd (0 = follows from sigma)"},
             &Settings::kernel_size, Ranges::size);
     all.add({"kernel-size-y", "Vertical kernel size",
-             "Number of samples in the kernel vertically, odd (0 = follows from sigma-y, or the "
-             "same as kernel-size if both sigmas are 0)"},
+             "Vertical number of samples in the kernel; must be odd (0 = follows from sigma-y, or "
+             "the same as kernel-size if both sigmas are 0)"},
             &Settings::kernel_size_y, Ranges::size);
     all.add({"border", "Border", "How the picture is continued beyond its edges"},
             &Settings::border, "GstCudaGaussBlurBorder",
@@ -105,7 +105,7 @@ class GaussBlurProcessor {
          "by the colorimetry of the caps"},
         &Settings::border_color);
     all.add({"blur-alpha", "Blur alpha",
-             "Blur the alpha channel like the others (false = copy it unchanged)"},
+             "Blur the alpha channel like the other channels (false = copy it unchanged)"},
             &Settings::blur_alpha);
     all.add(
         {"fine", "Fine coefficients",
@@ -113,10 +113,10 @@ class GaussBlurProcessor {
          "then removes fine gratings completely, but the result no longer equals OpenCV's (deeper "
          "samples always use 16)"},
         &Settings::fine);
-    add_strength_property(all,
-                          "Minimum of sigma, as a share of the shorter side of a frame's largest "
-                          "region (0 = off, 0.25 "
-                          "hides faces)");
+    add_strength_property(
+        all,
+        "Minimum of sigma, as a fraction of the shorter side of a frame's largest region (0 = off, "
+        "0.25 hides faces)");
   }
 
   static constexpr double max_strength = gaussblur::Parameters::Ranges::sigma.max;

@@ -11,7 +11,7 @@
  * edges. #GstCudaGuidedFilter:regions and #GstCudaGuidedFilter:use-roi-meta limit the effect to
  * parts of the frame.
  *
- * All properties except the device's may change at any time, also through a #GstControlSource.
+ * All properties except backend, cuda-device-id and frames-in-flight can be controlled at any time.
  *
  * ## Example launch line
  * |[
@@ -44,8 +44,8 @@ class GuidedFilterProcessor {
     all.add({"radius", "Radius", "Window radius in pixels (0 = frames stay unchanged)"},
             &Settings::radius, Ranges::radius);
     all.add({"epsilon", "Epsilon",
-             "Regularisation: windows of this variance, in squared 8-bit grey levels, are smoothed "
-             "by half, texture of less variance more and edges less (0 = frames stay unchanged)"},
+             "Regularisation in squared 8-bit grey levels: windows with this variance are smoothed "
+             "by half, flatter windows more, edges less (0 = frames stay unchanged)"},
             &Settings::epsilon, Ranges::epsilon);
   }
 

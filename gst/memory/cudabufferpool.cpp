@@ -31,8 +31,8 @@ bool needs_backing(const FrameFormat& format) {
   return wrong || !format.known_to_libgstcuda;
 }
 
-// libgstcuda allocates other formats and tensors as pictures of this format, with a frame's planes
-// below each other.
+// libgstcuda allocates other formats and tensors as pictures of this format, with the planes of a
+// frame stacked vertically.
 constexpr GstVideoFormat backing_format = GST_VIDEO_FORMAT_BGRx;
 constexpr int backing_pixel_bytes = 4;
 
@@ -46,7 +46,7 @@ struct GstCudaVisionBackedPool {
   GstBufferPool* backing_pool;  ///< libgstcuda's, with the backing format
   // Constructed by init, destroyed by finalize.
   CudaContext context;
-  FrameFormat format;  ///< the pool's own; of tensors, only the size
+  FrameFormat format;  ///< the format of the pool's buffers; for tensors, only its size is used
 };
 
 struct GstCudaVisionBackedPoolClass {
@@ -67,7 +67,7 @@ const gchar** backed_pool_get_options(GstBufferPool*) {
 }
 
 BackingRows backing_rows(const FrameFormat& format) {
-  // A tensor has no padding, which libgstcuda adds to rows, so it is a single row.
+  // libgstcuda pads rows, but a tensor must not contain padding, so it is a single row.
   if (!format.is_video())
     return {static_cast<int>(format.size / backing_pixel_bytes), 1};
   const FrameLayout& frame = format.storage.frame;
@@ -98,13 +98,13 @@ guint configure_backing_pool(GstBufferPool* pool, const BackingRows& backing,
   return cudavision::buffer_size_of(pool);
 }
 
-// size: of a tensor.
+// size is for tensors only.
 FrameFormat configured_format(const GstCaps* caps, guint size) {
   if (!cudavision::is_tensor(gst_caps_get_structure(caps, 0)))
     return cudavision::frame_format_from_caps(caps);
   if (size == 0 || size % backing_pixel_bytes != 0)
     throw std::invalid_argument("tensors of " + std::to_string(size) +
-                                " bytes, which is no multiple of four, have no CUDA memory");
+                                " bytes cannot be in CUDA memory: use a multiple of 4 bytes");
   return cudavision::tensor_format(caps, size, 1, "tensor", "use a smaller one");
 }
 
@@ -126,7 +126,7 @@ gboolean backed_pool_set_config(GstBufferPool* pool, GstStructure* config) {
     return FALSE;
   }
   if (!needs_backing(self->format)) {
-    GST_WARNING_OBJECT(pool, "%" GST_PTR_FORMAT " need no backing format", caps);
+    GST_WARNING_OBJECT(pool, "%" GST_PTR_FORMAT " needs no backing format", caps);
     return FALSE;
   }
   gst_clear_object(&self->backing_pool);

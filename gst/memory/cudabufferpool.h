@@ -8,15 +8,15 @@
 
 namespace cudavision {
 
-/// Makes an unconfigured pool of frames or tensors in CUDA memory, for all supported formats. This
-/// is libgstcuda's pool if libgstcuda knows the format, else one of ours, whose memory comes from a
-/// libgstcuda pool for another format, the backing format. The caller owns the result.
+/// Creates an unconfigured pool of frames or tensors in CUDA memory, for all supported formats. If
+/// libgstcuda supports the format, the pool is libgstcuda's. Otherwise it is our own, and its
+/// memory comes from a libgstcuda pool for a backing format. The caller owns the pool.
 ///
-/// A tensor's buffers have exactly the configured size, which must be a multiple of four bytes,
-/// without padding and GstVideoMeta.
+/// Buffers of tensors have exactly the configured size, which must be a multiple of four bytes, and
+/// no GstVideoMeta.
 GstBufferPool* new_cuda_frame_pool(const CudaContext& context, const FrameFormat& format);
 
-/// True if new_cuda_frame_pool() would make such a pool.
+/// True if the pool has the type and the context of a pool from new_cuda_frame_pool().
 bool is_cuda_frame_pool(GstBufferPool* pool, const CudaContext& context, const FrameFormat& format);
 
 /// Returns a configured pool's buffer size, which may differ from the requested size.

@@ -15,8 +15,8 @@ namespace cudavision {
 
 namespace {
 
-// libgstcuda does not report CUDA's error. If it fails, creating a stream by the driver throws the
-// error, or the second attempt succeeds.
+// libgstcuda does not report CUDA's error. If it fails, create_cuda_stream() throws the error. If
+// that call succeeds, a second attempt is worthwhile.
 GstCudaStream* new_stream(const CudaContext& context) {
   auto* const native = reinterpret_cast<GstCudaContext*>(context.object());
   if (GstCudaStream* stream = gst_cuda_stream_new(native))

@@ -7,10 +7,10 @@
 
 #include "gst/memory/libgstcuda.h"
 
-/// Streams of CUDA memory, since GStreamer 1.24. All work on such memory is in stream order, and a
-/// flag marks it as unfinished, so an element need not wait before it pushes a frame. Work on
-/// memory without a stream must be finished before the push. With GStreamer 1.22, no memory carries
-/// a stream, and the functions below do nothing.
+/// From GStreamer 1.24 on, CUDA memory can carry a stream. Work on this memory is in stream order,
+/// and a flag marks the memory as unfinished, so an element can push a frame without waiting. Work
+/// on memory without a stream must be finished before the push. With GStreamer 1.22, no memory
+/// carries a stream, and the functions below do nothing.
 namespace cudavision {
 
 /// True if CUDA memory carries the stream of its pool.
@@ -30,20 +30,19 @@ class SharedStream {
   friend void carry_stream(GstStructure* pool_config, const SharedStream& stream);
   friend SharedStream stream_named_in(const GstStructure* pool_config);
 
-  std::shared_ptr<void> owner_;  ///< a GstCudaStream from GStreamer 1.24 on
+  std::shared_ptr<void> owner_;  ///< with GStreamer 1.24 and newer, a GstCudaStream
   CudaStream handle_ = nullptr;
 };
 
-/// Sets the stream of a libgstcuda pool, unless its configuration already has another element's.
+/// Sets the stream in a libgstcuda pool's configuration, unless another element has set one.
 void carry_stream(GstStructure* pool_config, const SharedStream& stream);
 /// Returns the stream of a pool's configuration, or none.
 SharedStream stream_named_in(const GstStructure* pool_config);
 
-// The following are for CUDA memory.
+// The following functions need CUDA memory.
 /// Returns nullptr if the memory carries no stream.
 CudaStream stream_of_cuda_memory(GstMemory* memory);
-/// Marks memory on which work may still run on its stream, as mapping for writing on the device
-/// does.
+/// Marks memory whose stream may still work on it. Mapping for writing on the device marks it too.
 void mark_unfinished(GstMemory* memory);
 void mark_finished(GstMemory* memory);
 bool is_marked_unfinished(GstMemory* memory);

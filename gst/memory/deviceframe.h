@@ -6,7 +6,6 @@
 
 namespace cudavision {
 
-/// A frame in memory of a device.
 class DeviceFrame {
  public:
   /// Allocates the frame in the first call. Rows are aligned to 128 bytes. layout must be the same

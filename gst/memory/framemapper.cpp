@@ -7,7 +7,7 @@ namespace cudavision {
 
 namespace {
 
-// Later work on `next` waits for all work on `queue`.
+// Makes later work on `next` wait for all work on `queue`.
 void wait_for_queue(Event& event, const Device& queue, Device& next) {
   if (&queue == &next)
     return;
@@ -52,7 +52,7 @@ void FrameMapper::bring_to_device() {
 }
 
 void FrameMapper::map(GstBuffer* buffer) {
-  // A tensor's size is the buffer's size, and a pool may give larger buffers.
+  // A tensor's buffer must have the tensor's size, but a pool may return larger buffers.
   if (writes() && !format_.is_video() && gst_buffer_get_size(buffer) > format_.size)
     gst_buffer_set_size(buffer, static_cast<gssize>(format_.size));
   buffer_.emplace(buffer, format_, access_, context_, page_locks_);
@@ -102,7 +102,7 @@ void FrameMapper::complete() {
   else
     computed_->wait();
   busy_ = false;
-  // If it were still marked, downstream would wait for the whole stream, and so for later frames.
+  // Otherwise downstream would wait for the whole stream, including later frames.
   if (writes() && buffer_->on_device())
     mark_finished(buffer_->buffer());
 }
@@ -111,8 +111,8 @@ bool FrameMapper::is_stream_ordered() const {
   return buffer_->on_device() && order_is_known(buffer_->buffer());
 }
 
-// Inputs are marked, too, so that no element overwrites them, and libgstcuda does not free them,
-// while they are read.
+// Also marks inputs, so that no element overwrites them and libgstcuda does not free them while the
+// device reads them.
 void FrameMapper::end_in_stream_order() {
   if (writes() && repack_)
     repack_->pack(frame_, stored_);

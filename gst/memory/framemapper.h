@@ -23,16 +23,16 @@ namespace cudavision {
 /// Maps the buffers of one pad, one at a time, and transfers the frames to or from the device.
 ///
 /// Buffers in CUDA memory of our context are used in place, as are all buffers on the CPU device.
-/// Inputs in the memory of another GPU are copied directly, if the hardware can. Other frames are
-/// transferred to or from a frame of device memory, through page-locked memory for rows that are
-/// not page-locked (Staging, PageLocks). Frames that operations cannot read directly are unpacked
-/// into another frame on the device, and packed again. All memory is allocated when first needed.
+/// Inputs in the memory of another GPU are copied directly if both GPUs have peer access. Other
+/// frames are transferred to or from a frame of device memory, through page-locked memory for rows
+/// that are not page-locked (Staging, PageLocks). Frames that operations cannot read directly are
+/// unpacked into another frame on the device, and packed again. Memory is allocated on first use.
 ///
-/// The host need not wait for a buffer in place whose memory carries a stream, because the next
-/// element works in the order of that stream.
+/// If a buffer is used in place and its memory carries a stream, the host need not wait, because
+/// the next element works in stream order.
 ///
 /// All calls, including constructor and destructor, need the session's context. One thread may
-/// enqueue the work on a frame and another one complete it.
+/// enqueue the work on a frame, and another thread may complete it.
 class FrameMapper {
  public:
   /// access is GST_MAP_READ or GST_MAP_WRITE. page_locks is nullptr on the CPU device.
@@ -45,12 +45,12 @@ class FrameMapper {
   const FrameFormat& format() const noexcept { return format_; }
   bool writes() const noexcept { return access_ == GST_MAP_WRITE; }
 
-  /// Holds a reference to the buffer. Enqueues upload and unpacking of an input. If this throws,
-  /// the buffer may be mapped.
+  /// Holds a reference to the buffer. Enqueues upload and unpacking of an input. After an
+  /// exception, the buffer may still be mapped.
   void map(GstBuffer* buffer);
   bool is_mapped() const noexcept { return buffer_.has_value(); }
   /// Returns the buffer, or none. If the frame is not complete, waits for the device, and only logs
-  /// errors, because the caller is already handling one.
+  /// errors, because the caller already handles an error.
   OwnedBuffer unmap() noexcept;
 
   // The following need a mapped buffer.
@@ -60,15 +60,15 @@ class FrameMapper {
   const Frame& stored() const noexcept { return stored_; }
   /// Enqueues packing and download of an output. Enqueue all other work first.
   void end();
-  /// The event after which complete() does not wait.
+  /// The last event that complete() waits for.
   Event& completion() noexcept { return downloads() ? staging_->arrival() : *computed_; }
   /// Waits until the device has read the input, or the buffer has the output. Throws Error.
   void complete();
-  /// Replaces complete() if the device is known to have read the frame.
+  /// Call this instead of complete() if the device has certainly read the frame.
   void completed() noexcept { busy_ = false; }
   /// True if end_in_stream_order() may be called.
   bool is_stream_ordered() const;
-  /// Replaces end() and complete(), without a wait on the host. Throws Error.
+  /// Call this instead of end() and complete(). Does not wait on the host. Throws Error.
   void end_in_stream_order();
 
  private:

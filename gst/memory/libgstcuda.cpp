@@ -96,8 +96,8 @@ CudaContext wrap_primary_context(int device_id) {
   return wrapped;
 }
 
-// All elements of the process share one context per device, with the CUDA runtime, CuPy, PyTorch
-// and TensorRT: each further context would cost device memory and time slices.
+// All elements of the process share the device's primary context with the CUDA runtime, CuPy,
+// PyTorch and TensorRT, because each further context would cost device memory and time slices.
 CudaContext primary_context(int device_id) {
   static std::mutex mutex;
   // Never destroyed, because contexts that outlive main() clear their weak references.

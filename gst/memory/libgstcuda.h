@@ -10,9 +10,9 @@
 
 #include "cuda/core/device.h"
 
-/// What the elements use of libgstcuda and the driver, without their headers. In builds without
-/// CUDA (libgstcuda_absent.cpp), probe_cuda() reports an error, and no memory is CUDA memory. See
-/// cudastream.h for functions of newer versions of libgstcuda.
+/// Wraps the functions of libgstcuda and the driver that the elements use, so that other files need
+/// not include their headers. In builds without CUDA (libgstcuda_absent.cpp), probe_cuda() returns
+/// an error, and no memory is CUDA memory. cudastream.h wraps newer functions of libgstcuda.
 namespace cudavision {
 
 /// A reference to a GstCudaContext, or none.
@@ -64,9 +64,9 @@ class ReleaseScope {
 /// gst.cuda.context protocol. A negative device_id allows any device.
 class CudaContextSlot {
  public:
-  /// Returns the context offered so far, else a peer's, else the application's, else the device's
-  /// primary context, which it offers to the pipeline. None if the device cannot create one. If
-  /// device_id is negative, choose() returns the device for the primary context.
+  /// Returns the first of these contexts: offered before, a peer's, the application's, the device's
+  /// primary context, which it then offers to the pipeline. Returns none if the device cannot
+  /// create one. If device_id is negative, choose() returns the device for the primary context.
   CudaContext negotiate(GstElement* element, int device_id,
                         const std::function<int(int devices)>& choose);
   /// For set_context(): stores the context if it fits and there is none yet.
@@ -86,8 +86,8 @@ class CudaContextSlot {
 /// Answers a CONTEXT query for gst.cuda.context. Returns false for other queries and contexts.
 bool handle_context_query(GstElement* element, GstQuery* query, const CudaContext& context);
 
-/// Returns an empty string if the CUDA device can be used (negative: any), else an error with its
-/// remedy. Loads the driver, but creates nothing on the device.
+/// Returns an empty string if the CUDA device (negative: any device) is usable, otherwise an error
+/// with its remedy. Loads the driver, but creates nothing on the device.
 std::string probe_cuda(int device_id);
 
 /// Creates a stream in the current context. Throws Error.
@@ -95,26 +95,26 @@ CudaStream create_cuda_stream();
 void destroy_cuda_stream(CudaStream stream) noexcept;
 
 bool is_cuda_memory(GstMemory* memory);
-/// Returns the first memory of a buffer if it is CUDA memory, else nullptr.
+/// Returns the first memory of a buffer if it is CUDA memory, otherwise nullptr.
 inline GstMemory* cuda_memory_of(GstBuffer* buffer) {
   GstMemory* memory = gst_buffer_n_memory(buffer) ? gst_buffer_peek_memory(buffer, 0) : nullptr;
   return memory && is_cuda_memory(memory) ? memory : nullptr;
 }
 CudaContext cuda_context_of(GstMemory* memory);
-/// Returns libgstcuda's layout of the planes, which is not the caps' default.
+/// Returns libgstcuda's layout of the planes, which differs from the default layout of the caps.
 const GstVideoInfo& cuda_memory_info(GstMemory* memory);
-/// This map flag maps a buffer on the device.
+/// Returns the flag that maps a buffer on the device.
 GstMapFlags cuda_map_flag();
 
 /// True if `context` can copy directly from the memory of `other`. libgstcuda enables peer access
-/// where the hardware has it.
+/// if the hardware supports it.
 bool can_copy_from(const CudaContext& context, const CudaContext& other);
-/// Waits for copies that elements of GStreamer 1.22 leave on the default stream. The streams of
-/// create_cuda_stream() wait for it only in the same context. Throws Error.
+/// Waits for copies that elements of GStreamer 1.22 leave on the context's default stream. A stream
+/// of create_cuda_stream() waits only for the default stream of its own context. Throws Error.
 void finish_default_stream(const CudaContext& context);
 
-/// Makes a GstCudaBufferPool, which the caller owns. libgstcuda 1.22 aborts the process if the pool
-/// is configured for an unknown format; cudabufferpool.h prevents that.
+/// Creates a GstCudaBufferPool, which the caller owns. libgstcuda 1.22 aborts the process if the
+/// pool is configured for an unsupported format; new_cuda_frame_pool() avoids this.
 GstBufferPool* new_libgstcuda_pool(const CudaContext& context);
 bool is_libgstcuda_pool(GstBufferPool* pool, const CudaContext& context);
 

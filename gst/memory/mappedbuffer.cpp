@@ -15,7 +15,7 @@ namespace {
   throw ElementError(GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, what);
 }
 
-// Returns the page-locked part of host memory.
+// Returns the page-locked part of mapped host memory.
 ByteRange locked_bytes(const GstMapInfo& map, PageLocks* page_locks) {
   if (map.memory && is_page_locked_memory(map.memory))
     return {map.data, map.data + map.size};
@@ -94,7 +94,7 @@ void MappedBuffer::finish_peers_work() const {
   }
 }
 
-// Uses the maps' memory, which may be a copy of the buffer's.
+// Looks at the memory of the maps, because mapping may have copied the buffer's memory.
 void MappedBuffer::find_locked_rows(PageLocks* page_locks) {
   ByteRange locked;
   for (int p = 0; p < format_.storage.frame.plane_count; ++p) {

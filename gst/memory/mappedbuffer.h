@@ -14,9 +14,9 @@
 
 namespace cudavision {
 
-/// A mapped GstBuffer, as a frame. Holds a reference to the buffer, so no other element can
-/// write to it. The GstVideoMeta, else libgstcuda, else the default of the caps gives the layout.
-/// All planes are checked against the bounds of their memory.
+/// A mapped GstBuffer, as a frame. Holds a reference to the buffer, so no other element can write
+/// to it. The layout comes from the GstVideoMeta, otherwise from libgstcuda, otherwise from the
+/// caps. All planes are checked against the bounds of their memory.
 class MappedBuffer {
  public:
   /// access is GST_MAP_READ or GST_MAP_WRITE. CUDA memory of the context is mapped on the device,
@@ -33,10 +33,10 @@ class MappedBuffer {
 
   GstBuffer* buffer() const noexcept { return buffer_; }
   const Frame& frame() const noexcept { return frame_; }
-  /// True if the device can work on this memory, in the order of streamorder.h: other elements'
-  /// work on it may still run, as may an upload that mapping has enqueued.
+  /// True if the device can work on this memory. Other elements' work and an upload that mapping
+  /// has enqueued may still run on the memory; StreamOrder waits for them.
   bool on_device() const noexcept { return on_device_; }
-  /// True if our device can only copy from this memory of another device, where no work runs.
+  /// True if our device can only copy from this memory of another device. No work runs on it.
   bool on_peer() const noexcept { return on_peer_; }
   /// The page-locked rows of each plane.
   const RowsPerPlane& locked_rows() const noexcept { return locked_rows_; }

@@ -18,11 +18,11 @@ namespace {
 
 constexpr int appearances_before_lock = 3;
 
-// Copying less is as fast as the extra transfers of the rows at both ends.
+// A copy of a smaller frame is as fast as the extra transfers of its unlocked edge rows.
 constexpr gsize min_bytes = 128 * 1024;
 
-// Guards all Records and locked_bytes, for all objects. Only locking and unlocking are slow, and
-// rare.
+// Guards all Records and locked_bytes, for all objects. It is rarely held for long: only while
+// pages are locked or unlocked.
 std::mutex mutex;
 std::size_t locked_bytes = 0;
 
@@ -38,7 +38,7 @@ bool keeps_its_address(GstMemory* memory) {
          gst_memory_is_type(memory, v4l2_buffer);
 }
 
-// Not for memory with a parent, because upstream creates such a GstMemory for each frame.
+// Memory with a parent is not locked, because upstream creates this GstMemory for each frame.
 bool may_be_locked(const GstMapInfo& map) {
   return map.memory && map.size >= min_bytes && !map.memory->parent &&
          !GST_MEMORY_IS_READONLY(map.memory) && keeps_its_address(map.memory);
@@ -53,7 +53,7 @@ ByteRange whole_pages_of(const GstMapInfo& map) {
 
 }  // namespace
 
-/// Locked memory. Constructed and destroyed under the mutex.
+/// Locked memory. Constructed and destroyed while the mutex is held.
 class PageLocks::Lock {
  public:
   Lock(Buffer memory, const CudaContext& context) : context_(context), memory_(std::move(memory)) {

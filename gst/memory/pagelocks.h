@@ -14,21 +14,21 @@ namespace cudavision {
 /// Page-locks other elements' memory that is used repeatedly, e.g. a buffer pool's, so that the
 /// device transfers it directly instead of through Staging. For one element in one context.
 ///
-/// Only memory whose address does not change is locked: GStreamer's own, memory that an application
-/// has wrapped, and v4l2src's buffers. The first and last page of a frame are not locked if they
-/// may hold other data. Memory is locked at its third use, because locking takes longer than
-/// copying, and videorate, for example, repeats a frame in memory that it then frees. It is
-/// unlocked before it is freed, or when the last element that uses the lock stops. There is no
-/// second attempt. One thread at a time calls an object; any thread may free memory.
+/// Only memory with a constant address is locked: GStreamer's system memory, memory that an
+/// application has wrapped, and v4l2src's buffers. The first and last page of a frame are not
+/// locked if they may hold other data. Memory is locked at its third use, because locking takes
+/// longer than copying, and videorate, for example, repeats a frame in memory that it then frees.
+/// Memory is unlocked before it is freed, or when the last element that uses the lock stops. Failed
+/// locks are not retried. One thread at a time may call an object; any thread may free memory.
 class PageLocks {
  public:
-  /// The default limit, because locked pages cannot be swapped.
+  /// The default limit, which leaves enough pages that the system can swap.
   static std::size_t quarter_of_physical_memory();
 
   /// All objects together lock at most max_bytes.
   PageLocks(Device& device, const CudaContext& context,
             std::size_t max_bytes = quarter_of_physical_memory());
-  /// The device must have finished.
+  /// The device's work must be finished.
   ~PageLocks();
   PageLocks(const PageLocks&) = delete;
   PageLocks& operator=(const PageLocks&) = delete;

@@ -23,7 +23,7 @@ struct PinnedMemory {
   GstMemory memory;
   guint8* data;     ///< the allocation; nullptr for shared memory
   guint8* start;    ///< byte 0 of the GstMemory: data, aligned
-  gboolean locked;  ///< page-locked, else from the C library
+  gboolean locked;  ///< page-locked; otherwise from the C library
 };
 
 #define pinned_allocator_get_type cudavision_pinned_allocator_get_type

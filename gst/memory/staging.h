@@ -11,7 +11,7 @@
 
 namespace cudavision {
 
-/// Bytes of host memory.
+/// A range of host memory.
 struct ByteRange {
   const std::uint8_t* begin = nullptr;
   const std::uint8_t* end = nullptr;
@@ -19,7 +19,6 @@ struct ByteRange {
   bool empty() const noexcept { return begin == end; }
 };
 
-/// Rows of a plane.
 struct RowRange {
   int begin = 0;
   int end = 0;
@@ -43,30 +42,30 @@ inline RowRange rows_within(const ByteRange& bytes, View<const std::uint8_t> pla
 }
 
 /// Transfers frames between host memory and the device, in one direction. Page-locked rows are
-/// transferred directly, others in pieces through page-locked memory: several threads copy a piece
-/// while the device transfers another. The memory grows to the largest number of staged rows.
+/// transferred directly. Other rows are staged in pieces through page-locked memory: several
+/// threads copy one piece while the device transfers another. The memory grows as necessary.
 class Staging {
  public:
   Staging(Device& device, const FrameLayout& layout);
 
-  /// Enqueues the transfer of a frame. Page-locked rows (`locked`) may be read later, all others
-  /// are read before this returns. The device must have finished before the next call.
+  /// Enqueues the transfer of a frame. Page-locked rows (`locked`) may be read after the call, all
+  /// other rows are read during the call. The transfer must be finished before the next call.
   void upload(const ConstFrame& host, const RowsPerPlane& locked, const Frame& device);
   /// Enqueues the transfer of a frame. Then call collect() with the same host frame.
   void download(const ConstFrame& device, const Frame& host, const RowsPerPlane& locked);
-  /// The event after which collect() does not wait.
+  /// The last event that collect() waits for.
   Event& arrival() { return *events_[recorded_ - 1]; }
   /// Waits for the download, and completes the host frame.
   void collect(const Frame& host);
 
  private:
-  /// Rows that are transferred at once.
+  /// Rows of one transfer.
   struct Piece {
     int plane;
     int row;
     int rows;
     bool staged;
-    std::size_t offset;  ///< in the memory, if staged
+    std::size_t offset;  ///< in memory_, if staged
   };
 
   void split(const RowsPerPlane& locked);
@@ -83,7 +82,7 @@ class Staging {
   std::vector<Piece> pieces_;   ///< of the current frame
   Buffer memory_;
   std::vector<std::unique_ptr<Event>> events_;
-  std::size_t recorded_ = 0;  ///< events of the current download
+  std::size_t recorded_ = 0;  ///< number of events of the current download
 };
 
 }  // namespace cudavision

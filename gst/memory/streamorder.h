@@ -10,7 +10,7 @@
 
 namespace cudavision {
 
-/// True if such frames are in CUDA memory that carries a stream, provided that their pool has one.
+/// True if the memory of frames in this format carries a stream whenever their pool has one.
 bool order_is_known(const FrameFormat& format);
 /// True if all of a buffer's memory is CUDA memory that carries a stream.
 bool order_is_known(GstBuffer* buffer);
@@ -18,21 +18,21 @@ bool order_is_known(GstBuffer* buffer);
 void mark_unfinished(GstBuffer* buffer);
 void mark_finished(GstBuffer* buffer);
 
-/// Orders a device's work on buffers after and before other elements' work on the streams of their
-/// CUDA memory (cudastream.h), by events, without a wait on the host. All calls, including the
-/// destructor, need the device's context, to which the memory belongs.
+/// Orders a device's work on a buffer after the previous element's work and before the next
+/// element's work on the streams of its CUDA memory (cudastream.h). Uses events; the host does not
+/// wait. All calls, including the destructor, need the device's context, which owns the memory.
 class StreamOrder {
  public:
   explicit StreamOrder(Device& device) : device_(device) {}
 
-  /// The device waits for other elements' work on the mapped buffer. Ignores memory that carries no
-  /// stream or is not marked unfinished; mapping for writing marks it.
+  /// Makes the device wait for other elements' work on the mapped buffer. Ignores memory that
+  /// carries no stream or is not marked unfinished; mapping for writing marks it.
   void begin(GstBuffer* buffer);
-  /// The buffer's streams wait for the work that is now enqueued on the device.
+  /// Makes the buffer's streams wait for all work enqueued on the device so far.
   void end(GstBuffer* buffer);
 
  private:
-  /// For the stream of the last memory, which is usually a pool's.
+  /// The stream of the last memory. All memory of a pool usually carries the same stream.
   struct Neighbour {
     std::unique_ptr<Device> device;
     std::unique_ptr<Event> event;

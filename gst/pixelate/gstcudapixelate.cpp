@@ -16,7 +16,7 @@
  * frame. All other pixels remain unchanged. The fields of interlaced frames are hidden
  * independently.
  *
- * All properties except the device's may change at any time, also through a #GstControlSource.
+ * All properties except backend, cuda-device-id and frames-in-flight can be controlled at any time.
  *
  * ## Example launch lines
  * |[
@@ -52,28 +52,28 @@ class PixelateProcessor {
 
   static constexpr FilterDescription description = {
       "GstCudaPixelate", "cudapixelate", "CUDA pixelation", "Filter/Effect/Video/Hardware",
-      "Hides frames or regions of them under a mosaic or one colour, on an NVIDIA GPU or the CPU"};
+      "Hides frames or regions under a mosaic or one colour, on an NVIDIA GPU or the CPU"};
 
   static void add_properties(ElementProperties<Settings>& all) {
     all.add(
         {"method", "Method", "How pixels are hidden"}, &Settings::method, "GstCudaPixelateMethod",
         {{PixelateMethod::mosaic, "Replace blocks of block-size pixels by their mean", "mosaic"},
-         {PixelateMethod::solid, "Replace everything by color", "solid"}});
+         {PixelateMethod::solid, "Replace all pixels by color", "solid"}});
     all.add({"block-size", "Block size",
              "With method=mosaic, width and height of the blocks in pixels; the first block begins "
              "in the top left corner of the frame"},
             &Settings::block_size, mosaic::Parameters::Ranges::block_size);
     all.add({"color", "Colour",
-             "With method=solid, the colour as 0xAARRGGBB; alpha is ignored, the frame keeps its "
-             "own; converted to YUV and gray by the colorimetry of the caps"},
+             "With method=solid, the colour as 0xAARRGGBB, converted to YUV and gray by the "
+             "colorimetry of the caps; its alpha is ignored, frames keep their alpha channel"},
             &Settings::color);
     all.add({"hide-alpha", "Hide alpha",
-             "With method=mosaic, hide the alpha channel like the others (false = copy it "
+             "With method=mosaic, hide the alpha channel like the other channels (false = copy it "
              "unchanged)"},
             &Settings::hide_alpha);
     add_strength_property(
         all,
-        "With method=mosaic, minimum of block-size, as a share of the shorter side of a frame's "
+        "With method=mosaic, minimum of block-size, as a fraction of the shorter side of a frame's "
         "largest region (0 = off, 0.34 hides faces)");
   }
 

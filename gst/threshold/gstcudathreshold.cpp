@@ -17,8 +17,8 @@
  * #GstCudaThreshold:speckle-size removes the remaining noise: components of ink with at most this
  * number of pixels.
  *
- * The output is GRAY8 or GRAY16_LE. The time hardly depends on #GstCudaThreshold:radius. All
- * properties except the device's may change at any time, also through a #GstControlSource.
+ * The output is GRAY8 or GRAY16_LE. #GstCudaThreshold:radius hardly affects the speed. All
+ * properties except backend, cuda-device-id and frames-in-flight can be controlled at any time.
  *
  * ## Example launch line
  * |[
@@ -64,8 +64,7 @@ class ThresholdProcessor {
             {{ThresholdMethod::bradley,
               "Black if darker than the mean by more than ratio (Bradley and Roth)", "bradley"},
              {ThresholdMethod::sauvola,
-              "Black if darker than a threshold from the mean and the standard "
-              "deviation (Sauvola)",
+              "Black if darker than a threshold from the mean and the standard deviation (Sauvola)",
               "sauvola"}});
     all.add({"radius", "Radius", "Window radius in pixels"}, &Settings::radius, Ranges::radius);
     all.add({"ratio", "Ratio",
@@ -82,11 +81,12 @@ class ThresholdProcessor {
          "(0 = half the range of the samples: for 8 bits 128 in full range and 109.5 in limited "
          "range)"},
         &Settings::range, Ranges::range);
-    all.add({"invert", "Invert", "White where a pixel is darker than its surroundings, else black"},
+    all.add({"invert", "Invert",
+             "Make pixels that are darker than their surroundings white, all others black"},
             &Settings::invert);
     all.add({"speckle-size", "Speckle size",
-             "Largest component of ink to remove, in pixels that touch by sides or corners "
-             "(0 = none); ink is darker than its surroundings"},
+             "Maximum number of pixels of the ink components to remove (0 = none); ink is darker "
+             "than its surroundings, and its pixels connect by sides or corners"},
             &Settings::speckle_size, speckles::Parameters::Ranges::size);
   }
 

@@ -38,7 +38,7 @@ class Run:
             env={**os.environ, "CUDA_VISIBLE_DEVICES": gpus, "RAY_USAGE_STATS_ENABLED": "0"}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def follow(self, films):
-        """Reads on until so many films are ready."""
+        """Reads the output until this number of films is ready."""
         while len(self.arrivals) < films and (line := self.process.stdout.readline()):
             if re.match(r"\[\d+/\d+\] ", line):
                 self.arrivals.append(time.monotonic())
@@ -54,7 +54,7 @@ class Run:
         verdict(what, "" if status == 0 and len(self.written) == self.films else f"status {status}, {len(self.written)} of {self.films} films")
 
     def on_gpus(self, since=0):
-        """Returns how many films each GPU has made since the first so many."""
+        """Returns how many films each GPU has made, without the first `since` films."""
         gpus = [film["gpu"] for film in self.written[since:]]
         return {gpu: gpus.count(gpu) for gpu in sorted(set(gpus))}
 
@@ -64,14 +64,14 @@ class Run:
         return 60 * len(self.arrivals) / (self.arrivals[-1] - self.arrivals[0] + self.written[0]["seconds"])
 
     def pipelines_on(self, gpu):
-        """Returns the processes of the pipelines that run there."""
+        """Returns the process ids of the pipelines that run on this GPU."""
         found = []
         for process in pathlib.Path("/proc").glob("[0-9]*"):
             try:
                 mine = str(self.out).encode() in (process / "cmdline").read_bytes() and b"gst-launch-1.0" in (process / "cmdline").read_bytes()
                 if mine and f"CUDA_VISIBLE_DEVICES={gpu}\0".encode() in (process / "environ").read_bytes():
                     found.append(int(process.name))
-            except OSError:  # It has ended.
+            except OSError:  # The process has ended.
                 pass
         return found
 
@@ -81,7 +81,7 @@ def worker_of(pipeline):
 
 
 def kill_a_worker(run, gpu, films):
-    """Kills the worker of a pipeline on that GPU once so many films are ready. Returns how many were."""
+    """Kills the worker of a pipeline on this GPU once this number of films is ready. Returns the number that was ready."""
     run.follow(films)
     end, pipelines = time.monotonic() + 60, []
     while not pipelines and time.monotonic() < end:

@@ -28,11 +28,11 @@ read_options archs archive 2 "$@"
 python=${arguments[0]}
 folder=$(realpath -m "${arguments[1]}")
 cd "$top"
-[[ ! -e $folder || -f $folder/run-gpu.sh ]] || die "$folder is something else than a bundle; name another folder."
+[[ ! -e $folder || -f $folder/run-gpu.sh ]] || die "$folder exists, but is not a bundle; name another folder."
 need_toolkit "${packages_pictures[@]}" "${packages_test_build[@]}"
 pkg-config --exists gobject-introspection-1.0 || install_missing libgirepository1.0-dev
 
-# OpenCV only makes maps for rectification, and its libraries would be a third of the runtime.
+# Without OpenCV, which only computes rectification maps, and whose libraries would be a third of the runtime.
 build='build-gpu/cards'
 configure_for_gpu "$build" "$archs" -Dopencv=disabled
 programs=(tests/check/check_cuda tests/check/check_stereo_memory tests/bench/bench_pipelines)
@@ -46,7 +46,7 @@ collect_plugin "$build" "$folder/plugin"
 preload_library tests/gpu/hide_peers.cpp "$folder/libhidepeers.so"
 cp -r pipelines/archive.py pipelines/archiving "$folder/pipelines/"
 
-# The wheel of Ray has 240 MB. What archive.py does not use goes: its Java, its web pages, its libraries for learning.
+# Ray's wheel has 240 MB. Parts that archive.py does not use are removed: Java, web pages and machine-learning libraries.
 packages=$folder/python
 environment=$(mktemp -d)
 trap 'rm -rf "$environment"' EXIT
@@ -72,7 +72,7 @@ describe_sources "$folder"
 
 say "Done: $folder, $(du -sm "$folder" | cut -f1) MB. Copy it to the host and run there: bash run-gpu.sh cards card-figures"
 if [[ $archive == yes ]]; then
-  # The programs contain the same kernels as the plug-in, hundreds of megabytes apart.
+  # The programs contain the same kernels as the plug-in, hundreds of megabytes apart, hence the large dictionary.
   tar -C "$(dirname "$folder")" -c "$(basename "$folder")" | xz --x86 --lzma2=preset=2,dict=384MiB >"$folder.tar.xz"
   say "Done: $folder.tar.xz, $(du -sm "$folder.tar.xz" | cut -f1) MB"
 fi

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# The part of a bundle that runs elements, with a GStreamer that the GPU host may be too old for.
+# Builds the part of a bundle that runs elements with a GStreamer that may be too new for the GPU host.
 set -euo pipefail
 
 usage() {
   cat <<'END_USAGE'
 usage: tests/gpu/bundle-elements.sh [--archs LIST] FOLDER
 
-Builds below build-gpu/elements and fills FOLDER with what runs the elements on a GPU host: the plug-in, the
-element tests, bench_pipelines and a runtime that contains glibc as well. FOLDER is replaced.
+Builds below build-gpu/elements and fills FOLDER with the programs that run elements on a GPU host: the plug-in,
+the element tests, bench_pipelines and a runtime that contains glibc as well. FOLDER is replaced.
 bundle.sh --debian13 runs this in a Debian 13.
 
   --archs LIST  the GPU architectures, as for -Dcuda-archs (default: 90)
@@ -26,12 +26,12 @@ archs=90
 read_options archs '' 1 "$@"
 folder=$(realpath -m "${arguments[0]}")
 cd "$top"
-[[ ! -e $folder || -f $folder/runtime/bin/run ]] || die "$folder is something else than such a folder; name another one."
+[[ ! -e $folder || -f $folder/runtime/bin/run ]] || die "$folder exists, but this script did not make it; name another folder."
 need_toolkit "${packages_test_build[@]}" ccache
 
 build='build-gpu/elements'
-# OpenCV only makes maps for rectification, which do not depend on GStreamer, but its libraries would be a
-# third of the runtime.
+# Without OpenCV, whose libraries would be a third of the runtime. It only computes rectification maps, which do not
+# depend on GStreamer.
 configure_for_gpu "$build" "$archs" -Dopencv=disabled
 mapfile -t targets < <(targets_of "$build" check)
 compile "$build" gst/libgstcudavision.so tests/bench/bench_pipelines "${targets[@]}"

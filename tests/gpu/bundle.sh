@@ -14,7 +14,7 @@ Builds below build-gpu/ and fills FOLDER (about 1.4 GB). If FOLDER is a bundle a
   --archs LIST   the GPU architectures of the main build, as for -Dcuda-archs (default: 90)
   --debian13     also build the plug-in, the element tests and bench_pipelines in a Debian 13, for the
                  stages check13 and bench. Needs root, a Debian mirror and 5 GB
-  --root FOLDER  where that Debian is or will be (default: /var/tmp/gst-cudavision/debian13, which
+  --root FOLDER  the folder of the Debian system (default: /var/tmp/gst-cudavision/debian13, which
                  tests/debian13.sh uses as well)
   --mirror URL   the Debian mirror (default: http://deb.debian.org/debian)
   --archive      also make FOLDER.tar.xz (about 45 MB, 54 with --debian13; needs 8 GB of memory)
@@ -52,9 +52,9 @@ for arch in 75 80; do
   compile "build-gpu/ptx$arch" "${targets[@]}"
 done
 
-# That Debian has no toolkit, so it gets this machine's.
+# Debian 13 is installed without a toolkit, so it uses this machine's.
 if [[ $debian13 == yes ]]; then
-  # A toolkit of Debian packages lies in /usr, where that Debian's own files must stay.
+  # A toolkit from Debian packages is in /usr, which cannot be mounted over the /usr of Debian 13.
   [[ $toolkit != /usr ]] || die "--debian13 needs a CUDA toolkit in a folder of its own, for example NVIDIA's in /usr/local/cuda; set CUDA_HOME to it."
   make_chroot trixie "$root" "$mirror"
   copy_sources "$root"
@@ -101,7 +101,7 @@ if [[ -n ${CUDAVISION_STEREO_PAIRS:-} ]]; then
   cp -rL "$CUDAVISION_STEREO_PAIRS" "$folder/pairs"
   chmod -R u+w "$folder/pairs"
 else
-  complain "CUDAVISION_STEREO_PAIRS is not set: the bundle will not match real pairs."
+  complain "CUDAVISION_STEREO_PAIRS is not set: the bundle contains no real stereo pairs to test."
 fi
 
 # For the pipelines that start with nvh264dec.
@@ -124,8 +124,8 @@ say "Done: $folder, $(du -sm "$folder" | cut -f1) MB. Copy it to the GPU host an
 if [[ $archive == yes ]]; then
   # Most of the machine code of the kernels is the same in all programs, but hundreds of megabytes apart. A
   # large dictionary with the fastest search gives 37 MB in 90 s; preset 4 with 256 MiB gives 43 MB in 10
-  # minutes. The runtimes have no such repetitions, so they get the thorough search. An xz file may consist of
-  # parts that are compressed differently, and the first tar's end, two empty blocks, is cut off.
+  # minutes. The runtimes have no distant repetitions, so they get the thorough search. The parts of an xz file
+  # may have different presets. head removes the end of the first tar, two empty blocks.
   name=$(basename "$folder")
   runtimes=("$name/runtime")
   [[ $debian13 == no ]] || runtimes+=("$name/debian13/runtime")

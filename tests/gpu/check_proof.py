@@ -29,7 +29,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 import digests  # noqa: E402  pylint: disable=wrong-import-position
 
-# The suites that must have run for the parts that are not an operation's.
+# The suites that must have run for parts other than operations.
 ELEMENTS = {"elements": ("check",), "elements with GStreamer 1.26": ("check13",)}
 VARIANTS = ("native", "ptx75", "ptx80")
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
@@ -37,7 +37,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 
 def files_below(folder):
-    """Yields the sources in a folder, without files that editors and Python leave there."""
+    """Yields the sources in a folder, without temporary files of editors and Python."""
     for path in sorted((ROOT / folder).rglob("*")):
         if path.suffix in (".h", ".cpp", ".cu", ".cuh"):
             yield path.relative_to(ROOT).as_posix()

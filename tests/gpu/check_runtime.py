@@ -4,9 +4,9 @@
 
     check_runtime.py RUNTIME HOSTS-OWN PROGRAM-OR-LIBRARY...
 
-RUNTIME is a folder that collect-runtime.sh has made, and HOSTS-OWN a regular expression that matches the names of
-those libraries that the host has, with or without the runtime. The users are the runtime's tools and plug-ins and
-the given files. Prints what is wrong and fails, if anything is.
+RUNTIME is a folder that collect-runtime.sh has made. HOSTS-OWN is a regular expression for the names of the libraries
+that the host must provide. The users are the runtime's tools and plug-ins and the given files. Prints the problems, and
+exits with 1 if there are any.
 """
 import pathlib
 import re
@@ -46,7 +46,7 @@ def main(runtime, hosts_own, *users):
                 waiting.append(libraries[name])
             elif not re.fullmatch(hosts_own, name):
                 lacking.append(f"{runtime} lacks {name}, which {user} needs")
-    # The driver's libraries need parts of a glibc that travels along.
+    # The driver's libraries need these libraries of a bundled glibc.
     drivers = r"lib(dl|m|pthread|resolv|rt|util)\.so\.\d" if with_glibc else ""
     idle = [f"{runtime} holds {name}, which nothing needs" for name in libraries
             if name not in needed and not re.fullmatch(drivers, name)]

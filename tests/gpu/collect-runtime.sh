@@ -63,8 +63,8 @@ for plugin in "${plugins[@]}"; do
   cp -L "$plugins_here/libgst$plugin.so" "$folder/lib/gstreamer-1.0/"
 done
 
-# Copies the libraries that the dynamic linker would load, except those that must come from the host: the
-# driver's own, which have to fit its kernel, and the C and C++ runtimes, unless the host's are too old.
+# Copies the libraries that the dynamic linker would load. The host must provide the driver's libraries, which
+# match its kernel, and the C and C++ runtimes, unless they are too old there.
 hosts_own='(lib(cuda|nvcuvid|nvidia-.*|nvoptix)'
 [[ $with_glibc == yes ]] || hosts_own+='|ld-linux.*|lib(c|m|dl|rt|pthread|resolv|util|nsl|stdc\+\+|gcc_s)'
 hosts_own+=')\.so.*'
@@ -83,18 +83,18 @@ runtime=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export LD_LIBRARY_PATH=$runtime/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 ENV
 else
-  # The loader comes first in ldd's output for a program, and without an arrow. The driver's libraries also
-  # need the parts of glibc that are empty by now; the host's would not fit the other parts.
+  # ldd prints a program's loader without an arrow. The driver's libraries also need glibc's old libraries such
+  # as libdl, which are empty now. The host's copies would not match the bundled glibc.
   loader=$(ldd "$tools/gst-launch-1.0" | sed -n 's/^\s*\(\/[^ ]*\/ld-linux[^ ]*\) (0x.*/\1/p')
   libc_folder=$(dirname "$(ldd "$tools/gst-launch-1.0" | sed -n 's/.* => \(\/.*\/libc\.so[^ ]*\) .*/\1/p')")
   cp -L "$loader" "$folder/lib/ld.so"
   cp -L "$libc_folder"/lib{dl,m,pthread,resolv,rt,util}.so.[0-9] "$folder/lib/"
   cat >"$folder/bin/run" <<'RUN'
 #!/bin/sh
-# Runs a program with the glibc and the libraries in this folder. The loader reads the host's ld.so.cache as
-# well, but it searches that, and LD_LIBRARY_PATH, only for what this folder lacks: the driver's libraries.
-# If programs got this folder in LD_LIBRARY_PATH instead, then those of the host that they start would get
-# this glibc with the host's loader, and crash.
+# Runs a program with the glibc and the libraries in this folder. The loader also searches the host's
+# ld.so.cache and LD_LIBRARY_PATH, but only for libraries that this folder lacks: the driver's. If this folder
+# were in LD_LIBRARY_PATH instead, host programs that the program starts would load this glibc with the host's
+# loader, and crash.
 lib=$(cd "$(dirname "$0")/../lib" && pwd)
 exec "$lib/ld.so" --library-path "$lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$@"
 RUN
@@ -118,8 +118,8 @@ GST_REGISTRY_1_0=$(mktemp -d)/registry.bin
 export GST_REGISTRY_1_0
 ENV
 
-# Each library too many makes the archive larger for nothing, and one that is missing shows only on the GPU host.
+# Needless libraries enlarge the archive, and a missing library would fail only on the GPU host.
 "$here/check_runtime.py" "$folder" "$hosts_own" ${users[@]+"${users[@]}"} || {
-  echo "collect-runtime.sh: these are not the libraries that $folder should hold" >&2
+  echo "collect-runtime.sh: $folder does not contain the right libraries (see above)" >&2
   exit 1
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Counts what a process asks of the GPU: copies between host and GPU, launches, and allocations of
-// device memory. The driver reports them through CUPTI, no matter which code requested them and
-// through which API. The driver loads this library into any CUDA program whose environment names it
-// in CUDA_INJECTION64_PATH.
+// Counts the requests of a process to the GPU: copies between host and GPU, launches, and
+// allocations of device memory. The driver reports them through CUPTI, no matter which code
+// requested them and through which API. The driver loads this library into any CUDA program whose
+// environment names it in CUDA_INJECTION64_PATH.
 //
 // If the environment names a file in CUDAVISION_TRANSFERS, everything is counted, and the copies
-// are written to that file as JSON at exit. Otherwise, the program itself says when to count, with
-// the functions of cuda_counts.h.
+// are written to this file as JSON at exit. Otherwise, the program itself starts and stops the
+// counting with the functions of cuda_counts.h.
 
 #include <cupti.h>
 
@@ -38,7 +38,7 @@ std::atomic<std::uint64_t> kernels{0};
 std::atomic<std::uint64_t> allocations{0};
 std::atomic<std::uint64_t> lost{0};
 
-/// The numbers of the calls that launched kernels. All kernels of a graph have that of its launch.
+/// The ids of the calls that launched kernels. All kernels of a graph have the id of its launch.
 std::mutex launches_lock;
 std::unordered_set<std::uint32_t> launches;
 

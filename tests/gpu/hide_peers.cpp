@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A library to preload. It hides from libgstcuda that GPUs can access each other's memory, as on a
-// host whose GPUs cannot, so that frames go from one to the other through system memory.
+// A library for LD_PRELOAD. It hides the GPUs' peer access from libgstcuda, so that frames move
+// between GPUs through system memory, as on a host without peer access.
 #include <dlfcn.h>
 
 #include <cstring>

@@ -3,15 +3,15 @@
 """Evaluates the results of run-gpu.sh.
 
     proof.py transfers STREET.json FOLDER ELEMENT:BITS...
-        judges the transfers that run-gpu.sh counted into FOLDER: those of decoding alone, and for each
-        element those of decoding and the element, with and without a download. BITS is the number of
-        bits that the element outputs for each decoded pixel, 12 for NV12
+        checks the transfers that run-gpu.sh counted into FOLDER: of decoding alone and, for each element,
+        of decoding and the element, with and without a download. BITS is the number of bits that the
+        element outputs for each decoded pixel, 12 for NV12
     proof.py hashes NATIVE.json PTX.json OPERATION...
         prints for each of these operations whether the PTX gives the same hashes as the machine code
     proof.py write BUNDLE RESULTS WORK CARD DRIVER CARDS
         merges the results of the stages in WORK into RESULTS/results.json, and the records of each part
-        into RESULTS/proof.json, which begins as the bundle's proof. What STAGE.planned names in WORK and
-        STAGE.jsonl lacks has failed. CARDS is the number of cards, which the records of the stage cards keep
+        into RESULTS/proof.json, which begins as the bundle's proof. A result that WORK/STAGE.planned names
+        and WORK/STAGE.jsonl lacks has failed. Records of the stage cards contain CARDS, the number of GPUs
     proof.py results WORK
         prints the results of the stages in WORK as lines of JSON
     proof.py merge DIGESTS.json PROOF.json NEWER.json
@@ -112,14 +112,14 @@ def add(counts, result):
 
 
 def replace(path, content):
-    """Writes a JSON file at once: whatever stops this program, the file is the old one or the new one."""
+    """Replaces a JSON file atomically: if this program is killed, the file is complete, old or new."""
     beside = path.with_name(path.name + ".new")
     beside.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     os.replace(beside, path)
 
 
 def ended(path):
-    """Yields the results in a file of lines. A full disk can leave part of a line, which is no result."""
+    """Yields the results in a file with one JSON object per line. Skips incomplete lines, which a full disk can leave."""
     for line in path.read_text(encoding="utf-8").splitlines():
         try:
             yield json.loads(line)
@@ -128,7 +128,7 @@ def ended(path):
 
 
 def results_of(planned):
-    """Returns the results of a stage, in which what was planned and has not ended has failed."""
+    """Returns the results of a stage. Planned results that are missing have failed."""
     results = list(ended(planned.with_suffix(".jsonl")))
     names = {result["name"] for result in results}
     return results + [{"name": name, "passed": 0, "failed": ["it did not end"], "skipped": []}
@@ -143,8 +143,8 @@ def print_results(work):
 
 
 def merged(proof, news):
-    """Returns the parts of a proof with newer records. Of a part whose sources are the same, the record keeps
-    the suites, sanitizers and cases that the newer one lacks; any other record is replaced."""
+    """Returns the parts of a proof with newer records. If a part's sources are unchanged, its record keeps the
+    suites, sanitizers and cases that the newer record lacks. Otherwise the newer record replaces it."""
     parts = dict(proof)
     for part, record in news.items():
         earlier = proof.get(part, {})
@@ -161,7 +161,7 @@ def parts_in(path):
 
 
 def holding(parts, digests):
-    """Returns the records of exactly those sources that have these digests."""
+    """Returns the records whose sources have these digests."""
     return {part: record for part, record in parts.items() if digests.get(part) == record["digest"]}
 
 
@@ -171,7 +171,7 @@ def merge(digests, proof, newer):
     path = pathlib.Path(proof)
     replace(path, {"parts": merged(parts_in(path), valid)})
     for part in sorted(news):
-        print(f"{part}: " + ("merged" if part in valid else "left out, because its sources are others now"))
+        print(f"{part}: " + ("merged" if part in valid else "left out, because its sources have changed"))
     return 0
 
 
@@ -196,7 +196,7 @@ def write_alone(bundle, results, work, card, driver, cards):
         if part not in digests or stage in ("bench", "card-figures") or kernels == part.startswith(ELEMENTS):
             continue
         if not kernels and not any(result["passed"] or result["failed"] for result in results_of_suite):
-            continue  # The bundle lacks what the stage needs, so it says nothing about these sources.
+            continue  # The stage skipped everything, because the bundle lacks files, so it proves nothing.
         record = news.setdefault(part, {"digest": digests[part], "card": card, "driver": driver,
                                         "toolkit": toolkit})
         suites = record.setdefault("sanitizers" if stage == "sanitizers" else "suites", {})

@@ -1,15 +1,15 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# The stages of run-gpu.sh that need two GPUs. They take these variables from run-gpu.sh: the folders bundle, results and
-# work, the stage, the log of the program that ran last, the number of cards and the options of benchmarks.
+# The stages of run-gpu.sh that need two GPUs. They use these variables of run-gpu.sh: the folders bundle, results and
+# work, the stage, the log of the last program, the number of cards and the options of benchmarks.
 # shellcheck disable=SC2034,SC2154
 
-# The element tests that need two GPUs, and how many processes share those of each program.
+# The element tests that need two GPUs, and the number of processes that share each program's tests.
 two_gpu_filter='_gpus?$'
 declare -A two_gpu_shards=([check_cuda]=7 [check_stereo_memory]=3)
 
-# two_gpu_test WAY SECONDS PROGRAM SHARD [COMMAND...]: runs a share of a program's tests for two GPUs, started by COMMAND.
+# two_gpu_test WAY SECONDS PROGRAM SHARD [COMMAND...]: runs one shard of a program's tests for two GPUs, by COMMAND.
 two_gpu_test() {
   local way=$1 program=$3 name
   name="$way $(in_shards "$program" "$4" "${two_gpu_shards[$program]}")"
@@ -20,7 +20,7 @@ two_gpu_test() {
     "$(grep -q 'ERROR SUMMARY: 0 errors' "$log" || { grep 'ERROR SUMMARY' "$log" || echo 'no summary'; } | tail -n 1)"
 }
 
-# two_gpu_tests WAY SECONDS [COMMAND...]: runs all of them at the same time.
+# two_gpu_tests WAY SECONDS [COMMAND...]: runs all tests for two GPUs at the same time.
 two_gpu_tests() {
   local program shard
   for program in "${!two_gpu_shards[@]}"; do
@@ -31,7 +31,7 @@ two_gpu_tests() {
   wait
 }
 
-# figures NAME: adds the output of the program that ran last to bench.txt.
+# figures NAME: adds the output of the last program to bench.txt.
 figures() { { echo "# $1"; cat "$log"; echo; } >>"$results/bench.txt"; }
 
 # has_two_gpus: succeeds, or records that the stage is skipped.
@@ -69,8 +69,8 @@ stage_card-figures() {
     --filter 'id=0 ! .*id=1' --seconds 0.5
   figures 'bench_pipelines without peer access'
 
-  # Ray, its Python and /usr/bin/python3 are the host's programs. They take the bundle's libraries only where the host
-  # has none.
+  # Ray, its Python and /usr/bin/python3 are programs of the host. They use the bundle's libraries only if the host
+  # lacks them.
   run archive 150 env "LD_LIBRARY_PATH=/usr/lib/$(uname -m)-linux-gnu:$bundle/runtime/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
     "PYTHONPATH=$bundle/python" "GI_TYPELIB_PATH=$bundle/python/typelibs" RAY_AUTH_MODE=disabled \
     python3 "$bundle/archive_on_gpus.py" "$bundle/pipelines/archive.py" "$bundle/video/street.mkv" "$work/archive"

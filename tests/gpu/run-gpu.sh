@@ -23,19 +23,19 @@ usage: bash run-gpu.sh [--results FOLDER] [--operations LIST] [--variants LIST] 
 
   --operations LIST   the operations that tests and sanitizers run, separated by commas: folders of
                       kernels/native, such as sgm,integral (default: all). proof.json keeps its records
-                      of the others.
-  --variants LIST     what the tests run, of native, ptx75 and ptx80 (default: all)
-  --tools LIST        what the sanitizers run, of memcheck, racecheck, initcheck and synccheck (default:
-                      all). Without changes of the sources, the records of the others remain.
+                      of other operations.
+  --variants LIST     the variants that tests run: native, ptx75, ptx80 (default: all)
+  --tools LIST        the tools that sanitizers run: memcheck, racecheck, initcheck, synccheck (default:
+                      all). If the sources are unchanged, the records of other tools remain.
   --group NAME        the benchmarks that bench runs: one group of rows, such as blur
-  --filter REGEX      likewise: the rows whose names contain a match
+  --filter REGEX      the benchmarks that bench runs: rows whose names contain a match
   --results FOLDER    the folder for the results (default: results/ in the folder of this script)
 
 The script continues after a failure and then exits with 1. The results are proof.json, which covers all
 stages that have run with this FOLDER so far, results.json with all counts, bench.txt and bench_*.json with
 the figures, and the logs, in logs/STAGE until the stage ends and then in logs-STAGE.tar.gz. A stage that
-runs again replaces its earlier results. Results are written as each program ends; what a stopped stage had
-planned and not finished has failed.
+runs again replaces its earlier results. Results are written as each program ends. If a stage is stopped,
+its unfinished results count as failed.
 
 Environment:
   GTEST_FILTER           the kernel tests to run
@@ -57,14 +57,14 @@ tools=(racecheck memcheck initcheck synccheck) # the slowest first
 bench_options=()
 stages=()
 
-# choose NAME LIST: sets the array NAME to those of its entries that the comma-separated list names.
+# choose NAME LIST: reduces the array NAME to the entries in the comma-separated list.
 choose() {
   local -n all=$1
   local entry chosen=() wanted
   IFS=, read -ra wanted <<<"$2"
   for entry in "${wanted[@]}"; do
     [[ " ${all[*]} " == *" $entry "* ]] || {
-      echo "run-gpu.sh: \"$entry\" is none of $1: ${all[*]}" >&2
+      echo "run-gpu.sh: \"$entry\" is not one of the $1: ${all[*]}" >&2
       exit 2
     }
   done
@@ -133,17 +133,17 @@ cards=$(nvidia-smi --list-gpus 2>/dev/null | grep -c '^GPU')
 }
 echo "$card, driver $driver"
 
-# The folder of the GStreamer in use, of the plug-in and of the programs that were built with it; and what
-# starts these programs, if the runtime has a glibc of its own.
+# The folder of the GStreamer in use, with the plug-in and the programs that were built with it, and the
+# command that starts these programs if the runtime has a glibc of its own.
 edition=$bundle
 start=()
-with_gstreamer() { # EDITION COMMAND...: runs a function with another of these folders
+with_gstreamer() { # EDITION COMMAND...: runs a function with the GStreamer in the folder EDITION
   local edition=$1 start=("$1/runtime/bin/run")
   "${@:2}"
 }
 
-# Runs a program with GStreamer's environment. Only programs of the bundle can use its libraries; the host's
-# programs need the host's.
+# Runs a program of the bundle, with GStreamer's environment. Programs of the host must not run this way,
+# because they need the host's libraries.
 in_runtime() { (
   # shellcheck disable=SC1091
   . "$edition/runtime/env.sh"
@@ -156,8 +156,8 @@ in_runtime() { (
 # shellcheck source=tests/gpu/run-cards.sh
 . "$bundle/run-cards.sh"
 
-# await_turn THREADS: waits until one more program with so many threads may start. Tests spend most of their
-# time on the host, so as many run at the same time as its processors allow.
+# await_turn THREADS: waits until another program with this number of threads may start. Tests spend most of
+# their time on the host, so its processors limit how many programs run at the same time.
 await_turn() {
   local threads=$1
   while [[ $(jobs -rp | wc -l) -ge $(( ($(nproc) + threads - 1) / threads )) ]]; do wait -n; done
@@ -180,7 +180,7 @@ hash_cases() {
     "$([[ -s $work/hashes.$1 ]] || tail -n 1 "$log_folder/proof_hashes.$1.log" | grep . || echo "it ended without hashes")"
 }
 
-# compare_hashes VARIANT OPERATION...: counts, for each operation, whether PTX gives the same hashes as machine
+# compare_hashes VARIANT OPERATION...: records for each operation whether PTX gives the same hashes as machine
 # code.
 compare_hashes() {
   local found operation line
@@ -192,14 +192,14 @@ compare_hashes() {
   echo "$found" | tee "$log_folder/hashes.$1.log"
 }
 
-# in_shards NAME [SHARD SHARDS]: prints the name of a result of one of several processes that share a program's
-# tests.
+# in_shards NAME [SHARD SHARDS]: prints the name of a program's result, or of one shard's result if several
+# processes share the program's tests.
 in_shards() {
   if [[ ${3:-1} -gt 1 ]]; then echo "$1 $(($2 + 1)) of $3"; else echo "$1"; fi
 }
 
-# shards_of VARIANT PROGRAM MAX TESTS: prints the number of shards that a program's tests make, one for each
-# TESTS of them, at most MAX; nothing if the program cannot list its tests.
+# shards_of VARIANT PROGRAM MAX TESTS: prints the number of shards of a program: one for each TESTS tests, at
+# most MAX. Fails if the program cannot list its tests.
 shards_of() {
   local tests
   # There must not be more shards than tests, because compute-sanitizer prints no summary for a program that
@@ -209,8 +209,8 @@ shards_of() {
   echo $((tests < $3 ? tests : $3))
 }
 
-# kernel_shards VARIANT: prints PROGRAM SHARD SHARDS for each process that runs kernel tests. GoogleTest gives
-# each of them some of the program's tests.
+# kernel_shards VARIANT: prints PROGRAM SHARD SHARDS for each process that runs kernel tests. GoogleTest
+# distributes a program's tests to its shards.
 kernel_shards() {
   local program shard shards
   while read -r program; do
@@ -228,7 +228,7 @@ kernel_variant() {
   fresh_cache "$variant"
   for shard in "${@:3}"; do
     read -r program shard shards <<<"$shard"
-    await_turn "${#variants[@]}" # they run at the same time
+    await_turn "${#variants[@]}" # the variants run at the same time
     GTEST_SHARD_INDEX=$shard GTEST_TOTAL_SHARDS=$shards \
       run "$(in_shards "$variant $program" "$shard" "$shards")" "${TEST_TIMEOUT:-240}" "$bundle/kernels/$variant/$program" &
   done
@@ -250,7 +250,7 @@ stage_tests() {
     for operation in "${operations[@]}"; do planned+=("$variant $operation/hashes"); done
   done
   plan "${planned[@]}"
-  # The hashes come first, because a proof cannot do without them.
+  # The hashes come first, because every proof needs them.
   for variant in native "${compared[@]}"; do hash_cases "$variant" & done
   wait
   for variant in "${compared[@]}"; do compare_hashes "$variant" "${operations[@]}"; done
@@ -261,7 +261,7 @@ stage_tests() {
   wait
 }
 
-# sanitize_shard SANITIZER TOOL PROGRAM SHARD: runs one share of a program's tests.
+# sanitize_shard SANITIZER TOOL PROGRAM SHARD: runs one shard of a program's tests.
 sanitize_shard() {
   local sanitizer=$1 tool=$2 program=$3 options=() name clean
   # One test requests more memory than exists and expects the call to fail.
@@ -290,9 +290,9 @@ stage_sanitizers() {
   fi
   export CUDAVISION_TEST_BACKEND=cuda CUDAVISION_TEST_CASES=${SANITIZER_CASES:-8}
   local pixels=${SANITIZER_PIXELS:-20000}
-  # compute-sanitizer cannot check the CPU half. Tests that count allocations, those that see whether the
-  # host waits and those that change parameters launch what other tests launch, but dozens of times or on
-  # large frames: minutes under racecheck.
+  # compute-sanitizer cannot check the CPU half. Tests that count allocations, detect waits of the host or
+  # change parameters are also left out: they launch the kernels of other tests dozens of times or on large
+  # frames, which takes minutes under racecheck.
   export GTEST_FILTER=${GTEST_FILTER:-*Cuda*:*OnCard.Small*-*NothingIsAllocated*:*AllocateNothing*:*RunOnlyEnqueues*:*ParametersChange*}
   mapfile -t programs < <(kernel_tests native)
   for tool in "${tools[@]}"; do
@@ -324,11 +324,11 @@ check() { # PROGRAM [SHARD SHARDS]
     run "$(in_shards "$(basename "$1")" "${@:2}")" "${TEST_TIMEOUT:-240}" "${start[@]}" "$1"
 }
 
-# Programs that take long, and the processes that share the tests of each.
+# Slow programs, and the number of processes that share each program's tests.
 declare -A check_shards=([check_cuda]=8 [check_faults]=8 [check_overlap_pools]=8 [check_stereo_mount_streams]=6)
 
 stage_check() {
-  local program programs planned=() alone=(check_states check_leaks) # they check how much of the GPU's memory is in use
+  local program programs planned=() alone=(check_states check_leaks) # these measure how much GPU memory is in use
   local shard shards waiting=()
   mapfile -t programs < <(find "$edition/check" -type f -perm -u+x ! -name check_leaks ! -name check_states -printf '%f\n' | sort)
   for program in "${programs[@]}"; do
@@ -371,8 +371,8 @@ stage_transfers() {
   # These settings need so little work that the CPU backend finishes in time.
   local -A setting=([cudadenoise]='search-size=5 patch-size=3' [cudaintegral]='output=mean'
     [cudasgmstereo]='frame-packing=side-by-side num-disparities=64 diagnostics-interval=0')
-  # The input is NV12, and so is the output except for the elements in leaves, whose formats cudadownload
-  # does not support. bits gives the bits of their output for each decoded pixel.
+  # Input and output are NV12, except for the elements in leaves, whose output formats cudadownload does not
+  # support. bits has the bits that these elements output for each decoded pixel.
   local -A leaves=([cudaintegral]=GRAY8 [cudasgmstereo]=GRAY16_LE [cudathreshold]=GRAY8)
   local -A bits=([cudaintegral]=8 [cudasgmstereo]=8 [cudathreshold]=8)
   local decode=(filesrc "location=$bundle/video/street.mkv" ! matroskademux ! h264parse ! nvh264dec)
@@ -417,11 +417,11 @@ stage_transfers() {
 
 bench() { # NAME PROGRAM
   local environment=() counter=$bundle/transfers/libcounttransfers.so why_not
-  # With this library, the program counts the copies, launches and allocations of each frame. It was built
-  # for the bundle's own GStreamer.
+  # With this library, bench_pipelines counts the copies, launches and allocations of each frame. The library
+  # was built for the bundle's own GStreamer.
   [[ $2 != "$bundle"/bench/bench_pipelines || ! -f $counter ]] || environment=(env CUDA_INJECTION64_PATH="$counter")
   if run "$1" "${BENCH_TIMEOUT:-900}" "${environment[@]}" "${start[@]}" "$2" "${bench_options[@]}" --json "$results/${1// /-}.json"; then
-    # A benchmark continues without a GPU; here that counts as a failure.
+    # Benchmarks also run without a GPU, which counts as a failure here.
     why_not=$(grep -m 1 -iE 'not run|not measured' "$log")
   else
     why_not='it failed'
@@ -430,7 +430,7 @@ bench() { # NAME PROGRAM
   { echo "# $1, $card, driver $driver"; cat "$log"; echo; } >>"$results/bench.txt"
 }
 
-# has_rows PROGRAM: succeeds if the program has rows that the options ask for.
+# has_rows PROGRAM: succeeds if the options select rows of the program.
 has_rows() {
   [[ ${#bench_options[@]} -gt 0 ]] || return 0
   local found

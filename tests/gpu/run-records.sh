@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# The part of run-gpu.sh that runs programs and keeps what they have shown, whatever stops them. It takes these
-# variables from there: the folders bundle, results and work, the card, its driver and the number of cards.
+# The part of run-gpu.sh that runs programs and records their results, even if the run is interrupted. It uses these
+# variables of run-gpu.sh: the folders bundle, results and work, the card, its driver and the number of cards.
 # shellcheck disable=SC2154
 
 stage=''
@@ -16,15 +16,15 @@ begin() { # STAGE
 }
 
 no_space() {
-  echo "run-gpu.sh: cannot write to $results or $work, so nothing of the stage $stage would be proven; is there space?" >&2
+  echo "run-gpu.sh: cannot write to $results or $work, so the stage $stage would prove nothing: free some disk space." >&2
   exit 1
 }
 
 # write_results: brings results.json and proof.json up to date.
 write_results() { python3 "$bundle/proof.py" write "$bundle" "$results" "$work" "$card" "$driver" "$cards"; }
 
-# plan NAME...: names all results that the stage will have, before it runs anything. Until they are there, they
-# count as failed: a proof must not rest on a part of them, whatever stops this script.
+# plan NAME...: lists all results of the stage before it runs anything. Missing results count as failed, so that an
+# interrupted stage never looks like a proof.
 plan() {
   if ! { printf '%s\n' "$@" >>"$work/$stage.planned" && write_results >/dev/null; }; then no_space; fi
 }
@@ -52,7 +52,7 @@ run() {
   in_runtime timeout --kill-after=10 "$seconds" "$@" </dev/null >"$log" 2>&1 &
   wait $! || status=$?
   ! never_on_card "$log" || status=0
-  # If not even this line can be written, the log lacks what the program printed last, perhaps its failures.
+  # If this line cannot be written, the log also lacks the program's last lines, which may be its failures.
   echo >>"$log" || status=74
   record "$name" "$status" <"$log" |
     python3 -c 'import json, sys
@@ -71,16 +71,16 @@ verdict() {
   record "$1" 0 <<<"$line" >/dev/null
 }
 
-# skip NAME WHY: counts a result that is neither.
+# skip NAME WHY: counts a skipped result under the name.
 skip() {
   echo "SKIP: $1: $2"
   record "$1" 77 <<<"SKIP: $1: $2" >/dev/null
 }
 
-# end_stage: packs the logs, whose many files are hard to carry.
+# end_stage: packs the logs, which are many files, into an archive.
 end_stage() {
   tar -C "$results" -czf "$results/logs-$stage.tar.gz" "logs/$stage"
-  if [[ $? -gt 1 ]]; then # 1: a program that was stopped wrote its last words meanwhile
+  if [[ $? -gt 1 ]]; then # 1: a stopped program was still writing its log
     rm -f "$results/logs-$stage.tar.gz"
     return
   fi
@@ -88,7 +88,7 @@ end_stage() {
   rmdir --ignore-fail-on-non-empty "$results/logs"
 }
 
-# descendants PROCESS: prints the numbers of its children, each before its own children.
+# descendants PROCESS: prints the ids of its child processes, each before its own children.
 descendants() {
   local child
   for child in $(pgrep -P "$1"); do
@@ -97,8 +97,8 @@ descendants() {
   done
 }
 
-# timeout puts each program into a process group of its own, so a signal to this script's group does not
-# reach them. It passes signals that it gets on to them.
+# timeout puts each program into a process group of its own, which a signal to this script's group does not
+# reach. timeout forwards the signals that it receives to its program.
 stopped() {
   local running
   trap '' TERM INT HUP

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Checks which results run-gpu.sh writes and which proofs proof.py makes of them, with stubs instead of a GPU.
 
-A bundle of stubs stands for the tests, the benchmarks, the card and compute-sanitizer. Each stage runs to its end
-once, and is stopped once in each way: then exactly what it had planned and not finished must have failed.
-Prints what is wrong; nothing if all is well.
+Stubs in a bundle replace the tests, the benchmarks, the card and compute-sanitizer. Each stage runs to its end
+once, and is stopped once in each way. After a stop, exactly the planned and unfinished results must have failed.
+Prints the problems, or nothing.
 """
 import concurrent.futures
 import json
@@ -19,8 +19,8 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 
-# Stands for every program of a bundle. It waits before it prints its results if STUB_WAIT matches how it was
-# started, and while the file STUB_WAITING exists.
+# Replaces every program of a bundle. If STUB_WAIT matches its command line, it waits before it prints its
+# results, as long as the file STUB_WAITING exists.
 STUB = r"""#!/usr/bin/env bash
 [[ $0 == */debian13/* && $STUB_RUNTIME-$STUB_STARTED != 26-yes ]] && exit 1
 wait_here() {
@@ -167,7 +167,7 @@ class Run:
         return status
 
     def program_gone(self):
-        """Waits until the program that waits has been stopped."""
+        """Waits until the waiting program has been stopped. Returns whether it was."""
         program = pathlib.Path("/proc", self.waiting.read_text(encoding="utf-8").strip())
         until = time.monotonic() + PATIENCE
         while program.exists() and time.monotonic() < until:
@@ -179,12 +179,12 @@ class Run:
         return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
     def named(self, stage):
-        """Returns the results of a stage by their names."""
+        """Returns the results of a stage by name."""
         return {result["name"]: result for key, results in self.load("results.json").items()
                 if key.split(" ")[0] == stage for result in results}
 
     def stop(self, how, stage, ended):
-        """Sends a signal once a program waits and these results are there."""
+        """Sends a signal once a program waits and these results are written."""
         until = time.monotonic() + PATIENCE
         while not self.waiting.exists() or not all(
                 self.named(stage).get(name, {}).get("passed") for name in ended):
@@ -192,7 +192,7 @@ class Run:
                 break
             time.sleep(0.1)
         if how == signal.SIGKILL:
-            os.killpg(self.process.pid, how)  # as a host does that takes the machine back
+            os.killpg(self.process.pid, how)  # as when a host reclaims the machine
         else:
             self.process.send_signal(how)
         try:
@@ -206,8 +206,8 @@ class Run:
         expect(f"{stage}, {how.name}: exit status", status, -9 if how == signal.SIGKILL else 143)
 
 
-# For each stage a program that does not end, as STUB_WAIT names it; how its result is called; a result that is
-# there before it; and the suite in the proof.
+# For each stage: the STUB_WAIT of a program that does not end, the name of its result, a result that is written
+# before it, and the suite in the proof.
 STOPS = {
     "tests": ("ptx80/sgm", "ptx80 sgm/test_sgm", "ptx75 sgm/hashes", ("sgm", "suites", "ptx80")),
     "sanitizers": ("^memcheck.*sgm.*shard 1", "memcheck sgm/test_sgm 2 of 2 verdict",
@@ -285,7 +285,7 @@ def check_other_gstreamer(bundle, full):
 
 
 def check_two_gpus(bundle):
-    """The record of the stage cards names the number of GPUs, and with one GPU there is none."""
+    """The record of the stage cards contains the number of GPUs. With one GPU, there is no record."""
     cards = bundle.parent / "cards" / "bundle"
     shutil.copytree(bundle, cards)
     for name in ("check_cuda", "check_stereo_memory"):
@@ -307,7 +307,7 @@ def check_two_gpus(bundle):
 
 
 def check_full_disk(bundle):
-    """A limit for the sizes of files stands for a full disk."""
+    """A limit for file sizes simulates a full disk."""
     limit = "trap '' XFSZ; ulimit -f {};"
     run = Run(bundle, "full-disk", "--operations", "sgm", "--variants", "native", "tests", before=limit.format(8),
               STUB_LONG=str(bundle / "kernels/native/sgm/test_sgm"))
@@ -341,7 +341,7 @@ def check_benchmarks(bundle):
 
 
 def check_short_runs(bundle):
-    """A proof that is made in several short runs keeps what each of them has shown."""
+    """A proof that is made in several short runs keeps the results of each run."""
     run = Run(bundle, "short", "--operations", "sgm", "--variants", "native", "tests")
     run.end()
     # The folder of the first run holds its results.
@@ -382,7 +382,7 @@ def main():
         check_short_runs(bundle)
         expect("exit status of a complete run", full.end(), 0)
         check_proof_of(full)
-        # A run that is stopped replaces the results that an earlier run has proven from the same sources.
+        # A stopped run replaces the results of an earlier run with the same sources.
         shutil.copy(full.results / "proof.json", bundle / "proof.json")
         ways = [(stage, how) for stage in STAGES for how in (signal.SIGKILL, signal.SIGTERM)]
         with concurrent.futures.ThreadPoolExecutor(4) as pool:

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Checks that a bundle's runtime holds the libraries that its programs need, and no others.
 
-A build of two small programs stands for the kernel tests: one needs a library of its own, the other needs
-libopencv_stub, and bundles leave such programs out. Prints what is wrong; nothing if all is well.
+A build of two small programs replaces the kernel tests: one needs a library of its own, the other needs
+libopencv_stub, so bundles leave it out. Prints the problems, or nothing.
 """
 import pathlib
 import shutil
@@ -14,7 +14,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
-# Prints what the real ldd does, and so much more that it is still busy when a reader has seen enough.
+# This ldd prints so many extra lines that it still runs when a reader such as grep -q has exited.
 COLLECT = r"""set -euo pipefail
 . scripts/setup.sh
 . scripts/programs.sh

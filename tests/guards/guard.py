@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Shared by the guards: a list of them, the tree that they look at, and a build of it to run."""
+"""Shared code of the guards: their list, the tree that they check, and a build of it."""
 import functools
 import json
 import os
@@ -11,9 +11,9 @@ guards = []
 
 
 def guard(name, alone=False, reads=("",)):
-    """Registers a function of a Tree, or of a Tree and a Build, as a guard. The function returns what is wrong, and
-    nothing if all is well; it raises Skip where it cannot look. A guard that stands alone needs no build. One that
-    reads only a part of the tree need not run again after changes elsewhere."""
+    """Registers a function as a guard. It takes a Tree and, unless the guard is `alone`, a Build. It returns the faults
+    as a text, or an empty string, and raises Skip if it cannot check. `reads` lists the parts of the tree that affect
+    the guard, which need not run again after changes elsewhere."""
     def register(function):
         function.guard, function.alone = name, alone
         function.reads = (*reads, "tests/guards/", *(() if alone else ("BUILD/gst/", "BUILD/pipelines/")))
@@ -27,13 +27,13 @@ class Skip(Exception):
 
 
 class Tree:
-    """A checkout. Guards take all files from here, so that their tests can show them others."""
+    """A checkout. Guards read all files through this class, so that their tests can pass another tree."""
 
     def __init__(self, top):
         self.top = pathlib.Path(top).resolve()
 
     def names(self, *patterns):
-        """The files that match one of these patterns, in order."""
+        """Returns the sorted names of the files that match one of the patterns."""
         return sorted({path.relative_to(self.top).as_posix() for pattern in patterns for path in self.top.glob(pattern)
                        if path.is_file()})
 
@@ -79,7 +79,7 @@ def run(folder, command, timeout=1800, **environment):
 
 
 class Build:
-    """A build of the tree, and a folder to work in."""
+    """A build of the tree, and a folder for temporary files."""
 
     def __init__(self, tree, folder, scratch):
         self.tree = tree

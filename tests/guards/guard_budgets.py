@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Guards of the size: budgets.txt holds the number of lines that each room may have."""
+"""Guard of the size: budgets.txt limits the number of lines of each room."""
 from guard import guard
 
 FILES, LINES = 25, 400
@@ -7,18 +7,18 @@ SOURCES = (".cpp", ".h", ".cu", ".cuh", ".py", ".sh")
 
 
 def room_of(name):
-    """A room is a folder directly below cuda/, gst/ or tests/, with all that is in it."""
+    """Returns the room of a file: the folder directly below cuda/, gst/ or tests/ that contains it."""
     return "/".join(name.split("/")[:2])
 
 
 def sizes(tree):
-    """The numbers of lines of the sources, by name."""
+    """Returns the number of lines of each source, by name."""
     names = tree.names("cuda/**/*.*", "gst/**/*.*", "tests/**/*.*")
     return {name: tree.text(name).count("\n") for name in names if name.endswith(SOURCES)}
 
 
 def budgets(tree):
-    """The entries of budgets.txt: what a room, a folder or a file may have."""
+    """Returns the limits in budgets.txt, by kind (room, folder or file) and name."""
     rows = [row.split() for row in tree.text("tests/guards/budgets.txt").splitlines() if row and not row.startswith("#")]
     return {(kind, name): int(number) for kind, name, number in rows}
 

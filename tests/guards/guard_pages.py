@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Guards of the documentation: the files, code, messages and categories that it names exist."""
+"""Guards of the documentation: it names only files, code, messages and categories that exist."""
 import fnmatch
 import os
 import posixpath
@@ -20,7 +20,7 @@ def shown_code(tree):
 
 
 class Names:
-    """The files and folders of a tree, and what pages say about them."""
+    """The files and folders of a tree, for checking names and links in pages."""
 
     def __init__(self, tree):
         self.tree = tree
@@ -34,8 +34,8 @@ class Names:
             self.paths += [below + name for name in (*(one + "/" for one in folders), *files)]
 
     def exists(self, name, below="/"):
-        """True if a path in the tree ends with this name. OPERATION, … and * stand for any name. The names of
-        programs lack .cpp."""
+        """True if a path in the tree ends with this name. OPERATION, … and * match any name. Names of programs
+        lack .cpp."""
         name = re.sub(r"(?<![a-zA-Z])[A-Z]{4,}(?![a-zA-Z]|\.md)|…", "*", name)
         return any(fnmatch.fnmatchcase(path, f"*{below}{name}{end}") for path in self.paths for end in ("", "/", ".cpp"))
 
@@ -73,7 +73,7 @@ def named_files(tree):
     return ", ".join(sorted(strangers)) if pages else "no pages were found"
 
 
-# The pages of troubleshooting also quote messages of other projects and of the system.
+# The troubleshooting pages also quote messages of other projects and of the system.
 FOREIGN = ("WARNING: erroneous pipeline", "Dependency ", "could not link", "Delayed linking", "Internal data stream",
            "streaming stopped", "…: No such file or directory", "Segmentation fault", "error: XDG_RUNTIME_DIR")
 
@@ -83,14 +83,14 @@ def plain(text):
 
 
 def literals(text):
-    """Yields the strings of a source, joined as the compiler joins them."""
+    """Yields the string literals of a source. Adjacent literals are joined, as in the compiler."""
     text = re.sub(r"^\s*//.*$", "", text, flags=re.M)
     for run in re.findall(r'(?:"(?:[^"\\\n]|\\.)*"\s*)+', text):
         yield plain("".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', run)).replace('\\"', '"'))
 
 
 def known(words, code):
-    """True if the words are in one string, or if one string ends and another begins with a part of them."""
+    """True if a string contains the words, or if one string ends with their beginning and another begins with the rest."""
     return any(words in text for text in code) or any(
         any(text.endswith(words[:i]) for text in code) and any(text.startswith(words[i:]) for text in code)
         for i in range(1, len(words)))
@@ -104,7 +104,7 @@ def quoted_messages(tree):
     quotes = re.findall(r"\*\*`([^`]+)`\*\*", page) + re.findall(r'\*"([^*]+)"\*', page)
     for table in re.findall(r"^\| (?:…|message) \| remedy \|\n.*\n((?:\|.*\n)+)", page, re.M):
         quotes += [message.strip() for row in table.splitlines() for message in row.split("|")[1].split(";")]
-    # The page writes an ellipsis for the variable parts of a message.
+    # The pages replace the variable parts of a message by an ellipsis.
     strangers = [f'"{quote.strip()}"' for quote in map(plain, quotes) if not quote.startswith(FOREIGN)
                  and not all(known(part.strip(), code) for part in quote.split("…"))]
     return ", ".join(strangers) if quotes else "no messages were found"
@@ -112,7 +112,7 @@ def quoted_messages(tree):
 
 @guard("docs/troubleshooting.md lists the debug categories", alone=True)
 def debug_categories(tree):
-    # An element's own category has its name; FilterElement takes it from the description.
+    # The category of an element has its name; FilterElement takes the name from the description.
     made = {category for name, text in tree.sources.items() if name.startswith("gst/")
             for category in re.findall(r'(?:GST_DEBUG_CATEGORY_INIT\(\s*\w+,|FilterDescription description = \{\s*"\w+",)\s*"(\w+)"', text)}
     table = re.search(r"^\| debug category \|.*\n.*\n((?:\|.*\n)+)", tree.pages["docs/troubleshooting.md"], re.M)
@@ -121,7 +121,7 @@ def debug_categories(tree):
     return ", ".join(sorted(others ^ named) + sorted(tree.elements.keys() - made)) if others else "no categories were found"
 
 
-# Lists of the elements, each with the beginning of an element's line.
+# The files that list the elements, with a pattern for the beginning of an element's line.
 LISTS = {"README.md": r"^\| \[`(cuda\w+)`\]\(docs/elements/", "NEWS": r"^- (cuda\w+): ",
          "pipelines/packaging/debian/control": r"^  \* (cuda\w+): "}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Guards of the built plug-in, of the example programs and of what is installed."""
+"""Guards of the built plug-in, of the example programs and of the installed files."""
 import random
 import re
 import struct
@@ -25,7 +25,7 @@ def hashes(result):
 
 @guard("pipelines/blur-sweep takes sigma from 0 up and back")
 def blur_sweep(_, build):
-    # Hashes each frame of a still picture, once as it is and once while sigma goes from 0 up and back.
+    # Hashes each frame of a still picture, once without a blur and once while sigma rises from 0 and falls back to 0.
     still = ("videotestsrc", "num-buffers=61", "pattern=checkers-8", "!", "video/x-raw,format=GRAY8,width=64,height=64,framerate=30/1")
     plain = hashes(build.launch(*still, "!", "checksumsink"))
     result = build.play(build.folder / "pipelines/blur-sweep", "--sigma", "4", "--period", "2", *still, "!", "cudagaussblur",
@@ -56,7 +56,7 @@ WIDTH, HEIGHT, DISPARITY = 96, 40, 6
 
 
 class StereoFilms:
-    """Noise, which the right camera sees shifted: films of either camera, and one whose frames hold both pictures."""
+    """Films of noise, which is shifted in the right camera: one film of each camera, and one with packed frames."""
 
     def __init__(self, folder):
         noise = random.Random(1)
@@ -152,7 +152,7 @@ def installed_pages(tree, build):
 
 
 def dangling_links(folder):
-    """The links of pages below a folder that lead to nothing below it, nor to the web."""
+    """Returns the links in a folder's pages whose targets are neither in the folder nor on the web."""
     installed = Tree(folder)
     names = Names(installed)
     links = [(page, target) for page in installed.names("**/*.md")
@@ -161,6 +161,6 @@ def dangling_links(folder):
     return ", ".join(wrong) if links else "the pages have no links"
 
 
-@guard("every link of an installed page leads to what meson install installs, or to the web")
+@guard("every link of an installed page leads to an installed file or to the web")
 def installed_links(_, build):
     return dangling_links(build.installed)

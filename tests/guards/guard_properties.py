@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Guard of the tables of properties: what the elements' pages say of a property is what the plug-in says."""
+"""Guards of the tables of properties: the elements' pages and explore's limits agree with the plug-in."""
 import re
 
 from guard import Skip, guard
 
-# Those of GStreamer's own base classes.
+# The properties of GStreamer's own base classes.
 INHERITED = {"name", "parent", "qos", "latency", "min-upstream-latency", "start-time", "start-time-selection", "emit-signals"}
 DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹−", "0123456789-")
 
@@ -27,7 +27,7 @@ def numbers(text):
 
 
 class Property:
-    """What gst-inspect-1.0 shows of a property."""
+    """A property as gst-inspect-1.0 shows it."""
 
     def __init__(self, shown):
         self.writable = "writable" in shown.splitlines()[0]
@@ -40,7 +40,7 @@ class Property:
         self.default = re.search(r'Default: +(?:-?\d+, )?"?(.*?)"?\s*$', shown, re.M)[1]
 
     def values_error(self, values):
-        """Ends that the page leaves open, or that depend on other properties, are not compared."""
+        """Ignores limits that the page omits, or that depend on other properties."""
         if self.boolean:
             return "" if values == "boolean" else "it is boolean"
         if self.names and "`" in values:
@@ -72,7 +72,7 @@ def properties(build, element):
 
 
 def rows(page):
-    """The names in each row of a page's tables of properties, and the other cells by their columns' titles."""
+    """Yields the names in each row of a page's tables of properties, and the other cells by the titles of their columns."""
     for head, body in re.findall(r"^\| property \| (values .*) \|\n\|[-|]+\n((?:\|.*\n)+)", page, re.M):
         for row in body.splitlines():
             cells = [cell.strip() for cell in row.strip("|").split(" |")]
@@ -87,7 +87,7 @@ def row_errors(name, shown, cells):
         yield shown.live_error(cells["live"])
 
 
-@guard("the tables in docs/elements/ say of each property what the plug-in says", reads=("docs/", "gst/"))
+@guard("the tables of properties in docs/elements/ agree with the plug-in", reads=("docs/", "gst/"))
 def property_tables(tree, build):
     elements = {element: properties(build, element) for element in tree.elements}
     common = list(rows(tree.text("docs/elements/common.md")))
@@ -105,7 +105,7 @@ def property_tables(tree, build):
     return ", ".join(sorted(set(wrong))) if all(elements.values()) and elements else "an element shows no properties"
 
 
-@guard("the table of pipelines/explore/limits.py says what the elements accept", reads=("pipelines/explore/", "pipelines/frames.py", "gst/"))
+@guard("pipelines/explore/limits.py lists the values that the elements accept", reads=("pipelines/explore/", "pipelines/frames.py", "gst/"))
 def explored_limits(tree, build):
     limits = {}
     exec(tree.text("pipelines/explore/limits.py"), limits)  # pylint: disable=exec-used
@@ -114,7 +114,7 @@ def explored_limits(tree, build):
         raise Skip(result.last())
     tried = [line.split() for line in result.out.splitlines()]
     if result.status or not tried:
-        return f"the elements cannot be asked: {result.last()}"
+        return f"probe_limits.py fails: {result.last()}"
     wrong = []
     for element, name, value, verdict in tried:
         words = limits["words"].get(element, {}).get(name, {value})

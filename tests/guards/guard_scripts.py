@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Guards of the scripts that build and test, which run them with stand-ins."""
+"""Guards of the scripts that build and test: they run the scripts with fake programs."""
 import os
 import platform
 import re
@@ -9,8 +9,8 @@ from guard import Skip, guard, run
 
 
 def first_complaint(tree, script):
-    """Runs a test that prints what is wrong, and nothing if all is well."""
-    # The longest of them builds a small tree a dozen times, which takes minutes beside other work.
+    """Runs a test script that prints problems, or nothing. Returns the first problem, or an empty string."""
+    # The longest script builds a small tree a dozen times, which takes minutes on a busy machine.
     result = run(tree.top, [tree.top / script], timeout=3600)
     complaint = result.text.split("\n", 1)[0]
     return complaint or ("" if result.status == 0 else f"{script} ended with status {result.status}")
@@ -38,9 +38,9 @@ def gpu_runtime(tree):
     return first_complaint(tree, "tests/gpu/stub_runtime.py")
 
 
-@guard("cuda-archs=auto covers the cards that people have")
+@guard("cuda-archs=auto covers the common cards")
 def common_cards(tree, build):
-    # Without a card, auto stands for the common cards that this nvcc supports.
+    # Without a card, auto means the common cards that this nvcc supports.
     if not shutil.which("nvcc") or build.run("pkg-config", "--exists", "gstreamer-cuda-1.0").status != 0:
         raise Skip("there is no nvcc, or no gstreamer-cuda-1.0")
     stand_in = build.scratch / "bin/nvidia-smi"

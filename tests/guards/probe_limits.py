@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Prints which values the elements accept and which they refuse, each while the other properties have their defaults:
-"cudagaussblur kernel-size 4 refused". The values are the ends of each range, numbers near them and near the limits in the
-table of explore.py, and the words of enumerations."""
+"""Prints which values the elements accept and which they refuse, for example "cudagaussblur kernel-size 4 refused". All other
+properties have their defaults. Tries the ends of each range, numbers near the ends and near the limits in
+pipelines/explore/limits.py, and the words of enumerations."""
 import pathlib
 import sys
 
@@ -36,7 +36,7 @@ def is_accepted(factory, settings):
 
 
 def values_of(properties, name):
-    """The values to try."""
+    """Returns the values to try."""
     spec, control = properties.specs[name], properties.control(name, properties.specs[name])
     if control["kind"] == "list":
         return [value.value_nick for value in type(spec.default_value).__enum_values__.values()]
@@ -58,7 +58,7 @@ def main():
         properties = Properties(factory)
         usual = {"focal-length": 100, "baseline": 100, "num-disparities": 32} if takes_pairs(factory) else {}
         for name in properties.specs:
-            # That there is no card is no limit of the element.
+            # backend is skipped, because its values also depend on the machine.
             for value in values_of(properties, name) if properties.is_writable(name) and name != "backend" else ():
                 verdict = is_accepted(factory, {"backend": "cpu", **usual, name: value})
                 print(factory, name, value, "accepted" if verdict else "refused", flush=True)

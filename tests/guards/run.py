@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """run.py [--changed] BUILD [WORD]...: checks what no test program can check: the plug-in as a whole, the programs and scripts in
 pipelines/, the documentation and the includes. Takes the plug-in and the programs from the build folder BUILD. Prints a
-line for each guard: "ok: name", "not ok: name: why" or "SKIP: name: why". With words: only the guards whose names have
-one of them. With --changed: only those for which something has changed since they were ok; the others are
-"unchanged: name". tests/kernels/guards checks the compilers' output."""
+line for each guard: "ok: name", "not ok: name: why" or "SKIP: name: why". With words, only runs guards whose names contain
+one of the words. With --changed, only runs guards for which something has changed since they were ok, and prints
+"unchanged: name" for the others. tests/kernels/guards checks the compilers' output."""
 import concurrent.futures
 import functools
 import importlib
@@ -21,13 +21,13 @@ import changed  # noqa: E402  pylint: disable=wrong-import-position
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
-# Each registers its guards.
+# Each module registers its guards.
 for source in sorted(pathlib.Path(__file__).parent.glob("guard_*.py")):
     importlib.import_module(source.stem)
 
 
 def verdict(look):
-    """The line about one guard. One that cannot look has not found that all is well."""
+    """Runs a guard and returns its line of output. A guard that raises an exception is not ok."""
     name = look.func.guard
     try:
         complaint = look()

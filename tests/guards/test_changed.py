@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Checks which parts `tests/run.sh --changed` runs, in a small tree with two kernels, two elements, their tests, a
-guard and a script. Each part notes that it ran. Prints what is wrong; nothing if all is well."""
+guard and a script. Each part writes its name to a file when it runs. Prints the problems, or nothing."""
 import os
 import pathlib
 import shutil
@@ -94,9 +94,9 @@ class StandIn:
         self.write(name, text.replace(old, new))
 
     def expect(self, what, parts, *arguments, status=0, words="", **environment):
-        """Runs tests/run.sh, and expects that just these parts run, and that its last line has these words."""
+        """Runs tests/run.sh, and expects that exactly these parts run and that its last line has these words."""
         self.write(self.ran, "")
-        # Nothing here uses Ray, so that none need be installed.
+        # With this variable, tests/run.sh does not install Ray, which nothing here uses.
         done = subprocess.run([self.top / "tests/run.sh", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, check=False,
                               env={**os.environ, "RAN": str(self.ran), "CUDAVISION_TEST_RAY": "none", **environment})
@@ -111,9 +111,9 @@ def main():
         tree = StandIn(pathlib.Path(scratch))
         tree.expect("the first run", ALL, "--changed", words="8 passed, 0 failed, 0 skipped")
         tree.expect("nothing has changed", set(), "--changed", words="0 passed, 0 failed, 0 skipped, 8 unchanged since they passed")
-        tree.expect("everything was asked for", ALL, words="8 passed, 0 failed, 0 skipped")
+        tree.expect("without --changed", ALL, words="8 passed, 0 failed, 0 skipped")
         tree.expect("one suite", KERNELS, "--suite", "kernels", words="2 passed, 0 failed, 0 skipped")
-        tree.expect("two suites, of which nothing has changed", set(), "--suite", "kernels", "--suite", "check", "--changed",
+        tree.expect("two suites without changes", set(), "--suite", "kernels", "--suite", "check", "--changed",
                     words="5 unchanged since they passed")
         tree.edit("cuda/blur/blur.cpp", "2 * x", "4 * x")
         tree.expect("a kernel", {"blur", "pipelines", "check_all", "check_blur"} | WHOLE, "--changed", words="6 passed, 0 failed, 0 skipped, 2 unchanged")
@@ -132,9 +132,9 @@ def main():
         tree.expect("a script", {"pipelines"} | WHOLE, "--changed", words="5 unchanged")
         tree.edit("tests/test_equalize.cpp", "equalize(-3)", "equalize(-2)")
         tree.expect("a test that fails", {"equalize"} | WHOLE, "--changed", status=1, words="2 passed, 1 failed, 0 skipped, 5 unchanged")
-        tree.expect("it has failed", {"equalize"}, "--changed", status=1, words="0 passed, 1 failed, 0 skipped, 7 unchanged")
+        tree.expect("a test that has failed", {"equalize"}, "--changed", status=1, words="0 passed, 1 failed, 0 skipped, 7 unchanged")
         tree.edit("tests/test_equalize.cpp", "equalize(-2)", "equalize(-3)")
-        tree.expect("it is as it was", {"equalize"} | WHOLE, "--changed", words="3 passed, 0 failed, 0 skipped, 5 unchanged")
+        tree.expect("the edit is reverted", {"equalize"} | WHOLE, "--changed", words="3 passed, 0 failed, 0 skipped, 5 unchanged")
         tree.expect("another variable", ALL, "--changed", words="8 passed", CUDAVISION_TEST_CASES="7")
         tree.expect("another option", ALL, "--changed", "-Dwerror=true", words="8 passed")
         compiler = tree.top / "build-notes/c++"

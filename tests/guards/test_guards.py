@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Shows each guard a small tree, or a build of stand-ins, in which it must find a fault, and those that need no build
-also a tree in which they must find none. Prints what is wrong; nothing if all is well."""
+"""Runs each guard on small trees, or on builds of fake programs, in which it must find a fault. Guards that need no build
+must also find no fault in a sound tree. Prints the problems, or nothing."""
 import os
 import pathlib
 import sys
@@ -49,7 +49,7 @@ SOUND = {
                                            "tests/guards/test_changed.py")},
 }
 
-# A guard that needs no build, the file that is changed, and what the complaint must say: (old, new) replaces text.
+# For guards that need no build: the changed file, its old and new text, and words of the expected complaint.
 FAULTY_TREES = [
     (guard_sources.directions, "cuda/core/error.h", ("#pragma once", '#include "cuda/gaussblur/gaussblur.h"'),
      "cuda/core/error.h includes cuda/gaussblur/gaussblur.h"),
@@ -136,8 +136,8 @@ def accepts(element, name, value):
 """
 PROBED = "".join(f"echo cudagaussblur {line}\n" for line in ("size 3 accepted", "size 4 refused", "border wrap accepted", "border mirror refused",
                                                            "sigma 4 accepted")) + "exit 0\n"
-# A guard that runs something, the stand-ins for programs by their paths, and what the complaint must say. Those in bin/
-# stand in front of the system's programs, those in pipelines/ for the tree's or the build's.
+# For guards that run programs: fake programs by their paths, and words of the expected complaint. Fakes in bin/ precede the
+# system's programs on PATH; fakes in pipelines/ and tests/ replace programs of the tree or the build.
 FAULTY_BUILDS = [
     (guard_plugin.registers, {"bin/gst-inspect-1.0": "exit 1"}, "gst-inspect-1.0 fails"),
     (guard_plugin.registers, {"bin/gst-inspect-1.0": "echo other:"}, "does not contain cudagaussblur"),
@@ -185,7 +185,7 @@ FAULTY_BUILDS = [
         ("mirror refused", "mirror accepted", "cudagaussblur border=mirror is accepted"),
         ("wrap accepted", "wrap refused", "cudagaussblur border=wrap is refused"),
         ("size", "length", "cudagaussblur has no size"),
-        ("exit 0", "exit 1", "the elements cannot be asked"))),
+        ("exit 0", "exit 1", "probe_limits.py fails"))),
     (guard_scripts.guards_find_faults, {"tests/guards/test_guards.py": "echo a complaint"}, "a complaint"),
     (guard_scripts.changed_parts, {"tests/guards/test_changed.py": "echo a complaint"}, "a complaint"),
     (guard_scripts.gpu_runs, {"tests/gpu/stub_runs.py": "echo a complaint"}, "a complaint"),
@@ -237,7 +237,7 @@ def main():
         look_at_trees(scratch)
         look_at_builds(scratch)
     shown = {function.guard for function, *_ in FAULTY_TREES + FAULTY_BUILDS}
-    problems.extend(f"{name}: no fault is shown to it" for name in {function.guard for function in guard.guards} - shown)
+    problems.extend(f"{name}: no test has a fault for it" for name in {function.guard for function in guard.guards} - shown)
     print("\n".join(problems), end="\n" if problems else "")
     sys.exit(bool(problems))
 

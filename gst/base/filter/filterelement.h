@@ -42,8 +42,8 @@ void add_message_properties(ElementProperties<Settings>& all, const char* what_i
           &Settings::message_interval);
 }
 
-/// A filter element, made of a Processor: the operation on frames of one format. The element owns a
-/// Processor while the caps are known. A Processor has
+/// Turns a Processor, which is an operation on frames of one format, into a filter element. The
+/// element owns a Processor while the caps are known. A Processor has
 ///
 ///   using Settings            if derived from RegionSettings, the element has region properties
 ///   static constexpr FilterDescription description
@@ -58,7 +58,7 @@ void add_message_properties(ElementProperties<Settings>& all, const char* what_i
 /// and optionally
 ///
 ///   static std::string error(const Settings&, const FrameFormat& in)
-///                             an empty string, or an error besides ranges and regions
+///                             an empty string, or an error; the element checks ranges and regions
 ///   static Caps src_template()            if output caps differ from input caps
 ///   static void extend_class(GstCudaVisionFilterClass*)   called at the end of class_init
 ///
@@ -99,7 +99,7 @@ class FilterElement {
   /// Returns nullptr while the caps are unknown. For the streaming thread.
   static Processor* processor(gpointer self) { return state(self).processor.get(); }
 
-  /// Returns an empty string if the settings are valid for the current format.
+  /// Returns an empty string, or an error if the settings are invalid for the current format.
   static std::string settings_error(gpointer self, const Settings& settings) {
     std::string error = properties->range_error(settings);
     if constexpr (requires { Processor::error(settings, state(self).format); })

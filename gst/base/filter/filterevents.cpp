@@ -63,8 +63,8 @@ gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
   });
   const bool flush_starts = GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START;
   const gboolean handled = filter_parent_class()->sink_event(trans, event);
-  // After the parent: from now on, the source pad refuses events of the streaming thread, which may
-  // be waiting for frames in flight.
+  // After the parent's handler, the source pad refuses events of the streaming thread, which may be
+  // waiting for frames in flight.
   if (flush_starts)
     state_of(trans).pusher->flush();
   return handled;
@@ -91,7 +91,7 @@ void add_latency(gpointer self, GstQuery* query) {
                         sum(sum(maximum, own), state_of(self).buffered));
 }
 
-// The stream lock is held.
+// Call this with the stream lock held.
 bool is_streaming(GstPad* sink) {
   const ObjectLock lock(sink);
   return GST_PAD_MODE(sink) == GST_PAD_MODE_PUSH && !GST_PAD_IS_FLUSHING(sink);
@@ -101,8 +101,8 @@ gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* que
   return post_exceptions(trans, FALSE, [&]() -> gboolean {
     if ((gst_query_type_get_flags(GST_QUERY_TYPE(query)) & GST_QUERY_TYPE_SERIALIZED) &&
         direction == GST_PAD_SINK) {
-      // While the element stops, GstPad refuses buffers and events, but not these queries, which
-      // may negotiate.
+      // While the element stops, GstPad refuses buffers and events, but not serialized queries,
+      // which may start a negotiation.
       if (!is_streaming(GST_BASE_TRANSFORM_SINK_PAD(trans)))
         return FALSE;
       if (GST_QUERY_TYPE(query) == GST_QUERY_DRAIN)

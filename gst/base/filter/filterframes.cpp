@@ -57,7 +57,7 @@ GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean is_discont, 
   return answer_of(trans, submit(trans, is_discont, in));
 }
 
-// Moves to the CUDA context of the buffer, with the output pool, if it is another one.
+// If the buffer has another CUDA context, moves the element and its output pool to this context.
 void follow_context(GstBaseTransform* trans, GstBuffer* buffer) {
   FilterState& state = state_of(trans);
   GstMemory* memory = cuda_memory_of(buffer);
@@ -105,7 +105,7 @@ bool may_reuse(const FilterState& state, GstBuffer* buffer) {
   return true;
 }
 
-// Reports a pool without memory, which GstBaseTransform does not, or only without the reason.
+// Reports an exhausted pool. GstBaseTransform would post no error, or an error without the reason.
 GstFlowReturn acquire_output(GstBaseTransform* trans, GstBuffer* in, GstBuffer** out) {
   const ObjectPtr<GstBufferPool> pool(gst_base_transform_get_buffer_pool(trans));
   GstFlowReturn flow = GST_FLOW_ERROR;
@@ -151,8 +151,8 @@ const char* description(const FilterState& state, bool in_place) {
   return "transformed";
 }
 
-// Enqueues the work on a frame: process() transforms it, or inspects it, with a copy of the input
-// to the output unless both are the same buffer.
+// Enqueues the work on a frame: process() unless the action is `nothing`, and a copy of an
+// unchanged frame unless input and output are the same buffer.
 PendingGpuWork start_work(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) {
   FilterState& state = state_of(trans);
   const DeviceScope scope(state.session);
@@ -197,10 +197,10 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
 }
 
 // Pushes a processed frame or, if transform() has started work on it, adds both to the pusher. If
-// the pusher is idle and the work is in stream order, this thread pushes faster.
+// the pusher is idle and the work is in stream order, pushes the frame here, which is faster.
 GstFlowReturn push_frame(GstBaseTransform* trans, OwnedBuffer out) {
   FilterState& state = state_of(trans);
-  // For POSITION queries. GstBaseTransform sets this for frames that it pushes itself.
+  // For POSITION queries. GstBaseTransform sets the position only for frames that it pushes itself.
   const FrameTimes& times = state.info.times;
   if (GST_CLOCK_TIME_IS_VALID(times.timestamp) && trans->segment.format == GST_FORMAT_TIME)
     trans->segment.position =
@@ -218,8 +218,8 @@ GstFlowReturn push_frame(GstBaseTransform* trans, OwnedBuffer out) {
   return buffer ? gst_pad_push(src, buffer.release()) : GST_FLOW_ERROR;
 }
 
-// Returns a frame only in pull mode. GstBaseTransform would mark a frame that it pushes with the
-// DISCONT of an earlier frame that it did not push, so it pushes none.
+// Returns a frame only in pull mode. If GstBaseTransform pushed some frames itself, it would mark
+// them with the DISCONT flags of earlier frames that it did not push.
 GstFlowReturn generate(GstBaseTransform* trans, GstBuffer** out) {
   FilterState& state = state_of(trans);
   // Read once for each frame, because another thread may stop the pusher.
@@ -233,7 +233,7 @@ GstFlowReturn generate(GstBaseTransform* trans, GstBuffer** out) {
   const GstFlowReturn flow = filter_parent_class()->generate_output(trans, out);
   if (flow == GST_FLOW_OK && *out && !is_pulled(trans))
     return push_frame(trans, OwnedBuffer(std::exchange(*out, nullptr)));
-  state.started = PendingGpuWork();  // of a frame that GstBaseTransform has dropped
+  state.started = PendingGpuWork();  // GstBaseTransform has dropped the frame
   return flow;
 }
 
@@ -287,11 +287,11 @@ GstFlowReturn gst_cuda_vision_filter_push(GstCudaVisionFilter* self, OwnedBuffer
   if (flow != GST_FLOW_OK)
     return flow;
   self->state->stored = stored;
-  sync_values(trans, frame.get());  // controllers are at a later frame
+  sync_values(trans, frame.get());  // replaces the controlled values of a later frame
   trans->queued_buf = frame.release();
   GstBuffer* out = nullptr;
   const GstFlowReturn answer = generate_output(trans, &out);
   self->state->stored = nullptr;
-  gst_clear_buffer(&out);  // left if the frame has failed
+  gst_clear_buffer(&out);  // not pushed if the frame has failed
   return answer;
 }

@@ -53,7 +53,7 @@ struct FilterState {
   const std::shared_ptr<FramePusher> pusher;
 
   // The members below are for the streaming thread.
-  std::size_t requested_in_flight = 0;  ///< the property at the start
+  std::size_t requested_in_flight = 0;  ///< the value of frames-in-flight at the start
   bool skipped = false;                 ///< QoS has dropped the last frame
   bool reports = false;                 ///< frame_done() posts messages
   std::optional<FrameSlotPool> slots;   ///< set while the caps are known
@@ -65,8 +65,8 @@ struct FilterState {
   std::optional<std::string> refusal;
   bool device_failed = false;  ///< the device caused the refusal
 
-  std::size_t latency_frames = 0;            ///< frames are pushed so many frames later
-  GstFlowReturn pending_flow = GST_FLOW_OK;  ///< of push_pending(), for the next frame's answer
+  std::size_t latency_frames = 0;            ///< the number of frames by which output is delayed
+  GstFlowReturn pending_flow = GST_FLOW_OK;  ///< of push_pending(); the next frame returns it
 
   FrameInfo info;                      ///< of the current frame
   bool missing = false;                ///< the current frame is a GAP buffer
@@ -89,7 +89,7 @@ GstBaseTransformClass* filter_parent_class();
 /// Replaces the operation. Posts a LATENCY message if the latency has changed, so no context may be
 /// current.
 void configure_filter(gpointer self, const FrameFormat& in, const FrameFormat& out, bool same_caps);
-/// Frees everything in the session's context.
+/// Frees the operation and the frame slots, in the session's context.
 void release_filter(gpointer self);
 /// Pushes all frames, waits for the device, and ends the sequence of frames. Downstream may stop
 /// the element meanwhile, which resets slots.
@@ -109,11 +109,11 @@ void rebuild_filter(gpointer self, Change&& change) {
   configure_filter(self, in, out, state.same_caps);
 }
 
-/// Waits until all frames are pushed. If one has failed, which has posted its error, drops pending
-/// messages and returns false.
+/// Waits until all frames are pushed. If a frame has failed, drops pending messages and returns
+/// false; the error is already posted.
 bool wait_for_frames(gpointer self);
 
-/// Calls the virtual function. The next frame returns its flow return.
+/// Calls the element's push_pending(). The next frame returns the result.
 void push_pending(gpointer self);
 
 /// See FramePusher::Complete.

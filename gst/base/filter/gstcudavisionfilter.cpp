@@ -21,7 +21,7 @@ G_DEFINE_ABSTRACT_TYPE(GstCudaVisionFilter, gst_cuda_vision_filter, GST_TYPE_BAS
 
 namespace {
 
-// Sets the pusher's limit while no frame is in flight. Returns the maximum number of frames in
+// Sets the pusher's limit. No frame may be in flight. Returns the maximum number of frames in
 // flight.
 std::size_t limit_frames_in_flight(gpointer self, const FrameFormat& in, const FrameFormat& out) {
   const FilterState& state = state_of(self);
@@ -87,7 +87,7 @@ gboolean start(GstBaseTransform* trans) {
 
 // Always succeeds, because an element that fails to stop after an error cannot be restarted.
 gboolean stop(GstBaseTransform* trans) {
-  // Without the lock, for which a seek in the pusher's thread may be waiting.
+  // Stops the pusher before taking the stream lock, for which a seek in its thread may wait.
   state_of(trans).pusher->stop();
   const StreamLock streaming(GST_BASE_TRANSFORM_SINK_PAD(trans));
   post_first_exception(trans, false, [&] {
@@ -119,7 +119,7 @@ gboolean activate_src(GstPad* pad, GstObject* parent, GstPadMode mode, gboolean 
 gboolean post_message(GstElement* element, GstMessage* message) {
   FilterState& state = state_of(element);
   if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_QOS) {
-    // Messages about earlier frames come first.
+    // Posts the messages about earlier frames first.
     if (state.reports)
       post_exceptions(element, false, [&] { return wait_for_frames(element); });
     GstFormat format = GST_FORMAT_UNDEFINED;
@@ -173,8 +173,8 @@ gboolean set_caps(GstBaseTransform* trans, GstCaps* in_caps, GstCaps* out_caps) 
       state.forget_refusal();
       return TRUE;
     } catch (const std::exception& e) {
-      // One message, even if upstream sends the same caps again. A failed device may give another
-      // error each time.
+      // Posts only one error, even if upstream sends the same caps again. A failed device may cause
+      // a different error each time.
       const bool repeated = state.refusal == e.what();
       const bool by_device = dynamic_cast<const Error*>(&e) != nullptr;
       const bool known = repeated || (by_device && state.device_failed);
@@ -193,14 +193,14 @@ FrameFormat video_output_format(GstCudaVisionFilter*, const FrameFormat& in, con
 
 gboolean propose_allocation(GstBaseTransform* trans, GstQuery*, GstQuery* query) {
   return post_exceptions(trans, FALSE, [&]() -> gboolean {
-    // An element that delays frames copies them and returns each buffer at once.
+    // An element that delays frames copies them, so it holds no buffers.
     const FilterState& state = state_of(trans);
     return propose_pool(query, state.session, state.latency_frames ? 0 : state.pusher->limit());
   });
 }
 
-// Works on the stream of downstream's pool, so that neither needs an event. The same stream is then
-// proposed upstream.
+// Works on the stream of downstream's pool, so that neither element needs an event. Then proposes
+// the same stream upstream.
 void follow_stream(GstBaseTransform* trans, GstQuery* query) {
   FilterState& state = state_of(trans);
   GstBufferPool* parsed = nullptr;
@@ -289,8 +289,8 @@ static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass* klass) {
   all.add(
       {"frames-in-flight", "Frames in flight",
        "Number of frames that are transferred and processed at the same time (0 = automatic, at "
-       "present 3 on CUDA, 1 on the CPU, with more than 8 pipelines on the GPU, and with frames "
-       "in CUDA memory that carries a stream)",
+       "present 3 on CUDA, 1 on the CPU, and also 1 if more than 8 pipelines use the GPU or if all "
+       "frames are in CUDA memory that carries a stream)",
        PropertyChange::when_ready},
       &FilterSettings::frames_in_flight, frames_in_flight_range);
   properties = &all;

@@ -40,7 +40,7 @@ struct GstCudaVisionFilter {
 };
 
 /// The virtual functions of an element; configure(), begin_frame(), process() and debug_category
-/// are mandatory. All may throw. They run in the streaming thread, or while there is none;
+/// are mandatory. All may throw. They run in the streaming thread, or while no such thread runs;
 /// frame_done() runs in another thread if several frames are in flight. configure(), process() and
 /// release() run in the session's CUDA context. The others run without a context, because they may
 /// post messages; to use the device, they need a DeviceScope.
@@ -76,8 +76,8 @@ struct GstCudaVisionFilterClass {
   /// Called before a frame is pushed. Unless needs_frame_done() holds, the device may still work on
   /// a frame in CUDA memory that carries a stream. Later frames may be in flight.
   void (*frame_done)(GstCudaVisionFilter* self);
-  /// True if frame_done() must wait for the device, for the last frame of process(). Default:
-  /// false.
+  /// True if frame_done() must wait until the device has finished the last frame of process().
+  /// Default: false.
   bool (*needs_frame_done)(GstCudaVisionFilter* self);
   /// Posts pending messages and resets all state that spans frames, before EOS, CAPS, SEGMENT, a
   /// change of context, and stop.
@@ -101,12 +101,12 @@ inline GstCudaVisionFilterClass* class_of(gpointer self) {
 /// True in pull mode.
 bool is_pulled(gpointer self);
 
-/// Replaces an error by GST_FLOW_FLUSHING while the element is stopped or flushed, because the
+/// Replaces GST_FLOW_ERROR by GST_FLOW_FLUSHING while the element is stopped or flushed, because an
 /// error then does not end the stream.
 GstFlowReturn answer_of(GstBaseTransform* trans, GstFlowReturn flow);
 
 /// Waits until all frames in flight are pushed, and drops pending messages, whose downloads could
-/// fail and post a second error. Returns false if a frame has failed, which has posted its error.
+/// fail and post a second error. Returns false if a frame has failed; its error is already posted.
 bool give_up_frames(gpointer self);
 
 /// post_exceptions() for the streaming thread. Frames in flight are pushed before the error is
@@ -134,17 +134,17 @@ cudavision::DeviceSession& gst_cuda_vision_filter_session(GstCudaVisionFilter* s
 
 cudavision::RegionFinder& gst_cuda_vision_filter_regions(GstCudaVisionFilter* self);
 
-/// For configure(): the element copies frames, and delays them by so many frames. Not in pull mode.
+/// For configure(): the element copies frames and delays them by this number. Not in pull mode.
 void gst_cuda_vision_filter_set_latency(GstCudaVisionFilter* self, std::size_t frames);
 
-/// Processes and pushes a delayed frame. If the buffer has no memory, stored holds its pixels on
-/// the device, set when begin_frame() returns.
+/// Processes and pushes a delayed frame. If the buffer has no memory, *stored has its pixels on the
+/// device, and begin_frame() may set it.
 GstFlowReturn gst_cuda_vision_filter_push(GstCudaVisionFilter* self, cudavision::OwnedBuffer frame,
                                           const cudavision::ConstFrame* stored);
 
 /// Calls configure() again, for changed properties, if the caps are known.
 void gst_cuda_vision_filter_reconfigure(GstCudaVisionFilter* self);
 
-/// The sink pad's template has all video formats.
+/// The sink pad's template has all supported video formats, the source pad's has the caps src.
 void gst_cuda_vision_filter_class_add_pad_templates(GstCudaVisionFilterClass* klass,
                                                     const cudavision::Caps& src);

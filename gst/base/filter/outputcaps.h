@@ -12,15 +12,15 @@
 /// cuda return CUDA memory only if it is true.
 namespace cudavision {
 
-/// as_input: GRAY16_LE only for frames of more than 8 bits. any: both formats for all frames.
+/// as_input: GRAY8 for frames of 8 bits, GRAY16_LE for deeper frames. any: both for all frames.
 enum class GrayDepth { as_input, any };
 
 bool takes_cuda(GstBaseTransform* trans);
 /// Returns all formats of the sink pads.
 Formats all_formats();
-/// Returns the gray pictures that can be made of frames, with the frames' size.
+/// Returns the gray pictures, in the frames' size, into which the frames can be converted.
 Structure gray_pictures_of(const GstStructure* frame, GrayDepth depth);
-/// Returns the frames of which the gray pictures can be made, or nullptr if there are none.
+/// Returns the frames that can be converted into the gray pictures, or nullptr if there are none.
 Structure frames_of_gray(const GstStructure* picture, GrayDepth depth);
 /// Sorts the structures: GRAY8 before GRAY16_LE. Drops other formats.
 Caps prefer_8_bits(const GstCaps* caps);
@@ -29,7 +29,7 @@ Caps gray_template(bool cuda = true);
 /// Returns the other pad's caps, for an element whose output is a gray picture of the frame's size.
 Caps gray_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCaps* filter,
                              GrayDepth depth, bool cuda);
-/// Reads fixed output caps. Throws ElementError if pictures have another size than width×height.
+/// Reads fixed output caps. Throws ElementError unless they have the size width×height.
 FrameFormat picture_format(const FrameFormat& in, const GstCaps* caps, int width, int height);
 
 /// GstBaseTransformClass.fixate_caps. For the source pad, choose() reduces the possible output caps

@@ -14,8 +14,8 @@
 
 namespace cudavision {
 
-/// Limits an operation to regions of its frames. Nothing is allocated before the first frame that
-/// needs it. All calls, the destructor included, are made in the session's context.
+/// Limits an operation to regions of its frames. Memory is allocated by the first frame that needs
+/// it. All calls, including the destructor, need the session's context.
 class FrameRegions {
  public:
   FrameRegions(const DeviceSession& session, const FrameLayout& layout,
@@ -29,9 +29,9 @@ class FrameRegions {
   /// Takes effect with the next frame.
   void set_settings(const RegionSettings& settings) { settings_ = settings; }
 
-  /// Finds the regions of a frame, and enqueues what its masks need. Returns false if none of its
-  /// pixels is selected. Throws ElementError if there are too many regions, or if a mask cannot be
-  /// read.
+  /// Finds the regions of a frame, and enqueues the computation of the distances from its masks.
+  /// Returns false if no pixel is selected. Throws ElementError if there are too many regions, or
+  /// if a mask cannot be read.
   bool select(const FrameInfo& frame) {
     finder_.find(frame, settings_, parameters_);
     limited_ = parameters_.count > 0 || parameters_.mask_count > 0;
@@ -52,13 +52,13 @@ class FrameRegions {
     return true;
   }
 
-  /// Returns the regions of the frame, which may be none, if the settings limit frames to regions.
+  /// Returns the regions of the frame. If there are none, `invert` selects the whole frame.
   const regions::Parameters& parameters() const noexcept { return parameters_; }
-  /// Returns the distances from the masks of the frame, if it has masks in view.
+  /// Returns the distances from the masks of the frame, or an empty view without masks.
   View<const std::uint8_t> distances() const noexcept { return distances_; }
 
-  /// Processes the selected frame. process(in, out, active) runs the operation, whose result is
-  /// needed in the active cells; if active is nullptr, it is needed everywhere.
+  /// Processes the selected frame. process(in, out, active) runs the operation. Its result is
+  /// needed only in the active cells or, if active is nullptr, everywhere.
   template <class Process>
   void run(const ConstFrame& in, const Frame& out, const Process& process) {
     if (!limited_) {

@@ -19,9 +19,9 @@ namespace cudavision {
 /// keeps the regions of earlier frames.
 ///
 /// Regions of a frame are known if at least one rectangle, with its margin, has a pixel in the
-/// frame. With use-roi-meta, the rectangle must be one of a meta that counts, because a detector
-/// may miss something; otherwise it is one of the property `regions`. A mask counts like a
-/// rectangle if it names a region id that counts.
+/// frame. With use-roi-meta, the rectangle must come from an accepted meta, because a detector may
+/// miss objects; otherwise it comes from the property `regions`. A mask is used like a rectangle if
+/// it contains the id of an accepted region.
 class RegionFinder {
  public:
   /// Clears all state when the element starts.
@@ -31,17 +31,17 @@ class RegionFinder {
   /// Clears the regions of earlier frames, for a new segment or a flush.
   void forget();
 
-  /// Finds the regions of a frame. Without any, the parameters select the whole frame if they
-  /// invert, else nothing. Throws ElementError if there are too many.
+  /// Finds the regions of a frame. Without regions, the parameters select the whole frame if they
+  /// invert, otherwise nothing. Throws ElementError if there are too many regions.
   void find(const FrameInfo& frame, const RegionSettings& settings,
             regions::Parameters& parameters);
 
   /// Returns the masks of the frame, whose boxes the parameters have.
   const std::vector<SelectedMask>& masks() const noexcept { return masks_; }
 
-  /// Returns the largest shorter side of the regions of the frame, without the margin: 0 if it has
-  /// none. A frame that is processed as a whole, or but for its regions, may show a region that the
-  /// detector has missed: the largest of the stream so far, or a third of the frame's shorter side.
+  /// Returns the largest shorter side of the frame's regions, without the margin, or 0 without
+  /// regions. If pixels outside of regions are processed, they may show a region that the detector
+  /// has missed: returns the largest side so far, but at least a third of the frame's shorter side.
   int largest_side() const noexcept { return side_; }
 
   /// At the end of a stream, a warning need not wait any longer.
@@ -71,13 +71,13 @@ class RegionFinder {
   std::optional<GstVideoInfo> video_;
   std::optional<FrameClock> clock_;
   FrameDetections detections_;       ///< of the frame
-  std::vector<bool> counted_;        ///< the objects of these that count
+  std::vector<bool> counted_;        ///< for each object of detections_: it is accepted
   std::vector<SelectedMask> masks_;  ///< of the frame
   int side_ = 0, widest_ = 0;        ///< largest_side() of the frame, and of all since the caps
-  /// Of the last frame whose regions were known, if they may stay.
+  /// Of the last frame with known regions, if region-persistence is set.
   std::vector<Found> last_;
   std::vector<SelectedMask> last_masks_;
-  GstClockTime age_ = 0;  ///< time since that frame
+  GstClockTime age_ = 0;  ///< time since the frame of last_
   RegionWarning warning_;
 };
 

@@ -18,7 +18,7 @@ std::string trimmed(const std::string& text) {
   return text.substr(first, text.find_last_not_of(spaces) - first + 1);
 }
 
-/// Splits a text, and leaves out empty parts.
+/// Splits a text into its non-empty parts.
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
   for (std::size_t begin = 0; begin <= text.size();) {
@@ -39,7 +39,7 @@ std::optional<double> parse_number(const std::string& text) {
 }
 
 std::optional<WrittenRectangle> parse_rectangle(const std::string& text) {
-  // Fractions of pixels, which are an error, would be shares far outside of the frame.
+  // Larger numbers are fractions of pixels, which are an error, rather than shares of the frame.
   constexpr double largest_share = 2;
   const bool shares = text.find('.') != std::string::npos;
   const std::vector<std::string> parts = split(text, ',');
@@ -60,7 +60,7 @@ struct Interval {
 };
 
 /// Rounds an interval and clamps it to the coordinates of boxes. An interval beyond them keeps one
-/// pixel: it is outside of the frame, which causes a warning, but not empty, which does not.
+/// pixel, because regions outside of the frame cause a warning, but empty regions do not.
 Interval clamped_interval(double begin, double size) {
   constexpr double maximum = regions::Parameters::max_coordinate;
   const double kept = size > 0 ? 1 : 0;

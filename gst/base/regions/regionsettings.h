@@ -11,8 +11,8 @@
 /// The properties by which elements choose the regions of a frame that they process.
 namespace cudavision {
 
-/// Returns the part of a rectangle within the coordinates that boxes may have, rounded to pixels.
-/// Beyond these coordinates, one pixel remains: the box is outside of every frame, but not empty.
+/// Rounds a rectangle to pixels and clips it to the coordinates that boxes may have. A rectangle
+/// beyond these coordinates keeps one pixel: the box is outside of every frame, but not empty.
 regions::Box box_within_limits(double x, double y, double width, double height);
 
 /// A rectangle as a user writes it: in pixels, or in shares of the frame's width and height.
@@ -56,7 +56,7 @@ class RegionTypes {
   explicit RegionTypes(const char* text);
 
   const char* c_str() const noexcept { return parsed_->text.c_str(); }
-  /// Returns true if a region with this label counts. The case of ASCII letters is ignored.
+  /// Returns true if regions with this label are accepted. Ignores the case of ASCII letters.
   bool accepts(GQuark label) const;
   bool accepts_all() const noexcept { return parsed_->labels.empty(); }
 
@@ -69,10 +69,10 @@ class RegionTypes {
   std::shared_ptr<const Parsed> parsed_;
 };
 
-/// What to do with a frame of which no region is known.
+/// What to do with frames that have no known region.
 enum class RegionsMissing { pass, all };
 
-/// How masks and boxes of a detector count.
+/// Whether a detection's mask or its box is the region.
 enum class RegionMasks { prefer, ignore, only };
 
 /// The settings of an element that works on regions derive from this.
@@ -98,29 +98,28 @@ void add_region_properties(ElementProperties<Settings>& all) {
   all.template add_text<RegionText>(
       {"regions", "Regions",
        "Rectangles to which the effect is limited: x,y,width,height in pixels or, with decimal "
-       "points, in shares of the frame (0.25,0.25,0.5,0.5), separated by semicolons (empty, and no "
-       "use-roi-meta = the whole frame)"},
+       "points, in fractions of the frame (0.25,0.25,0.5,0.5), separated by semicolons (empty, "
+       "without use-roi-meta = the whole frame)"},
       &Settings::regions);
   all.add({"use-roi-meta", "Use ROI metas",
-           "Limit the effect to the regions of interest that metas of the frame describe, besides "
-           "those in regions; regions-missing says what happens to frames without any"},
+           "Limit the effect to the regions of interest in the frame's metas, in addition to the "
+           "rectangles in regions; regions-missing applies to frames without a region"},
           &Settings::use_roi_meta);
   all.template add_text<RegionTypes>({"region-types", "Region types",
-                                      "With use-roi-meta: labels of the regions that count, "
-                                      "separated by commas, in upper or lower "
-                                      "case (empty = all)"},
+                                      "With use-roi-meta: labels of the accepted regions, "
+                                      "separated by commas, in any case (empty = all)"},
                                      &Settings::region_types);
   all.add({"region-confidence", "Region confidence",
            "With use-roi-meta: minimum confidence of detections; a detection without a confidence "
-           "always counts"},
+           "is always accepted"},
           &Settings::region_confidence, Range<double>{0, 1});
   all.template add<RegionMasks>(
       {"region-masks", "Region masks",
-       "With use-roi-meta: how segmentation masks count (GStreamer 1.26 and newer have them)"},
+       "With use-roi-meta: how segmentation masks are used (GStreamer 1.26 and newer)"},
       &Settings::region_masks, "GstCudaVisionRegionMasks",
       {{RegionMasks::prefer, "The mask replaces the box of a detection", "prefer"},
-       {RegionMasks::ignore, "Only boxes count", "ignore"},
-       {RegionMasks::only, "Only masks count", "only"}});
+       {RegionMasks::ignore, "Boxes only", "ignore"},
+       {RegionMasks::only, "Masks only", "only"}});
   all.template add<regions::Shape>(
       {"region-shape", "Region shape", "Shape of the regions within their rectangles"},
       &Settings::region_shape, "GstCudaVisionRegionShape",
@@ -129,20 +128,21 @@ void add_region_properties(ElementProperties<Settings>& all) {
   all.add({"region-margin", "Region margin", "Pixels by which each side of a region is extended"},
           &Settings::region_margin, regions::Parameters::Ranges::margin);
   all.add({"region-feather", "Region feather",
-           "Pixels outside a region over which the effect fades away (0 = a hard edge)"},
+           "Width of the border around a region in which the effect fades out, in pixels (0 = a "
+           "hard edge)"},
           &Settings::region_feather, regions::Parameters::Ranges::feather);
   all.add({"region-invert", "Region invert", "Apply the effect to everything but the regions"},
           &Settings::region_invert);
   all.template add<RegionsMissing>(
       {"regions-missing", "Regions missing",
-       "What to do with frames that have no known region: no meta that counts, or no rectangle of "
+       "What to do with frames that have no known region: no accepted meta, or no rectangle of "
        "regions in the frame"},
       &Settings::regions_missing, "GstCudaVisionRegionsMissing",
-      {{RegionsMissing::pass, "Pass unchanged; with region-invert, processed as a whole", "pass"},
+      {{RegionsMissing::pass, "Pass unchanged; with region-invert, process as a whole", "pass"},
        {RegionsMissing::all, "Process as a whole", "all"}});
   all.add(
       {"region-persistence", "Region persistence",
-       "Running time in ns for which the last known regions are kept if a frame has none, grown "
+       "Running time in ns for which the last known regions are kept if a frame has none, extended "
        "once more by region-margin (0 = not kept)"},
       &Settings::region_persistence);
 }

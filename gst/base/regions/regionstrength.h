@@ -12,7 +12,7 @@
 
 namespace cudavision {
 
-/// The settings of an element that hides regions, the stronger the larger they are.
+/// The settings of an element that hides regions. Larger regions need more strength.
 struct StrengthSettings : RegionSettings {
   double region_strength = 0;
 };
@@ -26,12 +26,12 @@ void add_strength_property(ElementProperties<Settings>& all, const char* descrip
 /// The strength for a frame's largest region.
 class RegionStrength {
  public:
-  /// share: of the region's shorter side. It holds until the next call, so that invalid settings do
-  /// not keep the strength of an earlier, smaller region.
+  /// share: the strength divided by the region's shorter side. It applies until the next call, so
+  /// that the strength also follows larger regions while the settings are invalid.
   void set_share(double share) { share_ = share; }
 
-  /// Returns the minimum strength in pixels, in about six steps for each octave, so that tables
-  /// rarely change. max is the maximum of the element's property.
+  /// Returns the minimum strength in pixels, rounded up to one of about six steps per octave, so
+  /// that tables rarely change. max is the maximum of the element's property.
   template <class Number>
   Number find(int side, Number max, const char* property) {
     const double wanted = share_ * side;
@@ -43,8 +43,8 @@ class RegionStrength {
           "region-strength=" + text_of(share_) + " needs " + property + "=" +
           text_of(std::ceil(wanted)) + " for a region of " + std::to_string(side) +
           " pixels, but " + text_of(max) +
-          " is the maximum, which hides it less. Hide it by cudapixelate, by method=solid of "
-          "cudapixelate, or scale the frames down.";
+          " is the maximum, which hides it less. Use cudapixelate, if necessary with method=solid, "
+          "or scale the frames down.";
     }
     const double stepped = std::exp2(std::ceil(6 * std::log2(wanted)) / 6);
     if constexpr (std::is_integral_v<Number>)

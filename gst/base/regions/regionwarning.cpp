@@ -13,7 +13,7 @@ namespace {
 
 using regions::Box;
 
-// Of a thousand labels, a few show the mistake.
+// A few labels are enough to show a mistake.
 constexpr std::size_t max_named = 8;
 
 // How frames without a region are processed.
@@ -33,7 +33,7 @@ std::string outside_text(const GstVideoInfo& video, const RegionSettings& settin
   return "No region intersects the " + size + " frame (the first is " + where + "); " +
          consequence(settings) + ". " +
          (settings.use_roi_meta
-              ? "Let the detector see frames of this size, or scale them before the detector."
+              ? "Scale frames before the detector, so that it processes frames of this size."
               : "Write regions as x,y,width,height in pixels of this frame or, with decimal "
                 "points, "
                 "in shares of it (0.5,0.5,0.25,0.25).");
@@ -58,8 +58,8 @@ std::string metas_text(const RegionSettings& settings) {
   return "use-roi-meta=true, but no frame of the first 5 s had a region of interest in its "
          "metas; " +
          consequence(settings) +
-         ". If the detector has found something, an element after it drops the metas, as "
-         "videocrop, videobox, videoflip and compositor of GStreamer 1.22 do: move them before the "
+         ". If the detector finds objects, an element after it drops the metas, as videocrop, "
+         "videobox, videoflip and compositor of GStreamer 1.22 do: move that element before the "
          "detector.";
 }
 

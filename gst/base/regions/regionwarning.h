@@ -13,12 +13,12 @@
 namespace cudavision {
 
 /// Explains in one warning why no frame since the start had a region, although the settings ask for
-/// regions. Rectangles outside of the frame are reported at once. If no label or confidence counts,
-/// or if there are no metas, nothing may have come into view yet: the warning waits for 5 s of
-/// frames. Labels and confidences are also reported at the end of a shorter stream.
+/// regions. Rectangles outside of the frame are reported at once. If no label or confidence
+/// matches, or if there are no metas, the objects may not be in view yet, so the warning waits for
+/// 5 s of frames. Labels and confidences are also reported at the end of a shorter stream.
 class RegionWarning {
  public:
-  /// A frame has a region: there will be no warning.
+  /// A frame has a region, so there will be no warning.
   void saw_region() noexcept { settled_ = true; }
   /// A meta has a label that region-types does not name.
   void saw_other_label(GQuark label);
@@ -26,8 +26,8 @@ class RegionWarning {
   void saw_confidence(double confidence) noexcept {
     largest_confidence_ = std::max(largest_confidence_, confidence);
   }
-  /// A frame has no region. Its rectangles from number `first` on could be one. elapsed is the time
-  /// since the previous frame.
+  /// A frame has no region. Its rectangles from index `first` on could have been regions. elapsed
+  /// is the time since the previous frame.
   void saw_none(const GstVideoInfo& video, const RegionSettings& settings,
                 const regions::Parameters& parameters, int first, GstClockTime elapsed);
   void end();  ///< the stream ends
@@ -41,7 +41,7 @@ class RegionWarning {
   bool settled_ = false;  ///< there is a region, or the reason is known
   GstClockTime waited_ = 0;
   std::vector<GQuark> other_labels_;
-  double largest_confidence_ = -1;  ///< of those below region-confidence
+  double largest_confidence_ = -1;  ///< of detections below region-confidence
   RegionSettings settings_;         ///< of the last frame without a region
   std::string warning_;             ///< not posted yet
 };
