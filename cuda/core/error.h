@@ -6,12 +6,13 @@
 
 namespace cudavision {
 
-/// The only exception type of cuda/. what() is written for users: it names the operation and the
+/// The only exception type of cuda/. what() is a message for users: it names the operation and the
 /// problem, and quotes CUDA's error if there is one.
 class Error : public std::runtime_error {
  public:
   enum class Kind {
-    invalid_argument,  ///< a parameter or a geometry outside the limits of the operation's header
+    invalid_argument,  ///< a parameter or a geometry is outside the limits of the operation's
+                       ///< header
     out_of_memory,     ///< not enough memory on the host or the device
     device,            ///< the device failed: a launch, a transfer, or an asynchronous error
   };

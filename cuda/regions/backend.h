@@ -13,12 +13,13 @@ namespace cudavision::regions {
 /// The parameters, converted for frames of one layout.
 struct Selection {
   int count = 0;
-  std::array<Region, Parameters::max_count> regions;  ///< none is empty or turned
+  std::array<Region, Parameters::max_count> regions;  ///< none is empty or rotated
   int turned_count = 0;
   std::array<TurnedRegion, Parameters::max_count> turned;  ///< none is empty
   int mask_count = 0;
-  std::array<Box, Parameters::max_masks> masks;  ///< pixels that these may reach; none is empty
-  /// Cells with pixels of samples whose weights may differ from 0, unless the regions are inverted.
+  std::array<Box, Parameters::max_masks>
+      masks;  ///< pixels whose weight the masks may raise; none is empty
+  /// Cells with samples whose weight may differ from 0. Not used if the regions are inverted.
   ActiveCells active;
 };
 

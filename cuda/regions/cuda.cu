@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
 // The blend of regions on CUDA: one launch for all planes. It starts while the previous operation
-// is still working. Meanwhile it copies tiles that no region reaches and computes the weights of
-// the others, which then wait for the operation. If all weights are 0, no operation has been
-// launched, and this launch copies the frame.
+// is still running. Meanwhile it copies tiles without regions and computes the weights of the other
+// tiles; only these wait for the operation. If all weights are 0, no operation has been launched,
+// and this launch copies the frame.
 
 #include <cstring>
 
@@ -17,9 +16,9 @@
 namespace cudavision::regions {
 namespace {
 
-/// Minimums of blocks per multiprocessor. A copy needs many threads to hide the memory's latency.
-/// With eight warps, whose lanes load twice each, it took 3.05 µs for 3840×2160 bytes on an H200,
-/// and 3.99 with four warps, whose lanes load four times.
+/// Minimum number of blocks per multiprocessor. A copy needs many threads to hide the memory
+/// latency: with eight warps, whose lanes load twice each, it took 3.05 µs for 3840×2160 bytes on
+/// an H200, and 3.99 with four warps, whose lanes load four times.
 #if __CUDACC_VER_MAJOR__ < 13
 constexpr int weighing_blocks = 7;  // eight would spill 8 bytes
 #else
@@ -57,13 +56,14 @@ __device__ inline void load_processed(const ThreadPart& part, int row, Chunk& ch
       part.left, part.whole());
 }
 
-/// Exits a block that did not need the operation. One block waits, so that launches end in order.
+/// Exits a block that does not need the result of the operation. One block waits, so that launches
+/// finish in order.
 __device__ inline void end_copy(int block) {
   if (block == 0)
     grid_dependency_wait();
 }
 
-/// Copies the frame if no operation has been launched. Two threads share the rows of a part.
+/// Copies the frame if no operation was launched. Two threads share the rows of a part.
 __global__ void __launch_bounds__(copying_threads, copying_blocks)
     copy_planes(const __grid_constant__ BlendArguments a) {
   constexpr int rows = BlendTile::thread_rows / 2;
@@ -131,7 +131,7 @@ __global__ void __launch_bounds__(BlendTile::threads, selecting_blocks)
   store_output(part, 0, in);
 }
 
-/// For regions that are not turned and, if kAnyShape, for all, and for masks.
+/// For regions that are not rotated. kAnyShape: also for rotated regions and masks.
 template <int kSampleBytes, bool kAnyShape>
 __global__ void __launch_bounds__(BlendTile::threads, weighing_blocks)
     blend_regions(const __grid_constant__ BlendArguments a) {
