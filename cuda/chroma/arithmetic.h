@@ -28,8 +28,7 @@ struct Range {
         quarter_bias(bias / 4) {}
 };
 
-/// Returns r of chroma.h: 256 times the gain of the luma above black. before and after are luma
-/// samples.
+/// Returns r of chroma.h: 256 times the luma's gain above black. Both arguments are luma samples.
 CUDAVISION_HOST_DEVICE inline int growth(int before, int after, const Range& range) {
   const int from = before - range.black, to = after - range.black;
   if (from <= 0)
@@ -54,8 +53,7 @@ CUDAVISION_HOST_DEVICE inline int growth_of_byte(std::uint32_t before, std::uint
   const float from = above_black(before, range.bias);
   const float quarter = above_black(after, range.quarter_bias);
   const float ratio = from > 0 ? saturated(quarter * approximate_reciprocal(from)) : 0.25f;
-  // Adding 12288 rounds ratio to a multiple of 1/1024, the unit in the last place between 2^13 and
-  // 2^14.
+  // Adding 12288 rounds ratio to a multiple of 1/1024: one unit in the last place from 2^13 on.
   return static_cast<int>(bits_of_float(ratio + 12288.0f) - bits_of_float(12288.0f));
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The CUDA backend, with one launch per frame. If rows are aligned, a thread scales a chunk of
-// adjacent chroma samples in both channels; otherwise it scales one sample of each. The kernel is
-// bound by instructions, not by memory, so chunks of bytes use packed instructions and no
-// divisions.
+// adjacent chroma samples in both channels; otherwise it scales one sample of each. Instructions
+// limit the speed, so chunks of bytes use packed instructions and no divisions.
 
 #include <utility>
 
@@ -122,8 +121,7 @@ __device__ std::uint32_t scaled_word(const ChromaArguments& a, std::uint32_t wor
   return sample(0) | sample(1) << 16;
 }
 
-/// Scales a chunk of both channels, starting at column x. If kInterleaved, both channels alternate
-/// in one plane.
+/// Scales a chunk of both channels from column x on. kInterleaved: both are in one plane.
 template <class Sample, bool kInterleaved>
 __device__ void scale_chunk(const ChromaArguments& a, int x, int y) {
   constexpr int count = chunk_samples(sizeof(Sample)), per_word = 4 / sizeof(Sample);
@@ -201,8 +199,8 @@ class ChromaScaleCuda final : public ChromaScale::Backend {
       a.from[c] = bytes_of(in, channels_.chroma[c]);
       a.to[c] = bytes_of(out, channels_.chroma[c]);
     }
-    // A chunk reads two luma pixels per chroma sample. If the width is odd, the last chroma sample
-    // has only one.
+    // A chunk reads two luma pixels per chroma sample. The last sample of an odd width has only
+    // one.
     const int samples = chunk_samples(layout_.sample_bytes());
     a.chunks = has_chunks() ? channels_.luma.width / 2 / samples : 0;
     const int half_row = divide_up(a.width - a.chunks * (samples - 1), 2);

@@ -26,8 +26,7 @@ __device__ void equalise_pack(std::uint32_t* data, int existing, const Arguments
       });
 }
 
-/// A block equalises the packs that begin in its cell. Their last pixels may belong to the next
-/// cell.
+/// A block equalises the packs that begin in its cell. Their last pixels may be in the next cell.
 template <class Pack, Action kAction>
 __global__ void __launch_bounds__(kThreads, Pack::words > 4    ? 1
                                             : Pack::pixels > 8 ? 2

@@ -19,8 +19,7 @@ constexpr int kBytesThreads = 128;
 constexpr int kBytesBlocks = 6;                                  // per multiprocessor
 constexpr std::uint32_t kQuadBytes = 256 * sizeof(Quad<false>);  // per cell
 
-/// Which tables of a cell are equal. A cell at an edge of the picture has only two different
-/// tables.
+/// Equal tables of a cell. A cell at an edge of the picture has only two different tables.
 enum class Same { none, upper_and_lower, left_and_right };
 
 /// Unpacks the levels of a quad. Equal tables are converted once.
@@ -216,8 +215,7 @@ __device__ void equalise_exactly(const Arguments& a, ByteRows& rows, const Exact
   }
 }
 
-/// Requires that all columns are inside the picture and that blend is 256. All threads of the block
-/// must call this.
+/// Requires columns inside the picture and blend 256. All threads of the block must call this.
 __device__ void equalise_by_estimates(const Arguments& a, const BlockPatch& patch, ByteRows& rows,
                                       const std::uint32_t* quads, const EstimatedColumns& columns,
                                       DoubtfulQueue doubtful) {

@@ -3,8 +3,7 @@
 
 // Applies the tables to samples of more than 12 bits. The quads of all values do not fit into
 // shared memory, so a block keeps its pixels in registers and loads the quads of one range of
-// values at a time. Loading the tables costs as much as a few thousand pixels that read device
-// memory.
+// values at a time. Loading the tables takes as long as a few thousand reads of device memory.
 
 #include "cuda/clahe/patch.cuh"
 

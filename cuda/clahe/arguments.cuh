@@ -75,8 +75,7 @@ struct Arguments {
   }
 };
 
-/// Copies unchanged planes. The copy is divided over `blocks` blocks; this one has the number
-/// `block`.
+/// Copies unchanged planes with `blocks` blocks; this one has the number `block`.
 __device__ void copy_planes(const Arguments& a, std::uint32_t block, std::uint32_t blocks) {
   copy_pieces(a.copies, a.copy_count, block * blockDim.x + threadIdx.x, blocks * blockDim.x);
 }

@@ -31,8 +31,7 @@ struct TiledAxis {
   CUDAVISION_HOST_DEVICE int cell_of(int pixel) const {
     return static_cast<int>(floorf(position(pixel))) + 1;
   }
-  /// Weight of the right (or lower) tile. The left (or upper) tile has the weight 1 −
-  /// weight(pixel).
+  /// Weight of the right (or lower) tile. The left (or upper) tile has 1 − weight(pixel).
   CUDAVISION_HOST_DEVICE float weight(int pixel) const {
     const float at = position(pixel);
     return at - floorf(at);
@@ -61,8 +60,7 @@ struct TiledAxis {
   }
 };
 
-/// How the picture is divided into patches. No patch overlaps two cells. Half tiles have equal
-/// sizes except for rounding.
+/// How the picture is divided into patches within cells. Half tiles have almost equal sizes.
 enum class Patches { cells, half_tiles };
 
 CUDAVISION_HOST_DEVICE inline int patches_along(const TiledAxis& axis, Patches kind) {

@@ -46,8 +46,7 @@ struct ByteRows {
   __device__ ByteRows(const Arguments& a, const BlockPatch& patch, const RowWeights* block_weights)
       : ByteRows(a, patch, block_weights, Spread(patch.columns)) {}
 
-  /// Returns the bytes of row y and loads another row ahead. Only the first `existing` bytes belong
-  /// to the row.
+  /// Returns the bytes of row y and loads another row ahead. Only `existing` bytes are in the row.
   __device__ uint2 take(int existing) {
     const uint2 values = next[0];
 #pragma unroll
@@ -87,8 +86,7 @@ struct ByteRows {
     }
   }
 
-  // The next row to load, and row y of the output. Incrementing addresses is faster than computing
-  // them.
+  // The next row to load, and row y of the output. Incremented, which is faster.
   const std::uint8_t* from_;
   std::uint8_t* to_;
   std::ptrdiff_t from_step_, to_step_;

@@ -79,7 +79,7 @@ class Clahe {
   bool keeps_averages() const noexcept { return average_.has_value(); }
 
   /// Applies to later frames. Never allocates. New channels or a new range restart the average; a
-  /// new clip limit keeps it. Throws invalid_argument and then keeps the last valid set.
+  /// new clip limit keeps it. On invalid_argument, keeps the last valid set.
   void set_parameters(const Parameters& parameters);
 
   /// Equalises one frame. in and out have the layout's planes and do not overlap. smoothing holds

@@ -156,8 +156,7 @@ __device__ int counter_vectors(const Arguments& a) {
   return grids_of<kAction> << a.bits >> 2;
 }
 
-/// Waits until all blocks of a tile have counted, then moves the counts from device memory to the
-/// shared counters.
+/// Waits for all blocks of a tile, then moves the counts to the shared counters.
 template <Action kAction>
 __device__ void take_counts(const Arguments& a, int tile, uint4* counters) {
   __shared__ unsigned long long sum;
@@ -192,8 +191,7 @@ __device__ void take_counts(const Arguments& a, int tile, uint4* counters) {
 }
 
 /// Adds the counts of a part of a tile to device memory. The shared counters must be zero before.
-/// With make_tables, the last block of a tile makes the tables. All threads of the block must call
-/// this.
+/// With make_tables, the last block of a tile makes the tables. All threads must call this.
 template <class Pack, Action kAction>
 __device__ void count_and_make_tables(const Arguments& a, int tile, int part, uint4* counters) {
   __shared__ bool last;
@@ -206,8 +204,7 @@ __device__ void count_and_make_tables(const Arguments& a, int tile, int part, ui
     const int words = grids_of<kAction> << a.bits;
 #pragma unroll 1
     for (int i = threadIdx.x; i < words; i += static_cast<int>(blockDim.x)) {
-      // The blocks of a tile begin at different bins, because atomic additions to one word are
-      // serialised.
+      // The blocks of a tile begin at different bins, because atomics on one word are serialised.
       const int bin = (i + 32 * part) & (a.bins() - 1);
       const int grid = i >> a.bits;
       const std::uint32_t count = counts[(grid << a.bits) + bin];

@@ -30,8 +30,7 @@ struct RangeCounter {
   }
 };
 
-/// Counts into device memory. If the ranges alone do not fill the GPU, each tile is divided into
-/// parts.
+/// Counts into device memory. If the ranges do not fill the GPU, tiles are divided.
 template <class Pack>
 __global__ void __launch_bounds__(kRangeThreads, 1)
     count_ranges_kernel(const __grid_constant__ Arguments a) {

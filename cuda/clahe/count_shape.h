@@ -16,16 +16,14 @@ struct CountShape {
   int threads, parts;
 };
 
-/// Returns as many blocks as the GPU holds at once. If there are many tiles, blocks get fewer
-/// threads, so that no tile is divided. `even`: every multiprocessor gets the same number of
-/// blocks.
+/// Returns as many blocks as the GPU holds at once. With many tiles, blocks get fewer threads, so
+/// that no tile is divided. `even`: multiprocessors get equally many blocks.
 inline CountShape count_shape(const Tiling& tiling, int pack_pixels, int multiprocessors,
                               bool even) {
   constexpr int min_threads = 64, blocks_per_multiprocessor = 2;
   const int tiles = tiling.tiles();
   const int packs = static_cast<int>(tiling.area() / static_cast<std::uint32_t>(pack_pixels));
-  // If a tile has few packs, one block is faster than several blocks that merge counts in device
-  // memory.
+  // For few packs, one block is faster than several blocks that merge counts in device memory.
   constexpr int max_packs = 4 * kCountThreads;
   if (even && tiles <= multiprocessors && packs > kCountThreads && packs <= max_packs)
     return {kCountThreads, 1};

@@ -38,8 +38,7 @@ void level_sums(const std::uint32_t* sums, int bins, float scale, std::uint32_t 
 /// The tables of a cell: upper left, upper right, lower left, lower right.
 using CellTables = std::array<const std::uint16_t*, 4>;
 
-/// The four entries of one value in the tables of a cell, as the bytes of one word, so that one
-/// load reads them.
+/// The four entries of one value in the tables of a cell, as the bytes of one word.
 using Quad = std::uint32_t;
 
 void pack_quads(const CellTables& tables, Quad* quads) {

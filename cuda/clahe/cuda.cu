@@ -237,8 +237,8 @@ class ClaheCuda final : public Clahe::Backend {
   }
 
   /// Returns true if quads in shared memory are faster. A pack must not overlap more than two
-  /// cells. If a tile has fewer pixels than its table has entries, reading the entries from device
-  /// memory is faster than copying them.
+  /// cells. If a tile has few pixels per table entry, reading entries from device memory is faster
+  /// than copying the tables.
   bool quads_are_worth_it(int pack_pixels) const {
     constexpr int min_pixels_per_bin = 4;
     return quads_fit_ && tiling_.x.tile_size / 2 > pack_pixels &&
@@ -278,8 +278,7 @@ class ClaheCuda final : public Clahe::Backend {
       return;
     }
     const PatchGrid grid = divide(a, Patches::cells, kernels.pixels, a.picture.per_row, kThreads);
-    // In large pictures, each thread processes several rows, to amortise the setup of weights and
-    // quads.
+    // In large pictures, each thread processes several rows, to amortise the setup of weights.
     constexpr int max_rounds = 8, blocks_per_multiprocessor = 2;
     const int threads = multiprocessors_ * blocks_per_multiprocessor * kThreads;
     const int rounds = std::min(divide_up(static_cast<int>(a.picture.count), threads), max_rounds);

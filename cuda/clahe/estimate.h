@@ -108,9 +108,9 @@ CUDAVISION_HOST_DEVICE inline RowWeights estimate_row(const EstimateScale& scale
   return {scale.inverse - lower, lower};
 }
 
-/// Returns the bit pattern of a number between 256 and 512. Bits 15 to 22 are the level, unless the
-/// estimate is in doubt. quad holds the levels of the upper left, upper right, lower left and lower
-/// right tile.
+/// Returns the bits of a number from 256 to 512. Bits 15 to 22 are the level, unless the estimate
+/// is in doubt. quad holds the levels of the upper left, upper right, lower left and lower right
+/// tile.
 CUDAVISION_HOST_DEVICE inline std::uint32_t estimate(std::uint32_t quad, std::uint32_t weights,
                                                      const RowWeights& row, float offset) {
   const float above = float_of_bits(dot_low_bytes(weights, quad, level_bias_bits));

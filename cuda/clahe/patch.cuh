@@ -100,8 +100,7 @@ struct BlockPatch {
   __device__ bool empty() const { return columns <= 0 || begin >= end; }
 };
 
-/// Position of a thread in a block. The block covers as many rows of `columns` packs as it has
-/// threads for.
+/// Position of a thread in a block. The block covers as many rows of `columns` packs as fit.
 struct Spread {
   int column, row, rows;
 

@@ -7,8 +7,7 @@
 
 namespace cudavision {
 
-/// How a row is extended beyond its edges, with the names of OpenCV's border types. The examples
-/// show the row abcdefgh.
+/// How a row is extended beyond its edges, as in OpenCV's border types, shown for abcdefgh.
 enum class Border : std::uint8_t {
   reflect_101,  ///< …dcb|abcdefgh|gfe…
   replicate,    ///< …aaa|abcdefgh|hhh…

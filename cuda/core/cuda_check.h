@@ -21,8 +21,7 @@ inline void cuda_check(cudaError_t status, const char* what) {
           cudaGetErrorName(status) + ")");
 }
 
-/// Returns an attribute of the current GPU. `what` is its name for error texts, for example "the
-/// shared memory".
+/// Returns an attribute of the current GPU. `what` is its name in errors.
 inline int device_attribute(cudaDeviceAttr attribute, const char* what) {
   int device = 0;
   int value = 0;

@@ -12,8 +12,7 @@ enum class Role : std::uint8_t { luma, chroma, red, green, blue, alpha };
 
 constexpr Role rgb_roles[3] = {Role::red, Role::green, Role::blue};
 
-/// Position of a channel's samples: sample (x, y) is sample `offset + step·x` of row y of the
-/// plane.
+/// A channel's samples: sample (x, y) is sample `offset + step·x` of row y of the plane.
 struct Channel {
   Role role = Role::luma;
   int plane = 0;
@@ -25,8 +24,7 @@ struct Channel {
   int subsampling_y = 1;
 };
 
-/// Size of one plane. row_bytes includes padding inside packed pixels, but no padding at the end of
-/// rows.
+/// Size of one plane. row_bytes includes padding inside packed pixels, but not at the end of rows.
 struct PlaneShape {
   int row_bytes = 0;
   int rows = 0;

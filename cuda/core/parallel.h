@@ -20,8 +20,7 @@
 
 namespace cudavision {
 
-/// Number of threads of a parallel loop: one per core, or the concurrency of the caller's TBB
-/// arena.
+/// Threads of a parallel loop: one per core, or the concurrency of the caller's TBB arena.
 int loop_concurrency();
 
 /// Calls body(function, number) for 0 ≤ number < count, in parallel on the process-wide TBB
@@ -35,8 +34,7 @@ void parallel_for(int count, const Function& function) {
       &function);
 }
 
-/// Divides memory into arrays aligned to 64 bytes. If constructed without memory, it only counts
-/// the bytes.
+/// Divides memory into arrays aligned to 64 bytes. Without memory, only counts the bytes.
 class Scratch {
  public:
   explicit Scratch(std::uint8_t* memory = nullptr) : memory_(memory) {}

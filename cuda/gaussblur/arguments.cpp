@@ -50,8 +50,7 @@ DirectPlane::RowsBeyond rows_beyond(int rows, Border border) {
   return {0, 0, rows - 1};
 }
 
-/// Returns true if all bytes of a row belong to the same grid, and either share a kernel or are
-/// copied.
+/// Returns true if the bytes of a row belong to one grid, and share a kernel or are copied.
 bool is_uniform(const Plane& plane, const RowKernels& along_x) {
   for (int phase = 1; phase < 4; ++phase)
     if (plane.grids[phase].step != plane.grids[0].step ||

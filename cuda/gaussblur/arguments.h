@@ -22,8 +22,7 @@ struct SampleGrid {
 struct DirectPlane {
   static constexpr int max_radius = 2;  ///< rows; the radius along x is up to four bytes
 
-  /// Row `factor·y + above` replaces a row y < 0; row `factor·y + below` replaces a row y below the
-  /// plane.
+  /// Row `factor·y + above` replaces row y < 0, row `factor·y + below` a row y below the plane.
   struct RowsBeyond {
     int factor = 0;
     int above = 0;
@@ -31,8 +30,7 @@ struct DirectPlane {
   };
 
   bool wide = false;  ///< bytes at a distance of more than two have coefficients
-  // __byte_perm selectors that make the words before and after a row from the row's two outermost
-  // words.
+  // __byte_perm selectors for the words before and after a row, from its two outermost words.
   std::uint32_t before_row = 0;
   std::uint32_t after_row = 0;
   RowsBeyond rows_beyond;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Decides how each channel is blurred, given subsampling, fields, channels of one row or column,
-// and alpha.
+// How each channel is blurred: subsampling, fields, single rows and columns, alpha.
 
 #include <array>
 

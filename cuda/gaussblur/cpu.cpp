@@ -56,8 +56,7 @@ struct RowGroup {
   };
   int member_count = 0;
   std::array<Member, FrameLayout::max_channels> members;
-  /// One byte per sample of the row, non-zero for samples of the group. nullptr if the group has
-  /// all samples.
+  /// One byte per sample of the row, non-zero for samples of the group. nullptr: all samples.
   const std::uint8_t* mask = nullptr;
 };
 
@@ -278,8 +277,7 @@ class GaussBlurCpu final : public GaussBlur::Backend {
     return static_cast<std::size_t>(layout_.planes[plane].row_bytes / layout_.sample_bytes());
   }
 
-  /// The blur clears the unused low bits of words, so it can change even samples that are not
-  /// blurred.
+  /// The blur clears the unused low bits of words, so it can change unblurred samples.
   bool unchanged(const ChannelBlur& blur) const {
     return blur.copied ||
            (blur.x->identity() && blur.y->identity() && (layout_.bits == 8 || layout_.bits == 16));

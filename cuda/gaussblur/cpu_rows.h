@@ -28,8 +28,8 @@ inline void store_value(std::uint8_t* row, std::ptrdiff_t x, StoredSamples store
     store16(row + 2 * x, value << stored.shift);
 }
 
-/// A row and pairs of rows around it, or shifted copies of one row. Both rows of a pair have the
-/// same weight.
+/// A row and pairs of rows around it, or shifted copies of one row. The rows of a pair have equal
+/// weights.
 struct WeightedRows {
   const std::uint8_t* centre;
   std::uint32_t centre_weight;

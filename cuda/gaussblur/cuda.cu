@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The blur on CUDA: makes tables and launch plans from the parameters, and enqueues one launch per
-// frame.
+// The blur on CUDA: makes tables and launch plans from the parameters, one launch per frame.
 
 #include <algorithm>
 #include <optional>

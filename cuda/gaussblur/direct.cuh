@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Direct convolution for 8-bit samples with few taps. For them, most elements of a Toeplitz matrix
-// would be zero.
+// Direct convolution of bytes with few taps: in matrix products, most factors would be zero.
 //
 // A thread blurs 8 bytes of each row of a strip. It takes rows in pairs: sums along x have at most
 // 16 bits, so one word holds the sums of both rows, ready for the two-way dot products along y.
@@ -82,8 +81,7 @@ class DirectReader {
   const std::uint32_t before_, after_;
 };
 
-/// Blurs 8 bytes of each of `count` rows. kWide: bytes at a distance of more than two have
-/// coefficients.
+/// Blurs 8 bytes of each of `count` rows. kWide: bytes more than two away have coefficients.
 template <bool kWide, bool kMirrors>
 class DirectStrip {
  public:

@@ -54,8 +54,7 @@ class GaussBlur {
   GaussBlur(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~GaussBlur();
 
-  /// Applies to later frames. Never allocates. Throws invalid_argument and then keeps the last
-  /// valid set.
+  /// Applies to later frames. Never allocates. On invalid_argument, keeps the last valid set.
   void set_parameters(const Parameters& parameters);
 
   /// True if the output equals the input.

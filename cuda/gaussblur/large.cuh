@@ -21,8 +21,7 @@ template <class Depth>
 struct LargeRowSums {
   RowSums<Depth> of[2][Depth::groups];
 
-  /// Adds the products of `count` pairs of slices. from (in this lane's first row) and table point
-  /// to the first pair.
+  /// Adds `count` pairs of slices. from (in this lane's first row) and table point to the first.
   template <class Address>
   __device__ void add(const LargeTables<Depth>& tables, const SampleRules<Depth>& rules,
                       SharedAddress from, int pitch, Address table, int count, int g, int t) {
@@ -178,8 +177,7 @@ __device__ inline void blur_item(const Arguments& a, const WorkItem& item, std::
 
   const LargeMemory<Depth> memory(a.row_slices, a.column_slices, a.chunk_pairs, warps);
   const LargeTables<Depth> tables(a.row_slices, a.column_slices);
-  // Layout: stages, map of the edges, tables, ring. Tables and ring may be in scratch memory
-  // instead.
+  // Layout: stages, map of the edges, tables, ring. The last two may be in scratch memory.
   const SharedAddress stages = shared_address(shared);
   std::uint8_t* const scratch =
       kAllInShared ? shared + memory.shared(false)
@@ -283,8 +281,7 @@ __device__ inline void blur_item(const Arguments& a, const WorkItem& item, std::
       rows_left -= tile_rows;
       continue;
     }
-    // With 8-bit samples and 16-bit coefficients, a lane lacks registers for the sums of both
-    // tiles.
+    // With 8-bit samples and 16-bit coefficients, registers do not suffice for both tiles.
     if constexpr (Depth::column_sums * Depth::groups <= 5) {
       LargeColumnSums<Depth, 0, 2>(tables, table, ring, slot, g, t).store(rules, storer, rows_left);
     } else {

@@ -38,9 +38,8 @@ CUDAVISION_HOST_DEVICE constexpr int large_warm_up_steps(int column_slices) {
   return (column_slices - 1) / 2;
 }
 
-/// Layout of the tables in shared memory. A lane reads a quad at a time. Along x, eight lanes read
-/// every other quad of two lists; along y, four adjacent quads of two lists. The strides avoid bank
-/// conflicts.
+/// Layout of the tables in shared memory. A lane reads a quad at a time. Eight lanes read from two
+/// lists: every other quad along x, four adjacent quads along y. The strides avoid bank conflicts.
 template <class Depth>
 struct LargeTables {
   using Table = ToeplitzTable<Depth>;
@@ -171,8 +170,7 @@ class LargeLoader {
       if (source >= 0) {
         const std::uint8_t* const from =
             plane.in + static_cast<std::int64_t>(source) * plane.in_pitch + first;
-        // Several copies at a time: a copy blocks its address register until it has read the
-        // address.
+        // Several copies at a time: a copy blocks its address register until it has read it.
         constexpr int copies = 3;
 #pragma unroll 1
         for (int i = 0; chunk_ + i * per_row() < part.chunks; i += copies)

@@ -3,8 +3,7 @@
 
 // The blur of pixels with four 8-bit channels that share a kernel. A warp transposes staged pixels,
 // so that a word holds four adjacent samples of one channel, and transposes the results back. All
-// channels share the factors, without the zeros that small.cuh needs between the samples of a
-// channel.
+// channels share the factors, which need no zeros between the samples of a channel as in small.cuh.
 
 #include <cuda_runtime.h>
 

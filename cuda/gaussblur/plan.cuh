@@ -345,8 +345,7 @@ class LaunchPlan {
     return count;
   }
 
-  /// Joins cells until an item fits. Items that do not divide a cell overlap and write equal
-  /// results.
+  /// Joins cells until an item fits. Items may overlap and then write equal results.
   void number_items_of_cells(const regions::ActiveCells& active, int steps) {
     arguments.item_rows = item_rows(steps);
     const int width = launch.item_width(launch.warps);

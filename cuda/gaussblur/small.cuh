@@ -43,8 +43,7 @@ class SmallFactors {
   std::uint32_t words_[4 * quads];
 };
 
-/// A lane's bytes of the sums along x, indexed by slice, group of samples, half of the tile, and
-/// byte.
+/// A lane's bytes of the sums along x, by slice, group of samples, half of the tile, and byte.
 template <int kSlices, int kGroups, int kBytes>
 struct SmallRing {
   std::uint32_t word[kSlices][kGroups][2][kBytes];
@@ -145,8 +144,7 @@ template <class Depth, int kRowSlices, int kColumnSlices, int kTiles, int kBlock
 __global__ void __launch_bounds__(
     32 * small_warps, (blocks_without_spills<Depth, kColumnSlices, kBlocks, kEverywhere>()))
     blur_small(const __grid_constant__ Arguments a) {
-  // These instances would spill registers with inlined slow paths; in all others, inlining is
-  // faster.
+  // Inlined slow paths would spill registers in these instances; otherwise, inlining is faster.
   constexpr bool full = kBlocks > 3 || (kRowSlices == 6 && kColumnSlices == 3);
   constexpr SlowPath slow_path = full ? SlowPath::called : SlowPath::inlined;
   constexpr int halo = window_halo(kRowSlices);

@@ -44,8 +44,7 @@ class SmallLoader {
   }
 
   __device__ void load(int stage) {
-    // Computes all addresses first, because a copy blocks its address register until it has read
-    // it.
+    // All addresses first, because a copy blocks its address register until it has read it.
     const std::uint8_t* from[tile_rows / rows_at_a_time];
 #pragma unroll
     for (int k = 0; k < tile_rows / rows_at_a_time; ++k)
@@ -182,8 +181,7 @@ __device__ inline void pad_stage(const EdgeMirror<kUnit>& mirror, const Plane& p
   __syncwarp();
 }
 
-/// Starts loading the first slices into all stages except the last. Returns the offset of the last
-/// stage.
+/// Starts loading the first slices into all stages except the last. Returns the last one's offset.
 template <int kStageBytes, class Loader>
 __device__ inline int load_first(Loader& loader, int slices) {
   int stage = 0;

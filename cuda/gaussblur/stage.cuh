@@ -16,8 +16,7 @@ CUDAVISION_HOST_DEVICE constexpr int chunks_for(int bytes, int halo) {
   return (bytes + 2 * ((halo + chunk_bytes - 1) / chunk_bytes * chunk_bytes)) / chunk_bytes;
 }
 
-/// With an odd number of chunks, the rows 2g, which half a warp loads at once, are in different
-/// banks.
+/// An odd number of chunks puts the rows 2g, which half a warp loads at once, in different banks.
 CUDAVISION_HOST_DEVICE constexpr int stage_pitch(int chunks) {
   return chunk_bytes * (chunks | 1);
 }
@@ -167,12 +166,10 @@ __device__ inline bool is_needed_chunk(const Plane& plane, int position) {
          position + chunk_bytes > -plane.row_radius;
 }
 
-/// How rarely needed code is compiled. Calls save registers; inlining spares the fast path the cost
-/// of calls.
+/// How rarely needed code is compiled: calls save registers; inlining makes the fast path faster.
 enum class SlowPath { called, inlined };
 
-/// Leaves out bytes beyond the ends of the row, which pad_edges() fills in. y may be outside the
-/// plane.
+/// Skips bytes beyond the ends of the row (see pad_edges()). y may be outside the plane.
 __device__ inline void stage_any_chunk(const Plane& plane, Border border, SharedAddress to, int y,
                                        int position) {
   if (!is_needed_chunk(plane, position))

@@ -13,8 +13,8 @@
 namespace cudavision::gaussblur {
 
 /// Gaussian kernels along x of one plane, and the distance in bytes between samples of a channel.
-/// Both are indexed by the sample's byte position modulo 4. If kernels or steps differ, the steps
-/// are 1, 2 or 4.
+/// Indexed by the sample's byte position modulo 4. If kernels or steps differ, the steps are 1, 2
+/// or 4.
 struct RowKernels {
   std::array<const GaussKernel*, 4> kernel{};
   std::array<int, 4> step{};
@@ -131,8 +131,7 @@ void make_column_table(const GaussKernel& kernel, int slices, std::uint32_t* wor
 
 /* Factors for few slices */
 
-/// All words of both left factors of a lane of small.cuh. Corresponding quads of all lanes are
-/// adjacent.
+/// The words of a lane's left factors in small.cuh. Equal quads of all lanes are adjacent.
 template <class Depth>
 struct LaneFactors {
   CUDAVISION_HOST_DEVICE static constexpr int row_word(int row_slices, int group, int sum,
@@ -179,8 +178,7 @@ void make_factors(const std::uint32_t* row_table, int row_slices, const std::uin
   }
 }
 
-/// The depth for pixels (pixels.cuh). Its factors are ordered like LaneFactors, with one product
-/// for all samples.
+/// The depth for pixels.cuh. The factors have the order of LaneFactors, for one product.
 struct PixelDepth {
   static constexpr int groups = 1;
   static constexpr int row_sums = 1;

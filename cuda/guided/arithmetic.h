@@ -93,7 +93,7 @@ class ShareDividend {
 };
 
 /// First pass: converts the sums over a window's samples to a word. One object serves all windows
-/// of equal area.
+/// of an area.
 template <bool kNarrow, class Sum>
 class LineWindow {
  public:
@@ -116,8 +116,7 @@ class LineWindow {
   /// Returns v + w, from 1 to 2^31 − 1. sum is S, squares is Q.
   CUDAVISION_HOST_DEVICE std::uint32_t denominator_of(Sum sum, Sum squares) const {
     if constexpr (kNarrow) {
-      // Computes −v as S² − N·Q, rounded up: a GPU's multiply-add can add to a product, but not
-      // subtract from it.
+      // Computes −v as S² − N·Q, rounded up: a GPU's multiply-add cannot subtract a number.
       const auto number = static_cast<std::uint32_t>(sum);
       const std::uint64_t variance = std::uint64_t{number} * number + (negative(squares) + addend_);
       const auto v = static_cast<std::uint32_t>(static_cast<std::int64_t>(variance) >> down_);
@@ -131,8 +130,7 @@ class LineWindow {
 
   /// Returns a in the lower half of a word and 65535 − o in the upper half.
   CUDAVISION_HOST_DEVICE std::uint32_t word_of(Sum sum, Sum squares) const {
-    // ⌊2^16·v / (v + w)⌋ = 2^16 − ⌈2^16·w / (v + w)⌉. Only the lower 16 bits are used, because a <
-    // 2^16.
+    // ⌊2^16·v / (v + w)⌋ = 2^16 − ⌈2^16·w / (v + w)⌉. 16 bits suffice, because a < 2^16.
     const std::uint32_t slope = 0 - dividend_.share_of(denominator_of(sum, squares));
     const std::uint32_t mean = division_.divide(sum);
     return joined_halves(slope, slope * mean - 32768);

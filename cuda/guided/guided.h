@@ -28,9 +28,8 @@
 /// Before the last rounding (half up), the error is less than 0.015 levels of 8 bits at every
 /// depth, for epsilon ≥ 1.
 ///
-/// Epsilon is in squared levels of 8 bits at every depth, like in OpenCV's ximgproc and in MATLAB's
-/// imguidedfilter for 8 bits. The paper's samples are 0 to 1, so its epsilon is this one divided by
-/// 255².
+/// Epsilon is in squared levels of 8 bits at every depth, like in OpenCV's ximgproc and MATLAB's
+/// imguidedfilter for 8 bits. The paper's samples are 0 to 1: its value is epsilon / 255².
 ///
 /// A channel that is subsampled by s along an axis has the radius ⌊(2·radius/s rounded) / 2⌋ there.
 /// Alpha is copied.
@@ -55,8 +54,7 @@ class Guided {
   Guided(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~Guided();
 
-  /// Applies to later frames. Never allocates. Throws invalid_argument and then keeps the last
-  /// valid set.
+  /// Applies to later frames. Never allocates. On invalid_argument, keeps the last valid set.
   void set_parameters(const Parameters& parameters);
 
   /// True if the output equals the input, because the radius or epsilon is 0.

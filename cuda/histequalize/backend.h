@@ -34,8 +34,7 @@ class Histogram::Backend {
   /// Makes a table, without the blend, from each row of counts. All counts of a row may be 0.
   virtual void make_tables(View<const std::uint32_t> counts, View<std::uint16_t> tables) = 0;
 
-  /// Equalises a frame with one table for its luminance, or with three tables for red, green and
-  /// blue.
+  /// Equalises a frame with one table for its luminance, or with three for red, green and blue.
   virtual void look_up(const ConstFrame& in, const Frame& out,
                        View<const std::uint16_t> tables) = 0;
 };

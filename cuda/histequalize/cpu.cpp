@@ -88,8 +88,7 @@ class HistEqualizeCpu final : public Histogram::Backend {
 
  private:
   /// Copies planes that contain bytes which no table changes, including rows below the picture.
-  /// Each band copies its rows before it equalises them, so that no copy overwrites the results of
-  /// another thread.
+  /// Each band copies its rows before it equalises them, so that no copy overwrites results.
   void copy_mixed(const ConstFrame& in, const Frame& out, const Band& band) const {
     for (const int p : mixed_planes_) {
       if (!out.planes[p])

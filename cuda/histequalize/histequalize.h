@@ -88,7 +88,7 @@ class HistogramEqualize {
   ~HistogramEqualize();
 
   /// Applies to later frames. Never allocates. Changing the channels or the range restarts the
-  /// average. Throws invalid_argument and then keeps the last valid set.
+  /// average. On invalid_argument, keeps the last valid set.
   void set_parameters(const Parameters& parameters);
 
   /// in and out have the layout's planes and do not overlap. If histogram has data (device memory,

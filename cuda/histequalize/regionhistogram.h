@@ -10,8 +10,7 @@
 
 namespace cudavision::histequalize {
 
-/// Histograms of the pixels whose region weight (regions.h) is above 0. Overlapping regions count a
-/// pixel once.
+/// Histograms of the pixels whose region weight (regions.h) is above 0. Each pixel counts once.
 class RegionHistogram {
  public:
   /// layout as for Histogram. With masks, distances is as for RegionBlend::run(). Throws
@@ -19,8 +18,7 @@ class RegionHistogram {
   RegionHistogram(Device& device, const FrameLayout& layout, const regions::Parameters& parameters,
                   View<const std::uint8_t> distances = {});
 
-  /// Applies to later frames. Never allocates. Throws invalid_argument and then keeps the last
-  /// valid set.
+  /// Applies to later frames. Never allocates. On invalid_argument, keeps the last valid set.
   void set_parameters(const regions::Parameters& parameters,
                       View<const std::uint8_t> distances = {});
 

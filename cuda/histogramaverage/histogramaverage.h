@@ -23,8 +23,7 @@ constexpr int whole_weight = 65536;
 
 /// Weight of a frame that follows `elapsed` ns after the previous frame. time_constant is in ns.
 /// Returns `rint(65536·(1 − exp(−elapsed/time_constant)))` in binary64, or 65536 for a time
-/// constant of 0. At any frame rate, the average has covered 63 % of a step after the time
-/// constant.
+/// constant of 0. At any frame rate, the average covers 63 % of a step in that time.
 int weight_of(std::uint64_t elapsed, std::uint64_t time_constant);
 
 struct Parameters {
@@ -62,9 +61,8 @@ struct Status {
 /// of h may differ from the number of pixels by less than two counts per bin; it may even be 0.
 class HistogramAverage {
  public:
-  /// max_histograms (1 to 65536) is the maximum per frame. Each histogram has 2^bits bins, with
-  /// bits from 8 to 16. Allocates 12 bytes of device memory per bin. Throws invalid_argument or
-  /// out_of_memory.
+  /// max_histograms (1 to 65536) is the maximum per frame. Each has 2^bits bins (8 to 16 bits).
+  /// Allocates 12 bytes of device memory per bin. Throws invalid_argument or out_of_memory.
   HistogramAverage(Device& device, int max_histograms, int bits);
   ~HistogramAverage();
 

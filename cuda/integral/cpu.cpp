@@ -30,8 +30,7 @@ CUDAVISION_TARGET_CLONES void add_to_columns(const Value* row, int width, bool s
       columns[x] += term<Sum>(row[x], false);
 }
 
-/// Makes a row of the table, starting at X = 1. above holds the row above and is overwritten with
-/// this row.
+/// Makes a row of the table, starting at X = 1. above holds the row above, then this row.
 template <class Value, class Sum, class Element>
 CUDAVISION_TARGET_CLONES void add_row(const Value* row, int width, bool squared, Sum* above,
                                       Element* entries) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tilted sums on CUDA, in two launches. The rising diagonal of a pixel contains the pixel and all
-// pixels to its upper right; its falling diagonal contains the pixel and all pixels to its upper
-// left. The first launch sums pixels along rising diagonals, the second one sums the results along
-// falling diagonals:
+// Tilted sums on CUDA, in two launches. A pixel's rising diagonal contains the pixel and all pixels
+// to its upper right; its falling diagonal, the pixel and all pixels to its upper left. The first
+// launch sums pixels along rising diagonals, the second one sums the results along falling
+// diagonals:
 //   A(x, y) = I(x, y) + A(x + 1, y - 1)
 //   F(x, y) = A(x, y) + F(x - 1, y - 1)
 // A triangle of the table consists of the triangle to the upper left of its tip and two diagonals:

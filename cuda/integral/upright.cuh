@@ -58,8 +58,7 @@ struct TileShape {
 /// a tile, Sum the type of the table's sums.
 template <class Tile, class Sum, class Element, class Shape>
 struct SharedTile {
-  // With two lines, a warp can write one line while it reads the other. Large lines leave no room
-  // for two.
+  // With two lines, a warp can write one line while it reads the other. Two large lines do not fit.
   static constexpr int lines = Shape::columns * Shape::warps * sizeof(Element) > 8192 ? 1 : 2;
 
   TileLine<Tile, Shape::quads> columns[Shape::warps];  // sums of a warp's rows up to each column
@@ -82,9 +81,8 @@ struct TilePlace {
       : row(tile / grid.columns), column(tile % grid.columns) {}
 };
 
-/// Minimum number of blocks per multiprocessor: `wanted`, or one less to avoid register spills.
-/// Spills occur in some kernels on compute capability 12, in one on 7.5, and in one on 9.0 before
-/// CUDA 13.
+/// Minimum number of blocks per multiprocessor: `wanted`, or one less if registers would spill: in
+/// some kernels on compute capability 12, in one on 7.5, and in one on 9.0 before CUDA 13.
 template <class Value, bool kSquared, class Element, class Shape>
 constexpr int blocks_without_spills(int wanted) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
@@ -103,8 +101,7 @@ constexpr int blocks_without_spills(int wanted) {
 template <class Element, class Shape>
 constexpr bool stores_whole_lines = sizeof(Element) == 4 && Shape::quads > 1;
 
-/// True if the epoch is read after the pixels of a tile, so that both loads are waited for
-/// together. Needs more registers.
+/// True if the epoch is read after a tile's pixels, for a single wait, which needs registers.
 template <class Element>
 constexpr bool reads_epoch_late = sizeof(Element) == 4;
 

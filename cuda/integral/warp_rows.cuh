@@ -66,8 +66,7 @@ struct alignas(16) FourOf {
 };
 
 /// One number per column of a tile, in shared memory. Lane l of a warp owns kQuads quads, starting
-/// at column 4·kQuads·l. To avoid bank conflicts, the first quads of all lanes are adjacent, and so
-/// are the second quads.
+/// at column 4·kQuads·l. The first quads of all lanes are adjacent, to avoid bank conflicts.
 template <class Number, int kQuads>
 class TileLine {
  public:

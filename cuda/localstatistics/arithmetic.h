@@ -173,8 +173,8 @@ struct SauvolaEstimate {
         slope(static_cast<float>(k / range)) {}
 
   /// Returns p − lo − T, and clears `decided` if its sign may be wrong. level is p − lo, and
-  /// black_sum is lo·N < 2^28. inverse is 1/N and stddev is √V/N, both within a few units in the
-  /// last place.
+  /// black_sum is lo·N < 2^28. inverse is 1/N and stddev √V/N, within a few units in the last
+  /// place.
   CUDAVISION_HOST_DEVICE float difference(float level, std::uint32_t sum, std::uint32_t black_sum,
                                           float inverse, float stddev, bool& decided) const {
     // The exact difference is −lo·N to 2^32 − lo·N. From 2^31 on, `above` is too small by 2^32.
@@ -195,7 +195,7 @@ struct SauvolaEstimate {
 
 /// Rounds an 8-bit standard deviation: bits 16 to 23 of the deviation plus this number are the
 /// deviation rounded half up, if stddev_is_decided(). The deviation may be the product of √V and
-/// 1/N, each within a few units in the last place. It is at most 127.5, so its error is less than
+/// 1/N, each within a few units in the last place. It is at most 127.5, so the error is below
 /// 2^-14.
 constexpr float stddev_offset = 128.5f + 0x1p-13f;
 /// False if the number is less than 2^-12 above an integer, because the true level may then be one

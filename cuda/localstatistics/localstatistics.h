@@ -57,7 +57,7 @@ class LocalStatistics {
   ~LocalStatistics();
 
   /// Applies to later frames. Never allocates. The output may only change between bradley and
-  /// sauvola. Throws invalid_argument and then keeps the last valid set.
+  /// sauvola. On invalid_argument, keeps the last valid set.
   void set_parameters(const Parameters& parameters);
 
   /// out has the layout's width and height, with samples of output_bits in native byte order. It

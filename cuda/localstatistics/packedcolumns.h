@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Column sums that a thread of running_kernel keeps in registers. Tests also compile this for the
-// host.
+// Column sums that a thread of running_kernel keeps in registers. Also built for the host, for
+// tests.
 
 #include <cstdint>
 

@@ -23,8 +23,7 @@ constexpr int running_strip = 30 * packed_columns;
 struct RunningArguments {
   windows::Picture picture;
   int radius;
-  // Byte i is 1 if column i is in a lane's first window: columns of the lane, and of its left
-  // neighbour.
+  // Byte i is 1 if column i, of the lane or its left neighbour, is in the lane's first window.
   std::uint32_t own_weights[4]{}, before_weights[4]{};
 
   RunningArguments(const windows::Picture& picture, int radius) : picture(picture), radius(radius) {
@@ -188,8 +187,7 @@ __global__ void __launch_bounds__(32 * running_warps, running_blocks)
 #pragma unroll
       for (int w = 0; w < packed_columns / 4; ++w)
         reinterpret_cast<float4*>(cut)[w] = inverses[warp][lane][w];
-      // Rounded up, the product exceeds the inverse of the area by a relative error of at most
-      // 7·2^-23.
+      // Rounded up, the product exceeds the inverse of the area by at most 7·2^-23 of it.
       divide([&](int i) { return __fmul_ru(cut[i], inverse_height); });
     } else {
       divide([&](int) { return inverse; });

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The mosaic on the CPU, one row of blocks at a time. Rows are summed column by column, regardless
-// of channels. The sums of a row of blocks give one row of the result, which is stored for each row
-// of the blocks.
+// of channels. Each row of blocks has one result row, which is stored repeatedly.
 
 #include <algorithm>
 #include <cstring>

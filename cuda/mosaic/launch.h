@@ -60,8 +60,7 @@ class MosaicLaunch {
   MosaicLaunch(const FrameLayout& layout, const Parameters& parameters)
       : fields_(parameters.fields) {
     MosaicArguments& a = arguments;
-    // With one colour for all blocks, any block size gives the same result. This size makes
-    // efficient tiles.
+    // With one colour, the block size has no effect on the result. This one makes efficient tiles.
     constexpr int solid_block_size = 16;
     a.block_size = parameters.solid ? solid_block_size : parameters.block_size;
     a.reciprocal = static_cast<std::uint32_t>((std::uint64_t{1} << 32) /

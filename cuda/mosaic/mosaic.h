@@ -46,8 +46,7 @@ class Mosaic {
   Mosaic(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~Mosaic();
 
-  /// Applies to later frames. Never allocates. Throws invalid_argument and then keeps the last
-  /// valid set.
+  /// Applies to later frames. Never allocates. On invalid_argument, keeps the last valid set.
   void set_parameters(const Parameters& parameters);
 
   /// in and out have the layout's planes and do not overlap. Bytes outside all channels are copied.

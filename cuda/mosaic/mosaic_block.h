@@ -180,8 +180,7 @@ class ChunkSums {
   std::uint32_t sums_[2 * Chunk::word_count] = {};
 };
 
-/// Calls add(slot, sum) for the samples of a chunk. Adjacent samples of one slot are added up
-/// first.
+/// Calls add(slot, sum) for the samples of a chunk. Adjacent samples of a slot are summed first.
 template <int kSampleBytes, class Add>
 CUDAVISION_HOST_DEVICE inline void add_to_slots(const MosaicArguments& a, const MosaicTile& tile,
                                                 int x, const ChunkSums<kSampleBytes>& sums,
@@ -217,8 +216,7 @@ struct Replacement {
   }
 };
 
-/// Returns the replacement of the chunk at byte x. value(slot) returns the value for the samples of
-/// a slot.
+/// Returns the replacement of the chunk at byte x. value(slot) returns the value of a slot.
 template <int kSampleBytes, class Value>
 CUDAVISION_HOST_DEVICE inline Replacement replacement(const MosaicArguments& a,
                                                       const MosaicTile& tile, int x,

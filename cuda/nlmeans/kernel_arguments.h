@@ -50,7 +50,7 @@ struct NlMeansArguments {
   /* Only for the kernels of mma.cuh: */
   ProductShape shape;
   unsigned strips;  ///< of all pictures, numbered column by column
-  unsigned shares;  ///< parts of the strips, one per block
+  unsigned shares;  ///< parts of the strips, which the blocks process in turn
   unsigned strips_of_share;
   unsigned longer_shares;  ///< the first shares, which have one strip more
   int low_bits;            ///< of samples of two bytes: bits below the upper 8

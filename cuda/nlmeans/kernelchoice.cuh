@@ -88,7 +88,7 @@ struct Plan {
   NlMeansArguments arguments{};
   Kernel kernel = nullptr;
   unsigned blocks = 0;
-  unsigned resident_blocks = 0;  ///< blocks that share the strips; 0: one tile per block
+  unsigned resident_blocks = 0;  ///< blocks that share the strips; 0 except for mma.cuh
   int threads = 0;
   int shared_bytes = 0;
   unsigned padding_blocks = 0;  ///< 0: the kernel reads the frame itself
@@ -120,8 +120,7 @@ class KernelChoice {
                             [&](auto kind) { allow_shared_memory<decltype(kind)>(); });
   }
 
-  /// Completes a plan whose pictures and parameters are set. `weights` is the length of the table,
-  /// including its final 0.
+  /// Completes a plan whose pictures and parameters are set. `weights` is the table's length.
   void choose(const Parameters& parameters, Plan& plan, int weights) const {
     NlMeansArguments& a = plan.arguments;
     plan.padding_blocks = plan.resident_blocks = 0;
@@ -209,8 +208,8 @@ class KernelChoice {
   }
 
   /// Returns the size of the tile in bytes: the largest that does not reduce the number of resident
-  /// blocks, otherwise the largest that fits. A tile may be smaller by up to a quarter to make room
-  /// for more copies of the table, which is faster (1424 instead of 1461 µs for three frames on an
+  /// blocks, or the largest that fits. A tile may be smaller by up to a quarter to make room for
+  /// more copies of the table, which is faster (1424 instead of 1461 µs for three frames on an
   /// H200).
   template <class Kind>
   int shape_tile(NlMeansArguments& a, int weights, int max_copies_log2) const {

@@ -5,8 +5,7 @@
 // search, and the norms of all candidates. A warp denoises a column of squares of 4×4 pixels. It
 // processes eight adjacent candidates at a time: a first product compares them with the pixels, a
 // table gives the weights, and a second product adds the weighted samples. With several frames, the
-// tile holds one frame after the other; the block stores the patches of the first frame and the
-// sums.
+// tile holds one after the other; the block stores the first frame's patches and the sums.
 
 #include <cuda_runtime.h>
 
@@ -83,8 +82,8 @@ class ProductWarp {
     add_last_pairs(candidates, steps);
   }
 
-  /// Calls put(x, y, samples) in one of the four lanes that share a pixel. If more frames follow,
-  /// stores the sums instead.
+  /// Calls put(x, y, samples) in one of the four lanes that share a pixel. If frames follow, stores
+  /// the sums instead.
   template <class Put>
   __device__ __forceinline__ void finish(int top, const Put& put) const {
     const LanePlace at = place(top);
@@ -127,8 +126,7 @@ class ProductWarp {
             thread_number(), top};
   }
 
-  /// Adds the sums over the previous frames. If another frame follows, stores the sums and returns
-  /// true.
+  /// Adds the sums over the previous frames. If a frame follows, stores the sums, returns true.
   __device__ __forceinline__ bool stores_sums(const LanePlace& at, int pixel,
                                               std::uint32_t (&sums)[Kind::planes + 1]) const {
     const ReferenceFrame<Kind> reference(a_.shape.strips);
@@ -284,8 +282,7 @@ class ProductWarp {
   Sums sums_[Kind::squares][Kind::products] = {};
 };
 
-/// To save registers, the tile is read from memory for each strip, and one counter counts strips
-/// and groups.
+/// To save registers, the tile is read for each strip, and one counter has strips and groups.
 template <class Kind, Table kTable>
 __device__ __forceinline__ void search_tile(const NlMeansArguments& a, std::uint32_t* table) {
   const auto tile = [&]() -> const volatile ProductTile& {

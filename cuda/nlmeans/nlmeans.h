@@ -26,14 +26,12 @@
 ///
 /// Red, green and blue are denoised together (channels = 3). Alpha is copied. Every other channel
 /// is denoised separately, at its own sampling. Channels whose strength is 0 are copied. An
-/// automatic strength depends on the frame's noise, which is only known on the device
-/// (strengths.h).
+/// automatic strength depends on the noise, which only the device knows (strengths.h).
 ///
 /// M keeps the sums of 8-bit samples within 32 bits. It is at least 825 for one frame and 91 for
 /// nine, which limits the precision of the weights. The run time is proportional to frames·search²
 /// and hardly depends on patch. On a GPU, patches above 15 are slower (above 11 for three channels
-/// of 8 bits, above 7 for three deeper ones), and so are searches whose halo exceeds the shared
-/// memory.
+/// of 8 bits, above 7 for three deeper ones), and so are searches whose halo exceeds shared memory.
 namespace cudavision::nlmeans {
 
 struct Parameters {
@@ -52,8 +50,7 @@ struct Parameters {
 
   /// Derives the strength from the noise that run() receives.
   static constexpr double automatic_strength = -1;
-  /// Chroma uses the strength of the other channels; if it is automatic, then for the noise of
-  /// chroma.
+  /// Chroma uses the strength of the other channels. If automatic, it follows chroma's own noise.
   static constexpr double same_strength = -1;
 
   bool operator==(const Parameters&) const = default;
@@ -71,8 +68,7 @@ class NlMeans {
   NlMeans(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~NlMeans();
 
-  /// Applies to later frames. Never allocates. Throws invalid_argument and then keeps the last
-  /// valid set.
+  /// Applies to later frames. Never allocates. On invalid_argument, keeps the last valid set.
   void set_parameters(const Parameters& parameters);
 
   /// True if the output equals the input: all strengths are 0, or the search is a single pixel.

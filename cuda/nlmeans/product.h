@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Non-local means on the tensor cores: which lane holds which element. Tests also compile this for
-// the host.
+// Non-local means on the tensor cores: which lane holds which element. Also built for tests.
 //
 // With X = Σ p·q over the samples of two patches, the sum of their squared differences is Σ p² + Σ
 // q² − 2X. For the patches around 16 pixels and 8 candidates, one product of byte matrices computes
@@ -46,8 +45,7 @@ struct ProductKind {
   static constexpr int squares = kOneSquare || left_words > 18 || channels > 1 ? 1
                                  : left_words <= 8                             ? 3
                                                                                : 2;
-  /// Minimum search radius for several squares. With a smaller one, no row would be searched by all
-  /// squares.
+  /// Minimum search radius for several squares. Otherwise, no row is searched by all.
   static constexpr int min_search_radius = squares == 1 ? 1 : 2 * squares;
   /// The products of two planes are added before the norms are, if 32 bits hold the sum.
   static constexpr bool joins_planes =
@@ -179,8 +177,7 @@ CUDAVISION_HOST_DEVICE constexpr bool skips(RowPair pair, int half) {
   return pair == RowPair::none || pair == (half == 0 ? RowPair::last : RowPair::first);
 }
 
-/// Added to the distances of a row of pixels that does not search a row of candidates, which makes
-/// the weights 0.
+/// Added to distances if a row of pixels does not search a row of candidates: the weights are 0.
 struct RowBias {
   int top;  ///< in lanes whose pixels are in rows 1 and 3; 0 in lanes with rows 0 and 2
 
@@ -202,8 +199,7 @@ struct RowBias {
 constexpr std::uint32_t digit_base = 255;
 constexpr int digits = 3;
 
-/// Splits a weight into digits, one per byte. The largest weight (one searched pixel) is (2^31 - 1)
-/// / 255.
+/// Digits of a weight, one per byte. The largest weight (one searched pixel) is (2^31 - 1) / 255.
 constexpr std::uint32_t weight_digits(std::uint32_t weight) {
   return weight % digit_base | weight / digit_base % digit_base << 8 |
          weight / (digit_base * digit_base) << 16;
@@ -212,8 +208,7 @@ constexpr std::uint32_t weight_digits(std::uint32_t weight) {
 /// Returns the selector for the bytes of the right factor in one column of the second products.
 /// These bytes multiply the digits of a candidate's weight. Columns 2d and 2d + 1 multiply digit d
 /// by the samples of two planes. In the first of the second products, columns 6 and 7 sum the
-/// weights: column 6 multiplies the two lower digits by their values, column 7 selects the third
-/// digit.
+/// weights: column 6 has the two lower digits times their values, column 7 the third digit.
 template <class Kind>
 CUDAVISION_HOST_DEVICE constexpr std::uint32_t weight_selector(int product, int column,
                                                                int sample) {
@@ -248,9 +243,8 @@ constexpr int joined_limit = 200 << 8;
 
 /// Returns ((Σ (p − q)²) >> 2e) · 2^scale_log2 minus the upper part of the pixel's norm; e is the
 /// number of bits in the lower plane. high, mixed and low are sums of products of the planes. The
-/// upper parts of the norms are scaled by 2^scale_log2. Shifting in steps is exact, because shifts
-/// round down. product_scale is −2 · 2^scale_log2; as a constant, it would cost one more
-/// instruction.
+/// upper parts of the norms are scaled by 2^scale_log2. Shifts round down, so shifting in steps is
+/// exact. product_scale is −2 · 2^scale_log2, an argument to save an instruction.
 CUDAVISION_HOST_DEVICE inline int scaled_distance(int high, int mixed, int low, int candidate_high,
                                                   int candidate_low, int pixel_low, int low_bits,
                                                   int scale_log2, int product_scale) {
@@ -269,8 +263,7 @@ CUDAVISION_HOST_DEVICE inline int joined_rest(int joined, int candidate_low, int
   return static_cast<int>(rest >> joined_shift);
 }
 
-/// Returns min(x + y, limit). GPUs from 9.0 on have one instruction for it, which the compiler does
-/// not find.
+/// Returns min(x + y, limit). From 9.0 on, this is one instruction, which the compiler misses.
 CUDAVISION_HOST_DEVICE inline int min_sum(int x, int y, int limit) {
 #ifdef __CUDA_ARCH__
   return __viaddmin_s32(x, y, limit);

@@ -35,8 +35,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t bytes_from(std::uint32_t low, std::u
 #endif
 }
 
-/// Mask of the bytes of word `word` (of three) that are within kRadius of byte `byte` of the middle
-/// word.
+/// Mask of the bytes of word `word` of three within kRadius of byte `byte` of the middle word.
 template <int kRadius>
 CUDAVISION_HOST_DEVICE constexpr std::uint32_t window_mask(int byte, int word) {
   std::uint32_t mask = 0;
@@ -100,8 +99,7 @@ struct DenoisingTile {
     return warps * thread_rows + 2 * halo;
   }
 
-  /// The word before the lane's word, for a shift by dx, in the tile copy that is shifted by dx mod
-  /// 4 bytes.
+  /// The word before the lane's word for a shift by dx, in the tile copy for dx mod 4.
   CUDAVISION_HOST_DEVICE static int word(int lane, int dx) {
     return lane + left_margin / 4 - 1 + (dx >> 2);
   }

@@ -109,8 +109,7 @@ __global__ void __launch_bounds__(tile_threads, 4)
   for (int step = 0; step < 4 * frames; ++step) {
     if (step > 0) {
       __syncthreads();
-      // The tile of the first frame must be kept, so a neighbour's tile is loaded in its shifted
-      // form.
+      // The tile of the first frame must be kept, so a neighbour's tile is loaded shifted.
       if (searches_neighbours(kChannels) && step >= 4)
         load_neighbour<kRadius, kChannels>(a, step / 4, step % 4, later);
       else

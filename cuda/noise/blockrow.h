@@ -15,7 +15,7 @@ struct RowSums {
   bool differs = false;  ///< some level differs from the first level of the block
 };
 
-/// Sixteen samples as pairs (0, 2), (1, 3), (4, 6), (5, 7), (8, 10)… The block starts at sample
+/// Sixteen samples as pairs (0, 2), (1, 3), (4, 6), (5, 7), (8, 10)… The block starts at
 /// block_start.
 struct PairedRow {
   static constexpr int block_start = 4;

@@ -143,8 +143,7 @@ __device__ BlockSums sums_of_block(const Tile& tile) {
   return sums;
 }
 
-/// The bins of a histogram that a lane reads: four of every 128, so that a warp accesses adjacent
-/// bins.
+/// A lane's bins of a histogram: four of every 128, so that a warp accesses adjacent bins.
 template <int kBins>
 class LaneBins {
  public:

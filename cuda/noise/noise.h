@@ -43,8 +43,7 @@
 /// used classes, plus the extreme blocks that are not flat if there are at least 16. A class i with
 /// smooth blocks is smooth, except if another class j has smooth blocks, 16·n(j) ≥ A, and
 ///   v(i)·(2j + 1) > 4·(v(j) + 1024)·max(2i + 1, 2j + 1),
-/// because the variance of a camera's noise grows at most in proportion to the light, unlike
-/// texture.
+/// because the variance of a camera's noise grows at most linearly with the light, unlike texture.
 ///
 /// Let M be the number of blocks of smooth classes, and V the sum of their v over these blocks. If
 /// M ≥ 32 and 16·M ≥ A, the variance of other blocks is limited to

@@ -39,8 +39,7 @@ struct State {
   std::int32_t average = -1;   ///< of `measured` over time, in 1/256; −1 before any measurement
   bool uncertain = false;      ///< `measured` is from a frame without smooth blocks
 
-  /// Adds the measurement of a frame. `used` follows the average in steps, so that results do not
-  /// flicker.
+  /// Adds the measurement of a frame. `used` follows the average in steps, to avoid flicker.
   CUDAVISION_HOST_DEVICE void take(std::uint32_t variance, bool no_smooth_blocks = false) {
     measured = variance;
     uncertain = no_smooth_blocks;

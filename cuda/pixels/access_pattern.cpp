@@ -134,8 +134,7 @@ AccessPlan AccessPlanner::plan(const ConstFrame& in, const Frame& out) const {
     constexpr std::uint32_t weights[3] = {299, 587, 114};
     packs.keep = 0xffffffffu;
     for (int c = 0; c < 3; ++c) {
-      // Packed pixels keep the order of their bytes; other patterns read red, green, blue in this
-      // order.
+      // Packed pixels keep the order of their bytes; other patterns read red, green, blue.
       const bool packed = plan.kind == AccessPattern::packed_colour_3 ||
                           plan.kind == AccessPattern::packed_colour_4;
       const int byte = packed ? channels_[c].offset : c;

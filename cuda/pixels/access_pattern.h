@@ -11,8 +11,7 @@
 
 namespace cudavision {
 
-/// How kernels access pixels. Each pattern corresponds to a pack type of pixel_pack.h
-/// (with_pack()).
+/// How kernels access pixels. Each pattern has a pack type of pixel_pack.h (with_pack()).
 enum class AccessPattern {
   luma_bytes_1,
   luma_bytes_2_0,

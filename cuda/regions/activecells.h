@@ -8,9 +8,8 @@
 namespace cudavision::regions {
 
 /// A coarse map of the areas of a frame where the result of an operation is needed: up to 64×64
-/// cells, one bit each. The size of the map and the cost of a look-up do not depend on the number
-/// of regions. Operations skip everything that touches no active cell; their output is undefined
-/// there.
+/// cells, one bit each. Its size and look-up cost do not depend on the number of regions.
+/// Operations skip everything that touches no active cell; their output is undefined there.
 class ActiveCells {
  public:
   static constexpr int side = 64;

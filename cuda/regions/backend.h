@@ -14,8 +14,8 @@ namespace cudavision::regions {
 struct Selection {
   int count = 0;
   std::array<Region, Parameters::max_count> regions;  ///< none is empty or rotated
-  int turned_count = 0;
-  std::array<TurnedRegion, Parameters::max_count> turned;  ///< none is empty
+  int rotated_count = 0;
+  std::array<RotatedRegion, Parameters::max_count> rotated;  ///< none is empty
   int mask_count = 0;
   std::array<Box, Parameters::max_masks>
       masks;  ///< pixels whose weight the masks may raise; none is empty
@@ -29,8 +29,8 @@ Selection select(const FrameLayout& layout, const Parameters& parameters);
 class RegionBlend::Backend {
  public:
   virtual ~Backend() = default;
-  /// Called before the first run() and when the parameters change. The arguments are valid only
-  /// during the call.
+  /// Called before the first run() and when the parameters change. Arguments are valid only during
+  /// the call.
   virtual void set(const Parameters& parameters, const Selection& selection) = 0;
   virtual void run(const ConstFrame& in, const ConstFrame& processed, const Frame& out,
                    View<const std::uint8_t> distances) = 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The blend of regions on the CPU. Each row is copied first. In rows that regions touch, the
-// weights of samples are computed from the pixels that they cover, and the channels are blended one
-// by one.
+// The blend of regions on the CPU. Each row is copied first. In rows with regions, the weights of
+// samples are computed from the pixels that they cover, and the channels are blended in turn.
 
 #include <algorithm>
 
@@ -35,11 +34,11 @@ void raise_to_ellipse(const Region& region, int feather, int y, Span span, std::
   }
 }
 
-void raise_to_turned(const TurnedRegion& region, Shape shape, int feather, int y, Span span,
-                     std::uint16_t* weights) {
+void raise_to_rotated(const RotatedRegion& region, Shape shape, int feather, int y, Span span,
+                      std::uint16_t* weights) {
   for (int x = span.begin; x < span.end; ++x)
     weights[x] = static_cast<std::uint16_t>(
-        std::max<int>(weights[x], turned_weight(region, shape, feather, x, y)));
+        std::max<int>(weights[x], rotated_weight(region, shape, feather, x, y)));
 }
 
 void raise_to_masks(const std::uint8_t* distances, int margin, int feather, Span span,
@@ -175,8 +174,7 @@ class RegionBlendCpu final : public RegionBlend::Backend {
     return samples;
   }
 
-  /// Computes the weights of a row of pixels. Outside the returned span, weights are 0 and not
-  /// written.
+  /// Computes the weights of a row of pixels. Outside the returned span, they are 0 and unset.
   Span find_pixel_weights(int y, std::uint16_t* weights) const {
     const int feather = parameters_.feather;
     Span span = parameters_.invert ? Span{0, layout_.width} : Span{layout_.width, 0};
@@ -192,8 +190,8 @@ class RegionBlendCpu final : public RegionBlend::Backend {
     const auto reached = [&](int i) { return grown(selection_.regions[i].box, feather); };
     for (int i = 0; i < selection_.count; ++i)
       extend(span_of(reached(i)));
-    for (int i = 0; i < selection_.turned_count; ++i)
-      extend(span_of(selection_.turned[i].reached));
+    for (int i = 0; i < selection_.rotated_count; ++i)
+      extend(span_of(selection_.rotated[i].reached));
     Span masked{layout_.width, 0};
     for (int i = 0; i < selection_.mask_count; ++i) {
       const Span of_mask = span_of(selection_.masks[i]);
@@ -211,9 +209,9 @@ class RegionBlendCpu final : public RegionBlend::Backend {
       else
         raise_to_ellipse(region, feather, y, span_of(reached(i)), weights);
     }
-    for (int i = 0; i < selection_.turned_count; ++i) {
-      const TurnedRegion& region = selection_.turned[i];
-      raise_to_turned(region, parameters_.shape, feather, y, span_of(region.reached), weights);
+    for (int i = 0; i < selection_.rotated_count; ++i) {
+      const RotatedRegion& region = selection_.rotated[i];
+      raise_to_rotated(region, parameters_.shape, feather, y, span_of(region.reached), weights);
     }
     if (masked.begin < masked.end)
       raise_to_masks(distances_.row(y), parameters_.mask_margin(), parameters_.mask_feather(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The blend of regions on CUDA: one launch for all planes. It starts while the previous operation
 // is still running. Meanwhile it copies tiles without regions and computes the weights of the other
-// tiles; only these wait for the operation. If all weights are 0, no operation has been launched,
+// tiles; only they wait for the operation. If all weights are 0, no operation has been launched,
 // and this launch copies the frame.
 
 #include <cstring>
@@ -56,8 +56,7 @@ __device__ inline void load_processed(const ThreadPart& part, int row, Chunk& ch
       part.left, part.whole());
 }
 
-/// Exits a block that does not need the result of the operation. One block waits, so that launches
-/// finish in order.
+/// Exits a block that does not need the operation. One block waits: launches finish in order.
 __device__ inline void end_copy(int block) {
   if (block == 0)
     grid_dependency_wait();
@@ -160,8 +159,8 @@ __global__ void __launch_bounds__(BlendTile::threads, weighing_blocks)
     if (overlap(grown(a.regions[i].box, a.feather), tile))
       near[atomicAdd(&near_count, 1)] = static_cast<std::uint16_t>(i);
   if (kAnyShape)
-    for (int i = thread; i < a.turned_count; i += BlendTile::threads)
-      if (overlap(a.turned[i].reached, tile))
+    for (int i = thread; i < a.rotated_count; i += BlendTile::threads)
+      if (overlap(a.rotated[i].reached, tile))
         near[atomicAdd(&near_count, 1)] = static_cast<std::uint16_t>(a.region_count + i);
   __syncthreads();
   if (near_count == 0 && !a.invert && !(kAnyShape && a.distances)) {
@@ -205,7 +204,7 @@ __global__ void __launch_bounds__(BlendTile::threads, weighing_blocks)
 class RegionBlendCuda final : public RegionBlend::Backend {
  public:
   RegionBlendCuda(Device& device, const FrameLayout& layout)
-      : uploader_(device, Parameters::max_count * words_of<TurnedRegion>),
+      : uploader_(device, Parameters::max_count * words_of<RotatedRegion>),
         launcher_(device.stream(), select_regions<1>),
         blend_(layout.bits > 8 ? blend_regions<2, false> : blend_regions<1, false>),
         blend_any_(layout.bits > 8 ? blend_regions<2, true> : blend_regions<1, true>),
@@ -232,27 +231,28 @@ class RegionBlendCuda final : public RegionBlend::Backend {
     arguments_.invert = parameters.invert;
     arguments_.fields = parameters.fields;
     arguments_.active = selection.active;
-    arguments_.turned = reinterpret_cast<const TurnedRegion*>(arguments_.regions + selection.count);
-    arguments_.turned_count = selection.turned_count;
+    arguments_.rotated =
+        reinterpret_cast<const RotatedRegion*>(arguments_.regions + selection.count);
+    arguments_.rotated_count = selection.rotated_count;
     const bool whole_pixels =
         parameters.shape == Shape::rectangle && parameters.feather == 0 && !parameters.invert;
     const bool none = !parameters.invert && !selection.active.any();
     masked_ = parameters.mask_count > 0;
     arguments_.mask_margin = parameters.mask_margin();
     arguments_.mask_feather = parameters.mask_feather();
-    kernel_ = none                                    ? copy_planes
-              : selection.turned_count > 0 || masked_ ? blend_any_
-              : whole_pixels                          ? select_
-                                                      : blend_;
+    kernel_ = none                                     ? copy_planes
+              : selection.rotated_count > 0 || masked_ ? blend_any_
+              : whole_pixels                           ? select_
+                                                       : blend_;
     const auto count = static_cast<std::size_t>(selection.count);
-    const auto turned = static_cast<std::size_t>(selection.turned_count);
-    if (count + turned == 0)
+    const auto rotated = static_cast<std::size_t>(selection.rotated_count);
+    if (count + rotated == 0)
       return;
     std::uint32_t* const tables = uploader_.next();
     std::memcpy(tables, selection.regions.data(), count * sizeof(Region));
-    std::memcpy(tables + count * words_of<Region>, selection.turned.data(),
-                turned * sizeof(TurnedRegion));
-    uploader_.upload(count * words_of<Region> + turned * words_of<TurnedRegion>);
+    std::memcpy(tables + count * words_of<Region>, selection.rotated.data(),
+                rotated * sizeof(RotatedRegion));
+    uploader_.upload(count * words_of<Region> + rotated * words_of<RotatedRegion>);
   }
 
   void run(const ConstFrame& in, const ConstFrame& processed, const Frame& out,
@@ -279,8 +279,8 @@ class RegionBlendCuda final : public RegionBlend::Backend {
   template <class Table>
   static constexpr std::size_t words_of = sizeof(Table) / sizeof(std::uint32_t);
   static_assert(sizeof(Region) % sizeof(std::uint32_t) == 0);
-  static_assert(sizeof(TurnedRegion) % sizeof(std::uint32_t) == 0 &&
-                sizeof(TurnedRegion) >= sizeof(Region));
+  static_assert(sizeof(RotatedRegion) % sizeof(std::uint32_t) == 0 &&
+                sizeof(RotatedRegion) >= sizeof(Region));
 
   TableUploader uploader_;
   Launcher<BlendArguments> launcher_;

@@ -7,9 +7,8 @@
 
 namespace cudavision::regions {
 
-/// Numbers the active cells of a map row by row, for launches that have blocks only for these
-/// cells: each block looks up the cell of its number. These cells may be larger than the cells of
-/// the map.
+/// Numbers the active cells of a map row by row. Launches have blocks only for these cells: a block
+/// looks up the cell of its number. These cells may be larger than the cells of the map.
 class NumberedCells {
  public:
   /// First pixel of a cell.

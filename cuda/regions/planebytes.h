@@ -11,8 +11,7 @@
 
 namespace cudavision::regions {
 
-/// The bytes of the rows of a plane. The pattern of channels repeats with the shortest possible
-/// period.
+/// The bytes of the rows of a plane. The channels repeat with the shortest possible period.
 struct PlaneBytes {
   static constexpr int max_period = 8;
 

@@ -83,9 +83,9 @@ Selection select(const FrameLayout& layout, const Parameters& parameters) {
       selection.regions[selection.count++] = region;
       activate(grown(region.box, parameters.feather));
     } else {
-      const TurnedRegion region = turned_region_of(parameters.boxes[i], parameters.angles[i],
-                                                   parameters.margin, parameters.feather);
-      selection.turned[selection.turned_count++] = region;
+      const RotatedRegion region = rotated_region_of(parameters.boxes[i], parameters.angles[i],
+                                                     parameters.margin, parameters.feather);
+      selection.rotated[selection.rotated_count++] = region;
       activate(region.reached);
     }
   }

@@ -22,8 +22,7 @@ class RegionBlend {
   RegionBlend(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~RegionBlend();
 
-  /// Applies to later frames. Never allocates. Throws invalid_argument and then keeps the last
-  /// valid set.
+  /// Applies to later frames. Never allocates. On invalid_argument, keeps the last valid set.
   void set_parameters(const Parameters& parameters);
 
   /// True if all weights are 0, so that the output equals the input.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Regions of a frame, and the weight that they give each pixel, for both devices.
+// Regions of a frame, and the weights of its pixels, for both backends.
 //
-// A region is a box of pixels [x0, x1) × [y0, y1), or the ellipse that touches the box's sides. The
-// box includes the margin. A pixel's weight is 256 in the region and, with a feather of f pixels,
-// falls linearly with the distance d from the region:
+// A region is a box of pixels [x0, x1) × [y0, y1), or the ellipse inscribed in the box. The box
+// includes the margin. A pixel's weight is 256 in the region and, with a feather of f pixels, falls
+// linearly with the distance d from the region:
 //   w(d) = 256                                  where d = 0
 //        = (256·(f − d) + f div 2) div f        where 0 < d < f
 //        = 0                                    where d ≥ f
@@ -15,40 +15,41 @@
 //
 // Ellipse: d is measured along the line from the pixel's centre p to the ellipse's centre c. With
 // the normalised radius r of the pixel, which is 1 on the ellipse, d = |p − c|·(1 − 1/r). In
-// integers, with W = x1 − x0, H = y1 − y0 and the axes' units of half a pixel:
+// integers, with W = x1 − x0, H = y1 − y0 and coordinates in half pixels:
 //   u = |2x + 1 − x0 − x1|          v = |2y + 1 − y0 − y1|
 //   s = min(u·(2^31 div W) >> 16, 2^25)
 //   t = min(v·(2^31 div H) >> 16, 2^25)        the radius along each axis, in units of 2^−15
-//   s² + t² ≤ 2^30: in the region, d = 0; else
+//   s² + t² ≤ 2^30: in the region, d = 0; otherwise
 //   r = isqrt(s² + t²),  p = isqrt((u² + v²)·2^8),  d = p·(r − 2^15) div r     in 1/32 pixel
-//   w(d) = (8·(32·f − d) + f div 2) div f      where d < 32·f, else 0
-// If x is outside [x0 − f, x1 + f), s is 2^25, which makes the weight 0; t in the same way.
-// Otherwise rounding would let ellipses wider than about 30000 pixels extend beyond their boxes.
+//   w(d) = (8·(32·f − d) + f div 2) div f      where d < 32·f, otherwise 0
+// If x is outside [x0 − f, x1 + f), s is 2^25, which makes the weight 0; t in the same way. Without
+// this rule, rounding would let ellipses wider than about 30000 pixels extend beyond their boxes.
 //
-// Turned regions: the box turns about its centre by `angle`/65536 of a turn, clockwise. With its
-// cosine c and sine s in units of 2^−30, and u, v with their signs, the pixel's place along the
-// box's axes is
+// Rotated regions: the box is rotated clockwise about its centre by `angle`/65536 of a turn. With
+// the cosine c and the sine s of the angle in units of 2^−30, and with signed u and v, the pixel's
+// coordinates along the axes of the box are
 //   p = |u·c + v·s|,  q = |v·c − u·s|             in units of 2^−30 half pixels
-// Turned rectangle: a pixel is in the region if its square, and not only its centre, may touch the
-// rectangle. d is measured along the axes:
+// Rotated rectangle: a pixel is in the region if any part of its square may touch the rectangle. d
+// is measured along the axes:
 //   e = max(p − W·2^30, q − H·2^30) − |c| − |s|
-//   e < 0: in the region, d = 0; else d = (e >> 26) + 32                         in 1/32 pixel
-// Turned ellipse: the formula of the ellipse with
+//   e < 0: in the region, d = 0; otherwise d = (e >> 26) + 32                    in 1/32 pixel
+// Rotated ellipse: the formula of the ellipse with
 //   s = min((p >> 22)·(2^31 div W) >> 24, 2^25), or 2^25 if p ≥ (W + 2f)·2^30; t from q and H
-// Both are the formulas above if the angle is 0. The angle's rounding moves an edge by less than
-// half a pixel up to 10000 pixels from the centre, which the touching squares make up for.
+// If the angle is 0, the results equal the formulas without rotation. The rounding of the angle
+// moves an edge by less than half a pixel up to 10000 pixels from the centre; pixels that only
+// touch the rectangle compensate for this.
 //
 // Masks: d is the distance from the nearest pixel that a mask selects (masks.h), minus the margin.
-// The margin of masks is at most 254, and with the feather at most 255.
+// The margin of masks is at most 254; the margin plus the feather is at most 255.
 //
-// If regions overlap, the largest weight counts. The inverted weight is 256 minus the weight.
+// If regions overlap, the largest weight is used. The inverted weight is 256 minus the weight.
 //
-// A sample has the largest weight (after inversion) of the pixels that it covers, so that no part
-// of a region stays unchanged. With s pixels per sample along an axis:
+// The weight of a sample is the largest weight (after inversion) of the pixels that it covers, so
+// that no part of a region stays unchanged. With s pixels per sample along an axis:
 //   column i, and row i of a whole picture, cover the pixels s·i + j           for 0 ≤ j < s
 //   row 2k + f of field f (0 or 1) of an interlaced frame covers 2(s·k + j) + f
-// Pixels beyond the frame are replaced by the last one in it. Every pixel is thus covered, also if
-// the rows of two fields are uneven.
+// Pixels beyond the frame are replaced by its last pixel. Every pixel is thus covered, even if the
+// two fields have different numbers of rows.
 
 #include <algorithm>
 #include <array>
@@ -250,7 +251,7 @@ CUDAVISION_HOST_DEVICE inline int ellipse_weight(const EllipseOffset& x, const E
 }
 
 /// A rotated region.
-struct TurnedRegion {
+struct RotatedRegion {
   Box reached;                     ///< contains all pixels whose weight is not 0
   int sum_x, sum_y;                ///< x0 + x1 and y0 + y1: twice the centre
   int width, height;               ///< with the margin
@@ -258,8 +259,7 @@ struct TurnedRegion {
   std::uint32_t scale_x, scale_y;  ///< as in Region
 };
 
-/// Returns the box that encloses a rotated box of width×height pixels with the same centre as
-/// `box`.
+/// Encloses a rotated box of width×height pixels that has the same centre as `box`.
 inline Box enclosing(const Box& box, int width, int height, std::int64_t cosine,
                      std::int64_t sine) {
   cosine = std::abs(cosine);
@@ -271,7 +271,7 @@ inline Box enclosing(const Box& box, int width, int height, std::int64_t cosine,
   return {box.x0 - more_x, box.y0 - more_y, box.x1 + more_x, box.y1 + more_y};
 }
 
-inline TurnedRegion turned_region_of(const Box& box, int angle, int margin, int feather) {
+inline RotatedRegion rotated_region_of(const Box& box, int angle, int margin, int feather) {
   const Region region = region_of(box, margin);
   const int width = region.box.x1 - region.box.x0, height = region.box.y1 - region.box.y0;
   constexpr double pi = 3.14159265358979323846;
@@ -289,8 +289,8 @@ inline TurnedRegion turned_region_of(const Box& box, int angle, int margin, int 
           region.scale_y};
 }
 
-CUDAVISION_HOST_DEVICE inline int turned_weight(const TurnedRegion& region, Shape shape,
-                                                int feather, int x, int y) {
+CUDAVISION_HOST_DEVICE inline int rotated_weight(const RotatedRegion& region, Shape shape,
+                                                 int feather, int x, int y) {
   const auto magnitude = [](std::int64_t value) { return value < 0 ? -value : value; };
   const std::int64_t u = 2 * x + 1 - region.sum_x, v = 2 * y + 1 - region.sum_y;
   const std::int64_t p = magnitude(u * region.cosine + v * region.sine);

@@ -50,8 +50,8 @@ struct BlendArguments {
   bool fields = false;
   ActiveCells active;  ///< outside these cells, weights are 0, unless inverted
 
-  const TurnedRegion* turned = nullptr;
-  int turned_count = 0;
+  const RotatedRegion* rotated = nullptr;
+  int rotated_count = 0;
   const std::uint8_t* distances = nullptr;  ///< nullptr without masks
   std::int64_t distances_pitch = 0;
   int mask_margin = 0, mask_feather = 0;
@@ -282,8 +282,8 @@ CUDAVISION_HOST_DEVICE inline void find_weights(const BlendArguments& a, const T
     find_weights_of_plane<kSampleBytes, false>(a, part, near, weights);
 }
 
-/// Returns the maximum weight of a pixel over regions and masks. Rotated regions are numbered after
-/// the others.
+/// Returns the maximum weight of a pixel over regions and masks. Rotated regions have the last
+/// numbers.
 CUDAVISION_HOST_DEVICE inline int pixel_weight(const BlendArguments& a, const NearRegions& near,
                                                int x, int y) {
   int largest = a.distances ? mask_weight(a.distances[y * a.distances_pitch + x], a.mask_margin,
@@ -293,8 +293,8 @@ CUDAVISION_HOST_DEVICE inline int pixel_weight(const BlendArguments& a, const Ne
   for (int n = 0; n < near.count && largest < full_weight; ++n) {
     const int number = near.numbers[n];
     const int weight = number < a.region_count ? weight_in_region(a, a.regions[number], x, y)
-                                               : turned_weight(a.turned[number - a.region_count],
-                                                               a.shape, a.feather, x, y);
+                                               : rotated_weight(a.rotated[number - a.region_count],
+                                                                a.shape, a.feather, x, y);
     if (weight > largest)
       largest = weight;
   }

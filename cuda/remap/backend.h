@@ -48,7 +48,7 @@ class Backend {
   virtual void run(const SampleCoding& coding, int out_shift,
                    std::span<const GroupPlanes> groups) = 0;
 
-  /// Returns true if run() writes whole pixels. run() then also sets the padding of groups with
+  /// Returns true if run() writes whole pixels. It then sets the padding of groups with
   /// whole_pixels.
   virtual bool writes_whole_pixels(const SampleCoding& coding,
                                    std::span<const GroupPlanes> groups) const = 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The remap on the CPU: collects the samples of a segment one by one, then blends them with vector
-// instructions.
+// The remap on the CPU: collects the samples of a segment one by one, then blends them in vectors.
 
 #include <algorithm>
 #include <cstring>
@@ -11,8 +10,7 @@
 namespace cudavision::remap {
 namespace {
 
-/// The four samples around each place of a segment: pairs of adjacent samples, and the pairs below
-/// them.
+/// The samples around the places of a segment: pairs of adjacent samples and the pairs below.
 template <class Value>
 struct Corners {
   Value top[2 * segment_pixels], bottom[2 * segment_pixels];

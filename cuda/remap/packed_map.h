@@ -33,8 +33,7 @@ struct Place {
   CUDAVISION_HOST_DEVICE int row() const { return y >> 5; }
 };
 
-/// Offset is uint32_t or uint64_t, with x − segment.x in its low half and y − segment.y in its high
-/// half.
+/// Offset is uint32_t or uint64_t: x − segment.x in the low half, y − segment.y in the high half.
 template <class Offset>
 CUDAVISION_HOST_DEVICE inline Place place_at(const Segment& segment, Offset offset) {
   constexpr int half = sizeof(Offset) * 4;

@@ -21,8 +21,7 @@ class Backend;
 struct ChannelGroup;
 
 /// Resamples all channels of a picture by the formula of Remap. Beyond the edges, p(x, y) is
-/// `black` for luma, red, green and blue, 2^(bits − 1) for chroma, and 2^bits − 1 (opaque) for
-/// alpha.
+/// `black` for luma, red, green and blue, 2^(bits − 1) for chroma, and 2^bits − 1 for alpha.
 class PictureRemap {
  public:
   /// layout describes the input and the output. Its width and height are at most 32767, and each

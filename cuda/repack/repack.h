@@ -8,14 +8,12 @@
 #include "cuda/core/frame.h"
 
 /// Converts stored frames, with the layout of their buffers, to unpacked frames that operations can
-/// read, and back. Handles big-endian samples, pixels packed into one word, and the luminance of
-/// deep RGB.
+/// read, and back. Handles big-endian samples, pixels in one word, and the luminance of deep RGB.
 ///
 /// Samples of unpacked frames are words of two bytes in native byte order, without a shift. In
-/// `Words::packed` frames, a sample may have fewer bits than the frame; for example, alpha often
-/// has. With L = 2^bits − 1 and l = 2^depth − 1, unpacking converts its value v to (v·L + l div 2)
-/// div l, and packing converts an unpacked value w to (w·l + L div 2) div L. Unpacking and packing
-/// preserves every v.
+/// `Words::packed` frames, a sample may have fewer bits than the frame, like alpha. With L = 2^bits
+/// − 1 and l = 2^depth − 1, unpacking converts its value v to (v·L + l div 2) div l, and packing
+/// converts an unpacked value w to (w·l + L div 2) div L. Unpacking and packing preserves every v.
 namespace cudavision::repack {
 
 /// Form of the words of a stored frame.

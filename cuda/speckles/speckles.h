@@ -32,8 +32,7 @@ class Speckles {
   Speckles(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~Speckles();
 
-  /// Applies to later frames. Never allocates. Throws invalid_argument and then keeps the last
-  /// valid set.
+  /// Applies to later frames. Never allocates. On invalid_argument, keeps the last valid set.
   void set_parameters(const Parameters& parameters);
 
   /// True if pictures do not change.

@@ -9,8 +9,8 @@
 // A block publishes only sums within its tile: for each column, the sum of the tile's pixels up to
 // and including the column; for each row, the sum of the row; and the sum of the tile. A block adds
 // the words of all tiles above and to the left. It never publishes after it has waited: blocks take
-// their tiles in ascending order and publish before they poll. If all blocks are resident, the
-// launch therefore cannot deadlock.
+// their tiles in ascending order and publish before they poll. The launch cannot deadlock if all
+// blocks are resident.
 //
 // A word holds a value and, in its two highest bits, the epoch of the launch that published it. A
 // word with the current epoch is therefore complete, even if other words are missing. Nothing needs
@@ -59,8 +59,7 @@ class LaunchEpoch {
   CUDAVISION_HOST_DEVICE std::uint32_t ticket() const { return Atomics::fetch_add(state_ + 2, 1); }
 
   /// Every block calls this once, after its last poll and its last ticket. Returns the number of
-  /// blocks that retired before it, for advance_if_last(). Work between the two calls hides the
-  /// latency.
+  /// blocks that retired before it, for advance_if_last(). Work in between hides the latency.
   CUDAVISION_HOST_DEVICE std::uint32_t retire() const { return Atomics::fetch_add(state_ + 1, 1); }
   /// Begins the next epoch if this block retired last.
   CUDAVISION_HOST_DEVICE void advance_if_last(std::uint32_t retired_before,
@@ -166,8 +165,7 @@ class TileExchange {
     return sum;
   }
 
-  /// Loads a batch of words; words beyond `count` are zero. Returns true if all words are
-  /// published.
+  /// Loads a batch of words; words beyond `count` are zero. Returns true if all are published.
   template <int kBatch>
   CUDAVISION_HOST_DEVICE bool poll(const Word* word, std::uint32_t step, int count,
                                    Value (&values)[kBatch]) const {

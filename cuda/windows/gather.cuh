@@ -65,8 +65,7 @@ inline Buffer padded_rows(Device& device, int width, int height, int bytes) {
   return buffer;
 }
 
-/// Provides the values of channels: in the frame if windows_kernel can load them, otherwise as
-/// copies.
+/// Provides the values of channels: in the frame if windows_kernel can load them, or as copies.
 class ChannelValues {
  public:
   ChannelValues(Device& device, int bits)

@@ -229,9 +229,8 @@ __device__ Sums<Sum, kSums> sums_to_the_left(const Sums<Sum, kSums>& own) {
 }
 
 /// Running sums of a group's columns: of one row for a warp, of an even and an odd row for a block.
-/// Columns with equal numbers modulo 4 are adjacent. This avoids bank conflicts when threads write
-/// adjacent columns and also when they read every fourth column. Places are addresses in shared
-/// memory.
+/// Columns with equal numbers modulo 4 are adjacent. This avoids bank conflicts both when threads
+/// write adjacent columns and when they read every fourth. Places are addresses in shared memory.
 template <class AnySums, int kColumns, bool kBlock>
 class RunningSums {
  public:
