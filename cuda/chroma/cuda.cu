@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
 // The CUDA backend, with one launch per frame. If rows are aligned, a thread scales a chunk of
 // adjacent chroma samples in both channels; otherwise it scales one sample of each. Instructions
 // limit the speed, so chunks of bytes use packed instructions and no divisions.

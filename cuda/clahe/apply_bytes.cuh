@@ -2,12 +2,10 @@
 #pragma once
 
 // Applies the tables to contiguous 8-bit samples. A thread processes a strip of columns from top to
-// bottom and keeps the weights of the columns in registers.
-//
-// Pixels between four tiles use estimated levels (estimate.h). Few estimates are in doubt, but in
-// most warps some lane has one. A warp therefore queues the doubtful pixels, and all its lanes
-// compute their exact levels together. Between two tiles, many levels are exact half-integers, so
-// all pixels there use the exact arithmetic.
+// bottom and keeps the weights of the columns in registers. Pixels between four tiles use estimated
+// levels (estimate.h). Few estimates are in doubt, but in most warps some lane has one. A warp
+// therefore queues the doubtful pixels, and all its lanes compute their exact levels together.
+// Between two tiles, where many levels are exact half-integers, no estimates are used.
 
 #include "cuda/clahe/byte_rows.cuh"
 #include "cuda/clahe/patch.cuh"
@@ -255,8 +253,7 @@ __global__ void __launch_bounds__(kBytesThreads, kBytesBlocks)
     grid_dependency_wait();
     return;
   }
-  // Loading the picture here is safe: the previous launch triggered this one after waiting for the
-  // kernel that wrote the picture.
+  // Safe before the wait: the previous launch triggered this one after its own wait.
   ByteRows rows(a, patch, weights);
   const bool whole = (patch.first + patch.columns) * kBytesPixels <= a.picture.width;
   const bool estimated = whole && a.blend == 256 && !patch.has_two_tiles(a);

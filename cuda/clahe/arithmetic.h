@@ -115,9 +115,8 @@ struct Run {
   int count;
 };
 
-/// Returns the columns (or rows) whose pixels fill the positions from `position` up to `end`, or up
-/// to the next turning point of the reflection. Beyond `size` pixels, the picture is reflected
-/// without repeating its edge.
+/// Returns the columns (or rows) whose pixels fill the positions from `position` to `end` or to the
+/// next turning point. Beyond `size` pixels, the picture is reflected without repeating its edge.
 CUDAVISION_HOST_DEVICE inline Run reflected_run(int position, int end, int size) {
   if (size == 1)
     return {0, 1};
@@ -218,8 +217,8 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t interpolated(const Levels& levels, f
                  (levels.lower_left * left + levels.lower_right * right) * lower);
 }
 
-// Converts a level to float without a conversion instruction: as a float, 2^23 with the level in
-// its low bits is 2^23 + level.
+// Converts a level without an instruction: the float 2^23 with the level in its low bits is 2^23 +
+// level.
 
 constexpr std::uint32_t level_bias_bits = 0x4b000000;  // bit pattern of 2^23
 constexpr float level_bias = 8388608.0f;
@@ -233,8 +232,7 @@ struct BiasedWeight {
 };
 
 /// Returns level·weight, rounded once. biased_level is the bit pattern of 2^23 + level. The
-/// correction is exact, because it is the weight times a power of 2, so the fused operation rounds
-/// only the final result.
+/// correction is the weight times a power of 2 and therefore exact.
 CUDAVISION_HOST_DEVICE inline float product(std::uint32_t biased_level, const BiasedWeight& w) {
   return fused(float_of_bits(biased_level), w.weight, w.correction);
 }

@@ -26,8 +26,7 @@ __device__ uint2 load_bytes(const std::uint8_t* from, int existing) {
 
 __device__ void store_bytes(std::uint8_t* to, int existing, const uint2& bytes) {
   if (existing >= kBytesPixels) {
-    // Streaming stores keep the input picture in the cache. With ordinary stores, 7680×4320 took
-    // 0.8 µs longer on an H200.
+    // Streaming stores keep the input cached (saves 0.8 µs for 7680×4320 on an H200).
     __stcs(reinterpret_cast<uint2*>(to), bytes);
     return;
   }

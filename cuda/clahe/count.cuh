@@ -2,8 +2,7 @@
 #pragma once
 
 // Counts the tiles of samples of up to 12 bits. A block counts some rows of a tile in shared
-// memory; each warp merges equal increments, so that flat pictures are not slower. The last block
-// of a tile makes the table.
+// memory; each warp merges equal increments. The last block of a tile makes the table.
 
 #include "cuda/clahe/arguments.cuh"
 #include "cuda/clahe/count_shape.h"

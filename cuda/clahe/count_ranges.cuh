@@ -2,9 +2,8 @@
 #pragma once
 
 // Counts the tiles of samples of more than 12 bits. The counters do not fit into shared memory, so
-// a block counts one range of bins, and each part of the picture is read once per range. If a block
-// counts a whole tile, it also makes its range of the table; the blocks of a tile then exchange the
-// sums of their ranges.
+// a block counts one range of bins, and each part of the picture is read once per range. If blocks
+// count whole tiles, they also make their ranges of the tables and exchange the ranges' sums.
 
 #include "cuda/clahe/count.cuh"
 #include "cuda/sync/tileexchange.h"
@@ -58,8 +57,8 @@ __global__ void __launch_bounds__(kRangeThreads, 1)
 
 using Launches = LaunchEpoch<DeviceAtomics>;
 
-/// The sums of the ranges, two words per range. Bits 62 and 63 of a word hold the epoch of its
-/// launch (tileexchange.h), the lower bits hold the sum.
+/// The sums of the ranges, two words per range. The two highest bits are the epoch
+/// of the launch (tileexchange.h).
 struct RangeSums {
   using Atomics = RelaxedAtomics<std::uint64_t>;
   static constexpr int epoch_bit = 62;

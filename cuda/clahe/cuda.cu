@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
 // The CUDA backend. One launch counts the tiles and makes their tables, another one applies the
 // tables. A third launch in between makes the tables with smoothing (after the averages and before
 // the hysteresis), and for few tiles of more than 12 bits.
@@ -237,8 +238,7 @@ class ClaheCuda final : public Clahe::Backend {
   }
 
   /// Returns true if quads in shared memory are faster. A pack must not overlap more than two
-  /// cells. If a tile has few pixels per table entry, reading entries from device memory is faster
-  /// than copying the tables.
+  /// cells. With few pixels per table entry, copying the tables takes longer than reading entries.
   bool quads_are_worth_it(int pack_pixels) const {
     constexpr int min_pixels_per_bin = 4;
     return quads_fit_ && tiling_.x.tile_size / 2 > pack_pixels &&

@@ -28,8 +28,8 @@ struct EstimateScale {
   int factor = 0;        ///< scales the weights along x; 0 if tiles are too wide for estimates
   float inverse = 0.0f;  ///< 1 / (sum of the weights along x)
   float offset = 0.0f;
-  /// Estimates have 15 fraction bits. An estimate is in doubt if its fraction bits are 0 above the
-  /// lowest uncertain_bits[cell] bits.
+  /// Estimates have 15 fraction bits. An estimate is in doubt if all of them are 0 except for the
+  /// lowest uncertain_bits[cell].
   std::uint8_t uncertain_bits[Tiles::range.max + 1] = {};
 
   EstimateScale() = default;
@@ -109,8 +109,7 @@ CUDAVISION_HOST_DEVICE inline RowWeights estimate_row(const EstimateScale& scale
 }
 
 /// Returns the bits of a number from 256 to 512. Bits 15 to 22 are the level, unless the estimate
-/// is in doubt. quad holds the levels of the upper left, upper right, lower left and lower right
-/// tile.
+/// is in doubt. quad holds the levels of the four tiles, as in Quad.
 CUDAVISION_HOST_DEVICE inline std::uint32_t estimate(std::uint32_t quad, std::uint32_t weights,
                                                      const RowWeights& row, float offset) {
   const float above = float_of_bits(dot_low_bytes(weights, quad, level_bias_bits));

@@ -16,8 +16,7 @@ enum class Border : std::uint8_t {
   constant,     ///< …iii|abcdefgh|iii… with a given value i
 };
 
-/// Returns the index of the sample that replaces position `index` of a row of count ≥ 1 samples, or
-/// −1 for the constant border.
+/// Index of the sample that replaces position `index` of a row of count samples; −1: the constant.
 CUDAVISION_HOST_DEVICE inline int border_index(int index, int count, Border border) {
   if (static_cast<unsigned>(index) < static_cast<unsigned>(count))
     return index;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Checks of layouts and frames for all operations. They throw invalid_argument; the text begins
-// with the operation's name.
+// Checks that throw invalid_argument. Errors begin with the operation's name.
 
 #include <string>
 

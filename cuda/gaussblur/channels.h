@@ -18,8 +18,7 @@ struct ChannelKernels {
   GaussKernel none;  ///< the identity
 };
 
-/// How one channel of a field is blurred. A field is the whole frame or, with Parameters::fields,
-/// its even (0) or odd (1) rows.
+/// One channel of a field: the whole frame or, with Parameters::fields, its even or odd rows.
 struct ChannelBlur {
   Channel channel;                 ///< with the field's height
   const GaussKernel* x = nullptr;  ///< x and y point into a ChannelKernels

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
 // The blur on the CPU. Each output row is computed separately. The vertical pass adds the weighted
 // input rows, regardless of channels. The horizontal pass pads the row of sums and adds weighted,
 // shifted copies of it. Only the final result is rounded. Each vertical sum is split into a high
-// and a low half, so that the horizontal pass needs no wider SIMD lanes than the vertical one: 16
-// bits for 8-bit samples.
+// and a low half, so that the horizontal pass needs no wider SIMD lanes: 16 bits for 8-bit samples.
 
 #include <algorithm>
 #include <cstring>
@@ -72,12 +72,10 @@ struct PlanePlan {
   int period = 1;
   int period_pixels = 1;
   int row_pixels = 1;
-  bool copied =
-      true;  ///< the groups do not store all bytes, so each row is copied before it is blurred
+  bool copied = true;  ///< first copy each row, because the groups do not store all bytes
   int group_count = 0;
   std::array<RowGroup, FrameLayout::max_channels> groups;
-  const std::uint8_t* border_row =
-      nullptr;  ///< replaces rows outside the plane, for a constant border
+  const std::uint8_t* border_row = nullptr;  ///< row outside the plane, for a constant border
 };
 
 /// Size of a row, including the margin for the padding of any kernel.

@@ -28,8 +28,7 @@ inline void store_value(std::uint8_t* row, std::ptrdiff_t x, StoredSamples store
     store16(row + 2 * x, value << stored.shift);
 }
 
-/// A row and pairs of rows around it, or shifted copies of one row. The rows of a pair have equal
-/// weights.
+/// A row with pairs of rows around it, or shifted copies of one row. Pairs have equal weights.
 struct WeightedRows {
   const std::uint8_t* centre;
   std::uint32_t centre_weight;
@@ -108,8 +107,8 @@ CUDAVISION_TARGET_CLONES void weigh_with(const WeightedRows& rows, std::ptrdiff_
     add_pairs<1>(pairs, weights, begin, count, load, sums);
 }
 
-/// sums[x − begin] = Σ weight·row[x] for begin ≤ x < end. 16-bit sums suffice for one-byte samples
-/// whose weights add up to at most 256.
+/// sums[x − begin] = Σ weight·row[x] for begin ≤ x < end. 16 bits suffice for bytes if the weights
+/// add up to at most 256.
 template <class Sum>
 void weigh(const WeightedRows& rows, StoredSamples stored, int begin, int end, Sum* sums) {
   if constexpr (sizeof(Sum) == 4)

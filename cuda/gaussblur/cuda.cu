@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
 // The blur on CUDA: makes tables and launch plans from the parameters, one launch per frame.
 
 #include <algorithm>
@@ -186,8 +187,7 @@ class GaussBlurCuda final : public GaussBlur::Backend {
   Parameters parameters_;
   std::array<Source, Arguments::max_planes> sources_{};
   LaunchPlan usual_;
-  std::optional<LaunchPlan>
-      direct_;  // empty if the plane cannot use it; for rows aligned to 8 bytes
+  std::optional<LaunchPlan> direct_;  // for rows aligned to 8 bytes; may be empty
 };
 
 }  // namespace

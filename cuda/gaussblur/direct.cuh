@@ -209,8 +209,7 @@ __device__ inline void blur_strip(const Arguments& a, const Plane& plane, int x,
   strip.blur();
 }
 
-// All strips of a block have the same height and take the same branches, because uniform control
-// flow needs fewer instructions.
+// All strips of a block have the same height and take the same branches, for uniform code.
 __global__ void __launch_bounds__(32 * direct_warps, direct_blocks)
     blur_direct(const __grid_constant__ Arguments a) {
   const WorkItem item(a, blockIdx.x, 32 * direct_bytes, a.everywhere);

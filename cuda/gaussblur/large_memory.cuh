@@ -21,15 +21,13 @@ CUDAVISION_HOST_DEVICE constexpr int large_column_slices(int radius) {
   return (radius + slice_length / 2 - 1) / (slice_length / 2) + 1;
 }
 
-/// Slots of the ring: one per step, with two slices each. The last slice of the lower tile is the
-/// newest slice of the ring, the last slice of the upper tile the one before. Other slices have
-/// zero coefficients.
+/// Slots of the ring: one per step, with two slices each. The lower tile ends with the newest
+/// slice, the upper tile one slice earlier. Other slices have zero coefficients.
 CUDAVISION_HOST_DEVICE constexpr int large_ring_slots(int column_slices) {
   return column_slices / 2 + 1;
 }
 
-/// True if the first step with output makes only the lower tile, because the ring still lacks a
-/// slice of the upper tile.
+/// True if the ring lacks a slice of the upper tile in the first step with output.
 CUDAVISION_HOST_DEVICE constexpr bool lower_tile_first(int column_slices) {
   return column_slices % 2 == 0;
 }
@@ -68,8 +66,8 @@ struct LargeTables {
             2 * t) *
            quad_bytes;
   }
-  /// Address of a lane's quads for the lower tile's sum along y. Add 8 · slot quads, and one more
-  /// slice for the upper tile.
+  /// As row_start(), for the lower tile's sum along y. Add 8 · slot quads; upper tile: one more
+  /// slice.
   __device__ int column_start(int byte, int g, int t) const {
     const int slices_before = 2 * large_ring_slots(column_slices) - column_slices;
     return row_bytes() +

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Products on the tensor cores. Sums are split into bytes after the first product and rounded after
-// the second (fragments.h).
+// Products on the tensor cores (fragments.h), the split of sums into bytes, and the rounding.
 
 #include <cuda_runtime.h>
 

@@ -254,8 +254,7 @@ class LaunchPlan {
   unsigned blocks = 0;
 
   /// Returns the plan for the active cells only. At least one cell must be active. The work items
-  /// are smaller, so that they occupy the whole GPU. The number of steps is a power of two, like
-  /// the height of most cells.
+  /// are smaller, to occupy the whole GPU. Steps are powers of two, like most cells' heights.
   LaunchPlan limited_to(const regions::ActiveCells& active, const Card& card) const {
     LaunchPlan best;
     double best_cost = 0;

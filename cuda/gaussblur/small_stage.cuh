@@ -13,8 +13,7 @@ constexpr int small_warps = 4;
 /// Stages of 16 rows each. One stage is in use while the others are loaded.
 constexpr int small_stages = 4;
 
-/// The shuffle makes the warp number provably uniform, so that values derived from it stay in
-/// uniform registers.
+/// The shuffle makes the number provably uniform, which allows uniform registers.
 __device__ inline int warp_number() {
   return __shfl_sync(~0u, threadIdx.x / 32, 0);
 }

@@ -110,8 +110,7 @@ __device__ inline std::uint8_t border_byte(const Plane& plane, int position) {
   return static_cast<std::uint8_t>(plane.border_value >> (8 * phase));
 }
 
-/// Returns the position of the byte that is repeated at a position outside the row, or −1 for the
-/// constant border.
+/// Position of the byte that replaces a position outside the row; −1 for the constant border.
 __device__ inline int source_of_edge(const Plane& plane, Border border, int position) {
   const SampleGrid& grid = plane.grids[position & 3];
   int sample = position / grid.step;

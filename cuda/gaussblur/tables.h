@@ -12,9 +12,8 @@
 
 namespace cudavision::gaussblur {
 
-/// Gaussian kernels along x of one plane, and the distance in bytes between samples of a channel.
-/// Indexed by the sample's byte position modulo 4. If kernels or steps differ, the steps are 1, 2
-/// or 4.
+/// Gaussian kernels along x of one plane, and bytes between samples of a channel. Indexed by the
+/// sample's byte position modulo 4. If kernels or steps differ, the steps are 1, 2 or 4.
 struct RowKernels {
   std::array<const GaussKernel*, 4> kernel{};
   std::array<int, 4> step{};
@@ -47,8 +46,7 @@ inline std::uint32_t byte_number(std::uint32_t value, int number) {
   return number < 0 || number > 1 ? 0 : value >> (8 * number) & 0xff;
 }
 
-/// Factor of one input byte in product number `sum`. distance is the byte's distance from the start
-/// of the output sample.
+/// Factor in product `sum` of the input byte at `distance` from the start of the output sample.
 template <class Depth>
 std::uint32_t row_factor(const GaussKernel& kernel, int step, int sum, int distance) {
   constexpr int bytes = Depth::sample_bytes;
@@ -63,8 +61,7 @@ std::uint32_t row_factor(const GaussKernel& kernel, int step, int sum, int dista
 
 /// A table of words with four adjacent coefficients each, from the rows of T. Rows of T that are
 /// four bytes apart (along y, four rows of the plane) contain the same words, shifted by one. The
-/// table therefore has one list of words for each of the four phases. A list starts `padding` words
-/// before the window.
+/// table has one list of words per phase, from `padding` words before the window on.
 template <class Depth>
 struct ToeplitzTable {
   static constexpr int row_padding = 7;

@@ -92,8 +92,7 @@ class ShareDividend {
   float estimate_ = 0;
 };
 
-/// First pass: converts the sums over a window's samples to a word. One object serves all windows
-/// of an area.
+/// First pass: converts the sums over a window's samples to a word. One object serves one area.
 template <bool kNarrow, class Sum>
 class LineWindow {
  public:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
 // The guided filter on the CPU. Each channel takes two passes: the first one converts each window
 // to a word, the second one sums the words of each window.
 

@@ -42,8 +42,7 @@ struct Parameters {
   };
 
   int radius = 7;
-  double epsilon =
-      100;  ///< variance of windows that are smoothed by half, in squared levels of 8 bits
+  double epsilon = 100;  ///< variance of windows that are smoothed by half
 
   bool operator==(const Parameters&) const = default;
 };

@@ -90,6 +90,7 @@ class HistEqualizeWideCuda final : public Histogram::Backend {
     return true;
   }
 
+  // Never called: layouts of this depth have luma.
   void count_each(const ConstFrame&, View<std::uint32_t>) override {}
 
   void make_tables(View<const std::uint32_t> counts, View<std::uint16_t> tables) override {

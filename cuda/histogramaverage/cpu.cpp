@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
 // The CPU backends. Threads process different ranges of bins, each over all histograms.
 
 #include <vector>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
 // The CUDA backends. Averaging a frame takes two launches, because a scene cut depends on the whole
 // frame: the first one sums the differences, the second one updates the states.
 

@@ -13,7 +13,7 @@
 /// "Smoothing, Forecasting and Prediction of Discrete Time Series", 1963); the weights depend on
 /// the time between two frames. Scene cuts are detected by comparing histograms (Zhang, Kankanhalli
 /// and Smoliar, "Automatic partitioning of full-motion video", 1993) and areas of the frame
-/// (scenecut.h). All data stays on the device.
+/// (scenecut.h).
 ///
 /// A frame may have several histograms, as rows of a view: of its luminance, of red, green and
 /// blue, or of each tile.
@@ -44,10 +44,9 @@ void check_parameters(const Parameters& parameters);
 
 /// Status of the last run(). In device memory.
 struct Status {
-  std::uint32_t
-      restarted;         ///< 1 for the first frame of an average and for a scene cut, otherwise 0
-  std::uint32_t is_cut;  ///< 1 for a scene cut, otherwise 0
-  std::uint32_t cuts;    ///< scene cuts since construction, modulo 2^32
+  std::uint32_t restarted;  ///< 1 for the first frame of an average and for a scene cut, or 0
+  std::uint32_t is_cut;     ///< 1 for a scene cut, otherwise 0
+  std::uint32_t cuts;       ///< scene cuts since construction, modulo 2^32
 };
 
 /// Averages histograms. Each bin has a state S, its average in counts·2^16. With the frame's counts

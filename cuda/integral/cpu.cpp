@@ -69,8 +69,7 @@ struct Table {
       std::fill_n(rows_.row(0), rows_.width, Element{0});
   }
 
-  /// Returns the entries below pixel row y, starting at X = 1. If the table has the column X = 0,
-  /// stores `first` there.
+  /// Entries below pixel row y, from X = 1 on. Stores `first` at X = 0 if the table has it.
   Element* row(int y, Element first) const {
     Element* entries = rows_.row(y + padding_);
     if (padding_)

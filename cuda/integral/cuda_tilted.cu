@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
 // Tilted sums on CUDA, in two launches. A pixel's rising diagonal contains the pixel and all pixels
 // to its upper right; its falling diagonal, the pixel and all pixels to its upper left. The first
-// launch sums pixels along rising diagonals, the second one sums the results along falling
-// diagonals:
+// launch sums pixels along rising diagonals, the second one sums these along falling ones:
 //   A(x, y) = I(x, y) + A(x + 1, y - 1)
 //   F(x, y) = A(x, y) + F(x - 1, y - 1)
 // A triangle of the table consists of the triangle to the upper left of its tip and two diagonals:
@@ -172,8 +172,7 @@ __global__ void __launch_bounds__(threads)
     rising_kernel(const __grid_constant__ TiltedArguments a) {
   launch_dependents();
   grid_dependency_wait();
-  const int first =
-      32 * static_cast<int>(blockIdx.x);  // column in row 0 of the block's first diagonal
+  const int first = 32 * static_cast<int>(blockIdx.x);  // column in row 0 of the first diagonal
   scan_diagonals<std::uint32_t>(
       RisingDiagonal<Value>{a, first + static_cast<int>(threadIdx.x) % 32},
       max(first - a.in.width + 1, 0), min(first + 32, a.in.height));

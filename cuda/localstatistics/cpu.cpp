@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
 // Local statistics on the CPU. Loops over rows have no branches and no special cases at the edges,
 // so that they are vectorised.
 

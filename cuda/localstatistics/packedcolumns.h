@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Column sums that a thread of running_kernel keeps in registers. Also built for the host, for
-// tests.
+// Column sums that a thread of running_kernel keeps in registers. Also built for tests.
 
 #include <cstdint>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
 // The mosaic on the CPU, one row of blocks at a time. Rows are summed column by column, regardless
 // of channels. Each row of blocks has one result row, which is stored repeatedly.
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
 // The mosaic on CUDA, with one launch for all planes. A thread block sums the samples of adjacent
 // blocks in shared memory and replaces the sums with their means.
 

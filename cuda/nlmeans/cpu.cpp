@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
 // Non-local means on the CPU. Each group of channels is padded, so that the loops need not handle
 // edges. For each tile and each shift of the search, sliding sums of squared differences run down
 // the columns; the distance of a patch is a sum over its columns.

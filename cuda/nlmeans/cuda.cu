@@ -17,9 +17,8 @@ constexpr int choice_threads = 256, choice_blocks = 32;
 
 struct TableChoice {
   NoisyChannels channels;
-  std::uint32_t offsets[strength_steps + 1];  ///< first word of the table of each step
-  std::uint32_t
-      lengths[strength_class_count];  ///< padded length of the chosen table, by strength class
+  std::uint32_t offsets[strength_steps + 1];    ///< first word of the table of each step
+  std::uint32_t lengths[strength_class_count];  ///< padded length of the tables of each class
   const std::uint32_t* tables;
   std::uint32_t* table;  ///< destination of the chosen table
   int* chosen;           ///< strength class of the chosen table

@@ -2,8 +2,7 @@
 #pragma once
 
 // Non-local means with patches and searches of any size. A first kernel pads the pictures. Then
-// each block sums squared differences along columns and rows of its tile, for each shift of the
-// search.
+// each block sums squared differences along columns and rows of its tile, for each shift.
 
 #include <cuda_runtime.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Chooses the kernel for the pictures of one kind, the size of its tile, the memory for its table,
-// and the number of blocks.
+// Chooses the kernel for the pictures of one kind, its tile, the memory for its table, and its
+// blocks.
 
 #include <algorithm>
 
@@ -207,10 +207,9 @@ class KernelChoice {
     return std::min(shared_bytes_, multiprocessor_bytes_ / resident_blocks - reserved_bytes_);
   }
 
-  /// Returns the size of the tile in bytes: the largest that does not reduce the number of resident
-  /// blocks, or the largest that fits. A tile may be smaller by up to a quarter to make room for
-  /// more copies of the table, which is faster (1424 instead of 1461 µs for three frames on an
-  /// H200).
+  /// Returns the size of the tile in bytes: the largest that keeps the number of resident blocks,
+  /// or the largest that fits. A tile may be smaller by up to a quarter to make room for more
+  /// copies of the table, which is faster (1424 instead of 1461 µs for three frames on an H200).
   template <class Kind>
   int shape_tile(NlMeansArguments& a, int weights, int max_copies_log2) const {
     const auto tile_bytes = [&](int strips) {
@@ -237,8 +236,7 @@ class KernelChoice {
     const int tile_bytes = shape_tile<Kind>(a, weights, max_copies_log2);
     if (tile_bytes > shared_bytes_)
       return;
-    // Lanes read different copies of the table to avoid bank conflicts. The copies must not reduce
-    // the number of resident blocks.
+    // Copies of the table avoid bank conflicts, but must not reduce the number of resident blocks.
     const auto table_words = [&](int copies_log2) { return round_up(weights << copies_log2, 32); };
     int copies_log2 = max_copies_log2;
     while (copies_log2 >= 0 && tile_bytes + 4 * table_words(copies_log2) >

@@ -82,8 +82,7 @@ class ProductWarp {
     add_last_pairs(candidates, steps);
   }
 
-  /// Calls put(x, y, samples) in one of the four lanes that share a pixel. If frames follow, stores
-  /// the sums instead.
+  /// Calls put(x, y, samples) in one lane per pixel or, if frames follow, stores the sums.
   template <class Put>
   __device__ __forceinline__ void finish(int top, const Put& put) const {
     const LanePlace at = place(top);

@@ -5,13 +5,13 @@
 //
 // With X = Σ p·q over the samples of two patches, the sum of their squared differences is Σ p² + Σ
 // q² − 2X. For the patches around 16 pixels and 8 candidates, one product of byte matrices computes
-// all X: row m of the left factor is the patch of pixel m, and column n of the right factor is the
-// patch of candidate n.
+// all X: row m of the left factor is the patch of pixel m, column n of the right factor that around
+// candidate n.
 //
 // A second product sums the weighted samples. Its left factor holds the weights of 16 pixels and 8
 // candidates, as words of three digits, in the lanes that computed them. Columns 2d and 2d + 1 of
 // its right factor multiply digit d of the weights by the samples of two planes. The last two
-// columns add the weights.
+// columns sum the weights.
 //
 // core/matrix_product.cuh defines g, t and the elements of a lane. Both factors may permute the
 // words of the inner dimension in the same way: lane t has rows t, t + 4… of the patch.
@@ -284,8 +284,8 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t mean_of(const std::uint32_t (&sums)[
   return static_cast<std::uint32_t>((sum + weight / 2) / weight);
 }
 
-/// Class of the pair `number`, counted from the square's first pair or from its last but one. There
-/// are radius + 2 pairs.
+/// Class of the pair `number`, counted from the square's first or last but one, of radius + 2
+/// pairs.
 CUDAVISION_HOST_DEVICE constexpr RowPair pair_from_top(int number) {
   return number < 0    ? RowPair::none
          : number == 0 ? RowPair::first

@@ -19,9 +19,7 @@ struct LanePlace {
   int thread;                      ///< number of the lane in its block
   int top;                         ///< first row of the warp's squares in the tile
 
-  CUDAVISION_HOST_DEVICE int column() const {
-    return thread / 32;
-  }  ///< column of the squares, in words
+  CUDAVISION_HOST_DEVICE int column() const { return thread / 32; }  ///< of the squares, in words
   CUDAVISION_HOST_DEVICE int g() const { return thread % 32 / 4; }
   CUDAVISION_HOST_DEVICE int t() const { return thread % 4; }
 
@@ -136,8 +134,7 @@ class ProductLane {
 
   /// Returns the scaled distance between pixel `half` of square s and candidate `column`: the limit
   /// if it is greater or if the pixel does not search there. high, mixed and low are sums of
-  /// products of the planes; if planes are joined, low is the joined sum. `row` is 0 or 1, the row
-  /// in its pair.
+  /// products of the planes; if planes are joined, low is the joined sum. `row` is in the pair.
   CUDAVISION_HOST_DEVICE int distance(int s, int half, int column, const Candidates& from,
                                       const CandidateRow& candidates, RowPair pair, int row,
                                       int high, int mixed, int low) const {

@@ -2,8 +2,7 @@
 #pragma once
 
 // Automatic strengths and the tables of weights. The host makes the tables, so that all devices use
-// equal tables. Automatic strengths are known only on the device, so they are quantised to steps,
-// with a table for each step.
+// equal tables. Automatic strengths are known only on the device, so there are tables for steps.
 
 #include <cstdint>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
 // The noise estimator on the CPU. Threads share the rows of blocks and have separate histograms. A
 // row of blocks is summed column by column.
 

@@ -116,8 +116,7 @@ class AccessPlanner {
  public:
   explicit AccessPlanner(const FrameLayout& layout);
 
-  /// Chooses the pattern for a frame. out lacks the planes that must not be written: all planes, if
-  /// the frame is only read.
+  /// out lacks the planes that must not be written: all planes, if the frame is only read.
   AccessPlan plan(const ConstFrame& in, const Frame& out) const;
 
   /// Planes with bytes that are not samples of luma, red, green or blue.

@@ -43,8 +43,8 @@ class ActiveCells {
     return false;
   }
 
-  /// Calls function(x0, x1) for each run [x0, x1) of active pixels in a row. Joins runs whose gap
-  /// is at most `gap` pixels.
+  /// Calls function(x0, x1) for each run of active pixels in a row. Joins gaps of up to `gap`
+  /// pixels.
   template <class Function>
   void for_each_run(int y, int gap, const Function& function) const {
     int begin = 0, end = 0;  // of the current run

@@ -17,8 +17,7 @@ struct Selection {
   int rotated_count = 0;
   std::array<RotatedRegion, Parameters::max_count> rotated;  ///< none is empty
   int mask_count = 0;
-  std::array<Box, Parameters::max_masks>
-      masks;  ///< pixels whose weight the masks may raise; none is empty
+  std::array<Box, Parameters::max_masks> masks;  ///< where weights may be raised; none is empty
   /// Cells with samples whose weight may differ from 0. Not used if the regions are inverted.
   ActiveCells active;
 };
@@ -29,8 +28,7 @@ Selection select(const FrameLayout& layout, const Parameters& parameters);
 class RegionBlend::Backend {
  public:
   virtual ~Backend() = default;
-  /// Called before the first run() and when the parameters change. Arguments are valid only during
-  /// the call.
+  /// Called before the first run() and for new parameters. Arguments are only valid in the call.
   virtual void set(const Parameters& parameters, const Selection& selection) = 0;
   virtual void run(const ConstFrame& in, const ConstFrame& processed, const Frame& out,
                    View<const std::uint8_t> distances) = 0;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
 // The blend of regions on the CPU. Each row is copied first. In rows with regions, the weights of
 // samples are computed from the pixels that they cover, and the channels are blended in turn.
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
 // The blend of regions on CUDA: one launch for all planes. It starts while the previous operation
 // is still running. Meanwhile it copies tiles without regions and computes the weights of the other
 // tiles; only they wait for the operation. If all weights are 0, no operation has been launched,

@@ -45,8 +45,7 @@ class NumberedCells {
   }
 
  private:
-  /// Returns one bit for each group of `count` bits of `bits`, set if any bit of the group is set.
-  /// count is a power of two.
+  /// One bit per group of `count` bits (a power of two), set if any bit of the group is set.
   static std::uint64_t joined(std::uint64_t bits, int count) {
     for (; count > 1 && bits > 1; count /= 2)
       bits = even_bits(bits | bits >> 1);

@@ -208,8 +208,7 @@ struct NearRegions {
   int count;
 };
 
-/// Minimum weight of the pixels that a sample covers. It depends on all regions together, so every
-/// pixel is checked.
+/// Minimum weight of a sample's pixels. It depends on all regions together, so all are checked.
 CUDAVISION_HOST_DEVICE inline int min_weight(const BlendArguments& a, const NearRegions& near,
                                              const CoveredPixels& columns,
                                              const CoveredPixels& rows) {
@@ -282,8 +281,7 @@ CUDAVISION_HOST_DEVICE inline void find_weights(const BlendArguments& a, const T
     find_weights_of_plane<kSampleBytes, false>(a, part, near, weights);
 }
 
-/// Returns the maximum weight of a pixel over regions and masks. Rotated regions have the last
-/// numbers.
+/// Maximum weight of a pixel over regions and masks. Rotated regions have the last numbers.
 CUDAVISION_HOST_DEVICE inline int pixel_weight(const BlendArguments& a, const NearRegions& near,
                                                int x, int y) {
   int largest = a.distances ? mask_weight(a.distances[y * a.distances_pitch + x], a.mask_margin,

@@ -43,13 +43,11 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
-  /// Resamples 1 to 4 groups and writes all their samples. coding describes the input; output words
-  /// have out_shift.
+  /// Resamples 1 to 4 groups. coding describes the input; output words have out_shift.
   virtual void run(const SampleCoding& coding, int out_shift,
                    std::span<const GroupPlanes> groups) = 0;
 
-  /// Returns true if run() writes whole pixels. It then sets the padding of groups with
-  /// whole_pixels.
+  /// True if run() writes whole pixels and sets the padding of groups with whole_pixels.
   virtual bool writes_whole_pixels(const SampleCoding& coding,
                                    std::span<const GroupPlanes> groups) const = 0;
 

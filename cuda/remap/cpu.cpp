@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
 // The remap on the CPU: collects the samples of a segment one by one, then blends them in vectors.
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
 // The remap on CUDA: resamples all groups of channels in one launch.
 
 #include <cstdint>

@@ -17,12 +17,11 @@ namespace cudavision::repack {
 struct Field {
   int plane = 0;
   int offset = 0, step = 2;  ///< first word of a row, and distance between words, in bytes
-  int word_bytes =
-      2;             ///< 2: one word per sample; 4 or 8: one word per pixel, shared by all channels
-  int low_bit = 0;   ///< position of the sample in its word
-  Division mask{};   ///< divides by the largest sample; for words of four bytes
-  int rotation = 0;  ///< 8 if the two bytes of the sample are swapped
-  int shift = 0;     ///< position of the value in its sample
+  int word_bytes = 2;        ///< 2: a word per sample; 4 or 8: a word per pixel, for all channels
+  int low_bit = 0;           ///< position of the sample in its word
+  Division mask{};           ///< divides by the largest sample; for words of four bytes
+  int rotation = 0;          ///< 8 if the two bytes of the sample are swapped
+  int shift = 0;             ///< position of the value in its sample
   std::uint32_t weight = 0;  ///< contribution to the luminance, in thousandths
 };
 
@@ -40,8 +39,7 @@ struct Conversion {
 };
 
 /// Scales values from 0…maximum to 0…largest, rounded half up: (value·largest + maximum div 2) div
-/// maximum. Both are 2^depth − 1 with depths of 1 to 16. If they differ, the dividend is below
-/// 2^31.
+/// maximum. Both are 2^depth − 1 with depths of 1 to 16. If they differ, it is below 2^31.
 template <int kCount>
 CUDAVISION_HOST_DEVICE inline void rescale(std::uint32_t (&values)[kCount], const Division& maximum,
                                            std::uint32_t largest) {

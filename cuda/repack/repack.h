@@ -58,8 +58,8 @@ class Repack {
  public:
   /// The stored frames must have more than 8 bits, and either one luma channel or red, green and
   /// blue channels of the picture's size. Every byte of a plane must belong to a sample. With
-  /// adjustable luminance, RGB may have up to three planes. Throws invalid_argument otherwise, and
-  /// if is_needed() returns false.
+  /// adjustable luminance, RGB may have up to three planes. Otherwise, or if is_needed() is false,
+  /// throws invalid_argument.
   Repack(Device& device, const StoredLayout& storage, UnpackedForm form);
 
   /// unpack() and pack() only enqueue work on the device. Frames must not overlap. pack() throws

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
 // Area means on CUDA: one block per area, one warp per row. The last block compares the means.
 
 #include <cuda_runtime.h>

@@ -14,9 +14,8 @@
 ///
 /// The samples are luma or, without luma, green. The columns are divided into c = (width div 8)
 /// parts, at least 1 and at most 16; part k begins at column k·width div c. Rows are divided in the
-/// same way. In an area with n rows from row y on, the r = min(n, 16) rows y + (2i + 1)·n div 2r
-/// are sampled. With S the sum of the N samples, the mean of the area is, in sixteenths of a level
-/// of 8 bits,
+/// same way. In an area with n rows from row y on, r = min(n, 16) rows y + (2i + 1)·n div 2r are
+/// sampled. With S the sum of N samples, the mean of the area in sixteenths of an 8-bit level is
 ///   m = 16·S div (N·2^(bits − 8))
 /// With a the number of areas, E = a·m − Σm is the deviation of an area from the mean of all areas.
 /// With E' for the previous frame, D = Σ|E − E'| and T = Σ(|E| + |E'|), the change in 65536ths is
@@ -36,8 +35,7 @@ class AreaMeans {
   AreaMeans(Device& device, const FrameLayout& layout);
   ~AreaMeans();
 
-  /// Compares a frame with the previous frame, or the first frame with black. Throws
-  /// invalid_argument. Only enqueues.
+  /// Compares a frame with the previous one, at first with black. Only enqueues.
   void run(const ConstFrame& in);
 
   /// The change in 65536ths, in device memory of this object. Written by run().

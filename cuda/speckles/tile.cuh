@@ -23,8 +23,7 @@ constexpr int tile_size = 32;
 template <class Picture>
 struct Arguments {
   Picture picture;
-  /// Indexed by TileRuns::number(). Only open runs have parents. Only the roots of open components
-  /// in a tile have counts.
+  /// Indexed by TileRuns::number(). Only open runs have parents, only roots of open ones counts.
   std::uint32_t *parents, *counts;
   /// Bit masks, one word per row of each tile: open pixels, first pixels of open runs, and first
   /// pixels of the roots in the tile.
@@ -35,8 +34,7 @@ struct Arguments {
 };
 
 /// Numbers of the runs of a tile. A run has the number of its first pixel. The number of its last
-/// pixel belongs to no other run. With diagonals, there are gaps between runs, so half as many
-/// numbers suffice.
+/// pixel belongs to no other run. With diagonals, half as many numbers suffice.
 template <class Picture>
 struct TileRuns {
   static constexpr int shift = Picture::diagonals ? 1 : 0;

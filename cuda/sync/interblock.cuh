@@ -12,9 +12,8 @@
 
 namespace cudavision {
 
-/// Relaxed atomic operations on words in device memory, at device scope. cuda::atomic_ref generates
-/// slower code (CUDA 13.0): it addresses the generic space, add() returns a value, and load4()
-/// becomes four loads.
+/// Relaxed atomic operations on words in device memory, at device scope. cuda::atomic_ref is slower
+/// (CUDA 13.0): it addresses the generic space, add() returns a value, and load4() is four loads.
 template <class Number>
 struct RelaxedAtomics;
 

@@ -51,8 +51,7 @@ class LaunchEpoch {
   /// state has `words` words, all zero before the first launch.
   CUDAVISION_HOST_DEVICE explicit LaunchEpoch(Word* state) : state_(state) {}
 
-  /// Returns 1, 2 or 3: never 0, which is the value of cleared memory, and never the epoch of the
-  /// previous launch.
+  /// Returns 1, 2 or 3: never 0 (cleared memory), never the previous launch's epoch.
   CUDAVISION_HOST_DEVICE std::uint32_t current() const { return Atomics::load(state_) + 1; }
 
   /// Returns 0, 1, 2…: a different number for each call in a launch.
