@@ -99,8 +99,8 @@ struct RowRange {
         end(first + static_cast<int>(quotient((last - first) * (number + 1), parts))) {}
 };
 
-/// Divides thread numbers below 2^11 faster than integer division. Exact: a quotient plus a half
-/// differs from every integer by at least 2^-12 of itself; the error is below 2^-21.
+/// Divides thread numbers below 2^11 faster than an integer division. Exact: the quotient plus 1/2
+/// differs from every integer by at least 2^-12 of itself; its error is below 2^-21 of itself.
 struct ThreadDivision {
   int divisor;
   float inverse;

@@ -11,8 +11,7 @@ namespace cudavision {
 class Error : public std::runtime_error {
  public:
   enum class Kind {
-    invalid_argument,  ///< a parameter or a geometry is outside the limits of the operation's
-                       ///< header
+    invalid_argument,  ///< a parameter or a geometry outside the limits of the operation's header
     out_of_memory,     ///< not enough memory on the host or the device
     device,            ///< the device failed: a launch, a transfer, or an asynchronous error
   };

@@ -173,7 +173,7 @@ __global__ void __launch_bounds__(threads_of<kAction>, 1)
   delay_for_test();
   if (threadIdx.x == 0)
     exchange.arrive();
-  launch_dependents();  // their blocks start when blocks of this launch exit
+  launch_dependents();  // the next launch's blocks start as blocks of this launch exit
   if (!applies && blockIdx.x != 0)
     return;
 

@@ -63,8 +63,7 @@ struct SharedTile {
 
   TileLine<Tile, Shape::quads> columns[Shape::warps];  // sums of a warp's rows up to each column
   Sum left[Shape::rows];                               // sum of each row to the left of the tile
-  Sum corners[Shape::lookups_for_corner];  // partial sums over the area above and to the left of
-                                           // the tile
+  Sum corners[Shape::lookups_for_corner];  // partial sums above and to the left of the tile
   int next_tile;
   union {
     // First, the sums above the warp's rows, from the tile's first column to each column.

@@ -80,7 +80,7 @@ struct StatisticsPass {
           pixel * window.area - settings.bradley.narrow_threshold(sum, window.bradley_offset),
           settings);
     } else if constexpr (kNarrow && kOutput == Output::sauvola) {
-      // Converts without a slow instruction: the pixel in the low bits of 2^23 is a float.
+      // Needs no conversion: the float 2^23 with the pixel in its low bits is 2^23 + pixel.
       const float level = __uint_as_float(0x4b000000u | pixel) - settings.low_offset;
       const float stddev = root_of_variance(sums, window.area) * window.inverse;
       return black_or_white(__float_as_uint(settings.sauvola.difference(

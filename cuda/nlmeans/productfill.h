@@ -166,8 +166,8 @@ CUDAVISION_HOST_DEVICE inline SquareSum<Kind> squares_of_row(const ProductShape&
   return squares;
 }
 
-/// Computes the norms of the patches around all candidates, by sliding sums down the columns. Until
-/// the first row of a patch leaves the window, the place of the norm holds the squares of that row.
+/// Computes the norms of the patches around all candidates, by sliding sums down the columns. A
+/// norm first holds the squares of its patch's first row, until the sliding sum subtracts them.
 template <class Kind>
 CUDAVISION_HOST_DEVICE inline void find_norms(const NlMeansArguments& a, int strips, int thread,
                                               const std::uint32_t* pixels, int* norms) {

@@ -281,7 +281,7 @@ CUDAVISION_HOST_DEVICE inline void find_weights(const BlendArguments& a, const T
     find_weights_of_plane<kSampleBytes, false>(a, part, near, weights);
 }
 
-/// Maximum weight of a pixel over regions and masks. Rotated regions have the last numbers.
+/// Maximum weight of a pixel over regions and masks. Rotated regions are numbered last.
 CUDAVISION_HOST_DEVICE inline int pixel_weight(const BlendArguments& a, const NearRegions& near,
                                                int x, int y) {
   int largest = a.distances ? mask_weight(a.distances[y * a.distances_pitch + x], a.mask_margin,

@@ -119,7 +119,7 @@ class SelectedBytes {
   std::uint64_t bits_ = 0;
 };
 
-/// Returns a word of the input in which processed bytes replace those selected by four bits.
+/// Replaces the bytes of an input word that four bits select with processed bytes.
 template <int kSampleBytes>
 CUDAVISION_HOST_DEVICE inline std::uint32_t selected_word(const BlendArguments& a, std::uint32_t in,
                                                           std::uint32_t processed,

@@ -49,7 +49,7 @@ class Remap {
   SamplePlane run(const SamplePlane& in);
 
   /// Marks output pixels whose places are outside the picture: mx < 0, mx > 32·(width − 1), my < 0
-  /// or my > 32·(height − 1). Near the edge, their output fades to 0 within a pixel. Pixel (x, y)
+  /// or my > 32·(height − 1). The output fades to 0 within one pixel beyond the edge. Pixel (x, y)
   /// is bit x % 32 of word x / 32 of row y; other bits are 0. In device memory, written by the
   /// constructor.
   View<const std::uint32_t> outside() const noexcept;
