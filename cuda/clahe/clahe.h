@@ -30,13 +30,13 @@
 ///   scale  = (float)(high − low) / (float)area
 ///   lut[j] = min(high, low + round((float)(hist[0] + … + hist[j])·scale))
 ///
-/// Interpolation. A pixel (x, y) of value v interpolates between the four tiles around it:
+/// Interpolation. The level of a pixel (x, y) of value v is interpolated between four tiles:
 ///   tx = (float)x · (1.0f / tile width) − 0.5f,  x1 = floor(tx),  a = tx − x1
 ///   ty = (float)y · (1.0f / tile height) − 0.5f, y1 = floor(ty),  b = ty − y1
 ///   eq = round((l11·(1 − a) + l12·a)·(1 − b) + (l21·(1 − a) + l22·a)·b)
 /// where lrc is lut[v] of the tile in column x1 + c − 1 and row y1 + r − 1, or of the nearest tile
-/// outside the grid. All of this is in IEEE binary32, each operation rounded to nearest; round()
-/// rounds halves to even.
+/// if that is outside the grid. All of this is in IEEE binary32, each operation rounded to nearest;
+/// round() rounds halves to even.
 ///
 /// Smoothing prevents flicker in video. With smoothing, each tile's table is made from the average
 /// of its histograms (histogramaverage::HistogramAverage), and follows only visible changes

@@ -18,8 +18,7 @@ namespace {
 ///   pipeline lost a tenth of its frame rate.
 struct LoopArena {
   std::atomic<bool> taken;
-  tbb::task_arena* arena;  ///< Made by the first loop, and never destroyed: loops may still run
-                           ///< when the program ends.
+  tbb::task_arena* arena;  ///< never destroyed, because loops may still run at program exit
 };
 
 // If all arenas are in use, a loop runs in the calling thread. The array is zero-initialised and

@@ -96,7 +96,7 @@ struct Arguments {
   const std::uint32_t* tables = nullptr;
   int row_slices = 0;
   int column_slices = 0;
-  int item_rows = 1;  ///< per work item
+  int item_rows = 1;  ///< rows of a work item
   Border border = Border::reflect_101;
   bool sharpen = false;
   int bits = 8;

@@ -216,7 +216,7 @@ __global__ void __launch_bounds__(32 * small_warps, pixel_blocks)
   constexpr int last_stage = (small_stages - 1) * stage_bytes;
   extern __shared__ __align__(16) std::uint8_t shared[];
 
-  // Recomputed below, because a register for it would be scarce.
+  // Recomputed below, to save a register.
   if (!is_needed(a, blockIdx.x * small_warps + warp_number(), pixel_tile_bytes, a.everywhere)) {
     take_over();
     return;

@@ -115,7 +115,7 @@ struct RisingDiagonal {
       if (rows >> i & 1)
         *to = sum;
     }
-    // Left of the picture, the sum stays that of column 0.
+    // Left of the picture, the sum keeps its value from column 0.
     if (column >= y && column < min(y + rows_of_warp, a.in.height))
       a.first_column[column] = sum;
   }

@@ -100,7 +100,7 @@ constexpr int blocks_without_spills(int wanted) {
 template <class Element, class Shape>
 constexpr bool stores_whole_lines = sizeof(Element) == 4 && Shape::quads > 1;
 
-/// True if the epoch is read after a tile's pixels, for a single wait, which needs registers.
+/// True if a tile's pixels and the epoch share one wait, which needs more registers.
 template <class Element>
 constexpr bool reads_epoch_late = sizeof(Element) == 4;
 

@@ -185,8 +185,8 @@ struct SauvolaEstimate {
     const float mean = exact * inverse;
     const float factor = std::fma(slope, stddev, constant);
     const float result = std::fma(-mean, factor, level);
-    // The bound exceeds the errors of the estimate and of the formula in binary64. If k = 1 makes
-    // the threshold small, these errors are below 2^-50 of the mean. At the black level, all values
+    // The bound exceeds the errors of the estimate and of the formula in binary64. The latter is
+    // below 2^-50 of the mean if k = 1 makes the threshold small. At the black level, all values
     // are 0. A NaN clears `decided`.
     decided &= std::fabs(result) >= std::fabs(std::fma(mean, factor, mean)) * 0x1p-17f;
     return result;

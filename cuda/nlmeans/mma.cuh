@@ -125,7 +125,7 @@ class ProductWarp {
             thread_number(), top};
   }
 
-  /// Adds the sums over the previous frames. If a frame follows, stores the sums, returns true.
+  /// Adds the sums over the previous frames. Returns true and stores the sums if a frame follows.
   __device__ __forceinline__ bool stores_sums(const LanePlace& at, int pixel,
                                               std::uint32_t (&sums)[Kind::planes + 1]) const {
     const ReferenceFrame<Kind> reference(a_.shape.strips);
@@ -281,7 +281,7 @@ class ProductWarp {
   Sums sums_[Kind::squares][Kind::products] = {};
 };
 
-/// To save registers, the tile is read for each strip, and one counter has strips and groups.
+/// To save registers, the tile is reread for each strip, and one counter counts strips and groups.
 template <class Kind, Table kTable>
 __device__ __forceinline__ void search_tile(const NlMeansArguments& a, std::uint32_t* table) {
   const auto tile = [&]() -> const volatile ProductTile& {

@@ -5,8 +5,8 @@
 //
 // With X = Σ p·q over the samples of two patches, the sum of their squared differences is Σ p² + Σ
 // q² − 2X. For the patches around 16 pixels and 8 candidates, one product of byte matrices computes
-// all X: row m of the left factor is the patch of pixel m, column n of the right factor that around
-// candidate n.
+// all X: row m of the left factor is the patch of pixel m, column n of the right factor the patch
+// of candidate n.
 //
 // A second product sums the weighted samples. Its left factor holds the weights of 16 pixels and 8
 // candidates, as words of three digits, in the lanes that computed them. Columns 2d and 2d + 1 of
@@ -39,15 +39,16 @@ struct ProductKind {
   static constexpr int sample_bytes = kSampleBytes;
   static constexpr int planes = channels * sample_bytes;
   static constexpr int words = side * side;  ///< of a lane, for one patch in one plane
-  /// Words of both patches that a lane holds for its two of 16 pixels, in registers.
+  /// Words that a lane keeps in registers: the patches of its two pixels, in all planes.
   static constexpr int left_words = 2 * words * planes;
   /// Squares of 4×4 pixels, below each other, that a warp compares with a candidate at a time.
   static constexpr int squares = kOneSquare || left_words > 18 || channels > 1 ? 1
                                  : left_words <= 8                             ? 3
                                                                                : 2;
-  /// Minimum search radius for several squares. Otherwise, no row is searched by all.
+  /// Minimum search radius, at which all squares of a warp search some rows together.
   static constexpr int min_search_radius = squares == 1 ? 1 : 2 * squares;
-  /// The products of two planes are added before the norms are, if 32 bits hold the sum.
+  /// The products of two planes are added before they are subtracted from the norms, if 32 bits
+  /// suffice.
   static constexpr bool joins_planes =
       sample_bytes == 2 && channels * (4 * side - 1) * (4 * side - 1) <= 49;
   static constexpr int products = (planes + 1) / 2;
@@ -177,7 +178,7 @@ CUDAVISION_HOST_DEVICE constexpr bool skips(RowPair pair, int half) {
   return pair == RowPair::none || pair == (half == 0 ? RowPair::last : RowPair::first);
 }
 
-/// Added to distances if a row of pixels does not search a row of candidates: the weights are 0.
+/// Bias of distances for a row of pixels that does not search a row of candidates: the weight is 0.
 struct RowBias {
   int top;  ///< in lanes whose pixels are in rows 1 and 3; 0 in lanes with rows 0 and 2
 
@@ -208,7 +209,7 @@ constexpr std::uint32_t weight_digits(std::uint32_t weight) {
 /// Returns the selector for the bytes of the right factor in one column of the second products.
 /// These bytes multiply the digits of a candidate's weight. Columns 2d and 2d + 1 multiply digit d
 /// by the samples of two planes. In the first of the second products, columns 6 and 7 sum the
-/// weights: column 6 has the two lower digits times their values, column 7 the third digit.
+/// weights: column 6 adds the two lower digits with their values, column 7 adds the third digit.
 template <class Kind>
 CUDAVISION_HOST_DEVICE constexpr std::uint32_t weight_selector(int product, int column,
                                                                int sample) {
@@ -244,7 +245,7 @@ constexpr int joined_limit = 200 << 8;
 /// Returns ((Σ (p − q)²) >> 2e) · 2^scale_log2 minus the upper part of the pixel's norm; e is the
 /// number of bits in the lower plane. high, mixed and low are sums of products of the planes. The
 /// upper parts of the norms are scaled by 2^scale_log2. Shifts round down, so shifting in steps is
-/// exact. product_scale is −2 · 2^scale_log2, an argument to save an instruction.
+/// exact. product_scale is −2 · 2^scale_log2; a constant would cost one more instruction.
 CUDAVISION_HOST_DEVICE inline int scaled_distance(int high, int mixed, int low, int candidate_high,
                                                   int candidate_low, int pixel_low, int low_bits,
                                                   int scale_log2, int product_scale) {
@@ -263,7 +264,7 @@ CUDAVISION_HOST_DEVICE inline int joined_rest(int joined, int candidate_low, int
   return static_cast<int>(rest >> joined_shift);
 }
 
-/// Returns min(x + y, limit). From 9.0 on, this is one instruction, which the compiler misses.
+/// Returns min(x + y, limit): one instruction from 9.0 on, which the compiler does not generate.
 CUDAVISION_HOST_DEVICE inline int min_sum(int x, int y, int limit) {
 #ifdef __CUDA_ARCH__
   return __viaddmin_s32(x, y, limit);
@@ -284,8 +285,8 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t mean_of(const std::uint32_t (&sums)[
   return static_cast<std::uint32_t>((sum + weight / 2) / weight);
 }
 
-/// Class of the pair `number`, counted from the square's first or last but one, of radius + 2
-/// pairs.
+/// Class of a pair of rows. number counts from the square's first pair, or from its last but one in
+/// pair_to_bottom(). A square has radius + 2 pairs.
 CUDAVISION_HOST_DEVICE constexpr RowPair pair_from_top(int number) {
   return number < 0    ? RowPair::none
          : number == 0 ? RowPair::first

@@ -132,9 +132,10 @@ class ProductLane {
     return loaded;
   }
 
-  /// Returns the scaled distance between pixel `half` of square s and candidate `column`: the limit
-  /// if it is greater or if the pixel does not search there. high, mixed and low are sums of
-  /// products of the planes; if planes are joined, low is the joined sum. `row` is in the pair.
+  /// Returns the scaled distance between pixel `half` of square s and candidate `column`. Returns
+  /// the limit if the distance exceeds it or if the pixel does not search there. high, mixed and
+  /// low are sums of products of the planes; with joined planes, low is the joined sum. row is 0 or
+  /// 1.
   CUDAVISION_HOST_DEVICE int distance(int s, int half, int column, const Candidates& from,
                                       const CandidateRow& candidates, RowPair pair, int row,
                                       int high, int mixed, int low) const {
@@ -221,7 +222,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t plane_part(int t, int sum) {
   return static_cast<std::uint32_t>(sum) * value;
 }
 
-/// Like plane_part(), for the sum of the weights. Both arguments are from the first second product.
+/// As plane_part(), for the sum of the weights. The arguments are elements of second product 0.
 CUDAVISION_HOST_DEVICE inline std::uint32_t weight_part(int t, int low_digits, int third_digit) {
   return t == digits ? static_cast<std::uint32_t>(low_digits) +
                            static_cast<std::uint32_t>(third_digit) * (digit_base * digit_base)

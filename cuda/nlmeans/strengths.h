@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Automatic strengths and the tables of weights. The host makes the tables, so that all devices use
-// equal tables. Automatic strengths are known only on the device, so there are tables for steps.
+// Automatic strengths and the tables of weights. The host makes the tables, so that they are equal
+// on all devices. The device quantises automatic strengths to steps, each with its own table.
 
 #include <cstdint>
 

@@ -140,7 +140,7 @@ struct Measurement {
   std::uint32_t variance = 0;
 };
 
-/// constant, flat: numbers of such blocks without the extreme ones. Constant: 64 equal samples.
+/// constant and flat count blocks that are not extreme. A constant block has 64 equal samples.
 CUDAVISION_HOST_DEVICE inline Measurement measurement_of(const ClassNoises& noise,
                                                          const Rank (&ranks)[classes + 1],
                                                          std::uint32_t constant,

@@ -175,7 +175,8 @@ class RegionBlendCpu final : public RegionBlend::Backend {
     return samples;
   }
 
-  /// Computes the weights of a row of pixels. Outside the returned span, they are 0 and unset.
+  /// Computes the weights of a row of pixels. Outside the returned span, weights are 0 and not
+  /// written.
   Span find_pixel_weights(int y, std::uint16_t* weights) const {
     const int feather = parameters_.feather;
     Span span = parameters_.invert ? Span{0, layout_.width} : Span{layout_.width, 0};

@@ -57,7 +57,7 @@ __device__ inline void load_processed(const ThreadPart& part, int row, Chunk& ch
       part.left, part.whole());
 }
 
-/// Exits a block that does not need the operation. One block waits: launches finish in order.
+/// Exits a block that needs no result of the operation. One block waits, to keep launches in order.
 __device__ inline void end_copy(int block) {
   if (block == 0)
     grid_dependency_wait();

@@ -149,8 +149,7 @@ struct Parameters {
   /// Boxes of the masks (masks.h); none is empty.
   std::array<Box, max_masks> mask_boxes{};
 
-  /// mask_margin() and mask_feather() limit the weights of masks. Pixels farther than mask_radius()
-  /// from a mask have the weight 0.
+  /// Margin and feather of masks, limited by max_mask_radius. Beyond mask_radius(), weights are 0.
   CUDAVISION_HOST_DEVICE int mask_margin() const {
     const int pixels = margin + mask_growth;
     return pixels < max_mask_radius ? pixels : max_mask_radius;

@@ -79,7 +79,7 @@ __device__ inline WarpSegment find_segment(const GroupArguments& group) {
   return segment;
 }
 
-/// Position in the segment of a thread's pixel i. Adjacent lanes have adjacent groups of kJoined.
+/// Position in the segment of a thread's pixel i. Adjacent lanes have groups of kJoined pixels.
 template <int kJoined>
 __device__ int pixel_in_segment(int i) {
   const int lane = static_cast<int>(threadIdx.x) % warp;

@@ -39,7 +39,8 @@ struct Conversion {
 };
 
 /// Scales values from 0…maximum to 0…largest, rounded half up: (value·largest + maximum div 2) div
-/// maximum. Both are 2^depth − 1 with depths of 1 to 16. If they differ, it is below 2^31.
+/// maximum. Both are 2^depth − 1 with depths of 1 to 16. If they differ, the dividend is below
+/// 2^31.
 template <int kCount>
 CUDAVISION_HOST_DEVICE inline void rescale(std::uint32_t (&values)[kCount], const Division& maximum,
                                            std::uint32_t largest) {

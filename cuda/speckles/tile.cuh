@@ -23,7 +23,8 @@ constexpr int tile_size = 32;
 template <class Picture>
 struct Arguments {
   Picture picture;
-  /// Indexed by TileRuns::number(). Only open runs have parents, only roots of open ones counts.
+  /// Indexed by TileRuns::number(). Only open runs have parents, and only roots of open components
+  /// have counts.
   std::uint32_t *parents, *counts;
   /// Bit masks, one word per row of each tile: open pixels, first pixels of open runs, and first
   /// pixels of the roots in the tile.
