@@ -27,7 +27,8 @@ CUDAVISION_HOST_DEVICE constexpr int large_ring_slots(int column_slices) {
   return column_slices / 2 + 1;
 }
 
-/// True if the ring lacks a slice of the upper tile in the first step with output.
+/// True if the first output step makes only the lower tile, because the ring lacks a slice for the
+/// upper tile.
 CUDAVISION_HOST_DEVICE constexpr bool lower_tile_first(int column_slices) {
   return column_slices % 2 == 0;
 }

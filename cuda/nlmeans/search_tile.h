@@ -47,8 +47,7 @@ CUDAVISION_HOST_DEVICE constexpr std::uint32_t window_mask(int byte, int word) {
   return mask;
 }
 
-/// sums[i] is the sum of squares of the bytes within kRadius of byte i of the middle word. Each
-/// channel has three words.
+/// sums[i] adds the squared bytes within kRadius of byte i of the middle of each channel's words.
 template <int kRadius, int kChannels>
 CUDAVISION_HOST_DEVICE inline void sum_squares(const std::uint32_t (&words)[kChannels][3],
                                                std::uint32_t (&sums)[4]) {

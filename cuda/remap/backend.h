@@ -18,7 +18,7 @@ struct ChannelGroup {
 
   const PackedMap* map = nullptr;
   int plane = 0;
-  int step = 1;  ///< samples between adjacent samples of a channel
+  int step = 1;  ///< distance between samples of a channel, in samples
   int count = 0;
   int offset[maximum] = {};  ///< first sample of each channel, in samples
   int border[maximum] = {};  ///< values beyond the edges
