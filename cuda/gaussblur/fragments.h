@@ -5,8 +5,8 @@
 //
 // A warp blurs tiles of 16 rows × 32 bytes. Along x, the sums of 16 samples in each of 8 rows are
 // one product T·I. Row i of the Toeplitz matrix T holds the coefficients, shifted to the window of
-// output sample i. Column n of I holds the bytes of row n under the tile and its halo. Along y, the
-// product is T·R, where R holds the sums along x, split into bytes.
+// output sample i. Each column of I holds the bytes of one row under the tile and its halo. Along
+// y, the product is T·R, where R holds the sums along x, split into bytes.
 //
 // Both factors may permute the inner dimension in the same way. The chosen order keeps four bytes
 // that are adjacent in memory in one register. It also makes a lane's results of the first product

@@ -43,7 +43,7 @@ class SmallLoader {
   }
 
   __device__ void load(int stage) {
-    // All addresses first, because a copy blocks its address register until it has read it.
+    // Computes all addresses first: a copy blocks its address register until it has read it.
     const std::uint8_t* from[tile_rows / rows_at_a_time];
 #pragma unroll
     for (int k = 0; k < tile_rows / rows_at_a_time; ++k)

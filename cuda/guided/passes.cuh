@@ -38,7 +38,7 @@ struct LinesPass : GuidedPass<Sample, Sum, kNarrow> {
                                          const Window& window, const Settings&, bool&) {
     return window.word_of(sums.of[0], sums.of[1]);
   }
-  /// Cursor over the words. The lower and upper halves of their rows are stored separately.
+  /// Cursor over the words. A row of words has two halves (Picture::half_pitch).
   class Single {
    public:
     __device__ Single(const windows::Picture& picture, int x, int y)

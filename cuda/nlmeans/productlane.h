@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// One lane's factors of the products of product.h, and what it makes of the results.
+// One lane's factors of the products of product.h, and the use of the results.
 
 #include <cstdint>
 

@@ -161,7 +161,7 @@ class LaneBins {
 
   /// All lanes of the warp must call this.
   __device__ Quietest quietest() const {
-    std::uint32_t blocks = 0, before[parts];  // in bins before those of the lane
+    std::uint32_t blocks = 0, before[parts];  // in bins before the lane's bins
 #pragma unroll
     for (int i = 0; i < parts; ++i) {
       const uint4& own = counts_[i];

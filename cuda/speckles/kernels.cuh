@@ -110,7 +110,7 @@ __device__ void connect(const Arguments<Picture>& a, const BorderPixel& one,
   if (one.is_open && other.is_open)
     join<false>(a.parents, one.run, other.run);
   else if (one.is_open || other.is_open)
-    // The maximum may be stored at any root of the component.
+    // The maximum may be stored at the root of any tile in the component.
     atomicMax(a.counts + parent_of<false>(a.parents, one.is_open ? one.run : other.run),
               a.size + 1);
 }
