@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Checks that throw invalid_argument. Errors begin with the operation's name.
+// Checks of layouts and frames. They throw invalid_argument; errors begin with the operation's
+// name.
 
 #include <string>
 
