@@ -143,7 +143,6 @@ __device__ void count_rows(const Arguments& a, int tile, const RowRange& rows_of
 using Arrivals = TableArrivals<DeviceAtomics>;
 
 // Unrolling by the block's size, which is unknown at compile time, would need a division.
-
 __device__ void clear_words(uint4* words, int count) {
 #pragma unroll 1
   for (int i = threadIdx.x; i < count; i += static_cast<int>(blockDim.x))

@@ -120,8 +120,7 @@ class KernelChoice {
                             [&](auto kind) { allow_shared_memory<decltype(kind)>(); });
   }
 
-  /// Completes a plan with pictures and parameters. `weights` is the table's length with its final
-  /// 0.
+  /// Completes a plan with pictures and parameters. The table has `weights` words, with its last 0.
   void choose(const Parameters& parameters, Plan& plan, int weights) const {
     NlMeansArguments& a = plan.arguments;
     plan.padding_blocks = plan.resident_blocks = 0;
