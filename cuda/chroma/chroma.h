@@ -6,8 +6,8 @@
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
 
-/// Scales the chroma of a YUV frame with its luma, so that the saturation of colours survives an
-/// operation that changes the contrast of the luma.
+/// Scales the chroma of a YUV frame with its luma, so that colours keep their saturation when an
+/// operation changes the contrast of the luma.
 ///
 /// A chroma sample (x, y) of a channel that has one sample for s×t pixels follows the luma sample
 /// (s·x, t·y). With v its value before and v' after the operation, b the black level, n = 2^(bits −
@@ -19,7 +19,6 @@
 /// − 8) are legal.
 namespace cudavision::chroma {
 
-/// May change from one frame to the next.
 struct Parameters {
   bool limited_range = false;
 

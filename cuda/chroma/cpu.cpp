@@ -9,7 +9,7 @@
 namespace cudavision::chroma {
 namespace {
 
-/// The rows of a frame's channel, as samples of one or two bytes.
+/// The rows of one channel. A sample has one or two bytes.
 template <class Byte>
 struct ChannelRows {
   View<Byte> plane;

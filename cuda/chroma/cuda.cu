@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CUDA backend: one launch. Where rows are aligned, a thread takes a chunk of neighbouring
-// chroma samples of both channels; the others have a thread each. Instructions take more time than
-// memory accesses, so chunks of bytes are scaled without divisions and by packed instructions.
+// The CUDA backend, with one launch per frame. If rows are aligned, a thread scales a chunk of
+// adjacent chroma samples in both channels; otherwise it scales one sample of each. Instructions
+// limit the speed, so chunks of bytes use packed instructions and no divisions.
 
 #include <utility>
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int threads = 256;
 
-/// The samples of a channel. Distances are in bytes.
+/// The samples of a channel. pitch and step are in bytes.
 template <class Byte>
 struct ChannelBytes {
   Byte* first;
@@ -34,9 +34,9 @@ struct ChromaArguments {
   ChannelBytes<const std::uint8_t> from[2];
   ChannelBytes<std::uint8_t> to[2];
   int width, height;  // of the chroma
-  int chunks;         // in a row
-  // Half the threads of a row. quotient() takes numbers below 2^31, and a launch may have almost
-  // 2^32 threads, so pairs of threads are divided.
+  int chunks;         // per row
+  // Half the number of threads per row. quotient() accepts numbers below 2^31, but a launch may
+  // have almost 2^32 threads, so the kernel divides the number of a pair of threads.
   Division half_row;
   int subsampling_x, subsampling_y;
   int shift;
@@ -44,7 +44,7 @@ struct ChromaArguments {
   Range range;
 };
 
-/// Chroma samples of a chunk, whose luma fills 16 bytes.
+/// Chroma samples per chunk. The luma of a chunk fills 16 bytes.
 CUDAVISION_HOST_DEVICE constexpr int chunk_samples(int sample_bytes) {
   return 8 / sample_bytes;
 }
@@ -55,7 +55,7 @@ __device__ int value_of(const ChromaArguments& a, std::uint32_t word) {
                              : static_cast<int>(sample_value(word, a.shift, a.largest));
 }
 
-/// The growth at sample `number` of words of luma.
+/// growth() for sample `number` of a vector of luma words.
 template <class Sample>
 __device__ int growth_in(const ChromaArguments& a, const std::uint32_t* before,
                          const std::uint32_t* after, int number) {
@@ -67,7 +67,7 @@ __device__ int growth_in(const ChromaArguments& a, const std::uint32_t* before,
   return growth(value(before), value(after), a.range);
 }
 
-/// Takes one chroma sample of both channels. Words may be at odd addresses.
+/// Scales one chroma sample of each channel. Samples of two bytes may be at odd addresses.
 template <class Sample>
 __device__ void scale_one(const ChromaArguments& a, int x, int y) {
   const auto load = [&](const auto& channel, int at_x, int at_y) {
@@ -93,10 +93,10 @@ struct alignas(4 * kCount) Words {
   std::uint32_t of[kCount];
 };
 
-/// Scales four bytes, byte i with growths[i].
+/// Scales four bytes: byte i with growths[i].
 __device__ std::uint32_t scaled_word(const ChromaArguments& a, std::uint32_t word,
                                      const int (&growths)[4]) {
-  // Bytes 1 and 2 of a product are the result before the limits.
+  // Bytes 1 and 2 of a product hold the result before it is limited.
   const auto product = [&](int i) {
     const auto r = static_cast<std::uint32_t>(growths[i]);
     const std::uint32_t rest = 128 * 256 + 128 - 128 * r;
@@ -122,7 +122,7 @@ __device__ std::uint32_t scaled_word(const ChromaArguments& a, std::uint32_t wor
   return sample(0) | sample(1) << 16;
 }
 
-/// Takes a chunk of both channels, from column x on. If kInterleaved, they alternate in one plane.
+/// Scales a chunk of both channels from column x on. kInterleaved: both are in one plane.
 template <class Sample, bool kInterleaved>
 __device__ void scale_chunk(const ChromaArguments& a, int x, int y) {
   constexpr int count = chunk_samples(sizeof(Sample)), per_word = 4 / sizeof(Sample);
@@ -200,7 +200,8 @@ class ChromaScaleCuda final : public ChromaScale::Backend {
       a.from[c] = bytes_of(in, channels_.chroma[c]);
       a.to[c] = bytes_of(out, channels_.chroma[c]);
     }
-    // A chunk reads the luma of two pixels for each chroma sample, which the last one may lack.
+    // A chunk reads two luma pixels per chroma sample. The last sample of an odd width has only
+    // one.
     const int samples = chunk_samples(layout_.sample_bytes());
     a.chunks = has_chunks() ? channels_.luma.width / 2 / samples : 0;
     const int half_row = divide_up(a.width - a.chunks * (samples - 1), 2);

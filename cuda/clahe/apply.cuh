@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Gives the pixels their levels, with several blocks per cell. Shared memory holds the tables of a
-// cell as quads: the four entries of a value, for one load. If the quads do not fit, or packs
+// Applies the tables, with several blocks per cell. Shared memory holds the tables of a cell as
+// quads: the four entries of one value, which one load reads. If the quads do not fit, or if packs
 // overlap more than two cells, each pixel reads its four entries from device memory.
 
 #include "cuda/clahe/patch.cuh"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
-/// level(grid, pixel, value) returns the level of a value at one of the pack's pixels.
+/// level(grid, pixel, value) returns the output level of `value` at the given pixel of the pack.
 template <class Pack, Action kAction, class Level>
 __device__ void equalise_pack(std::uint32_t* data, int existing, const Arguments& a,
                               const Level& level) {
@@ -26,7 +26,7 @@ __device__ void equalise_pack(std::uint32_t* data, int existing, const Arguments
       });
 }
 
-/// A block equalises packs that begin in its cell and may reach into the next one.
+/// A block equalises the packs that begin in its cell. Their last pixels may be in the next cell.
 template <class Pack, Action kAction>
 __global__ void __launch_bounds__(kThreads, Pack::words > 4    ? 1
                                             : Pack::pixels > 8 ? 2
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kThreads, Pack::words > 4    ? 1
 #pragma unroll
   for (int i = 0; i < Pack::pixels; ++i)
     right[i] = a.tiling.x.weight(x + i);
-  const int own_pixels = patch.cell_end - x;  // the others belong to the next cell
+  const int own_pixels = patch.cell_end - x;  // the remaining pixels belong to the next cell
   const int existing = pixels_in<Pack, Rows::ragged>(a.picture, at);
 
   at.y = patch.begin + spread.row;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Gives contiguous samples of 8 bits their levels. A thread works down some columns and keeps their
-// data in registers. Between four tiles, levels are estimated. Few estimates are in doubt, but some
-// lane of a warp often has one. A warp therefore collects them, and all its lanes compute the exact
-// levels. Between two tiles, many levels are exact halves, so all are computed exactly.
+// Applies the tables to contiguous 8-bit samples. A thread processes a strip of columns from top to
+// bottom and keeps the weights of the columns in registers. Pixels between four tiles use estimated
+// levels (estimate.h). Few estimates are in doubt, but in most warps some lane has one. A warp
+// therefore queues the doubtful pixels, and all its lanes compute their exact levels together.
+// Between two tiles, where many levels are exact half-integers, no estimates are used.
 
 #include "cuda/clahe/byte_rows.cuh"
 #include "cuda/clahe/patch.cuh"
@@ -14,12 +15,12 @@ namespace {
 
 constexpr int kBytesThreads = 128;
 constexpr int kBytesBlocks = 6;                                  // per multiprocessor
-constexpr std::uint32_t kQuadBytes = 256 * sizeof(Quad<false>);  // of a cell
+constexpr std::uint32_t kQuadBytes = 256 * sizeof(Quad<false>);  // per cell
 
-/// At an edge of the picture, a cell has only two tables, each of which is used twice.
+/// Equal tables of a cell. A cell at an edge of the picture has only two different tables.
 enum class Same { none, upper_and_lower, left_and_right };
 
-/// Levels of a quad. Levels of equal tables are computed once.
+/// Unpacks the levels of a quad. Equal tables are converted once.
 template <Same kSame>
 __device__ BiasedLevels levels_of(std::uint32_t quad) {
   BiasedLevels levels = levels_of(quad);
@@ -35,7 +36,7 @@ __device__ BiasedLevels levels_of(std::uint32_t quad) {
 
 struct ExactColumns {
   BiasedWeight left[kBytesPixels], right[kBytesPixels];
-  std::uint32_t quads[kBytesPixels];  // addresses of each column's quads in shared memory
+  std::uint32_t quads[kBytesPixels];  // shared-memory address of each column's quads
 
   __device__ ExactColumns(const Arguments& a, int x, const BlockPatch& patch, const uint2* own) {
     const std::uint32_t own_quads = shared_address(own);
@@ -46,7 +47,7 @@ struct ExactColumns {
       right[i] = BiasedWeight(weight);
       left[i] = BiasedWeight(1.0f - weight);
       quads[i] = own_quads + (next ? kQuadBytes : 0);
-      // Keeps the compiler from computing it again for each row.
+      // Keeps the compiler from recomputing the address for each row.
       asm volatile("" : "+r"(quads[i]));
     }
   }
@@ -68,7 +69,7 @@ struct ExactColumns {
 
 struct EstimatedColumns {
   std::uint32_t weights[kBytesPixels];
-  std::uint32_t quads[kBytesPixels];  // addresses of each column's quads in shared memory
+  std::uint32_t quads[kBytesPixels];  // shared-memory address of each column's quads
   EstimateDoubt doubt;
 
   __device__ EstimatedColumns(const Arguments& a, int x, const BlockPatch& patch, const uint2* own)
@@ -80,7 +81,7 @@ struct EstimatedColumns {
       const bool next = x + i >= patch.cell_end;
       weights[i] = pairs.first + i * pairs.step + (next ? pairs.wrap : 0);
       quads[i] = own_quads + (next ? kQuadBytes : 0);
-      // Keeps the compiler from computing them again for each row.
+      // Keeps the compiler from recomputing weights and addresses for each row.
       asm volatile("" : "+r"(weights[i]), "+r"(quads[i]));
     }
   }
@@ -98,14 +99,14 @@ struct EstimatedColumns {
   }
 };
 
-/// Four bytes, each from bit 15 of one of four words on.
+/// Packs bits 15 to 22 of four estimates into the bytes of a word.
 __device__ std::uint32_t pack_levels(const std::uint32_t* estimates) {
   const std::uint32_t first = select_bytes(estimates[0], estimates[1], 0x6521);
   const std::uint32_t last = select_bytes(estimates[2], estimates[3], 0x6521);
   return select_bytes(first << 1, last << 1, 0x7531);
 }
 
-/// Returns true if any of the estimates is in doubt.
+/// Computes the levels of eight pixels. Returns true if any estimate is in doubt.
 __device__ bool estimate_levels(const EstimatedColumns& columns, const RowWeights& row,
                                 const uint2& values, uint2* levels) {
   std::uint32_t estimates[kBytesPixels];
@@ -120,7 +121,7 @@ __device__ bool estimate_levels(const EstimatedColumns& columns, const RowWeight
   return in_doubt;
 }
 
-/// Adjacent pixels of a row, at least one of them in doubt.
+/// Eight adjacent pixels of a row. At least one of their estimates is in doubt.
 struct DoubtfulBytes {
   uint2 values;
   std::uint32_t place;  // row in the high half, first column in the low half
@@ -132,7 +133,7 @@ class DoubtfulQueue {
 
   __device__ explicit DoubtfulQueue(DoubtfulBytes* entries) : entries_(entries) {}
 
-  /// Every lane of the warp must take part.
+  /// Appends the pixels if in_doubt is set. All lanes of the warp must call this.
   __device__ void add(bool in_doubt, const uint2& values, int x, int y) {
     const unsigned lanes = __ballot_sync(~0u, in_doubt);
     if (lanes == 0)
@@ -142,7 +143,7 @@ class DoubtfulQueue {
       entries_[count_ + __popc(before)] = {values, static_cast<std::uint32_t>(y) << 16 | x};
     count_ += __popc(lanes);
   }
-  /// True if another add() might not find room.
+  /// Returns true if another add() might overflow the queue.
   __device__ bool full() const { return count_ > capacity - 32; }
 
   /// Overwrites the estimates with the exact levels.
@@ -195,7 +196,7 @@ __device__ void take_quads(const CellTables& tables, uint2* quads) {
   }
 }
 
-/// kWhole: every column exists, and there is no blend.
+/// kWhole: all columns are inside the picture, and blend is 256.
 template <bool kWhole, Same kSame>
 __device__ void equalise_exactly(const Arguments& a, ByteRows& rows, const ExactColumns& columns) {
   const int existing = kWhole ? kBytesPixels : a.picture.width - rows.x;
@@ -212,7 +213,7 @@ __device__ void equalise_exactly(const Arguments& a, ByteRows& rows, const Exact
   }
 }
 
-/// Requires that every column exists and that there is no blend. Every thread must take part.
+/// Requires columns inside the picture and blend 256. All threads of the block must call this.
 __device__ void equalise_by_estimates(const Arguments& a, const BlockPatch& patch, ByteRows& rows,
                                       const std::uint32_t* quads, const EstimatedColumns& columns,
                                       DoubtfulQueue doubtful) {
@@ -243,7 +244,7 @@ constexpr int kBytesShared = 2 * kQuadBytes + kBytesRows * sizeof(RowWeights) +
 
 __global__ void __launch_bounds__(kBytesThreads, kBytesBlocks)
     apply_bytes_kernel(const __grid_constant__ Arguments a) {
-  __shared__ uint2 pairs_of_quads[2 * 256 / 2];  // of the cell and of the next one
+  __shared__ uint2 pairs_of_quads[2 * 256 / 2];  // of the cell and the next one
   __shared__ RowWeights weights[kBytesRows];
   __shared__ DoubtfulBytes doubtful[kBytesThreads / 32][DoubtfulQueue::capacity];
   launch_dependents();
@@ -252,7 +253,7 @@ __global__ void __launch_bounds__(kBytesThreads, kBytesBlocks)
     grid_dependency_wait();
     return;
   }
-  // The previous launch started this one only after it had waited for the picture's writer.
+  // Safe before the wait: the previous launch triggered this one after its own wait.
   ByteRows rows(a, patch, weights);
   const bool whole = (patch.first + patch.columns) * kBytesPixels <= a.picture.width;
   const bool estimated = whole && a.blend == 256 && !patch.has_two_tiles(a);
@@ -280,8 +281,8 @@ __global__ void __launch_bounds__(kBytesThreads, kBytesBlocks)
   } else {
     const ExactColumns columns(a, rows.x, patch, pairs_of_quads);
     wait_for_quads();
-    // Whole columns without a blend come here only at one edge of the picture. A pack at the left
-    // edge may reach into a cell with four tables.
+    // Cells that are whole and not blended use this branch only at an edge of the picture. At the
+    // left edge, the last pixels of a pack may belong to a cell with four different tables.
     const bool plain = whole && a.blend == 256;
     if (plain && (patch.cell_y == 0 || patch.cell_y == a.tiling.y.tiles))
       equalise_exactly<true, Same::upper_and_lower>(a, rows, columns);

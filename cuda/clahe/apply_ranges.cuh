@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Gives samples of more than 12 bits their levels. The quads of all values do not fit into shared
-// memory. A block keeps its pixels in registers and goes through the range of their values in
-// parts. Reading the tables costs as much as some thousand pixels that read device memory.
+// Applies the tables to samples of more than 12 bits. The quads of all values do not fit into
+// shared memory, so a block keeps its pixels in registers and loads the quads of one range of
+// values at a time. Loading the tables takes as long as a few thousand reads of device memory.
 
 #include "cuda/clahe/patch.cuh"
 
@@ -57,7 +57,7 @@ __device__ void set_level(std::uint32_t* data, int pixel, std::uint32_t value, s
   Pack::set(data, pixel, static_cast<std::uint32_t>(result), a.picture);
 }
 
-/// Pixels that a pack has in the next cell read their entries from device memory.
+/// Pixels of a pack that belong to the next cell read their entries from device memory.
 template <class Pack>
 __global__ void __launch_bounds__(kRangesThreads, 1)
     apply_ranges_kernel(const __grid_constant__ Arguments a) {
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(kRangesThreads, 1)
 
   constexpr int packs_of_word = 32 / Pack::pixels;
   std::uint32_t data[kHeldPacks][Pack::words];
-  // A bit for each pixel without a level.
+  // One bit per pixel, set until the pixel has its level.
   std::uint32_t pending[(kHeldPacks + packs_of_word - 1) / packs_of_word] = {};
 #pragma unroll
   for (int k = 0; k < kHeldPacks; ++k) {
@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(kRangesThreads, 1)
     for (int i = 4 * threadIdx.x; i < used; i += 4 * kRangesThreads)
       store_quads(quads + i, tables, base + i);
     __syncthreads();
-    // Keeps the compiler from holding the weights of all pixels in registers.
+    // Makes the compiler recompute the weights of the pixels instead of holding them in registers.
     int column = x, row = patch.begin + spread.row;
     asm volatile("" : "+r"(column), "+r"(row));
 #pragma unroll

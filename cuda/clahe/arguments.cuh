@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Arguments of all kernels of this folder, and the distribution of threads over packs.
+// Kernel arguments, and the mapping from threads to packs, for all kernels of this folder.
 
 #include <type_traits>
 
@@ -23,8 +23,8 @@ constexpr int grids_of = kAction == Action::each ? 3 : 1;
 template <class Pack>
 constexpr bool is_bytes = std::is_same_v<Pack, LumaBytes<1, 0>>;
 
-/// Element of an array in shared memory at the index in a byte of a word. One instruction selects
-/// the byte and adds the address.
+/// Returns the element of a shared-memory array whose index is byte `byte` of word. One dot-product
+/// instruction extracts the byte and computes the address.
 __device__ std::uint32_t* element_of_byte(std::uint32_t word, int byte, std::uint32_t array) {
   const std::uint32_t at = dot_bytes(word, 4u << (8 * byte), array);
   return static_cast<std::uint32_t*>(__cvta_shared_to_generic(at));
@@ -33,23 +33,23 @@ __device__ std::uint32_t shared_address(const void* array) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(array));
 }
 
-/// Tables are numbered by grid (one, or red, green and blue), then by tile.
+/// Tables are numbered by grid (luma, or red, green and blue), then by tile.
 struct Arguments {
   PackedImage picture;
   Tiling tiling;
   CellBegins cells_x, cells_y;
   int bits;
-  std::uint32_t* counts;  // 2^bits for each table, all zero between frames
-  std::uint16_t* tables;  // 2^bits for each table
+  std::uint32_t* counts;  // 2^bits per table, all zero between frames
+  std::uint16_t* tables;  // 2^bits per table
 
-  std::uint32_t* arrivals;    // state of the TableArrivals, with a table for each tile
-  std::uint32_t* launches;    // state of the LaunchEpoch
-  std::uint64_t* range_sums;  // for each tile and range of bins
+  std::uint32_t* arrivals;    // state of TableArrivals, one entry per tile
+  std::uint32_t* launches;    // state of LaunchEpoch
+  std::uint64_t* range_sums;  // per tile and range of bins
 
-  Division tiles_x;         // side by side
-  Division counting_parts;  // blocks that count a tile, or one of its ranges of bins
+  Division tiles_x;         // tiles per row
+  Division counting_parts;  // blocks that count one tile, or one range of bins of a tile
   int range_bins;           // bins that a block counts; divides 2^bits
-  bool make_tables;         // after counting a tile
+  bool make_tables;         // count kernel: also make the tables
 
   int table_count;
   std::uint32_t clip_count;
@@ -58,10 +58,10 @@ struct Arguments {
   CopyPieces copies[FrameLayout::max_planes];
   int copy_count;
 
-  Patches patches;          // equalised by the blocks
-  Division patches_x;       // side by side
-  int columns;              // packs side by side that a block equalises
-  Division chunks;          // blocks side by side in a patch
+  Patches patches;          // how the picture is divided for the apply kernels
+  Division patches_x;       // patches per row
+  int columns;              // width of a block's rectangle, in packs
+  Division chunks;          // blocks next to each other in a patch
   Division applying_parts;  // blocks below each other in a patch
   EstimateScale estimates;
   int blend;
@@ -75,12 +75,12 @@ struct Arguments {
   }
 };
 
-/// Copies unchanged planes. This block is number `block` of `blocks`.
+/// Copies unchanged planes with `blocks` blocks; this one has the number `block`.
 __device__ void copy_planes(const Arguments& a, std::uint32_t block, std::uint32_t blocks) {
   copy_pieces(a.copies, a.copy_count, block * blockDim.x + threadIdx.x, blocks * blockDim.x);
 }
 
-/// Splits a block's number into the number of a whole and the number of one of its parts.
+/// Splits a block number: `part` is the part of `whole` that the block processes.
 struct Share {
   int whole, part;
 
@@ -89,7 +89,7 @@ struct Share {
         part(static_cast<int>(number - whole * parts.divisor)) {}
 };
 
-/// Part `number` of equal parts of the rows from begin to end.
+/// Part `number` of the rows from begin to end, divided evenly.
 struct RowRange {
   int begin, end;
 
@@ -99,8 +99,8 @@ struct RowRange {
         end(first + static_cast<int>(quotient((last - first) * (number + 1), parts))) {}
 };
 
-/// Divides thread numbers below 2^11 faster than integer division. Exact: a quotient plus a half
-/// differs from every integer by at least 2^-12 of itself; the error is below 2^-21.
+/// Divides thread numbers below 2^11 faster than an integer division. Exact: the quotient plus 1/2
+/// differs from every integer by at least 2^-12 of itself; its error is below 2^-21 of itself.
 struct ThreadDivision {
   int divisor;
   float inverse;

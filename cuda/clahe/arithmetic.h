@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Arithmetic of adaptive histogram equalisation, shared by the CPU and the GPU.
+// Arithmetic of CLAHE, shared by both backends.
 
 #include <cmath>
 #include <cstdint>
@@ -13,12 +13,12 @@
 
 namespace cudavision::clahe {
 
-// A cell is the part of the picture whose pixels have the same four tiles. Along each axis, cell c
-// reaches from the centre of tile c − 1 to the centre of tile c; the first and the last cell end at
-// the picture's edges. There is one more cell than tiles.
+// One axis of the grid of tiles. Pixels of the same cell interpolate between the same four tiles.
+// Along an axis, cell c extends from the centre of tile c − 1 to the centre of tile c; the first
+// and the last cell end at the edges of the picture. There is one more cell than tiles.
 
 struct TiledAxis {
-  int size = 1;  ///< of the picture in pixels
+  int size = 1;  ///< pixels of the picture
   int tiles = 1;
   int tile_size = 1;     ///< in pixels; tiles · tile_size ≥ size
   float inverse = 1.0f;  ///< 1 / tile_size
@@ -31,7 +31,7 @@ struct TiledAxis {
   CUDAVISION_HOST_DEVICE int cell_of(int pixel) const {
     return static_cast<int>(floorf(position(pixel))) + 1;
   }
-  /// Weight of the tile after the pixel. The tile before it has 1 minus this.
+  /// Weight of the right (or lower) tile. The left (or upper) tile has 1 − weight(pixel).
   CUDAVISION_HOST_DEVICE float weight(int pixel) const {
     const float at = position(pixel);
     return at - floorf(at);
@@ -50,7 +50,7 @@ struct TiledAxis {
       return 0;
     if (cell > tiles)
       return size;
-    // Start just before the centre of the previous tile, because of rounding.
+    // Rounding may shift the first pixel, so the search starts 2 pixels before the tile's centre.
     int pixel = cell * tile_size - tile_size / 2 - 2;
     if (pixel < 0)
       pixel = 0;
@@ -60,8 +60,7 @@ struct TiledAxis {
   }
 };
 
-/// How a picture is divided into patches within cells: into the cells, or into half tiles, which
-/// have equal sizes except for rounding.
+/// How the picture is divided into patches within cells. Half tiles have almost equal sizes.
 enum class Patches { cells, half_tiles };
 
 CUDAVISION_HOST_DEVICE inline int patches_along(const TiledAxis& axis, Patches kind) {
@@ -70,7 +69,7 @@ CUDAVISION_HOST_DEVICE inline int patches_along(const TiledAxis& axis, Patches k
 CUDAVISION_HOST_DEVICE inline int cell_of_patch(int patch, Patches kind) {
   return kind == Patches::cells ? patch : (patch + 1) / 2;
 }
-/// Where the cells along one axis begin, and the end of the last one.
+/// First pixel of each cell along one axis, then the end of the last cell.
 struct CellBegins {
   std::uint16_t pixels[Tiles::range.max + 2] = {};
 
@@ -81,7 +80,7 @@ struct CellBegins {
   }
 };
 
-/// First pixel of a patch, or `size` if the picture ends before it.
+/// First pixel of a patch, or `size` if the patch is outside the picture.
 CUDAVISION_HOST_DEVICE inline int patch_begin(const TiledAxis& axis, const CellBegins& cells,
                                               int patch, Patches kind) {
   if (kind == Patches::cells)
@@ -96,7 +95,7 @@ struct Tiling {
   TiledAxis x, y;
 
   CUDAVISION_HOST_DEVICE int tiles() const { return x.tiles * y.tiles; }
-  /// Pixels of one tile; below 2^32, because a picture with one tile is not extended.
+  /// Pixels per tile. Below 2^32, because a picture with one tile is not extended.
   CUDAVISION_HOST_DEVICE std::uint32_t area() const {
     return static_cast<std::uint32_t>(x.tile_size) * static_cast<std::uint32_t>(y.tile_size);
   }
@@ -116,13 +115,13 @@ struct Run {
   int count;
 };
 
-/// The columns (or rows) that replace the positions from `position` on, up to `end` or the next
-/// reflection. A row (or column) continues beyond its `size` pixels by reflection without the edge.
+/// Returns the columns (or rows) whose pixels fill the positions from `position` to `end` or to the
+/// next turning point. Beyond `size` pixels, the picture is reflected without repeating its edge.
 CUDAVISION_HOST_DEVICE inline Run reflected_run(int position, int end, int size) {
   if (size == 1)
     return {0, 1};
   const int period = 2 * size - 2;
-  // Most positions need no division.
+  // Avoids the division for most positions.
   const int within = position < period ? position : position % period;
   const bool forward = within < size;
   const int until_edge = forward ? size - within : period - within;
@@ -130,12 +129,12 @@ CUDAVISION_HOST_DEVICE inline Run reflected_run(int position, int end, int size)
   return {forward ? within : period - within - count + 1, count};
 }
 
-/// Mask of the bytes of a word below `number`, which may be outside 0 to 4.
+/// Mask of the bytes of a word with an index below `number`. number may be outside 0 to 4.
 CUDAVISION_HOST_DEVICE inline std::uint32_t bytes_before(int number) {
   return number <= 0 ? 0 : number >= 4 ? ~0u : (1u << (8 * number)) - 1;
 }
 
-/// Maximum number of pixels of a bin.
+/// Limit of a bin in pixels (clahe.h).
 CUDAVISION_HOST_DEVICE inline std::uint32_t clip_count(double clip_limit, std::uint32_t area,
                                                        int bins) {
   constexpr std::uint32_t unlimited = 0xffffffff;
@@ -147,17 +146,17 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t clip_count(double clip_limit, std::u
   return count < unlimited ? static_cast<std::uint32_t>(count) : unlimited;
 }
 
-/// Scale of a table from counts to levels. area is not 0.
+/// Scale from cumulative counts to levels. area must not be 0.
 CUDAVISION_HOST_DEVICE inline float level_scale(int low, int high, std::uint32_t area) {
   return static_cast<float>(high - low) / static_cast<float>(area);
 }
 
-/// Distribution of the clipped pixels over the bins, of which there are at most 2^16. cpu.cpp and
-/// make_table_range() in table.cuh apply it.
+/// How the excess above the clip limit is distributed over the bins. Up to 2^16 bins. Used by
+/// cpu.cpp and by make_table_range() in table.cuh.
 struct Redistribution {
-  std::uint32_t batch;    ///< pixels for every bin
-  std::uint32_t residue;  ///< bins that get one more
-  std::uint32_t step;     ///< between bins that get one more, from bin 0 on
+  std::uint32_t batch;    ///< pixels added to each bin
+  std::uint32_t residue;  ///< bins that get one more pixel
+  std::uint32_t step;     ///< distance between the bins that get one more pixel, from bin 0 on
   std::uint32_t inverse;  ///< 2^32 / step, rounded up, if step is not 1
 
   CUDAVISION_HOST_DEVICE Redistribution(std::uint32_t excess, std::uint32_t bins)
@@ -184,19 +183,19 @@ CUDAVISION_HOST_DEVICE inline float fused(float a, float b, float c) {
 #endif
 }
 
-/// A word whose lowest 22 bits are the value, halves rounded to even, for 0 ≤ value < 2^22. One
-/// unit is the last place of the sum's significand, so the addition rounds. A conversion takes four
-/// times as long on a GPU, and CPU compilers do not vectorise it.
+/// Returns a word whose lowest 22 bits are the rounded value (halves to even), for 0 ≤ value <
+/// 2^22. The sum's unit in the last place is 1, so the addition rounds. A conversion instruction
+/// takes four times as long on a GPU, and CPU compilers do not vectorise it.
 CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_in_low_bits(float value) {
   return bits_of_float(value + 12582912.0f);
 }
 
-/// Rounds halves to even, for 0 ≤ value < 2^22.
+/// Rounds to the nearest integer, halves to even, for 0 ≤ value < 2^22.
 CUDAVISION_HOST_DEVICE inline std::uint32_t rounded(float value) {
   return rounded_in_low_bits(value) & 0x3fffff;
 }
 
-/// Table entry of a bin. counted is the number of pixels up to and including this bin.
+/// Table entry of a bin. counted is the cumulative count up to and including this bin.
 CUDAVISION_HOST_DEVICE inline std::uint32_t table_level(std::uint32_t counted, float scale,
                                                         std::uint32_t low, std::uint32_t high) {
   const std::uint32_t level = low + rounded(static_cast<float>(counted) * scale);
@@ -208,8 +207,8 @@ struct Levels {
   float upper_left, upper_right, lower_left, lower_right;
 };
 
-/// right and lower are the weights of the tiles to the right and below. The result needs no clamp:
-/// the weights add up to 1 within a rounding error that is too small to reach the next integer.
+/// right and lower are the weights of the right and of the lower tiles. The result needs no clamp:
+/// the weights add up to 1, with a rounding error too small to reach the next integer.
 CUDAVISION_HOST_DEVICE inline std::uint32_t interpolated(const Levels& levels, float right,
                                                          float lower) {
   const float left = 1.0f - right;
@@ -218,12 +217,13 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t interpolated(const Levels& levels, f
                  (levels.lower_left * left + levels.lower_right * right) * lower);
 }
 
-// Levels without conversion: in binary32, a level in the low bits of 2^23 is 2^23 + level.
+// Converts a level without an instruction: the float 2^23 with the level in its low bits is 2^23 +
+// level.
 
-constexpr std::uint32_t level_bias_bits = 0x4b000000;  // of 2^23
+constexpr std::uint32_t level_bias_bits = 0x4b000000;  // bit pattern of 2^23
 constexpr float level_bias = 8388608.0f;
 
-/// A weight, and the correction for its product with a biased level.
+/// A weight, and the correction that removes the bias from its product with a biased level.
 struct BiasedWeight {
   float weight, correction;
 
@@ -231,8 +231,8 @@ struct BiasedWeight {
       : weight(w), correction(-level_bias * w) {}
 };
 
-/// level·weight, rounded once, from the bits of 2^23 + level. The correction is exact, because it
-/// is the weight times a power of 2. The fused operation therefore rounds exactly level·weight.
+/// Returns level·weight, rounded once. biased_level is the bit pattern of 2^23 + level. The
+/// correction is the weight times a power of 2 and therefore exact.
 CUDAVISION_HOST_DEVICE inline float product(std::uint32_t biased_level, const BiasedWeight& w) {
   return fused(float_of_bits(biased_level), w.weight, w.correction);
 }

@@ -16,17 +16,17 @@ class Clahe::Backend {
 
   virtual void run(const ConstFrame& in, const Frame& out) = 0;
 
-  // Steps of run(), for counts or tables that change in between, in this order for each frame.
-  // Counts and tables are contiguous rows of 2^bits elements, one per tile, row by row: of one
-  // grid, or of the grids of red, green and blue.
+  // The steps of run() as separate calls, for averages of counts or tables in between. The order
+  // for each frame is count(), make_tables(), apply(). Counts and tables are contiguous rows of
+  // 2^bits elements, one row per tile: of one grid, or of the grids of red, green and blue.
 
   virtual View<const std::uint32_t> count(const ConstFrame& in) = 0;
 
-  /// Makes a table from each row of averages, and copies all bytes that no table changes.
+  /// Makes one table per row of averages. Also copies all bytes of the frame that no table changes.
   virtual View<const std::uint16_t> make_tables(View<const std::uint32_t> averages,
                                                 const ConstFrame& in, const Frame& out) = 0;
 
-  /// The frame is the same as in the last count().
+  /// in must be the frame of the last count().
   virtual void apply(const ConstFrame& in, const Frame& out, View<const std::uint16_t> tables) = 0;
 };
 

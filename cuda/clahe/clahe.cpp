@@ -44,7 +44,7 @@ Clahe::~Clahe() = default;
 void Clahe::set_parameters(const Parameters& parameters) {
   check_parameters(layout_, parameters);
   if (parameters.low != parameters_.low || parameters.high != parameters_.high)
-    restart();  // the average does this itself if the channels change
+    restart();  // HistogramAverage restarts by itself if the channels change
   parameters_ = parameters;
   backend_->set(parameters);
 }

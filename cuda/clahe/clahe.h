@@ -12,8 +12,8 @@
 #include "cuda/scenecut/scenecut.h"
 
 /// Contrast-limited adaptive histogram equalisation (K. Zuiderveld, "Contrast Limited Adaptive
-/// Histogram Equalization", Graphics Gems IV, 1994), in the arithmetic of OpenCV's CLAHE, the
-/// special case of one channel of 8 or 16 bits in full range.
+/// Histogram Equalization", Graphics Gems IV, 1994), with the results of OpenCV's CLAHE for one
+/// channel of 8 or 16 bits in full range.
 ///
 /// Tiles. The picture is divided into tiles.columns × tiles.rows tiles of equal size. If its width
 /// is not divisible by tiles.columns, or its height not by tiles.rows, both dimensions are first
@@ -30,43 +30,43 @@
 ///   scale  = (float)(high − low) / (float)area
 ///   lut[j] = min(high, low + round((float)(hist[0] + … + hist[j])·scale))
 ///
-/// Interpolation. A pixel (x, y) of value v takes its level from the four tiles around it:
+/// Interpolation. The level of a pixel (x, y) of value v is interpolated between four tiles:
 ///   tx = (float)x · (1.0f / tile width) − 0.5f,  x1 = floor(tx),  a = tx − x1
 ///   ty = (float)y · (1.0f / tile height) − 0.5f, y1 = floor(ty),  b = ty − y1
 ///   eq = round((l11·(1 − a) + l12·a)·(1 − b) + (l21·(1 − a) + l22·a)·b)
 /// where lrc is lut[v] of the tile in column x1 + c − 1 and row y1 + r − 1, or of the nearest tile
-/// if there is none. All of this is in IEEE binary32, each operation rounded to nearest; round()
-/// rounds halves to even.
+/// if that is outside the grid. All of this is in IEEE binary32, each operation rounded to nearest;
+/// round() rounds halves to even.
 ///
-/// Video flickers if each frame is equalised separately. With smoothing, each tile's table is made
-/// from the average of its histograms (histogramaverage::HistogramAverage), and follows only
-/// visible changes (histogramaverage::TableHysteresis). The sum of a tile's averaged counts
-/// replaces `area`. If all are 0, which only happens in tiles of a few pixels, the table is the
-/// identity. Scene cuts depend on the sums of the histograms over all tiles. The blend comes last,
-/// so it takes effect at once. Channels::each has three grids. The first frame of an average, and
-/// each frame at a scene cut, is equalised as without smoothing.
+/// Smoothing prevents flicker in video. With smoothing, each tile's table is made from the average
+/// of its histograms (histogramaverage::HistogramAverage), and follows only visible changes
+/// (histogramaverage::TableHysteresis). The sum of a tile's averaged counts replaces `area`. If all
+/// are 0, which only happens in tiles of a few pixels, the table is the identity. Scene cuts depend
+/// on the sums of the histograms over all tiles. The blend comes last, so it takes effect at once.
+/// Channels::each has three grids. The first frame of an average, and each frame at a scene cut, is
+/// equalised without smoothing.
 namespace cudavision::clahe {
 
 struct Tiles {
-  static constexpr Range<int> range{1, 64};  ///< of both
+  static constexpr Range<int> range{1, 64};  ///< of columns and of rows
   int columns = 8;
   int rows = 8;
 };
 
-/// With Channels::each, red, green and blue have one grid of tables each.
+/// Channels::each uses separate tables for red, green and blue.
 struct Parameters : histequalize::Parameters {
-  /// Maximum share of a bin, relative to the mean of all bins. 0 and less: unlimited.
+  /// Maximum height of a bin, as a multiple of the mean of all bins. 0 or less: unlimited.
   double clip_limit = 2.0;
 
   bool operator==(const Parameters&) const = default;
 };
 
-/// Whether an operation allocates memory for averages over time.
+/// Whether an operation allocates memory for temporal averages.
 enum class Averages { none, kept };
 
-/// Equalises frames. Luma samples get their level, and all other bytes are copied. RGB with
-/// Channels::luminance: eq is the level of the pixel's luminance u (luminance.h), and each channel
-/// c becomes `saturate(c + eq − u)`; alpha and padding are copied.
+/// Equalises frames. Luma samples are replaced by their levels; all other bytes are copied. RGB
+/// with Channels::luminance: eq is the level of the pixel's luminance u (luminance.h), and each
+/// channel c becomes `saturate(c + eq − u)`; alpha and padding are copied.
 class Clahe {
  public:
   /// layout must have 8 to 16 bits and a luma channel as large as the picture, or red, green and
@@ -78,21 +78,21 @@ class Clahe {
 
   bool keeps_averages() const noexcept { return average_.has_value(); }
 
-  /// For later frames. Never allocates. New channels or a new range begin a new average; a new clip
-  /// limit applies to the current one. Throws invalid_argument and keeps the last valid set.
+  /// Applies to later frames. Never allocates. New channels or a new range restart the average; a
+  /// new clip limit keeps it. On invalid_argument, keeps the last valid set.
   void set_parameters(const Parameters& parameters);
 
-  /// in and out have the layout's planes and do not overlap. smoothing holds the frame's weight in
-  /// the average and the threshold for scene cuts. Without it, the frame is equalised separately,
-  /// and the next smoothed frame begins a new average. Throws invalid_argument, also for smoothing
-  /// without averages. Only enqueues.
+  /// Equalises one frame. in and out have the layout's planes and do not overlap. smoothing holds
+  /// the frame's weight in the average and the threshold for scene cuts. Without smoothing, the
+  /// frame is equalised separately, and the next smoothed frame restarts the average. Throws
+  /// invalid_argument, also for smoothing without averages. Only enqueues.
   void run(const ConstFrame& in, const Frame& out,
            const std::optional<histogramaverage::Parameters>& smoothing = {});
 
-  /// The next run() begins a new average.
+  /// The next run() restarts the average.
   void restart() noexcept;
 
-  /// Describes the last frame with smoothing, in device memory. nullptr without averages.
+  /// Status of the last smoothed frame, in device memory. nullptr without averages.
   const histogramaverage::Status* status() const noexcept {
     return average_ ? average_->status() : nullptr;
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Counts the tiles of up to 12 bits. A block counts some rows of a tile in shared memory, where
-// increments are merged over a warp even for flat pictures. A tile's last block makes its table.
+// Counts the tiles of samples of up to 12 bits. A block counts some rows of a tile in shared
+// memory; each warp merges equal increments. The last block of a tile makes the table.
 
 #include "cuda/clahe/arguments.cuh"
 #include "cuda/clahe/count_shape.h"
@@ -13,7 +13,7 @@
 namespace cudavision::clahe {
 namespace {
 
-/// Packs of a thread whose loads are in flight together.
+/// Packs per thread whose loads are in flight together.
 template <class Pack>
 constexpr int count_batch = is_bytes<Pack>                                               ? 2
                             : Pack::words == 4 && !(is_words<Pack> && Pack::pixels == 4) ? 4
@@ -21,7 +21,7 @@ constexpr int count_batch = is_bytes<Pack>                                      
 
 template <class Pack, Action kAction>
 struct Counter {
-  std::uint32_t* counts;  // 2^bits for each grid
+  std::uint32_t* counts;  // 2^bits per grid
 
   __device__ void add(const std::uint32_t* data, int pixel, const Arguments& a) const {
     if constexpr (is_bytes<Pack>)
@@ -29,7 +29,7 @@ struct Counter {
     else
       histequalize::count_pixel<Pack, kAction>(data, pixel, a.picture, counts);
   }
-  /// Subtracts pixels of value 0.
+  /// Subtracts `count` pixels of value 0.
   __device__ void remove_zeros(std::uint32_t count) const {
 #pragma unroll
     for (int grid = 0; grid < grids_of<kAction>; ++grid)
@@ -37,7 +37,7 @@ struct Counter {
   }
 };
 
-/// Sets the pixels of a pack to zero except from begin to end.
+/// Clears the pixels of a pack outside begin to end.
 template <class Pack>
 __device__ void keep_pixels(std::uint32_t* data, int begin, int end, const PackedImage& picture) {
   if constexpr (is_bytes<Pack>) {
@@ -61,7 +61,7 @@ __device__ void keep_pixels(std::uint32_t* data, int begin, int end, const Packe
     data[w] &= inside[w];
 }
 
-/// Position of a thread's pack in a rectangle, whose packs are dealt to the block row by row.
+/// Position of a thread's pack in a rectangle. The block's threads take the packs row by row.
 struct RectangleCursor {
   int x, y;
 
@@ -102,7 +102,7 @@ __device__ void count_rectangle(const Arguments& a, const Run& columns, const Ru
 #pragma unroll
     for (int k = 0; k < batch; ++k) {
       if (at.y < rows.count) {
-        // Pixels outside the rectangle are counted as zeros and subtracted again.
+        // Pixels outside the rectangle count as zeros; remove_zeros() subtracts them again.
         const int begin = columns.first - (first + at.x) * Pack::pixels;
         const int end = begin + columns.count;
         if (begin > 0 || end < Pack::pixels) {
@@ -120,7 +120,7 @@ __device__ void count_rectangle(const Arguments& a, const Run& columns, const Ru
     counter.remove_zeros(taken_back);
 }
 
-/// Counts some rows of a tile, which consists of reflected rectangles beyond the picture.
+/// Counts some rows of a tile. Beyond the picture, a tile consists of reflected rectangles.
 template <class Pack, class Counter>
 __device__ void count_rows(const Arguments& a, int tile, const RowRange& rows_of_tile,
                            const Counter& counter) {
@@ -142,8 +142,7 @@ __device__ void count_rows(const Arguments& a, int tile, const RowRange& rows_of
 
 using Arrivals = TableArrivals<DeviceAtomics>;
 
-// Not unrolled, because unrolling by the block's size needs a division.
-
+// Unrolling by the block's size, which is unknown at compile time, would need a division.
 __device__ void clear_words(uint4* words, int count) {
 #pragma unroll 1
   for (int i = threadIdx.x; i < count; i += static_cast<int>(blockDim.x))
@@ -155,7 +154,7 @@ __device__ int counter_vectors(const Arguments& a) {
   return grids_of<kAction> << a.bits >> 2;
 }
 
-/// Waits for all counts of a tile, and moves them from device memory to the shared counters.
+/// Waits for all blocks of a tile, then moves the counts to the shared counters.
 template <Action kAction>
 __device__ void take_counts(const Arguments& a, int tile, uint4* counters) {
   __shared__ unsigned long long sum;
@@ -190,7 +189,7 @@ __device__ void take_counts(const Arguments& a, int tile, uint4* counters) {
 }
 
 /// Adds the counts of a part of a tile to device memory. The shared counters must be zero before.
-/// With make_tables, a tile's last block makes its tables. Every thread must take part.
+/// With make_tables, the last block of a tile makes the tables. All threads must call this.
 template <class Pack, Action kAction>
 __device__ void count_and_make_tables(const Arguments& a, int tile, int part, uint4* counters) {
   __shared__ bool last;
@@ -203,7 +202,7 @@ __device__ void count_and_make_tables(const Arguments& a, int tile, int part, ui
     const int words = grids_of<kAction> << a.bits;
 #pragma unroll 1
     for (int i = threadIdx.x; i < words; i += static_cast<int>(blockDim.x)) {
-      // A tile's blocks begin at different bins, because additions to the same word are serialised.
+      // The blocks of a tile begin at different bins, because atomics on one word are serialised.
       const int bin = (i + 32 * part) & (a.bins() - 1);
       const int grid = i >> a.bits;
       const std::uint32_t count = counts[(grid << a.bits) + bin];
@@ -232,7 +231,7 @@ __device__ void count_and_make_tables(const Arguments& a, int tile, int part, ui
   }
 }
 
-/// The other blocks of this launch copy the unchanged planes.
+/// The first blocks count; the remaining blocks copy the unchanged planes.
 template <class Pack, Action kAction>
 __global__ void __launch_bounds__(kCountThreads, 2)
     count_kernel(const __grid_constant__ Arguments a) {
@@ -240,7 +239,7 @@ __global__ void __launch_bounds__(kCountThreads, 2)
   clear_words(shared_words, counter_vectors<kAction>(a));
   __syncthreads();
   grid_dependency_wait();
-  // Not earlier, because the next launch reads the picture before it waits for this one.
+  // Must follow the wait: the next launch reads the picture before it waits for this launch.
   launch_dependents();
   const Share share(blockIdx.x, a.counting_parts);
   if (share.whole < a.tiling.tiles()) {

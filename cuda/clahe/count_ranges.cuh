@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Counts the tiles of more than 12 bits. The counters do not fit into shared memory, so a block
-// counts a range of the bins, and each part of the picture is read once per range. A block with all
-// pixels of its tile also makes its range of the table; blocks exchange the sums of ranges.
+// Counts the tiles of samples of more than 12 bits. The counters do not fit into shared memory, so
+// a block counts one range of bins, and each part of the picture is read once per range. If blocks
+// count whole tiles, they also make their ranges of the tables and exchange the ranges' sums.
 
 #include "cuda/clahe/count.cuh"
 #include "cuda/sync/tileexchange.h"
@@ -15,7 +15,7 @@ constexpr int kRangeThreads = 1024;
 
 template <class Pack>
 struct RangeCounter {
-  std::uint32_t* counts;  // range_bins
+  std::uint32_t* counts;  // range_bins counters
   std::uint32_t base;     // first bin
 
   __device__ void add(const std::uint32_t* data, int pixel, const Arguments& a) const {
@@ -29,7 +29,7 @@ struct RangeCounter {
   }
 };
 
-/// Counts into device memory. A tile is divided into parts if the ranges alone do not fill the GPU.
+/// Counts into device memory. If the ranges do not fill the GPU, tiles are divided.
 template <class Pack>
 __global__ void __launch_bounds__(kRangeThreads, 1)
     count_ranges_kernel(const __grid_constant__ Arguments a) {
@@ -57,7 +57,8 @@ __global__ void __launch_bounds__(kRangeThreads, 1)
 
 using Launches = LaunchEpoch<DeviceAtomics>;
 
-/// The sums of ranges, two words each, below the epoch of their launch (tileexchange.h).
+/// The sums of the ranges, two words per range. The two highest bits are the epoch
+/// of the launch (tileexchange.h).
 struct RangeSums {
   using Atomics = RelaxedAtomics<std::uint64_t>;
   static constexpr int epoch_bit = 62;
@@ -84,9 +85,9 @@ struct RangeSums {
   }
 };
 
-/// Counts tiles and makes their tables. All blocks are resident. The blocks of a tile's ranges are
-/// adjacent, and the number of blocks is a multiple of the ranges, so blocks wait only for blocks
-/// in the same round.
+/// Counts tiles and makes their tables. All blocks are resident at once. The blocks of one tile
+/// have adjacent numbers, and the number of blocks is a multiple of the number of ranges. A block
+/// therefore waits only for blocks in the same iteration of the loop.
 template <class Pack>
 __global__ void __launch_bounds__(kRangeThreads, 1)
     make_ranges_kernel(const __grid_constant__ Arguments a) {

@@ -35,10 +35,10 @@ void level_sums(const std::uint32_t* sums, int bins, float scale, std::uint32_t 
     table[bin] = static_cast<std::uint16_t>(table_level(sums[bin], scale, low, high));
 }
 
-/// The tables of a cell: upper left, upper right, lower left and lower right.
+/// The tables of a cell: upper left, upper right, lower left, lower right.
 using CellTables = std::array<const std::uint16_t*, 4>;
 
-/// The entries of one value in the four tables of a cell, as bytes of a word for one load.
+/// The four entries of one value in the tables of a cell, as the bytes of one word.
 using Quad = std::uint32_t;
 
 void pack_quads(const CellTables& tables, Quad* quads) {
@@ -82,7 +82,7 @@ void write8(const std::uint8_t* from, const std::uint8_t* levels, int n, int ste
     for (int x = 0; x < n; ++x)
       to[s * x] = static_cast<std::uint8_t>(histequalize::blended(from[s * x], levels[x], blend));
   };
-  // The compiler vectorises only with a constant step.
+  // The compiler vectorises the loop only if step is a constant.
   if (step == 1)
     loop(1);
   else
@@ -115,7 +115,7 @@ void write16(const std::uint16_t* values, const std::uint16_t* levels, int n, in
                 << shift);
 }
 
-/// Samples that are equalised together: a channel, or the luminance of RGB as a plane.
+/// A plane of samples that share a table: a channel, or the computed luminance of RGB.
 struct Source {
   View<const std::uint8_t> rows;
   Channel channel;
@@ -219,7 +219,7 @@ class ClaheCpu final : public Clahe::Backend {
            (static_cast<std::size_t>(cell_y) * tiling_.x.cells() + cell_x) * 256;
   }
 
-  /// `n` samples from column x of row y on: in the frame if contiguous, else in buffer.
+  /// n samples of row y from column x on: in the frame if contiguous, otherwise in buffer.
   const std::uint8_t* values(const Source& source, int y, int x, int n,
                              std::uint8_t* buffer) const {
     const auto& [rows, channel] = source;
@@ -253,7 +253,7 @@ class ClaheCpu final : public Clahe::Backend {
 
   template <class Value>
   void count_tile(const Source& source, int tile, std::uint32_t* bins, Value* buffer) const {
-    // Bytes are counted in several tables; see count_row().
+    // Bytes are counted in several tables (see count_row()).
     std::uint32_t bytes[histequalize::tables_per_band(8)][256] = {};
     std::fill(bins, bins + bins_, 0u);
     const int top = tile / tiling_.x.tiles * tiling_.y.tile_size;
@@ -274,7 +274,7 @@ class ClaheCpu final : public Clahe::Backend {
           bins[bin] += each[bin];
   }
 
-  /// Makes a table from counts whose sum is area. Changes the counts.
+  /// Makes a table from counts whose sum is area. Overwrites the counts.
   void make_table(std::uint32_t* bins, std::uint32_t area, std::uint16_t* table) const {
     const std::uint32_t excess = clip(bins, bins_, clip_count(parameters_.clip_limit, area, bins_));
     const Redistribution more(excess, static_cast<std::uint32_t>(bins_));
@@ -366,10 +366,10 @@ class ClaheCpu final : public Clahe::Backend {
   std::vector<int> mixed_planes_;
   Bands tile_bands_, row_bands_;
   std::vector<Source> counted_;  // of the frame whose tables are being made
-  Buffer counts_;                // of the tiles, while their tables are made
-  Buffer tables_;                // of the tiles
-  Buffer quads_;                 // of the cells, for 8 bits
-  Buffer weights_;               // of the columns, for the tile on the right
+  Buffer counts_;                // of all tiles, while their tables are made
+  Buffer tables_;                // of all tiles
+  Buffer quads_;                 // of all cells, for 8 bits
+  Buffer weights_;               // of each column, for the right tile
   std::vector<int> cell_edges_;
   std::optional<Luminance> luminance_;
 };

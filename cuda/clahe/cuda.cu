@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CUDA backend. One launch counts the tiles and makes their tables; another one applies the
-// tables. With smoothing, and for few tiles of more than 12 bits, a separate launch makes the
-// tables, after the averages and before the hysteresis.
+// The CUDA backend. One launch counts the tiles and makes their tables, another one applies the
+// tables. A third launch in between makes the tables with smoothing (after the averages and before
+// the hysteresis), and for few tiles of more than 12 bits.
 
 #include <algorithm>
 
@@ -16,7 +16,7 @@
 namespace cudavision::clahe {
 namespace {
 
-/// Counters and quads of up to this many bits fit into shared memory.
+/// Up to this many bits, counters and quads fit into shared memory.
 constexpr int shared_bits = 12;
 
 class ClaheCuda final : public Clahe::Backend {
@@ -105,7 +105,7 @@ class ClaheCuda final : public Clahe::Backend {
   void apply(const ConstFrame& in, const Frame& out, View<const std::uint16_t> tables) override {
     const AccessPlan plan = planner_.plan(in, out);
     Arguments a = arguments(plan, action());
-    a.tables = const_cast<std::uint16_t*>(tables.data);  // these kernels only read them
+    a.tables = const_cast<std::uint16_t*>(tables.data);  // the kernels only read the tables
     launch_apply(plan, find_kernels(plan.kind, action()), action(), a);
   }
 
@@ -123,11 +123,11 @@ class ClaheCuda final : public Clahe::Backend {
     return grids(action) * 2 * static_cast<int>(quad) << layout_.bits;
   }
 
-  /// Words of RangeSums. There are at most 32 ranges: their counters fit into 16 KiB.
+  /// Words of RangeSums. There are at most 32 ranges, whose counters then fit into 16 KiB.
   std::size_t range_words() const { return static_cast<std::size_t>(tiling_.tiles()) * 32 * 4; }
 
   int largest_range(std::size_t element_bytes) const {
-    constexpr int for_sums = 1024;  // bytes for other data of the kernels
+    constexpr int for_sums = 1024;  // bytes for the kernels' other shared variables
     int values = 1 << layout_.bits;
     while (values * static_cast<int>(element_bytes) > shared_bytes_ - for_sums)
       values /= 2;
@@ -181,7 +181,7 @@ class ClaheCuda final : public Clahe::Backend {
         launch_(kernels.count_ranges, tiles * ranges * parts, kRangeThreads, shared, a);
       return;
     }
-    // Blocks that copy planes fill the less occupied multiprocessors.
+    // If blocks also copy planes, they fill the multiprocessors that have fewer counting blocks.
     const bool even = shares_evenly_ && a.copy_count == 0;
     const auto [threads, parts] = count_shape(tiling_, kernels.pixels, multiprocessors_, even);
     a.counting_parts = make_division(parts);
@@ -197,15 +197,15 @@ class ClaheCuda final : public Clahe::Backend {
                    a);
   }
 
-  /// Dynamic shared memory of a block that limits each multiprocessor to its share of the blocks,
-  /// but leaves room for another launch. In overlapping launches, the multiprocessors that are free
-  /// first would otherwise get too many blocks: 3840×2160 took 16.9 instead of 15.8 µs on an H200.
+  /// Dynamic shared memory per block that limits a multiprocessor to its share of the blocks, but
+  /// leaves room for another launch. Without this limit, the multiprocessors that finish the
+  /// previous launch first get too many blocks: 3840×2160 took 16.9 instead of 15.8 µs on an H200.
   std::size_t even_share(int blocks, int static_bytes) const {
     constexpr int margin = 512, max_blocks = 16;
     const int share = divide_up(blocks, multiprocessors_);
     if (!overlapping_ || share > max_blocks)
       return 0;
-    // One more block does not fit.
+    // With this size, share + 1 blocks do not fit.
     const int bytes = shared_of_multiprocessor_ / (share + 1) + margin - reserved_bytes_;
     return std::max(std::min(bytes, shared_bytes_) - static_bytes, 0);
   }
@@ -219,12 +219,12 @@ class ClaheCuda final : public Clahe::Backend {
                     multiprocessors_ * threads_per_multiprocessor / threads);
   }
 
-  /// True if the samples are contiguous bytes that fill their rows.
+  /// Returns true if the samples are contiguous bytes without other bytes in the rows.
   static bool are_bytes(const AccessPlan& plan) {
     return plan.kind == AccessPattern::luma_bytes_1 && plan.packs.row_bytes == plan.packs.width;
   }
 
-  /// Divides the picture into about as many blocks as are resident, and returns their number.
+  /// Divides the picture into about as many blocks as are resident. Returns their number.
   int divide_bytes(Arguments& a, int threads, int resident) const {
     constexpr std::uint32_t min_half_tile = 4096;  // bytes; the tables of a cell are 2048
     const PatchGrid grid =
@@ -237,8 +237,8 @@ class ClaheCuda final : public Clahe::Backend {
                                   std::max(min_parts, divide_up(grid.highest, rows))));
   }
 
-  /// A pack must not reach beyond the next cell. Tables that are larger than their tile are read
-  /// faster than they are copied to shared memory.
+  /// Returns true if quads in shared memory are faster. A pack must not overlap more than two
+  /// cells. With few pixels per table entry, copying the tables takes longer than reading entries.
   bool quads_are_worth_it(int pack_pixels) const {
     constexpr int min_pixels_per_bin = 4;
     return quads_fit_ && tiling_.x.tile_size / 2 > pack_pixels &&
@@ -247,11 +247,11 @@ class ClaheCuda final : public Clahe::Backend {
 
   void launch_apply(const AccessPlan& plan, const Kernels& kernels, Action action,
                     Arguments& a) const {
-    constexpr std::uint32_t min_pixels = 4096;  // of a tile, for blocks that read whole tables
+    constexpr std::uint32_t min_pixels = 4096;  // per tile, for blocks that read whole tables
     if (!quads_fit_ && kernels.apply_ranges && tiling_.area() >= min_pixels &&
         tiling_.x.tile_size / 2 > kernels.pixels) {
       a.range_bins = applied_range_;
-      // Each block reads whole tables, so fewer blocks are better.
+      // Each block reads whole tables, so fewer blocks are faster.
       const auto divide_into = [&](Patches kind) {
         const PatchGrid grid = divide(a, kind, kernels.pixels, a.picture.per_row, kRangesThreads);
         const int rows = kRangesThreads / a.columns * kHeldPacks;
@@ -269,7 +269,7 @@ class ClaheCuda final : public Clahe::Backend {
       return;
     }
     if (are_bytes(plan)) {
-      // In small tiles, more threads would mostly do setup.
+      // In small tiles, more threads would spend most of their time on setup.
       constexpr std::uint32_t min_pixels = 8192;
       const int threads = tiling_.area() < min_pixels ? kBytesThreads / 2 : kBytesThreads;
       const int blocks =
@@ -278,7 +278,7 @@ class ClaheCuda final : public Clahe::Backend {
       return;
     }
     const PatchGrid grid = divide(a, Patches::cells, kernels.pixels, a.picture.per_row, kThreads);
-    // In large pictures, blocks run several rounds to amortise weights and quads.
+    // In large pictures, each thread processes several rows, to amortise the setup of weights.
     constexpr int max_rounds = 8, blocks_per_multiprocessor = 2;
     const int threads = multiprocessors_ * blocks_per_multiprocessor * kThreads;
     const int rounds = std::min(divide_up(static_cast<int>(a.picture.count), threads), max_rounds);
@@ -289,7 +289,7 @@ class ClaheCuda final : public Clahe::Backend {
 
   struct PatchGrid {
     int blocks;   ///< chunks of patches
-    int highest;  ///< maximum rows of a patch
+    int highest;  ///< rows of the highest patch
   };
 
   static int divide_rows(Arguments& a, const PatchGrid& grid, int parts) {
@@ -297,7 +297,7 @@ class ClaheCuda final : public Clahe::Backend {
     return grid.blocks * parts;
   }
 
-  /// Divides the picture into patches, and the patches into chunks of columns for a block.
+  /// Divides the picture into patches, and each patch into chunks of columns, one per block.
   PatchGrid divide(Arguments& a, Patches kind, int pixels, int per_row, int threads) const {
     const auto first_pack_of = [&](int patch) {
       const int pixel = patch_begin(tiling_.x, cells_x_, patch, kind);
@@ -311,7 +311,7 @@ class ClaheCuda final : public Clahe::Backend {
     for (int patch = 0; patch < patches_y; ++patch)
       highest = std::max(highest, patch_begin(tiling_.y, cells_y_, patch + 1, kind) -
                                       patch_begin(tiling_.y, cells_y_, patch, kind));
-    // Wider rectangles are cut, so that few threads of the last row are idle.
+    // Divides wide patches, so that few threads are idle in the last row.
     const int max_columns = threads / 4, chunk_columns = threads / 8;
     a.patches = kind;
     a.columns = widest <= max_columns ? widest : chunk_columns;
@@ -341,7 +341,7 @@ class ClaheCuda final : public Clahe::Backend {
   bool shares_evenly_;
   int reserved_bytes_;
   int shared_of_multiprocessor_;
-  int shared_bytes_;  // limit of a block
+  int shared_bytes_;  // limit per block
   bool quads_fit_ = false;
   int counted_range_ = 0, applied_range_ = 0;  // in values, for samples of two bytes
 };

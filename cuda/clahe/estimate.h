@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Levels of 8 bits with half the work of interpolated(). The weights along x of a pixel's tiles are
-// multiples of 1/(2 · tile size). An estimate therefore begins with exact integer sums of products,
-// which are single instructions. It differs from the number that interpolated() rounds by a known
-// bound, so it has the same level unless a half is near. Such an estimate is in doubt: its level
-// must come from interpolated().
+// Estimates 8-bit levels with half the work of interpolated(). The weights along x are multiples of
+// 1/(2 · tile size), so an estimate begins with exact integer dot products, which are single
+// instructions. The difference between an estimate and the unrounded result of interpolated() has a
+// known bound. Both round to the same level, unless the estimate is within this bound of a
+// half-integer. Such an estimate is in doubt, and its level must be computed by interpolated().
 //
-// The bound, in units of 2^-17, half of the last place of a number from 128 to 256. interpolated()
-// differs from the true level at its own weights by at most
-//   3.5  of a sum along x: its two products 1 + 0.5, their sum 1, and 1 - right 1
-//   3.5  of the sum along y: in the same way
-// and an estimate from the true level at its own weights by at most
-//   2    of the rounded 1/(sum of the weights along x)
-//   6    of the weights along y: each 2^-39, times 2^23, and the bias of the upper one
-//   2    of the offset, rounded twice
-//   4    of two fused operations between numbers below 512
-// The sum is less than 24. The weights along y are equal. A difference of the weights along x
-// counts 255 times.
+// The bound is in units of 2^-17, half a unit in the last place of a number from 128 to 256. The
+// unrounded result of interpolated() differs from the exact level at its own weights by at most
+//   3.5  from the sum along x: its two products 1 + 0.5, their sum 1, and 1 - right 1
+//   3.5  from the sum along y: in the same way
+// and an estimate differs from the exact level at its own weights by at most
+//   2    from the rounded 1/(sum of the weights along x)
+//   6    from the weights along y: each 2^-39, times 2^23, and the bias of the upper one
+//   2    from the offset, which is rounded twice
+//   4    from two fused operations on numbers below 512
+// The sum is less than 24. Both methods use the same weights along y. A difference d between their
+// weights along x changes the level by up to 255·d.
 
 #include "cuda/clahe/arithmetic.h"
 #include "cuda/pixels/pixel_pack.h"
@@ -25,30 +25,30 @@
 namespace cudavision::clahe {
 
 struct EstimateScale {
-  int factor = 0;        ///< of the weights along x; 0 if tiles are too wide for estimates
+  int factor = 0;        ///< scales the weights along x; 0 if tiles are too wide for estimates
   float inverse = 0.0f;  ///< 1 / (sum of the weights along x)
   float offset = 0.0f;
-  /// Estimates have 15 fraction bits. An estimate is in doubt if all of them except the lowest
-  /// uncertain_bits[cell] are 0.
+  /// Estimates have 15 fraction bits. An estimate is in doubt if all of them are 0 except for the
+  /// lowest uncertain_bits[cell].
   std::uint8_t uncertain_bits[Tiles::range.max + 1] = {};
 
   EstimateScale() = default;
   explicit EstimateScale(const TiledAxis& x);
 };
 
-/// Weight of the tile to the right of a pixel in a cell, times 2·tile_size.
+/// Weight of the right tile for a pixel in a cell, times 2·tile_size.
 CUDAVISION_HOST_DEVICE inline int whole_right_weight(const TiledAxis& x, int pixel, int cell) {
   return 2 * pixel + x.tile_size - 2 * x.tile_size * cell;
 }
 
-/// Two weights in a word: left tile in the low half, right tile in the high half.
+/// Two weights in one word: the left tile in the low half, the right tile in the high half.
 CUDAVISION_HOST_DEVICE inline std::uint32_t weight_pair(int left, int right) {
   return static_cast<std::uint32_t>(left) + (static_cast<std::uint32_t>(right) << 16);
 }
 
-/// Weights of adjacent columns. The weights of the left and the right tile add up to a constant.
+/// The weight pairs of adjacent columns. The two weights of a pair add up to a constant.
 struct WeightPairs {
-  std::uint32_t first;  ///< of a column in a cell
+  std::uint32_t first;  ///< of a column in the cell
   std::uint32_t step;   ///< added for each column to the right
   std::uint32_t wrap;   ///< added in the next cell
 
@@ -63,7 +63,7 @@ struct WeightPairs {
 };
 
 inline EstimateScale::EstimateScale(const TiledAxis& x) {
-  constexpr int max_sum = 32896;  // sums of products with levels stay below 2^23
+  constexpr int max_sum = 32896;  // dot products with levels stay below 2^23
   constexpr int all_bits = 15;
   factor = max_sum / (2 * x.tile_size);
   if (factor != 0) {
@@ -77,7 +77,7 @@ inline EstimateScale::EstimateScale(const TiledAxis& x) {
       difference = std::fmax(difference,
                              std::fabs(x.weight_in_cell(pixel, cell) -
                                        whole_right_weight(x, pixel, cell) / (2.0 * x.tile_size)));
-    // In units of the last bit: 24 · 2^-17 are 6. The estimate is the middle of the range.
+    // In units of the last bit, 24 · 2^-17 is 6. The estimate is the middle of its range.
     const double bound = 6 + 255 * 32768.0 * difference;
     int bits = 4;
     while (bits < all_bits && 1 << (bits - 1) < bound)
@@ -87,8 +87,8 @@ inline EstimateScale::EstimateScale(const TiledAxis& x) {
 }
 
 struct EstimateDoubt {
-  float offset;        ///< of the estimates
-  std::uint32_t mask;  ///< bits that are all 0 in an estimate in doubt
+  float offset;        ///< added to each estimate
+  std::uint32_t mask;  ///< the estimate is in doubt if all these bits are 0
 
   CUDAVISION_HOST_DEVICE EstimateDoubt(const EstimateScale& scale, int uncertain_bits)
       : offset(scale.offset + static_cast<float>(1 << uncertain_bits) * 0x1p-16f),
@@ -101,15 +101,15 @@ struct alignas(8) RowWeights {
   float upper, lower;
 };
 
-/// The weights divided by the sum of the weights along x.
+/// The weights along y, divided by the sum of the weights along x.
 CUDAVISION_HOST_DEVICE inline RowWeights estimate_row(const EstimateScale& scale,
                                                       float lower_weight) {
   const float lower = lower_weight * scale.inverse;
   return {scale.inverse - lower, lower};
 }
 
-/// The bits of a number between 256 and 512. Bits 15 to 22 are the level, unless the estimate is in
-/// doubt. quad has the levels of the upper left, upper right, lower left and lower right tile.
+/// Returns the bits of a number from 256 to 512. Bits 15 to 22 are the level, unless the estimate
+/// is in doubt. quad holds the levels of the four tiles, as in Quad.
 CUDAVISION_HOST_DEVICE inline std::uint32_t estimate(std::uint32_t quad, std::uint32_t weights,
                                                      const RowWeights& row, float offset) {
   const float above = float_of_bits(dot_low_bytes(weights, quad, level_bias_bits));

@@ -12,12 +12,12 @@ namespace {
 using Kernel = Launcher<Arguments>::Kernel;
 
 struct Kernels {
-  int pixels;  ///< of a pack
+  int pixels;  ///< per pack
   Kernel count;
-  Kernel count_ranges;  ///< for words only
-  Kernel make_ranges;   ///< for contiguous words only
+  Kernel count_ranges;  ///< words only
+  Kernel make_ranges;   ///< contiguous words only
   Kernel apply;
-  Kernel apply_ranges;  ///< for words only
+  Kernel apply_ranges;  ///< words only
   Kernel apply_directly;
 };
 
@@ -50,7 +50,7 @@ Kernels find_kernels(AccessPattern kind, Action action) {
 constexpr AccessPattern byte_patterns[] = {
     AccessPattern::luma_bytes_1, AccessPattern::luma_bytes_2_0, AccessPattern::luma_bytes_2_1,
     AccessPattern::scattered_luma_1};
-/// Maximum shared memory of count_kernel besides its counters.
+/// Maximum shared memory of count_kernel, apart from its counters.
 constexpr int count_bytes = 512;
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The part of the picture that a block equalises, and its tables.
+// The rectangle of the picture that a block equalises, and the block's tables.
 
 #include "cuda/clahe/arguments.cuh"
 
@@ -29,8 +29,8 @@ struct CellTables {
   }
 };
 
-/// The entries of one value in the tables of a cell: upper left, upper right, lower left, lower
-/// right. In words if bytes cannot hold every level.
+/// The four entries of one value in the tables of a cell: upper left, upper right, lower left,
+/// lower right. 16 bits each if 8 bits cannot hold every level.
 template <bool kWords>
 using Quad = std::conditional_t<kWords, uint2, std::uint32_t>;
 
@@ -56,13 +56,13 @@ __device__ BiasedLevels levels_of(const uint2& quad) {
       select_bytes(quad.y, level_bias_bits, 0x7410), select_bytes(quad.y, level_bias_bits, 0x7432)};
 }
 
-/// First pack that begins at or after a pixel. Packs entirely after the picture's last pixel belong
-/// to this pixel's cell.
+/// Returns the first pack that begins at or after a pixel. If the pixel is past the last column,
+/// returns the number of packs in a row.
 __device__ int first_pack_from(const Arguments& a, int pixel, int pack_pixels, int per_row) {
   return pixel < a.tiling.x.size ? (pixel + pack_pixels - 1) / pack_pixels : per_row;
 }
 
-/// The part of a patch that a block equalises: a rectangle of packs that begin in one cell.
+/// The rectangle of a patch that a block equalises. All its packs begin in one cell.
 struct BlockPatch {
   int cell_x, cell_y;
   int cell_end;        // first pixel of the next cell
@@ -90,7 +90,7 @@ struct BlockPatch {
     end = range.end;
   }
 
-  /// True in cells at an edge of the picture, but not in corner cells.
+  /// True in cells at one edge of the picture, except in the corners.
   __device__ bool has_two_tiles(const Arguments& a) const {
     const bool edge_x = cell_x == 0 || cell_x == a.tiling.x.tiles;
     const bool edge_y = cell_y == 0 || cell_y == a.tiling.y.tiles;
@@ -100,7 +100,7 @@ struct BlockPatch {
   __device__ bool empty() const { return columns <= 0 || begin >= end; }
 };
 
-/// Position of a thread in a block that processes as many rows of `columns` packs as fit.
+/// Position of a thread in a block. The block covers as many rows of `columns` packs as fit.
 struct Spread {
   int column, row, rows;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Makes tables from counts or from their averages, with a block per table.
+// Makes tables from counts or from averaged counts, one block per table.
 
 #include "cuda/clahe/arguments.cuh"
 #include "cuda/core/warp.cuh"
@@ -9,13 +9,13 @@
 namespace cudavision::clahe {
 namespace {
 
-constexpr int kTableBins = 4;  // that a thread loads as one vector
+constexpr int kTableBins = 4;  // bins per vector load of a thread
 constexpr int kMaxTableThreads = 1024;
 
 struct WarpSums {
   std::uint32_t sums[kMaxTableThreads / 32];
 
-  /// Sum over the warps before `warp`.
+  /// Sum over the warps with a lower number than `warp`.
   __device__ std::uint32_t before(int warp) const {
     std::uint32_t sum = 0;
     for (int w = 0; w < warp; ++w)
@@ -36,23 +36,23 @@ __device__ uint4 kept_of(const uint4& counts, std::uint32_t limit) {
 struct TableRule {
   std::uint32_t clip_count;
   float scale;
-  bool identity;  // instead of a table from the counts
+  bool identity;  // write the identity, because all counts are 0
 };
 
 struct BinRange {
   int first, bins;
 };
 
-/// Sums of a table's bins outside the range of a block.
+/// Sums over the bins of a table outside the range of the block.
 struct OtherBins {
   std::uint32_t kept_before;  // of the bins before the range
   std::uint32_t excess;
 };
 
-/// Makes a range of a table. bins(i) returns the counts of the range's bins 4·i to 4·i + 3. One
-/// thread calls it once or twice, and then done(i). others(kept, excess) receives the range's sums
-/// and returns the sums of the other ranges. Each warp has adjacent bins, so that the block waits
-/// only once, between sums and levels. Every thread of the block must take part.
+/// Makes a range of a table. All threads of the block must call this. bins(i) returns the counts of
+/// bins 4·i to 4·i + 3 of the range. One thread calls bins(i) once or twice, and then done(i).
+/// others(kept, excess) receives the sums of the block's range and returns the sums of the other
+/// ranges. Each warp processes adjacent bins, so that the block synchronises only once.
 template <class Bins, class Done, class Others>
 __device__ void make_table_range(const Arguments& a, int table, const BinRange& range,
                                  const TableRule& rule, const Bins& bins, const Done& done,
@@ -124,12 +124,11 @@ __device__ void make_table(const Arguments& a, int table, const TableRule& rule,
 
 struct TableArguments {
   Arguments tiles;
-  const std::uint32_t* averages;  // 2^bits for each table, or nullptr
+  const std::uint32_t* averages;  // 2^bits per table, or nullptr
   double clip_limit;
 };
 
-/// Makes the block's table from its averages, with their sum, or from its counts. Clears the counts
-/// for the next frame.
+/// Makes the block's table from the averages and their sum, or from the counts. Clears the counts.
 __global__ void __launch_bounds__(kMaxTableThreads)
     table_kernel(const __grid_constant__ TableArguments arguments) {
   __shared__ WarpSums sums;
@@ -155,7 +154,7 @@ __global__ void __launch_bounds__(kMaxTableThreads)
     if (threadIdx.x % 32 == 0)
       sums.sums[threadIdx.x / 32] = sum;
     __syncthreads();
-    // One thread does this, because many GPUs have few units for binary64.
+    // A single thread computes this, because many GPUs have few binary64 units.
     if (threadIdx.x == 0) {
       const std::uint32_t area = sums.before(static_cast<int>(blockDim.x) / 32);
       rule = {clip_count(arguments.clip_limit, area, a.bins()),

@@ -7,17 +7,16 @@
 
 namespace cudavision {
 
-/// How a picture continues beyond its edges, as OpenCV's border types, shown for abcdefgh.
+/// How a row is extended beyond its edges, as in OpenCV's border types, shown for abcdefgh.
 enum class Border : std::uint8_t {
   reflect_101,  ///< …dcb|abcdefgh|gfe…
   replicate,    ///< …aaa|abcdefgh|hhh…
   reflect,      ///< …cba|abcdefgh|hgf…
   wrap,         ///< …fgh|abcdefgh|abc…
-  constant,     ///< …iii|abcdefgh|iii… with one given value i
+  constant,     ///< …iii|abcdefgh|iii… with a given value i
 };
 
-/// Index of the sample at position `index`, which may be outside a row of count ≥ 1 samples; −1 for
-/// the constant.
+/// Index of the sample for position `index` of a row of count samples; −1 for the constant border.
 CUDAVISION_HOST_DEVICE inline int border_index(int index, int count, Border border) {
   if (static_cast<unsigned>(index) < static_cast<unsigned>(count))
     return index;
@@ -27,7 +26,7 @@ CUDAVISION_HOST_DEVICE inline int border_index(int index, int count, Border bord
     return index < 0 ? 0 : count - 1;
   if (border == Border::reflect_101 && count == 1)
     return 0;
-  // The other borders are periodic. Except in wrap, the second half of a period mirrors the first.
+  // The other borders are periodic. Except for wrap, the second half of a period mirrors the first.
   const int period = border == Border::wrap      ? count
                      : border == Border::reflect ? 2 * count
                                                  : 2 * count - 2;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Turns CUDA's error codes into cudavision::Error.
-
 #include <cuda_runtime.h>
 
 #include <string>
@@ -11,8 +9,8 @@
 
 namespace cudavision {
 
-/// Throws Error on failure. The text begins with `what`, such as "allocating 4096 bytes on the
-/// GPU".
+/// Throws Error if status is a failure. `what` names the operation, for example "allocating 4096
+/// bytes on the GPU", and begins the error text.
 inline void cuda_check(cudaError_t status, const char* what) {
   if (status == cudaSuccess)
     return;
@@ -23,7 +21,7 @@ inline void cuda_check(cudaError_t status, const char* what) {
           cudaGetErrorName(status) + ")");
 }
 
-/// An attribute of the current GPU. `what` is its name in errors, such as "the shared memory".
+/// Returns an attribute of the current GPU. `what` is its name in errors.
 inline int device_attribute(cudaDeviceAttr attribute, const char* what) {
   int device = 0;
   int value = 0;

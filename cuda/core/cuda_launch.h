@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Launches that overlap. From sm_90 on, the GPU can start a launch while the previous one drains
-// (programmatic dependent launch). A kernel calls launch_dependents() early, and
-// grid_dependency_wait() before it first accesses memory that earlier launches use.
+// Launches with programmatic dependent launch: from sm_90 on, the GPU can start a launch while the
+// previous one drains. A kernel calls launch_dependents() early, and grid_dependency_wait() before
+// its first access to memory that earlier launches use.
 
 #include <cuda_runtime.h>
 
@@ -11,24 +11,24 @@
 
 namespace cudavision {
 
-/// Returns when every earlier launch on the stream is complete and its writes are visible.
+/// Waits until every earlier launch on the stream is complete and its writes are visible.
 __device__ inline void grid_dependency_wait() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
 #endif
 }
 
-/// The next launch may start once every block has called this or has ended.
+/// Allows the next launch to start once every block has called this or has exited.
 __device__ inline void launch_dependents() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
 #endif
 }
 
-/// True if grid_dependency_wait() waits on the current card. kernel may be any of the kernels,
+/// Returns true if grid_dependency_wait() waits on the current GPU. kernel can be any kernel,
 /// because all are built for the same targets.
 inline bool can_overlap(const void* kernel) {
-  // Code compiled for older GPUs does not wait, even on a card of sm_90.
+  // Code compiled for older targets does not wait, even on an sm_90 GPU.
   cudaFuncAttributes attributes{};
   cuda_check(cudaFuncGetAttributes(&attributes, kernel), "loading the CUDA kernels");
   return attributes.ptxVersion >= 90 && attributes.binaryVersion >= 90;
@@ -73,7 +73,7 @@ class Launcher {
  public:
   using Kernel = void (*)(Arguments);
 
-  /// any may be any of the kernels.
+  /// `any` can be any of the kernels.
   Launcher(cudaStream_t stream, Kernel any)
       : stream_(stream), overlapping_(can_overlap(reinterpret_cast<const void*>(any))) {}
 

@@ -16,13 +16,13 @@ namespace cudavision {
 
 enum class DeviceKind { cpu, cuda };
 
-/// The same type as cudaStream_t, declared without a CUDA header.
+/// Equals cudaStream_t, declared here so that no CUDA header is needed.
 using CudaStream = ::CUstream_st*;
 
 class Device;
 
-/// Memory of a device, or host memory that the device transfers at full speed. The destructor frees
-/// it; on a CUDA device, the context of the allocation must then be current.
+/// Owns device memory, or host memory that the device transfers at full speed. The destructor frees
+/// it; for a CUDA device, the context of the allocation must then be current.
 class Buffer {
  public:
   Buffer() = default;
@@ -58,16 +58,16 @@ class Buffer {
   Free free_ = nullptr;
 };
 
-/// A point in a device's queue. record() marks the end of the work enqueued so far.
+/// A position in the work queue of a device. record() marks the end of the work enqueued so far.
 class Event {
  public:
   virtual ~Event() = default;
   virtual void record() = 0;
   virtual bool done() = 0;  ///< true if the device has passed the last record(); never waits
-  virtual void wait() = 0;  ///< blocks the calling thread until the device has passed it
+  virtual void wait() = 0;  ///< blocks the calling thread until done() is true
 };
 
-/// Operations run on a device, which has one queue of work and executes it in order. On a CUDA
+/// The device that operations run on. It has one work queue and executes it in order. On a CUDA
 /// device, all calls except finish() and Event::wait() return before the work is done; on the CPU
 /// device, the work is done when a call returns. Only one thread at a time may use a device.
 ///
@@ -78,32 +78,32 @@ class Device {
   virtual ~Device() = default;
 
   virtual DeviceKind kind() const noexcept = 0;
-  /// For the kernels of operations. nullptr on the CPU device.
+  /// The stream for kernel launches. nullptr on the CPU device.
   virtual CudaStream stream() const noexcept { return nullptr; }
 
   /// Allocates device memory, aligned to 256 bytes, with undefined contents. Throws out_of_memory.
   Buffer allocate(std::size_t bytes) { return do_allocate(bytes ? bytes : 1); }
-  /// Allocates host memory, aligned to 64 bytes, page-locked for CUDA. Throws out_of_memory.
+  /// Allocates host memory, aligned to 64 bytes, and page-locked for CUDA. Throws out_of_memory.
   Buffer allocate_host(std::size_t bytes) { return do_allocate_host(bytes ? bytes : 1); }
 
   /// Page-locks host memory of another owner, so that the device transfers it at full speed. The
-  /// Buffer's destructor unlocks it, which must happen before the owner frees the memory. Returns
+  /// destructor of the Buffer unlocks the memory, and must run before the owner frees it. Returns
   /// an empty Buffer on the CPU device and if the memory cannot be locked.
   virtual Buffer page_lock(void* memory, std::size_t bytes) = 0;
 
-  /// The next three calls copy between views of equal size. Host memory must stay valid and
-  /// unchanged until the device has passed the copy. If it is not page-locked, the call may block.
+  /// upload(), download() and copy() copy between views of equal size. Host memory must stay valid
+  /// and unchanged until the copy is complete. If it is not page-locked, the call may block.
   virtual void upload(View<const std::uint8_t> host, View<std::uint8_t> device) = 0;
   virtual void download(View<const std::uint8_t> device, View<std::uint8_t> host) = 0;
   virtual void copy(View<const std::uint8_t> from, View<std::uint8_t> to) = 0;
   virtual void fill(View<std::uint8_t> to, std::uint8_t value) = 0;
 
   virtual std::unique_ptr<Event> make_event() = 0;
-  /// Later work begins after the last record() of an event of this device or of another one of the
-  /// same context. The call returns at once.
+  /// Makes later work wait for the last record() of an event of this device, or of another device
+  /// of the same context. Does not block the caller.
   virtual void wait_event(const Event& event) = 0;
 
-  /// Waits for everything enqueued. Throws Kind::device if any of it failed.
+  /// Waits until all enqueued work is complete. Throws Kind::device if any of it failed.
   virtual void finish() = 0;
 
  protected:
@@ -115,7 +115,7 @@ class Device {
   virtual Buffer do_allocate_host(std::size_t bytes) = 0;
 };
 
-/// The CPU device uses the process-wide TBB pool, with as many threads as the machine has cores.
+/// The CPU device uses the process-wide TBB pool, with one thread per core.
 std::unique_ptr<Device> make_cpu_device();
 
 constexpr bool built_with_cuda() noexcept {
@@ -123,13 +123,13 @@ constexpr bool built_with_cuda() noexcept {
 }
 
 /// stream must belong to the context that is current to the calling thread, and must outlive the
-/// device. Throws invalid_argument for the default stream (nullptr), and Kind::device if the build
-/// has no CUDA kernels or none that the card can run.
+/// device. Throws invalid_argument for the default stream (nullptr). Throws Kind::device if the
+/// build has no CUDA kernels or none for this GPU.
 std::unique_ptr<Device> make_cuda_device(CudaStream stream);
 
-/// Calls call() once, in a thread of the driver, when a CUDA device has passed all work enqueued so
-/// far, or has failed. call() must return soon and not use CUDA: later work on the device waits for
-/// it. Throws Kind::device.
+/// Calls call() once, in a thread of the driver, when a CUDA device has completed all work enqueued
+/// so far, or has failed. Later work on the device waits for call(), which must return soon and
+/// must not use CUDA. Throws Kind::device.
 void notify_when_passed(Device& device, std::function<void()> call);
 
 }  // namespace cudavision

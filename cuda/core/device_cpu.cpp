@@ -15,7 +15,7 @@ class CpuEvent final : public Event {
 };
 
 void copy_rows(View<const std::uint8_t> from, View<std::uint8_t> to) {
-  // One thread copies less than this while others would only wake up.
+  // Below this size, waking other threads takes longer than the copy.
   constexpr std::int64_t bytes_for_threads = 1 << 18;
   const auto row_bytes = static_cast<std::size_t>(from.width);
   const auto copy_row = [&](int y) { std::memcpy(to.row(y), from.row(y), row_bytes); };

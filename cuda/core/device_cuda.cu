@@ -22,8 +22,8 @@ cudaEvent_t new_event(unsigned flags) {
 }
 
 /// Threads spin during short waits and sleep during long ones. The mode of a CUDA event is fixed at
-/// creation, so record() chooses one of two events; the last wait predicts the next. Beside an
-/// H200, sleeping cost about 100 µs of processor time, and a sleeping thread ran up to 200 µs late.
+/// creation, so record() chooses one of two events, based on the duration of the last wait. With an
+/// H200, sleeping cost about 100 µs of CPU time, and a sleeping thread woke up to 200 µs late.
 class CudaEvent final : public Event {
  public:
   explicit CudaEvent(cudaStream_t stream)
@@ -32,7 +32,7 @@ class CudaEvent final : public Event {
   CudaEvent& operator=(const CudaEvent&) = delete;
 
   void record() override {
-    // The measured wait of a sleeping thread includes its delay.
+    // The measured duration of a sleeping wait includes the wake-up delay.
     using namespace std::chrono_literals;
     sleeps_ = last_wait_ > (sleeps_ ? 300us : 100us);
     cuda_check(cudaEventRecord(handle(), stream_), "recording a CUDA event");
@@ -75,7 +75,7 @@ class CudaDevice final : public Device {
       throw Error(
           Error::Kind::invalid_argument,
           "a CUDA device needs a stream of its own; give it another one than the default stream");
-    // Otherwise, an unsupported card would fail at the first launch.
+    // Without this check, an unsupported GPU would fail at the first launch.
     cudaFuncAttributes attributes;
     const cudaError_t status = cudaFuncGetAttributes(&attributes, probe_kernel);
     if (status == cudaErrorNoKernelImageForDevice || status == cudaErrorUnsupportedPtxVersion) {
@@ -131,7 +131,7 @@ class CudaDevice final : public Device {
                  const char* what) {
     if (from.width <= 0 || from.height <= 0)
       return;
-    // Contiguous rows are copied as one long row, which suits the copy engines best.
+    // Copies contiguous rows as one long row, which is fastest on the copy engines.
     const bool dense = from.height == 1 || (from.pitch == from.width && to.pitch == from.width);
     const std::size_t bytes = static_cast<std::size_t>(from.width) * from.height;
     cuda_check(dense ? cudaMemcpyAsync(to.data, from.data, bytes, kind, stream_)

@@ -5,8 +5,8 @@
 
 namespace cudavision {
 
-/// Calls cuda(device, arguments…) on a CUDA device, and cpu(device, arguments…) on the CPU. A build
-/// without CUDA does not refer to cuda, which does not exist there.
+/// Calls cuda(device, arguments…) on a CUDA device, and cpu(device, arguments…) on the CPU device.
+/// Builds without CUDA do not reference cuda, which is not defined there.
 template <auto cuda, auto cpu, class... Arguments>
 auto dispatch(Device& device, const Arguments&... arguments) {
   if constexpr (built_with_cuda())

@@ -17,18 +17,18 @@ CUDAVISION_HOST_DEVICE constexpr Number round_up(Number number, Divisor multiple
   return static_cast<Number>(divide_up(number, multiple) * multiple);
 }
 
-/// Division by a number that the host knows, for kernels: two multiplications instead of some
-/// twenty instructions, for which a short kernel would wait before its first load.
+/// Division by a number that the host knows, for kernels: two multiplications instead of about
+/// twenty instructions, which would delay the first load of a short kernel.
 ///
-/// With l = log2 divisor, rounded up, n div divisor is (2·n·multiplier) >> (32 + l) for n < 2^31,
-/// where multiplier = 2^(31 + l) / divisor, rounded up by e / divisor: n·e < 2^(31 + l), because
-/// e < divisor ≤ 2^l.
+/// With l = ceil(log2 divisor) and multiplier = ceil(2^(31 + l) / divisor), n div divisor is
+/// (2·n·multiplier) >> (32 + l) for n < 2^31. Rounding the multiplier up adds e / divisor to it,
+/// with e < divisor ≤ 2^l. The quotient is exact, because n·e < 2^(31 + l).
 struct Division {
   std::uint32_t divisor, multiplier;
   int shift;  ///< l
 };
 
-/// divisor is 1 to 65536.
+/// divisor must be 1 to 65536.
 inline Division make_division(std::uint32_t divisor) {
   int shift = 0;
   while (std::uint32_t{1} << shift < divisor)
@@ -47,7 +47,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t quotient(std::uint32_t number,
 #endif
 }
 
-/// 1 / number, with a relative error of up to 2^-23 on a GPU. number must be normal.
+/// Returns 1 / number, with a relative error of up to 2^-23 on a GPU. number must be normal.
 CUDAVISION_HOST_DEVICE inline float approximate_reciprocal(float number) {
 #ifdef __CUDA_ARCH__
   float reciprocal;

@@ -12,27 +12,27 @@ enum class Role : std::uint8_t { luma, chroma, red, green, blue, alpha };
 
 constexpr Role rgb_roles[3] = {Role::red, Role::green, Role::blue};
 
-/// Where a channel's samples are: sample (x, y) is sample `offset + step·x` of row y of the plane.
+/// A channel's samples: sample (x, y) is sample `offset + step·x` of row y of the plane.
 struct Channel {
   Role role = Role::luma;
   int plane = 0;
   int offset = 0;         ///< in samples
-  int step = 1;           ///< in samples, from one sample of this channel to the next
-  int width = 0;          ///< samples per row; fewer than the picture's pixels if subsampled
+  int step = 1;           ///< in samples, between adjacent samples of this channel
+  int width = 0;          ///< samples per row; less than the picture's width if subsampled
   int height = 0;         ///< rows
   int subsampling_x = 1;  ///< pixels per sample along x
   int subsampling_y = 1;
 };
 
-/// The size of one plane, with padding inside packed pixels, but without padding after a row.
+/// Size of one plane. row_bytes includes padding inside packed pixels, but not at the end of rows.
 struct PlaneShape {
   int row_bytes = 0;
   int rows = 0;
 };
 
-/// The shape of a frame, independent of video formats. A sample is one byte if bits is 8, else a
-/// word of two bytes in native byte order. Its value is `word >> shift`, clamped to 2^bits − 1; the
-/// bits below shift are written as zero.
+/// Shape of a frame, independent of video formats. If bits is 8, a sample is one byte; otherwise it
+/// is a word of two bytes in native byte order. The value of a word is `word >> shift`, clamped to
+/// 2^bits − 1; the bits below shift are written as zero.
 struct FrameLayout {
   static constexpr int max_planes = 4;
   static constexpr int max_channels = 4;
@@ -49,7 +49,7 @@ struct FrameLayout {
 
   int sample_bytes() const noexcept { return bits > 8 ? 2 : 1; }
 
-  /// The first channel with this role, or −1.
+  /// Returns the index of the first channel with this role, or −1.
   int find(Role role) const noexcept {
     for (int c = 0; c < channel_count; ++c)
       if (channels[c].role == role)
@@ -64,7 +64,7 @@ struct PlaneSize {
   int bits = 8;    ///< per sample
 };
 
-/// The planes of one frame as rows of bytes: planes[p] is layout.planes[p].row_bytes wide.
+/// The planes of a frame as rows of bytes. planes[p] is layout.planes[p].row_bytes wide.
 template <class Byte>
 struct BasicFrame {
   std::array<View<Byte>, FrameLayout::max_planes> planes{};

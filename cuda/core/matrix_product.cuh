@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Products of matrices of unsigned bytes on the tensor cores.
+// Matrix products of unsigned bytes on the tensor cores.
 //
 // Lanes are numbered as for mma.m16n8k32 in the PTX manual: g = lane / 4 and t = lane % 4. A lane
-// holds rows g and g + 8 of the left factor, column g of the right one, and rows g and g + 8 of
+// holds rows g and g + 8 of the left factor, column g of the right factor, and rows g and g + 8 of
 // columns 2t and 2t + 1 of the product. Along the inner dimension, it holds words t and t + 4, of
 // four bytes each. A slice is 16 elements of the inner dimension.
 
@@ -14,13 +14,13 @@
 
 namespace cudavision {
 
-/// Four sums of a lane: row g, then row g + 8.
+/// A lane's four elements of a product: two of row g, then two of row g + 8.
 struct Sums {
   int v[4];
 };
 
-/// left · right + addend over two slices. left holds the lane's word t of rows g and g + 8, then
-/// word t + 4 of both.
+/// Returns left · right + addend over two slices. left holds the lane's word t of rows g and g + 8,
+/// then word t + 4 of both rows.
 __device__ inline Sums multiply_pair(const std::uint32_t (&left)[4], std::uint32_t right_0,
                                      std::uint32_t right_1, const Sums& addend) {
   Sums sums;
@@ -31,7 +31,8 @@ __device__ inline Sums multiply_pair(const std::uint32_t (&left)[4], std::uint32
       : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right_0), "r"(right_1),
         "r"(addend.v[0]), "r"(addend.v[1]), "r"(addend.v[2]), "r"(addend.v[3]));
 #else
-  // Turing's products are a quarter as large. Its lanes hold their parts in the same way.
+  // Turing's instruction multiplies matrices of a quarter of this size, with the same assignment of
+  // elements to lanes.
   sums = addend;
 #pragma unroll
   for (int half = 0; half < 2; ++half)
@@ -44,7 +45,7 @@ __device__ inline Sums multiply_pair(const std::uint32_t (&left)[4], std::uint32
   return sums;
 }
 
-/// The same over one slice.
+/// Returns left · right + addend over one slice.
 __device__ inline Sums multiply_slice(std::uint32_t left_low, std::uint32_t left_high,
                                       std::uint32_t right, const Sums& addend) {
   Sums sums;

@@ -9,26 +9,27 @@
 namespace cudavision {
 namespace {
 
-/// An arena that runs one loop at a time. Other arrangements cost memory or time. In a thread
-/// without an arena, TBB makes one and does not free it when the thread ends: 4 to 9 kB per
-/// streaming thread. If all loops share an arena with a slot per core, their threads wait for
-/// slots: 16 pipelines on two cores lost half of the frame rate. With 32 slots for callers, the
-/// workers look for tasks in empty slots: one pipeline lost a tenth of its rate.
+/// A TBB arena that runs one loop at a time. The alternatives cost memory or time:
+/// - A thread without an arena gets one from TBB, which is not freed when the thread ends: 4 to 9
+///   kB per streaming thread.
+/// - If all loops share an arena with one slot per core, their threads wait for slots: 16 pipelines
+///   on two cores lost half of the frame rate.
+/// - If the shared arena has 32 slots for callers, the workers look for tasks in empty slots: one
+///   pipeline lost a tenth of its frame rate.
 struct LoopArena {
   std::atomic<bool> taken;
-  tbb::task_arena* arena;  ///< Made by the first loop, and never destroyed: loops may still run
-                           ///< when the program ends.
+  tbb::task_arena* arena;  ///< never destroyed, because loops may still run at program exit
 };
 
-// Further concurrent loops run in their own threads. Zero-initialised, and without a lock, which a
-// fork could leave locked.
+// If all arenas are in use, a loop runs in the calling thread. The array is zero-initialised and
+// has no lock, which a fork could leave locked.
 constexpr int max_arenas = 256;
 constinit LoopArena arenas[max_arenas];
 
 class ArenaLease {
  public:
   ArenaLease() {
-    // The first free arena, so that there are no more than ever ran at once.
+    // Takes the first free arena, so that no more arenas are created than loops run at once.
     for (LoopArena& each : arenas)
       if (!each.taken.load(std::memory_order_relaxed) &&
           !each.taken.exchange(true, std::memory_order_acquire)) {
@@ -70,8 +71,8 @@ void parallel_for(int count, void (*body)(const void*, int), const void* functio
   const ArenaLease lease;
   if (lease.arena() == nullptr)
     return run(0, count);
-  // Not static_partitioner: it keeps 256 bytes for each thread until the thread takes its task. If
-  // TBB is limited to fewer threads, this never happens.
+  // static_partitioner would keep 256 bytes per thread until the thread takes its task, which never
+  // happens if TBB is limited to fewer threads.
   lease.arena()->execute([&] {
     tbb::parallel_for(
         tbb::blocked_range<int>(0, count),

@@ -8,8 +8,8 @@
 #include "cuda/core/device.h"
 #include "cuda/core/division.h"
 
-/// Compiles a hot loop for several instruction sets, one of which the dynamic linker picks. Not in
-/// sanitizer builds, because their runtime has not started when the linker calls the resolvers.
+/// Compiles a hot loop for several instruction sets; the dynamic linker picks one. Disabled in
+/// sanitizer builds, whose runtime has not started when the linker calls the resolvers.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define CUDAVISION_TARGET_CLONES \
@@ -20,11 +20,11 @@
 
 namespace cudavision {
 
-/// Threads for a parallel loop: one per core, or the concurrency of the caller's TBB arena.
+/// Threads of a parallel loop: one per core, or the concurrency of the caller's TBB arena.
 int loop_concurrency();
 
-/// Calls body(function, number) for 0 ≤ number < count, in parallel on the TBB threads of the
-/// process, and waits for all calls. Every parallel loop on the CPU uses this.
+/// Calls body(function, number) for 0 ≤ number < count, in parallel on the process-wide TBB
+/// threads, and waits for all calls. All parallel loops on the CPU use this.
 void parallel_for(int count, void (*body)(const void* function, int number), const void* function);
 
 template <class Function>
@@ -39,7 +39,7 @@ class Scratch {
  public:
   explicit Scratch(std::uint8_t* memory = nullptr) : memory_(memory) {}
 
-  /// Room for `count` elements, and for `margin` more before and after them.
+  /// Returns an array of `count` elements, with `margin` further elements before and after it.
   template <class Element>
   Element* take(std::size_t count, std::size_t margin = 0) {
     auto* const piece = memory_ ? reinterpret_cast<Element*>(memory_ + bytes_) + margin : nullptr;
@@ -60,15 +60,15 @@ std::size_t scratch_bytes(const Arguments&... arguments) {
   return scratch.bytes();
 }
 
-/// Rows [begin, end) of a picture, the work of one thread.
+/// Rows [begin, end) of a picture, processed by one thread.
 struct Band {
   int number;
-  int count;  ///< of all bands
+  int count;  ///< number of bands
   int begin;
   int end;
   Scratch scratch;
 
-  /// The same share of `rows` other rows.
+  /// The corresponding share of `rows` other rows.
   Band of(int rows) const {
     const auto first = [&](std::int64_t n) { return static_cast<int>(n * rows / count); };
     return {number, count, first(number), first(number + 1), scratch};
@@ -80,7 +80,7 @@ class Bands {
  public:
   explicit Bands(int rows) : rows_(rows), count_(std::clamp(loop_concurrency(), 1, rows)) {}
   Bands(Device& device, int rows, std::size_t scratch_bytes) : Bands(rows) {
-    // No two bands may share a pair of cache lines, which processors fetch together.
+    // Prevents false sharing: processors fetch cache lines in pairs.
     stride_ = round_up(scratch_bytes, 128);
     memory_ = device.allocate(static_cast<std::size_t>(count_) * stride_);
   }

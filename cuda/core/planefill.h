@@ -5,7 +5,7 @@
 
 namespace cudavision {
 
-/// True if every byte of the plane belongs to a channel c with selected[c].
+/// Returns true if every byte of the plane belongs to a channel c with selected[c].
 inline bool fill_plane(const FrameLayout& layout, int plane, const bool* selected) {
   int count = 0;
   unsigned offsets = 0;

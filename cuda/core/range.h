@@ -6,8 +6,7 @@
 
 namespace cudavision {
 
-/// The range of a parameter. The `Ranges` of each operation's parameters serve its validation, its
-/// error texts and the properties of elements.
+/// Range of a parameter, for validation, error texts and the elements' properties.
 template <class Number>
 struct Range {
   Number min, max;
@@ -16,7 +15,7 @@ struct Range {
   constexpr bool contains(Number number) const noexcept { return number >= min && number <= max; }
 };
 
-/// Numbers in error texts, independent of the locale: up to 10 digits, and a range as "0 to 127".
+/// Numbers for error texts in the C locale: up to 10 digits, and a range as "0 to 127".
 inline std::string text_of(int number) {
   return std::to_string(number);
 }

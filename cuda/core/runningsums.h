@@ -6,7 +6,7 @@
 
 namespace cudavision {
 
-/// running[x] = sum of columns 0 to x − 1, for x from 0 to width.
+/// Prefix sums: running[x] is the sum of columns 0 to x − 1, for x from 0 to width.
 template <class Column, class Sum>
 void add_up(const Column* columns, int width, Sum* running) {
   Sum sum = 0;
@@ -14,10 +14,10 @@ void add_up(const Column* columns, int width, Sum* running) {
   for (int x = 0; x < width; ++x)
     running[x + 1] = sum += columns[x];
 }
-/// Four columns at a time, because a loop over single ones waits for each addition.
+/// Adds four columns at a time; a scalar loop would be bound by the latency of the additions.
 inline void add_up(const std::uint32_t* columns, int width, std::uint32_t* running) {
   using Lanes [[gnu::vector_size(16)]] = std::uint32_t;
-  Lanes before{};  // sum of all columns to the left, in each lane
+  Lanes before{};  // sum of all columns to the left, in every element
   running[0] = 0;
   int x = 0;
   for (; x + 4 <= width; x += 4) {

@@ -24,7 +24,7 @@ class TableUploader {
 
   const std::uint32_t* tables() const { return tables_.as<std::uint32_t>(); }
 
-  /// Host memory for the next tables. Waits if the GPU is still reading it.
+  /// Returns host memory for the next tables. Waits while the GPU is still reading it.
   std::uint32_t* next() {
     Slot& slot = slots_[current_ = (current_ + 1) % slot_count];
     if (slot.used)

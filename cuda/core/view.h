@@ -21,8 +21,8 @@
 
 namespace cudavision {
 
-/// A rectangle of elements in memory that it does not own: `height` rows of `width` elements; row y
-/// starts pitch·y bytes after data. Rows may be padded, and pitch and data need no alignment.
+/// A rectangle of elements in memory that the view does not own: `height` rows of `width` elements.
+/// Row y begins pitch·y bytes after data. Rows may be padded, and pitch and data need no alignment.
 /// Memory outside the elements is not accessed. data is a host or a device address.
 template <class T>
 struct View {

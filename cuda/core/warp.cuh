@@ -9,7 +9,7 @@
 
 namespace cudavision {
 
-/// Sum over all lanes, in every lane.
+/// Returns the sum over all lanes, in every lane.
 template <class Sum>
 __device__ inline Sum sum_of_warp(Sum sum) {
 #pragma unroll
@@ -18,12 +18,12 @@ __device__ inline Sum sum_of_warp(Sum sum) {
   return sum;
 }
 
-/// Sum over the kThreads threads of the block, in every thread.
+/// Returns the sum over the kThreads threads of the block, in every thread.
 template <int kThreads>
 __device__ inline std::uint64_t sum_of_block(std::uint64_t sum) {
   __shared__ std::uint64_t of_warp[kThreads / 32];
   sum = sum_of_warp(sum);
-  __syncthreads();  // for the previous call
+  __syncthreads();  // the previous call may still be reading the shared sums
   if (threadIdx.x % 32 == 0)
     of_warp[threadIdx.x / 32] = sum;
   __syncthreads();
@@ -34,7 +34,7 @@ __device__ inline std::uint64_t sum_of_block(std::uint64_t sum) {
   return sum;
 }
 
-/// Sum over the lanes up to and including this one.
+/// Returns the sum over the lanes up to and including this one.
 template <class Sum>
 __device__ inline Sum inclusive_scan(Sum sum) {
   const int lane = threadIdx.x % 32;
@@ -47,8 +47,8 @@ __device__ inline Sum inclusive_scan(Sum sum) {
   return sum;
 }
 
-/// inclusive_scan() in fewer instructions: a shuffle reports whether it had a lane to read, which
-/// saves the comparison in each step.
+/// Like inclusive_scan(), but with fewer instructions: the shuffle's predicate reports whether the
+/// source lane exists, which saves a comparison per step.
 template <class Sum>
 __device__ inline Sum scan_of_warp(Sum sum) {
   if constexpr (sizeof(Sum) == 8) {

@@ -7,12 +7,12 @@ namespace cudavision::gaussblur {
 namespace {
 
 constexpr int word_bytes = 4;
-constexpr int own_bytes = 2 * word_bytes;  ///< of a row, per thread
-/// With fewer rows, a row above or below the plane would be mirrored more than once.
+constexpr int own_bytes = 2 * word_bytes;  ///< bytes of a row per thread
+/// Minimum number of rows: with fewer, a row outside the plane would be mirrored more than once.
 constexpr int fewest_rows = 2 * DirectPlane::max_radius;
 
-/// Makes the selector for the word at `position` beyond an end of the row, from the words at
-/// `nearest` and `other`. Returns false if a byte within the halo is in neither.
+/// Makes the selector for the word at `position` outside the row, from the words at `nearest` and
+/// `other`. Returns false if a byte within the radius is in neither word.
 bool select_bytes(const Plane& plane, Border border, int position, int other, int nearest,
                   std::uint32_t& selector) {
   const SampleGrid& grid = plane.grids[0];
@@ -50,7 +50,7 @@ DirectPlane::RowsBeyond rows_beyond(int rows, Border border) {
   return {0, 0, rows - 1};
 }
 
-/// True if all bytes of a row belong to the same grid, and share a kernel or are copied.
+/// Returns true if the bytes of a row belong to one grid, and share a kernel or are copied.
 bool is_uniform(const Plane& plane, const RowKernels& along_x) {
   for (int phase = 1; phase < 4; ++phase)
     if (plane.grids[phase].step != plane.grids[0].step ||
@@ -78,7 +78,7 @@ void describe_plane(const FrameLayout& layout, int number, const ChannelBlur* ch
     plane.inner_bytes = std::min(plane.inner_bytes, channel.step * bytes * channel.width);
   }
 
-  // Bytes outside all channels are blurred like their neighbours, then replaced by the input.
+  // Bytes outside all channels are blurred like their neighbours, then overwritten with the input.
   const Channel& first = channels[0].channel;
   for (int phase = 0; phase < 4; ++phase) {
     plane.grids[phase] = {first.step * bytes, first.width};
@@ -97,7 +97,7 @@ void describe_plane(const FrameLayout& layout, int number, const ChannelBlur* ch
         if (!channels[c].copied)
           plane.copied &= ~(1u << (at + b));
       }
-    // If the channels differ, the period is at most 4 bytes.
+    // If the channels differ, a period has at most 4 bytes.
     if (channel.step == first.step && channels[c].x == channels[0].x &&
         channel.width == first.width)
       continue;
@@ -124,7 +124,7 @@ bool are_pixels(const Plane& plane, const RowKernels& along_x) {
 std::optional<DirectPlane> describe_direct(const Plane& plane, Border border,
                                            const RowKernels& along_x, const GaussKernel& along_y) {
   DirectPlane direct;
-  // Factors have 8 bits, one too few for the identity's coefficient, 256.
+  // The factors have 8 bits, too few for the identity's coefficient of 256.
   if (!is_uniform(plane, along_x) || plane.copied != 0 || plane.row_bytes % own_bytes != 0 ||
       plane.rows < fewest_rows || plane.row_identity != 0 || along_y.identity() ||
       plane.row_radius > word_bytes || along_y.radius() > DirectPlane::max_radius)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Arguments of the CUDA kernels: a frame as planes of bytes, and the division of the work.
+// Arguments of the CUDA kernels: the planes of a frame, and how the work is divided.
 
 #include <cstdint>
 #include <optional>
@@ -18,29 +18,29 @@ struct SampleGrid {
   int width = 0;  ///< samples
 };
 
-/// How the direct kernel (direct.cuh) blurs a plane with few taps.
+/// Parameters of the direct kernel (direct.cuh), for planes with few taps.
 struct DirectPlane {
-  static constexpr int max_radius = 2;  ///< along y; along x, up to four bytes away
+  static constexpr int max_radius = 2;  ///< rows; the radius along x is up to four bytes
 
-  /// Row `factor·y + above` replaces row y above the plane, row `factor·y + below` a row below it.
+  /// Row `factor·y + above` replaces row y < 0, row `factor·y + below` a row y below the plane.
   struct RowsBeyond {
     int factor = 0;
     int above = 0;
     int below = 0;
   };
 
-  bool wide = false;  ///< bytes more than two away have coefficients
+  bool wide = false;  ///< bytes at a distance of more than two have coefficients
   // __byte_perm selectors for the words before and after a row, from its two outermost words.
   std::uint32_t before_row = 0;
   std::uint32_t after_row = 0;
   RowsBeyond rows_beyond;
-  /// Coefficients for an output byte, by its position modulo 4, in the words at −1, 0 and +1.
+  /// Coefficients of the words at −1, 0 and +1, by the position of the output byte modulo 4.
   std::uint32_t row_factors[4][3] = {};
-  /// Coefficients for a pair of input rows, for the upper (low half) and the lower output row.
+  /// Coefficients of a pair of input rows, for the upper (low half) and the lower output row.
   std::uint32_t column_factors[max_radius + 1] = {};
 };
 
-/// A plane, or one field of it.
+/// A plane of the frame, or one field of it.
 struct Plane {
   const std::uint8_t* in = nullptr;
   std::uint8_t* out = nullptr;
@@ -53,35 +53,36 @@ struct Plane {
   int period_pixels = 1;  ///< pixels per period
 
   int first_item = 0;  ///< number of the plane's first work item
-  int strips = 0;      ///< work items side by side, in the plane or in an active cell
-  int cell_items = 0;  ///< work items in an active cell
-  int cell_rows = 0;   ///< rows of an active cell
+  int strips = 0;      ///< work items per row, of the plane or of an active cell
+  int cell_items = 0;  ///< work items per active cell
+  int cell_rows = 0;   ///< rows per active cell
 
   SampleGrid grids[4];           ///< by a byte's position modulo 4
-  std::uint8_t load_bytes = 1;   ///< 16, 4 or 1, as the input's alignment allows
-  bool stores_words = false;     ///< 8 bytes can be combined and written at once
-  std::uint8_t store_bytes = 1;  ///< 16, 4 or 1, as the output's alignment allows
+  std::uint8_t load_bytes = 1;   ///< 16, 4 or 1, depending on the alignment of the input
+  bool stores_words = false;     ///< 8 bytes can be written at once
+  std::uint8_t store_bytes = 1;  ///< 16, 4 or 1, depending on the alignment of the output
 
-  int period = 1;                     ///< bytes after which the channels repeat, up to 8
-  std::uint64_t border_value = 0;     ///< one period of the constant border
-  std::uint32_t copied = 0;           ///< bit b: byte b of a period is copied, not blurred
-  std::uint64_t copied_of_eight = 0;  ///< the same as a byte mask, by position modulo 8
+  int period = 1;                  ///< bytes after which the pattern of channels repeats, up to 8
+  std::uint64_t border_value = 0;  ///< one period of the constant border
+  std::uint32_t copied = 0;        ///< bit b: byte b of a period is copied, not blurred
+  std::uint64_t copied_of_eight = 0;  ///< `copied` as a byte mask, by position modulo 8
 
   int row_radius = 0;  ///< bytes
   int column_radius = 0;
-  // First words in Arguments::tables: of the factors, or of both tables if there are many slices.
+  // Index in Arguments::tables of the first word of the factors, or of the two tables of
+  // coefficients if there are many slices.
   std::uint32_t factors = 0;
   std::uint32_t row_table = 0;
   std::uint32_t column_table = 0;
-  std::uint8_t row_identity = 0;  ///< bit b: bytes at b modulo 4 are not blurred along x
+  std::uint8_t row_identity = 0;  ///< bit b: bytes at position b modulo 4 are not blurred along x
   bool column_identity = false;
   DirectPlane direct;
 };
 
-/// Alignment in bytes of an active cell's first work item.
+/// Alignment in bytes of the first work item of an active cell.
 constexpr int cell_alignment = 16;
 
-/// First byte of a cell's work items in a row. x is the cell's first pixel.
+/// First byte of a cell's work items in a row. x is the first pixel of the cell.
 CUDAVISION_HOST_DEVICE inline int first_byte_of_cell(int x, const Plane& plane) {
   return x / plane.period_pixels * plane.period / cell_alignment * cell_alignment;
 }
@@ -104,20 +105,20 @@ struct Arguments {
   bool everywhere = true;  ///< false: only active cells have work items
   regions::NumberedCells active;
 
-  // Used only by large.cuh.
+  // Only for large.cuh.
   int chunk_pairs = 0;              ///< pairs of slices staged at a time
-  std::uint8_t* scratch = nullptr;  ///< of all blocks, if shared memory is too small
+  std::uint8_t* scratch = nullptr;  ///< of all blocks; nullptr if shared memory suffices
 };
 
-/// Fills in grids, borders and copied bytes. kernels receives the kernels along x.
+/// Fills in grids, borders and copied bytes of `plane`. kernels receives the kernels along x.
 void describe_plane(const FrameLayout& layout, int number, const ChannelBlur* channels, int count,
                     Plane& plane, RowKernels& kernels);
 
-/// True if the rows consist of pixels of four 8-bit samples with equal kernels.
+/// Returns true if the rows consist of pixels of four 8-bit samples that share a kernel.
 bool are_pixels(const Plane& plane, const RowKernels& along_x);
 
-/// Empty if the direct kernel cannot blur the plane with 8-bit coefficients. The rest of the plane
-/// must be filled in.
+/// Returns the parameters of the direct kernel, or nothing if it cannot blur the plane with 8-bit
+/// coefficients. The other members of plane must be filled in.
 std::optional<DirectPlane> describe_direct(const Plane& plane, Border border,
                                            const RowKernels& along_x, const GaussKernel& along_y);
 

@@ -13,10 +13,9 @@ namespace cudavision::gaussblur {
 class GaussBlur::Backend {
  public:
   virtual ~Backend() = default;
-  /// Called before the first run() and when the parameters change. kernels belongs to parameters
-  /// and is valid only during the call.
+  /// Called before the first run() and for new parameters. kernels is valid only during the call.
   virtual void set(const Parameters& parameters, const ChannelKernels& kernels) = 0;
-  /// active is nullptr if the whole output is needed.
+  /// If active is nullptr, the whole output is needed.
   virtual void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) = 0;
 };
 

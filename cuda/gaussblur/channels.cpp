@@ -46,7 +46,7 @@ ChannelBlur channel_blur(const FrameLayout& layout, const Parameters& parameters
   ChannelBlur blur;
   blur.channel = layout.channels[number];
   blur.channel.height = regions::field_rows(blur.channel.height, field, parameters.fields);
-  // All other borders repeat a single sample along its axis, so a blur would not change it.
+  // All borders except the constant one repeat a single sample, so a blur would not change it.
   const bool constant = parameters.border == Border::constant;
   blur.x = blur.channel.width == 1 && !constant
                ? &kernels.none

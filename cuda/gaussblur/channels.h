@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How each channel is blurred: subsampling, fields, single rows and columns, and alpha.
+// How each channel is blurred: subsampling, fields, single rows and columns, alpha.
 
 #include <array>
 
@@ -13,18 +13,18 @@ namespace cudavision::gaussblur {
 struct ChannelKernels {
   ChannelKernels(const FrameLayout& layout, const Parameters& parameters) noexcept;
 
-  /// One per channel and axis. Channels of equal subsampling use the same object.
+  /// One kernel per channel and axis. Channels of equal subsampling share one object.
   std::array<GaussKernel, FrameLayout::max_channels> x, y;
   GaussKernel none;  ///< the identity
 };
 
-/// A field is the whole frame or, with Parameters::fields, its even (0) or odd (1) rows.
+/// One channel of a field: the whole frame or, with Parameters::fields, its even or odd rows.
 struct ChannelBlur {
   Channel channel;                 ///< with the field's height
-  const GaussKernel* x = nullptr;  ///< both point into a ChannelKernels
+  const GaussKernel* x = nullptr;  ///< x and y point into a ChannelKernels
   const GaussKernel* y = nullptr;
   std::uint16_t border_value = 0;
-  bool copied = false;  ///< instead of blurred
+  bool copied = false;  ///< copied instead of blurred
 };
 
 ChannelBlur channel_blur(const FrameLayout& layout, const Parameters& parameters,

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The blur on the CPU.
-//
-// Each output row is computed separately. The vertical pass adds the weighted input rows, without
-// regard to channels. The horizontal pass pads the row of sums and adds weighted, shifted copies of
-// it. Only the final result is rounded. Between the passes, each sum is split into a high and a low
-// half, so that the second pass needs no wider lanes than the first: 16 bits for 8-bit samples.
+// The blur on the CPU. Each output row is computed separately. The vertical pass adds the weighted
+// input rows, regardless of channels. The horizontal pass pads the row of sums and adds weighted,
+// shifted copies of it. Only the final result is rounded. Each vertical sum is split into a high
+// and a low half, so that the horizontal pass needs no wider SIMD lanes: 16 bits for 8-bit samples.
 
 #include <algorithm>
 #include <cstring>
@@ -21,10 +19,10 @@
 namespace cudavision::gaussblur {
 namespace {
 
-/// The sums of a tile fit into the L1 cache.
+/// Samples per tile. The sums of a tile fit into the L1 cache.
 constexpr int tile_samples = 1024;
 
-/// Index in the row of a channel's sample x.
+/// Index of sample x of a channel in its row.
 std::ptrdiff_t place(const Channel& channel, int x) {
   return channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x;
 }
@@ -47,8 +45,8 @@ struct Taps {
   std::array<std::uint32_t, GaussKernel::max_radius> weights;
 };
 
-/// Channels of one plane with the same kernel and step along x, which are blurred together. Samples
-/// between them are also summed, but not stored.
+/// Channels of one plane that have the same kernel and step along x and are blurred together.
+/// Samples between them are summed too, but not stored.
 struct RowGroup {
   Taps x;
   int step = 1;
@@ -58,7 +56,7 @@ struct RowGroup {
   };
   int member_count = 0;
   std::array<Member, FrameLayout::max_channels> members;
-  /// One byte per sample of the row, non-zero for the group's samples. Null if all belong to it.
+  /// One byte per sample of the row, non-zero for samples of the group. nullptr: all samples.
   const std::uint8_t* mask = nullptr;
 };
 
@@ -69,18 +67,18 @@ struct PlanePlan {
   };
   std::array<Field, 2> fields;
   int row_samples = 0;  ///< whole samples only
-  int halo = 0;         ///< samples beyond either end of a range that influence it
-  // Samples after which the channels repeat, and the pixels and rows of this period.
+  int halo = 0;         ///< samples outside a range that influence its result, on either side
+  // Samples after which the pattern of channels repeats, and the pixels and rows of one period.
   int period = 1;
   int period_pixels = 1;
   int row_pixels = 1;
-  bool copied = true;  ///< copy each row before blurring, because the groups do not store all bytes
+  bool copied = true;  ///< first copy each row, because the groups do not store all bytes
   int group_count = 0;
   std::array<RowGroup, FrameLayout::max_channels> groups;
-  const std::uint8_t* border_row = nullptr;  ///< the rows beyond the edges, for a constant border
+  const std::uint8_t* border_row = nullptr;  ///< row outside the plane, for a constant border
 };
 
-/// Size of a row, and the margin for the padding of any kernel.
+/// Size of a row, including the margin for the padding of any kernel.
 struct RowSize {
   explicit RowSize(const FrameLayout& layout) {
     int step = 1;
@@ -168,7 +166,7 @@ class PlaneBlur {
       function(begin, std::min(begin + tile_samples, range.end));
   }
 
-  /// Vertical pass; writes the halves.
+  /// Vertical pass: writes the halves.
   void add_rows(const PlanePlan::Field& field, View<const std::uint8_t> in, int y,
                 const Range& range) const {
     const Taps& taps = field.y;
@@ -196,7 +194,7 @@ class PlaneBlur {
       const int from = border_index(index, channel.width, parameters_.border);
       const std::ptrdiff_t to = place(channel, index);
       const std::ptrdiff_t source = place(channel, from);
-      // The vertical weights add up to 2^b, the unit of the high half.
+      // The vertical weights add up to 2^b, which is one unit of the high half.
       high[to] = from < 0 ? static_cast<Half>(member.border_value) : high[source];
       low[to] = from < 0 ? Half{0} : low[source];
     };
@@ -206,7 +204,7 @@ class PlaneBlur {
     }
   }
 
-  /// Horizontal pass; reads the halves.
+  /// Horizontal pass: reads the halves.
   void add_columns(const RowGroup& group, const std::uint8_t* in, std::uint8_t* out,
                    const Range& range) const {
     const Taps& taps = group.x;
@@ -277,7 +275,7 @@ class GaussBlurCpu final : public GaussBlur::Backend {
     return static_cast<std::size_t>(layout_.planes[plane].row_bytes / layout_.sample_bytes());
   }
 
-  /// The blur clears the unused bits of words.
+  /// The blur clears the unused low bits of words, so it can change unblurred samples.
   bool unchanged(const ChannelBlur& blur) const {
     return blur.copied ||
            (blur.x->identity() && blur.y->identity() && (layout_.bits == 8 || layout_.bits == 16));

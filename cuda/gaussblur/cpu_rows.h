@@ -2,8 +2,8 @@
 #pragma once
 
 // Inner loops of the blur on the CPU, over a part of a row. Rows are addressed in bytes and need no
-// alignment. The loops have target clones for vectorisation. They contain no decisions about the
-// row, and their lanes are as narrow as the sums allow.
+// alignment. The loops have target clones for vectorisation, no branches that depend on the row,
+// and the narrowest SIMD lanes that hold the sums.
 
 #include <algorithm>
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace cudavision::gaussblur {
 
 struct StoredSamples {
-  int bytes;  ///< 1 or 2 per sample
+  int bytes;  ///< per sample, 1 or 2
   int shift;
   std::uint32_t largest;
 };
@@ -28,12 +28,12 @@ inline void store_value(std::uint8_t* row, std::ptrdiff_t x, StoredSamples store
     store16(row + 2 * x, value << stored.shift);
 }
 
-/// Rows, or shifted copies of one row. Both rows of a pair have the same weight.
+/// A row with pairs of rows around it, or shifted copies of one row. Pairs have equal weights.
 struct WeightedRows {
   const std::uint8_t* centre;
   std::uint32_t centre_weight;
   int pair_count;
-  const std::uint8_t* const* pairs;  ///< 2·pair_count rows; a pair's rows are adjacent
+  const std::uint8_t* const* pairs;  ///< 2·pair_count rows; the two rows of a pair are adjacent
   const std::uint32_t* weights;      ///< one per pair
 };
 
@@ -93,7 +93,7 @@ CUDAVISION_TARGET_CLONES void weigh_with(const WeightedRows& rows, std::ptrdiff_
   for (int x = 0; x < count; ++x)
     sums[x] = static_cast<Sum>(centre_weight * load(centre, x));
 
-  // Loads and stores the sums once for four pairs, for which there are enough registers.
+  // Adds four pairs per load and store of the sums, as many as registers allow.
   const std::uint8_t* const* pairs = rows.pairs;
   const std::uint32_t* weights = rows.weights;
   int left = rows.pair_count;
@@ -107,8 +107,8 @@ CUDAVISION_TARGET_CLONES void weigh_with(const WeightedRows& rows, std::ptrdiff_
     add_pairs<1>(pairs, weights, begin, count, load, sums);
 }
 
-/// sums[x − begin] = Σ weight·row[x] for begin ≤ x < end. 16-bit sums suffice for samples of one
-/// byte if the weights add up to at most 256.
+/// sums[x − begin] = Σ weight·row[x] for begin ≤ x < end. 16 bits suffice for bytes if the weights
+/// add up to at most 256.
 template <class Sum>
 void weigh(const WeightedRows& rows, StoredSamples stored, int begin, int end, Sum* sums) {
   if constexpr (sizeof(Sum) == 4)
@@ -131,7 +131,7 @@ CUDAVISION_TARGET_CLONES void split(const Sum* __restrict sums, int count, Half*
   }
 }
 
-/// values = (high·2^b + low) / 2^2b, rounded half up. b is half the bits of a sum.
+/// values = (high·2^b + low) / 2^2b, halves rounded up. b is half the bits of a sum.
 template <class Sum, class Value>
 CUDAVISION_TARGET_CLONES void round_halves(const Sum* __restrict high, const Sum* __restrict low,
                                            int count, Value* __restrict values) {
@@ -179,7 +179,7 @@ inline void store_words(const std::uint16_t* __restrict values, int shift, int c
     store16(row + 2 * x, std::uint32_t{values[x]} << shift);
 }
 
-/// With a mask, stores only values whose mask byte is not 0.
+/// If mask is not nullptr, stores only the values whose mask byte is not 0.
 template <class Value>
 void store(const Value* values, StoredSamples stored, int count, const std::uint8_t* mask,
            std::uint8_t* row) {

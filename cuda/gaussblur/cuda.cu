@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The blur on CUDA: turns parameters into tables and launch plans, and a frame into one launch.
+// The blur on CUDA: makes tables and launch plans from the parameters, one launch per frame.
 
 #include <algorithm>
 #include <optional>
@@ -48,7 +48,7 @@ class GaussBlurCuda final : public GaussBlur::Backend {
       return;
     const int bytes = static_cast<int>(scratch * scratch_blocks(card_));
     scratch_ = device.allocate(bytes);
-    // Products multiply unwritten words by zero; initialisation makes these reads defined.
+    // Unwritten words are multiplied by zero. The fill keeps the reads of them defined.
     device.fill({scratch_.as<std::uint8_t>(), bytes, 1, bytes}, 0);
   }
 
@@ -187,7 +187,7 @@ class GaussBlurCuda final : public GaussBlur::Backend {
   Parameters parameters_;
   std::array<Source, Arguments::max_planes> sources_{};
   LaunchPlan usual_;
-  std::optional<LaunchPlan> direct_;  // if possible, for rows aligned to 8 bytes
+  std::optional<LaunchPlan> direct_;  // for rows aligned to 8 bytes; may be empty
 };
 
 }  // namespace

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Direct convolution for bytes with few taps, where most factors of a matrix product would be zero.
+// Direct convolution of bytes with few taps: in matrix products, most factors would be zero.
 //
 // A thread blurs 8 bytes of each row of a strip. It takes rows in pairs: sums along x have at most
-// 16 bits, so a word holds both rows' sums for the two-way dot products along y.
+// 16 bits, so one word holds the sums of both rows, ready for the two-way dot products along y.
 
 #include <cuda_runtime.h>
 
@@ -14,18 +14,18 @@
 
 namespace cudavision::gaussblur {
 
-constexpr int direct_bytes = 8;  ///< of a row, per thread
-/// Their strips are below each other, so that the L1 cache holds shared rows.
+constexpr int direct_bytes = 8;  ///< bytes of a row per thread
+/// Warps per block. Their strips are below each other, so that they share rows in the L1 cache.
 constexpr int direct_warps = 4;
 constexpr int direct_blocks = 5;  ///< minimum per multiprocessor
 constexpr int direct_ahead = 3;
 
-/// A thread's two words of a row, and one word on either side.
+/// Two words of a row that a thread blurs, and one word on either side.
 struct DirectRow {
   std::uint32_t before, first, second, after;
 };
 
-/// Reads a thread's rows in order. kMirrors: some may be above or below the plane.
+/// Reads the rows of a thread in order. kMirrors: some rows may be outside the plane.
 template <bool kMirrors>
 class DirectReader {
  public:
@@ -66,7 +66,7 @@ class DirectReader {
 
   /// y may be outside the plane.
   __device__ int row_at(int y) const {
-    // A thread reads slightly more rows than it needs, and its strip may begin below the plane.
+    // A thread reads a few rows more than it needs, and its strip may begin below the plane.
     y = min(y, rows_ + DirectPlane::max_radius);
     const int mirrored = y * beyond_.factor + (y < 0 ? beyond_.above : beyond_.below);
     return static_cast<unsigned>(y) < static_cast<unsigned>(rows_) ? y : mirrored;
@@ -99,7 +99,7 @@ class DirectStrip {
 #pragma unroll
     for (int i = 0; i < slots; ++i)
       column_factors_[i] = plane.direct.column_factors[i];
-    // Keeps the value in a register, because a constant would be moved to one for each sum.
+    // Forces the value into a register; the compiler would load the constant again for each sum.
     asm volatile("" : "+r"(rounding_));
   }
 
@@ -133,7 +133,7 @@ class DirectStrip {
     reader_.load(pair[1]);
   }
 
-  /// Sums the next pair of rows along x and starts loading another pair into its slot.
+  /// Sums the next pair of rows along x, then starts loading another pair into the same slot.
   template <int kSlot>
   __device__ void take() {
     DirectRow(&pair)[2] = next_[kSlot];
@@ -156,8 +156,8 @@ class DirectStrip {
     return sum;
   }
 
-  /// Sums the ring along y and writes the pair of rows at its centre. kNewest is the last pair's
-  /// slot. Returns true after the strip's last pair.
+  /// Sums the ring along y and writes the pair of rows at its centre. kNewest is the slot of the
+  /// last pair. Returns true after the last pair of the strip.
   template <int kNewest>
   __device__ bool make() {
     const uint2 upper = result<kNewest, false>(), lower = result<kNewest, true>();
@@ -209,7 +209,7 @@ __device__ inline void blur_strip(const Arguments& a, const Plane& plane, int x,
   strip.blur();
 }
 
-// Strips of a block have equal heights and branches, because uniform code needs fewer instructions.
+// All strips of a block have the same height and take the same branches, for uniform code.
 __global__ void __launch_bounds__(32 * direct_warps, direct_blocks)
     blur_direct(const __grid_constant__ Arguments a) {
   const WorkItem item(a, blockIdx.x, 32 * direct_bytes, a.everywhere);

@@ -5,14 +5,14 @@
 //
 // A warp blurs tiles of 16 rows × 32 bytes. Along x, the sums of 16 samples in each of 8 rows are
 // one product T·I. Row i of the Toeplitz matrix T holds the coefficients, shifted to the window of
-// output sample i. Column n of I holds a row's bytes under the tile and its halo. Along y the
-// product is T·R, where R holds the first product's results, cut into bytes.
+// output sample i. Each column of I holds the bytes of one row under the tile and its halo. Along
+// y, the product is T·R, where R holds the sums along x, split into bytes.
 //
-// The order of the inner dimension is free if both factors follow it. The chosen order keeps four
-// bytes that are adjacent in memory in one register. It also makes a lane's results of the first
-// product its operands for the second: no values move between lanes.
+// Both factors may permute the inner dimension in the same way. The chosen order keeps four bytes
+// that are adjacent in memory in one register. It also makes a lane's results of the first product
+// its operands of the second, so no values move between lanes.
 //
-// core/matrix_product.cuh defines g, t, slices and the elements that a lane holds.
+// core/matrix_product.cuh defines g, t, slices and the elements of a lane.
 
 #include <cstdint>
 
@@ -25,26 +25,26 @@ constexpr int tile_rows = 16;
 constexpr int slice_length = 16;
 
 /// Samples of kSample bytes and coefficients of kCoefficient bytes. The tensor cores multiply
-/// bytes, so a sum consists of several products; product s has the weight 256^s.
+/// single bytes, so a sum consists of several products; product s has the weight 256^s.
 template <int kSample, int kCoefficient>
 struct SampleDepth {
   static constexpr int sample_bytes = kSample;
   static constexpr int coefficient_bytes = kCoefficient;
-  static constexpr int groups = 2 / kSample;  ///< groups of 16 samples in a tile's row
+  static constexpr int groups = 2 / kSample;  ///< groups of 16 samples in a row of a tile
   static constexpr int row_sums = kSample + kCoefficient - 1;
-  static constexpr int result_bytes = kSample + kCoefficient;  ///< bytes of a sum along x
+  static constexpr int result_bytes = kSample + kCoefficient;  ///< per sum along x
   static constexpr int column_sums = result_bytes + kCoefficient - 1;
   static constexpr int ring_words = groups * 2 * result_bytes;  ///< words of a lane for 16 rows
 };
 
 /* Along x */
 
-/// Row of the tile in column g of right factor q (0 or 1).
+/// Row of the tile that is column g of right factor q (0 or 1).
 CUDAVISION_HOST_DEVICE constexpr int row_of_column(int q, int g) {
   return 2 * g + q;
 }
 
-/// First byte, in the tile's row, of the output sample in row i of the product.
+/// Position in the tile's row, in bytes, of the output sample in row i of the product.
 template <class Depth>
 CUDAVISION_HOST_DEVICE constexpr int byte_of_row(int group, int i) {
   const int g = i % 8, half = i / 8;
@@ -52,13 +52,13 @@ CUDAVISION_HOST_DEVICE constexpr int byte_of_row(int group, int i) {
                                   : 8 * (g / 2) + 4 * half + 2 * (g % 2);
 }
 
-/// The window's word that serves as word t (second = 0) or t + 4 (second = 1) of a pair of slices.
-/// A lane's two words are adjacent, for one load.
+/// Word of the window that is word t (second = 0) or t + 4 (second = 1) of a pair of slices. The
+/// two words of a lane are adjacent, so that one load reads both.
 CUDAVISION_HOST_DEVICE constexpr int window_word(int pair, int t, int second) {
   return 8 * pair + 2 * t + second;
 }
 
-/// The same for a last slice without a partner.
+/// Like window_word(), for a last slice without a partner.
 CUDAVISION_HOST_DEVICE constexpr int last_window_word(int slice, int t) {
   return 4 * slice + t;
 }
@@ -80,18 +80,18 @@ CUDAVISION_HOST_DEVICE constexpr int column_halo(int slices) {
 constexpr int pixel_bytes = 4;
 constexpr int pixel_tile_bytes = 16 * pixel_bytes;
 
-/// Pixel of the tile in row i of the product along x. In this order, a lane's results of the second
-/// product are four adjacent pixels.
+/// Pixel of the tile in row i of the product along x. With this order, a lane's results of the
+/// second product are four adjacent pixels.
 CUDAVISION_HOST_DEVICE constexpr int pixel_of_row(int i) {
   return 4 * (i % 8 / 2) + 2 * (i / 8) + i % 2;
 }
 
-/// Row of the tile in column g of right factor q, along x.
+/// Row of the tile that is column g of right factor q, along x.
 CUDAVISION_HOST_DEVICE constexpr int pixel_row_of_column(int q, int g) {
   return 4 * (g / 2) + 2 * q + g % 2;
 }
 
-/// A halo is as many pixels wide as column_halo() is rows high.
+/// The halo has as many pixels on either side as column_halo() has rows.
 CUDAVISION_HOST_DEVICE constexpr int pixel_window_bytes(int slices) {
   return slices * slice_length * pixel_bytes;
 }

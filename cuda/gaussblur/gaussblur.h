@@ -12,8 +12,8 @@
 #include "cuda/gaussblur/gausskernel.h"
 #include "cuda/regions/activecells.h"
 
-/// Gaussian blur, separable and exact (Gonzalez & Woods, Digital Image Processing, section 3.5), in
-/// the arithmetic of OpenCV's GaussianBlur for 8- and 16-bit samples.
+/// Gaussian blur, separable and exact (Gonzalez & Woods, Digital Image Processing, section 3.5),
+/// with the results of OpenCV's GaussianBlur for 8- and 16-bit samples.
 ///
 /// The coefficients kx and ky are fixed-point numbers with b fraction bits (gausskernel.h): b is 8
 /// for 8-bit samples and 16 for deeper ones. A sample becomes
@@ -31,17 +31,17 @@ struct Parameters {
     static constexpr Range<int> size{0, GaussKernel::max_size};
   };
 
-  double sigma_x = 1.2;  ///< in pixels; 0: derived from size_x
+  double sigma_x = 1.2;  ///< in pixels; 0 derives it from size_x
   double sigma_y = 1.2;
-  int size_x = 0;  ///< odd; 0: derived from sigma_x; no blur along x if both are 0
+  int size_x = 0;  ///< odd; 0 derives it from sigma_x; if both are 0, no blur along x
   int size_y = 0;
   bool sharpen = false;
   Border border = Border::reflect_101;
-  /// Samples beyond the edges with Border::constant, one value per channel.
+  /// Values outside the picture for Border::constant, one per channel.
   std::array<std::uint16_t, FrameLayout::max_channels> border_values{};
   bool blur_alpha = true;  ///< false: alpha is copied
   bool fields = false;     ///< interlaced video: even and odd rows are blurred separately
-  bool fine = false;       ///< 8-bit samples also use 16 fraction bits
+  bool fine = false;       ///< use 16 fraction bits also for 8-bit samples
 
   bool operator==(const Parameters&) const = default;
 };
@@ -54,7 +54,7 @@ class GaussBlur {
   GaussBlur(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~GaussBlur();
 
-  /// For later frames. Never allocates. Throws invalid_argument and keeps the last valid set.
+  /// Applies to later frames. Never allocates. On invalid_argument, keeps the last valid set.
   void set_parameters(const Parameters& parameters);
 
   /// True if the output equals the input.

@@ -7,7 +7,7 @@
 namespace cudavision::gaussblur {
 namespace {
 
-// OpenCV's tables for small kernels without a sigma, from the centre outwards.
+// OpenCV's tables for small kernels without a sigma. Rows start at the centre.
 constexpr int largest_tabled = 9;
 constexpr double tabled[largest_tabled / 2 + 1][largest_tabled / 2 + 1] = {
     {1.0},
@@ -17,7 +17,7 @@ constexpr double tabled[largest_tabled / 2 + 1][largest_tabled / 2 + 1] = {
     {60.0 / 256, 51.0 / 256, 30.0 / 256, 13.0 / 256, 4.0 / 256},
 };
 
-// From the centre outwards, before quantisation.
+// Fills half with the coefficients before quantisation, starting at the centre.
 void sample(int radius, double sigma, double* half) {
   if (sigma <= 0 && radius <= largest_tabled / 2) {
     std::copy(tabled[radius], tabled[radius] + radius + 1, half);
@@ -26,7 +26,7 @@ void sample(int radius, double sigma, double* half) {
   if (sigma <= 0)
     sigma = std::fma(2 * radius + 1, 0.15, 0.35);
   const double scale = -0.5 / (sigma * sigma);
-  // Like OpenCV, this sums from the edge inwards, because the order decides the last bit.
+  // Sums from the edge inwards, like OpenCV: the order affects the last bit.
   double sum = 0;
   for (int i = radius; i > 0; --i) {
     half[i] = std::exp(scale * (i * i));

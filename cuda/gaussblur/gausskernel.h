@@ -13,13 +13,13 @@ namespace cudavision::gaussblur {
 /// 5, 7 and 9 use OpenCV's binomial-like tables, and larger ones σ = 0.15·size + 0.35. The
 /// coefficients are quantised to b fraction bits from the edge inwards. Each rounding error is
 /// carried over to the next coefficient (`a = k·2^b + error; v = rint(a); error = a − v`). The
-/// centre receives the remainder to a total of 2^b.
+/// centre gets the value that makes the sum 2^b.
 class GaussKernel {
  public:
   static constexpr int max_size = 1023;
   static constexpr int max_radius = max_size / 2;
 
-  /// The identity.
+  /// Makes the identity.
   explicit GaussKernel(int fraction_bits = 8) noexcept;
   /// size is odd, from 1 to max_size. A sigma of 0 is derived from size. fraction_bits is 8 or 16.
   GaussKernel(int size, double sigma, int fraction_bits) noexcept;
@@ -41,7 +41,7 @@ class GaussKernel {
 
  private:
   int radius_ = 0;
-  std::array<std::uint32_t, max_radius + 1> half_{};  // from the centre outwards
+  std::array<std::uint32_t, max_radius + 1> half_{};  // starting at the centre
 };
 
 }  // namespace cudavision::gaussblur

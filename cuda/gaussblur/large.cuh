@@ -2,8 +2,8 @@
 #pragma once
 
 // The blur with Gaussians of any size. Shared memory holds the coefficients and a ring of the sums
-// along x, for all rows under the Gaussian. A lane reads only its own part of the ring. A step uses
-// each value from shared memory for two tiles, one below the other.
+// along x, for all rows under the Gaussian. A lane reads only its own part of the ring. A step
+// blurs two tiles, one below the other, and uses each loaded value for both.
 
 #include <cuda_runtime.h>
 
@@ -21,7 +21,8 @@ template <class Depth>
 struct LargeRowSums {
   RowSums<Depth> of[2][Depth::groups];
 
-  /// Adds `count` pairs of slices. from (in this lane's first row) and table are at the first pair.
+  /// Adds `count` pairs of slices. from (in this lane's first row) and table point to the first
+  /// pair.
   template <class Address>
   __device__ void add(const LargeTables<Depth>& tables, const SampleRules<Depth>& rules,
                       SharedAddress from, int pitch, Address table, int count, int g, int t) {
@@ -63,7 +64,7 @@ struct LargeRowSums {
   }
 };
 
-/// A lane's part of the ring, with slots of 32 rows. Words of the upper and lower rows alternate.
+/// A lane's part of the ring. A slot holds 32 rows; words of the upper and lower rows alternate.
 template <class Depth, bool kInShared>
 class LargeRing {
  public:
@@ -116,7 +117,7 @@ class LargeRing {
   int slots_;
 };
 
-/// Sums along y for kTiles of a step's two tiles, from tile kFirst on.
+/// Sums along y, for kTiles of the two tiles of a step, starting with tile kFirst.
 template <class Depth, int kFirst, int kTiles>
 struct LargeColumnSums {
   ColumnSums<Depth> of[kTiles][Depth::groups][2];
@@ -149,14 +150,14 @@ struct LargeColumnSums {
               }
         }
     };
-    // Separate, because the compiler knows that the sums are zero before it.
+    // Peeled off the loop, so that the compiler knows that the sums start at zero.
     add(0);
 #pragma unroll(Depth::sample_bytes == 1 ? 2 : 1)
     for (int k = 1; k < ring.slots(); ++k)
       add(k);
   }
 
-  /// rows_left counts the item's rows from this lane's first row on.
+  /// rows_left is the number of rows of the item from this lane's first row on.
   template <class Storer>
   __device__ void store(const SampleRules<Depth>& rules, Storer& storer, int rows_left) const {
 #pragma unroll
@@ -177,7 +178,7 @@ __device__ inline void blur_item(const Arguments& a, const WorkItem& item, std::
 
   const LargeMemory<Depth> memory(a.row_slices, a.column_slices, a.chunk_pairs, warps);
   const LargeTables<Depth> tables(a.row_slices, a.column_slices);
-  // Layout: stages, map of the edges, then tables and ring unless they are in scratch memory.
+  // Layout: stages, map of the edges, tables, ring. The last two may be in scratch memory.
   const SharedAddress stages = shared_address(shared);
   std::uint8_t* const scratch =
       kAllInShared ? shared + memory.shared(false)
@@ -281,7 +282,7 @@ __device__ inline void blur_item(const Arguments& a, const WorkItem& item, std::
       rows_left -= tile_rows;
       continue;
     }
-    // For bytes with 16-bit coefficients, a lane has no registers for the sums of both tiles.
+    // With 8-bit samples and 16-bit coefficients, registers do not suffice for both tiles.
     if constexpr (Depth::column_sums * Depth::groups <= 5) {
       LargeColumnSums<Depth, 0, 2>(tables, table, ring, slot, g, t).store(rules, storer, rows_left);
     } else {
@@ -298,7 +299,7 @@ __global__ void __launch_bounds__(32 * (kAllInShared ? large_warps : scratch_war
                                   kAllInShared ? 1 : scratch_blocks_per_multiprocessor)
     blur_large(const __grid_constant__ Arguments a) {
   extern __shared__ __align__(16) std::uint8_t shared[];
-  // The previous launch may still read the scratch memory that this one overwrites.
+  // The previous launch may still be reading the scratch memory that this launch overwrites.
   if constexpr (!kAllInShared)
     take_over();
 #pragma unroll 1

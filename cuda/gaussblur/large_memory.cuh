@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// A block's shared memory in large.cuh, and the staging of rows by all of its warps.
+// Shared memory of a block of large.cuh. All warps of the block stage rows together.
 
 #include <cuda_runtime.h>
 
@@ -11,9 +11,9 @@
 namespace cudavision::gaussblur {
 
 constexpr int large_stages = 2;
-constexpr int large_rows = 2 * tile_rows;  ///< of a step: two tiles, one below the other
+constexpr int large_rows = 2 * tile_rows;  ///< per step: two tiles, one below the other
 constexpr int large_warps = 12;            ///< maximum per block
-// Shape of launches that need scratch memory for the tables and the ring.
+// Shape of launches that keep the tables and the ring in scratch memory.
 constexpr int scratch_warps = 4;
 constexpr int scratch_blocks_per_multiprocessor = 2;
 
@@ -21,14 +21,14 @@ CUDAVISION_HOST_DEVICE constexpr int large_column_slices(int radius) {
   return (radius + slice_length / 2 - 1) / (slice_length / 2) + 1;
 }
 
-/// Steps in the ring, of two slices each. The lower tile of a step ends with the last slice, the
-/// upper tile one slice earlier. Other slices have zero coefficients.
+/// Slots of the ring: one per step, with two slices each. The lower tile ends with the newest
+/// slice, the upper tile one slice earlier. Other slices have zero coefficients.
 CUDAVISION_HOST_DEVICE constexpr int large_ring_slots(int column_slices) {
   return column_slices / 2 + 1;
 }
 
-/// True if the first step with output makes only the lower tile, because the ring lacks a slice of
-/// the upper tile.
+/// True if the first output step makes only the lower tile, because the ring lacks a slice for the
+/// upper tile.
 CUDAVISION_HOST_DEVICE constexpr bool lower_tile_first(int column_slices) {
   return column_slices % 2 == 0;
 }
@@ -45,7 +45,7 @@ struct LargeTables {
   static constexpr int quad_bytes = 16;
   static constexpr int row_lists = Depth::row_sums * 2;
   static constexpr int column_lists = Depth::coefficient_bytes * 4;
-  static constexpr int column_padding = 9;  // two slices of zeros, and a word
+  static constexpr int column_padding = 9;  // two slices of zeros and one word
 
   int row_slices, column_slices;
   int row_stride, column_stride;  // in quads
@@ -61,13 +61,14 @@ struct LargeTables {
     return row_bytes() + column_lists * column_stride * quad_bytes;
   }
 
-  /// Start of a lane's quads for a sum along x. Add 8 · pair − group quads.
+  /// Address of a lane's quads for a sum along x. Add 8 · pair − group quads.
   __device__ int row_start(int sum, int g, int t) const {
     return ((sum * 2 + g % 2) * row_stride + Table::row_padding - byte_of_row<Depth>(0, g) / 4 +
             2 * t) *
            quad_bytes;
   }
-  /// The same for the lower tile's sums along y. Add 8 · slot quads; the upper tile adds a slice.
+  /// As row_start(), for the lower tile's sum along y. Add 8 · slot quads; upper tile: one more
+  /// slice.
   __device__ int column_start(int byte, int g, int t) const {
     const int slices_before = 2 * large_ring_slots(column_slices) - column_slices;
     return row_bytes() +
@@ -110,12 +111,12 @@ CUDAVISION_HOST_DEVICE constexpr int window_parts(int row_slices, int chunk_pair
   return (row_slices / 2 + chunk_pairs - 1) / chunk_pairs;
 }
 
-/// With many parts, a map of the edges would be too large.
+/// With more parts, the map of the edges would be too large.
 CUDAVISION_HOST_DEVICE constexpr bool maps_edges(int parts) {
   return parts <= 4;
 }
 
-/// Positions, in a part of a stage, of a byte beyond the end of a row and of its source in the row.
+/// Position of a byte outside the row and of its source in the row, relative to a part of a stage.
 struct Mirrored {
   std::uint16_t from, to;
 };
@@ -136,14 +137,14 @@ struct LargeMemory {
   CUDAVISION_HOST_DEVICE static constexpr int chunks(int chunk_pairs, int warps) {
     return 2 * (chunk_pairs + warps - 1);
   }
-  /// `all` includes scratch(), which is otherwise in global memory.
+  /// `all` includes scratch(), which may be in global memory instead.
   CUDAVISION_HOST_DEVICE int shared(bool all) const {
     return large_stages * stage + edges + (all ? scratch() : 0);
   }
   CUDAVISION_HOST_DEVICE int scratch() const { return tables + ring; }
 };
 
-/// Starts loading the rows of a part of the window. At least eight adjacent threads load a row.
+/// Starts loading the rows of one part of the window. At least eight adjacent threads load a row.
 template <SlowPath kSlowPath>
 class LargeLoader {
  public:
@@ -168,7 +169,7 @@ class LargeLoader {
       if (source >= 0) {
         const std::uint8_t* const from =
             plane.in + static_cast<std::int64_t>(source) * plane.in_pitch + first;
-        // Several copies at a time: an address register is blocked until its copy has read it.
+        // Several copies at a time: a copy blocks its address register until it has read it.
         constexpr int copies = 3;
 #pragma unroll 1
         for (int i = 0; chunk_ + i * per_row() < part.chunks; i += copies)
@@ -212,7 +213,7 @@ class LargeLoader {
   const int chunk_;  // in its row
 };
 
-/// Fills in the bytes beyond the ends of staged rows, by a map of repeated bytes for each part.
+/// Fills in the bytes beyond the ends of staged rows. A map of repeated bytes is built per part.
 template <SlowPath kSlowPath>
 class LargeEdges {
  public:
@@ -239,7 +240,7 @@ class LargeEdges {
 
   __device__ bool any() const { return any_; }
 
-  /// Completes a loaded stage that holds the rows from y on.
+  /// Completes a loaded stage whose first row is y.
   __device__ void pad(const Plane& plane, Border border, const StagedPart& part, int number,
                       SharedAddress stage, int pitch, int y) const {
     const int warp = threadIdx.x / 32, warps = blockDim.x / 32;

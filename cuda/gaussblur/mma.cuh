@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Products on the tensor cores. Sums are cut into bytes after the first product and rounded after
-// the second (fragments.h).
+// Products on the tensor cores (fragments.h), the split of sums into bytes, and the rounding.
 
 #include <cuda_runtime.h>
 
@@ -19,7 +18,7 @@ __device__ inline void keep_in_register(T& value) {
   asm volatile("" : "+r"(value));
 }
 
-/// left · right + sums. left(slice, half) and right(slice) return the lane's words.
+/// Returns left · right + sums. left(slice, half) and right(slice) return the lane's words.
 template <int kSlices, class Left, class Right>
 __device__ inline Sums multiply(const Left& left, const Right& right, Sums sums) {
 #pragma unroll
@@ -31,7 +30,7 @@ __device__ inline Sums multiply(const Left& left, const Right& right, Sums sums)
   return sums;
 }
 
-/// columns[b] receives byte b of all rows.
+/// Transposes a 4×4 matrix: columns[b] receives byte b of each row.
 __device__ inline void transpose_bytes(const std::uint32_t (&rows)[4],
                                        std::uint32_t (&columns)[4]) {
   const std::uint32_t first = __byte_perm(rows[0], rows[1], 0x5140);
@@ -44,23 +43,23 @@ __device__ inline void transpose_bytes(const std::uint32_t (&rows)[4],
   columns[3] = __byte_perm(first_high, second_high, 0x7632);
 }
 
-/// How a lane reads a plane's samples and turns its sums into results.
+/// How a lane reads the samples of a plane and converts its sums to results.
 template <class Depth>
 struct SampleRules {
-  // The two 16-bit samples of a word become min(sample, limit) & mask.
+  // Clamps and masks the two 16-bit samples of a word: min(sample, limit) & mask.
   std::uint32_t limit;
   std::uint32_t mask;
-  // If x is not blurred, identity_in_row makes the sum along x too small by a byte or a bit. With
-  // 8-bit coefficients, selectors for each half of the tile correct this when the sum is cut into
-  // bytes; with 16-bit ones, a shift does.
+  // If x is not blurred, identity_in_row makes the sum along x too small by a factor of 2^8 or 2.
+  // With 8-bit coefficients, the selectors that split the sum into bytes correct this, for each
+  // half of the tile; with 16-bit coefficients, a shift does.
   std::uint32_t low_bytes[2];
   std::uint32_t high_bytes[2];
   int row_shift[2];
-  // If y is not blurred, the sum along y is too small by a bit. With 8-bit coefficients, a factor
-  // of 2 corrects this; with 16-bit ones, the final shift is one bit shorter.
+  // If y is not blurred, the sum along y is too small by a factor of 2. With 8-bit coefficients,
+  // result_factor corrects this; with 16-bit coefficients, the final shift is one bit shorter.
   std::uint32_t result_factor;
   int result_shift;
-  std::uint32_t rounding;  // half of the last bit kept
+  std::uint32_t rounding;  // half a unit of the last bit kept
 
   __device__ std::uint32_t read(std::uint32_t word) const {
     return Depth::sample_bytes == 1 ? word : __vminu2(word, limit) & mask;
@@ -98,7 +97,7 @@ __device__ SampleRules<Depth> sample_rules(const Arguments& a, const Plane& plan
   return rules;
 }
 
-/// A lane's sums along x of 16 samples, of even rows (first product) and odd rows (second).
+/// A lane's sums along x of 16 samples: even rows (first product) and odd rows (second product).
 template <class Depth>
 struct RowSums {
   Sums sum[2][Depth::row_sums] = {};
@@ -111,7 +110,7 @@ struct RowSums {
     return Depth::coefficient_bytes == 1 ? value : value << rules.row_shift[element / 2];
   }
 
-  /// Cuts the sums into bytes: words[half][b] receives byte b of four rows.
+  /// Splits the sums into bytes: words[half][b] receives byte b of four rows.
   __device__ void cut(const SampleRules<Depth>& rules,
                       std::uint32_t (&words)[2][Depth::result_bytes]) const {
 #pragma unroll
@@ -119,7 +118,7 @@ struct RowSums {
       const std::uint32_t v0 = value(rules, 0, 2 * half), v1 = value(rules, 1, 2 * half);
       const std::uint32_t v2 = value(rules, 0, 2 * half + 1), v3 = value(rules, 1, 2 * half + 1);
       if constexpr (Depth::result_bytes == 2) {
-        // Multiplications, because permutations have the busier pipe.
+        // Multiplications, because the pipe for permutations is the bottleneck.
         const std::uint32_t first = v1 * 0x10000 + v0;
         const std::uint32_t second = v3 * 0x10000 + v2;
         words[half][0] = __byte_perm(first, second, rules.low_bytes[half]);
@@ -140,11 +139,11 @@ template <class Depth>
 struct ColumnSums {
   Sums sum[Depth::column_sums] = {};
 
-  /// Two adjacent samples of row g + 8·below. One-byte samples are the upper bytes of the halves.
+  /// Returns two adjacent samples of row g + 8·below. Bytes are in the halves' upper bytes.
   __device__ std::uint32_t samples(const SampleRules<Depth>& rules, int below) const {
     const int i = 2 * below;
     if constexpr (Depth::coefficient_bytes == 1) {
-      // Two sums per word, without their last bytes.
+      // Two sums per word, without their lowest byte.
       const std::uint32_t low = __byte_perm(sum[0].v[i], sum[0].v[i + 1], 0x7531);
       const std::uint32_t high = __byte_perm(sum[1].v[i], sum[1].v[i + 1], 0x5410);
       return high * rules.result_factor + (low * rules.result_factor + rules.rounding);
@@ -156,7 +155,7 @@ struct ColumnSums {
 
  private:
   __device__ std::uint32_t value(const SampleRules<Depth>& rules, int i) const {
-    // Exact, because nested floor divisions equal a single one.
+    // Exact, because nested floor divisions equal a single floor division.
     std::uint32_t value = (static_cast<std::uint32_t>(sum[0].v[i]) >> 8) + sum[1].v[i];
     value = (value >> 8) + sum[2].v[i];
     value = (value >> 8) + sum[3].v[i] + rules.rounding;
@@ -166,7 +165,7 @@ struct ColumnSums {
   }
 };
 
-/// A lane's 8 bytes of row g + 8·below of the tile.
+/// Returns a lane's 8 bytes of row g + 8·below of the tile.
 template <class Depth>
 __device__ inline uint2 result_row(const SampleRules<Depth>& rules,
                                    const ColumnSums<Depth> (&sums)[Depth::groups][2], int below) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The blur of pixels of four 8-bit channels with equal kernels. A warp transposes staged pixels
-// into words of four adjacent samples of one channel, and transposes the results back. All channels
-// then share the factors, without the zeros that small.cuh needs between the samples of a channel.
+// The blur of pixels with four 8-bit channels that share a kernel. A warp transposes staged pixels,
+// so that a word holds four adjacent samples of one channel, and transposes the results back. All
+// channels share the factors, which need no zeros between the samples of a channel as in small.cuh.
 
 #include <cuda_runtime.h>
 
@@ -17,13 +17,13 @@
 
 namespace cudavision::gaussblur {
 
-/// Adjacent rows, which a lane loads at once, are in different banks.
+/// With this pitch, the adjacent rows that a lane loads at once are in different banks.
 CUDAVISION_HOST_DEVICE constexpr int pixel_pitch(int row_slices) {
   return (pixel_window_bytes(row_slices) + 63) / 128 * 128 + 64;
 }
 
-/// Along an axis that is not blurred, identity_of_pixels makes the sums too small by a byte; these
-/// rules correct it. Some values are derived where they are used, to save registers.
+/// Along an axis that is not blurred, identity_of_pixels makes the sums too small by a factor of
+/// 2^8; these rules correct it. To save registers, some values are derived where they are used.
 class PixelRules {
  public:
   __device__ explicit PixelRules(const Plane& plane)
@@ -33,8 +33,8 @@ class PixelRules {
     keep_in_register(rounding_);
   }
 
-  // Selectors of the low bytes of sums along x (with ^ other_bytes of the high bytes), and of the
-  // result bytes of sums along y.
+  // Selectors: low_bytes() for the low bytes of sums along x, low_bytes() ^ other_bytes for the
+  // high bytes, results() for the result bytes of sums along y.
   __device__ std::uint32_t low_bytes() const { return hidden(low_bytes_); }
   static constexpr std::uint32_t other_bytes = 0x1111;
 
@@ -65,13 +65,13 @@ __device__ inline Sums scaled(const Sums& sums, std::uint32_t factor, std::uint3
   return result;
 }
 
-/// from is the address of this lane's first pixels of the window, in 16 staged rows.
+/// from is the address of this lane's first pixels of the window, which has 16 staged rows.
 template <int kRowSlices, int kColumnSlices>
 __device__ inline void sum_rows(const PixelFactors<kRowSlices, kColumnSlices>& factors,
                                 const PixelRules& rules, SharedAddress from, int pitch,
                                 PixelRing<kColumnSlices>& ring) {
   const auto left = [&](int slice, int half) { return factors.row(0, 0, slice, half); };
-  // Sums have 16 bits: q = 1 uses the upper halves of the words, q = 0 the lower halves.
+  // A word holds two 16-bit sums: q = 1 uses the upper halves, q = 0 the lower halves.
   Sums sums[pixel_bytes]{};
 #pragma unroll
   for (int q = 1; q >= 0; --q) {
@@ -101,7 +101,7 @@ __device__ inline void sum_rows(const PixelFactors<kRowSlices, kColumnSlices>& f
     }
 }
 
-/// The first (half = 0) or last (1) two of a lane's four pixels, in each of the rows g and g + 8.
+/// Returns the first two (half = 0) or last two (1) of a lane's four pixels, in rows g and g + 8.
 template <int kRowSlices, int kColumnSlices>
 __device__ inline uint4 sum_columns(const PixelFactors<kRowSlices, kColumnSlices>& factors,
                                     const PixelRules& rules, const PixelRing<kColumnSlices>& ring,
@@ -126,7 +126,7 @@ __device__ inline uint4 sum_columns(const PixelFactors<kRowSlices, kColumnSlices
   return make_uint4(pixel(0), pixel(1), pixel(2), pixel(3));
 }
 
-/// Writes the pixels within the row, which ends after `left` bytes.
+/// Writes the pixels inside the row, which has `left` more bytes.
 __device__ inline __noinline__ void call_store_pixels(std::uint8_t* out, int left, bool words,
                                                       uint4 pixels) {
   const std::uint32_t of_lane[] = {pixels.x, pixels.y, pixels.z, pixels.w};
@@ -157,7 +157,7 @@ class PixelStorer {
         position_(position),
         whole_(plane.store_bytes == 16 && position + 16 <= plane.row_bytes) {}
 
-  /// Writes rows y and y + 8, of which rows_left are in the item. of_upper and of_lower are the
+  /// Writes rows y and y + 8. The item has rows_left rows from y on. of_upper and of_lower are the
   /// addresses of the staged input pixels.
   __device__ void store(int y, int rows_left, uint4 upper, uint4 lower, SharedAddress of_upper,
                         SharedAddress of_lower) const {
@@ -197,8 +197,8 @@ class PixelStorer {
   const bool whole_;
 };
 
-/// Minimum of blocks per multiprocessor. Four fit only on Hopper: earlier cards have shared memory
-/// for three, and other cards would spill registers.
+/// Minimum number of blocks per multiprocessor. Four fit only on Hopper: earlier GPUs have shared
+/// memory for three, and newer GPUs would spill registers.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900
 constexpr int pixel_blocks = 3;
 #else
@@ -216,7 +216,7 @@ __global__ void __launch_bounds__(32 * small_warps, pixel_blocks)
   constexpr int last_stage = (small_stages - 1) * stage_bytes;
   extern __shared__ __align__(16) std::uint8_t shared[];
 
-  // Computed again below, because keeping it would take scarce registers.
+  // Recomputed below, to save a register.
   if (!is_needed(a, blockIdx.x * small_warps + warp_number(), pixel_tile_bytes, a.everywhere)) {
     take_over();
     return;
@@ -253,7 +253,7 @@ __global__ void __launch_bounds__(32 * small_warps, pixel_blocks)
     if (s >= kColumnSlices - 1) {
       const uint4 first = sum_columns(factors, rules, ring, 0);
       const uint4 last = sum_columns(factors, rules, ring, 1);
-      // The upper rows' input is in the previous slice, the lower rows' input there or in this one.
+      // The upper rows read the previous slice, the lower rows the previous or the current slice.
       constexpr int upper = tile_rows - column_halo(kColumnSlices);
       const SharedAddress staged = stages + (g * pitch + halo + 16 * t);
       storer.store(item.end - rows_left, rows_left, make_uint4(first.x, first.y, last.x, last.y),
@@ -262,7 +262,7 @@ __global__ void __launch_bounds__(32 * small_warps, pixel_blocks)
                    staged + (kColumnSlices == 2 ? stage : next_stage + tile_rows / 2 * pitch));
       rows_left -= tile_rows;
     }
-    // All lanes must have read the previous slice before the next one replaces it.
+    // All lanes must have read the previous slice before the next slice overwrites it.
     __syncwarp();
     if (s + small_stages - 1 < slices)
       loader.load(next_stage);

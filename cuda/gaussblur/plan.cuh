@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Plans a launch: chooses a kernel by the depth of samples and coefficients and the sizes of the
-// Gaussians, and divides the work.
+// Plans a launch: chooses the cheapest kernel for the depth of samples and coefficients and the
+// sizes of the Gaussians, and divides the work.
 
 #include <algorithm>
 #include <cmath>
@@ -21,13 +21,13 @@ namespace cudavision::gaussblur {
 
 using KernelFunction = Launcher<Arguments>::Kernel;
 
-/// Even number of slices that covers a halo of this many bytes.
+/// Even number of slices that covers a halo of `halo` bytes.
 inline int row_slices_for(int halo) {
   return 2 + 2 * ((halo + slice_length - 1) / slice_length);
 }
 
-// Windows are staged as a whole if memory remains for at least a few warps. Every byte beyond an
-// edge then has its mirror image in the same stage.
+// A window is staged as a whole if memory remains for a few warps. Then every byte beyond an edge
+// has its mirror image in the same stage.
 constexpr int largest_chunk_pairs = 32;
 constexpr int usual_chunk_pairs = 16;
 constexpr int fewest_warps_beside = 2;
@@ -35,11 +35,11 @@ constexpr int max_cell_steps = 8;
 
 struct Card {
   int multiprocessors = multiprocessor_count();
-  int shared_bytes =  ///< maximum of a block
+  int shared_bytes =  ///< maximum per block
       device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory");
 
   Card() {
-    // Tests limit the size to the smallest card's, to cover the scratch memory.
+    // Tests set the limit of the smallest GPU, to cover the kernel with scratch memory.
 #ifdef CUDAVISION_TEST_SHARED_BYTES
     shared_bytes = std::min(shared_bytes, CUDAVISION_TEST_SHARED_BYTES);
 #endif
@@ -52,18 +52,18 @@ inline unsigned scratch_blocks(const Card& card) {
 
 struct Launch {
   KernelFunction kernel = nullptr;
-  KernelFunction in_cells = nullptr;  ///< for active cells only
+  KernelFunction in_cells = nullptr;  ///< variant for active cells only
   int row_slices = 0;
   int column_slices = 0;
-  int max_halo = 0;  ///< of kernels with fixed slices, along x in bytes
+  int max_halo = 0;  ///< maximum halo along x in bytes, for kernels with fixed slices
   int chunk_pairs = 0;
   bool of_pixels = false;
-  int width = 0;          ///< of a work item, in bytes; 0: a tile for each warp of the block
-  int stage_bytes = 0;    ///< of one stage of a warp if warps work independently, else 0
-  int step_rows = 0;      ///< output rows of one step
-  int missing_rows = 0;   ///< rows that the first step lacks
-  int warm_up_steps = 0;  ///< steps before the first one with output
-  int warps = 0;          ///< of a block; 0: any number
+  int width = 0;          ///< bytes of a work item; 0: one tile per warp of the block
+  int stage_bytes = 0;    ///< per stage of a warp if warps work independently, otherwise 0
+  int step_rows = 0;      ///< output rows per step
+  int missing_rows = 0;   ///< output rows that the first step does not produce
+  int warm_up_steps = 0;  ///< steps before the first step with output
+  int warps = 0;          ///< per block; 0: any number
   int shared_bytes = 0;
   bool uses_scratch = false;
 
@@ -111,7 +111,7 @@ inline Launch direct() {
           .warps = direct_warps};
 }
 
-/// Writes a plane's tables after the `used` words.
+/// Writes the tables of a plane after the first `used` words.
 template <class Depth>
 void make_tables(const Launch& launch, const RowKernels& along_x, const GaussKernel& along_y,
                  Plane& plane, std::uint32_t* words, std::uint32_t& used) {
@@ -135,12 +135,12 @@ void make_tables(const Launch& launch, const RowKernels& along_x, const GaussKer
     used = plane.column_table + ToeplitzTable<Depth>::column_words(column_slices);
 }
 
-/// All kernels for one depth of samples and coefficients, except the direct one.
+/// All kernels for one depth of samples and coefficients, except the direct kernel.
 struct KernelSet {
   std::vector<Launch> small;          ///< cheapest first
   std::vector<Launch> of_pixels;      ///< for pixels of four bytes, cheapest first; may be empty
   KernelFunction large;               ///< for Gaussians of any size
-  KernelFunction large_with_scratch;  ///< the same if shared memory is too small
+  KernelFunction large_with_scratch;  ///< for Gaussians of any size, if shared memory is too small
 
   decltype(&make_tables<SampleDepth<1, 1>>) fill_tables;
   int (*table_words)(int row_slices, int column_slices);
@@ -194,7 +194,7 @@ inline int shared_bytes(const KernelSet& kernels, const Launch& launch, int warp
                               !launch.uses_scratch);
 }
 
-/// Chooses the cheapest kernel. LaunchPlan chooses the number of warps, unless it is fixed.
+/// Chooses the cheapest kernel. LaunchPlan chooses the number of warps, unless the kernel fixes it.
 inline Launch choose_launch(const KernelSet& kernels, const Card& card, int halo, int radius,
                             bool of_pixels) {
   for (const Launch& launch :
@@ -226,7 +226,7 @@ inline Launch choose_launch(const KernelSet& kernels, const Card& card, int halo
   return launch;
 }
 
-/// Bytes of a plane's row, from first_byte_of_cell() on, for a cell of `width` pixels.
+/// Bytes of a row, starting at first_byte_of_cell(), for a cell of `width` pixels.
 inline int bytes_of_cell(int width, const Plane& plane) {
   const int periods = (width + plane.period_pixels - 1) / plane.period_pixels;
   const int bytes = periods * plane.period;
@@ -239,7 +239,7 @@ inline int rows_of_cell(int height, const Plane& plane) {
   return height % plane.row_pixels == 0 ? rows : rows + 1;
 }
 
-/// A launch with its arguments, except the addresses of the frames.
+/// A launch with all arguments except the addresses of the frames.
 class LaunchPlan {
  public:
   LaunchPlan() = default;
@@ -253,9 +253,8 @@ class LaunchPlan {
   Arguments arguments;
   unsigned blocks = 0;
 
-  /// The plan for the active cells only, of which there is at least one. Its work items are
-  /// smaller, so that they occupy the whole GPU. Steps are powers of two, like the heights of most
-  /// cells.
+  /// Returns the plan for the active cells only. At least one cell must be active. The work items
+  /// are smaller, to occupy the whole GPU. Steps are powers of two, like most cells' heights.
   LaunchPlan limited_to(const regions::ActiveCells& active, const Card& card) const {
     LaunchPlan best;
     double best_cost = 0;
@@ -276,8 +275,8 @@ class LaunchPlan {
   }
 
  private:
-  /// Chooses the width and height of the blocks' parts of the frame. Fewer blocks repeat less work
-  /// at the seams. More blocks balance the load, and some can compute while others wait for memory.
+  /// Chooses the size of the blocks' rectangles. Fewer blocks compute less twice at the seams. More
+  /// blocks balance the load, and some blocks can compute while others wait for memory.
   void divide_planes(const KernelSet& kernels, const Card& card) {
     int max_steps = 0;
     for (int i = 0; i < arguments.plane_count; ++i)
@@ -323,11 +322,11 @@ class LaunchPlan {
   }
 
   double cost_of(int items, int steps, int warps, int resident, const Card& card) const {
-    constexpr int overhead = 2;     // of starting and ending a block, in steps
-    constexpr int busy_warps = 16;  // that keep a multiprocessor busy
-    constexpr double tail = 0.5;    // of the last blocks and of edge blocks, in rounds
+    constexpr int overhead = 2;     // steps to start and end a block
+    constexpr int busy_warps = 16;  // enough to keep a multiprocessor busy
+    constexpr double tail = 0.5;    // rounds for the last blocks and for edge blocks
     const double blocks = divide_up(items, launch.items_of_block(warps));
-    // A partial last round costs less than a full one, but more than in proportion to its blocks.
+    // A partial last round costs less than a full one, but more than proportionally.
     const double full = blocks / (static_cast<double>(resident) * card.multiprocessors);
     const double rounds = full <= 1 ? 1 : (full + std::ceil(full)) / 2;
     const double neighbours = std::min<double>(resident, std::ceil(blocks / card.multiprocessors));
@@ -345,8 +344,7 @@ class LaunchPlan {
     return count;
   }
 
-  /// Joins cells until an item fits. Items that do not divide a cell overlap and write equal
-  /// results.
+  /// Joins cells until an item fits. Items may overlap and then write equal results.
   void number_items_of_cells(const regions::ActiveCells& active, int steps) {
     arguments.item_rows = item_rows(steps);
     const int width = launch.item_width(launch.warps);

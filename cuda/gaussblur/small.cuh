@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The blur with small Gaussians: a lane keeps all its coefficients, and the sums along x that later
-// rows need, in registers.
+// The blur with small Gaussians: a lane keeps in registers all its coefficients and the sums along
+// x that later rows need.
 
 #include <cuda_runtime.h>
 
@@ -43,7 +43,7 @@ class SmallFactors {
   std::uint32_t words_[4 * quads];
 };
 
-/// A lane's bytes of the sums along x, by slice, group of samples, half of the tile and byte.
+/// A lane's bytes of the sums along x, by slice, group of samples, half of the tile, and byte.
 template <int kSlices, int kGroups, int kBytes>
 struct SmallRing {
   std::uint32_t word[kSlices][kGroups][2][kBytes];
@@ -61,8 +61,8 @@ struct SmallRing {
   }
 };
 
-/// Sums 16 staged rows along x. pairs and last are addresses of the lane's first word for pairs of
-/// slices and for a last single slice.
+/// Sums 16 staged rows along x. pairs and last are the addresses of the lane's first word for pairs
+/// of slices and for a last single slice.
 template <class Depth, int kRowSlices, int kColumnSlices>
 __device__ inline void sum_rows(const SmallFactors<Depth, kRowSlices, kColumnSlices>& factors,
                                 const SampleRules<Depth>& rules, SharedAddress pairs,
@@ -125,8 +125,8 @@ __device__ inline void sum_columns(
         }
 }
 
-/// kBlocks, or one fewer to avoid spills: for one kernel on compute capability 12, and its variant
-/// for active cells on 7.5.
+/// kBlocks, or one less to avoid register spills: for one kernel on compute capability 12, and for
+/// its variant for active cells on 7.5.
 template <class Depth, int kColumnSlices, int kBlocks, bool kEverywhere>
 constexpr int blocks_without_spills() {
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ >= 1200 || __CUDA_ARCH__ < 800)
@@ -137,14 +137,14 @@ constexpr int blocks_without_spills() {
   return kBlocks;
 }
 
-/// A warp blurs kTiles tiles at a time, side by side. kBlocks is the minimum of blocks per
-/// multiprocessor. Active cells have their own instances: with common code, 15×15 in 3840×2160
-/// bytes took 8.8 µs on an H200 instead of 8.4.
+/// A warp blurs kTiles tiles side by side at a time. kBlocks is the minimum number of blocks per
+/// multiprocessor. Active cells have their own instances: if the code was shared, 15×15 on
+/// 3840×2160 bytes took 8.8 µs on an H200 instead of 8.4.
 template <class Depth, int kRowSlices, int kColumnSlices, int kTiles, int kBlocks, bool kEverywhere>
 __global__ void __launch_bounds__(
     32 * small_warps, (blocks_without_spills<Depth, kColumnSlices, kBlocks, kEverywhere>()))
     blur_small(const __grid_constant__ Arguments a) {
-  // These instances would spill with inlined slow paths. For all others, inlining is faster.
+  // Inlined slow paths would spill registers in these instances; otherwise, inlining is faster.
   constexpr bool full = kBlocks > 3 || (kRowSlices == 6 && kColumnSlices == 3);
   constexpr SlowPath slow_path = full ? SlowPath::called : SlowPath::inlined;
   constexpr int halo = window_halo(kRowSlices);
@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(
   constexpr int last_stage = (small_stages - 1) * stage_bytes;
   extern __shared__ __align__(16) std::uint8_t shared[];
 
-  // Computed again below, because keeping it would take scarce registers.
+  // Recomputed below, to save a register.
   if (!is_needed(a, blockIdx.x * small_warps + warp_number(), kTiles * tile_bytes, kEverywhere)) {
     take_over();
     return;

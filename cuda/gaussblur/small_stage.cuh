@@ -10,16 +10,15 @@
 namespace cudavision::gaussblur {
 
 constexpr int small_warps = 4;
-/// Of 16 rows. One is in use while the others are loaded.
+/// Stages of 16 rows each. One stage is in use while the others are loaded.
 constexpr int small_stages = 4;
 
-/// The shuffle makes the number uniform for the compiler, so that dependent values stay in uniform
-/// registers.
+/// The shuffle makes the number provably uniform, which allows uniform registers.
 __device__ inline int warp_number() {
   return __shfl_sync(~0u, threadIdx.x / 32, 0);
 }
 
-/// Starts loading slices of 16 rows for one warp; kLanes lanes share the chunks of a row.
+/// Starts loading slices of 16 rows for one warp. kLanes lanes share the chunks of a row.
 template <int kChunks, int kPitch, int kLanes, SlowPath kSlowPath>
 class SmallLoader {
  public:
@@ -44,7 +43,7 @@ class SmallLoader {
   }
 
   __device__ void load(int stage) {
-    // All addresses first, because a register is blocked until its copy has read it.
+    // Computes all addresses first: a copy blocks its address register until it has read it.
     const std::uint8_t* from[tile_rows / rows_at_a_time];
 #pragma unroll
     for (int k = 0; k < tile_rows / rows_at_a_time; ++k)
@@ -57,7 +56,7 @@ class SmallLoader {
             static_cast<unsigned>(count_[j]))
           copy_async<16>(to_ + stage + k * rows_at_a_time * kPitch + j * column_bytes,
                          from[k] + j * column_bytes);
-    // Chunks and rows that need more than an aligned copy.
+    // Some chunk or row needs more than an aligned copy.
     if (odd_ || (outer_ && (y_ < 0 || y_ + tile_rows > plane_.rows)))
       load_slowly(to_ + stage);
     y_ += tile_rows;
@@ -101,12 +100,12 @@ class SmallLoader {
   SharedAddress to_;
   int position_;
   int y_;
-  int begin_, count_[columns];  // rows in which each chunk is copied without changes
-  bool odd_ = false;            // a chunk crosses an end of the row or is not aligned
-  bool outer_;                  // some rows are above or below the plane
+  int begin_, count_[columns];  // rows in which each chunk is copied unchanged
+  bool odd_ = false;            // a chunk crosses an end of the row or is unaligned
+  bool outer_;                  // some rows are outside the plane
 };
 
-/// Fills in bytes beyond the ends of staged rows from the same rows, in units of kUnit bytes.
+/// Fills in the bytes beyond the ends of staged rows from the same rows, in units of kUnit bytes.
 template <int kUnit>
 class EdgeMirror {
  public:
@@ -139,7 +138,7 @@ class EdgeMirror {
   __device__ bool any() const {
     return edges_ > 0;
   }
-  /// True if all sources are in the stage. Otherwise pad_edges() replaces pad().
+  /// True if all sources are in the stage. Otherwise, use pad_edges() instead of pad().
   __device__ bool complete() const {
     return complete_;
   }
@@ -161,12 +160,12 @@ class EdgeMirror {
   static constexpr int lists = kUnit == 1 ? 2 : 1;
 
   int edges_;
-  int from_[lists], to_[lists];  // of this lane; to_ is negative if unused
+  int from_[lists], to_[lists];  // per lane; to_ is negative if unused
   int log_lanes_ = 0;
   bool complete_ = true;
 };
 
-/// Fills in the bytes beyond the ends of a loaded stage, whose first row is y.
+/// Fills in the bytes beyond the ends of the rows of a loaded stage. Its first row is y.
 template <SlowPath kSlowPath, int kUnit>
 __device__ inline void pad_stage(const EdgeMirror<kUnit>& mirror, const Plane& plane, Border border,
                                  const StagedPart& part, SharedAddress stage, int pitch, int y) {
@@ -181,7 +180,7 @@ __device__ inline void pad_stage(const EdgeMirror<kUnit>& mirror, const Plane& p
   __syncwarp();
 }
 
-/// Starts loading the first slices into all stages but the last. Returns the last stage's offset.
+/// Starts loading the first slices into all stages except the last. Returns the last one's offset.
 template <int kStageBytes, class Loader>
 __device__ inline int load_first(Loader& loader, int slices) {
   int stage = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Loads rows of a plane, and the bytes beyond its edges, into shared memory.
+// Loads rows of a plane into shared memory, including the bytes beyond its edges.
 
 #include <cuda_runtime.h>
 
@@ -9,19 +9,19 @@
 
 namespace cudavision::gaussblur {
 
-constexpr int chunk_bytes = 16;  ///< one asynchronous copy
+constexpr int chunk_bytes = 16;  ///< per asynchronous copy
 
-/// Chunks that hold this many bytes of a row and a halo of whole chunks on either side.
+/// Number of chunks for `bytes` bytes of a row and a halo of whole chunks on either side.
 CUDAVISION_HOST_DEVICE constexpr int chunks_for(int bytes, int halo) {
   return (bytes + 2 * ((halo + chunk_bytes - 1) / chunk_bytes * chunk_bytes)) / chunk_bytes;
 }
 
-/// An odd number of chunks puts the rows 2g, which half a warp loads at once, into different banks.
+/// An odd number of chunks puts the rows 2g, which half a warp loads at once, in different banks.
 CUDAVISION_HOST_DEVICE constexpr int stage_pitch(int chunks) {
   return chunk_bytes * (chunks | 1);
 }
 
-/// An address in shared memory. With pointers, the compiler would recompute its base repeatedly.
+/// An address in shared memory. With pointers, the compiler recomputes the base address repeatedly.
 using SharedAddress = std::uint32_t;
 
 __device__ inline SharedAddress shared_address(const void* pointer) {
@@ -73,7 +73,7 @@ __device__ inline void store_quad(SharedAddress to, uint4 quad) {
                : "memory");
 }
 
-/// Starts copying kBytes to shared memory. Before Ampere, copies them at once.
+/// Starts copying kBytes to shared memory. GPUs before Ampere copy synchronously.
 template <int kBytes>
 __device__ inline void copy_async(SharedAddress to, const std::uint8_t* from) {
 #if __CUDA_ARCH__ >= 800
@@ -95,7 +95,7 @@ __device__ inline void commit_copies() {
 #endif
 }
 
-/// Waits for all of this thread's batches but the last kLeft.
+/// Waits for all of this thread's copy batches except the last kLeft.
 template <int kLeft>
 __device__ inline void wait_for_copies() {
 #if __CUDA_ARCH__ >= 800
@@ -110,7 +110,7 @@ __device__ inline std::uint8_t border_byte(const Plane& plane, int position) {
   return static_cast<std::uint8_t>(plane.border_value >> (8 * phase));
 }
 
-/// Position of the byte to repeat at a position beyond an end of a row; −1 for the constant.
+/// Position of the byte that replaces a position outside the row; −1 for the constant border.
 __device__ inline int source_of_edge(const Plane& plane, Border border, int position) {
   const SampleGrid& grid = plane.grids[position & 3];
   int sample = position / grid.step;
@@ -120,8 +120,8 @@ __device__ inline int source_of_edge(const Plane& plane, Border border, int posi
   return inside < 0 ? -1 : inside * grid.step + (position - sample * grid.step);
 }
 
-/// A staged part of a plane: `chunks` chunks from position `first` of its rows on, in rows `begin`
-/// to `end`. Only bytes within the halo around the plane are needed.
+/// A staged part of a plane: `chunks` chunks, starting at position `first`, of the rows `begin` to
+/// `end`. Only bytes within the halo around the plane are needed.
 struct StagedPart {
   int first;
   int chunks;
@@ -130,7 +130,7 @@ struct StagedPart {
 
   __device__ int last() const { return first + chunks * chunk_bytes; }
 
-  /// Needed bytes beyond the left or the right end of a row.
+  /// Number of needed bytes beyond the left or the right end of a row.
   __device__ int left_edge(const Plane& plane) const {
     return max(0, min(0, last()) - max(first, -plane.row_radius));
   }
@@ -140,12 +140,12 @@ struct StagedPart {
   __device__ int edge_bytes(const Plane& plane) const {
     return left_edge(plane) + right_edge(plane);
   }
-  /// Position of needed byte i of both ends.
+  /// Position of byte i of all needed bytes beyond the ends.
   __device__ int edge_position(const Plane& plane, int i) const {
     const int left = left_edge(plane);
     return i < left ? max(first, -plane.row_radius) + i : max(first, plane.inner_bytes) + i - left;
   }
-  /// True if the part contains the row's byte at a position.
+  /// True if the part contains the byte at `position` of the row.
   __device__ bool has(const Plane& plane, int position) const {
     return position >= max(first, 0) && position < min(last(), plane.inner_bytes);
   }
@@ -165,10 +165,10 @@ __device__ inline bool is_needed_chunk(const Plane& plane, int position) {
          position + chunk_bytes > -plane.row_radius;
 }
 
-/// For rarely needed code: calls save registers; inlining spares the usual path the cost of calls.
+/// How rarely needed code is compiled: calls save registers; inlining makes the fast path faster.
 enum class SlowPath { called, inlined };
 
-/// Skips bytes beyond the row's ends, which pad_edges() fills in. y may be outside the plane.
+/// Skips bytes beyond the ends of the row (see pad_edges()). y may be outside the plane.
 __device__ inline void stage_any_chunk(const Plane& plane, Border border, SharedAddress to, int y,
                                        int position) {
   if (!is_needed_chunk(plane, position))
@@ -200,8 +200,8 @@ __device__ inline __noinline__ void call_stage_any_chunk(const Plane& plane, Bor
   stage_any_chunk(plane, border, to, y, position);
 }
 
-/// Fills in the bytes beyond the ends of `count` loaded rows, most of them from the same stage.
-/// This warp is number `worker` of `workers`.
+/// Fills in the bytes beyond the ends of `count` loaded rows, mostly from the same stage. The work
+/// is divided over `workers` warps; this warp has the number `worker`.
 __device__ inline void pad_edges(const Plane& plane, Border border, StagedPart part,
                                  SharedAddress stage, int pitch, int y, int count, int worker,
                                  int workers) {
@@ -221,7 +221,7 @@ __device__ inline void pad_edges(const Plane& plane, Border border, StagedPart p
     for (int r = worker; r < count; r += workers) {
       const int source = border_index(y + r, plane.rows, border);
       if (y + r < part.begin || y + r >= part.end || source < 0)
-        continue;  // not needed, or a row of constants, completed by stage_any_chunk()
+        continue;  // not needed, or in a row of constants, which stage_any_chunk() has completed
       store_byte(to + r * pitch,
                  from < 0 ? border_byte(plane, position)
                  : from >= plane.row_bytes

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Writes results, 8 bytes of a row at a time: unchanged, sharpened, or combined with copied bytes.
+// Writes results, 8 bytes of a row at a time: blurred, sharpened, or combined with copied bytes.
 
 #include <cuda_runtime.h>
 
@@ -10,7 +10,7 @@
 
 namespace cudavision::gaussblur {
 
-/// For unaligned rows, the end of a row and mixed patterns of copied bytes.
+/// General path: unaligned rows, the end of a row, and mixed patterns of copied bytes.
 template <class Depth>
 __device__ inline void store_samples(const Arguments& a, const Plane& plane, int y, int position,
                                      uint2 blurred) {
@@ -44,7 +44,7 @@ __device__ __noinline__ void call_store_samples(const Arguments& a, const Plane&
 
 /// saturate(2·source − blurred) for each byte of a word.
 __device__ inline std::uint32_t sharpened_bytes(std::uint32_t source, std::uint32_t blurred) {
-  // One of the two differences is zero, so each step saturates only if the result does.
+  // One of the two differences is zero, so a step saturates only if the result does.
   return __vsubus4(__vaddus4(source, __vsubus4(source, blurred)), __vsubus4(blurred, source));
 }
 
@@ -72,7 +72,7 @@ __device__ inline std::uint32_t combined(const Arguments& a, const SampleRules<D
   return chosen(source, blurred, copied);
 }
 
-/// Writes a lane's 8 bytes of rows g and g + 8 of kTiles tiles, then of the tiles below.
+/// Writes a lane's 8 bytes of rows g and g + 8 of kTiles adjacent tiles, then of the tiles below.
 template <class Depth, SlowPath kSlowPath, int kTiles = 1>
 class Storer {
  public:
@@ -87,7 +87,7 @@ class Storer {
                    ? plane.inner_bytes - 8 - position
                    : -1) {}
 
-  /// Writes rows y and y + 8 of a tile. rows_left is the number of the item's rows from y on.
+  /// Writes rows y and y + 8 of a tile. The item has rows_left rows from y on.
   __device__ void store(const SampleRules<Depth>& rules, int tile, uint2 upper, uint2 lower,
                         int rows_left) const {
     const int x = tile * tile_bytes;
@@ -133,7 +133,7 @@ class Storer {
   const std::int64_t half_step_;
   int y_;
   const int position_;
-  const int plain_;  // maximum offset of tiles that are stored unchanged
+  const int plain_;  // maximum offset of tiles that need no combination
 };
 
 }  // namespace cudavision::gaussblur

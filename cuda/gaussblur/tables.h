@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The left factors of fragments.h: coefficients in the layout of the tensor cores.
+// Tables of the left factors of fragments.h: coefficients in the layout of the tensor cores.
 
 #include <algorithm>
 #include <array>
@@ -12,13 +12,13 @@
 
 namespace cudavision::gaussblur {
 
-/// Gaussian kernels along x for one plane, by a sample's byte position modulo four, and the bytes
-/// from one sample of a channel to the next. If kernels or steps differ, the steps are 1, 2 or 4.
+/// Gaussian kernels along x of one plane, and bytes between samples of a channel. Indexed by the
+/// sample's byte position modulo 4. If kernels or steps differ, the steps are 1, 2 or 4.
 struct RowKernels {
   std::array<const GaussKernel*, 4> kernel{};
   std::array<int, 4> step{};
 
-  /// Bytes to either side of a sample that contribute to its sum.
+  /// Bytes on either side of a sample that contribute to its sum.
   int halo_bytes() const {
     int halo = 0;
     for (int phase = 0; phase < 4; ++phase)
@@ -27,8 +27,8 @@ struct RowKernels {
   }
 };
 
-// The identity's coefficient, 2^fraction_bits, has one bit too many for its bytes. A smaller power
-// of two replaces it, which mma.cuh corrects.
+// The identity's coefficient 2^fraction_bits does not fit into the coefficient's bytes. It is
+// replaced by a smaller power of two; mma.cuh corrects the sums.
 template <class Depth>
 constexpr std::uint32_t identity_in_row = Depth::coefficient_bytes == 1 ? 1 : 1u << 15;
 template <class Depth>
@@ -46,11 +46,11 @@ inline std::uint32_t byte_number(std::uint32_t value, int number) {
   return number < 0 || number > 1 ? 0 : value >> (8 * number) & 0xff;
 }
 
-/// Factor, in sum `sum`, of the byte at this distance from the start of an output sample.
+/// Factor in product `sum` of the input byte at `distance` from the start of the output sample.
 template <class Depth>
 std::uint32_t row_factor(const GaussKernel& kernel, int step, int sum, int distance) {
   constexpr int bytes = Depth::sample_bytes;
-  const int within = (distance % bytes + bytes) % bytes;  // number of the byte in its sample
+  const int within = (distance % bytes + bytes) % bytes;  // index of the byte in its sample
   const int samples = distance - within;
   if (samples % step != 0)
     return 0;
@@ -59,9 +59,9 @@ std::uint32_t row_factor(const GaussKernel& kernel, int step, int sum, int dista
 
 /* Tables for any number of slices */
 
-/// A table of words, each with four adjacent coefficients of one row of T. Rows of T that are four
-/// bytes apart (along y, four rows of the plane) hold the same words, shifted by one. The table
-/// holds one list of words for each of the four phases, from `padding` words before the window on.
+/// A table of words with four adjacent coefficients each, from the rows of T. Rows of T that are
+/// four bytes apart (along y, four rows of the plane) contain the same words, shifted by one. The
+/// table has one list of words per phase, from `padding` words before the window on.
 template <class Depth>
 struct ToeplitzTable {
   static constexpr int row_padding = 7;
@@ -81,26 +81,26 @@ struct ToeplitzTable {
     return Depth::coefficient_bytes * 4 * column_length(slices);
   }
 
-  /// Start of row i of T. Add the number of the window's word.
+  /// Index of the first word of row i of T. Add the word's position in the window.
   CUDAVISION_HOST_DEVICE static constexpr int row_start(int slices, int sum, int group, int i) {
     const int byte = byte_of_row<Depth>(group, i);
     const int phase = byte % 4 / Depth::sample_bytes;
     return (sum * row_phases + phase) * row_length(slices) + row_padding - byte / 4;
   }
-  /// The same along y. Add 4 · slice + t.
+  /// Like row_start(), but along y. Add 4 · slice + t.
   CUDAVISION_HOST_DEVICE static constexpr int column_start(int slices, int coefficient_byte,
                                                            int i) {
     return (coefficient_byte * 4 + i % 4) * column_length(slices) + column_padding - i / 4;
   }
 };
 
-/// Writes row_words(slices) words. Requires window_halo(slices) ≥ halo_bytes().
+/// Writes row_words(slices) words. window_halo(slices) must be at least halo_bytes().
 template <class Depth>
 void make_row_table(const RowKernels& kernels, int slices, std::uint32_t* words) {
   using Table = ToeplitzTable<Depth>;
   for (int sum = 0; sum < Depth::row_sums; ++sum)
     for (int phase = 0; phase < Table::row_phases; ++phase) {
-      const int begin = phase * Depth::sample_bytes;  // of the output sample
+      const int begin = phase * Depth::sample_bytes;  // first byte of the output sample
       const GaussKernel& kernel = *kernels.kernel[begin];
       for (int w = 0; w < Table::row_length(slices); ++w, ++words) {
         *words = 0;
@@ -111,7 +111,7 @@ void make_row_table(const RowKernels& kernels, int slices, std::uint32_t* words)
     }
 }
 
-/// Writes column_words(slices) words. Requires column_halo(slices) ≥ kernel.radius().
+/// Writes column_words(slices) words. column_halo(slices) must be at least kernel.radius().
 template <class Depth>
 void make_column_table(const GaussKernel& kernel, int slices, std::uint32_t* words) {
   using Table = ToeplitzTable<Depth>;
@@ -128,7 +128,7 @@ void make_column_table(const GaussKernel& kernel, int slices, std::uint32_t* wor
 
 /* Factors for few slices */
 
-/// The words of both left factors of a lane of small.cuh. Equal quads of all lanes are adjacent.
+/// The words of a lane's left factors in small.cuh. Equal quads of all lanes are adjacent.
 template <class Depth>
 struct LaneFactors {
   CUDAVISION_HOST_DEVICE static constexpr int row_word(int row_slices, int group, int sum,
@@ -175,7 +175,7 @@ void make_factors(const std::uint32_t* row_table, int row_slices, const std::uin
   }
 }
 
-/// The factors of pixels (pixels.cuh), in the order of LaneFactors: one product for all samples.
+/// The depth for pixels.cuh. The factors have the order of LaneFactors, for one product.
 struct PixelDepth {
   static constexpr int groups = 1;
   static constexpr int row_sums = 1;

@@ -8,14 +8,14 @@
 
 namespace cudavision::gaussblur {
 
-/// A rectangle of tiles of a plane, for a block or a warp.
+/// A rectangle of tiles of a plane, blurred by a block or a warp.
 struct WorkItem {
   int plane;
-  int x;      ///< first byte in each row
+  int x;      ///< first byte of each row
   int begin;  ///< rows
   int end;
 
-  /// width is in bytes. everywhere is a.everywhere, but may be a compile-time constant.
+  /// width is in bytes. everywhere equals a.everywhere, but may be a compile-time constant.
   __device__ WorkItem(const Arguments& a, int number, int width, bool everywhere)
       : plane(0), x(0), begin(0) {
     while (plane + 1 < a.plane_count && number >= a.planes[plane + 1].first_item)
@@ -37,7 +37,7 @@ struct WorkItem {
     end = min(end, begin + a.item_rows);
   }
 
-  /// False for a cell's items beyond its end or the plane's.
+  /// False for items of a cell that are outside the cell or the plane.
   __device__ bool is_in_plane(const Arguments& a) const {
     return begin < end && x < a.planes[plane].row_bytes;
   }
@@ -47,15 +47,15 @@ __device__ inline bool is_needed(const Arguments& a, int number, int width, bool
   return number < a.item_count && (everywhere || WorkItem(a, number, width, false).is_in_plane(a));
 }
 
-/// If only active cells are blurred, the next launch may use the rest of the GPU at once.
+/// If only active cells are blurred, the next launch may use the idle part of the GPU at once.
 __device__ inline void begin_item(bool everywhere) {
   grid_dependency_wait();
   if (!everywhere)
     launch_dependents();
 }
 
-/// Waits for the earlier launches and lets the next one start. Before it, a block must not access
-/// memory that earlier launches write.
+/// Waits for earlier launches, then lets the next one start. Before this call, a block must not
+/// access memory that earlier launches write.
 __device__ inline void take_over() {
   grid_dependency_wait();
   launch_dependents();

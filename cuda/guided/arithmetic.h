@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The arithmetic of guided.h for one window, shared by the CPU and the GPU.
+// Arithmetic of guided.h for one window, shared by both backends.
 
 #include <cmath>
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace cudavision::guided {
 
-/// Windows of smaller areas are narrow: their sums of samples, of slopes, of offsets and of squares
-/// of bytes fit 32 bits.
+/// Windows with fewer pixels are narrow: the sums of their samples, slopes, offsets and squared
+/// 8-bit samples fit into 32 bits.
 constexpr std::uint32_t narrow_area = 1 << 16;
 
-/// The constants of guided.h that depend on epsilon and on the depth.
+/// Constants of guided.h that depend on epsilon and the depth.
 struct Scale {
   std::uint32_t epsilon = 1;  ///< E
   int headroom = 15;          ///< e
@@ -39,7 +39,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t joined_halves(std::uint32_t lower,
 #endif
 }
 
-/// windows::Reciprocal for any area.
+/// Replaces windows::Reciprocal for windows of any area.
 class PlainDivision {
  public:
   PlainDivision() = default;
@@ -58,16 +58,16 @@ class PlainDivision {
 template <bool kNarrow>
 using Division = std::conditional_t<kNarrow, windows::Reciprocal, PlainDivision>;
 
-/// The dividend 2^16·w.
+/// Divides the constant 2^16·w by sums.
 class ShareDividend {
  public:
   ShareDividend() = default;
   CUDAVISION_HOST_DEVICE explicit ShareDividend(std::uint32_t w)
       : dividend_(w << 16), estimate_(static_cast<float>(w) * unit) {}
 
-  /// 2^16·w / sum, rounded up, for 0 < w ≤ sum < 2^31.
+  /// Returns 2^16·w / sum, rounded up, for 0 < w ≤ sum < 2^31.
   CUDAVISION_HOST_DEVICE std::uint32_t share_of(std::uint32_t sum) const {
-    // The estimate errs by a few 2^−8, so rounded to an integer it is the result or one less.
+    // The estimate's error is a few 2^−8. Rounded to an integer, it is the result or one less.
     const auto divisor = static_cast<float>(static_cast<std::int32_t>(sum));
 #ifdef __CUDA_ARCH__
     const std::uint32_t estimate =
@@ -82,7 +82,7 @@ class ShareDividend {
 
  private:
 #ifdef __CUDA_ARCH__
-  /// Makes products denormal, so that their bits are the product rounded to an integer.
+  /// Makes products denormal: the bit pattern is then the product rounded to an integer.
   static constexpr float unit = 0x1p-133f;
 #else
   static constexpr float unit = 0x1p16f;
@@ -92,8 +92,7 @@ class ShareDividend {
   float estimate_ = 0;
 };
 
-/// First pass: converts the sums of a window's samples to a word. One object serves all windows of
-/// one area.
+/// First pass: converts the sums over a window's samples to a word. One object serves one area.
 template <bool kNarrow, class Sum>
 class LineWindow {
  public:
@@ -113,10 +112,10 @@ class LineWindow {
       addend_ = (std::uint64_t{1} << down_) - 1 - negative(0);
   }
 
-  /// v + w, which is from 1 to 2^31 − 1. sum is S, squares is Q.
+  /// Returns v + w, from 1 to 2^31 − 1. sum is S, squares is Q.
   CUDAVISION_HOST_DEVICE std::uint32_t denominator_of(Sum sum, Sum squares) const {
     if constexpr (kNarrow) {
-      // −v is S² − N·Q, rounded up. A GPU's multiplication can add to its product, not subtract it.
+      // Computes −v as S² − N·Q, rounded up: a GPU's multiply-add cannot subtract a number.
       const auto number = static_cast<std::uint32_t>(sum);
       const std::uint64_t variance = std::uint64_t{number} * number + (negative(squares) + addend_);
       const auto v = static_cast<std::uint32_t>(static_cast<std::int64_t>(variance) >> down_);
@@ -128,16 +127,16 @@ class LineWindow {
     }
   }
 
-  /// a in the lower half of the word, 65535 − o in the upper half.
+  /// Returns a in the lower half of a word and 65535 − o in the upper half.
   CUDAVISION_HOST_DEVICE std::uint32_t word_of(Sum sum, Sum squares) const {
-    // ⌊2^16·v / (v + w)⌋ = 2^16 − ⌈2^16·w / (v + w)⌉, of which 16 bits are kept, because a < 2^16.
+    // ⌊2^16·v / (v + w)⌋ = 2^16 − ⌈2^16·w / (v + w)⌉. 16 bits suffice, because a < 2^16.
     const std::uint32_t slope = 0 - dividend_.share_of(denominator_of(sum, squares));
     const std::uint32_t mean = division_.divide(sum);
     return joined_halves(slope, slope * mean - 32768);
   }
 
  private:
-  /// −N·Q plus a constant, modulo 2^64.
+  /// Returns −N·Q plus a constant, modulo 2^64.
   CUDAVISION_HOST_DEVICE std::uint64_t negative(Sum squares) const {
     if constexpr (sizeof(Sum) == 8) {
       return (0 - squares) * area_;
@@ -151,12 +150,12 @@ class LineWindow {
   std::uint32_t area_ = 1;     ///< N
   std::uint32_t epsilon_ = 0;  ///< w
   ShareDividend dividend_;
-  int down_ = 0, up_ = 0;     ///< v = V >> down << up, because one of them is 0
+  int down_ = 0, up_ = 0;     ///< v = V >> down << up; one of them is 0
   std::uint64_t addend_ = 0;  ///< 2^down − 1, for rounding up, minus negative(0)
   Division<kNarrow> division_;
 };
 
-/// Second pass: converts the sums of a window's words to a level.
+/// Second pass: converts the sums over a window's words to a level.
 template <bool kNarrow>
 class LevelWindow {
  public:
@@ -174,7 +173,7 @@ class LevelWindow {
   CUDAVISION_HOST_DEVICE std::uint32_t level_of(std::uint32_t sample, Sum slopes,
                                                 Sum offsets) const {
     if constexpr (kNarrow) {
-      // The result is ⌊n / (2^(16 − b)·N)⌋ for the number n = ⌊(A·p + 2^b·O + 2^15·N) / 2^b⌋.
+      // The result is ⌊n / (2^(16 − b)·N)⌋ with n = ⌊(A·p + 2^b·O + 2^15·N) / 2^b⌋.
       const std::uint64_t without_offsets = static_cast<std::uint64_t>(slopes) * sample + addend_;
       return division_.divide(static_cast<std::uint32_t>(without_offsets >> 32) + offsets);
     } else {
@@ -184,7 +183,7 @@ class LevelWindow {
   }
 
  private:
-  std::uint64_t addend_ = 0;  ///< (2^b·65535 + 2^15)·N, in narrow windows times 2^(32 − b)
+  std::uint64_t addend_ = 0;  ///< (2^b·65535 + 2^15)·N; times 2^(32 − b) in narrow windows
   int bits_ = 8;
   Division<kNarrow> division_;
 };

@@ -14,7 +14,7 @@ namespace cudavision::guided {
 
 std::vector<Channel> filtered_channels(const FrameLayout& layout);
 
-/// In samples of a channel, and less than its width and height.
+/// In samples of a channel. Less than the channel's width and height.
 struct WindowRadius {
   int x, y;
 
@@ -26,9 +26,9 @@ struct WindowRadius {
 
 using windows::RowRange;
 
-/// Rows of a channel in which results are needed, at least one. active may be nullptr.
+/// Returns the rows of a channel that need results, at least one row. active may be nullptr.
 RowRange rows_with_results(const Channel& channel, const regions::ActiveCells* active) noexcept;
-/// Rows whose windows these results depend on.
+/// Returns the rows whose windows the results depend on.
 inline RowRange rows_with_windows(const Channel& channel, int radius, const RowRange& results) {
   return {std::max(results.begin - radius, 0), std::min(results.end + radius, channel.height)};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The guided filter on the CPU, channel by channel in two passes: the first converts each window to
-// a word, the second sums the words of windows.
+// The guided filter on the CPU. Each channel takes two passes: the first one converts each window
+// to a word, the second one sums the words of each window.
 
 #include "cuda/windows/cpu.h"
 
@@ -15,7 +15,7 @@
 namespace cudavision::guided {
 namespace {
 
-// Loops without branches, so that they are vectorised. The windows of a call have equal areas.
+// Branch-free loops, for vectorisation. All windows of a call have equal areas.
 
 template <bool kNarrow, class Sum>
 CUDAVISION_TARGET_CLONES void write_words(int count, windows::WindowEnds<Sum, Sum> sums,
@@ -44,13 +44,13 @@ class GuidedRows {
 
   const Rows& rows() const { return rows_; }
 
-  /// row(y, buffer) returns the elements of a row. write(y, begin, end, ends, window) receives
-  /// windows of equal area, for samples begin to end − 1.
+  /// row(y, buffer) returns the elements of a row. write(y, begin, end, ends, window) receives the
+  /// windows of samples begin to end − 1, which have equal areas.
   template <class Row, class Write>
   void run(const RowRange& range, const Channel& channel, const WindowRadius& radius,
            const Scale& scale, const Row& row, const Write& write) const {
     const int width = channel.width;
-    int measured = 0;  // height of the windows whose constants are known
+    int measured = 0;  // height of the windows in windows_
     rows_.run(range.begin, range.end, channel.height, radius.x, radius.y, row,
               [&](int y, int rows, const typename Rows::Ends& ends) {
                 if (measured != rows)
@@ -149,7 +149,7 @@ class GuidedCpu final : public Guided::Backend {
     bands_.for_each([&](Band& band) {
       using Window = LevelWindow<kNarrow>;
       const GuidedRows<std::uint32_t, WordSum, Window> lines(band.scratch, channel.width);
-      // Words are read in place, so the buffers are free for samples.
+      // Words are read in place, so the buffers can hold samples.
       auto* const values = reinterpret_cast<Sample*>(lines.rows().added());
       auto* const levels = reinterpret_cast<Sample*>(lines.rows().removed());
       const Sample* row = nullptr;

@@ -76,7 +76,7 @@ class GuidedCuda final : public Guided::Backend {
     RowRange line_rows[FrameLayout::max_channels], level_rows[FrameLayout::max_channels];
     for (int c = 0; c < channel_count(); ++c) {
       const Channel& channel = channels_[c];
-      // The first pass reads samples and writes words, the second reads both and writes levels.
+      // The first pass reads samples and writes words. The second reads both and writes levels.
       Picture& lines = plans_[0].arguments.pictures[c];
       const View<const std::uint8_t> from = in.planes[channel.plane];
       values_.place(c, from.data + channel.offset * layout_.sample_bytes(),
@@ -112,7 +112,7 @@ class GuidedCuda final : public Guided::Backend {
   int channel_count() const { return static_cast<int>(channels_.size()); }
 
   static constexpr char operation[] = "guided filter";
-  /// Up to this radius, a block's columns need no gap.
+  /// Up to this radius, the columns of a block are contiguous.
   static constexpr int max_narrow_radius = 240;
 
   FrameLayout layout_;

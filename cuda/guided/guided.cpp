@@ -29,7 +29,7 @@ void check_parameters(const Parameters& parameters) {
 
 int radius_along(int radius, int subsampling, int samples) {
   const auto side = std::lround(2.0 * radius / subsampling);
-  // Windows are clipped to the channel, so larger radii give the same windows.
+  // Windows are clipped to the channel, so a larger radius would not change them.
   return static_cast<int>(std::min<long>(side / 2, samples - 1));
 }
 

@@ -8,28 +8,28 @@
 #include "cuda/core/range.h"
 #include "cuda/regions/activecells.h"
 
-/// Edge-preserving smoothing by the guided filter (He, Sun & Tang, "Guided Image Filtering", 2010),
-/// in which each channel guides itself.
+/// Edge-preserving smoothing by the guided filter (He, Sun & Tang, "Guided Image Filtering", 2010).
+/// Each channel guides itself.
 ///
 /// Windows are clipped to the channel. Each window models its samples p as a·p + (1 − a)·mean with
 /// a = variance / (variance + epsilon): windows of small variance become flat, windows with strong
 /// edges hardly change. A sample's result is the mean over all windows that contain it.
 ///
 /// In exact integers: N is a window's area, S the sum of its samples of b bits, Q the sum of their
-/// squares, 2^(n−1) ≤ N < 2^n, E = max(1, rint(256·epsilon)), and e the least number with
-/// 2^14 + ⌈epsilon⌉ < 2^e:
+/// squares, 2^(n−1) ≤ N < 2^n, E = max(1, rint(256·epsilon)), and e the smallest number with 2^14 +
+/// ⌈epsilon⌉ < 2^e:
 ///   variance     v = ⌊(N·Q − S²) · 2^(31−e−2(b−8)−2n)⌋
 ///   epsilon      w = ⌊E · N² · 2^(31−e−2n−8)⌋
 ///   slope        a = ⌊2^16 · v / (v + w)⌋, in units of 2^−16
 ///   mean         m = ⌊2^(16−b) · S / N⌋, in units of 2^(b−16)
 ///   offset       o = ((2^16 − a) · m + 2^15 − 1) >> 16, in the same units
-/// With A and O the sums of a and o over the window of a sample p:
+/// A and O are the sums of a and o over the window of a sample p:
 ///   out = ⌊(A·p + 2^b·O + 2^15·N) / (2^16·N)⌋
 /// Before the last rounding (half up), the error is less than 0.015 levels of 8 bits at every
 /// depth, for epsilon ≥ 1.
 ///
-/// Epsilon is in squared levels of 8 bits at every depth, like OpenCV's ximgproc and MATLAB's
-/// imguidedfilter for 8 bits. The paper's samples are 0 to 1, so its value is epsilon / 255².
+/// Epsilon is in squared levels of 8 bits at every depth, like in OpenCV's ximgproc and MATLAB's
+/// imguidedfilter for 8 bits. The paper's samples are 0 to 1: its value is epsilon / 255².
 ///
 /// A channel that is subsampled by s along an axis has the radius ⌊(2·radius/s rounded) / 2⌋ there.
 /// Alpha is copied.
@@ -42,7 +42,7 @@ struct Parameters {
   };
 
   int radius = 7;
-  double epsilon = 100;  ///< the variance of windows that are half smoothed
+  double epsilon = 100;  ///< variance of windows that are smoothed by half
 
   bool operator==(const Parameters&) const = default;
 };
@@ -53,7 +53,7 @@ class Guided {
   Guided(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~Guided();
 
-  /// For later frames. Never allocates. Throws invalid_argument and keeps the last valid set.
+  /// Applies to later frames. Never allocates. On invalid_argument, keeps the last valid set.
   void set_parameters(const Parameters& parameters);
 
   /// True if the output equals the input, because the radius or epsilon is 0.

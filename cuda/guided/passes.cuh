@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The two passes of the guided filter. The first converts each window of samples to a word, the
-// second sums words and computes levels.
+// The two passes of the guided filter. The first one converts each window of samples to a word, the
+// second one sums words and computes levels.
 
 #include <type_traits>
 
@@ -38,7 +38,7 @@ struct LinesPass : GuidedPass<Sample, Sum, kNarrow> {
                                          const Window& window, const Settings&, bool&) {
     return window.word_of(sums.of[0], sums.of[1]);
   }
-  /// Cursor in the words, whose rows have two halves.
+  /// Cursor over the words. A row of words has two halves (Picture::half_pitch).
   class Single {
    public:
     __device__ Single(const windows::Picture& picture, int x, int y)
@@ -64,7 +64,7 @@ struct LinesPass : GuidedPass<Sample, Sum, kNarrow> {
       return make_uint4(words[0], words[1], words[2], words[3]);
     }
     __device__ Samples samples(int, int) const { return {}; }
-    /// distance is a multiple of 128 samples.
+    /// distance is in samples, a multiple of 128.
     __device__ void store(int distance, const Quad& words) const {
       *reinterpret_cast<uint4*>(this->word_ + distance / 2) = words;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Arithmetic of histogram equalisation, shared by the CPU and the GPU.
+// Arithmetic of histogram equalisation, shared by both backends.
 
 #include <cmath>
 #include <cstdint>
@@ -28,8 +28,8 @@ CUDAVISION_HOST_DEVICE inline float equalisation_scale(std::uint32_t total,
 #endif
 }
 
-/// Table entry of a bin above the first occupied one. counted is the number of samples in the bins
-/// above the first occupied one, up to and including this bin.
+/// Table entry of a bin above the first non-empty one. counted is the cumulative count up to and
+/// including this bin, without the first non-empty bin.
 CUDAVISION_HOST_DEVICE inline int equalised_level(std::uint32_t counted, float scale, int low,
                                                   int high) {
 #ifdef __CUDA_ARCH__

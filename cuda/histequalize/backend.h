@@ -16,7 +16,7 @@ class Histogram::Backend {
 
   virtual void set(const Parameters& parameters) = 0;
 
-  /// Equalises a frame by itself. Returns false if the backend only has the steps below.
+  /// Equalises a frame in one call. Returns false if the backend only implements the steps below.
   virtual bool run(const ConstFrame& /*in*/, const Frame& /*out*/,
                    View<std::uint32_t> /*histogram*/) {
     return false;
@@ -25,13 +25,13 @@ class Histogram::Backend {
   /// Stores the luminance histogram. The parameters have no effect.
   virtual void count(const ConstFrame& in, View<std::uint32_t> bins) = 0;
 
-  // Together with count(), the steps of run(), for histograms or tables that change in between.
-  // Counts and tables are contiguous rows of 2^bits elements.
+  // The steps of run() after count(), as separate calls, so that the caller can change histograms
+  // or tables in between. Counts and tables are contiguous rows of 2^bits elements.
 
-  /// Counts red, green and blue into one row each. The layout has no luma.
+  /// Counts red, green and blue, with one row for each. The layout must not have luma.
   virtual void count_each(const ConstFrame& in, View<std::uint32_t> counts) = 0;
 
-  /// Makes a table, without the blend, from each row of counts, which may all be 0.
+  /// Makes a table, without the blend, from each row of counts. All counts of a row may be 0.
   virtual void make_tables(View<const std::uint32_t> counts, View<std::uint16_t> tables) = 0;
 
   /// Equalises a frame with one table for its luminance, or with three for red, green and blue.
@@ -54,11 +54,11 @@ constexpr char operation[] = "histogram equalisation";
 /// Throws invalid_argument unless bins is one row of 2^bits counts.
 void check_bins(const FrameLayout& layout, View<std::uint32_t> bins);
 
-/// Samples that a RegionHistogram counts.
+/// The samples that a RegionHistogram counts.
 struct MaskedSamples {
   SamplePlane plane;
   int step;                       ///< bytes from one sample to the next
-  View<const std::uint8_t> mask;  ///< 0 for samples that do not count
+  View<const std::uint8_t> mask;  ///< 0 for samples that are not counted
   std::uint32_t* bins;            ///< result: 2^bits counts
 
   CUDAVISION_HOST_DEVICE std::uint32_t value(int x, int y) const {

@@ -18,7 +18,7 @@ void build_table(const std::uint32_t* bins, int size, std::uint32_t total, int l
                  std::uint16_t* table) {
   const auto* const first_bin =
       std::find_if(bins, bins + size, [](auto count) { return count > 0; });
-  // Averaged counts may all be 0.
+  // All counts of an averaged histogram may be 0.
   if (first_bin == bins + size || *first_bin == total) {
     std::iota(table, table + size, std::uint16_t{0});
     return;
@@ -68,7 +68,7 @@ class HistEqualizeCpu final : public Histogram::Backend {
 
   void look_up(const ConstFrame& in, const Frame& out, View<const std::uint16_t> tables) override {
     const bool shifts = rgb_ && parameters_.channels == Parameters::Channels::luminance;
-    // A shift is blended later, because it also depends on the luminance.
+    // Shifts are blended later, because they also depend on the luminance.
     const int blend = shifts ? Parameters::Ranges::blend.max : parameters_.blend;
     for (int t = 0; t < tables.height; ++t)
       for (int v = 0; v < tables.width; ++v)
@@ -87,8 +87,8 @@ class HistEqualizeCpu final : public Histogram::Backend {
   }
 
  private:
-  /// Copies planes with bytes that no table writes, including rows below the picture. Each band
-  /// copies its rows before it equalises them, so that no other thread overwrites results.
+  /// Copies planes that contain bytes which no table changes, including rows below the picture.
+  /// Each band copies its rows before it equalises them, so that no copy overwrites results.
   void copy_mixed(const ConstFrame& in, const Frame& out, const Band& band) const {
     for (const int p : mixed_planes_) {
       if (!out.planes[p])
@@ -105,7 +105,7 @@ class HistEqualizeCpu final : public Histogram::Backend {
     const std::uint8_t* from = in.planes[channel.plane].row(y) + offset;
     std::uint8_t* to = out.planes[channel.plane].row(y) + offset;
     const std::ptrdiff_t step = static_cast<std::ptrdiff_t>(channel.step) * layout_.sample_bytes();
-    const int width = layout_.width;  // a constant that stores of bytes cannot change
+    const int width = layout_.width;  // a local constant, which byte stores cannot alias
     if (layout_.bits == 8) {
       for (int x = 0; x < width; ++x)
         to[step * x] = static_cast<std::uint8_t>(table[from[step * x]]);

@@ -18,7 +18,7 @@ namespace {
 using Kernel = Launcher<Arguments>::Kernel;
 
 /// Packs that a thread keeps in registers. The loops are unrolled, so small pictures use the kernel
-/// for few packs, which skips less code.
+/// for few packs, which has less code to skip.
 template <class Pack>
 constexpr int many_resident = Pack::words == 4 ? 8 : 2;
 template <class Pack>
@@ -26,7 +26,7 @@ constexpr int few_resident = Pack::words == 4 ? 2 : 1;
 
 template <class Pack, Rows kRows, Action kAction, int kChunks>
 Kernel applying_kernel(std::uint32_t packs_per_thread) {
-  // Ragged rows always use the kernel for few, which saves a second instance.
+  // Ragged rows always use the kernel for few packs, which saves an instance.
   constexpr int many = kRows == Rows::ragged ? few_resident<Pack> : many_resident<Pack>;
   return packs_per_thread > few_resident<Pack>
              ? equalize_kernel<Pack, kRows, kAction, kChunks, many>

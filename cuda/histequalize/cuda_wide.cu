@@ -81,7 +81,7 @@ class HistEqualizeWideCuda final : public Histogram::Backend {
   bool run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram) override {
     AccessPlan plan = planner_.plan(in, out);
     const WideArguments a = arguments(plan, histogram);
-    // Formats of this depth have no chroma planes or small ones, so separate copies cost little.
+    // Formats of this depth have small chroma planes or none, so separate copies cost little.
     plan.copy_planes(device_);
     launch_count(plan, a);
     launch_(table_wide_kernel, bins_ / kChunk, kTableThreads, 0, a);
@@ -90,9 +90,8 @@ class HistEqualizeWideCuda final : public Histogram::Backend {
     return true;
   }
 
-  void count_each(const ConstFrame&, View<std::uint32_t>) override {
-    // Layouts of this depth have luma.
-  }
+  // Never called: layouts of this depth have luma.
+  void count_each(const ConstFrame&, View<std::uint32_t>) override {}
 
   void make_tables(View<const std::uint32_t> counts, View<std::uint16_t> tables) override {
     tables_.run(counts, parameters_, tables);
@@ -102,7 +101,7 @@ class HistEqualizeWideCuda final : public Histogram::Backend {
     AccessPlan plan = planner_.plan(in, out);
     plan.copy_planes(device_);
     WideArguments a = arguments(plan, {});
-    a.table = const_cast<std::uint16_t*>(tables.data);  // the kernel only reads it
+    a.table = const_cast<std::uint16_t*>(tables.data);  // the kernel only reads the table
     launch_(find_kernels(plan.kind, plan.rows).apply_alone, applying_blocks(plan), kThreads,
             shared_table_bytes_, a);
   }
@@ -115,7 +114,7 @@ class HistEqualizeWideCuda final : public Histogram::Backend {
 
   int ranges() const { return bins_ / range_bins_; }
 
-  /// Parts of the picture; one block per range of bins reads each part.
+  /// Number of parts of the picture. Each part is read by one block per range of bins.
   unsigned counting_parts(const AccessPlan& plan) const {
     return std::clamp<std::uint32_t>(divide_up(plan.packs.count, kThreads), 1,
                                      std::max(1, multiprocessors_ / ranges()));

@@ -13,7 +13,7 @@ std::unique_ptr<Histogram::Backend> make_backend(Device& device, const FrameLayo
   return dispatch<make_histequalize_cuda, make_histequalize_cpu>(device, layout);
 }
 
-/// Returns the layout, so that the checks come before members that allocate.
+/// Returns the layout, so that the checks run before members allocate.
 const FrameLayout& checked(const FrameLayout& layout, const Parameters& parameters) {
   check_luminance(operation, layout);
   check_parameters(layout, parameters);
@@ -88,7 +88,7 @@ HistogramEqualize::~HistogramEqualize() = default;
 void HistogramEqualize::set_parameters(const Parameters& parameters) {
   check_parameters(layout_, parameters);
   if (parameters.low != parameters_.low || parameters.high != parameters_.high)
-    average_.restart();  // the average does this itself if the channels change
+    average_.restart();  // HistogramAverage restarts by itself if the channels change
   parameters_ = parameters;
   backend_->set(parameters);
 }

@@ -12,29 +12,29 @@
 #include "cuda/scenecut/scenecut.h"
 
 /// Histograms and global histogram equalisation (Gonzalez & Woods, Digital Image Processing,
-/// section 3.3), in the arithmetic of OpenCV's equalizeHist (one 8-bit channel in full range).
+/// section 3.3), with the results of OpenCV's equalizeHist for one 8-bit channel in full range.
 ///
-/// Luminance is the luma channel, or without luma `u = (299·red + 587·green + 114·blue) div 1000`
-/// (the weights of ITU-R BT.601).
+/// Luminance is the luma channel. Layouts without luma use `u = (299·red + 587·green + 114·blue)
+/// div 1000`, with the weights of ITU-R BT.601.
 ///
-/// The table follows from a histogram `hist` and an output range [low, high]. Let i be the first
+/// The table is made from a histogram `hist` and an output range [low, high]. Let i be the first
 /// non-empty bin. If it holds every sample, the table is the identity. Otherwise
 ///   scale  = (float)(high − low) / (float)(total − hist[i])
 ///   lut[j] = low                                                          for j ≤ i
 ///   lut[j] = min(high, low + round((float)(hist[i+1] + … + hist[j])·scale))  for j > i
 /// in IEEE binary32, each operation rounded to nearest; round() rounds halves to even.
 ///
-/// Video flickers if each frame is equalised separately. With smoothing, the tables are made from
-/// averages of the histograms (histogramaverage::HistogramAverage), with the sum of the averaged
-/// counts as `total`. They follow only visible changes (histogramaverage::TableHysteresis). If all
-/// averaged counts are 0, the table is the identity. The blend comes last, so it takes effect at
-/// once. Channels::each has three histograms and tables. The first frame of an average, and each
-/// frame at a scene cut, is equalised as without smoothing.
+/// Smoothing prevents flicker in video. With smoothing, the tables are made from averages of the
+/// histograms (histogramaverage::HistogramAverage), with the sum of the averaged counts as `total`.
+/// They follow only visible changes (histogramaverage::TableHysteresis). If all averaged counts are
+/// 0, the table is the identity. The blend comes last, so it takes effect at once. Channels::each
+/// has three histograms and tables. The first frame of an average, and each frame at a scene cut,
+/// is equalised without smoothing.
 namespace cudavision::histequalize {
 
 class RegionHistogram;
 
-/// Makes the luminance histogram of a frame.
+/// Computes the luminance histogram of a frame.
 class Histogram {
  public:
   /// layout must have 8 to 16 bits and a luma channel as large as the picture, or red, green and
@@ -46,7 +46,7 @@ class Histogram {
   /// luminance v. Only enqueues.
   void run(const ConstFrame& in, View<std::uint32_t> bins);
 
-  class Backend;  // also of HistogramEqualize
+  class Backend;  // shared with HistogramEqualize
 
  private:
   FrameLayout layout_;
@@ -56,7 +56,7 @@ class Histogram {
 struct Parameters {
   enum class Channels {
     luminance,  ///< one table from the luminance; red, green and blue keep their differences
-    each,       ///< one table each for red, green and blue; refused if the layout has luma
+    each,       ///< separate tables for red, green and blue; refused if the layout has luma
   };
   struct Ranges {
     static constexpr Range<int> blend{0, 256};
@@ -87,27 +87,27 @@ class HistogramEqualize {
   HistogramEqualize(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~HistogramEqualize();
 
-  /// Takes effect with the next run(). Never allocates. Changes of the channels or the range begin
-  /// a new average. Throws invalid_argument and keeps the last valid set.
+  /// Applies to later frames. Never allocates. Changing the channels or the range restarts the
+  /// average. On invalid_argument, keeps the last valid set.
   void set_parameters(const Parameters& parameters);
 
   /// in and out have the layout's planes and do not overlap. If histogram has data (device memory,
   /// 2^bits counts in one row), it receives the luminance histogram of in.
   ///
   /// smoothing holds the frame's weight in the average and the threshold for scene cuts. Without
-  /// it, the frame is equalised separately, and the next smoothed frame begins a new average.
+  /// it, the frame is equalised separately, and the next smoothed frame restarts the average.
   ///
-  /// With regions, the tables and the histogram count only the pixels of the regions, and only the
-  /// histogram decides on scene cuts. Every pixel is equalised. Adding or removing regions begins a
-  /// new average. Throws invalid_argument. Only enqueues.
+  /// With regions, the tables and the histogram count only the pixels of the regions, and scene
+  /// cuts depend only on the histogram. Every pixel is equalised. Adding or removing regions
+  /// restarts the average. Throws invalid_argument. Only enqueues.
   void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram = {},
            const std::optional<histogramaverage::Parameters>& smoothing = {},
            RegionHistogram* regions = nullptr);
 
-  /// The next run() begins a new average.
+  /// The next run() restarts the average.
   void restart() noexcept { average_.restart(); }
 
-  /// Describes the last frame with smoothing. In device memory of this object.
+  /// Status of the last smoothed frame. In device memory of this object.
   const histogramaverage::Status* status() const noexcept { return average_.status(); }
 
  private:

@@ -2,7 +2,7 @@
 #pragma once
 
 // Makes tables from complete counts, in one launch with a block per table. Each warp sums a range
-// of the bins, then makes their entries.
+// of bins, then writes their table entries.
 
 #include <algorithm>
 
@@ -23,7 +23,7 @@ struct TableArguments {
 };
 
 constexpr int lane_entries = 4;
-constexpr int step_entries = 32 * lane_entries;  // of a warp at a time
+constexpr int step_entries = 32 * lane_entries;  // per warp and step
 constexpr int table_threads = 1024;
 
 struct alignas(16) Counts {
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(table_threads)
 #pragma unroll
     for (int i = 0; i < lane_entries; ++i) {
       counted += four.values[i];
-      // Up to the first non-empty bin, this is 0 and gives level `low`.
+      // 0 up to the first non-empty bin, which gives the level `low`.
       const std::uint32_t above_first = counted > first_count ? counted - first_count : 0;
       const int level = one_level ? first_entry + step * step_entries + lane * lane_entries + i
                                   : equalised_level(above_first, scale, a.low, a.high);

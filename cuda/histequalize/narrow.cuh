@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The kernel for up to 10 bits: one launch counts, builds the table and applies it. Each block
-// keeps as much of the picture in registers as fits, so that small pictures are read once. While
-// some warps wait for the other blocks' counts, the others copy the unchanged planes.
+// The kernel for up to 10 bits. One launch counts, makes the table and applies it. Each block keeps
+// as much of the picture in registers as fits, so that small pictures are read once. While some
+// warps wait for the counts of other blocks, the others copy the unchanged planes.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/histequalize/narrow_table.cuh"
@@ -15,7 +15,7 @@
 namespace cudavision::histequalize {
 namespace {
 
-/// One block per SM. Counting alone needs many loads in flight; applying needs many registers.
+/// One block per SM. Counting needs many loads in flight; applying needs many registers.
 constexpr int counting_threads = 1024;
 constexpr int applying_threads = 512;
 
@@ -24,10 +24,10 @@ constexpr int threads_of = kAction == Action::histogram ? counting_threads : app
 
 struct Arguments {
   PackedImage picture;
-  PackStride stride;  // from one pack of a thread to its next
+  PackStride stride;  // between the packs of a thread
   CopyPieces copies[FrameLayout::max_planes];
   int copy_count;
-  std::uint32_t* state;      // of the HistogramExchange
+  std::uint32_t* state;      // state of HistogramExchange
   std::uint32_t total;       // pixels
   std::uint32_t* histogram;  // histogram_bins counts, or nullptr
   int histogram_bins;
@@ -40,13 +40,13 @@ struct Sizes {
   static constexpr int table_bins = kChunk * kChunks;
   static constexpr int bins = tables * table_bins;
   static constexpr int table_warps = tables * kChunks;
-  // More bins spread the additions themselves, and reading a copy takes longer.
+  // With more bins, additions rarely collide anyway, and reading the copies takes longer.
   static constexpr int copies = kChunks == 1 ? 4 : 1;
   using Exchange = HistogramExchange<DeviceAtomics, bins, copies>;
   using Entry = std::conditional_t<kChunks == 1, std::uint8_t, std::uint16_t>;
 };
 
-/// Calls use(i) for i = 0 … kCount − 1, divided among the block's threads.
+/// Calls use(i) for i = 0 … kCount − 1, divided among the threads of the block.
 template <int kCount, int kThreads, class Use>
 __device__ void for_each_of(const Use& use) {
 #pragma unroll
@@ -55,8 +55,8 @@ __device__ void for_each_of(const Use& use) {
       use(start + threadIdx.x);
 }
 
-/// Calls use(data, cursor) for the cursor's pack and the following packs at the stride. All loads
-/// of a batch are in flight before its first pack is used.
+/// Calls use(data, cursor) for the cursor's pack and for the following packs at the stride. All
+/// loads of a batch are issued before its first pack is used.
 template <class Pack, int kBatch, Rows kRows, class Use>
 __device__ void for_packs(const PackedImage& picture, PackCursor<kRows> cursor,
                           const PackStride& stride, const Use& use) {
@@ -94,8 +94,8 @@ __device__ void count_pack(const std::uint32_t* data, const PackCursor<kRows>& a
 #pragma unroll
   for (int w = 0; w < Pack::words; ++w)
     pixels[w] = data[w];
-  // At the right edge, missing pixels are counted as zeros and subtracted again. The block's sum of
-  // a bin stays non-negative, as the exchange requires.
+  // At the right edge, missing pixels are counted as zeros and then subtracted. The block's sum of
+  // a bin never becomes negative, as the exchange requires.
   const int existing = pixels_in<Pack, kRows>(picture, at);
   if (existing < Pack::pixels) {
 #pragma unroll
@@ -173,7 +173,7 @@ __global__ void __launch_bounds__(threads_of<kAction>, 1)
   delay_for_test();
   if (threadIdx.x == 0)
     exchange.arrive();
-  launch_dependents();  // their blocks start as blocks of this launch end
+  launch_dependents();  // the next launch's blocks start as blocks of this launch exit
   if (!applies && blockIdx.x != 0)
     return;
 

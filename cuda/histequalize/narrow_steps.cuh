@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Separate launches for counting red, green and blue and for applying tables, for frames whose
-// histograms or tables change in between.
+// Separate launches that count red, green and blue and that apply tables. Used if the histograms or
+// tables of a frame change in between.
 
 #include "cuda/histequalize/narrow.cuh"
 
 namespace cudavision::histequalize {
 namespace {
 
-/// Packs that a thread loads before it uses the first one.
+/// Packs that a thread loads before it uses the first pack.
 template <class Pack>
 constexpr int batch = Pack::words == 4 ? 4 : 1;
 
@@ -17,7 +17,7 @@ constexpr int step_blocks = 2;  // per multiprocessor
 
 struct CountEachArguments {
   PackedImage picture;
-  PackStride stride;      // from one pack of a thread to its next
+  PackStride stride;      // between the packs of a thread
   std::uint32_t* counts;  // 3·kChunk, all zero
 };
 
@@ -43,8 +43,8 @@ __global__ void __launch_bounds__(applying_threads, step_blocks)
 }
 
 struct LookUpArguments {
-  Arguments equalize;           // without the members for counting
-  const std::uint16_t* tables;  // entries of one table after the other
+  Arguments equalize;           // the members for counting are unused
+  const std::uint16_t* tables;  // one table after the other
   int entries;
 };
 

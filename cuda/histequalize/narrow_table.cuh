@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Turns the counts of all blocks into the table, for narrow.cuh. Each warp waits for the complete
-// histogram, scans one chunk of its bins and writes the chunk's entries.
+// Makes the table from the counts of all blocks, for narrow.cuh. Each warp waits for the complete
+// histogram, scans one chunk of its bins and writes the table entries of the chunk.
 
 #include "cuda/core/warp.cuh"
 #include "cuda/histequalize/arithmetic.h"
@@ -14,7 +14,7 @@ namespace {
 constexpr int kChunk = 256;  // bins that one warp scans, eight per lane
 constexpr int kLaneBins = kChunk / 32;
 
-/// One chunk of a histogram as a warp reads it, possibly incomplete.
+/// One chunk of a histogram as read by a warp; may be incomplete.
 struct ChunkView {
   std::uint32_t counts[kLaneBins];
   std::uint32_t lane_sum;
@@ -50,14 +50,15 @@ __device__ ChunkView read_chunk(const Exchange& exchange, int first_bin) {
   return view;
 }
 
-/// One warp's chunk of the complete histogram, with data of the other chunks.
+/// A warp's chunk of the complete histogram, and sums over the other chunks.
 struct ScannedChunk {
   std::uint32_t counts[kLaneBins];
-  std::uint32_t before;       ///< samples in all bins below this lane's
+  std::uint32_t before;       ///< samples in all bins below the bins of this lane
   std::uint32_t first_count;  ///< count of the table's first non-empty bin
 };
 
-/// Waits for every block's counts. Each warp reads the whole table, so that none waits for another.
+/// Waits for the counts of all blocks. Each warp reads the whole table, so that no warp waits for
+/// another.
 template <class Exchange, int kChunks>
 __device__ ScannedChunk wait_for_chunk(const Exchange& exchange, int table, int chunk,
                                        std::uint32_t total) {
@@ -103,7 +104,7 @@ __device__ void write_table(const ScannedChunk& chunk, int first_bin, const Argu
 #pragma unroll
   for (int b = 0; b < kLaneBins; ++b) {
     sum += chunk.counts[b];
-    // The sum is zero below the first occupied bin and first_count at it: both give level `low`.
+    // Bins up to the first non-empty one give 0, and thus the level `low`.
     const std::uint32_t counted = sum > chunk.first_count ? sum - chunk.first_count : 0;
     int level = one_level ? first_bin + b : equalised_level(counted, scale, a.low, a.high);
     if (kBlend)

@@ -11,12 +11,12 @@ namespace {
 
 enum class Action {
   histogram,  ///< count the luminance only
-  map,        ///< luma gets its level
-  shift,      ///< red, green and blue change as much as the luminance
-  each,       ///< red, green and blue get their levels
+  map,        ///< luma is replaced by its level
+  shift,      ///< red, green and blue change by the same amount as the luminance
+  each,       ///< red, green and blue are replaced by their levels
 };
 
-/// counts has 256 bins for red, green and blue each, or the bins of the luminance.
+/// counts has 256 bins each for red, green and blue, or the bins of the luminance.
 template <class Pack, Action kAction>
 __device__ void count_pixel(const std::uint32_t* data, int number, const PackedImage& picture,
                             std::uint32_t* counts) {
@@ -33,14 +33,14 @@ __device__ void count_pixel(const std::uint32_t* data, int number, const PackedI
   }
 }
 
-/// level(table, pixel, value) returns the new level of a pixel's value; table is 0, or 0 to 2 for
+/// level(table, pixel, value) returns the new level of a pixel's value. table is 0, or 0 to 2 for
 /// red, green and blue. Only shifts are blended here.
 template <class Pack, Action kAction, class Level>
 __device__ void apply_levels(std::uint32_t* data, int existing, const PackedImage& picture,
                              int blend, const Level& level) {
 #pragma unroll
   for (int i = 0; i < Pack::pixels; ++i) {
-    // Bytes after a row's last pixel are copied: the second half of a macropixel is in the plane.
+    // Bytes after the last pixel are copied, because the plane contains the whole last macropixel.
     if (i >= existing)
       break;
     if constexpr (kAction == Action::map) {

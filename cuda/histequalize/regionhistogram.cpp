@@ -43,7 +43,7 @@ RegionHistogram::RegionHistogram(Device& device, const FrameLayout& layout,
 
 void RegionHistogram::set_parameters(const regions::Parameters& parameters,
                                      View<const std::uint8_t> distances) {
-  // The contents of masks change without the parameters.
+  // Masks can change without a change of the parameters.
   if (parameters == parameters_ && parameters.mask_count == 0)
     return;
   blend_.set_parameters(parameters);
@@ -51,13 +51,13 @@ void RegionHistogram::set_parameters(const regions::Parameters& parameters,
   make_mask(distances);
 }
 
-// Blending black with white, both of one repeated row, gives 0 only where the weight is 0.
+// Blends a repeated black row with a white one: the result is 0 only where the weight is 0.
 void RegionHistogram::make_mask(View<const std::uint8_t> distances) {
   const int width = layout_.width, height = layout_.height;
   auto* const memory = memory_.as<std::uint8_t>();
   const View<std::uint8_t> black{memory, width, height, 0}, white{memory + width, width, height, 0};
   mask_ = {memory + 2 * width, width, height, width};
-  // The blend may begin while an earlier kernel still reads the old mask, but not before these
+  // The blend may start while an earlier kernel still reads the old mask, but it waits for these
   // fills, which wait for that kernel.
   device_.fill({black.data, width, 1, width}, 0);
   device_.fill({white.data, width, 1, width}, 255);

@@ -13,13 +13,12 @@ namespace cudavision::histequalize {
 /// Histograms of the pixels whose region weight (regions.h) is above 0. Each pixel counts once.
 class RegionHistogram {
  public:
-  /// layout as for Histogram. Throws invalid_argument for other layouts and for parameters outside
-  /// the ranges of regions.h.
-  /// With masks, distances is as for RegionBlend::run().
+  /// layout as for Histogram. With masks, distances is as for RegionBlend::run(). Throws
+  /// invalid_argument for other layouts and for parameters outside the ranges of regions.h.
   RegionHistogram(Device& device, const FrameLayout& layout, const regions::Parameters& parameters,
                   View<const std::uint8_t> distances = {});
 
-  /// For later frames. Never allocates. Throws invalid_argument and keeps the last valid set.
+  /// Applies to later frames. Never allocates. On invalid_argument, keeps the last valid set.
   void set_parameters(const regions::Parameters& parameters,
                       View<const std::uint8_t> distances = {});
 
@@ -40,7 +39,7 @@ class RegionHistogram {
   Luminance luminance_;
   regions::RegionBlend blend_;
   Buffer memory_;
-  View<std::uint8_t> mask_;  // 0 for pixels that do not count
+  View<std::uint8_t> mask_;  // 0 for pixels that are not counted
 };
 
 }  // namespace cudavision::histequalize

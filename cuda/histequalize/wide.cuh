@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The kernels for 11 to 16 bits: three launches count, build the table and apply it. The counters
-// (up to 65536) do not fit into one SM's shared memory. Each block counts a range of the bins, and
-// each part of the picture is read once per range. Two 16-bit counters per word would fit, but then
-// a flat picture costs one operation per pixel; increments of whole words are merged over the warp.
-// The last launch clears the counters for the next frame.
+// The kernels for 11 to 16 bits: three launches count, make the table and apply it. The up to 65536
+// counters do not fit into the shared memory of an SM, so each block counts a range of the bins,
+// and each part of the picture is read once per range. Two 16-bit counters per word would fit, but
+// only increments of whole words are merged over the warp; a flat picture would cost one operation
+// per pixel. The last launch clears the counters for the next frame.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/warp.cuh"
@@ -17,29 +17,29 @@ namespace cudavision::histequalize {
 namespace {
 
 constexpr int kThreads = 1024;
-constexpr int kChunk = 1024;  // bins whose sum is stored beside their counts
-constexpr int kBatch = 2;     // packs of a thread whose loads are in flight together
+constexpr int kChunk = 1024;  // bins per stored sum
+constexpr int kBatch = 2;     // packs per thread whose loads are in flight together
 constexpr int kTableThreads = 256;
 constexpr int kTableBins = kChunk / kTableThreads;
 static_assert(kTableBins == 4, "a thread loads its counts as one vector");
 
 struct WideArguments {
   PackedImage picture;
-  PackStride counting_stride;  // from one pack of a thread to its next
+  PackStride counting_stride;  // between the packs of a thread
   PackStride applying_stride;
-  std::uint32_t* counts;      // 2^bits, then one sum per chunk
+  std::uint32_t* counts;      // 2^bits counts, then one sum per chunk
   std::uint32_t* chunk_sums;  // 2^bits / kChunk
   std::uint16_t* table;       // 2^bits
   std::uint32_t* histogram;   // 2^bits counts, or nullptr
   std::uint32_t total;
   int bins;
-  int range_bins;  // bins that one block counts; divides bins
+  int range_bins;  // bins that a block counts; divides bins
   int low, high, blend;
 };
 
-/// Calls use(data, cursor) for the cursor's pack and the following packs at the stride. The next
-/// batch is loaded while a batch is used, because a block is alone on its SM and no other block
-/// hides the wait. prepare() runs once in every thread, after the first loads have been issued.
+/// Calls use(data, cursor) for the cursor's pack and for the following packs at the stride. The
+/// next batch is loaded while a batch is used: a block is alone on its SM, so no other block hides
+/// the latency. prepare() runs once in every thread, after the first loads have been issued.
 template <class Pack, Rows kRows, class Prepare, class Use>
 __device__ void stream_packs(const PackedImage& picture, PackCursor<kRows> cursor,
                              const PackStride& stride, const Prepare& prepare, const Use& use) {
@@ -76,14 +76,14 @@ template <class Pack, Rows kRows>
 __global__ void __launch_bounds__(kThreads, 1)
     count_wide_kernel(const __grid_constant__ WideArguments a) {
   extern __shared__ uint4 shared_words[];
-  std::uint32_t* counts = reinterpret_cast<std::uint32_t*>(shared_words);  // range_bins
+  std::uint32_t* counts = reinterpret_cast<std::uint32_t*>(shared_words);  // range_bins counters
   const std::uint32_t ranges = a.bins / a.range_bins;
   const std::uint32_t base = blockIdx.x % ranges * a.range_bins;
   for (int i = threadIdx.x; i < a.range_bins / 4; i += kThreads)
     shared_words[i] = make_uint4(0, 0, 0, 0);
   __syncthreads();
   grid_dependency_wait();
-  // Not earlier, because the applying launch reads the picture before it waits for this one.
+  // Must follow the wait: the applying launch reads the picture before it waits for this launch.
   launch_dependents();
   const PackCursor<kRows> first(a.picture, blockIdx.x / ranges * kThreads + threadIdx.x);
   stream_packs<Pack>(
@@ -99,8 +99,8 @@ __global__ void __launch_bounds__(kThreads, 1)
       });
   __syncthreads();
 
-  // A warp adds one chunk at a time, so that the chunk's sum costs only one more addition. Blocks
-  // begin at different bins, because additions to the same word are serialised.
+  // A warp adds one chunk at a time, so that the sum of the chunk costs only one more addition.
+  // Blocks begin at different bins, because atomic additions to one word are serialised.
   const int lane = threadIdx.x % 32;
   const int turn = blockIdx.x / ranges % 32;
   for (int chunk = threadIdx.x / 32; chunk < a.range_bins / kChunk; chunk += kThreads / 32) {
@@ -123,7 +123,7 @@ __global__ void __launch_bounds__(kThreads, 1)
 __global__ void __launch_bounds__(kTableThreads)
     table_wide_kernel(const __grid_constant__ WideArguments a) {
   __shared__ std::uint32_t warp_sums[kTableThreads / 32];
-  __shared__ unsigned long long first;  // the first non-empty bin (upper half) and its count
+  __shared__ unsigned long long first;  // first non-empty bin (upper half) and its count
   const int chunk = blockIdx.x;
   const int chunks = gridDim.x;  // 2 to 64
   const int lane = threadIdx.x % 32;
@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(kTableThreads)
   grid_dependency_wait();
   const uint4 four = *reinterpret_cast<const uint4*>(a.counts + own);
 
-  // Every warp computes the number of samples below this chunk, and the first occupied chunk.
+  // Every warp computes the number of samples below this chunk, and the first non-empty chunk.
   std::uint32_t before = 0;
   int first_chunk = -1;
   for (int start = 0; start < chunks; start += 32) {
@@ -189,8 +189,8 @@ __device__ void clear_counters(const WideArguments& a) {
     a.counts[i] = 0;
 }
 
-/// kShared copies the table to shared memory. GPUs with too little of it use the other instance.
-/// kAlone: the caller gives a table of levels before blending, and no launch counts before.
+/// kShared copies the table to shared memory; GPUs with too little of it use the other instance.
+/// kAlone: the caller provides a table without the blend, and no launch has counted.
 template <class Pack, Rows kRows, bool kShared, bool kAlone>
 __global__ void __launch_bounds__(kThreads, 1)
     apply_wide_kernel(const __grid_constant__ WideArguments a) {
@@ -232,7 +232,7 @@ __global__ void __launch_bounds__(kThreads, 1)
       });
 }
 
-/// Stores the histogram and clears the counters after a count without a table.
+/// Stores the histogram and clears the counters, if no table is made from the counts.
 __global__ void take_histogram_kernel(const __grid_constant__ WideArguments a) {
   launch_dependents();
   grid_dependency_wait();

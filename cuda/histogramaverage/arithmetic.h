@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Arithmetic of averages and hysteresis, shared by the CPU and the GPU.
+// Arithmetic of averages and hysteresis, shared by both backends.
 
 #include <cstdint>
 
@@ -13,13 +13,13 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_average(std::uint64_t state)
   return static_cast<std::uint32_t>((state + (1u << 15)) >> 16);
 }
 
-/// The state for the counts of a single frame.
+/// State of a new average after one frame with this count.
 CUDAVISION_HOST_DEVICE inline std::uint64_t first_state(std::uint32_t count) {
   return static_cast<std::uint64_t>(count) << 16;
 }
 
-/// Returns state + (((count·2^16 − state)·weight) >> 16). The product may have 66 bits, so it is
-/// computed in two parts. This is exact, because the upper part adds a whole number.
+/// Returns state + (((count·2^16 − state)·weight) >> 16). The product may have 66 bits, so its two
+/// parts are computed separately. This is exact, because the upper part is a multiple of 2^16.
 CUDAVISION_HOST_DEVICE inline std::uint64_t next_state(std::uint64_t state, std::uint32_t count,
                                                        int weight) {
   const auto difference = static_cast<std::int64_t>(first_state(count) - state);
@@ -28,13 +28,13 @@ CUDAVISION_HOST_DEVICE inline std::uint64_t next_state(std::uint64_t state, std:
   return state + static_cast<std::uint64_t>(upper * weight + (lower * weight >> 16));
 }
 
-/// Sums over the bins of a frame, or of a part of them.
+/// Sums over all bins of a frame, or over some of them.
 struct SceneSums {
   std::uint64_t difference;  ///< Σ|H − h|
   std::uint64_t counts;      ///< ΣH
 };
 
-/// count and average are sums over all histograms.
+/// Adds one bin. count and average are sums over all histograms.
 CUDAVISION_HOST_DEVICE inline void add_bin(SceneSums& sums, std::uint64_t count,
                                            std::uint64_t average) {
   sums.difference += count > average ? count - average : average - count;
@@ -49,7 +49,7 @@ CUDAVISION_HOST_DEVICE inline bool is_scene_cut(const SceneSums& sums, int thres
           (area_change && *area_change > static_cast<std::uint32_t>(threshold)));
 }
 
-/// The next table entry in use. made is the new table's entry.
+/// Returns the next entry of the table in use. made is the entry of the new table.
 CUDAVISION_HOST_DEVICE inline int followed(int in_use, int made, int play) {
   return in_use < made - play ? made - play : in_use > made + play ? made + play : in_use;
 }

@@ -11,7 +11,7 @@ class HistogramAverage::Backend {
  public:
   virtual ~Backend() = default;
 
-  /// `begins` begins a new average with this frame.
+  /// begins: restart the average with this frame.
   virtual View<const std::uint32_t> run(View<const std::uint32_t> counts,
                                         const Parameters& parameters, bool begins,
                                         const std::uint32_t* area_change) = 0;

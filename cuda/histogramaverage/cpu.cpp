@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CPU backends. The average runs in parallel over ranges of bins, each with all histograms.
+// The CPU backends. Threads process different ranges of bins, each over all histograms.
 
 #include <vector>
 
@@ -74,7 +74,7 @@ class HistogramAverageCpu final : public HistogramAverage::Backend {
 
   int bins_;
   Bands ranges_;
-  std::vector<SceneSums> sums_;  // of each band of ranges
+  std::vector<SceneSums> sums_;  // one per band
   Buffer states_;
   Buffer averages_;
   Status status_{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CUDA backends. A frame's average takes two launches, because the whole frame decides on a
-// scene cut: the first one adds the differences, the second one updates the states.
+// The CUDA backends. Averaging a frame takes two launches, because a scene cut depends on the whole
+// frame: the first one sums the differences, the second one updates the states.
 
 #include <algorithm>
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int warp = 32;
 
-/// Number of blocks: at most as many as are resident at once.
+/// Number of blocks, limited to those that are resident at once.
 unsigned blocks_for(std::int64_t elements, int per_block, int multiprocessors) {
   constexpr int resident = 8;
   return static_cast<unsigned>(
@@ -26,21 +26,21 @@ unsigned blocks_for(std::int64_t elements, int per_block, int multiprocessors) {
 }
 
 struct AverageArguments {
-  View<const std::uint32_t> counts;  // a row is 2^bits wide
+  View<const std::uint32_t> counts;  // rows of 2^bits
   int bits;
   int weight, cut_threshold;
   bool begins;
   const std::uint32_t* area_change;  // may be null
-  int slices;  // histograms whose bins adjacent threads of sums_kernel add: a power of two
+  int slices;  // histograms whose bins adjacent threads of sums_kernel add; a power of two
   unsigned parts;
-  SceneSums* sums;  // each for a part of the bins
+  SceneSums* sums;  // one per block
   std::uint64_t* states;
   std::uint32_t* averages;
   Status* status;
 };
 
 constexpr int sums_threads = 512;
-constexpr int max_slices = sums_threads / warp;  // a warp reads adjacent bins
+constexpr int max_slices = sums_threads / warp;  // so that a warp reads adjacent bins
 constexpr int update_threads = 256;
 
 template <int kThreads>
@@ -48,7 +48,7 @@ __device__ SceneSums sums_of_block(const SceneSums& sums) {
   return {sum_of_block<kThreads>(sums.difference), sum_of_block<kThreads>(sums.counts)};
 }
 
-/// Writes the sums of the block's bins. A thread adds one bin of every slices-th histogram.
+/// Writes the sums over the bins of the block. A thread adds one bin of every slices-th histogram.
 __global__ void __launch_bounds__(sums_threads)
     sums_kernel(const __grid_constant__ AverageArguments a) {
   struct Bin {
@@ -173,7 +173,7 @@ class HistogramAverageCuda final : public HistogramAverage::Backend {
 };
 
 struct TableArguments {
-  View<const std::uint16_t> made;  // a row is 2^bits wide
+  View<const std::uint16_t> made;  // rows of 2^bits
   int bits;
   std::uint16_t* in_use;
   const Status* status;

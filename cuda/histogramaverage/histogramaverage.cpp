@@ -22,7 +22,7 @@ void check_size(int rows, int bits, const char* name) {
     refuse(operation, "2^" + std::to_string(bits) + " bins; 8 to 16 bits are supported");
 }
 
-/// A view must have 1 to `maximum` rows of 2^bits elements, at multiples of `alignment`.
+/// Checks a view: 1 to `maximum` rows of 2^bits elements, at multiples of `alignment`.
 template <class Element>
 void check_rows(View<const Element> rows, int maximum, int bits, std::size_t alignment,
                 const char* name) {

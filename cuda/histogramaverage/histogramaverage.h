@@ -10,10 +10,10 @@
 
 /// Averages histograms over time and makes tables ignore small changes, so that histogram
 /// equalisation does not make videos flicker. The average is exponential smoothing (Brown,
-/// "Smoothing, Forecasting and Prediction of Discrete Time Series", 1963), with weights that follow
-/// from the time between two frames. Scene cuts are found by comparing histograms (Zhang,
-/// Kankanhalli and Smoliar, "Automatic partitioning of full-motion video", 1993) and areas of the
-/// frame (scenecut.h). Everything stays on the device.
+/// "Smoothing, Forecasting and Prediction of Discrete Time Series", 1963); the weights depend on
+/// the time between two frames. Scene cuts are detected by comparing histograms (Zhang, Kankanhalli
+/// and Smoliar, "Automatic partitioning of full-motion video", 1993) and areas of the frame
+/// (scenecut.h).
 ///
 /// A frame may have several histograms, as rows of a view: of its luminance, of red, green and
 /// blue, or of each tile.
@@ -21,9 +21,9 @@ namespace cudavision::histogramaverage {
 
 constexpr int whole_weight = 65536;
 
-/// Weight of a frame that follows `elapsed` ns after the previous frame, for a time constant in ns:
-/// `rint(65536·(1 − exp(−elapsed/time_constant)))` in binary64, or 65536 for a time constant of 0.
-/// At any frame rate, a step is followed to 63 % after the time constant.
+/// Weight of a frame that follows `elapsed` ns after the previous frame. time_constant is in ns.
+/// Returns `rint(65536·(1 − exp(−elapsed/time_constant)))` in binary64, or 65536 for a time
+/// constant of 0. At any frame rate, the average covers 63 % of a step in this time.
 int weight_of(std::uint64_t elapsed, std::uint64_t time_constant);
 
 struct Parameters {
@@ -34,49 +34,49 @@ struct Parameters {
 
   /// Weight of the frame's counts in the average, in 65536ths.
   int weight = whole_weight;
-  /// For a scene cut: the minimum share of pixels that moved to other bins, or the minimum change
-  /// of the areas, in 65536ths. 65536 disables scene cuts.
+  /// Threshold of a scene cut in 65536ths: the minimum share of pixels that moved to other bins, or
+  /// the minimum change of the areas. 65536 disables scene cuts.
   int cut_threshold = whole_weight;
 };
 
 /// Throws invalid_argument if the parameters are outside their ranges.
 void check_parameters(const Parameters& parameters);
 
-/// Describes the frame of the last run(). In device memory.
+/// Status of the last run(). In device memory.
 struct Status {
-  std::uint32_t restarted;  ///< 1 for the first frame of an average and for a scene cut, else 0
-  std::uint32_t is_cut;     ///< 1 for a scene cut, else 0
-  std::uint32_t cuts;       ///< number of scene cuts since the constructor, mod 2^32
+  std::uint32_t restarted;  ///< 1 for the first frame of an average and for a scene cut, or 0
+  std::uint32_t is_cut;     ///< 1 for a scene cut, otherwise 0
+  std::uint32_t cuts;       ///< scene cuts since construction, modulo 2^32
 };
 
 /// Averages histograms. Each bin has a state S, its average in counts·2^16. With the frame's counts
-/// H, its weight a, and flooring shifts:
+/// H, the frame's weight a, and shifts that round down:
 ///   h  = (S + 2^15) >> 16
 ///   S += ((H·2^16 − S)·a) >> 16
-/// The first frame of an average and each scene cut set S = H·2^16. With h the rounded average
-/// before the frame, and H and h added bin by bin over all histograms, a frame is a scene cut if
+/// The first frame of an average and each scene cut set S = H·2^16. A frame is a scene cut if
 ///   (Σ|H − h|·2^16 > 2·ΣH·cut_threshold or area_change > cut_threshold) and cut_threshold < 65536
-/// The result is h after the frame. Because each bin is rounded separately, the sum of h may differ
-/// from the number of pixels by less than two counts per bin; it may even be 0.
+/// where h is the rounded average before the frame, and H and h are first summed bin by bin over
+/// all histograms. The result is h after the frame. Because each bin is rounded separately, the sum
+/// of h may differ from the number of pixels by less than two counts per bin; it may even be 0.
 class HistogramAverage {
  public:
-  /// max_histograms (1 to 65536) is the maximum per frame, each of 2^bits bins (8 to 16 bits).
+  /// max_histograms (1 to 65536) is the maximum per frame. Each has 2^bits bins (8 to 16 bits).
   /// Allocates 12 bytes of device memory per bin. Throws invalid_argument or out_of_memory.
   HistogramAverage(Device& device, int max_histograms, int bits);
   ~HistogramAverage();
 
-  /// counts is device memory with a row of 2^bits counts for each histogram; their sum is below
-  /// 2^47. A different number of rows than in the last call begins a new average. Returns h in as
-  /// many contiguous rows, in memory of this object that the next call overwrites. area_change, if
-  /// given, is scenecut::AreaMeans::change() from the previous frame to this one, in device memory.
-  /// Throws invalid_argument. Only enqueues.
+  /// counts is device memory with a row of 2^bits counts per histogram; their sum is below 2^47. If
+  /// the number of rows changes, the average restarts. Returns h in as many contiguous rows, in
+  /// memory of this object that the next call overwrites. area_change is nullptr or
+  /// scenecut::AreaMeans::change() from the previous frame to this one, in device memory. Throws
+  /// invalid_argument. Only enqueues.
   View<const std::uint32_t> run(View<const std::uint32_t> counts, const Parameters& parameters,
                                 const std::uint32_t* area_change = nullptr);
 
-  /// The next run() begins a new average.
+  /// The next run() restarts the average.
   void restart() noexcept { histograms_ = 0; }
 
-  /// In device memory of this object. run() writes it.
+  /// Written by run(), in device memory of this object.
   const Status* status() const noexcept;
 
   class Backend;
@@ -84,13 +84,13 @@ class HistogramAverage {
  private:
   int max_histograms_;
   int bits_;
-  int histograms_ = 0;  ///< of the average; 0 if the next frame begins a new one
+  int histograms_ = 0;  ///< of the average; 0: the next frame restarts it
   std::unique_ptr<Backend> backend_;
 };
 
 /// Keeps tables from following small changes, by the play operator (Krasnosel'skii and Pokrovskii,
 /// "Systems with Hysteresis", 1989). Let T be the tables in use, N the tables made for a frame, and
-/// m = 4·2^(bits − 8). If the frame begins a new average, N replaces T. Otherwise each entry moves
+/// m = 4·2^(bits − 8). If the frame restarts the average, N replaces T. Otherwise each entry moves
 /// only as far as necessary to be within m of the new one:
 ///   T = min(max(T, N − m), N + m)
 /// Noise in N thus does not change T, and T follows larger changes in steps as small as the steps
@@ -102,9 +102,9 @@ class TableHysteresis {
   TableHysteresis(Device& device, int max_tables, int bits);
   ~TableHysteresis();
 
-  /// made is device memory with a row of 2^bits entries for each table, aligned to 8 bytes. status
-  /// belongs to the average from which the tables were made. Returns T in as many contiguous rows,
-  /// which the next call overwrites. Throws invalid_argument. Only enqueues.
+  /// made is device memory with a row of 2^bits entries per table, aligned to 8 bytes. status is
+  /// the status of the average from which the tables were made. Returns T in as many contiguous
+  /// rows, which the next call overwrites. Throws invalid_argument. Only enqueues.
   View<const std::uint16_t> run(View<const std::uint16_t> made, const Status* status);
 
   class Backend;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Arithmetic of integral images, shared by the CPU and the GPU.
+// Arithmetic of integral images, shared by both backends.
 
 #include <cstdint>
 #include <type_traits>
@@ -10,7 +10,7 @@
 
 namespace cudavision::integral {
 
-/// Type of a table's sums. Sums of 32 bits are taken modulo 2^32.
+/// Type of the sums in a table. 32-bit sums are modulo 2^32.
 template <class Element>
 using SumOf =
     std::conditional_t<std::is_same_v<Element, std::uint32_t>, std::uint32_t, std::uint64_t>;
@@ -34,7 +34,7 @@ CUDAVISION_HOST_DEVICE inline Element table_element(Sum sum) {
 /// Maps the entries of a table to grey levels.
 struct TableScale {
   int shift = 0;
-  std::uint64_t largest = 0;  ///< largest entry, shifted so that it is less than 2^32
+  std::uint64_t largest = 0;  ///< largest entry, shifted to be less than 2^32
 
   CUDAVISION_HOST_DEVICE explicit TableScale(std::uint64_t largest_entry) : largest(largest_entry) {
     while (largest >> 32 != 0) {

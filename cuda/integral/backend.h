@@ -25,14 +25,14 @@ std::unique_ptr<Integral::Backend> make_integral_cpu(Device& device, const Plane
                                                      const Parameters& parameters);
 std::unique_ptr<Integral::Backend> make_integral_cuda(Device& device, const PlaneSize& size,
                                                       const Parameters& parameters);
-/// make_integral_cuda() for tilted sums. Needs four bytes of device memory per pixel.
+/// Like make_integral_cuda(), for tilted sums. Allocates four bytes of device memory per pixel.
 std::unique_ptr<Integral::Backend> make_tilted_cuda(Device& device, const PlaneSize& size,
                                                     const Parameters& parameters);
 
 std::unique_ptr<IntegralPicture::Backend> make_integral_picture_cpu(Device& device, int bits);
 std::unique_ptr<IntegralPicture::Backend> make_integral_picture_cuda(Device& device, int bits);
 
-/// Calls visit(Element{}) with the type of a table's elements.
+/// Calls visit(Element{}), where Element is the type of the elements of a table.
 template <class Visit>
 auto with_element(TableElement element, const Visit& visit) {
   switch (element) {

@@ -21,7 +21,7 @@ Sum term(Value value, bool squared) {
 template <class Value, class Sum>
 CUDAVISION_TARGET_CLONES void add_to_columns(const Value* row, int width, bool squared,
                                              Sum* columns) {
-  // The compiler vectorises the loops only with the condition outside.
+  // The compiler vectorises the loops only if the condition is outside.
   if (squared)
     for (int x = 0; x < width; ++x)
       columns[x] += term<Sum>(row[x], true);
@@ -30,7 +30,7 @@ CUDAVISION_TARGET_CLONES void add_to_columns(const Value* row, int width, bool s
       columns[x] += term<Sum>(row[x], false);
 }
 
-/// Makes a row of the table from X = 1 on. above holds the row above, and receives this row.
+/// Makes a row of the table, starting at X = 1. above holds the row above, then this row.
 template <class Value, class Sum, class Element>
 CUDAVISION_TARGET_CLONES void add_row(const Value* row, int width, bool squared, Sum* above,
                                       Element* entries) {
@@ -43,10 +43,10 @@ CUDAVISION_TARGET_CLONES void add_row(const Value* row, int width, bool squared,
     entries[x] = table_element<Element>(above[x]);
 }
 
-/// A tilted sum's triangle consists of two triangles of the row above, minus their overlap (a
-/// triangle of two rows above), plus the two pixels at its tip. The pixels are in `values`, the row
-/// that touches this row of the table, and in `values_above`. two_above receives this row. above
-/// and two_above begin with the entry X = 0.
+/// The triangle of a tilted sum consists of two triangles of the row above, minus their overlap (a
+/// triangle of two rows above), plus the two pixels at its tip. These pixels are in `values`, the
+/// row directly above the entry, and in `values_above`. two_above is overwritten with this row.
+/// above and two_above begin with the entry X = 0.
 template <class Value, class Sum>
 CUDAVISION_TARGET_CLONES void tilt_row(const Value* values, const Value* values_above, int width,
                                        const Sum* above, Sum* two_above) {
@@ -69,7 +69,7 @@ struct Table {
       std::fill_n(rows_.row(0), rows_.width, Element{0});
   }
 
-  /// Entries below pixel row y, from X = 1 on. If the table has X = 0, stores `first` there.
+  /// Entries below pixel row y, from X = 1 on. Stores `first` at X = 0 if the table has it.
   Element* row(int y, Element first) const {
     Element* entries = rows_.row(y + padding_);
     if (padding_)
@@ -120,7 +120,7 @@ class UprightCpu final : public Integral::Backend {
   }
 
  private:
-  /// Sums the columns of each band but the last, which has no band below it.
+  /// Sums the columns of each band except the last, which has no band below it.
   void add_columns(const PlaneRows<Value>& rows) const {
     bands_.for_each([&](Band& band) {
       const Memory memory(band.scratch, width_);
@@ -132,7 +132,7 @@ class UprightCpu final : public Integral::Backend {
     });
   }
 
-  /// Turns the column sums of each band into the entries above its first row.
+  /// Converts the column sums of each band to the entries above its first row.
   void start_bands() const {
     const auto columns = [&](int number) {
       Band band = bands_.band(number);
@@ -153,7 +153,7 @@ class UprightCpu final : public Integral::Backend {
   Bands bands_;
 };
 
-/// Tilted sums. Each row needs the two rows above it, so one thread makes the whole table.
+/// Tilted sums. Each row needs the two rows above it, so a single thread makes the whole table.
 template <class Value, class Element>
 class TiltedCpu final : public Integral::Backend {
   using Sum = SumOf<Element>;
@@ -208,7 +208,7 @@ std::unique_ptr<Integral::Backend> make_for(Device& device, const PlaneSize& siz
 
 template <class Sample>
 void draw(View<const std::uint64_t> table, View<std::uint8_t> out) {
-  // Entries of every kind grow from row to row, so the last row has the largest.
+  // Entries never decrease from row to row, so the last row contains the largest.
   const std::uint64_t* last = table.row(table.height - 1);
   const TableScale scale(*std::max_element(last, last + table.width));
   constexpr std::uint32_t white = std::numeric_limits<Sample>::max();

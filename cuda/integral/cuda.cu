@@ -17,7 +17,7 @@ struct Variant {
   Kernel kernel;
   int tile_columns, tile_rows;
   unsigned threads;
-  std::size_t word_bytes;  // of a word of the TileExchange
+  std::size_t word_bytes;  // per word of TileExchange
   /// Maximum number of tiles per multiprocessor; 0: unlimited.
   int max_tiles;
 };
@@ -37,12 +37,12 @@ using Tiles = TileShape<8, 1, 8, 8>;
 /// With two blocks per multiprocessor, a thread has registers for all words above a tile at once.
 using SparseTiles = TileShape<8, 1, 8, 16>;
 using WideTiles = TileShape<8, 2, 8, 6>;
-/// Few warps with many rows leave registers for many words in flight. With eight rows in each of 16
-/// warps, 3840×2160 took 14.9 µs on an H200 instead of 12.3.
+/// Few warps with many rows leave registers for many words in flight. With 16 warps of eight rows,
+/// 3840×2160 took 14.9 µs on an H200 instead of 12.3.
 using LargeTiles = TileShape<16, 2, 8, 8>;
 
 /// Variants in the order in which best_variant() tries them. With one or two tiles per
-/// multiprocessor, small tiles finish sooner; with more, large tiles exchange fewer sums.
+/// multiprocessor, small tiles are faster; with more, large tiles exchange fewer sums.
 template <class Value, bool kSquared, class Element>
 std::vector<Variant> variants_of() {
   constexpr bool wide_sums = !std::is_same_v<Element, std::uint32_t>;
@@ -80,7 +80,7 @@ TileGrid grid_of(const PlaneSize& size, const Variant& variant) {
 Variant best_variant(const PlaneSize& size, const Parameters& parameters) {
   const std::vector<Variant> variants = variants_of(size, parameters);
 #ifdef CUDAVISION_TEST_DELAYS
-  return variants.front();  // the smallest tiles, for the largest number of tiles
+  return variants.front();  // the smallest tiles, and thus the most tiles
 #else
   const int multiprocessors = multiprocessor_count();
   return *std::find_if(variants.begin(), variants.end(), [&](const Variant& variant) {
@@ -98,7 +98,7 @@ int blocks_at_once(const Variant& variant, std::size_t shared_bytes) {
   return std::max(blocks, 1);
 }
 
-/// Dynamic shared memory with which at most `blocks` blocks share a multiprocessor. Otherwise the
+/// Dynamic shared memory that limits a multiprocessor to `blocks` blocks. Without this limit, the
 /// GPU puts several blocks on some multiprocessors and none on others.
 std::size_t shared_bytes_to_spread(const Variant& variant, int blocks) {
   cudaFuncAttributes attributes{};

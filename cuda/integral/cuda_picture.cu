@@ -18,7 +18,7 @@ struct PictureArguments {
   unsigned long long* largest;  // largest entry of the table
 };
 
-/// Entries of every kind grow from row to row, so the last row has the largest.
+/// Entries never decrease from row to row, so the last row contains the largest.
 __global__ void find_largest_kernel(const __grid_constant__ PictureArguments a) {
   __shared__ unsigned long long largest;
   launch_dependents();
@@ -46,7 +46,7 @@ __global__ void draw_table_kernel(const __grid_constant__ PictureArguments a) {
     for (int x = threadIdx.x; x < a.table.width; x += blockDim.x) {
       const std::uint32_t level = scale.level(a.table.row(y)[x], white);
       std::uint8_t* to = a.out + a.out_pitch * y + sizeof(Sample) * x;
-      // Words may be at odd addresses.
+      // Samples of two bytes may be at odd addresses.
       to[0] = static_cast<std::uint8_t>(level);
       if constexpr (sizeof(Sample) == 2)
         to[1] = static_cast<std::uint8_t>(level >> 8);

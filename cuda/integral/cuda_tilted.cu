@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Tilted sums on CUDA, in two launches. The rising diagonal of a pixel consists of the pixel and
-// the pixels to its upper right, its falling diagonal of the pixel and the pixels to its upper
-// left. The first launch sums pixels along rising diagonals, the second one sums the results along
-// falling diagonals:
+// Tilted sums on CUDA, in two launches. A pixel's rising diagonal contains the pixel and all pixels
+// to its upper right; its falling diagonal, the pixel and all pixels to its upper left. The first
+// launch sums pixels along rising diagonals, the second one sums these along falling ones:
 //   A(x, y) = I(x, y) + A(x + 1, y - 1)
 //   F(x, y) = A(x, y) + F(x - 1, y - 1)
 // A triangle of the table consists of the triangle to the upper left of its tip and two diagonals:
@@ -31,13 +30,13 @@ struct TiltedArguments {
 };
 
 constexpr int warps = 32, threads = 32 * warps;
-/// As many as the registers allow. A strip has 1088 rows, so that 2160 rows take two.
+/// As many rows as the registers allow. A strip has 1088 rows, so 2160 rows take two strips.
 constexpr int rows_of_warp = 34;
 using Terms = std::uint32_t[rows_of_warp];
 /// A set of a warp's rows: bit i is row i.
 using RowSet = std::uint64_t;
 
-/// Rows begin to end - 1, which may be outside of the warp's rows.
+/// The rows begin to end - 1, clipped to the rows of the warp.
 __device__ RowSet rows_between(int begin, int end) {
   const auto rows_before = [](int row) {
     return (RowSet{1} << min(max(row, 0), rows_of_warp)) - 1;
@@ -45,12 +44,12 @@ __device__ RowSet rows_between(int begin, int end) {
   return rows_before(end) & ~rows_before(begin);
 }
 
-/// For sums of 64 bits, halves are added up, because whole terms would take two registers each.
+/// 64-bit sums are split into halves, because whole terms would take two registers each.
 template <class Sum>
 __device__ Sum sum_of(const Terms& terms) {
   constexpr bool in_halves = sizeof(Sum) == 8;
   std::uint32_t low = 0, high = 0;
-  // In the reverse order of store(), for which the compiler would otherwise keep partial sums.
+  // The reverse order of store(). In the same order, the compiler would keep all partial sums.
 #pragma unroll
   for (int i = rows_of_warp - 1; i >= 0; --i) {
     low += in_halves ? terms[i] & 0xffff : terms[i];
@@ -60,19 +59,19 @@ __device__ Sum sum_of(const Terms& terms) {
 }
 
 /// Adds up the terms of 32 adjacent diagonals, one per lane, in rows begin to end - 1. A block
-/// takes a strip of rows at a time, and each of its warps takes some rows of the strip.
+/// processes one strip of rows after another; each of its warps has some rows of the strip.
 template <class Sum, class Diagonal>
 __device__ void scan_diagonals(const Diagonal& diagonal, int begin, int end) {
-  __shared__ Sum sums[warps][32 + 1];  // 33, so that adjacent warps are in different banks
+  __shared__ Sum sums[warps][32 + 1];  // 33, so that adjacent warps use different banks
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  Sum above = 0;  // sum of the earlier strips on the diagonal of lane `warp`
+  Sum above = 0;  // sum over the earlier strips, for the diagonal of lane `warp`
   for (int top = begin; top < end; top += warps * rows_of_warp) {
     const int y = top + warp * rows_of_warp;
     Terms terms;
     diagonal.load(y, terms);
     sums[warp][lane] = sum_of<Sum>(terms);
     __syncthreads();
-    // Each warp scans one diagonal, with the sums of all warps in its lanes.
+    // Each warp scans one diagonal; lane i has the sum of warp i.
     const Sum own = sums[lane][warp];
     const Sum upto = above + inclusive_scan(own);
     sums[lane][warp] = upto - own;
@@ -82,7 +81,7 @@ __device__ void scan_diagonals(const Diagonal& diagonal, int begin, int end) {
   }
 }
 
-/// A rising diagonal: pixel (column - y, y) in row y. Its terms are pixels, its sums are A.
+/// A rising diagonal: pixel (column - y, y) in row y. The terms are pixels, the sums are A.
 template <class Value>
 struct RisingDiagonal {
   const TiltedArguments& a;
@@ -106,7 +105,7 @@ struct RisingDiagonal {
     }
   }
 
-  /// sum is of the rows above y.
+  /// sum covers the rows above y.
   __device__ void store(int y, const Terms& terms, std::uint32_t sum) const {
     const RowSet rows = inside(y);
     std::uint32_t* to = a.rising + static_cast<std::int64_t>(y) * a.in.width + column - y;
@@ -116,16 +115,16 @@ struct RisingDiagonal {
       if (rows >> i & 1)
         *to = sum;
     }
-    // Left of the picture, the sum keeps its value of column 0.
+    // Left of the picture, the sum keeps its value from column 0.
     if (column >= y && column < min(y + rows_of_warp, a.in.height))
       a.first_column[column] = sum;
   }
 };
 
-/// Falling diagonals of a block. Its last lanes only provide sums for the lanes before them.
+/// Falling diagonals per block. The last lanes only provide sums for the lanes before them.
 constexpr int falling_diagonals = 31;
 
-/// A falling diagonal: pixel (column + y, y) in row y. Its terms are A, its sums are F.
+/// A falling diagonal: pixel (column + y, y) in row y. The terms are A, the sums are F.
 template <class Element>
 struct FallingDiagonal {
   using Sum = SumOf<Element>;
@@ -150,7 +149,7 @@ struct FallingDiagonal {
         terms[i] = __ldg(from + 2 * i);
   }
 
-  /// sum is of the rows above y. Stores the entries of T.
+  /// sum covers the rows above y. Stores the entries of T.
   __device__ void store(int y, const Terms& terms, Sum sum) const {
     const int end = min(a.in.width - column, a.in.height) - y;
     const bool has_entries = threadIdx.x % 32 < falling_diagonals;
@@ -163,7 +162,7 @@ struct FallingDiagonal {
       sum += terms[i];
       if (rows >> i & 1)
         __stcs(reinterpret_cast<Element*>(to), table_element<Element>(sum + right));
-      asm volatile("" : "+l"(to));  // or each store gets a branch, to compute its address there
+      asm volatile("" : "+l"(to));  // otherwise, each store gets a branch that computes its address
     }
   }
 };
@@ -173,7 +172,7 @@ __global__ void __launch_bounds__(threads)
     rising_kernel(const __grid_constant__ TiltedArguments a) {
   launch_dependents();
   grid_dependency_wait();
-  const int first = 32 * static_cast<int>(blockIdx.x);  // column in row 0 of the block's diagonals
+  const int first = 32 * static_cast<int>(blockIdx.x);  // column in row 0 of the first diagonal
   scan_diagonals<std::uint32_t>(
       RisingDiagonal<Value>{a, first + static_cast<int>(threadIdx.x) % 32},
       max(first - a.in.width + 1, 0), min(first + 32, a.in.height));

@@ -9,14 +9,14 @@
 #include "cuda/core/frame.h"
 #include "cuda/pixels/luminance.h"
 
-/// Integral images (summed-area tables) of the luminance I of a picture of W×H pixels, in the
-/// arithmetic of OpenCV's integral (Crow, "Summed-area tables for texture mapping", 1984; tilted:
+/// Integral images (summed-area tables) of the luminance I of a picture of W×H pixels, with the
+/// results of OpenCV's integral (Crow, "Summed-area tables for texture mapping", 1984; tilted:
 /// Lienhart & Maydt, "An extended set of Haar-like features for rapid object detection", 2002):
 ///   sum          S(X, Y) = Σ I(x, y)   over x < X, y < Y
 ///   squared sum  Q(X, Y) = Σ I(x, y)²  over the same pixels
 ///   tilted sum   T(X, Y) = Σ I(x, y)   over y < Y, |x − X + 1| ≤ Y − y − 1
-/// for 0 ≤ X ≤ W, 0 ≤ Y ≤ H: a table of W + 1 columns and H + 1 rows. The sum over the box
-/// x0 ≤ x < x1, y0 ≤ y < y1 is S(x1, y1) − S(x0, y1) − S(x1, y0) + S(x0, y0).
+/// for 0 ≤ X ≤ W, 0 ≤ Y ≤ H: a table of W + 1 columns and H + 1 rows. The sum over the box x0 ≤ x <
+/// x1, y0 ≤ y < y1 is S(x1, y1) − S(x0, y1) − S(x1, y0) + S(x0, y0).
 ///
 /// Sums are exact integers. uint32 elements hold them modulo 2^32, so a box whose own sum is below
 /// 2^32 is still exact. Floating-point elements are rounded once, halves to even.
@@ -67,8 +67,8 @@ class Integral {
   std::unique_ptr<Backend> backend_;
 };
 
-/// Draws a table as a picture, black for 0 and white for the largest entry v_max. With
-/// white = 2^bits − 1 and the smallest s for which v_max div 2^s < 2^32, an entry v becomes
+/// Converts a table to a picture: black for 0, white for the largest entry v_max. With white =
+/// 2^bits − 1 and the smallest s for which v_max div 2^s < 2^32, an entry v becomes
 ///   ((v div 2^s)·white + (v_max div 2^s) div 2) div (v_max div 2^s),  or 0 if v_max is 0.
 class IntegralPicture {
  public:

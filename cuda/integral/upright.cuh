@@ -3,13 +3,13 @@
 
 // The kernel of sums and squared sums: one launch reads the picture once and writes the table once.
 //
-// A block takes tiles of 128 or 256 columns. Each of its warps holds a few rows of the tile in
+// A block processes tiles of 128 or 256 columns. Each of its warps holds a few rows of the tile in
 // registers (warp_rows.cuh). TileExchange provides the sums above and to the left of the tile. An
-// entry is the sum of five parts: the pixels above and to the left of the tile, above it, to its
-// left, in the tile above the warp's rows, and in the warp's rows.
+// entry is the sum over five areas: above and to the left of the tile, above it, to its left, in
+// the tile above the warp's rows, and in the warp's rows.
 //
 // A block takes its next tile from a counter. Every earlier tile is then finished or in progress,
-// so a block's wait for other tiles is bounded.
+// so waiting for other tiles cannot deadlock.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/warp.cuh"
@@ -39,13 +39,13 @@ struct TileShape {
   static constexpr int rows_of_warp = kRowsOfWarp;
   static constexpr int quads = kQuadsOfLane;
   static constexpr int warps = kWarpsOfBlock;
-  static constexpr int batch = kBatch;  // words of other tiles that are in flight together
+  static constexpr int batch = kBatch;  // words of other tiles whose loads are in flight
   static constexpr int threads = 32 * warps;
   static constexpr int columns = 32 * quads * quad_pixels;
   static constexpr int rows = rows_of_warp * warps;
 
-  // Lookups of other tiles' sums, each by one warp: 32 columns above the tile, 32 rows to its left,
-  // or a share of the corner above and to the left.
+  // Warps share the lookups of other tiles' sums. One lookup is 32 columns above the tile, 32 rows
+  // to its left, or a part of the corner above and to the left.
   static constexpr int lookups_for_columns = columns / 32;
   static constexpr int lookups_for_rows = (rows + 31) / 32;
   static constexpr int lookups_for_corner = warps > lookups_for_columns + lookups_for_rows
@@ -54,21 +54,21 @@ struct TileShape {
   static constexpr int lookups = lookups_for_columns + lookups_for_rows + lookups_for_corner;
 };
 
-/// Shared memory through which a block's warps exchange sums. Tile is the type of sums within a
-/// tile, Sum the type of the table's sums.
+/// Shared memory through which the warps of a block exchange sums. Tile is the type of sums within
+/// a tile, Sum the type of the table's sums.
 template <class Tile, class Sum, class Element, class Shape>
 struct SharedTile {
-  // With two lines, writing one overlaps reading the other. Large lines leave no room for two.
+  // With two lines, a warp can write one line while it reads the other. Two large lines do not fit.
   static constexpr int lines = Shape::columns * Shape::warps * sizeof(Element) > 8192 ? 1 : 2;
 
   TileLine<Tile, Shape::quads> columns[Shape::warps];  // sums of a warp's rows up to each column
   Sum left[Shape::rows];                               // sum of each row to the left of the tile
-  Sum corners[Shape::lookups_for_corner];  // shares of the sum above and to the left of the tile
+  Sum corners[Shape::lookups_for_corner];  // partial sums above and to the left of the tile
   int next_tile;
   union {
-    // Sums above the warp's rows, from the tile's first column to each column.
+    // First, the sums above the warp's rows, from the tile's first column to each column.
     TileLine<Sum, Shape::quads> above;
-    // Afterwards, the entries on their way from quads to rows.
+    // Then the entries of a row, which are transposed from quads to adjacent entries.
     TileLine<Element, Shape::quads> line[lines];
   } of_warp[Shape::warps];
 };
@@ -80,8 +80,8 @@ struct TilePlace {
       : row(tile / grid.columns), column(tile % grid.columns) {}
 };
 
-/// Minimum of blocks per multiprocessor: `wanted`, or one fewer to avoid spills. This concerns some
-/// kernels on compute capability 12, and one on 7.5, and on 9.0 before CUDA 13.
+/// Minimum number of blocks per multiprocessor: `wanted`, or one less if registers would spill: in
+/// some kernels on compute capability 12, in one on 7.5, and in one on 9.0 before CUDA 13.
 template <class Value, bool kSquared, class Element, class Shape>
 constexpr int blocks_without_spills(int wanted) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
@@ -96,11 +96,11 @@ constexpr int blocks_without_spills(int wanted) {
 }
 
 /// True if a warp stores whole cache lines, wherever a row begins. With two quads per lane, this
-/// saved 0.3 of 15.3 µs on an H200; with one, it cost as much.
+/// saved 0.3 of 15.3 µs on an H200; with one quad, it took 0.3 µs longer.
 template <class Element, class Shape>
 constexpr bool stores_whole_lines = sizeof(Element) == 4 && Shape::quads > 1;
 
-/// True if the epoch is read after a tile's pixels, for a single wait, if registers suffice.
+/// True if a tile's pixels and the epoch share one wait, which needs more registers.
 template <class Element>
 constexpr bool reads_epoch_late = sizeof(Element) == 4;
 
@@ -126,8 +126,8 @@ __global__ void __launch_bounds__(Shape::threads,
   const int warp = thread / 32;
   const int lane = thread % 32;
   const bool one_each = a.grid.count() <= static_cast<int>(gridDim.x);
-  // The last number that the block's last thread drew: its ticket for the next tile or, if no tile
-  // follows, the number of blocks that retired before this one.
+  // The last number that the last thread of the block drew: the ticket for the next tile or, if
+  // there are no more tiles, the number of blocks that retired before.
   std::uint32_t drawn = 0;
 
   for (int number = blockIdx.x;;) {
@@ -196,7 +196,7 @@ __global__ void __launch_bounds__(Shape::threads,
     if (thread == Shape::threads - 1)
       drawn = one_each ? launch.retire() : launch.ticket();
 
-    Sum base = 0;  // sum of all pixels above the warp's first row and to the left of the tile
+    Sum base = 0;  // sum over all pixels above the warp's first row and to the left of the tile
     for (int row = lane; row < warp * kRows; row += 32)
       base += shared.left[row];
     base = sum_of_warp(base);
@@ -224,8 +224,8 @@ __global__ void __launch_bounds__(Shape::threads,
       for (int i = lane; i <= entries_in_row; i += 32)
         (reinterpret_cast<Element*>(a.table) + x)[i] = 0;
     to += sizeof(Element) * lane;
-    // Quads become rows through shared memory, so that adjacent lanes store adjacent entries for
-    // any alignment of the table. Returns the lane's first entry.
+    // Shared memory transposes quads to rows, so that adjacent lanes store adjacent entries for any
+    // alignment of the table. Returns the first entry of the lane.
     const auto entry_of = [&](int r, int column) {
       return &shared.of_warp[warp].line[r % decltype(shared)::lines].column(column);
     };
@@ -253,7 +253,7 @@ __global__ void __launch_bounds__(Shape::threads,
       for (int r = 0; r < kRows; ++r, to += a.table_pitch) {
         const Element* entry = next_row(r);
         if constexpr (stores_whole_lines<Element, Shape>) {
-          // Entries from the beginning of a cache line to the row's first entry.
+          // Entries between the start of the cache line and the row's first entry.
           const int skew = static_cast<int>(
               (reinterpret_cast<std::uintptr_t>(to) / sizeof(Element) - lane) % 32);
           Element* const first = reinterpret_cast<Element*>(to) - skew;

@@ -14,12 +14,12 @@ struct InputArguments {
   const std::uint8_t* data;
   std::int64_t pitch;
   int width, height;
-  int shift;              // of 16-bit samples
-  std::uint32_t largest;  // of 16-bit samples
-  bool aligned;           // whole quads can be loaded from the beginning of each row
+  int shift;              // for 16-bit samples
+  std::uint32_t largest;  // for 16-bit samples
+  bool aligned;           // whole quads can be loaded from the start of each row
 };
 
-/// Sets all members except width and height, which are set already.
+/// Sets all members except width and height.
 inline void set_input(const SamplePlane& plane, InputArguments& in) {
   in.data = plane.rows.data;
   in.pitch = plane.rows.pitch;
@@ -65,9 +65,8 @@ struct alignas(16) FourOf {
   Number numbers[quad_pixels];
 };
 
-/// One number for each column of a tile, in shared memory. Lane l of a warp owns kQuads quads from
-/// column 4·kQuads·l on. The first quads of all lanes are adjacent, and so are the second quads, so
-/// that lanes access different banks.
+/// One number per column of a tile, in shared memory. Lane l of a warp owns kQuads quads, starting
+/// at column 4·kQuads·l. The first quads of all lanes are adjacent, to avoid bank conflicts.
 template <class Number, int kQuads>
 class TileLine {
  public:
@@ -75,7 +74,7 @@ class TileLine {
   __device__ Number& column(int i) {
     return quad(i / quad_pixels / kQuads, i / quad_pixels % kQuads).numbers[i % quad_pixels];
   }
-  /// From column(i) to column(i + 32), in numbers.
+  /// Distance from column(i) to column(i + 32), in elements of Number.
   static constexpr int step_of_32_columns = 32 / kQuads;
 
  private:
@@ -83,7 +82,7 @@ class TileLine {
   FourOf<Number> quads_[(kQuads - 1) * quads_apart + 32];
 };
 
-/// A warp's rows of a tile, with kQuads quads of each row in every lane.
+/// The rows of a warp in a tile. Each lane holds kQuads quads of every row.
 template <class Value, bool kSquared, int kRows, int kQuads>
 class WarpRows {
  public:
@@ -112,7 +111,7 @@ class WarpRows {
   /// Sums each row. The last lane calls publish(r, sum) with the sum of each row.
   template <class Publish>
   __device__ void add_up(int lane, const Publish& publish) {
-    Sum own[words], upto[words];  // sums of this lane, and up to and including this lane
+    Sum own[words], upto[words];  // without and with the sums of the previous lanes
 #pragma unroll
     for (int w = 0; w < words; ++w) {
       own[w] = sum_of(w * rows_per_word);
@@ -138,8 +137,8 @@ class WarpRows {
     }
   }
 
-  /// Calls add(q, i, sum) for pixel i of quad q of the lane in row r. sum covers the row's pixels
-  /// from the tile's first column up to and including this pixel.
+  /// Calls add(q, i, sum) for pixel i of quad q of the lane in row r. sum covers the pixels of the
+  /// row from the tile's first column up to and including this pixel.
   template <class Add>
   __device__ void for_each(int r, const Add& add) const {
     Sum before = part(before_[r / rows_per_word], r % rows_per_word);
@@ -154,7 +153,7 @@ class WarpRows {
   }
 
  private:
-  // 256 bytes add up to less than 2^16, so one word carries two rows through the lanes.
+  // The sum of 256 bytes is below 2^16, so one word carries the sums of two rows through the scan.
   static constexpr int rows_per_word = sizeof(Value) == 1 && !kSquared ? 2 : 1;
   static_assert(kRows % rows_per_word == 0 && columns * 255 < 1 << 16);
   static constexpr int words = kRows / rows_per_word;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Arithmetic for one window, shared by the CPU and the GPU. Divisions and square roots are
-// estimated in floating point and corrected in exact integers.
+// Arithmetic for one window, shared by both backends. Divisions and square roots are estimated in
+// floating point and corrected with exact integers.
 
 #include <cmath>
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace cudavision::localstatistics {
 
 /// Types for the sums of a window. A window is narrow if N·(2^b + 3) < 2^32 for samples of b bits.
-/// S then fits 32 bits, and V 62.
+/// Its S then fits into 32 bits, and its V into 62.
 struct NarrowWindow {
   using Sum = std::uint32_t;
   using Variance = std::uint64_t;
@@ -29,22 +29,22 @@ inline bool is_narrow(std::uint64_t pixels, int bits) {
   return pixels * ((1u << bits) + 3u) < std::uint64_t{1} << 32;
 }
 
-/// (2S + N) div 2N. inverse is 1/N within a few units in the last place.
+/// Returns (2S + N) div 2N. inverse is 1/N, within a few units in the last place.
 template <class Window>
 CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_mean(typename Window::Sum sum,
                                                          std::uint32_t area,
                                                          typename Window::Real inverse) {
   using Sum = typename Window::Sum;
   using Signed = std::make_signed_t<Sum>;
-  // S / N is below 2^16, so the truncated estimate errs by at most one: by +1 only if that is the
-  // nearest integer. There are no branches, so that the compiler can vectorise.
+  // S / N is below 2^16, so the truncated estimate is off by at most one: it is one too large only
+  // if that is the nearest integer. Branch-free, so that the compiler can vectorise.
   const auto estimate =
       static_cast<std::int32_t>(static_cast<typename Window::Real>(sum) * inverse);
   const auto rest = static_cast<Signed>(sum - static_cast<Sum>(estimate) * area);
   return static_cast<std::uint32_t>(estimate + (2 * rest >= static_cast<Signed>(area)));
 }
 
-/// V = N·Q − S².
+/// Returns V = N·Q − S².
 template <class Window>
 CUDAVISION_HOST_DEVICE inline typename Window::Variance scaled_variance(std::uint64_t squares,
                                                                         typename Window::Sum sum,
@@ -53,7 +53,7 @@ CUDAVISION_HOST_DEVICE inline typename Window::Variance scaled_variance(std::uin
   return static_cast<Variance>(area) * squares - static_cast<Variance>(sum) * sum;
 }
 
-/// The same for sums below 2^31 and V < 2^63.
+/// Like scaled_variance(), for sums below 2^31 and V < 2^63.
 CUDAVISION_HOST_DEVICE inline std::uint64_t small_scaled_variance(std::uint32_t squares,
                                                                   std::uint32_t sum,
                                                                   std::uint32_t area) {
@@ -62,12 +62,12 @@ CUDAVISION_HOST_DEVICE inline std::uint64_t small_scaled_variance(std::uint32_t 
          static_cast<std::uint64_t>(std::int64_t{negative} * static_cast<std::int32_t>(sum));
 }
 
-/// Converts an integer and rounds once, halves to even.
+/// Converts an integer with a single rounding, halves to even.
 CUDAVISION_HOST_DEVICE inline double to_double(std::uint64_t value) {
 #ifdef __CUDA_ARCH__
   return __ull2double_rn(value);
 #else
-  // Only the addition rounds. AVX2 can only vectorise 32-bit conversions.
+  // Only the addition rounds. AVX2 has vector conversions only for 32-bit integers.
   return 4294967296.0 * static_cast<std::uint32_t>(value >> 32) + static_cast<std::uint32_t>(value);
 #endif
 }
@@ -86,10 +86,10 @@ CUDAVISION_HOST_DEVICE inline double estimated_root(unsigned __int128 value) {
   return std::sqrt(to_double(value));
 }
 
-/// √V / N, rounded half up: the largest s with N·(2s − 1) ≤ 2√V, or 0. This equals
-/// (2r + (V − r² > r) + N) div 2N with r = isqrt(V), because 2r + (V − r² > r) = isqrt(4V). inverse
-/// is 1/N within a few units in the last place. The estimate errs by less than a half, so its
-/// integral part is the result or one less.
+/// Returns √V / N, rounded half up: the largest s with N·(2s − 1) ≤ 2√V, or 0. This equals (2r + (V
+/// − r² > r) + N) div 2N with r = isqrt(V), because 2r + (V − r² > r) = isqrt(4V). inverse is 1/N,
+/// within a few units in the last place. The error of the estimate is below 1/2, so its integral
+/// part is the result or one less.
 template <class Window>
 CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_stddev(typename Window::Variance variance,
                                                            std::uint32_t area,
@@ -97,7 +97,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_stddev(typename Window::Vari
   using Sum = typename Window::Sum;
   using Variance = typename Window::Variance;
   const auto estimate = static_cast<std::int32_t>(estimated_root(variance) * inverse);
-  // Fits 32 bits in a narrow window, because a deviation is at most half the largest sample.
+  // Fits into 32 bits in a narrow window, because a deviation is at most half the largest sample.
   const Sum edge = static_cast<Sum>(area) * static_cast<std::uint32_t>(2 * estimate + 1);
   return static_cast<std::uint32_t>(estimate +
                                     (static_cast<Variance>(edge) * edge <= 4 * variance));
@@ -107,14 +107,14 @@ inline std::uint32_t black_level(bool limited_range, int bits) {
   return limited_range ? 16u << (bits - 8) : 0;
 }
 
-/// Bradley's threshold without negative numbers: (p − lo)·N·2^16 < (S − lo·N)·f with
-/// f = 2^16 − rint(ratio·2^16) is p·N·2^16 < S·f + N·c with c = lo·(2^16 − f). Neither side exceeds
+/// Bradley's threshold without negative numbers. With f = 2^16 − rint(ratio·2^16) and c = lo·(2^16
+/// − f), (p − lo)·N·2^16 < (S − lo·N)·f is equivalent to p·N·2^16 < S·f + N·c. Neither side exceeds
 /// N·(2^b − 1)·2^16 < 2^64, because S ≤ N·(2^b − 1) and lo < 2^b − 1.
 ///
-/// In narrow windows this is p·N < T, where T is (S·f + N·c) / 2^16 rounded up: the high word of
-/// S·(f·2^16) + (N·c + 2^16 − 1)·2^16. For ratio = 0, T = S, but f·2^16 = 2^32 does not fit a word.
-/// 2^32 − 1 gives the same high word: the sum is smaller by S, but its low word is larger than S,
-/// because S < 2^32 − 4·N, and S < 2^30 if N < 2^14.
+/// In narrow windows, this is p·N < T, where T is (S·f + N·c) / 2^16 rounded up. T is the high word
+/// of S·(f·2^16) + (N·c + 2^16 − 1)·2^16. For ratio = 0, T = S, but f·2^16 = 2^32 does not fit into
+/// a word. 2^32 − 1 gives the same high word: the sum is smaller by S, but its low word is larger
+/// than S, because S < 2^32 − 4·N, and S < 2^30 if N < 2^14.
 struct Bradley {
   std::uint32_t factor = 0;  ///< f
   std::uint32_t black = 0;   ///< c, at most 2^28
@@ -137,11 +137,11 @@ struct Bradley {
       return (std::uint64_t{value} * area << 16) < sum * factor + std::uint64_t{area} * black;
   }
 
-  /// The part of T that only depends on the area.
+  /// The part of T that depends only on the area.
   CUDAVISION_HOST_DEVICE std::uint64_t narrow_offset(std::uint32_t area) const {
     return (std::uint64_t{area} * black + 65535) << 16;
   }
-  /// T, at most N·(2^b − 1).
+  /// Returns T, which is at most N·(2^b − 1).
   CUDAVISION_HOST_DEVICE std::uint32_t narrow_threshold(std::uint32_t sum,
                                                         std::uint64_t offset) const {
     return static_cast<std::uint32_t>((std::uint64_t{sum} * scale + offset) >> 32);
@@ -160,9 +160,9 @@ CUDAVISION_HOST_DEVICE inline bool is_black_by_sauvola(std::uint32_t value, std:
   return static_cast<std::int32_t>(value - low) < threshold;
 }
 
-/// Sauvola's threshold in binary32, which decides most pixels: T = m·(a + b·√V/N) with
-/// m = (S − lo·N)/N, a = 1 − k and b = k/range. S − lo·N is exact and the factor has no negative
-/// term, so no error is amplified: each operation errs by a few 2^−24 of its result.
+/// Sauvola's threshold in binary32, which is precise enough for most pixels: T = m·(a + b·√V/N)
+/// with m = (S − lo·N)/N, a = 1 − k and b = k/range. No error is amplified, because S − lo·N is
+/// exact and the factor has no negative term: each operation has a relative error of a few 2^−24.
 struct SauvolaEstimate {
   float constant = 0, slope = 0;
 
@@ -172,12 +172,12 @@ struct SauvolaEstimate {
       : constant(range < 1e-290 ? NAN : static_cast<float>(1 - k)),
         slope(static_cast<float>(k / range)) {}
 
-  /// Returns p − lo − T and clears `decided` if its sign may be wrong. level is p − lo, and
-  /// black_sum is lo·N < 2^28. inverse is 1/N and stddev is √V/N, both within a few units in the
-  /// last place.
+  /// Returns p − lo − T, and clears `decided` if its sign may be wrong. level is p − lo, and
+  /// black_sum is lo·N < 2^28. inverse is 1/N and stddev √V/N, within a few units in the last
+  /// place.
   CUDAVISION_HOST_DEVICE float difference(float level, std::uint32_t sum, std::uint32_t black_sum,
                                           float inverse, float stddev, bool& decided) const {
-    // From −lo·N to 2^32 − lo·N, minus 2^32 from 2^31 on.
+    // The exact difference is −lo·N to 2^32 − lo·N. From 2^31 on, `above` is too small by 2^32.
     const auto above = static_cast<std::int32_t>(sum - black_sum);
     auto exact = static_cast<float>(above);
     if (above < -static_cast<std::int32_t>(black_sum))
@@ -185,20 +185,21 @@ struct SauvolaEstimate {
     const float mean = exact * inverse;
     const float factor = std::fma(slope, stddev, constant);
     const float result = std::fma(-mean, factor, level);
-    // The bound exceeds the errors of the estimate and of the formula in binary64, which are
-    // below 2^-50 of the mean if k = 1 makes the threshold small. At the black level, all are 0. A
-    // NaN clears `decided`.
+    // The bound exceeds the errors of the estimate and of the formula in binary64. The latter is
+    // below 2^-50 of the mean if k = 1 makes the threshold small. At the black level, all values
+    // are 0. A NaN clears `decided`.
     decided &= std::fabs(result) >= std::fabs(std::fma(mean, factor, mean)) * 0x1p-17f;
     return result;
   }
 };
 
-/// Bits 16 to 23 of an 8-bit standard deviation plus this number are the deviation rounded half up,
-/// if stddev_is_decided(). The deviation may be the product of √V and 1/N, each within a few units
-/// in the last place. The deviation is at most 127.5, so its error is less than 2^-14.
+/// Rounds an 8-bit standard deviation: bits 16 to 23 of the deviation plus this number are the
+/// deviation rounded half up, if stddev_is_decided(). The deviation may be the product of √V and
+/// 1/N, each within a few units in the last place. It is at most 127.5, so the error is below
+/// 2^-14.
 constexpr float stddev_offset = 128.5f + 0x1p-13f;
-/// False if the number is less than 2^-12 above an integer, so that the level may be one less. Also
-/// valid from 256 on, which is level 128.
+/// False if the number is less than 2^-12 above an integer, because the true level may then be one
+/// less. Also valid for numbers from 256 on, whose level is 128.
 CUDAVISION_HOST_DEVICE inline bool stddev_is_decided(std::uint32_t bits) {
   return (bits & 0xfff0) != 0;
 }

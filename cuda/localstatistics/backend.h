@@ -21,12 +21,12 @@ class LocalStatistics::Backend {
  public:
   virtual ~Backend() = default;
 
-  /// Called before the first run().
+  /// Called before the first run() and when the parameters change.
   virtual void set(const Parameters& parameters) = 0;
   virtual void run(const SamplePlane& in, View<std::uint8_t> out) = 0;
 };
 
-/// squares: later calls of set() may need the sums of squares.
+/// squares: the sums of squares may be needed after a later set().
 std::unique_ptr<LocalStatistics::Backend> make_local_statistics_cpu(Device& device,
                                                                     const PlaneSize& size,
                                                                     int output_bits, bool squares);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Local statistics on the CPU. The loops over rows have no branches and no special cases at the
-// edges, so that they are vectorised.
+// Local statistics on the CPU. Loops over rows have no branches and no special cases at the edges,
+// so that they are vectorised.
 
 #include "cuda/windows/cpu.h"
 
@@ -19,7 +19,7 @@ namespace {
 
 using Output = Parameters::Output;
 
-/// Writes the area of each pixel's window, clipped to the row, and its inverse.
+/// Writes the area of each pixel's window, clipped to the row, and the inverse of the area.
 template <class Real>
 CUDAVISION_TARGET_CLONES void measure_windows(int width, int radius, std::uint32_t rows,
                                               std::uint32_t* __restrict areas,
@@ -43,7 +43,7 @@ struct RowWindows {
   }
 };
 
-/// Writes level(x) for each x of a row.
+/// Writes level(x) for each column x of a row.
 template <class Sample, class Level>
 CUDAVISION_TARGET_CLONES void write_levels(int width, std::uint8_t* __restrict out, Level level) {
   for (int x = 0; x < width; ++x) {
@@ -66,14 +66,14 @@ struct StatisticsRows {
   typename Window::Real* inverses;
 };
 
-/// Writes one row of the output. values is only used by thresholds.
+/// Writes one row of the output. Only thresholds use values.
 template <class Sample, class Value, class Window>
 void write_row(const PlaneSize& size, const Parameters& parameters, const Value* values,
                const RowWindows<Window>& windows, std::uint8_t* out) {
   constexpr std::uint32_t largest = std::numeric_limits<Sample>::max();
   const std::uint32_t black = parameters.invert ? largest : 0, white = largest - black;
   const int shift = std::numeric_limits<Sample>::digits - size.bits;
-  // Copies, which the stores cannot alias.
+  // Local copies, which the stores cannot alias.
   const RowWindows<Window> w = windows;
   const std::uint32_t low = black_level(parameters.limited_range, size.bits);
   switch (parameters.output) {
@@ -143,7 +143,7 @@ class LocalStatisticsCpu final : public LocalStatistics::Backend {
     const int width = size_.width;
     bands_.for_each([&](Band& band) {
       const StatisticsRows<Value, Window> memory(band.scratch, width, squares);
-      int measured = 0;  // height of the windows that were measured last
+      int measured = 0;  // height of the windows measured last
       memory.windows.run(
           band.begin, band.end, size_.height, radius_x_, parameters_.radius,
           [&](int y, Value* buffer) { return rows.row(y, buffer); },

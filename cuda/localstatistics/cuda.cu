@@ -14,7 +14,7 @@
 namespace cudavision::localstatistics {
 namespace {
 
-/// Sums of 32 bits, of 32 bits except for squares, or of 64 bits.
+/// Widths of sums: 32 bits, 32 bits with 64-bit sums of squares, or 64 bits.
 enum class SumTypes { small, narrow, wide };
 
 using PassKernels = windows::PassKernels<Arguments>;
@@ -78,7 +78,7 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
     Picture& picture = a.pictures[0];
     picture.width = size_.width;
     picture.height = size_.height;
-    // Windows are clipped to the picture, so larger radii give the same windows.
+    // Windows are clipped to the picture, so a larger radius would not change them.
     picture.radius_x = std::min(parameters.radius, size_.width - 1);
     picture.radius_y = std::min(parameters.radius, size_.height - 1);
     const SumTypes sums = sums_of_windows(picture);
@@ -114,7 +114,7 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
     };
     const std::uint64_t pixels =
         side(picture.radius_x, size_.width) * side(picture.radius_y, size_.height);
-    // Bradley's comparison of bytes needs areas below 2^23.
+    // Bradley's comparison of bytes requires areas below 2^23.
     if (!is_narrow(pixels, size_.bits) ||
         (parameters_.output == Output::bradley && pixels >> 23 != 0))
       return SumTypes::wide;
@@ -122,7 +122,7 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
     return pixels * (largest * largest) >> 32 == 0 ? SumTypes::small : SumTypes::narrow;
   }
 
-  /// Chooses bands for one wave of blocks.
+  /// Divides the picture into bands that fill the GPU once.
   void launch_running(Picture& picture) const {
     picture.strips = divide_up(size_.width, running_strip);
     const int bands = std::clamp(

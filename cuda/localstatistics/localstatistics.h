@@ -13,8 +13,8 @@
 /// Roth, "Adaptive thresholding using the integral image", 2007; Sauvola & Pietikäinen, "Adaptive
 /// document image binarization", 2000). The cost does not depend on the radius.
 ///
-/// Windows are clipped to the picture. N is a window's area, S the sum and Q the sum of squares of
-/// its luminances, all exact integers; p is the pixel's luminance, and lo the black level:
+/// Windows are clipped to the picture. N is a window's area, S the sum of its luminances and Q the
+/// sum of their squares, all exact integers; p is the pixel's luminance, and lo the black level:
 ///   mean       (2S + N) div 2N
 ///   stddev     V = N·Q − S², r = isqrt(V): (2r + (V − r² > r) + N) div 2N,
 ///              the standard deviation rounded half up
@@ -38,30 +38,30 @@ struct Parameters {
   int radius = 7;
   double ratio = 0.15;  ///< for bradley
   double k = 0.2;       ///< for sauvola
-  /// For sauvola: standard deviation at which the threshold is the mean. 0: half the range of the
-  /// samples, 2^(bits − 1), or 109.5·2^(bits − 8) in limited range.
+  /// For sauvola: standard deviation at which the threshold equals the mean. 0 selects half the
+  /// range of the samples: 2^(bits − 1), or 109.5·2^(bits − 8) in limited range.
   double range = 0;
   bool invert = false;         ///< for bradley and sauvola
-  bool limited_range = false;  ///< for bradley and sauvola: lo is 16·2^(bits − 8), else 0
+  bool limited_range = false;  ///< for bradley and sauvola: lo is 16·2^(bits − 8), otherwise 0
 
   bool operator==(const Parameters&) const = default;
 };
 
 class LocalStatistics {
  public:
-  /// layout must be one that Luminance accepts. output_bits is 8 or 16. In 16-bit output, mean and
+  /// layout must be accepted by Luminance. output_bits is 8 or 16. In 16-bit output, mean and
   /// stddev of a layout of b bits are stored as `value << (16 − b)`. 8-bit mean and stddev require
   /// b = 8. Black is 0 and white 2^output_bits − 1. Throws invalid_argument.
   LocalStatistics(Device& device, const FrameLayout& layout, int output_bits,
                   const Parameters& parameters);
   ~LocalStatistics();
 
-  /// For later frames. Never allocates. The output may only change between bradley and sauvola.
-  /// Throws invalid_argument and keeps the last valid set.
+  /// Applies to later frames. Never allocates. The output may only change between bradley and
+  /// sauvola. On invalid_argument, keeps the last valid set.
   void set_parameters(const Parameters& parameters);
 
   /// out has the layout's width and height, with samples of output_bits in native byte order. It
-  /// does not overlap `in`. Only enqueues.
+  /// must not overlap `in`. Only enqueues.
   void run(const ConstFrame& in, View<std::uint8_t> out);
 
   class Backend;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Column sums that a thread of running_kernel keeps in registers. Also compiles for the host, for
-// the tests.
+// Column sums that a thread of running_kernel keeps in registers. Also built for tests.
 
 #include <cstdint>
 
@@ -12,10 +11,9 @@ namespace cudavision::localstatistics {
 
 constexpr int packed_columns = 16;
 
-/// Sums of 16 adjacent columns of bytes, with 16 bits each, for windows of up to 257 rows. A row is
-/// four words.
+/// 16-bit sums of 16 adjacent columns of bytes, for windows of up to 257 rows. A row is four words.
 struct PackedColumns {
-  std::uint32_t pairs[packed_columns / 2]{};  ///< of adjacent columns
+  std::uint32_t pairs[packed_columns / 2]{};  ///< each for two adjacent columns
 
   /// Adds two rows at once.
   CUDAVISION_HOST_DEVICE void add(const std::uint32_t* row, const std::uint32_t* other) {
@@ -33,7 +31,7 @@ struct PackedColumns {
     }
   }
 
-  /// sum plus the columns whose weights (bytes) are 1.
+  /// Returns sum plus the columns whose weight (a byte) is 1.
   CUDAVISION_HOST_DEVICE static std::uint32_t add_weighted(
       const std::uint32_t (&pairs)[packed_columns / 2], const std::uint32_t (&weights)[4],
       std::uint32_t sum) {

@@ -21,7 +21,7 @@ struct Settings {
   double k, range;
   std::uint32_t low;    // black level, for thresholds
   float low_offset;     // low + 2^23
-  std::uint32_t white;  // for thresholds: all bits, or none if inverted
+  std::uint32_t white;  // for thresholds: all bits set, or none if inverted
 };
 
 using Arguments = windows::Arguments<Settings, 1>;
@@ -75,12 +75,12 @@ struct StatisticsPass {
                                          bool& decided) {
     const auto sum = static_cast<typename AnyWindow::Sum>(sums.of[0]);
     if constexpr (kNarrow && kBytes && kOutput == Output::bradley) {
-      // The difference fits a signed word, because neither number exceeds 255·N < 2^31.
+      // The difference fits into a signed word, because neither number exceeds 255·N < 2^31.
       return black_or_white(
           pixel * window.area - settings.bradley.narrow_threshold(sum, window.bradley_offset),
           settings);
     } else if constexpr (kNarrow && kOutput == Output::sauvola) {
-      // Avoids a slow conversion: a pixel in the low bits of 2^23 is a float.
+      // Needs no conversion: the float 2^23 with the pixel in its low bits is 2^23 + pixel.
       const float level = __uint_as_float(0x4b000000u | pixel) - settings.low_offset;
       const float stddev = root_of_variance(sums, window.area) * window.inverse;
       return black_or_white(__float_as_uint(settings.sauvola.difference(
@@ -124,12 +124,12 @@ struct StatisticsPass {
   }
 
  private:
-  /// Black if number is negative, else white.
+  /// Returns black if number is negative, otherwise white.
   static __device__ std::uint32_t black_or_white(std::uint32_t number, const Settings& settings) {
     return static_cast<std::uint32_t>(static_cast<std::int32_t>(number) >> 31) ^ settings.white;
   }
 
-  /// √V within a few units in the last place.
+  /// Returns √V, within a few units in the last place.
   static __device__ float root_of_variance(const AnySums& sums, std::uint32_t area) {
     std::uint64_t variance;
     if constexpr (sizeof(Sum) == 4)

@@ -2,10 +2,10 @@
 #pragma once
 
 // The kernel for means of small windows of bytes. A warp processes a strip of the picture in a band
-// of rows. Each lane keeps the sums of 16 adjacent columns over the window's rows and moves them
-// down the band. For each row, the lanes exchange these sums through shared memory: a lane reads
-// the sums of the columns that its windows gain and lose as they move right. Its first window only
-// covers columns of the lane itself and of its left neighbour.
+// of rows. Each lane keeps the sums of 16 adjacent columns over the rows of the window and moves
+// them down the band. For each row, the lanes exchange these sums through shared memory: a lane
+// reads the sums of the columns that its windows gain and lose when they move right. Its first
+// window contains only columns of the lane itself and of its left neighbour.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/division.h"
@@ -15,15 +15,15 @@
 namespace cudavision::localstatistics {
 
 constexpr int max_running_radius = packed_columns - 1;
-constexpr int running_warps = 4;   // of a block
-constexpr int running_blocks = 5;  // of a multiprocessor
-/// The first and the last lane of a warp write no results.
+constexpr int running_warps = 4;   // per block
+constexpr int running_blocks = 5;  // per multiprocessor
+/// Columns per strip. The first and the last lane of a warp write no results.
 constexpr int running_strip = 30 * packed_columns;
 
 struct RunningArguments {
   windows::Picture picture;
   int radius;
-  // Bytes that are 1 for columns in a lane's first window: of the lane, and of its left neighbour.
+  // Byte i is 1 if column i, of the lane or its left neighbour, is in the lane's first window.
   std::uint32_t own_weights[4]{}, before_weights[4]{};
 
   RunningArguments(const windows::Picture& picture, int radius) : picture(picture), radius(radius) {
@@ -34,11 +34,11 @@ struct RunningArguments {
   }
 };
 
-/// A number above 1 / number, with a relative error of at most 3·2^-23.
+/// Returns a number above 1 / number, with a relative error of at most 3·2^-23.
 ///
-/// If such an error is below 2^-20, then the product with a sum below 2^19, rounded to the nearest
-/// integer, is sum / number rounded half up: the excess is less than 1 / (2·number), so it only
-/// lifts quotients that are exactly at a half.
+/// With any such error below 2^-20, the product with a sum below 2^19, rounded to the nearest
+/// integer, is sum / number rounded half up: the excess is less than 1 / (2·number), so it changes
+/// only quotients that are exact half-integers.
 __device__ inline float inverse_above(int number) {
   return __uint_as_float(__float_as_uint(approximate_reciprocal(static_cast<float>(number))) + 2);
 }
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(32 * running_warps, running_blocks)
     running_kernel(const __grid_constant__ RunningArguments a) {
   using Row = windows::Elements<std::uint8_t, packed_columns>;
   constexpr int kPairs = packed_columns / 2;
-  // Padded to avoid bank conflicts. Zeros precede and follow the columns.
+  // Padding avoids bank conflicts. Zeros precede and follow the columns.
   constexpr int kWords = 32 * (kPairs + 1) + 2;
   __shared__ std::uint32_t memory[running_warps][kWords];
   __shared__ float4 inverses[running_warps][32][packed_columns / 4];
@@ -99,8 +99,9 @@ __global__ void __launch_bounds__(32 * running_warps, running_blocks)
   };
   load(first + 1);
 
-  // Places of the pairs that the windows lose (from `radius` columns left of the lane on) and gain
-  // (from radius + 1 columns right of its first column on). Odd distances need one more pair.
+  // Positions in shared memory of the pairs of columns that the windows lose (starting `radius`
+  // columns left of the lane's first column) and gain (starting radius + 1 columns right of it).
+  // Odd distances need one more pair.
   int lost_at[kPairs + kOdd], gained_at[kPairs + !kOdd];
   const auto place_of = [&](int pair) {
     return pair < 0 ? -1 : pair >= 32 * kPairs ? kWords - 2 : pair + pair / kPairs;
@@ -133,7 +134,7 @@ __global__ void __launch_bounds__(32 * running_warps, running_blocks)
 #pragma unroll
     for (int i = 0; i < kPairs; ++i)
       row[lane * (kPairs + 1) + i] = columns.pairs[i];
-    // The bits of 2^23 plus the sum, so that the sum needs no conversion to a float.
+    // Starts with the bits of 2^23, so that the sum needs no conversion to float.
     std::uint32_t sum = PackedColumns::add_weighted(columns.pairs, a.own_weights, 0x4b000000);
     columns.move(gained.words, lost.words);
     load(y + 2);
@@ -186,7 +187,7 @@ __global__ void __launch_bounds__(32 * running_warps, running_blocks)
 #pragma unroll
       for (int w = 0; w < packed_columns / 4; ++w)
         reinterpret_cast<float4*>(cut)[w] = inverses[warp][lane][w];
-      // Rounded up, the product is above the inverse of the area, by at most 7·2^-23 of it.
+      // Rounded up, the product exceeds the inverse of the area by at most 7·2^-23 of it.
       divide([&](int i) { return __fmul_ru(cut[i], inverse_height); });
     } else {
       divide([&](int) { return inverse; });

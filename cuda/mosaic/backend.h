@@ -14,7 +14,7 @@ class Mosaic::Backend {
   virtual ~Backend() = default;
   /// Called before the first run() and when the parameters change.
   virtual void set(const Parameters& parameters) = 0;
-  /// active is nullptr if the whole output is needed.
+  /// If active is nullptr, the whole output is needed.
   virtual void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The grid of blocks, which covers the frame or one of its fields.
+// The grid of blocks of the frame or of one of its fields.
 
 #include <cstdint>
 #include <numeric>
@@ -11,18 +11,18 @@
 
 namespace cudavision::mosaic {
 
-/// Pixels of the next block, along each axis, that a block's last sample may cover if the block
-/// size is no multiple of the subsampling.
+/// Maximum number of pixels by which a block's last sample may extend into the next block, along
+/// each axis. Happens if the block size is not a multiple of the subsampling.
 constexpr int max_overhang = 3;
 
-/// First of `count` samples that belongs to this block or a later one, or `count`. `pixels` is the
-/// number of pixels per sample.
+/// Index of the first of `count` samples that belongs to this block or a later one, or `count`.
+/// `pixels` is the number of pixels per sample.
 CUDAVISION_HOST_DEVICE inline int first_sample(int block, int block_size, int pixels, int count) {
   const int first = (block * block_size + pixels - 1) / pixels;
   return first < count ? first : count;
 }
 
-/// Mean of `count` ≥ 1 samples. For up to 256·256 16-bit words, the dividend is below 2^32.
+/// Mean of `count` ≥ 1 samples. The dividend is below 2^32 for up to 256·256 samples of 16 bits.
 CUDAVISION_HOST_DEVICE inline std::uint32_t mean_of(std::uint32_t sum, std::uint32_t count) {
   return (sum + count / 2) / count;
 }
@@ -32,7 +32,7 @@ inline int block_count(int block_size, int pixels, int count) {
   return count == 0 ? 0 : (count - 1) * pixels / block_size + 1;
 }
 
-/// Smallest group of blocks that ends at a period of the plane, so that groups share no bytes.
+/// Smallest group of blocks that ends with a period of the plane. Such groups share no bytes.
 inline int separable_blocks(const regions::PlaneBytes& plane, int block_size) {
   return plane.period_pixels / std::gcd(plane.period_pixels, block_size);
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The mosaic on the CPU, one row of blocks at a time. Rows are summed column by column, without
-// regard to channels. The sums of each block give one row of the result, which is stored
-// repeatedly.
+// The mosaic on the CPU, one row of blocks at a time. Rows are summed column by column, regardless
+// of channels. Each row of blocks has one result row, which is stored repeatedly.
 
 #include <algorithm>
 #include <cstring>
@@ -29,7 +28,7 @@ void add_words(const std::uint8_t* row, int count, int shift, std::uint32_t larg
     sums[i] += sample_value(load16(row + 2 * i), shift, largest);
 }
 
-/// Bytes are copied from the input where kept is 0xff.
+/// Copies bytes from the input where kept is 0xff.
 CUDAVISION_TARGET_CLONES
 void combine(const std::uint8_t* in, const std::uint8_t* result, const std::uint8_t* kept,
              int count, std::uint8_t* out) {
@@ -43,14 +42,14 @@ struct RowMemory {
         result(scratch.take<std::uint8_t>(row_bytes)),
         kept(scratch.take<std::uint8_t>(row_bytes)) {}
 
-  std::uint32_t* sums;  ///< by sample of a row
+  std::uint32_t* sums;  ///< per sample of a row
   std::uint8_t *result, *kept;
 };
 
 struct BlockRow {
   int plane;
   int number;
-  int first, end;  ///< rows of samples
+  int first, end;  ///< in samples
   View<const std::uint8_t> in;
   View<std::uint8_t> out;
 };
@@ -169,7 +168,7 @@ class MosaicCpu final : public Mosaic::Backend {
     }
   }
 
-  /// Returns the number of the channel's samples.
+  /// Returns the number of samples of the channel.
   int make_result(int number, const BlockRow& row, const Run& run, const RowMemory& memory) const {
     const Channel& channel = layout_.channels[number];
     const int n = parameters_.block_size, rows = row.end - row.first;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The mosaic on CUDA, with one launch for all planes. A thread block sums the samples of adjacent
-// blocks in shared memory and overwrites them with their means.
+// blocks in shared memory and replaces the sums with their means.
 
 #include <algorithm>
 
@@ -17,10 +17,10 @@ constexpr int max_warps = 20;  // more would spill 4 bytes on 9.0
 #else
 constexpr int max_warps = 24;
 #endif
-/// Rows of a thread. Fewer would not hide the memory's latency.
+/// Rows per thread. Fewer rows would not hide the memory latency.
 constexpr int thread_rows = 4;
 
-/// A warp reads rows of the tile, and a lane every 32nd chunk of a row.
+/// A thread's share of a tile: each warp reads whole rows, each lane every 32nd chunk of a row.
 struct ThreadPart {
   int lane, warp, warps;
 
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(max_warps* warp_lanes)
   const MosaicPlane& plane = plane_of_tile(a, number);
   const MosaicTile tile(a, plane, number);
   if (!tile.is_needed(a)) {
-    // One idle block waits, so that launches finish in order.
+    // One idle block waits for the previous launch, so that launches finish in order.
     if (number == 0)
       grid_dependency_wait();
     launch_dependents();
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(max_warps* warp_lanes)
     values[slot] = a.solid ? plane.value[slot % plane.channel_count] : 0;
   __syncthreads();
   grid_dependency_wait();
-  // If little of the frame is hidden, the next launch may use the rest of the GPU.
+  // If little of the frame is hidden, the next launch may use the idle part of the GPU.
   if (!a.everywhere)
     launch_dependents();
   if (!a.solid) {

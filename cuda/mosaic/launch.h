@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Host code of a launch: describes the planes of a frame and divides them into tiles.
+// Host code for a launch: describes the planes of a frame and divides them into tiles.
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace cudavision::mosaic {
 
-/// Sets all members but the addresses and first_tile.
+/// Sets all members except the addresses and first_tile.
 inline MosaicPlane describe_plane(const FrameLayout& layout, const Parameters& parameters,
                                   int block_size, int number, int field) {
   MosaicPlane plane;
@@ -60,7 +60,7 @@ class MosaicLaunch {
   MosaicLaunch(const FrameLayout& layout, const Parameters& parameters)
       : fields_(parameters.fields) {
     MosaicArguments& a = arguments;
-    // The size does not matter for blocks of one colour. This one makes efficient tiles.
+    // With one colour, the block size has no effect on the result. This one makes efficient tiles.
     constexpr int solid_block_size = 16;
     a.block_size = parameters.solid ? solid_block_size : parameters.block_size;
     a.reciprocal = static_cast<std::uint32_t>((std::uint64_t{1} << 32) /
@@ -84,7 +84,7 @@ class MosaicLaunch {
       }
   }
 
-  /// active is nullptr if the whole output is needed.
+  /// If active is nullptr, the whole output is needed.
   void set_frames(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) {
     for (int i = 0; i < arguments.plane_count; ++i) {
       const Source& source = sources_[static_cast<std::size_t>(i)];

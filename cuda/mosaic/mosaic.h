@@ -10,18 +10,18 @@
 #include "cuda/core/range.h"
 #include "cuda/regions/activecells.h"
 
-/// Mosaic: hides the content of a picture under blocks of one colour each. Unlike a blur, it cannot
-/// be undone: only a block's mean remains or, with a given colour, nothing.
+/// Mosaic: replaces each block of a picture by a single colour. Unlike a blur, it cannot be undone:
+/// only the mean of a block remains or, with a given colour, nothing.
 ///
-/// Blocks are squares of n×n pixels from the top left corner of the frame, clipped at its right and
-/// lower edges. Sample (x, y) of a channel with one sample per s×t pixels belongs to the block in
-/// column (s·x) div n and row (t·y) div n. Each sample becomes the mean of its channel in its
-/// block, rounded half up, or the given value of its channel:
+/// Blocks are squares of n×n pixels, starting at the top left corner of the frame and clipped at
+/// its right and lower edges. Sample (x, y) of a channel with one sample per s×t pixels belongs to
+/// the block in column (s·x) div n and row (t·y) div n. Each sample becomes the mean of its channel
+/// in its block, rounded half up, or the given value of its channel:
 ///   (Σ + count div 2) div count
 /// The fields of interlaced frames are separate pictures, with blocks of n rows of the field.
 ///
-/// The blocks do not move with regions. Otherwise finer detail could be computed from the means of
-/// successive frames in shifted grids.
+/// The grid does not move with regions. If it did, finer detail could be computed from the means of
+/// successive frames.
 namespace cudavision::mosaic {
 
 struct Parameters {
@@ -30,7 +30,7 @@ struct Parameters {
   };
 
   int block_size = 16;  ///< in pixels
-  bool solid = false;   ///< samples become `values` instead of means; block_size is not used
+  bool solid = false;   ///< samples become `values` instead of means; block_size is unused
   /// One value per channel of the layout.
   std::array<std::uint16_t, FrameLayout::max_channels> values{};
   bool hide_alpha = true;  ///< false: alpha is copied
@@ -46,7 +46,7 @@ class Mosaic {
   Mosaic(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~Mosaic();
 
-  /// For later frames. Never allocates. Throws invalid_argument and keeps the last valid set.
+  /// Applies to later frames. Never allocates. On invalid_argument, keeps the last valid set.
   void set_parameters(const Parameters& parameters);
 
   /// in and out have the layout's planes and do not overlap. Bytes outside all channels are copied.

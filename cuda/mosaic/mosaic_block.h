@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The tiles of a launch and the work of one thread. Also compiles for the host, for the tests.
+// The tiles of a launch and the work of one thread. Tests also compile this for the host.
 
 #include <cstdint>
 #include <type_traits>
@@ -16,16 +16,16 @@ namespace cudavision::mosaic {
 
 using regions::Chunk;
 
-/// A plane of a field of both frames.
+/// A plane of both frames, or one field of it.
 struct MosaicPlane : regions::PlaneBytes, PlanePair {
   bool aligned = false;  ///< all addresses and pitches are multiples of 16
 
-  int tile_blocks = 1;  ///< blocks side by side in a tile
-  int strips = 0;       ///< tiles side by side
+  int tile_blocks = 1;  ///< blocks per row of a tile
+  int strips = 0;       ///< tiles per row
   int first_tile = 0;   ///< number of the plane's first tile
 
-  int channel_count = 0;              ///< of hidden channels
-  std::int8_t slot[max_period] = {};  ///< hidden channel of a period's byte, or −1
+  int channel_count = 0;              ///< hidden channels
+  std::int8_t slot[max_period] = {};  ///< hidden channel of each byte of a period, or −1
   // Indexed by hidden channel:
   std::uint8_t slot_pixels[FrameLayout::max_channels] = {};  ///< pixels per sample along x
   int slot_width[FrameLayout::max_channels] = {};            ///< samples per row
@@ -34,7 +34,7 @@ struct MosaicPlane : regions::PlaneBytes, PlanePair {
 
 struct MosaicArguments {
   static constexpr int max_planes = 2 * FrameLayout::max_planes;  ///< two fields of four planes
-  static constexpr int max_slots = 512;  ///< blocks of a tile times its channels
+  static constexpr int max_slots = 512;  ///< blocks of a tile times channels
 
   MosaicPlane planes[max_planes];
   int plane_count = 0;
@@ -43,17 +43,17 @@ struct MosaicArguments {
   std::uint32_t reciprocal = 0;  ///< 2^32 div block_size + 1
   int blocks = 0;                ///< per row
   bool solid = false;
-  int shift = 0;  ///< of words, as in FrameLayout
+  int shift = 0;  ///< of 16-bit samples, as in FrameLayout
   std::uint32_t largest = 255;
 
   int frame_rows = 1;      ///< rows of the frame per row of a field
-  bool everywhere = true;  ///< false: only tiles that touch active cells are needed
+  bool everywhere = true;  ///< false: process only tiles that touch active cells
   regions::ActiveCells active;
 };
 
 constexpr int warp_lanes = 32;
 
-/// Adjacent blocks of one row of blocks, which a thread block processes.
+/// Adjacent blocks of one row of blocks, processed by one thread block.
 struct MosaicTile {
   const MosaicPlane& plane;
   int first_block;
@@ -82,7 +82,7 @@ struct MosaicTile {
   CUDAVISION_HOST_DEVICE int slots() const { return plane.tile_blocks * plane.channel_count; }
   CUDAVISION_HOST_DEVICE int first_chunk() const { return begin / Chunk::bytes * Chunk::bytes; }
 
-  /// Number of samples of a slot, which is a channel in a block.
+  /// Number of samples of a slot. A slot is one channel of one block.
   CUDAVISION_HOST_DEVICE int samples(const MosaicArguments& a, int slot) const {
     const int block = first_block + slot / plane.channel_count,
               channel = slot % plane.channel_count;
@@ -100,14 +100,14 @@ CUDAVISION_HOST_DEVICE inline const MosaicPlane& plane_of_tile(const MosaicArgum
   return a.planes[number];
 }
 
-/// pixel div block_size. Exact, because pixel · (error of the reciprocal) is below 2^32.
+/// Returns pixel div block_size. Exact, because pixel · (error of the reciprocal) is below 2^32.
 CUDAVISION_HOST_DEVICE inline int block_of(const MosaicArguments& a, int pixel) {
   return static_cast<int>(std::uint64_t{static_cast<std::uint32_t>(pixel)} * a.reciprocal >> 32);
 }
 
 /// Calls function(sample, slot) for each sample of the chunk at byte x. slot is −1 for samples that
-/// the tile does not hide. kPeriod is the plane's period, or the number of samples of a chunk;
-/// samples kPeriod apart follow each other.
+/// the tile does not hide. Samples are visited in kPeriod interleaved series. kPeriod is the
+/// plane's period, or the number of samples of a chunk.
 template <int kSampleBytes, int kPeriod, class Function>
 CUDAVISION_HOST_DEVICE inline void for_each_sample(const MosaicArguments& a, const MosaicTile& tile,
                                                    int x, const Function& function) {
@@ -130,7 +130,7 @@ CUDAVISION_HOST_DEVICE inline void for_each_sample(const MosaicArguments& a, con
   }
 }
 
-/// Calls function(std::integral_constant) with the period for for_each_sample().
+/// Calls function(std::integral_constant) with the kPeriod for for_each_sample().
 template <int kSampleBytes, class Function>
 CUDAVISION_HOST_DEVICE inline void with_period(const MosaicPlane& plane, const Function& function) {
   switch (plane.period / kSampleBytes) {
@@ -151,7 +151,7 @@ CUDAVISION_HOST_DEVICE inline void with_period(const MosaicPlane& plane, const F
   }
 }
 
-/// Column sums of up to 256 chunks, so that 16 bits suffice for bytes.
+/// Column sums of up to 256 chunks: 16 bits suffice for bytes.
 template <int kSampleBytes>
 class ChunkSums {
  public:
@@ -180,7 +180,7 @@ class ChunkSums {
   std::uint32_t sums_[2 * Chunk::word_count] = {};
 };
 
-/// Calls add(slot, sum) for a chunk's samples, and combines adjacent samples of one slot.
+/// Calls add(slot, sum) for the samples of a chunk. Adjacent samples of a slot are summed first.
 template <int kSampleBytes, class Add>
 CUDAVISION_HOST_DEVICE inline void add_to_slots(const MosaicArguments& a, const MosaicTile& tile,
                                                 int x, const ChunkSums<kSampleBytes>& sums,
@@ -204,8 +204,8 @@ CUDAVISION_HOST_DEVICE inline void add_to_slots(const MosaicArguments& a, const 
 
 struct Replacement {
   Chunk result;
-  Chunk kept;  ///< 0xff for bytes that are copied from the input
-  bool keeps;  ///< some of the tile's bytes are copied
+  Chunk kept;  ///< 0xff for bytes to copy from the input
+  bool keeps;  ///< the tile has bytes to copy
 
   CUDAVISION_HOST_DEVICE Chunk in_place_of(const Chunk& in) const {
     Chunk out;
@@ -216,7 +216,7 @@ struct Replacement {
   }
 };
 
-/// The replacement of the chunk at byte x. value(slot) returns the value for a slot's samples.
+/// Returns the replacement of the chunk at byte x. value(slot) returns the value of a slot.
 template <int kSampleBytes, class Value>
 CUDAVISION_HOST_DEVICE inline Replacement replacement(const MosaicArguments& a,
                                                       const MosaicTile& tile, int x,
@@ -244,7 +244,7 @@ CUDAVISION_HOST_DEVICE inline Replacement replacement(const MosaicArguments& a,
   return chunk;
 }
 
-/// Stores the bytes that are in the tile. whole: all bytes, with one access.
+/// Stores the bytes of the chunk that belong to the tile. whole: stores all bytes with one access.
 CUDAVISION_HOST_DEVICE inline void store_in_tile(const Chunk& chunk, const MosaicTile& tile, int x,
                                                  std::uint8_t* row, bool whole) {
   if (whole) {

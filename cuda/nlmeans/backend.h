@@ -12,15 +12,15 @@
 
 namespace cudavision::nlmeans {
 
-/// Channels of a kind share a strength and a table of weights. colour_kind is red, green and blue,
-/// chroma_kind is chroma with its own strength, luma_kind is everything else.
+/// Channels of one kind share a strength and a table of weights. colour_kind is red, green and
+/// blue, chroma_kind is chroma with its own strength, luma_kind is everything else.
 enum ChannelKind { luma_kind, chroma_kind, colour_kind };
 constexpr int kind_count = 3;
 constexpr ChannelKind kinds[kind_count] = {luma_kind, chroma_kind, colour_kind};
 constexpr int channels_of(ChannelKind kind) {
   return kind == colour_kind ? 3 : 1;
 }
-/// May return automatic_strength.
+/// Returns the strength for a kind, which may be automatic_strength.
 double strength_of(const Parameters& parameters, ChannelKind kind) noexcept;
 
 struct DenoisedChannels {
@@ -40,12 +40,12 @@ struct DenoisedFrame {
   int group_count = 0;
   std::array<DenoisedChannels, FrameLayout::max_channels> groups{};
   std::array<NoisyChannels, kind_count> noisy{};  ///< channels of each kind
-  /// Planes with bytes outside all groups, which must be copied.
+  /// Planes with bytes outside all groups, which are copied.
   std::array<bool, FrameLayout::max_planes> has_other_bytes{};
   /// Planes with channels outside all groups.
   std::array<bool, FrameLayout::max_planes> has_other_channels{};
 
-  /// `whole` is false if only samples matter.
+  /// Returns true if the plane must be copied. If `whole` is false, only samples matter.
   bool copies(int plane, bool whole) const noexcept {
     return whole ? has_other_bytes[plane] : has_other_channels[plane];
   }
@@ -53,7 +53,7 @@ struct DenoisedFrame {
 
 constexpr Parameters own_chroma_strength{3, 1, 1, 2};
 
-/// Samples beyond each edge that influence the picture.
+/// Samples beyond each edge of the picture that influence the result.
 constexpr int denoising_halo(const Parameters& parameters) {
   return parameters.search / 2 + parameters.patch / 2;
 }
@@ -67,8 +67,8 @@ class NlMeans::Backend {
   virtual ~Backend() = default;
   /// Called before the first run() and when the parameters change.
   virtual void set(const Parameters& parameters) = 0;
-  /// Denoises the first of parameters.frames frames. active is nullptr if the whole output is
-  /// needed. noise is only read if a strength is automatic.
+  /// Denoises the first frame. frames holds parameters.frames frames. If active is nullptr, the
+  /// whole output is needed. noise is read only if a strength is automatic.
   virtual void run(std::span<const ConstFrame> frames, const Frame& out,
                    const regions::ActiveCells* active, const noise::State* noise) = 0;
 };

@@ -2,7 +2,7 @@
 //
 // Non-local means on the CPU. Each group of channels is padded, so that the loops need not handle
 // edges. For each tile and each shift of the search, sliding sums of squared differences run down
-// the columns; a patch's distance is a sum of columns.
+// the columns; the distance of a patch is a sum over its columns.
 
 #include <algorithm>
 #include <cstring>
@@ -18,11 +18,11 @@
 namespace cudavision::nlmeans {
 namespace {
 
-// Loops over a part of a row.
+// Loops over a part of a row:
 
 template <class Sample>
 [[gnu::always_inline]] inline std::uint32_t squared_difference(Sample a, Sample b) {
-  // The square of a negative difference is correct modulo 2^32.
+  // The square is correct modulo 2^32 even if the difference is negative.
   const std::uint32_t difference = std::uint32_t{a} - std::uint32_t{b};
   return difference * difference;
 }
@@ -47,11 +47,11 @@ CUDAVISION_TARGET_CLONES void slide_squares(const Sample* a, const Sample* b, co
 /// A table of weights, indexed by shifted sums of squared differences.
 struct PatchWeights {
   const std::uint32_t* weights;
-  std::uint32_t last;  ///< index of the last entry, which also holds for all larger indices
+  std::uint32_t last;  ///< last index; its entry also holds for all larger indices
   int shift;
 };
 
-/// Finds the indices of the weights. before holds the running sums of the columns.
+/// Computes the indices of the weights. before holds the running sums of the columns.
 template <class Sum>
 CUDAVISION_TARGET_CLONES void find_weights(const Sum* before, int count, int patch,
                                            const PatchWeights& table,
@@ -63,7 +63,7 @@ CUDAVISION_TARGET_CLONES void find_weights(const Sum* before, int count, int pat
         std::min(static_cast<Sum>(before[x + patch] - before[x]) >> shift, last));
 }
 
-// No clones: they would use gather instructions, which many machines execute more slowly.
+// Without target clones, which would use gather instructions; many CPUs execute them slowly.
 inline void look_up(const PatchWeights& table, const std::uint32_t* indices, int count,
                     std::uint32_t* __restrict values) {
   for (int x = 0; x < count; ++x)
@@ -84,10 +84,10 @@ CUDAVISION_TARGET_CLONES void add_weights(const std::uint32_t* weights, int coun
     sums[x] += weights[x];
 }
 
-/// The sums of a tile fit into the L2 cache, and the sliding columns into the L1 cache.
+/// The sums of a tile fit into the L2 cache, its sliding columns into the L1 cache.
 constexpr int tile_width = 256, tile_height = 32;
 
-/// Sum holds sums of squared differences or weighted samples.
+/// Sum is the type of sums of squared differences and of weighted samples.
 template <class Sum>
 class TileMemory {
  public:
@@ -151,7 +151,7 @@ class Denoiser {
  public:
   using Sum = std::conditional_t<sizeof(Sample) == 1, std::uint32_t, std::uint64_t>;
 
-  /// The first picture is denoised.
+  /// Denoises the first picture.
   Denoiser(std::span<const PaddedPicture<Sample>> pictures, const DenoisedChannels& group,
            const Parameters& parameters, const PatchWeights& table, Scratch& scratch,
            const regions::ActiveCells* active)
@@ -297,7 +297,7 @@ class NlMeansCpu final : public NlMeans::Backend {
   struct Table {
     Buffer weights;
     PatchWeights patches{};
-    int step = -1;  ///< of the automatic strength for which the table was made
+    int step = -1;  ///< of the automatic strength in the current table
   };
 
   bool is_automatic(ChannelKind kind) const {
@@ -362,7 +362,7 @@ class NlMeansCpu final : public NlMeans::Backend {
   Bands bands_;
   StrengthSteps steps_{Parameters().search, Parameters().frames};
   std::array<Table, kind_count> tables_;
-  std::size_t max_samples_ = 0;  ///< of the largest padded group
+  std::size_t max_samples_ = 0;  ///< in the largest padded group
   Buffer padded_;
   Parameters parameters_;
 };

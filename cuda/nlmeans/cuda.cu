@@ -17,11 +17,11 @@ constexpr int choice_threads = 256, choice_blocks = 32;
 
 struct TableChoice {
   NoisyChannels channels;
-  std::uint32_t offsets[strength_steps + 1];    ///< of the tables of all steps, in words
-  std::uint32_t lengths[strength_class_count];  ///< to which the chosen table is filled with 0
+  std::uint32_t offsets[strength_steps + 1];    ///< first word of the table of each step
+  std::uint32_t lengths[strength_class_count];  ///< padded length of the tables of each class
   const std::uint32_t* tables;
-  std::uint32_t* table;  ///< the chosen one
-  int* chosen;           ///< number of its class
+  std::uint32_t* table;  ///< destination of the chosen table
+  int* chosen;           ///< strength class of the chosen table
 };
 
 struct TableChoices {
@@ -31,8 +31,8 @@ struct TableChoices {
   int count;
 };
 
-/// Chooses the tables of weights by the noise. choice_blocks blocks copy the table of each kind. Of
-/// the next launches, only the one with room for the table runs.
+/// Chooses the tables of weights by the noise. For each kind, choice_blocks blocks copy the chosen
+/// table. Of the launches that follow, only the one for the table's strength class runs.
 __global__ void __launch_bounds__(choice_threads)
     choose_tables(const __grid_constant__ TableChoices a) {
   grid_dependency_wait();
@@ -146,19 +146,19 @@ class NlMeansCuda final : public NlMeans::Backend {
     return bytes;
   }
 
-  /// Adds the plan for a known strength, and appends its table to the `used` words.
+  /// Adds the plan for a known strength, and appends its table after the first `used` words.
   void make_plan(const Parameters& parameters, ChannelKind kind, double strength,
                  std::uint32_t* weights, std::size_t& used) {
     const int count =
         make_patch_weights(parameters, strength, layout_.bits, channels_of(kind), weights + used);
-    weights[used + count] = 0;  // the kernels need a distance with weight 0
+    weights[used + count] = 0;  // the kernels need an entry of 0
     const Plan& plan = add_plan(parameters, kind, uploader_.tables() + used, count);
     convert(plan, weights + used, count);
     used += static_cast<std::size_t>(count + 1);
   }
 
-  /// Adds the plans for an automatic strength, and appends the tables of all steps to the `used`
-  /// words. Each table ends with a 0, which also fills the rest of a plan's table.
+  /// Adds the plans for an automatic strength, and appends the tables of all steps after the first
+  /// `used` words. Each table ends with a 0. A shorter table is padded with 0.
   void make_plans(const Parameters& parameters, ChannelKind kind, std::uint32_t* weights,
                   std::size_t& used) {
     TableChoice& choice = choices_.choices[choices_.count++];
@@ -189,7 +189,7 @@ class NlMeansCuda final : public NlMeans::Backend {
       std::transform(weights, weights + count, weights, weight_digits);
   }
 
-  /// Adds a plan whose table has `count` entries, followed by a 0.
+  /// Adds a plan whose table has `count` entries and a final 0.
   Plan& add_plan(const Parameters& parameters, ChannelKind kind, const std::uint32_t* table,
                  int count) {
     Plan& plan = plans_[plan_count_++];
@@ -235,10 +235,10 @@ class NlMeansCuda final : public NlMeans::Backend {
   KernelChoice choice_;
   TableUploader uploader_;
   Buffer padded_;
-  std::size_t padded_frame_bytes_ = 0;  ///< size of a frame's padded groups
+  std::size_t padded_frame_bytes_ = 0;  ///< size of the padded groups of a frame
   std::array<std::size_t, FrameLayout::max_channels> padded_at_{};
   std::array<Buffer, kind_count> chosen_tables_;
-  Buffer chosen_;  ///< class of each chosen table
+  Buffer chosen_;  ///< strength class of each chosen table
   Launcher<NlMeansArguments> launcher_;
   Launcher<TableChoices> choice_launcher_;
   TableChoices choices_{};

@@ -2,8 +2,7 @@
 #pragma once
 
 // Non-local means with patches and searches of any size. A first kernel pads the pictures. Then
-// each block sums squared differences along columns and rows of its tile, for each shift of the
-// search.
+// each block sums squared differences along columns and rows of its tile, for each shift.
 
 #include <cuda_runtime.h>
 
@@ -15,10 +14,10 @@
 namespace cudavision::nlmeans {
 
 constexpr int generic_threads = 256;
-constexpr int generic_tile = 32;  ///< pixels along each side; each thread denoises four
+constexpr int generic_tile = 32;  ///< pixels per side; each thread denoises four
 constexpr int max_generic_side = generic_tile + Parameters::Ranges::patch.max - 1;
 
-/// Stored by channel, then by row.
+/// A padded picture. Samples are ordered by channel, then by row.
 template <class Sample>
 struct Padded {
   __device__ Padded(const NlMeansArguments& a, const DenoisedPicture& picture, int frame)
@@ -83,19 +82,19 @@ __global__ void __launch_bounds__(generic_threads)
     launch_dependents();
     return;
   }
-  // If little of the frame is denoised, the next launch may use the rest of the GPU.
+  // If little of the frame is denoised, the next launch may use the idle part of the GPU.
   if (!a.everywhere)
     launch_dependents();
   const int patch = 2 * a.patch_radius + 1;
-  const int side = generic_tile + patch - 1;  // of the tile and everything that its patches cover
-  // A tile may extend beyond the picture, where shifted reads could leave the padded picture.
+  const int side = generic_tile + patch - 1;  // the tile and the pixels that its patches cover
+  // A tile may extend beyond the picture. There, shifted reads could leave the padded picture.
   const int last_x = picture.width - 1 + a.patch_radius;
   const int last_y = picture.height - 1 + a.patch_radius;
 
   const int thread = threadIdx.x;
   const int first_x = thread % side, first_y = thread / side;
   const int step_x = generic_threads % side, step_y = generic_threads / side;
-  constexpr int segment = 8;  // rows of a column that a thread sums
+  constexpr int segment = 8;  // rows of a column per thread
   const int own_x = thread % (generic_tile / 4) * 4, own_y = thread / (generic_tile / 4);
   std::uint32_t weights[4] = {};
   Sum sums[kChannels][4] = {};

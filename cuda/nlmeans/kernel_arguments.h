@@ -15,9 +15,9 @@ struct SearchedPlane {
   int pitch;  ///< in bytes
 };
 
-/// One channel of the input and the output. Distances are in bytes.
+/// One channel of the input and the output. pitch and step are in bytes.
 struct DenoisedPlane {
-  int number;  ///< of the plane in a frame
+  int number;  ///< index of the plane in the frame
   std::uint8_t* out;
   int out_pitch;
   int offset, step;
@@ -27,51 +27,51 @@ struct DenoisedPicture {
   DenoisedPlane planes[DenoisedChannels::max_count];
   int width, height;
   int sample_width, sample_height;  ///< pixels per sample
-  unsigned first_block;             ///< first block that denoises the picture, or first strip
+  unsigned first_block;             ///< first block, or first strip, that denoises the picture
   unsigned first_padding_block;     ///< first block that pads the picture
-  std::uint8_t* padded;             ///< the first frame's picture with its halo
+  std::uint8_t* padded;             ///< the padded picture of the first frame
 };
 
-/// The pictures have equal numbers of channels and share a table.
+/// All pictures have the same number of channels and share one table.
 struct NlMeansArguments {
   DenoisedPicture pictures[FrameLayout::max_channels];
   int picture_count;
-  int channels;                                               ///< of each picture
+  int channels;                                               ///< per picture
   SearchedPlane frames[max_frames][FrameLayout::max_planes];  ///< the first one is denoised
   int frame_count;
-  std::int64_t padded_frame_bytes;  ///< from a padded picture to the next frame's
+  std::int64_t padded_frame_bytes;  ///< distance between the padded pictures of two frames
   int search_radius, patch_radius;
   const std::uint32_t* weights;
   std::uint32_t last_weight;  ///< index of the last entry
-  const int* chosen;          ///< nullptr, or the number of the only launch that runs
-  int number;                 ///< of this launch
+  const int* chosen;          ///< if not nullptr: `number` of the only launch that runs
+  int number;                 ///< number of this launch
   int distance_shift;
   int bits, shift;  ///< of samples of two bytes
   /* Only for the kernels of mma.cuh: */
   ProductShape shape;
   unsigned strips;  ///< of all pictures, numbered column by column
-  unsigned shares;  ///< parts of the strips, which blocks take in turn
+  unsigned shares;  ///< parts of the strips, which the blocks process in turn
   unsigned strips_of_share;
-  unsigned longer_shares;  ///< leading shares with one strip more
+  unsigned longer_shares;  ///< the first shares, which have one strip more
   int low_bits;            ///< of samples of two bytes: bits below the upper 8
-  int scale_log2;          ///< of distances
+  int scale_log2;          ///< scale of distances
   int product_scale;       ///< −2 · 2^scale_log2
   int joined_shift;        ///< 2 · low_bits − scale_log2
-  int max_distance;        ///< scaled; from here on, all weights are 0
-  int index_shift;         ///< from a scaled distance to an index in the table
-  int table_mask;          ///< clears the bits of an index that number the copies of an entry
+  int max_distance;        ///< scaled; from this distance on, weights are 0
+  int index_shift;         ///< shift from a scaled distance to a table index
+  int table_mask;          ///< clears the index bits that select one of an entry's copies
   int table_words;         ///< in shared memory, including all copies
   int copies_log2;         ///< copies of each table entry
-  bool everywhere;         ///< false: only tiles that touch active cells are needed
+  bool everywhere;         ///< false: process only tiles that touch active cells
   regions::ActiveCells active;
 };
 
-/// Only one of the launches for different strengths runs.
+/// Of the launches for different strengths, only one runs.
 CUDAVISION_HOST_DEVICE inline bool is_chosen(const NlMeansArguments& a) {
   return !a.chosen || *a.chosen == a.number;
 }
 
-/// The tile begins in the picture, but may end beyond it.
+/// The tile must begin in the picture, but may end beyond it.
 CUDAVISION_HOST_DEVICE inline bool is_active(const NlMeansArguments& a,
                                              const DenoisedPicture& picture, int left, int top,
                                              int width, int height) {
@@ -80,7 +80,7 @@ CUDAVISION_HOST_DEVICE inline bool is_active(const NlMeansArguments& a,
                                          (top + height) * picture.sample_height});
 }
 
-/// first is the member that holds a picture's first block.
+/// first is the member that holds the first block of a picture.
 CUDAVISION_HOST_DEVICE inline const DenoisedPicture& picture_of_block(
     const NlMeansArguments& a, unsigned block, unsigned DenoisedPicture::*first) {
   int number = 0;

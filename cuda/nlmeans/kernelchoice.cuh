@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Chooses the kernel for the pictures of a kind, its tile, the place of its table, and its blocks.
+// Chooses the kernel for the pictures of one kind, its tile, the memory for its table, and its
+// blocks.
 
 #include <algorithm>
 
@@ -44,7 +45,7 @@ inline Kernel padding_kernel(int sample_bytes) {
 
 constexpr int min_product_side = 2, max_product_side = 4;
 
-/// nullptr if only kernels for one square have registers.
+/// Returns nullptr if registers suffice only for kernels with one square.
 template <class Kind, Table kTable>
 Kernel product_kernel() {
   if constexpr (has_registers<Kind>(kTable))
@@ -60,7 +61,7 @@ Kernel product_kernel(Table table) {
 }
 
 /// Calls function(kind) with the smallest side for the patch and the most squares for the search.
-/// Returns false if there is no kernel.
+/// Returns false if there is no such kernel.
 template <class Function>
 bool with_product_kind(int patch_radius, int search_radius, int channels, int sample_bytes,
                        const Function& function) {
@@ -81,19 +82,19 @@ bool with_product_kind(int patch_radius, int search_radius, int channels, int sa
          chosen(ProductKind<4, 1, 2>{}) || chosen(ProductKind<2, 3, 2>{});
 }
 
-/// The launches for the groups of a kind.
+/// A launch that denoises all groups of one kind.
 struct Plan {
   int groups[FrameLayout::max_channels] = {};  ///< group of each picture in the arguments
   NlMeansArguments arguments{};
   Kernel kernel = nullptr;
   unsigned blocks = 0;
-  unsigned resident_blocks = 0;  ///< blocks that share the strips, or 0
+  unsigned resident_blocks = 0;  ///< blocks that share the strips; 0 except for mma.cuh
   int threads = 0;
   int shared_bytes = 0;
   unsigned padding_blocks = 0;  ///< 0: the kernel reads the frame itself
 };
 
-/// For pictures of a layout, on the card of the current context.
+/// For pictures of one layout, on the GPU of the current context.
 class KernelChoice {
  public:
   explicit KernelChoice(const FrameLayout& layout)
@@ -119,7 +120,7 @@ class KernelChoice {
                             [&](auto kind) { allow_shared_memory<decltype(kind)>(); });
   }
 
-  /// The plan's pictures and parameters are set. `weights` is the table's length with its final 0.
+  /// Completes a plan with pictures and parameters. The table has `weights` words, with its last 0.
   void choose(const Parameters& parameters, Plan& plan, int weights) const {
     NlMeansArguments& a = plan.arguments;
     plan.padding_blocks = plan.resident_blocks = 0;
@@ -143,7 +144,7 @@ class KernelChoice {
     }
   }
 
-  /// Divides the strips evenly among the resident blocks. With active cells, shares are as small as
+  /// Divides the strips evenly among the resident blocks. With active cells, a share is as small as
   /// a tile, so that each block gets some active parts.
   static void share_strips(Plan& plan) {
     NlMeansArguments& a = plan.arguments;
@@ -166,9 +167,9 @@ class KernelChoice {
                    "setting up a kernel on the GPU");
   }
 
-  /// Returns false if no tile kernel fits or the tensor cores are faster. These compare whole
-  /// groups of candidates; with 1.3 times as many comparisons, they take 0.85 times as long for one
-  /// channel and 0.53 times as long for three (H100).
+  /// Returns false if no tile kernel fits or if the tensor cores are faster. The tensor cores
+  /// compare whole groups of candidates: with 1.3 times as many comparisons, they take 0.85 times
+  /// as long for one channel and 0.53 times as long for three (H100).
   bool choose_tile_kernel(const Parameters& parameters, Plan& plan) const {
     NlMeansArguments& a = plan.arguments;
     const int needed = a.search_radius * 2 + 4;
@@ -206,9 +207,9 @@ class KernelChoice {
     return std::min(shared_bytes_, multiprocessor_bytes_ / resident_blocks - reserved_bytes_);
   }
 
-  /// Returns the tile's size in bytes: the largest that does not reduce the number of resident
-  /// blocks, else the largest that fits. A tile smaller by a quarter is faster if it makes room for
-  /// more copies of the table (1424 instead of 1461 µs for three frames on an H200).
+  /// Returns the size of the tile in bytes: the largest that keeps the number of resident blocks,
+  /// or the largest that fits. A tile may be smaller by up to a quarter to make room for more
+  /// copies of the table, which is faster (1424 instead of 1461 µs for three frames on an H200).
   template <class Kind>
   int shape_tile(NlMeansArguments& a, int weights, int max_copies_log2) const {
     const auto tile_bytes = [&](int strips) {
@@ -224,19 +225,18 @@ class KernelChoice {
     return tile_bytes(Kind::tile_strips);
   }
 
-  /// Leaves plan.kernel unchanged if the tile does not fit into shared memory.
+  /// Leaves plan.kernel unchanged if no tile fits into shared memory.
   template <class Kind>
   void choose_product_kernel(Plan& plan, int weights) const {
     NlMeansArguments& a = plan.arguments;
     a.low_bits = Kind::sample_bytes == 2 ? layout_.bits - 8 : 0;
     const int shift = a.distance_shift - 2 * a.low_bits;
-    // Joined planes have at most 2 · low_bits bits below the distance's.
+    // With joined planes, a distance has at most 2 · low_bits further bits to select a copy.
     const int max_copies_log2 = Kind::joins_planes ? std::min(5, 2 * a.low_bits + shift - 2) : 5;
     const int tile_bytes = shape_tile<Kind>(a, weights, max_copies_log2);
     if (tile_bytes > shared_bytes_)
       return;
-    // Lanes that read different copies of the table avoid bank conflicts, but further copies must
-    // not reduce the number of resident blocks.
+    // Copies of the table avoid bank conflicts, but must not reduce the number of resident blocks.
     const auto table_words = [&](int copies_log2) { return round_up(weights << copies_log2, 32); };
     int copies_log2 = max_copies_log2;
     while (copies_log2 >= 0 && tile_bytes + 4 * table_words(copies_log2) >
@@ -276,9 +276,9 @@ class KernelChoice {
   }
 
   FrameLayout layout_;
-  int shared_bytes_;          ///< limit of a block
-  int multiprocessor_bytes_;  ///< shared memory of all resident blocks
-  int reserved_bytes_;        ///< reserved part of each block
+  int shared_bytes_;          ///< limit per block
+  int multiprocessor_bytes_;  ///< of all resident blocks
+  int reserved_bytes_;        ///< per block
   int multiprocessors_;
 };
 

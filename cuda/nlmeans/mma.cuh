@@ -3,9 +3,9 @@
 
 // Non-local means on the tensor cores (product.h). Shared memory holds a tile with the halo of the
 // search, and the norms of all candidates. A warp denoises a column of squares of 4×4 pixels. It
-// processes eight candidates of a row at a time: a first product compares them with the pixels, a
-// table gives the weights, and a second product adds the weighted samples. Several frames use the
-// tile in turn; the block stores the first frame's patches and the sums.
+// processes eight adjacent candidates at a time: a first product compares them with the pixels, a
+// table gives the weights, and a second product adds the weighted samples. With several frames, the
+// tile holds one after the other; the block stores the first frame's patches and the sums.
 
 #include <cuda_runtime.h>
 
@@ -20,12 +20,12 @@
 namespace cudavision::nlmeans {
 
 enum class Table {
-  aligned,  ///< in shared memory; the scaled distance contains the index
+  aligned,  ///< in shared memory; the scaled distance is also the index
   shared,   ///< in shared memory
   global,   ///< in device memory
 };
 
-/// True if there are registers for this kind of look-up.
+/// True if registers suffice for this kind of look-up.
 template <class Kind>
 constexpr bool has_registers(Table table) {
   return Kind::squares == 1 || table == Table::aligned ||
@@ -43,7 +43,7 @@ struct ProductMemory {
   std::uint32_t* pixels;
   int* norms;
   ProductTile* tile;
-  std::uint32_t* reference;  ///< only if several frames are searched
+  std::uint32_t* reference;  ///< only with several frames
 
   __device__ ProductMemory(const NlMeansArguments& a, std::uint32_t* table)
       : pixels(table + opaque_value(kTable == Table::global ? 0 : a.table_words)),
@@ -82,8 +82,7 @@ class ProductWarp {
     add_last_pairs(candidates, steps);
   }
 
-  /// Calls put(x, y, samples) in one of the four lanes that share a pixel. If frames follow, stores
-  /// the sums instead.
+  /// Calls put(x, y, samples) in one lane per pixel or, if frames follow, stores the sums.
   template <class Put>
   __device__ __forceinline__ void finish(int top, const Put& put) const {
     const LanePlace at = place(top);
@@ -126,7 +125,7 @@ class ProductWarp {
             thread_number(), top};
   }
 
-  /// Adds the sums over the previous frames. Stores them and returns true if another frame follows.
+  /// Adds the sums over the previous frames. Returns true and stores the sums if a frame follows.
   __device__ __forceinline__ bool stores_sums(const LanePlace& at, int pixel,
                                               std::uint32_t (&sums)[Kind::planes + 1]) const {
     const ReferenceFrame<Kind> reference(a_.shape.strips);
@@ -144,14 +143,14 @@ class ProductWarp {
     return frame + 1 < a_.frame_count;
   }
 
-  /// True if there are no registers for two rows of candidates.
+  /// True if registers do not suffice for two rows of candidates.
   static constexpr bool loads_row_by_row = Kind::squares == 1 || Kind::words > 4;
 
-  /// Steps per piece of branch-free code. Within a piece, the compiler can overlap a step with the
-  /// wait for products (8 bits on an H200: 434 instead of 466 µs).
+  /// Steps per branch-free piece of code. Within a piece, the compiler can overlap a step with the
+  /// latency of the products (8 bits on an H200: 434 instead of 466 µs).
   static constexpr int steps_at_once = Kind::squares > 1 && Kind::planes == 1 ? 4 : 1;
 
-  /// Unrolled steps at each end, in which the squares classify a pair differently.
+  /// Unrolled steps at each end, where a pair of rows has different classes for the squares.
   static constexpr int first_steps = 2 * Kind::squares;
   static constexpr auto squares_in_order = std::make_integer_sequence<int, Kind::squares>();
 
@@ -179,8 +178,8 @@ class ProductWarp {
     add_pairs<pair_to_bottom(kStep - 2 * kSquares)...>(candidates);
   }
 
-  /// kPairs classifies the pair of rows for each square. No branches separate the squares, so that
-  /// the compiler can overlap work with the wait for products.
+  /// kPairs has the class of the pair of rows for each square. No branches separate the squares, so
+  /// that the compiler can overlap them with the latency of the products.
   template <RowPair... kPairs>
   __device__ __forceinline__ void add_pairs(Candidates& candidates) {
     if constexpr (sizeof...(kPairs) == Kind::squares) {
@@ -193,7 +192,7 @@ class ProductWarp {
           for (int s = 0; s < Kind::squares; ++s)
             if (pairs[s] != RowPair::none)
               add_row(s, pairs[s], r, candidates, row);
-          // Without the barrier, the compiler would load the next row early.
+          // The barrier keeps the compiler from loading the next row early.
           if (Kind::squares == 1)
             __syncwarp();
         }
@@ -266,7 +265,7 @@ class ProductWarp {
     if (kTable == Table::global)
       return __ldg(a_.weights + (static_cast<std::uint32_t>(distance) >> a_.index_shift));
     const int entry = kTable == Table::aligned ? distance : distance >> a_.index_shift;
-    // (entry & mask) | lane as one instruction; the compiler makes two of it in long loops.
+    // (entry & mask) | lane as one instruction; in long loops, the compiler would use two.
     std::uint32_t at, found;
     asm("lop3.b32 %0, %1, %2, %3, 0xEA;"
         : "=r"(at)
@@ -282,7 +281,7 @@ class ProductWarp {
   Sums sums_[Kind::squares][Kind::products] = {};
 };
 
-/// To save registers, the tile is read for each strip, and one counter counts strips and groups.
+/// To save registers, the tile is reread for each strip, and one counter counts strips and groups.
 template <class Kind, Table kTable>
 __device__ __forceinline__ void search_tile(const NlMeansArguments& a, std::uint32_t* table) {
   const auto tile = [&]() -> const volatile ProductTile& {
@@ -317,7 +316,7 @@ __global__ void __launch_bounds__(product_threads, min_resident_blocks<Kind>(kTa
   grid_dependency_wait();
   if (!is_chosen(a))
     return;
-  // If little of the frame is denoised, the next launch may use the rest of the GPU.
+  // If little of the frame is denoised, the next launch may use the idle part of the GPU.
   if (!a.everywhere)
     launch_dependents();
   if (kTable != Table::global) {

@@ -11,27 +11,27 @@
 #include "cuda/regions/activecells.h"
 
 /// Denoising by non-local means (Buades, Coll & Morel, "A non-local algorithm for image denoising",
-/// 2005), in the arithmetic of OpenCV's fastNlMeansDenoising and fastNlMeansDenoisingMulti.
+/// 2005), with the results of OpenCV's fastNlMeansDenoising and fastNlMeansDenoisingMulti.
 ///
 /// A sample becomes the weighted mean of the samples p up to search/2 pixels away in each
-/// direction, in the frame itself and in its neighbours in time. The weight of p follows from D,
-/// the sum of squared differences between the patches of patch×patch samples around both, over all
-/// channels that are denoised together:
+/// direction, in the frame itself and in its temporal neighbours. The weight of p depends on D, the
+/// sum of squared differences between the patches of patch×patch samples around p and around the
+/// sample, over all channels that are denoised together:
 ///   out = (Σ w·p + Σ w div 2) div Σ w,   w = weight[D >> (q + 2·(bits − 8))]
 /// where 2^q is the smallest power of two that is not less than patch². The picture is mirrored at
-/// its outermost pixels (Border::reflect_101). With M = (2^31 − 1) div (frames·search²·255) and
-/// f = 2^q / patch², the table is, in IEEE binary64,
+/// its outermost pixels (Border::reflect_101). With M = (2^31 − 1) div (frames·search²·255) and f =
+/// 2^q / patch², the table is, in IEEE binary64,
 ///   weight[i] = rint(M·exp(−(i·f) / (h²·channels))),   h = strength, the divisor in binary32,
 /// except that weight[0] is M, and all entries from the first one below 0.001·M on are 0.
 ///
 /// Red, green and blue are denoised together (channels = 3). Alpha is copied. Every other channel
 /// is denoised separately, at its own sampling. Channels whose strength is 0 are copied. An
-/// automatic strength follows from the frame's noise, which only the device knows (strengths.h).
+/// automatic strength depends on the noise, which only the device knows (strengths.h).
 ///
 /// M keeps the sums of 8-bit samples within 32 bits. It is at least 825 for one frame and 91 for
-/// nine, which limits the precision of the weights. The work grows with frames·search², but hardly
-/// with patch. On a GPU, patches above 15 are slower (above 11 for three channels of 8 bits, above
-/// 7 for three deeper ones), and so are searches whose halo exceeds the shared memory.
+/// nine, which limits the precision of the weights. The run time is proportional to frames·search²
+/// and hardly depends on patch. On a GPU, patches above 15 are slower (above 11 for three channels
+/// of 8 bits, above 7 for three deeper ones), and so are searches whose halo exceeds shared memory.
 namespace cudavision::nlmeans {
 
 struct Parameters {
@@ -45,30 +45,30 @@ struct Parameters {
   int search = 21;       ///< odd: side of the searched area in pixels
   int patch = 7;         ///< odd: side of a patch in pixels
   double strength = 10;  ///< in levels of 8 bits at any depth, or automatic_strength
-  double chroma_strength = same_strength;  ///< the same for chroma channels
-  int frames = 1;  ///< number of searched frames: the denoised one and its neighbours
+  double chroma_strength = same_strength;  ///< for chroma channels
+  int frames = 1;  ///< searched frames: the denoised frame and its neighbours
 
-  /// Derives the strength from the noise given to run().
+  /// Derives the strength from the noise that run() receives.
   static constexpr double automatic_strength = -1;
-  /// Chroma has the strength of the other channels, or an automatic one from the noise of chroma.
+  /// Chroma uses the strength of the other channels. If automatic, it follows chroma's own noise.
   static constexpr double same_strength = -1;
 
   bool operator==(const Parameters&) const = default;
 };
 
-/// Strength of a channel for the noise of all channels, which is in host memory.
+/// Returns the strength of a channel. noise holds the noise of all channels, in host memory.
 double strength_under_noise(const FrameLayout& layout, const Parameters& parameters, int channel,
                             const noise::State* noise) noexcept;
 
 class NlMeans {
  public:
   /// layout must have 8 to 16 bits, and either no red, green and blue, or one channel of each, of
-  /// equal sizes. Allocates for any search and patch and for parameters.frames frames, the maximum
-  /// for set_parameters(). Throws invalid_argument for other layouts and parameters.
+  /// equal sizes. Allocates for any search and patch, and for at most parameters.frames frames in
+  /// later set_parameters(). Throws invalid_argument for other layouts and parameters.
   NlMeans(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~NlMeans();
 
-  /// For later frames. Never allocates. Throws invalid_argument and keeps the last valid set.
+  /// Applies to later frames. Never allocates. On invalid_argument, keeps the last valid set.
   void set_parameters(const Parameters& parameters);
 
   /// True if the output equals the input: all strengths are 0, or the search is a single pixel.
@@ -77,13 +77,13 @@ class NlMeans {
   /// True if a strength is automatic, so that run() needs the noise.
   bool needs_noise() const noexcept;
 
-  /// Denoises `in`. neighbours are the other parameters.frames − 1 searched frames, in any order.
+  /// Denoises `in`. neighbours holds the other parameters.frames − 1 searched frames, in any order.
   /// All frames have the layout's planes, and out overlaps no other frame. Bytes outside all
   /// channels are copied from `in`. Only enqueues. With `active`, the output is undefined where no
   /// cell is active. Automatic strengths require `noise`: one state per channel, in device memory.
   void run(const ConstFrame& in, std::span<const ConstFrame> neighbours, const Frame& out,
            const regions::ActiveCells* active = nullptr, const noise::State* noise = nullptr);
-  /// The same for a frame without neighbours.
+  /// Denoises a frame without neighbours.
   void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active = nullptr,
            const noise::State* noise = nullptr) {
     run(in, {}, out, active, noise);

@@ -5,7 +5,7 @@
 
 namespace cudavision::nlmeans {
 
-/// Makes the compiler recompute values that depend on number, instead of keeping them in registers.
+/// Makes the compiler recompute values that depend on number instead of keeping them in registers.
 __device__ inline int opaque_value(int number) {
   asm volatile("" : "+r"(number));
   return number;

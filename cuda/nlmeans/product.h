@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Non-local means on the tensor cores: which lane holds which element, also for tests on the host.
+// Non-local means on the tensor cores: which lane holds which element. Also built for tests.
 //
 // With X = Σ p·q over the samples of two patches, the sum of their squared differences is Σ p² + Σ
-// q² − 2X. For the patches around 16 pixels and 8 candidates, all X are one product of byte
-// matrices: row m of the left factor is the patch of pixel m, and column n of the right one is the
-// patch of candidate n.
+// q² − 2X. For the patches around 16 pixels and 8 candidates, one product of byte matrices computes
+// all X: row m of the left factor is the patch of pixel m, column n of the right factor the patch
+// of candidate n.
 //
-// A second product sums weights times samples. Its left factor holds the weights of 16 pixels and 8
+// A second product sums the weighted samples. Its left factor holds the weights of 16 pixels and 8
 // candidates, as words of three digits, in the lanes that computed them. Columns 2d and 2d + 1 of
 // its right factor multiply digit d of the weights by the samples of two planes. The last two
-// columns add the weights.
+// columns sum the weights.
 //
-// core/matrix_product.cuh defines g, t and the elements that a lane holds. The order of words along
-// the inner dimension is free if both factors share it: lane t has rows t, t + 4… of the patch.
+// core/matrix_product.cuh defines g, t and the elements of a lane. Both factors may permute the
+// words of the inner dimension in the same way: lane t has rows t, t + 4… of the patch.
 
 #include <cstdint>
 #include <type_traits>
@@ -26,11 +26,11 @@
 
 namespace cudavision::nlmeans {
 
-constexpr int product_warps = 8;  ///< of a block
+constexpr int product_warps = 8;  ///< per block
 
-/// Compile-time properties of a kernel. It compares patches of up to 4·kSide − 1 samples along each
-/// side, as kSide groups of four rows and kSide words per row. A sample of two bytes has two
-/// planes: the upper 8 bits, and the bits below.
+/// Compile-time properties of a kernel. It compares patches of up to 4·kSide − 1 samples per side,
+/// as kSide groups of four rows and kSide words per row. Samples of two bytes are split into two
+/// planes: the upper 8 bits, and the lower bits.
 template <int kSide, int kChannels, int kSampleBytes, bool kOneSquare = false>
 struct ProductKind {
   using OneSquare = ProductKind<kSide, kChannels, kSampleBytes, true>;
@@ -39,20 +39,21 @@ struct ProductKind {
   static constexpr int sample_bytes = kSampleBytes;
   static constexpr int planes = channels * sample_bytes;
   static constexpr int words = side * side;  ///< of a lane, for one patch in one plane
-  /// Words of both patches of a lane among 16 pixels, kept in registers.
+  /// Words that a lane keeps in registers: the patches of its two pixels, in all planes.
   static constexpr int left_words = 2 * words * planes;
-  /// Squares of 4×4 pixels, one below the other, that a warp compares with a candidate at a time.
+  /// Squares of 4×4 pixels, below each other, that a warp compares with a candidate at a time.
   static constexpr int squares = kOneSquare || left_words > 18 || channels > 1 ? 1
                                  : left_words <= 8                             ? 3
                                                                                : 2;
-  /// With more squares, some begin to search before others end.
+  /// Minimum search radius, at which all squares of a warp search some rows together.
   static constexpr int min_search_radius = squares == 1 ? 1 : 2 * squares;
-  /// Products of two planes are added before subtraction from the norms, if 32 bits hold the sum.
+  /// The products of two planes are added before they are subtracted from the norms, if 32 bits
+  /// suffice.
   static constexpr bool joins_planes =
       sample_bytes == 2 && channels * (4 * side - 1) * (4 * side - 1) <= 49;
   static constexpr int products = (planes + 1) / 2;
   static constexpr int resident_blocks = left_words > 50 || planes == 6 ? 1 : 2;
-  /// Size in pixels of a strip. Each warp takes one column of the strip's squares.
+  /// Size of a strip in pixels. Each warp processes one column of squares of the strip.
   static constexpr int strip_width = 4 * product_warps;
   static constexpr int strip_height = 4 * squares;
   static constexpr int tile_strips = planes == 1 && squares == 1 ? 8 : 4;
@@ -60,29 +61,29 @@ struct ProductKind {
 
 /// Layout of a tile in shared memory. A word is four adjacent samples of a row. Words are stored
 /// column by column, so that the distances between a lane's rows are constants. Each plane has four
-/// copies: copy c begins c samples further right, so that every sample begins some word.
+/// copies, shifted by 0 to 3 samples, so that every sample is the first of a word in some copy.
 struct ProductShape {
   int strips;        ///< maximum for the tile
   int rows;          ///< words of a column
   int copy_columns;  ///< columns of words in a copy
-  int copy_words;    ///< from a copy to the next
+  int copy_words;    ///< from one copy to the next
   int plane_words;
   int candidate_columns;
-  int norm_rows;      ///< norms of a column of candidates
-  int column_groups;  ///< groups of eight candidates along a row for one warp
+  int norm_rows;      ///< norms per column of candidates
+  int column_groups;  ///< groups of eight candidates in a row for one warp
 
-  /// An extra column, which no pixel searches, in a bank of its own.
+  /// Position of an extra column of norms that no pixel searches, in a separate bank.
   CUDAVISION_HOST_DEVICE constexpr int outside_norms() const {
     return candidate_columns * norm_rows + 2;
   }
   CUDAVISION_HOST_DEVICE constexpr int norm_words() const { return outside_norms() + norm_rows; }
-  /// Words of a tile without its table. The last seven hold ProductTile.
+  /// Words of a tile without its table. The last seven words hold ProductTile.
   constexpr int words(int planes, int sample_bytes) const {
     return planes * plane_words + sample_bytes * norm_words() + 7;
   }
 };
 
-/// Data of the denoised frame that a block stores while other frames occupy the tile: patches
+/// Data of the denoised frame that a block stores while the tile holds other frames: the patches
 /// around its pixels, their norms, and the sums over the previous frames, column by column.
 template <class Kind>
 struct ReferenceFrame {
@@ -98,7 +99,7 @@ struct ReferenceFrame {
     return Kind::strip_height * strips + 4 * Kind::side - 1;
   }
   CUDAVISION_HOST_DEVICE constexpr int plane_words() const { return columns * rows; }
-  /// Index of a pixel among the norms and the sums.
+  /// Index of a pixel in the norms and the sums.
   CUDAVISION_HOST_DEVICE constexpr int pixel(int x, int y) const { return x * pixel_rows + y; }
   CUDAVISION_HOST_DEVICE constexpr int norms() const { return Kind::planes * plane_words(); }
   CUDAVISION_HOST_DEVICE constexpr int sums() const {
@@ -125,7 +126,7 @@ constexpr ProductShape product_shape(int search_radius, int strips) {
   shape.strips = strips;
   shape.column_groups = (2 * search_radius + 4 + 7) / 8;
   shape.candidate_columns = Kind::strip_width - 4 + 8 * shape.column_groups;
-  // With these remainders, lanes read words of a right factor, and norms, from different banks.
+  // With these remainders, lanes read the words of a right factor, and norms, from different banks.
   shape.norm_rows = round_up(candidate_rows<Kind>(search_radius, strips) - 4, 8) + 4;
   shape.rows = round_up(sample_rows<Kind>(search_radius, strips) - 4, 8) + 4;
   shape.copy_columns = shape.candidate_columns / 4 + Kind::side;
@@ -134,7 +135,7 @@ constexpr ProductShape product_shape(int search_radius, int strips) {
   return shape;
 }
 
-/// Index, in a plane, of the word that begins at sample x of row y of the tile.
+/// Index in a plane of the word that begins at sample x of row y of the tile.
 CUDAVISION_HOST_DEVICE inline int word_at(const ProductShape& shape, int x, int y) {
   return (x & 3) * shape.copy_words + (x >> 2) * shape.rows + y;
 }
@@ -144,7 +145,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t patch_mask(int patch, int row, int w
   return bytes <= 0 ? 0 : bytes >= 4 ? ~0u : (1u << (8 * bytes)) - 1;
 }
 
-/// Pixel of a square in row m of the left factor.
+/// Position in its square of the pixel in row m of the left factor.
 CUDAVISION_HOST_DEVICE constexpr int pixel_x(int m) {
   return m % 4;
 }
@@ -152,24 +153,24 @@ CUDAVISION_HOST_DEVICE constexpr int pixel_y(int m) {
   return m / 4;
 }
 
-/// Exceeds every scaled distance, even minus 2^25; its double fits into 31 bits. It is added if a
-/// candidate is outside a pixel's search.
+/// Added to a distance if the candidate is outside the search of a pixel. Exceeds every scaled
+/// distance, even minus 2^25; twice its value fits into 31 bits.
 constexpr int outside_search = 1 << 29;
 
-/// x is a pixel's column in its square; candidate counts from the square's first candidate.
+/// x is a pixel's column in its square. candidate is relative to the first candidate of the square.
 CUDAVISION_HOST_DEVICE inline bool searches(int x, int candidate, int search_radius) {
   return static_cast<unsigned>(candidate - x) <= static_cast<unsigned>(2 * search_radius);
 }
 
-/// Pixels of a square that search a pair of rows of candidates. Half 0 are the pixels in rows 0 and
-/// 1 of the square, half 1 the pixels in rows 2 and 3.
+/// Classes of a pair of rows of candidates: which pixels of a square search it. Half 0 are the
+/// pixels in rows 0 and 1 of the square, half 1 the pixels in rows 2 and 3.
 enum class RowPair {
   none,
-  first,   ///< first two rows that the square needs; only half 0 searches
+  first,   ///< first pair that the square needs; only half 0 searches
   second,  ///< row 3 of the square does not search the first row of the pair
   all,
   next_to_last,     ///< row 0 of the square does not search the second row of the pair
-  last,             ///< last two rows that the square needs; only half 1 searches
+  last,             ///< last pair that the square needs; only half 1 searches
   second_of_three,  ///< second and next_to_last at once
 };
 
@@ -177,14 +178,14 @@ CUDAVISION_HOST_DEVICE constexpr bool skips(RowPair pair, int half) {
   return pair == RowPair::none || pair == (half == 0 ? RowPair::last : RowPair::first);
 }
 
-/// Added to the distances of a half's row that does not search a pair, so that its weights are 0.
+/// Bias of distances for a row of pixels that does not search a row of candidates: the weight is 0.
 struct RowBias {
-  int top;  ///< in lanes with pixels in rows 1 and 3; 0 in lanes with rows 0 and 2
+  int top;  ///< in lanes whose pixels are in rows 1 and 3; 0 in lanes with rows 0 and 2
 
   RowBias() = default;
   CUDAVISION_HOST_DEVICE explicit RowBias(int g) : top(g / 4 == 1 ? outside_search : 0) {}
 
-  /// Bias of row 0 or 1 of a pair. Not for skipped halves.
+  /// Bias for row 0 or 1 of a pair. The half must search the pair.
   CUDAVISION_HOST_DEVICE int of(RowPair pair, int row, int half) const {
     const RowPair top_pair = half == 0 ? RowPair::first : RowPair::second;
     const RowPair bottom_pair = half == 0 ? RowPair::next_to_last : RowPair::last;
@@ -195,20 +196,20 @@ struct RowBias {
   }
 };
 
-/// A byte, so that a right factor can multiply by it.
+/// Base of the digits of weights. Fits into a byte, so that a right factor can contain it.
 constexpr std::uint32_t digit_base = 255;
 constexpr int digits = 3;
 
-/// One digit per byte. The largest weight (one searched pixel) is (2^31 - 1) / 255.
+/// Digits of a weight, one per byte. The largest weight (one searched pixel) is (2^31 - 1) / 255.
 constexpr std::uint32_t weight_digits(std::uint32_t weight) {
   return weight % digit_base | weight / digit_base % digit_base << 8 |
          weight / (digit_base * digit_base) << 16;
 }
 
-/// Selects the bytes by which a column of second product `product` multiplies the digits of a
-/// candidate's weight. Columns 2d and 2d + 1 multiply digit d by a sample of two planes. Columns 6
-/// and 7 of the first product sum the weights: one multiplies the two lower digits by their values,
-/// the other selects the third digit.
+/// Returns the selector for the bytes of the right factor in one column of the second products.
+/// These bytes multiply the digits of a candidate's weight. Columns 2d and 2d + 1 multiply digit d
+/// by the samples of two planes. In the first of the second products, columns 6 and 7 sum the
+/// weights: column 6 adds the two lower digits with their values, column 7 adds the third digit.
 template <class Kind>
 CUDAVISION_HOST_DEVICE constexpr std::uint32_t weight_selector(int product, int column,
                                                                int sample) {
@@ -222,10 +223,10 @@ CUDAVISION_HOST_DEVICE constexpr std::uint32_t weight_selector(int product, int 
 /// Second operand of the selections: bytes 4, 5 and 6 are 0, 1 and the base.
 constexpr std::uint32_t weight_constants = digit_base << 16 | 1u << 8;
 
-/// A sum of squared samples in two parts of 32 bits. e is the number of bits in the lower plane.
+/// A sum of squared samples, split into two words. e is the number of bits in the lower plane.
 struct Norm {
   std::uint32_t high;  ///< norm >> 2e
-  std::uint32_t low;   ///< other bits
+  std::uint32_t low;   ///< remaining bits
 };
 
 template <class Kind>
@@ -237,14 +238,14 @@ CUDAVISION_HOST_DEVICE inline Norm norm_of(SquareSum<Kind> squares, int low_bits
           static_cast<std::uint32_t>(squares) & ((1u << (2 * low_bits)) - 1)};
 }
 
-/// With joined planes, twice their products minus the lower parts of the norms is at most
-/// joined_limit << 2e. Adding it prevents unsigned underflow.
+/// With joined planes, twice the products minus the lower parts of the norms is at most
+/// joined_limit << 2e. Adding joined_limit << 2e prevents unsigned underflow.
 constexpr int joined_limit = 200 << 8;
 
-/// ((Σ (p − q)²) >> 2e) · 2^scale_log2 minus the upper part of the pixel's norm; e is the number of
-/// bits in the lower plane. high, mixed and low are sums of products of the planes. The upper parts
-/// of the norms are scaled by 2^scale_log2. The shifts floor, so that shifting in steps is exact.
-/// product_scale is −2 · 2^scale_log2; as a constant, it would cost one more instruction.
+/// Returns ((Σ (p − q)²) >> 2e) · 2^scale_log2 minus the upper part of the pixel's norm; e is the
+/// number of bits in the lower plane. high, mixed and low are sums of products of the planes. The
+/// upper parts of the norms are scaled by 2^scale_log2. Shifts round down, so shifting in steps is
+/// exact. product_scale is −2 · 2^scale_log2; a constant would cost one more instruction.
 CUDAVISION_HOST_DEVICE inline int scaled_distance(int high, int mixed, int low, int candidate_high,
                                                   int candidate_low, int pixel_low, int low_bits,
                                                   int scale_log2, int product_scale) {
@@ -253,9 +254,9 @@ CUDAVISION_HOST_DEVICE inline int scaled_distance(int high, int mixed, int low, 
          (high * product_scale + candidate_high);
 }
 
-/// Contribution of the norms' lower parts and of the lower planes' products, if planes are joined.
-/// `joined` is (mixed << e) + low; candidate_low includes joined_limit << 2e. joined_shift is
-/// 2e − scale_log2, which keeps bits below the distance's.
+/// Returns the contribution of the lower parts of the norms and of the lower planes' products, if
+/// planes are joined. `joined` is (mixed << e) + low; candidate_low includes joined_limit << 2e.
+/// joined_shift is 2e − scale_log2, which keeps some bits below the distance.
 CUDAVISION_HOST_DEVICE inline int joined_rest(int joined, int candidate_low, int pixel_low,
                                               int joined_shift) {
   const std::uint32_t rest = static_cast<std::uint32_t>(joined) * ~1u + candidate_low +
@@ -263,7 +264,7 @@ CUDAVISION_HOST_DEVICE inline int joined_rest(int joined, int candidate_low, int
   return static_cast<int>(rest >> joined_shift);
 }
 
-/// min(x + y, limit) as one instruction on GPUs from 9.0 on, which the compiler misses.
+/// Returns min(x + y, limit): one instruction from 9.0 on, which the compiler does not generate.
 CUDAVISION_HOST_DEVICE inline int min_sum(int x, int y, int limit) {
 #ifdef __CUDA_ARCH__
   return __viaddmin_s32(x, y, limit);
@@ -272,7 +273,7 @@ CUDAVISION_HOST_DEVICE inline int min_sum(int x, int y, int limit) {
 #endif
 }
 
-/// sums holds the weighted sums of each plane, then the sum of the weights.
+/// sums holds the weighted sum of each plane, then the sum of the weights.
 template <class Kind>
 CUDAVISION_HOST_DEVICE inline std::uint32_t mean_of(const std::uint32_t (&sums)[Kind::planes + 1],
                                                     int channel, int low_bits) {
@@ -284,7 +285,8 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t mean_of(const std::uint32_t (&sums)[
   return static_cast<std::uint32_t>((sum + weight / 2) / weight);
 }
 
-/// number counts from the square's first pair, or from its last but one; there are radius + 2.
+/// Class of a pair of rows. number counts from the square's first pair, or from its last but one in
+/// pair_to_bottom(). A square has radius + 2 pairs.
 CUDAVISION_HOST_DEVICE constexpr RowPair pair_from_top(int number) {
   return number < 0    ? RowPair::none
          : number == 0 ? RowPair::first

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How a block fills its tile (product.h) in shared memory, on the GPU or, for tests, on the host.
+// How a block fills its tile (product.h) in shared memory. Tests also compile this for the host.
 // Each thread calls these functions in order, with a barrier after each.
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace cudavision::nlmeans {
 
 constexpr int product_threads = 32 * product_warps;
 
-/// Adjacent strips of a picture, which a block denoises together.
+/// Adjacent strips of a picture, denoised together by a block.
 struct ProductTile {
   int picture;
   int left, top;  ///< in the picture; the tile may end beyond it
@@ -54,7 +54,7 @@ CUDAVISION_HOST_DEVICE inline ProductTile tile_at(const NlMeansArguments& a, uns
 }
 
 /// Loads the words that begin at sample from_x[0] of row from_y, for all planes of a frame. The
-/// other samples may be anywhere in the row.
+/// other samples of a word may be anywhere in the row.
 template <class Kind>
 CUDAVISION_HOST_DEVICE inline void load_word(const NlMeansArguments& a,
                                              const DenoisedPicture& picture, int frame,
@@ -129,7 +129,7 @@ CUDAVISION_HOST_DEVICE inline void copy_samples(const ProductShape& shape, int t
     CUDAVISION_UNROLL
   for (int p = 0; p < Kind::planes; ++p) {
     std::uint32_t* const at = pixels + p * shape.plane_words + i;
-    // The last column has no neighbour; no patch needs its missing bytes.
+    // The last column has no right neighbour, but no patch needs the missing bytes.
     const std::uint32_t next = i + shape.rows < words ? at[shape.rows] : 0;
     CUDAVISION_UNROLL
     for (int c = 1; c < 4; ++c)
@@ -137,7 +137,7 @@ CUDAVISION_HOST_DEVICE inline void copy_samples(const ProductShape& shape, int t
   }
 }
 
-/// `words` points to the row's first word in the upper plane of the first channel.
+/// `words` is the first word of the row, in the upper plane of the first channel.
 template <class Kind>
 CUDAVISION_HOST_DEVICE inline SquareSum<Kind> squares_of_row(const ProductShape& shape, int patch,
                                                              int low_bits,
@@ -158,7 +158,7 @@ CUDAVISION_HOST_DEVICE inline SquareSum<Kind> squares_of_row(const ProductShape&
       low = dot_bytes(lower, lower, low);
     }
   }
-  // Samples are h·2^e + l.
+  // A sample is h·2^e + l.
   SquareSum<Kind> squares = high;
   if (Kind::sample_bytes == 2)
     squares = (squares << (2 * low_bits)) +
@@ -166,8 +166,8 @@ CUDAVISION_HOST_DEVICE inline SquareSum<Kind> squares_of_row(const ProductShape&
   return squares;
 }
 
-/// Norms of the patches around all candidates, by sliding sums down the columns. A norm's place
-/// holds the squares of the patch's first row until that row leaves the window.
+/// Computes the norms of the patches around all candidates, by sliding sums down the columns. A
+/// norm first holds the squares of its patch's first row, until the sliding sum subtracts them.
 template <class Kind>
 CUDAVISION_HOST_DEVICE inline void find_norms(const NlMeansArguments& a, int strips, int thread,
                                               const std::uint32_t* pixels, int* norms) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// One lane's factors for the products of product.h, and its use of the results.
+// One lane's factors of the products of product.h, and the use of the results.
 
 #include <cstdint>
 
@@ -15,7 +15,7 @@ namespace cudavision::nlmeans {
 struct LanePlace {
   const std::uint32_t* pixels;
   const int* norms;
-  const std::uint32_t* reference;  ///< the denoised frame, or nullptr if it is in the tile
+  const std::uint32_t* reference;  ///< the denoised frame; nullptr if it is in the tile
   int thread;                      ///< number of the lane in its block
   int top;                         ///< first row of the warp's squares in the tile
 
@@ -23,7 +23,7 @@ struct LanePlace {
   CUDAVISION_HOST_DEVICE int g() const { return thread % 32 / 4; }
   CUDAVISION_HOST_DEVICE int t() const { return thread % 4; }
 
-  /// Pixel 2s + half is row g + 8 · half of square s. The coordinates are in the tile.
+  /// Pixel 2s + half is in row g + 8 · half of square s. The coordinates are relative to the tile.
   CUDAVISION_HOST_DEVICE int x() const { return 4 * column() + pixel_x(g()); }
   CUDAVISION_HOST_DEVICE int y(int pixel) const {
     return top + 4 * (pixel / 2) + pixel_y(g() + 8 * (pixel % 2));
@@ -33,7 +33,7 @@ struct LanePlace {
 template <class Kind>
 class ProductLane {
  public:
-  /// first_entry is added to all scaled distances, which turns places in the table into addresses.
+  /// first_entry is added to all scaled distances, which turns table offsets into addresses.
   CUDAVISION_HOST_DEVICE ProductLane(const NlMeansArguments& a, const LanePlace& place,
                                      int first_entry)
       : a_(a), limit_(a.max_distance + first_entry) {
@@ -52,7 +52,7 @@ class ProductLane {
     }
   }
 
-  /// The lane's words in the left factor of the first product, for both rows.
+  /// The lane's words in the left factor of the first product, for both pixels.
   CUDAVISION_HOST_DEVICE const std::uint32_t (&left(int square, int plane) const)[2 * Kind::words] {
     return left_[square][plane];
   }
@@ -63,7 +63,7 @@ class ProductLane {
     int high_norms[2], low_norms[2];                 ///< of columns 2t and 2t + 1
   };
 
-  /// The lane's part of a group of eight columns of candidates, from the warp's first row on.
+  /// The lane's part of a group of eight columns of candidates, starting at the warp's first row.
   struct Candidates {
     const std::uint32_t* right;
     const std::uint32_t* samples[Kind::products];
@@ -84,7 +84,7 @@ class ProductLane {
   CUDAVISION_HOST_DEVICE Candidates candidates(const LanePlace& place, int group) const {
     const ProductShape& shape = a_.shape;
     const int g = place.g(), t = place.t();
-    const int first = place.column() + 2 * group;  // word of the first candidate's patch
+    const int first = place.column() + 2 * group;  // first word of the first candidate's patch
     Candidates found{};
     found.row_bias = RowBias(g);
     found.right = place.pixels + word_at(shape, 4 * first + g, place.top + t);
@@ -108,7 +108,7 @@ class ProductLane {
     return found;
   }
 
-  /// `row` counts from the current row.
+  /// `row` is relative to the current row.
   CUDAVISION_HOST_DEVICE CandidateRow load(const Candidates& from, int row) const {
     const ProductShape& shape = a_.shape;
     CandidateRow loaded;
@@ -132,9 +132,10 @@ class ProductLane {
     return loaded;
   }
 
-  /// Scaled distance between pixel `half` of square s and candidate `column`; the limit if it is
-  /// greater or the pixel does not search there. high, mixed and low are sums of products of the
-  /// planes; if planes are joined, low is the joined sum. `row` (0 or 1) is the row in its pair.
+  /// Returns the scaled distance between pixel `half` of square s and candidate `column`. Returns
+  /// the limit if the distance exceeds it or if the pixel does not search there. high, mixed and
+  /// low are sums of products of the planes; with joined planes, low is the joined sum. row is 0 or
+  /// 1.
   CUDAVISION_HOST_DEVICE int distance(int s, int half, int column, const Candidates& from,
                                       const CandidateRow& candidates, RowPair pair, int row,
                                       int high, int mixed, int low) const {
@@ -158,12 +159,12 @@ class ProductLane {
   /// Patches and norms of the lane's pixels, in the tile or in the reference frame.
   struct OwnPatches {
     const std::uint32_t* words;  ///< first word of the first pixel's patch, in the lane's row
-    int rows;                    ///< from a word to the next one of its row
+    int rows;                    ///< distance between adjacent words of a row
     int plane_words;
-    int first_row;     ///< first row of the patches in the lane
-    int first_byte;    ///< first byte of the patches in their first words
+    int first_row;     ///< first row of the patches that is in the lane
+    int first_byte;    ///< position of the patches in their first words, in bytes
     const int* norms;  ///< of the first pixel
-    int norm_words;    ///< from the upper part of a norm to the lower one
+    int norm_words;    ///< from the upper part of a norm to its lower part
 
     CUDAVISION_HOST_DEVICE OwnPatches(const NlMeansArguments& a, const LanePlace& place) {
       const int radius = a.search_radius, x = radius + place.x(), y = place.y(0);
@@ -188,7 +189,7 @@ class ProductLane {
   };
 
   CUDAVISION_HOST_DEVICE void take_patch(const OwnPatches& own, int s, int half) {
-    const int below = 4 * s + pixel_y(8 * half);  // from the first pixel
+    const int below = 4 * s + pixel_y(8 * half);  // below the first pixel
     high_norms_[s][half] = own.norms[below];
     if (Kind::sample_bytes == 2)
       low_norms_[s][half] = own.norms[own.norm_words + below];
@@ -211,8 +212,8 @@ class ProductLane {
   int high_norms_[Kind::squares][2], low_norms_[Kind::squares][2];
 };
 
-/// A lane's part of a plane's weighted sum. `sum` is the lane's sum in the plane's second product.
-/// The parts of the four lanes with equal g add up to the whole.
+/// Returns a lane's part of the weighted sum of a plane. `sum` is the lane's element of the plane's
+/// second product. The weighted sum is the sum over the four lanes with equal g.
 CUDAVISION_HOST_DEVICE inline std::uint32_t plane_part(int t, int sum) {
   const std::uint32_t value = t == 0   ? 1
                               : t == 1 ? digit_base
@@ -221,7 +222,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t plane_part(int t, int sum) {
   return static_cast<std::uint32_t>(sum) * value;
 }
 
-/// The same for the sum of the weights, from both sums of the first of the second products.
+/// As plane_part(), for the sum of the weights. The arguments are elements of second product 0.
 CUDAVISION_HOST_DEVICE inline std::uint32_t weight_part(int t, int low_digits, int third_digit) {
   return t == digits ? static_cast<std::uint32_t>(low_digits) +
                            static_cast<std::uint32_t>(third_digit) * (digit_base * digit_base)

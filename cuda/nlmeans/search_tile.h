@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Comparison of patches of bytes, four adjacent patches at a time, in words of four bytes.
+// Compares patches of bytes, four adjacent patches at a time, in words of four bytes.
 
 #include <cstdint>
 
@@ -25,7 +25,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t byte_differences(std::uint32_t a, st
 #endif
 }
 
-/// Bytes places to places + 3 of the eight bytes of low and high.
+/// Returns four of the eight bytes of low and high, starting at byte `places`.
 CUDAVISION_HOST_DEVICE inline std::uint32_t bytes_from(std::uint32_t low, std::uint32_t high,
                                                        int places) {
 #ifdef __CUDA_ARCH__
@@ -35,7 +35,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t bytes_from(std::uint32_t low, std::u
 #endif
 }
 
-/// Bytes of word `word` of three that are within kRadius of byte `byte` of the middle word.
+/// Mask of the bytes of word `word` of three within kRadius of byte `byte` of the middle word.
 template <int kRadius>
 CUDAVISION_HOST_DEVICE constexpr std::uint32_t window_mask(int byte, int word) {
   std::uint32_t mask = 0;
@@ -47,8 +47,7 @@ CUDAVISION_HOST_DEVICE constexpr std::uint32_t window_mask(int byte, int word) {
   return mask;
 }
 
-/// sums[i] = squares of the bytes within kRadius of byte i of the middle word, summed over the
-/// three words of each channel.
+/// sums[i] adds the squared bytes within kRadius of byte i of the middle of each channel's words.
 template <int kRadius, int kChannels>
 CUDAVISION_HOST_DEVICE inline void sum_squares(const std::uint32_t (&words)[kChannels][3],
                                                std::uint32_t (&sums)[4]) {
@@ -66,8 +65,8 @@ CUDAVISION_HOST_DEVICE inline void sum_squares(const std::uint32_t (&words)[kCha
   CUDAVISION_UNROLL
   for (int c = 0; c < kChannels; ++c) {
     if (share_middle) {
-      // Each window has three bytes outside the middle word, which fit into one word. The fourth is
-      // byte 0 of the first word, which is in no window and is set to 0.
+      // Each window has three bytes outside the middle word, which fit into one word. The word's
+      // fourth byte is byte 0 of the first word, which is in no window and therefore set to 0.
       const std::uint32_t first = words[c][0] & 0xffffff00u, last = words[c][2];
       const std::uint32_t others[4] = {first, select_bytes(first, last, 0x0432u),
                                        select_bytes(first, last, 0x0543u),
@@ -86,20 +85,20 @@ CUDAVISION_HOST_DEVICE inline void sum_squares(const std::uint32_t (&words)[kCha
   }
 }
 
-/// Rows of words in shared memory, with a halo. They begin left_margin bytes left of the tile.
+/// Rows of words in shared memory, including a halo. They begin left_margin bytes left of the tile.
 struct DenoisingTile {
   static constexpr int warps = 4;
-  static constexpr int width = 128;       ///< bytes: one word for each lane of a warp
+  static constexpr int width = 128;       ///< bytes: one word per lane of a warp
   static constexpr int left_margin = 32;  ///< also on the right
   static constexpr int pitch = (width + 2 * left_margin) / 4;  ///< words
-  /// A thread reads one word beyond its own on both sides.
+  /// A thread reads one word on either side of its own words.
   static constexpr int max_search_radius = left_margin - 4;
 
   CUDAVISION_HOST_DEVICE static int rows(int thread_rows, int halo) {
     return warps * thread_rows + 2 * halo;
   }
 
-  /// The word before the lane's own for a shift by dx, in the tile copy shifted by dx mod 4 bytes.
+  /// The word before the lane's word for a shift by dx, in the tile copy for dx mod 4.
   CUDAVISION_HOST_DEVICE static int word(int lane, int dx) {
     return lane + left_margin / 4 - 1 + (dx >> 2);
   }
@@ -132,7 +131,7 @@ CUDAVISION_HOST_DEVICE inline void load_tile(const DenoisedPicture& picture,
 
 struct PatchRows {
   const std::uint32_t* own;
-  const std::uint32_t* other;  ///< shifted by the current shift
+  const std::uint32_t* other;  ///< for the current shift of the search
   int channel_words;           ///< from one channel to the next
 };
 
@@ -151,12 +150,12 @@ class PatchSums {
     }
   }
 
-  /// Adds the contribution of one shift. weight(distance) returns a patch's weight.
+  /// Adds the contribution of one shift. weight(distance) returns the weight of a patch.
   template <class Weight>
   CUDAVISION_HOST_DEVICE void add(const PatchRows& rows, const Weight& weight) {
     std::uint32_t columns[4] = {};
     std::uint32_t window[patch][4];                 // sums of the rows within the patches
-    std::uint32_t centres[kRadius + 1][kChannels];  // samples to be weighted
+    std::uint32_t centres[kRadius + 1][kChannels];  // samples to weight
     CUDAVISION_UNROLL
     for (int y = 0; y < kRows + 2 * kRadius; ++y) {
       std::uint32_t differences[kChannels][3];

@@ -13,7 +13,7 @@ double factor_of(int search, int frames) noexcept {
   return std::pow(21.0 / search, 0.2) * std::pow(frames, -1.0 / 7);
 }
 
-/// Smallest q with 2^q ≥ patch².
+/// Returns the smallest q with 2^q ≥ patch².
 int patch_bits(int patch) noexcept {
   int bits = 0;
   while (1 << bits < patch * patch)
@@ -29,7 +29,7 @@ int distance_shift(const Parameters& parameters, int bits) noexcept {
 
 int make_patch_weights(const Parameters& parameters, double strength, int bits, int channels,
                        std::uint32_t* weights) noexcept {
-  constexpr double min_weight = 0.001;  // relative to the largest
+  constexpr double min_weight = 0.001;  // relative to the largest weight
   const std::int64_t largest_sample = (1 << bits) - 1;
   const std::int64_t largest_distance = std::int64_t{parameters.patch} * parameters.patch *
                                         channels * largest_sample * largest_sample;
@@ -67,7 +67,7 @@ double strength_of_step(int step) noexcept {
 StrengthSteps::StrengthSteps(int search, int frames) noexcept {
   from[0] = 0;
   for (int step = 1; step < strength_steps; ++step) {
-    const double between = std::exp2((step - 0.5) / 8);  // between the strengths of two steps
+    const double between = std::exp2((step - 0.5) / 8);  // limit between the strengths of two steps
     const double deviation = std::max(0.0, (between / factor_of(search, frames) - offset) / slope) *
                              noise::Level::per_level;
     from[step] = static_cast<std::uint32_t>(std::ceil(deviation * deviation));

@@ -16,12 +16,12 @@ namespace cudavision::nlmeans {
 
 constexpr int tile_threads = 32 * DenoisingTile::warps;
 
-/// Rows of a thread: as many as its registers allow.
+/// Rows per thread, as many as the registers allow.
 CUDAVISION_HOST_DEVICE constexpr int tile_thread_rows(int channels) {
   return channels == 1 ? 8 : 4;
 }
 
-/// True if registers remain to load the tiles of neighbours.
+/// True if registers suffice to load the tiles of neighbours.
 CUDAVISION_HOST_DEVICE constexpr bool searches_neighbours(int channels) {
   return channels == 1;
 }
@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(tile_threads, 4)
     launch_dependents();
     return;
   }
-  // If little of the frame is denoised, the next launch may use the rest of the GPU.
+  // If little of the frame is denoised, the next launch may use the idle part of the GPU.
   if (!a.everywhere)
     launch_dependents();
 
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(tile_threads, 4)
   const int halo = a.search_radius + kRadius;
   const int rows = DenoisingTile::rows(thread_rows, halo);
   const int channel_words = rows * DenoisingTile::pitch;
-  // The table comes first, because its address is then a constant.
+  // The table comes first, so that its address is a constant.
   std::uint32_t* const table = shared;
   std::uint32_t* const own = table + (kSharedTable ? a.last_weight + 1 : 0);
   std::uint32_t* const later = own + kChannels * channel_words;
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(tile_threads, 4)
   for (int step = 0; step < 4 * frames; ++step) {
     if (step > 0) {
       __syncthreads();
-      // The first frame's tile must be kept, so the neighbours' tiles are loaded shifted.
+      // The tile of the first frame must be kept, so a neighbour's tile is loaded shifted.
       if (searches_neighbours(kChannels) && step >= 4)
         load_neighbour<kRadius, kChannels>(a, step / 4, step % 4, later);
       else

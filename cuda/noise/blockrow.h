@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The sums of one row of a block, with two samples per word.
+// Sums over one row of a block, with two samples per word.
 
 #include <cstdint>
 
@@ -12,10 +12,10 @@ namespace cudavision::noise {
 struct RowSums {
   std::uint32_t near = 0, far = 0;  ///< of |N|
   std::uint32_t levels = 0, squares = 0, extremes = 0;
-  bool differs = false;  ///< from the first level of the block
+  bool differs = false;  ///< some level differs from the first level of the block
 };
 
-/// Sixteen samples as pairs (0, 2), (1, 3), (4, 6), (5, 7), (8, 10)… The block starts at sample
+/// Sixteen samples as pairs (0, 2), (1, 3), (4, 6), (5, 7), (8, 10)… The block starts at
 /// block_start.
 struct PairedRow {
   static constexpr int block_start = 4;
@@ -31,7 +31,7 @@ struct PairedRow {
     }
   }
 
-  /// Samples x and x + 2.
+  /// Returns samples x and x + 2.
   CUDAVISION_HOST_DEVICE std::uint32_t at(int x) const {
     const int number = x / 4 * 2 + x % 4;
     return x % 4 < 2 ? pairs[number] : pairs[number - 2] >> 16 | pairs[number] << 16;
@@ -48,7 +48,7 @@ struct PairedRow {
   }
 };
 
-/// Sum of |N| of a row's samples. above and below are kSpacing rows away.
+/// Sum of |N| over the samples of a row. above and below are kSpacing rows away.
 template <int kSpacing>
 CUDAVISION_HOST_DEVICE inline std::uint32_t sum_of_differences(const PairedRow& above,
                                                                const PairedRow& row,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The noise of frames on the CPU. Threads share the rows of blocks and have their own histograms. A
+// The noise estimator on the CPU. Threads share the rows of blocks and have separate histograms. A
 // row of blocks is summed column by column.
 
 #include <algorithm>
@@ -28,7 +28,7 @@ void add_levels(const std::uint8_t* row, int width, std::uint16_t* __restrict su
 /// Histograms of one thread.
 struct Counts {
   std::uint32_t near[classes][bins], far[classes][bins];
-  std::uint32_t spread[classes + 1][spread_bins];  ///< the last one for extreme blocks
+  std::uint32_t spread[classes + 1][spread_bins];  ///< the last one is for extreme blocks
   std::uint32_t constant, flat;
 };
 
@@ -41,7 +41,7 @@ Quietest quietest_of(const std::uint32_t (&histogram)[kBins]) {
   return {blocks, bin};
 }
 
-/// Rows have far_spacing more columns at both ends.
+/// Rows have far_spacing further columns at both ends.
 class BlockMemory {
  public:
   BlockMemory(Scratch& scratch, int width)
@@ -60,7 +60,7 @@ class BlockMemory {
   std::uint8_t* row(int y) const { return rows_[y + far_spacing]; }
 
   Counts* counts;
-  // For each column of a row of blocks:
+  // One element per column of a row of blocks:
   std::uint32_t* extremes;              ///< numbers of samples near black or white
   std::uint32_t* squares;               ///< sums of squared levels
   std::uint16_t *near_sums, *far_sums;  ///< sums of |N| for both spacings

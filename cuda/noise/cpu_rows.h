@@ -27,7 +27,7 @@ CUDAVISION_TARGET_CLONES void add_differences(const std::uint8_t* above, const s
   }
 }
 
-/// sums[x] += |N(x)| with spacing 1 or 3. The rows have `spacing` more pixels at both ends.
+/// sums[x] += |N(x)| with a spacing of 1 or 3. The rows have `spacing` more pixels at both ends.
 inline void add_second_differences(const std::uint8_t* above, const std::uint8_t* row,
                                    const std::uint8_t* below, int spacing, int width,
                                    std::uint16_t* sums) {
@@ -62,8 +62,8 @@ inline bool is_flat(const std::uint8_t* row) {
   return std::all_of(row, row + block_side, [&](std::uint8_t level) { return level == *row; });
 }
 
-/// True if one of the lines far_spacing beyond the block at column x has equal levels. above and
-/// below are these rows; `different` is 0 for columns with equal levels.
+/// Returns true if one of the two lines far_spacing above and below the block at column x has equal
+/// levels. above and below are these rows; `different` is 0 for columns with equal levels.
 inline bool is_at_bar(const std::uint8_t* above, const std::uint8_t* below,
                       const std::uint8_t* different, int x) {
   return different[x - far_spacing] == 0 || different[x + block_side - 1 + far_spacing] == 0 ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The noise of frames on CUDA. A thread block measures adjacent blocks of pixels in shared memory,
+// The noise estimator on CUDA. A thread block measures adjacent blocks of pixels in shared memory,
 // with eight lanes per block. The last thread block of a channel evaluates and clears the
 // histograms.
 
@@ -23,10 +23,10 @@ constexpr int threads = 256, blocks_at_once = threads / block_side;
 constexpr int blocks_per_multiprocessor = 4;  // leaves 64 registers per thread
 static_assert(threads / 32 == classes, "each warp evaluates a class");
 
-/// The histograms of a channel, zero between frames.
+/// The histograms of a channel. They are zero between frames.
 struct alignas(16) Counts {
   std::uint32_t bins[2][classes][noise::bins];      ///< for the near and the far spacing
-  std::uint32_t spreads[classes + 1][spread_bins];  ///< the last one for extreme blocks
+  std::uint32_t spreads[classes + 1][spread_bins];  ///< the last one is for extreme blocks
   std::uint32_t constant, flat, finished;
 };
 
@@ -37,7 +37,7 @@ struct MeasuredChannel {
   int blocks_across;
   int launched_across;  ///< thread blocks per row of blocks
   int row_step;
-  unsigned first_launched, launched;  ///< thread blocks
+  unsigned first_launched, launched;  ///< in thread blocks
   Counts* counts;
   State* state;
 };
@@ -53,19 +53,19 @@ struct EstimateArguments {
 struct Tile {
   static constexpr int rows = block_side + 2 * far_spacing;
   static constexpr int columns = threads + block_side;
-  // Avoids bank conflicts: lanes read eight bytes each from eight rows of two blocks.
+  // Avoids bank conflicts: each lane reads eight bytes, from eight rows of two blocks.
   static constexpr int pitch = columns + 8;
 
   alignas(8) std::uint8_t levels[rows][pitch];
 
-  /// All threads take part.
+  /// All threads of the block must call this.
   __device__ void load(const EstimateArguments& a, const MeasuredChannel& channel, int left,
                        int top) {
     if (a.bits == 8)
       load_all(channel, left, top, [](const std::uint8_t* at) { return __ldg(at); });
     else
       load_all(channel, left, top, [&](const std::uint8_t* at) {
-        // Words may be at odd addresses.
+        // Samples of two bytes may be at odd addresses.
         const std::uint32_t word = __ldg(at) | static_cast<std::uint32_t>(__ldg(at + 1)) << 8;
         return static_cast<std::uint8_t>(sample_value(word, a.shift, (1u << a.bits) - 1) >>
                                          (a.bits - 8));
@@ -97,13 +97,13 @@ struct BlockSums : RowSums {
   bool flat;
 };
 
-/// True if the condition holds in any of the block's eight lanes.
+/// Returns true if the condition holds in any of the eight lanes of the block of pixels.
 __device__ bool any_of_block(bool condition) {
   const unsigned lanes = 0xffu << (threadIdx.x % 32 / block_side * block_side);
   return (__ballot_sync(~0u, condition) & lanes) != 0;
 }
 
-/// Sums of the lane's block, in all of its eight lanes.
+/// Sums over the block of pixels, in all of its eight lanes.
 __device__ BlockSums sums_of_block(const Tile& tile) {
   constexpr int before = PairedRow::block_start - far_spacing;
   constexpr int after = PairedRow::block_start + block_side - 1 + far_spacing;
@@ -159,9 +159,9 @@ class LaneBins {
       own[32 * i] = {};
   }
 
-  /// All lanes of the warp take part.
+  /// All lanes of the warp must call this.
   __device__ Quietest quietest() const {
-    std::uint32_t blocks = 0, before[parts];  // in bins before the own ones
+    std::uint32_t blocks = 0, before[parts];  // in bins before the lane's bins
 #pragma unroll
     for (int i = 0; i < parts; ++i) {
       const uint4& own = counts_[i];
@@ -285,7 +285,7 @@ class EstimateCuda final : public Estimate::Backend {
       to.height = channel.height;
       to.row_step = row_step(std::int64_t{channel.width} * channel.height);
       const int rows = (channel.height / block_side + to.row_step - 1) / to.row_step;
-      // A channel without blocks still needs a thread block to initialise its state.
+      // A channel without blocks still needs a thread block, which initialises its state.
       to.blocks_across = rows > 0 ? channel.width / block_side : 0;
       to.launched_across = std::max(1, (to.blocks_across + blocks_at_once - 1) / blocks_at_once);
       to.launched = static_cast<unsigned>(to.launched_across * std::max(1, rows));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The arithmetic of noise.h: of blocks, of classes, and of the frame.
+// Arithmetic of noise.h for blocks, classes and frames.
 
 #include <cstdint>
 
@@ -9,7 +9,7 @@
 
 namespace cudavision::noise {
 
-constexpr int block_side = 8;  // pixels along each side
+constexpr int block_side = 8;  // pixels
 constexpr int near_spacing = 1, far_spacing = 3;
 constexpr int bins = 1024, bin_shift = 4;
 constexpr int max_extreme_pixels = 4, quantile = 50;
@@ -25,7 +25,7 @@ CUDAVISION_HOST_DEVICE constexpr std::uint32_t middle_of_bin(int bin) {
   return (static_cast<std::uint32_t>(bin) << bin_shift) + (1 << bin_shift) / 2;
 }
 
-/// v of a class, before the limit by its spread.
+/// Returns v of a class before it is limited by the spread.
 CUDAVISION_HOST_DEVICE inline std::uint32_t variance_of_bins(int near_bin, int far_bin) {
   const std::uint32_t near = middle_of_bin(near_bin) * middle_of_bin(near_bin) / 185;
   const std::uint32_t far = middle_of_bin(far_bin) * middle_of_bin(far_bin) / 200;
@@ -35,10 +35,10 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t variance_of_bins(int near_bin, int f
 
 constexpr int classes = 8, class_shift = 11;
 constexpr std::uint32_t min_blocks = 32, min_class_blocks = 16;
-/// Inverse shares of the blocks A, in the order of noise.h: 6·M ≥ A, a quarter of A, and 16·M ≥ A.
+/// Inverse shares of the A blocks, in the order of noise.h: 6·M ≥ A, a quarter of A, and 16·M ≥ A.
 constexpr std::uint32_t smooth_share = 6, quiet_share = 4, limiting_share = 16;
 
-/// Every row_step-th row of blocks counts.
+/// Distance between the rows of blocks that are measured.
 inline int row_step(std::int64_t samples) {
   return static_cast<int>(1 + (samples >> 19));
 }
@@ -54,7 +54,7 @@ struct Quietest {
   int bin;               ///< last bin of the quietest blocks
 };
 
-/// 64² times the variance of a block's samples, less than 2^26.
+/// Returns 64² times the variance of the samples of a block; less than 2^26.
 CUDAVISION_HOST_DEVICE inline std::uint32_t spread_of(std::uint32_t levels, std::uint32_t squares) {
   return block_side * block_side * squares - levels * levels;
 }
@@ -77,7 +77,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t variance_of_spread_bin(int bin) {
 struct ClassNoise {
   std::uint32_t blocks = 0;
   std::uint32_t variance = 0;  ///< of the noise
-  std::uint32_t spread = 0;    ///< variance of the samples, an upper limit
+  std::uint32_t spread = 0;    ///< variance of the samples; an upper limit of the noise
 
   /// Number of blocks, or 0 if there are too few.
   CUDAVISION_HOST_DEVICE std::uint32_t counted() const {
@@ -92,7 +92,7 @@ struct ClassNoise {
   }
 };
 
-/// by_differences is from variance_of_bins().
+/// by_differences is the result of variance_of_bins().
 CUDAVISION_HOST_DEVICE inline ClassNoise noise_of_class(std::uint32_t blocks,
                                                         std::uint32_t by_differences,
                                                         int spread_bin) {
@@ -110,7 +110,7 @@ using ClassNoises = ClassNoise[classes + 1];
 
 struct Rank {
   bool smooth;
-  bool has_quiet_share;  ///< a quarter of the blocks are in classes with at most this limit
+  bool has_quiet_share;  ///< classes up to this limit contain a quarter of the blocks
 };
 
 CUDAVISION_HOST_DEVICE inline Rank rank_of(const ClassNoises& noise, int number) {
@@ -140,7 +140,7 @@ struct Measurement {
   std::uint32_t variance = 0;
 };
 
-/// constant, flat: numbers of blocks that are not extreme. Constant blocks have 64 equal samples.
+/// constant and flat count blocks that are not extreme. A constant block has 64 equal samples.
 CUDAVISION_HOST_DEVICE inline Measurement measurement_of(const ClassNoises& noise,
                                                          const Rank (&ranks)[classes + 1],
                                                          std::uint32_t constant,

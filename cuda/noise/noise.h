@@ -11,22 +11,22 @@
 /// Estimates the noise of frames, per channel and averaged over time.
 ///
 /// Let I be the samples of a channel as `value >> (bits − 8)`, replicated beyond the edges, and
-///   N(d, x, y) = Σ k(i)·k(j)·I(x + d·i, y + d·j),  i, j = −1…1,  k(0) = −2, else 1,
-/// with the spacings d = 1 and d = 3. White noise of standard deviation σ gives |N| a mean
-/// of 4.79σ; linear gradients give 0 (Immerkær, "Fast noise variance estimation", 1996).
+///   N(d, x, y) = Σ k(i)·k(j)·I(x + d·i, y + d·j),  i, j = −1…1,  k(0) = −2, k(±1) = 1,
+/// with the spacings d = 1 and d = 3. White noise of standard deviation σ gives |N| a mean of
+/// 4.79σ; linear gradients give 0 (Immerkær, "Fast noise variance estimation", 1996).
 ///
-/// Blocks of 8×8 samples start at multiples of 8 and are entirely inside the channel. Only every
-/// (1 + (width·height >> 19))-th row of blocks counts, from the first. A block is flat if its 64
-/// samples are equal, or the 8 samples of one of four lines: three rows above or below the block,
-/// or three columns before or after it. Flat blocks do not count: black bars and compression
-/// leave no noise in them. Blocks with more than 4 samples where I < 8 or I > 247 are
+/// Blocks of 8×8 samples start at multiples of 8 and are entirely inside the channel. Only every (1
+/// + (width·height >> 19))-th row of blocks is measured, from the first. A block is flat if its 64
+/// samples are equal, or if the 8 samples of one of four lines are equal: the row three above or
+/// below the block, or the column three before or after it. Flat blocks are ignored: black bars and
+/// compression leave no noise in them. Blocks with more than 4 samples where I < 8 or I > 247 are
 /// extreme: their noise is clipped.
 ///
 /// All other blocks are sorted into 8 classes by brightness, `(Σ I) div 2^11`, because the noise of
-/// cameras depends on it. A class counts if it has n ≥ 16 blocks. With s(d) = Σ |N(d)|, b(d) is the
-/// smallest bin such that more than n div 50 blocks have min(1023, s(d) >> 4) ≤ b(d). These
-/// quietest blocks contain hardly any texture. White noise has about 0.7 of its mean there, so its
-/// variances in the unit of Level are
+/// cameras depends on it. A class is used if it has n ≥ 16 blocks. With s(d) = Σ |N(d)|, b(d) is
+/// the smallest bin such that more than n div 50 blocks have min(1023, s(d) >> 4) ≤ b(d). These
+/// quietest blocks contain hardly any texture. For white noise, their s(d) is about 0.7 of its
+/// mean, so its variances in the unit of Level are
 ///   near = (16·b(1) + 8)² div 185,  far = (16·b(3) + 8)² div 200.
 /// S = 64·Σ I² − (Σ I)² has 16 bins for each power of two from 2^10 on; smaller values are in the
 /// first bin. With B the middle of the bin of S for the same quantile,
@@ -35,28 +35,28 @@
 ///
 /// Demosaicing, smoothing and compression correlate the noise of adjacent samples, so that `near`
 /// underestimates its variance. Samples three apart are less correlated, but also contain more
-/// texture. `far` therefore only counts beyond the effect of texture:
+/// texture. `far` is therefore used only where it exceeds the effect of texture:
 ///   v = min(max(near, 3·(far − near) div 2), 5·spread div 4).
 ///
 /// A class has smooth blocks if 2·spread ≤ 3·v + 512: its quietest blocks contain only noise. The
 /// quietest blocks of other classes have lines or texture. Let A be the number of blocks of all
-/// classes that count, plus the extreme blocks that are not flat if there are at least 16. A class
-/// i with smooth blocks is smooth, except if another class j has smooth blocks, 16·n(j) ≥ A, and
+/// used classes, plus the extreme blocks that are not flat if there are at least 16. A class i with
+/// smooth blocks is smooth, except if another class j has smooth blocks, 16·n(j) ≥ A, and
 ///   v(i)·(2j + 1) > 4·(v(j) + 1024)·max(2i + 1, 2j + 1),
-/// because the variance of a camera's noise grows at most with the light, unlike texture.
+/// because the variance of a camera's noise grows at most linearly with the light, unlike texture.
 ///
 /// Let M be the number of blocks of smooth classes, and V the sum of their v over these blocks. If
 /// M ≥ 32 and 16·M ≥ A, the variance of other blocks is limited to
 ///   limit = 3·V div (2·M).
-/// If also 6·M ≥ A, the variance of the frame is the mean over all classes' blocks of v, limited
-/// outside smooth classes, rounded down. Otherwise the estimate is uncertain: the variance is the
-/// least x such that a quarter of the A blocks are in classes with min(v, spread) ≤ x, or the limit
-/// if it is less. Extreme blocks form a class with v = spread = 4·B div 21, because clipping
-/// removes up to two thirds of their variance.
+/// If also 6·M ≥ A, the variance of the frame is the mean of v over the blocks of all classes,
+/// limited outside smooth classes, rounded down. Otherwise the estimate is uncertain: the variance
+/// is the smallest x such that a quarter of the A blocks are in classes with min(v, spread) ≤ x, or
+/// the limit if it is less. Extreme blocks form a class with v = spread = 4·B div 21, because
+/// clipping removes up to two thirds of their variance.
 ///
-/// If the counted classes have fewer than 32 blocks in all, the state stays unchanged, unless at
-/// least 32 blocks are flat and not extreme: then the variance is 0. It is also 0 in drawings, in
-/// which the blocks of 64 equal, not extreme samples outnumber the blocks that are not flat.
+/// If the used classes have fewer than 32 blocks in all, the state does not change. Exception: if
+/// at least 32 blocks are flat and not extreme, the variance is 0. It is also 0 in drawings, where
+/// the blocks of 64 equal, not extreme samples outnumber the blocks that are not flat.
 namespace cudavision::noise {
 
 class Estimate {
@@ -68,7 +68,7 @@ class Estimate {
   /// Measures all channels except alpha, and updates the states. Only enqueues.
   void run(const ConstFrame& in);
 
-  /// Makes the next frame the first one of a sequence. Any thread may call this.
+  /// Makes the next frame the first one of a sequence. May be called from any thread.
   void restart() noexcept { first_frame_ = true; }
 
   /// The states after the last run(), in device memory, one per channel.

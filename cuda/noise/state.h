@@ -9,7 +9,7 @@
 
 namespace cudavision::noise {
 
-/// The unit of the standard deviation is a sixteenth of a level of 8 bits.
+/// Standard deviation and variance in units of a sixteenth of a level of 8 bits.
 struct Level {
   static constexpr int per_level = 16;
 
@@ -17,7 +17,7 @@ struct Level {
   std::uint32_t deviation = 0;  ///< √variance, rounded down
 };
 
-/// √number, rounded down, for numbers below 2^24.
+/// Returns √number, rounded down, for numbers below 2^24.
 CUDAVISION_HOST_DEVICE inline std::uint32_t integer_root(std::uint32_t number) {
   std::uint32_t root = 0;
   for (std::uint32_t bit = 1 << 11; bit > 0; bit >>= 1)
@@ -34,13 +34,12 @@ inline Level noise_of_deviation(std::uint32_t deviation) {
 }
 
 struct State {
-  Level used;                  ///< for the last frame
+  Level used;                  ///< level to apply to the last frame
   std::uint32_t measured = 0;  ///< variance of the last frame with enough blocks
   std::int32_t average = -1;   ///< of `measured` over time, in 1/256; −1 before any measurement
   bool uncertain = false;      ///< `measured` is from a frame without smooth blocks
 
-  /// Takes the measurement of a frame. `used` follows the average in steps, so that results do not
-  /// flicker.
+  /// Adds the measurement of a frame. `used` follows the average in steps, to avoid flicker.
   CUDAVISION_HOST_DEVICE void take(std::uint32_t variance, bool no_smooth_blocks = false) {
     measured = variance;
     uncertain = no_smooth_blocks;

@@ -91,7 +91,7 @@ AccessPlanner::AccessPlanner(const FrameLayout& layout)
 
 bool AccessPlanner::aligned(const ConstFrame& in, const Frame& out) const {
   for (int p = 0; p < layout_.plane_count; ++p) {
-    // The pitch matters only in planes with several rows.
+    // The pitch matters only if a plane has several rows.
     const bool rows = layout_.planes[p].rows > 1;
     if (!multiple_of_piece(in.planes[p].data, rows ? in.planes[p].pitch : 0) ||
         !multiple_of_piece(out.planes[p].data, rows ? out.planes[p].pitch : 0))
@@ -134,7 +134,7 @@ AccessPlan AccessPlanner::plan(const ConstFrame& in, const Frame& out) const {
     constexpr std::uint32_t weights[3] = {299, 587, 114};
     packs.keep = 0xffffffffu;
     for (int c = 0; c < 3; ++c) {
-      // Packed pixels keep the order of their bytes; other samples are read as red, green, blue.
+      // Packed pixels keep the order of their bytes; other patterns read red, green, blue.
       const bool packed = plan.kind == AccessPattern::packed_colour_3 ||
                           plan.kind == AccessPattern::packed_colour_4;
       const int byte = packed ? channels_[c].offset : c;

@@ -11,7 +11,7 @@
 
 namespace cudavision {
 
-/// Each pattern is a pack type of pixel_pack.h, as in with_pack().
+/// How kernels access pixels. Each pattern has a pack type of pixel_pack.h (with_pack()).
 enum class AccessPattern {
   luma_bytes_1,
   luma_bytes_2_0,
@@ -32,7 +32,7 @@ constexpr bool is_words<LumaWords<kAllBits>> = true;
 template <>
 constexpr bool is_words<ScatteredLuma<2>> = true;
 
-/// Calls use with the type of a pattern's packs, as `use.template operator()<Pack>()`.
+/// Calls use.template operator()<Pack>() with the pack type of a pattern.
 template <class Use>
 auto with_pack(AccessPattern kind, const Use& use) {
   switch (kind) {
@@ -60,7 +60,7 @@ auto with_pack(AccessPattern kind, const Use& use) {
   __builtin_unreachable();
 }
 
-/// A plane to be copied in pieces of 16 bytes; the last one of each row may be shorter.
+/// A plane to be copied in pieces of 16 bytes. The last piece of a row may be shorter.
 struct CopyPieces {
   PlanePair plane;
   std::uint32_t count = 0;  ///< pieces
@@ -69,7 +69,7 @@ struct CopyPieces {
   int rows = 0;
 };
 
-/// Copies the share of one of `threads` threads.
+/// Copies the pieces of one of `threads` threads.
 CUDAVISION_HOST_DEVICE inline void copy_pieces(const CopyPieces* copies, int count,
                                                std::uint32_t thread, std::uint32_t threads) {
   for (int p = 0; p < count; ++p) {
@@ -89,15 +89,15 @@ struct AccessPlan {
   Rows rows = Rows::ragged;
   PackedImage packs;
   int copy_count = 0;
-  /// Planes with bytes that no pack writes: to be copied before the kernel if scattered(), else by
-  /// the kernel. Planes that `out` lacks are left out.
+  /// Planes with bytes that no pack writes. If scattered(), they must be copied before the kernel;
+  /// otherwise the kernel copies them. Planes that `out` lacks are left out.
   CopyPieces copies[FrameLayout::max_planes];
   bool scattered() const noexcept { return kind >= AccessPattern::scattered_luma_1; }
-  /// Enqueues all copies, so that none are left for the kernel.
+  /// Enqueues all copies, so that the kernel has none left.
   void copy_planes(Device& device);
 };
 
-/// with_pack() with the kind of the rows, too, as `use.template operator()<Pack, kRows>()`.
+/// Calls use.template operator()<Pack, kRows>() with the pack type and the kind of the rows.
 template <class Use>
 auto with_pack_and_rows(const AccessPlan& plan, const Use& use) {
   return with_pack(plan.kind, [&]<class Pack>() {
@@ -116,7 +116,7 @@ class AccessPlanner {
  public:
   explicit AccessPlanner(const FrameLayout& layout);
 
-  /// out lacks the planes that must not be written: all of them, if the frame is only read.
+  /// out lacks the planes that must not be written: all planes, if the frame is only read.
   AccessPlan plan(const ConstFrame& in, const Frame& out) const;
 
   /// Planes with bytes that are not samples of luma, red, green or blue.

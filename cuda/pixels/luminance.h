@@ -9,7 +9,7 @@
 
 namespace cudavision {
 
-/// One channel with contiguous samples: bytes if bits is 8, else words of two bytes (frame.h).
+/// One channel with contiguous samples: bytes if bits is 8, otherwise words of two bytes (frame.h).
 struct SamplePlane {
   View<const std::uint8_t> rows;  ///< in bytes
   int width = 0;                  ///< samples per row
@@ -19,8 +19,8 @@ struct SamplePlane {
   int height() const noexcept { return rows.height; }
 };
 
-/// The luminance of frames: the luma channel if the layout has one, else
-/// `u = (299·red + 587·green + 114·blue) div 1000` (the weights of ITU-R BT.601).
+/// The luminance of frames: the luma channel if the layout has one, otherwise `u = (299·red +
+/// 587·green + 114·blue) div 1000`, with the weights of ITU-R BT.601.
 class Luminance {
  public:
   /// layout must have 8 to 16 bits and a luma channel as large as the picture, or red, green and
@@ -28,8 +28,8 @@ class Luminance {
   Luminance(Device& device, const FrameLayout& layout, const char* operation);
   ~Luminance();
 
-  /// If the samples of luma are contiguous, returns the luma plane itself. Otherwise returns memory
-  /// of this object, enqueues the work that fills it, and overwrites it in the next call.
+  /// If the luma samples are contiguous, returns the luma plane itself. Otherwise enqueues a
+  /// conversion and returns memory of this object, which the next call overwrites.
   SamplePlane of(const ConstFrame& in);
 
   class Backend;
@@ -37,14 +37,14 @@ class Luminance {
  private:
   FrameLayout layout_;
   const char* operation_;
-  Buffer memory_;  // of plane_; none if the luma of frames is contiguous
+  Buffer memory_;  // of plane_; empty if the luma of frames is contiguous
   View<std::uint8_t> plane_;
   std::unique_ptr<Backend> backend_;
 };
 
-/// Reduces samples to 8 bits: value >> (bits − 8). in is a plane on the device with 8 to 16 bits;
-/// out has its width and height in bytes. Both may have any address. Only enqueues. Throws
-/// invalid_argument.
+/// Reduces samples to 8 bits: value >> (bits − 8). in is a plane of 8 to 16 bits in device memory;
+/// out has the same width and height, with one byte per sample. Both may have any alignment. Only
+/// enqueues. Throws invalid_argument.
 void reduce_to_8_bits(Device& device, const SamplePlane& in, View<std::uint8_t> out);
 
 }  // namespace cudavision

@@ -9,7 +9,7 @@
 
 namespace cudavision {
 
-/// For frames whose luminance is not contiguous.
+/// Only used for frames whose luminance is not contiguous.
 class Luminance::Backend {
  public:
   virtual ~Backend() = default;

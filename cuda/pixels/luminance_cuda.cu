@@ -60,7 +60,7 @@ Kernel find_kernel(const AccessPlan& plan) {
       return plan.rows == Rows::ragged ? luminance_kernel<Pack, Rows::ragged>
                                        : luminance_kernel<Pack, Rows::whole>;
     else
-      return nullptr;  // Luminance makes no backend for contiguous luma
+      return nullptr;  // contiguous luma needs no backend
   });
 }
 
@@ -92,7 +92,7 @@ struct ReductionArguments {
   std::uint32_t largest;
 };
 
-/// Words may be at odd addresses.
+/// Samples of two bytes may be at odd addresses.
 __global__ void __launch_bounds__(threads)
     reduce_to_8_bits_kernel(const __grid_constant__ ReductionArguments a) {
   launch_dependents();
@@ -118,7 +118,7 @@ void reduce_to_8_bits_cuda(Device& device, const SamplePlane& in, View<std::uint
   const ReductionArguments a{in.rows.data, in.rows.pitch, out.data,
                              out.pitch,    in.width,      blocks_per_row,
                              in.shift,     in.bits - 8,   (1u << in.bits) - 1};
-  // A Launcher, made for each frame, would ask the driver each time whether the kernel may overlap.
+  // Not a Launcher: each call would ask the driver whether the kernel may overlap.
   launch_kernel(device.stream(),
                 {reinterpret_cast<const void*>(reduce_to_8_bits_kernel),
                  static_cast<unsigned>(blocks_per_row) * out.height, threads},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// A picture as rows of packs, and the steps of a thread from one of its packs to the next. A pack
-// is a few adjacent pixels that a thread loads and stores together (pixel_pack.h).
+// A picture as rows of packs, and the path of a thread from one of its packs to the next. A pack is
+// a few adjacent pixels that a thread loads and stores together (pixel_pack.h).
 
 #include <cstdint>
 
@@ -10,8 +10,8 @@
 
 namespace cudavision {
 
-/// One plane of the input and of the output. Pitches have 32 bits, because one instruction
-/// multiplies and adds them to an address.
+/// One plane of the input and of the output. With 32-bit pitches, one instruction multiplies the
+/// pitch and adds the product to an address.
 struct PlanePair {
   const std::uint8_t* in = nullptr;
   std::uint8_t* out = nullptr;
@@ -28,7 +28,7 @@ struct PlanePair {
 
 /// A packed image: row y holds the packs y·per_row to (y + 1)·per_row − 1.
 struct PackedImage {
-  PlanePair planes[3];             ///< one for all, or one each for red, green and blue
+  PlanePair planes[3];             ///< one for all channels, or one each for red, green and blue
   std::uint32_t count = 0;         ///< packs in the picture, below 2^30
   int rows = 0;                    ///< of packs
   int per_row = 1;                 ///< packs per row
@@ -37,9 +37,9 @@ struct PackedImage {
   int shift = 0;                   ///< of 16-bit samples
   std::uint32_t largest = 0;       ///< of 16-bit samples
   std::uint32_t weights_low = 0;   ///< luminance weights of a pixel's four bytes, mod 256, packed
-  std::uint32_t weights_high = 0;  ///< the same, div 256
+  std::uint32_t weights_high = 0;  ///< the same weights, div 256
   std::uint32_t keep = 0;          ///< mask of a pixel's bytes that are not colours
-  int table_of[4] = {};            ///< number, 0 to 2, of the table for each byte of a pixel
+  int table_of[4] = {};            ///< for each byte of a pixel: number of its table, 0 to 2
   int offset[3] = {};              ///< bytes; only for packs of scattered samples
   int step[3] = {};                ///< bytes; only for packs of scattered samples
 };

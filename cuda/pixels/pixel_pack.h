@@ -2,8 +2,8 @@
 #pragma once
 
 // Packs: a thread holds a few adjacent pixels in an array of 32-bit words, loads and stores them in
-// pieces of 16 bytes, and accesses samples at constant byte positions. Also compiles for the host,
-// where the tests compare it with byte-by-byte code.
+// pieces of 16 bytes, and accesses samples at constant byte positions. Tests also compile this for
+// the host and compare it with byte-by-byte code.
 
 #include <cstdint>
 #include <cstring>
@@ -14,7 +14,7 @@
 
 namespace cudavision {
 
-/// Builds a word from bytes of low (numbers 0 to 3) and high (numbers 4 to 7). Nibble i of the
+/// Builds a word from the bytes of low (numbers 0 to 3) and high (numbers 4 to 7). Nibble i of the
 /// selector is the number of the byte that becomes byte i of the result.
 CUDAVISION_HOST_DEVICE inline std::uint32_t select_bytes(std::uint32_t low, std::uint32_t high,
                                                          std::uint32_t selector) {
@@ -31,11 +31,11 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t select_bytes(std::uint32_t low, std:
 }
 
 CUDAVISION_HOST_DEVICE inline std::uint32_t byte_of(std::uint32_t word, int number) {
-  // One instruction; a shift and a mask are two.
+  // A single instruction; a shift and a mask would take two.
   return select_bytes(word, 0, 0x4440u + number);
 }
 
-/// sum plus the products of each byte of a with the same byte of b.
+/// Returns sum plus the dot product of the bytes of a and b.
 CUDAVISION_HOST_DEVICE inline std::uint32_t dot_bytes(std::uint32_t a, std::uint32_t b,
                                                       std::uint32_t sum) {
 #ifdef __CUDA_ARCH__
@@ -47,7 +47,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t dot_bytes(std::uint32_t a, std::uint
 #endif
 }
 
-/// sum + low half of halves · byte 0 + high half of halves · byte 1.
+/// Returns sum + low half of halves · byte 0 + high half of halves · byte 1.
 CUDAVISION_HOST_DEVICE inline std::uint32_t dot_low_bytes(std::uint32_t halves, std::uint32_t bytes,
                                                           std::uint32_t sum) {
 #ifdef __CUDA_ARCH__
@@ -56,7 +56,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t dot_low_bytes(std::uint32_t halves, 
   return sum + (halves & 0xffff) * (bytes & 0xff) + (halves >> 16) * (bytes >> 8 & 0xff);
 #endif
 }
-/// The same with bytes 2 and 3.
+/// Like dot_low_bytes(), with bytes 2 and 3.
 CUDAVISION_HOST_DEVICE inline std::uint32_t dot_high_bytes(std::uint32_t halves,
                                                            std::uint32_t bytes, std::uint32_t sum) {
 #ifdef __CUDA_ARCH__
@@ -66,7 +66,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t dot_high_bytes(std::uint32_t halves,
 #endif
 }
 
-/// Luminance of a pixel of four bytes. The picture's weights are in the order of these bytes.
+/// Luminance of a pixel of four bytes. The weights of the picture have the order of these bytes.
 CUDAVISION_HOST_DEVICE inline std::uint32_t packed_luminance(std::uint32_t pixel,
                                                              const PackedImage& picture) {
   const std::uint32_t high = dot_bytes(pixel, picture.weights_high, 0);
@@ -112,7 +112,7 @@ CUDAVISION_HOST_DEVICE inline void store_word(std::uint8_t* to, std::uint32_t wo
 }
 
 /// Loads 16·kPieces bytes from an address divisible by 16. Only the first `existing` bytes are in
-/// the row; the others become zero. Rows that are not ragged have all of them.
+/// the row; the others become zero. In rows that are not ragged, all bytes exist.
 template <int kPieces, Rows kRows>
 CUDAVISION_HOST_DEVICE inline void load_row(const std::uint8_t* from, int existing,
                                             std::uint32_t* words) {
@@ -157,7 +157,7 @@ CUDAVISION_HOST_DEVICE inline void store_row(std::uint8_t* to, int existing,
       to[4 * whole_words + b] = static_cast<std::uint8_t>(byte_of(last, b));
 }
 
-/// Pixels of a pack in the picture: all, except at the right edge of ragged rows.
+/// Pixels of a pack that are in the picture. Less than Pack::pixels only at the end of ragged rows.
 template <class Pack, Rows kRows>
 CUDAVISION_HOST_DEVICE inline int pixels_in(const PackedImage& picture,
                                             const PackCursor<kRows>& at) {
@@ -167,7 +167,7 @@ CUDAVISION_HOST_DEVICE inline int pixels_in(const PackedImage& picture,
   return left < 0 ? 0 : left < Pack::pixels ? left : Pack::pixels;
 }
 
-/// Packs of adjacent bytes: kWords words in all, in equal parts from kPlanes planes.
+/// Packs of adjacent bytes: kWords words, divided equally over kPlanes planes.
 template <int kWords, int kPlanes = 1>
 struct DensePack {
   static constexpr int words = kWords;
@@ -204,7 +204,7 @@ template <int kStep, int kOffset>
 struct LumaBytes : DensePack<4> {
   static constexpr bool colour = false;
   static constexpr int pixels = 16 / kStep;
-  static constexpr int pixel_bytes = kStep;  ///< in each plane; 0 in packs of scattered samples
+  static constexpr int pixel_bytes = kStep;  ///< in each plane; 0 for packs of scattered samples
 
   CUDAVISION_HOST_DEVICE static std::uint32_t value(const std::uint32_t* data, int pixel,
                                                     const PackedImage&) {
@@ -214,13 +214,13 @@ struct LumaBytes : DensePack<4> {
   CUDAVISION_HOST_DEVICE static void set(std::uint32_t* data, int pixel, std::uint32_t value,
                                          const PackedImage&) {
     const int at = pixel * kStep + kOffset;
-    // The selector takes every old byte except the replaced one.
+    // The selector keeps every byte except the replaced one.
     const std::uint32_t selector = (0x3210u & ~(0xfu << (4 * (at % 4)))) | 4u << (4 * (at % 4));
     data[at / 4] = select_bytes(data[at / 4], value, selector);
   }
 };
 
-/// Contiguous luma of 9 to 16 bits. kAllBits: words are values of 16 bits, without shift or limit.
+/// Contiguous luma of 9 to 16 bits. kAllBits: words are 16-bit values, without shift or limit.
 template <bool kAllBits>
 struct LumaWords : DensePack<4> {
   static constexpr bool colour = false;
@@ -239,8 +239,8 @@ struct LumaWords : DensePack<4> {
   }
 };
 
-/// Luma samples of one or two bytes at any address, one per word: for layouts and alignments that
-/// the other packs do not support.
+/// Luma samples of one or two bytes at any address, one per word. Used for layouts and alignments
+/// that the other packs do not support.
 template <int kSampleBytes>
 struct ScatteredLuma {
   static constexpr bool colour = false;
@@ -296,7 +296,7 @@ struct ScatteredLuma {
 template <int kStep>
 struct PackedColour : DensePack<kStep == 4 ? 4 : 12> {
   static constexpr bool colour = true;
-  static constexpr int bytes = kStep;  ///< of a pixel, any of which may be a colour
+  static constexpr int bytes = kStep;  ///< per pixel, each of which may be a colour
   static constexpr int pixels = kStep == 4 ? 4 : 16;
   static constexpr int pixel_bytes = kStep;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Converts stored samples and bits to numbers, on both devices.
+// Converts stored samples to values, for both backends.
 
 #include <cstdint>
 
@@ -9,14 +9,14 @@
 
 namespace cudavision {
 
-/// Value of a stored word. Samples beyond the format's depth are clamped.
+/// Value of a stored word. Values above the format's maximum are clamped.
 CUDAVISION_HOST_DEVICE inline std::uint32_t sample_value(std::uint32_t word, int shift,
                                                          std::uint32_t largest) {
   const std::uint32_t value = word >> shift;
   return value < largest ? value : largest;
 }
 
-/// sum div 1000, for sum = 299·r + 587·g + 114·b of samples of 8 bits. It divides by 8 and then by
+/// Returns sum div 1000 for sum = 299·r + 587·g + 114·b of 8-bit samples. Divides by 8 and then by
 /// 125, so that the product fits into 32 bits: (n·67109) >> 23 is exact because n ≤ 31875 and
 /// 67109·125 = 2^23 + 17.
 CUDAVISION_HOST_DEVICE inline std::uint32_t luminance_of_sum(std::uint32_t sum) {
@@ -28,7 +28,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t luminance(std::uint32_t r, std::uint
   return luminance_of_sum(299 * r + 587 * g + 114 * b);
 }
 
-/// Clamps a value to 0 to 1.
+/// Clamps a value to the range from 0 to 1.
 CUDAVISION_HOST_DEVICE inline float saturated(float value) {
 #ifdef __CUDA_ARCH__
   return __saturatef(value);

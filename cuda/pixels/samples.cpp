@@ -14,7 +14,7 @@ void gather_luminance(const std::uint8_t* red, const std::uint8_t* green, const 
     for (int x = 0; x < count; ++x)
       values[x] = static_cast<std::uint8_t>(luminance(red[s * x], green[s * x], blue[s * x]));
   };
-  // The compiler vectorises only with a constant step.
+  // The compiler vectorises the loop only if step is a constant.
   if (step == 1)
     loop(1);
   else if (step == 3)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Rows of planes for the CPU backends: copies, and samples or luminance as contiguous values, so
-// that loops do not depend on formats.
+// Access to rows of planes for the CPU backends: copies, and samples or luminance as contiguous
+// values, so that loops do not depend on formats.
 
 #include <cstdint>
 #include <cstring>
@@ -23,16 +23,16 @@ inline void store16(std::uint8_t* address, std::uint32_t word) {
   std::memcpy(address, &narrow, sizeof narrow);
 }
 
-/// values[x] = value of sample step·x of a row.
+/// values[x] is the value of sample step·x of a row.
 void gather8(const std::uint8_t* row, int step, int count, std::uint8_t* values);
 void gather16(const std::uint8_t* row, int step, int count, int shift, std::uint32_t largest,
               std::uint16_t* values);
-/// levels[x] = `value >> (bits − 8)` of sample step·x of a row.
+/// levels[x] is `value >> (bits − 8)` for sample step·x of a row.
 void gather_levels(const std::uint8_t* row, int step, int count, int bits, int shift,
                    std::uint8_t* levels);
 
 void copy_rows(View<const std::uint8_t> from, View<std::uint8_t> to, int begin, int end);
-/// With all threads.
+/// Copies a plane with all threads.
 void copy_plane(View<const std::uint8_t> from, View<std::uint8_t> to);
 
 class Samples {
@@ -43,8 +43,8 @@ class Samples {
 
   const Channel& channel() const noexcept { return channel_[0]; }
 
-  /// Values of row y: in the frame if they can be used there, else in buffer. The first function is
-  /// for samples of 8 bits.
+  /// Returns the values of row y: a pointer into the frame if no conversion is needed, otherwise to
+  /// a copy in buffer. The first overload is for 8-bit samples.
   const std::uint8_t* row(const ConstFrame& in, int y, std::uint8_t* buffer) const;
   const std::uint16_t* row(const ConstFrame& in, int y, std::uint16_t* buffer) const;
 
@@ -59,13 +59,13 @@ class Samples {
   bool from_rgb_ = false;
 };
 
-/// The rows of a plane as values: std::uint8_t if they have 8 bits, else std::uint16_t.
+/// The rows of a plane as values: std::uint8_t if they have 8 bits, otherwise std::uint16_t.
 template <class Value>
 class PlaneRows {
  public:
   explicit PlaneRows(const SamplePlane& plane) : plane_(plane) {}
 
-  /// Values of row y, in buffer if they must be converted.
+  /// Values of row y. If they must be converted, they are in buffer.
   const Value* row(int y, Value* buffer) const {
     const std::uint8_t* bytes = plane_.rows.row(y);
     if constexpr (sizeof(Value) == 1) {

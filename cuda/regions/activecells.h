@@ -7,7 +7,7 @@
 
 namespace cudavision::regions {
 
-/// A coarse map of the parts of a frame in which an operation's result is needed: up to 64×64
+/// A coarse map of the areas of a frame where the result of an operation is needed: up to 64×64
 /// cells, one bit each. Its size and look-up cost do not depend on the number of regions.
 /// Operations skip everything that touches no active cell; their output is undefined there.
 class ActiveCells {
@@ -15,7 +15,7 @@ class ActiveCells {
   static constexpr int side = 64;
 
   ActiveCells() = default;
-  /// No cell is active.
+  /// Makes a map without active cells.
   ActiveCells(int width, int height) : width_(width), height_(height) {
     while ((width - 1) >> shift_x_ >= side)
       ++shift_x_;
@@ -23,7 +23,7 @@ class ActiveCells {
       ++shift_y_;
   }
 
-  /// Activates the cells with pixels in the box, clipped to the frame.
+  /// Activates the cells with pixels in the box, which is clipped to the frame.
   void add(const Box& box) {
     const Box inside = clipped(box, width_, height_);
     if (inside.empty())
@@ -32,8 +32,8 @@ class ActiveCells {
       rows_[y] |= columns(inside.x0, inside.x1);
   }
 
-  /// True if an active cell has pixels in the box, which begins in the frame, has at least one
-  /// pixel, and may end beyond the frame.
+  /// Returns true if an active cell has pixels in the box. The box must begin in the frame and have
+  /// at least one pixel, but may end beyond the frame.
   CUDAVISION_HOST_DEVICE bool touch(const Box& box) const {
     const std::uint64_t mask = columns(box.x0, box.x1);
     const int last = (box.y1 - 1) >> shift_y_;
@@ -43,11 +43,11 @@ class ActiveCells {
     return false;
   }
 
-  /// Calls function(x0, x1) for the pixels [x0, x1) of each run of active cells in a row of pixels.
-  /// Joins runs with gaps of at most `gap` pixels.
+  /// Calls function(x0, x1) for each run of active pixels in a row. Joins gaps of up to `gap`
+  /// pixels.
   template <class Function>
   void for_each_run(int y, int gap, const Function& function) const {
-    int begin = 0, end = 0;  // of the run so far
+    int begin = 0, end = 0;  // of the current run
     for (int column = 0; column < side; ++column) {
       if ((rows_[y >> shift_y_] >> column & 1) == 0)
         continue;
@@ -66,11 +66,11 @@ class ActiveCells {
 
   int cell_width() const { return 1 << shift_x_; }  ///< pixels
   int cell_height() const { return 1 << shift_y_; }
-  /// One bit for each cell of a row of cells.
+  /// Returns one bit per cell of a row of cells.
   std::uint64_t row(int number) const { return rows_[number]; }
 
  private:
-  /// Bits of the columns with pixels from x0 to x1 − 1.
+  /// Bits of the columns that contain pixels x0 to x1 − 1.
   CUDAVISION_HOST_DEVICE std::uint64_t columns(int x0, int x1) const {
     const int last = (x1 - 1) >> shift_x_;
     const int cell = x0 >> shift_x_, first = cell < side ? cell : side - 1;

@@ -13,12 +13,12 @@ namespace cudavision::regions {
 /// The parameters, converted for frames of one layout.
 struct Selection {
   int count = 0;
-  std::array<Region, Parameters::max_count> regions;  ///< none is empty or turned
-  int turned_count = 0;
-  std::array<TurnedRegion, Parameters::max_count> turned;  ///< none is empty
+  std::array<Region, Parameters::max_count> regions;  ///< none is empty or rotated
+  int rotated_count = 0;
+  std::array<RotatedRegion, Parameters::max_count> rotated;  ///< none is empty
   int mask_count = 0;
-  std::array<Box, Parameters::max_masks> masks;  ///< pixels that these may reach; none is empty
-  /// Cells with pixels of samples whose weights may differ from 0, unless the regions are inverted.
+  std::array<Box, Parameters::max_masks> masks;  ///< where weights may be raised; none is empty
+  /// Cells with samples whose weight may differ from 0. Not used if the regions are inverted.
   ActiveCells active;
 };
 
@@ -28,8 +28,7 @@ Selection select(const FrameLayout& layout, const Parameters& parameters);
 class RegionBlend::Backend {
  public:
   virtual ~Backend() = default;
-  /// Called before the first run() and when the parameters change. The arguments are valid only
-  /// during the call.
+  /// Called before the first run() and for new parameters. Must not keep the arguments.
   virtual void set(const Parameters& parameters, const Selection& selection) = 0;
   virtual void run(const ConstFrame& in, const ConstFrame& processed, const Frame& out,
                    View<const std::uint8_t> distances) = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The blend of regions on the CPU. Each row is copied first. If regions reach it, the weights of
-// its samples are computed from the pixels that they cover, and its channels are blended in turn.
+// The blend of regions on the CPU. Each row is copied first. In rows with regions, the weights of
+// samples are computed from the pixels that they cover, and the channels are blended in turn.
 
 #include <algorithm>
 
@@ -35,11 +35,11 @@ void raise_to_ellipse(const Region& region, int feather, int y, Span span, std::
   }
 }
 
-void raise_to_turned(const TurnedRegion& region, Shape shape, int feather, int y, Span span,
-                     std::uint16_t* weights) {
+void raise_to_rotated(const RotatedRegion& region, Shape shape, int feather, int y, Span span,
+                      std::uint16_t* weights) {
   for (int x = span.begin; x < span.end; ++x)
     weights[x] = static_cast<std::uint16_t>(
-        std::max<int>(weights[x], turned_weight(region, shape, feather, x, y)));
+        std::max<int>(weights[x], rotated_weight(region, shape, feather, x, y)));
 }
 
 void raise_to_masks(const std::uint8_t* distances, int margin, int feather, Span span,
@@ -69,7 +69,7 @@ struct Bytes {
   }
 };
 
-/// Blends a channel's samples in the span. The rows are the rows of its plane.
+/// Blends the samples of a channel in the span. The rows belong to its plane.
 template <class Samples>
 void blend(const Samples& samples, const Channel& channel, const std::uint16_t* weights, Span span,
            const std::uint8_t* in, const std::uint8_t* processed, std::uint8_t* out) {
@@ -83,7 +83,8 @@ void blend(const Samples& samples, const Channel& channel, const std::uint16_t* 
   }
 }
 
-/// Raises weights to others, which are 0 outside their span. Returns the span of both.
+/// Sets weights to the maximum of weights and others, which are 0 outside their span. Returns the
+/// span that covers both.
 Span raise(std::uint16_t* weights, Span span, const std::uint16_t* others, Span other_span) {
   if (other_span.begin >= other_span.end)
     return span;
@@ -138,7 +139,7 @@ class RegionBlendCpu final : public RegionBlend::Backend {
   void blend_row(const Samples& samples, int plane, int y, const WeightMemory& memory,
                  const ConstFrame& in, const ConstFrame& processed, const Frame& out) const {
     Span span{0, 0};
-    const Channel* weighted = nullptr;  // channel whose weights have been computed
+    const Channel* weighted = nullptr;  // channel for which the weights have been computed
     for (int c = 0; c < layout_.channel_count; ++c) {
       const Channel& channel = layout_.channels[c];
       if (channel.plane != plane || y >= channel.height)
@@ -151,8 +152,8 @@ class RegionBlendCpu final : public RegionBlend::Backend {
     }
   }
 
-  /// Computes the weights of a row of samples: the maximum of the pixels that each sample covers.
-  /// Outside the returned span, the weights are 0 and have not been written.
+  /// Computes the weights of a row of samples: the maximum over the pixels that each sample covers.
+  /// Outside the returned span, weights are 0 and not written.
   Span find_sample_weights(const Channel& channel, int y, const WeightMemory& memory) const {
     std::uint16_t *const weights = memory.weights, *const others = memory.others;
     const CoveredPixels rows =
@@ -174,8 +175,8 @@ class RegionBlendCpu final : public RegionBlend::Backend {
     return samples;
   }
 
-  /// Computes the weights of a row of pixels. Outside the returned span, they are 0 and have not
-  /// been written.
+  /// Computes the weights of a row of pixels. Outside the returned span, weights are 0 and not
+  /// written.
   Span find_pixel_weights(int y, std::uint16_t* weights) const {
     const int feather = parameters_.feather;
     Span span = parameters_.invert ? Span{0, layout_.width} : Span{layout_.width, 0};
@@ -191,8 +192,8 @@ class RegionBlendCpu final : public RegionBlend::Backend {
     const auto reached = [&](int i) { return grown(selection_.regions[i].box, feather); };
     for (int i = 0; i < selection_.count; ++i)
       extend(span_of(reached(i)));
-    for (int i = 0; i < selection_.turned_count; ++i)
-      extend(span_of(selection_.turned[i].reached));
+    for (int i = 0; i < selection_.rotated_count; ++i)
+      extend(span_of(selection_.rotated[i].reached));
     Span masked{layout_.width, 0};
     for (int i = 0; i < selection_.mask_count; ++i) {
       const Span of_mask = span_of(selection_.masks[i]);
@@ -210,9 +211,9 @@ class RegionBlendCpu final : public RegionBlend::Backend {
       else
         raise_to_ellipse(region, feather, y, span_of(reached(i)), weights);
     }
-    for (int i = 0; i < selection_.turned_count; ++i) {
-      const TurnedRegion& region = selection_.turned[i];
-      raise_to_turned(region, parameters_.shape, feather, y, span_of(region.reached), weights);
+    for (int i = 0; i < selection_.rotated_count; ++i) {
+      const RotatedRegion& region = selection_.rotated[i];
+      raise_to_rotated(region, parameters_.shape, feather, y, span_of(region.reached), weights);
     }
     if (masked.begin < masked.end)
       raise_to_masks(distances_.row(y), parameters_.mask_margin(), parameters_.mask_feather(),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The blend of regions on CUDA: one launch for all planes. It starts while the previous operation
-// is still working. Meanwhile it copies tiles that no region reaches and computes the weights of
-// the others, which then wait for the operation. If all weights are 0, no operation has been
-// launched, and this launch copies the frame.
+// is still running. Meanwhile it copies tiles without regions and computes the weights of the other
+// tiles; only they wait for the operation. If all weights are 0, no operation has been launched,
+// and this launch copies the frame.
 
 #include <cstring>
 
@@ -17,9 +17,9 @@
 namespace cudavision::regions {
 namespace {
 
-/// Minimums of blocks per multiprocessor. A copy needs many threads to hide the memory's latency.
-/// With eight warps, whose lanes load twice each, it took 3.05 µs for 3840×2160 bytes on an H200,
-/// and 3.99 with four warps, whose lanes load four times.
+/// Minimum number of blocks per multiprocessor. A copy needs many threads to hide the memory
+/// latency: with eight warps, whose lanes load twice each, it took 3.05 µs for 3840×2160 bytes on
+/// an H200, and 3.99 with four warps, whose lanes load four times.
 #if __CUDACC_VER_MAJOR__ < 13
 constexpr int weighing_blocks = 7;  // eight would spill 8 bytes
 #else
@@ -57,13 +57,13 @@ __device__ inline void load_processed(const ThreadPart& part, int row, Chunk& ch
       part.left, part.whole());
 }
 
-/// Exits a block that did not need the operation. One block waits, so that launches end in order.
+/// Exits a block that needs no result of the operation. One block waits, to keep launches in order.
 __device__ inline void end_copy(int block) {
   if (block == 0)
     grid_dependency_wait();
 }
 
-/// Copies the frame if no operation has been launched. Two threads share the rows of a part.
+/// Copies the frame if no operation was launched. Two threads share the rows of a part.
 __global__ void __launch_bounds__(copying_threads, copying_blocks)
     copy_planes(const __grid_constant__ BlendArguments a) {
   constexpr int rows = BlendTile::thread_rows / 2;
@@ -131,7 +131,7 @@ __global__ void __launch_bounds__(BlendTile::threads, selecting_blocks)
   store_output(part, 0, in);
 }
 
-/// For regions that are not turned and, if kAnyShape, for all, and for masks.
+/// For regions that are not rotated. kAnyShape: also for rotated regions and masks.
 template <int kSampleBytes, bool kAnyShape>
 __global__ void __launch_bounds__(BlendTile::threads, weighing_blocks)
     blend_regions(const __grid_constant__ BlendArguments a) {
@@ -160,8 +160,8 @@ __global__ void __launch_bounds__(BlendTile::threads, weighing_blocks)
     if (overlap(grown(a.regions[i].box, a.feather), tile))
       near[atomicAdd(&near_count, 1)] = static_cast<std::uint16_t>(i);
   if (kAnyShape)
-    for (int i = thread; i < a.turned_count; i += BlendTile::threads)
-      if (overlap(a.turned[i].reached, tile))
+    for (int i = thread; i < a.rotated_count; i += BlendTile::threads)
+      if (overlap(a.rotated[i].reached, tile))
         near[atomicAdd(&near_count, 1)] = static_cast<std::uint16_t>(a.region_count + i);
   __syncthreads();
   if (near_count == 0 && !a.invert && !(kAnyShape && a.distances)) {
@@ -205,7 +205,7 @@ __global__ void __launch_bounds__(BlendTile::threads, weighing_blocks)
 class RegionBlendCuda final : public RegionBlend::Backend {
  public:
   RegionBlendCuda(Device& device, const FrameLayout& layout)
-      : uploader_(device, Parameters::max_count * words_of<TurnedRegion>),
+      : uploader_(device, Parameters::max_count * words_of<RotatedRegion>),
         launcher_(device.stream(), select_regions<1>),
         blend_(layout.bits > 8 ? blend_regions<2, false> : blend_regions<1, false>),
         blend_any_(layout.bits > 8 ? blend_regions<2, true> : blend_regions<1, true>),
@@ -232,27 +232,28 @@ class RegionBlendCuda final : public RegionBlend::Backend {
     arguments_.invert = parameters.invert;
     arguments_.fields = parameters.fields;
     arguments_.active = selection.active;
-    arguments_.turned = reinterpret_cast<const TurnedRegion*>(arguments_.regions + selection.count);
-    arguments_.turned_count = selection.turned_count;
+    arguments_.rotated =
+        reinterpret_cast<const RotatedRegion*>(arguments_.regions + selection.count);
+    arguments_.rotated_count = selection.rotated_count;
     const bool whole_pixels =
         parameters.shape == Shape::rectangle && parameters.feather == 0 && !parameters.invert;
     const bool none = !parameters.invert && !selection.active.any();
     masked_ = parameters.mask_count > 0;
     arguments_.mask_margin = parameters.mask_margin();
     arguments_.mask_feather = parameters.mask_feather();
-    kernel_ = none                                    ? copy_planes
-              : selection.turned_count > 0 || masked_ ? blend_any_
-              : whole_pixels                          ? select_
-                                                      : blend_;
+    kernel_ = none                                     ? copy_planes
+              : selection.rotated_count > 0 || masked_ ? blend_any_
+              : whole_pixels                           ? select_
+                                                       : blend_;
     const auto count = static_cast<std::size_t>(selection.count);
-    const auto turned = static_cast<std::size_t>(selection.turned_count);
-    if (count + turned == 0)
+    const auto rotated = static_cast<std::size_t>(selection.rotated_count);
+    if (count + rotated == 0)
       return;
     std::uint32_t* const tables = uploader_.next();
     std::memcpy(tables, selection.regions.data(), count * sizeof(Region));
-    std::memcpy(tables + count * words_of<Region>, selection.turned.data(),
-                turned * sizeof(TurnedRegion));
-    uploader_.upload(count * words_of<Region> + turned * words_of<TurnedRegion>);
+    std::memcpy(tables + count * words_of<Region>, selection.rotated.data(),
+                rotated * sizeof(RotatedRegion));
+    uploader_.upload(count * words_of<Region> + rotated * words_of<RotatedRegion>);
   }
 
   void run(const ConstFrame& in, const ConstFrame& processed, const Frame& out,
@@ -279,8 +280,8 @@ class RegionBlendCuda final : public RegionBlend::Backend {
   template <class Table>
   static constexpr std::size_t words_of = sizeof(Table) / sizeof(std::uint32_t);
   static_assert(sizeof(Region) % sizeof(std::uint32_t) == 0);
-  static_assert(sizeof(TurnedRegion) % sizeof(std::uint32_t) == 0 &&
-                sizeof(TurnedRegion) >= sizeof(Region));
+  static_assert(sizeof(RotatedRegion) % sizeof(std::uint32_t) == 0 &&
+                sizeof(RotatedRegion) >= sizeof(Region));
 
   TableUploader uploader_;
   Launcher<BlendArguments> launcher_;

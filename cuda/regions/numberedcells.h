@@ -7,8 +7,8 @@
 
 namespace cudavision::regions {
 
-/// The numbered active cells of a map, row by row, for launches with blocks for these cells only:
-/// each block finds the cell of its number. The cells may be larger than the map's.
+/// Numbers the active cells of a map row by row. Launches have blocks only for these cells: a block
+/// looks up the cell of its number. These cells may be larger than the cells of the map.
 class NumberedCells {
  public:
   /// First pixel of a cell.
@@ -17,7 +17,7 @@ class NumberedCells {
   };
 
   NumberedCells() = default;
-  /// Joins the map's cells to cells of at least width×height pixels. Both are powers of two.
+  /// Joins the map's cells to cells of at least width×height pixels. Both must be powers of two.
   NumberedCells(const ActiveCells& active, int width, int height)
       : width_(std::max(width, active.cell_width())),
         height_(std::max(height, active.cell_height())) {
@@ -45,14 +45,14 @@ class NumberedCells {
   }
 
  private:
-  /// A bit for each `count` bits of `bits`, set if any of them is. count is a power of two.
+  /// One bit per group of `count` bits (a power of two), set if any bit of the group is set.
   static std::uint64_t joined(std::uint64_t bits, int count) {
     for (; count > 1 && bits > 1; count /= 2)
       bits = even_bits(bits | bits >> 1);
     return bits;
   }
 
-  /// The even bits side by side.
+  /// Returns the even bits, moved next to each other.
   static std::uint64_t even_bits(std::uint64_t bits) {
     constexpr std::uint64_t masks[] = {0x5555555555555555, 0x3333333333333333, 0x0f0f0f0f0f0f0f0f,
                                        0x00ff00ff00ff00ff, 0x0000ffff0000ffff, 0x00000000ffffffff};
@@ -70,7 +70,7 @@ class NumberedCells {
 #endif
   }
 
-  /// Position of the set bit that has `below` set bits below it.
+  /// Returns the position of the set bit that has `below` set bits below it.
   CUDAVISION_HOST_DEVICE static int bit_of(std::uint64_t word, int below) {
     int place = 0;
     CUDAVISION_UNROLL
@@ -85,7 +85,7 @@ class NumberedCells {
   }
 
   std::uint64_t rows_[ActiveCells::side] = {};
-  std::uint16_t before_[ActiveCells::side] = {};  ///< active cells in the rows before each row
+  std::uint16_t before_[ActiveCells::side] = {};  ///< active cells before each row
   int count_ = 0;
   int width_ = 1, height_ = 1;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The meaning of the bytes of a plane, for kernels that process bytes of any format.
+// Maps the bytes of a plane to channels and pixels, for kernels that process bytes of any format.
 
 #include <cstdint>
 
@@ -11,35 +11,35 @@
 
 namespace cudavision::regions {
 
-/// The bytes of a plane's rows. The channels repeat after a period, which is as short as possible.
+/// The bytes of the rows of a plane. The channels repeat with the shortest possible period.
 struct PlaneBytes {
   static constexpr int max_period = 8;
 
   int rows = 0, row_bytes = 0;
-  int sample_rows = 0;  ///< further rows belong to no channel
+  int sample_rows = 0;  ///< rows below these belong to no channel
 
-  int row_pixels = 1;     ///< rows of pixels that a row covers
+  int row_pixels = 1;     ///< pixels per sample along y
   int period = 1;         ///< bytes
   int period_pixels = 1;  ///< pixels that a period covers
-  /// By a byte's position in its period: the end of the channel's bytes in a row; the first covered
-  /// pixel, counted from the period's first; the number of covered pixels; and the channel.
+  /// Indexed by a byte's position in its period: end of the channel's bytes in a row; first covered
+  /// pixel, relative to the period; number of covered pixels; channel.
   int end[max_period] = {};
   std::uint8_t pixel[max_period] = {};
   std::uint8_t pixels[max_period] = {};
   std::uint8_t channel[max_period] = {};
 };
 
-/// Throws invalid_argument if a plane's channels do not repeat with a period: their heights and
-/// vertical subsampling must be equal. Their steps must divide the largest step, which is at most 8
-/// bytes, and must cover equally many pixels over it. A sample must cover at most 8 pixels along an
-/// axis, and at least one in the frame.
+/// Throws invalid_argument if the channels of a plane do not have a common period. Their heights
+/// and vertical subsampling must be equal. Their steps must divide the largest step, which is at
+/// most 8 bytes, and must cover equally many pixels over it. A sample must cover at most 8 pixels
+/// along each axis, and at least one pixel in the frame.
 void check_plane_bytes(const char* operation, const FrameLayout& layout);
 
-/// check_plane_bytes() must accept layout.
+/// layout must be accepted by check_plane_bytes().
 PlaneBytes plane_bytes(const FrameLayout& layout, int plane);
 
-/// Rows of one field of an interlaced plane, even (0) or odd (1), or of the whole plane, which then
-/// is field 0. The second field of a single row is empty.
+/// Rows of a field of an interlaced plane, even (0) or odd (1). If fields is false, field 0 is the
+/// whole plane. The second field of a single row is empty.
 inline int field_rows(int rows, int field, bool fields) {
   return fields ? (rows + 1 - field) / 2 : rows;
 }
@@ -53,11 +53,11 @@ View<Byte> field_view(View<Byte> plane, int field, bool fields) {
           plane.pitch * field_count(fields)};
 }
 
-/// Copies the rows of planes below those of all channels.
+/// Copies the rows of planes that are below all channels.
 void copy_unused_rows(Device& device, const FrameLayout& layout, const ConstFrame& in,
                       const Frame& out);
 
-/// A byte of a row, which advances along the row.
+/// A byte of a row, with its channel and pixels. Moves along the row with advance().
 class BytePlace {
  public:
   CUDAVISION_HOST_DEVICE BytePlace(const PlaneBytes& plane, int position)
@@ -71,7 +71,7 @@ class BytePlace {
   CUDAVISION_HOST_DEVICE int channel() const { return plane_.channel[within_]; }
   CUDAVISION_HOST_DEVICE bool is_sample() const { return position_ < plane_.end[within_]; }
 
-  /// bytes is at most a period.
+  /// bytes must be at most one period.
   CUDAVISION_HOST_DEVICE void advance(int bytes) {
     position_ += bytes;
     within_ += bytes;
@@ -88,14 +88,14 @@ class BytePlace {
   int within_;       // in the period
 };
 
-/// A thread's 16 bytes of one row.
+/// 16 bytes of one row, processed by one thread.
 struct Chunk {
   static constexpr int bytes = 16;
   static constexpr int word_count = bytes / 4;
 
   std::uint32_t words[word_count];
 
-  /// Loads `count` bytes, or all with a single access if `whole` is true.
+  /// Loads `count` bytes, or all bytes with a single access if `whole` is true.
   CUDAVISION_HOST_DEVICE void load(const std::uint8_t* from, int count, bool whole) {
 #ifdef __CUDA_ARCH__
     if (whole) {
@@ -131,7 +131,7 @@ struct Chunk {
   }
 };
 
-/// True if every row begins at a multiple of a chunk.
+/// Returns true if every row begins at a multiple of the chunk size.
 inline bool has_whole_chunks(View<const std::uint8_t> plane) {
   return (reinterpret_cast<std::uintptr_t>(plane.data) | static_cast<std::uintptr_t>(plane.pitch)) %
              Chunk::bytes ==

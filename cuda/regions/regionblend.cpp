@@ -47,14 +47,14 @@ void check_parameters(const Parameters& parameters) {
     check_coordinates(parameters.mask_boxes[i], "mask", i);
 }
 
-/// Extends an interval within [0, length) to multiples of `unit`, clipped to [0, length).
+/// Extends an interval within [0, length) to multiples of `unit`, and clips it to [0, length).
 void align(int unit, int length, int& first, int& end) {
   first -= first % unit;
   end = std::min(end + unit - 1 - (end - 1) % unit, length);
 }
 
-/// The box, which is inside the frame, extended to whole samples of a channel. Two fields are
-/// aligned together, so that the cells are the same for operations that ignore fields.
+/// Extends a box inside the frame to whole samples of a channel. Both fields are extended together,
+/// so that operations that ignore fields get the same cells.
 Box with_whole_samples(const Box& box, const Channel& channel, const FrameLayout& layout,
                        bool fields) {
   Box whole = box;
@@ -83,9 +83,9 @@ Selection select(const FrameLayout& layout, const Parameters& parameters) {
       selection.regions[selection.count++] = region;
       activate(grown(region.box, parameters.feather));
     } else {
-      const TurnedRegion region = turned_region_of(parameters.boxes[i], parameters.angles[i],
-                                                   parameters.margin, parameters.feather);
-      selection.turned[selection.turned_count++] = region;
+      const RotatedRegion region = rotated_region_of(parameters.boxes[i], parameters.angles[i],
+                                                     parameters.margin, parameters.feather);
+      selection.rotated[selection.rotated_count++] = region;
       activate(region.reached);
     }
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Regions of a frame, and the weight that they give each pixel, for both devices.
+// Regions of a frame, and the weights of its pixels, for both backends.
 //
-// A region is a box of pixels [x0, x1) × [y0, y1), or the ellipse that touches the box's sides. The
-// box includes the margin. A pixel's weight is 256 in the region and, with a feather of f pixels,
-// falls linearly with the distance d from the region:
+// A region is a box of pixels [x0, x1) × [y0, y1), or the ellipse inscribed in the box. The box
+// includes the margin. A pixel's weight is 256 in the region and, with a feather of f pixels, falls
+// linearly with the distance d from the region:
 //   w(d) = 256                                  where d = 0
 //        = (256·(f − d) + f div 2) div f        where 0 < d < f
 //        = 0                                    where d ≥ f
@@ -15,40 +15,41 @@
 //
 // Ellipse: d is measured along the line from the pixel's centre p to the ellipse's centre c. With
 // the normalised radius r of the pixel, which is 1 on the ellipse, d = |p − c|·(1 − 1/r). In
-// integers, with W = x1 − x0, H = y1 − y0 and the axes' units of half a pixel:
+// integers, with W = x1 − x0, H = y1 − y0 and coordinates in half pixels:
 //   u = |2x + 1 − x0 − x1|          v = |2y + 1 − y0 − y1|
 //   s = min(u·(2^31 div W) >> 16, 2^25)
 //   t = min(v·(2^31 div H) >> 16, 2^25)        the radius along each axis, in units of 2^−15
-//   s² + t² ≤ 2^30: in the region, d = 0; else
+//   s² + t² ≤ 2^30: in the region, d = 0; otherwise
 //   r = isqrt(s² + t²),  p = isqrt((u² + v²)·2^8),  d = p·(r − 2^15) div r     in 1/32 pixel
-//   w(d) = (8·(32·f − d) + f div 2) div f      where d < 32·f, else 0
-// If x is outside [x0 − f, x1 + f), s is 2^25, which makes the weight 0; t in the same way.
-// Otherwise rounding would let ellipses wider than about 30000 pixels extend beyond their boxes.
+//   w(d) = (8·(32·f − d) + f div 2) div f      where d < 32·f, otherwise 0
+// If x is outside [x0 − f, x1 + f), s is 2^25, which makes the weight 0; t in the same way. Without
+// this rule, rounding would let ellipses wider than about 30000 pixels extend beyond their boxes.
 //
-// Turned regions: the box turns about its centre by `angle`/65536 of a turn, clockwise. With its
-// cosine c and sine s in units of 2^−30, and u, v with their signs, the pixel's place along the
-// box's axes is
+// Rotated regions: the box is rotated clockwise about its centre by `angle`/65536 of a turn. With
+// the cosine c and the sine s of the angle in units of 2^−30, and with signed u and v, the pixel's
+// coordinates along the axes of the box are
 //   p = |u·c + v·s|,  q = |v·c − u·s|             in units of 2^−30 half pixels
-// Turned rectangle: a pixel is in the region if its square, and not only its centre, may touch the
-// rectangle. d is measured along the axes:
+// Rotated rectangle: a pixel is in the region if any part of its square may touch the rectangle. d
+// is measured along the axes:
 //   e = max(p − W·2^30, q − H·2^30) − |c| − |s|
-//   e < 0: in the region, d = 0; else d = (e >> 26) + 32                         in 1/32 pixel
-// Turned ellipse: the formula of the ellipse with
+//   e < 0: in the region, d = 0; otherwise d = (e >> 26) + 32                    in 1/32 pixel
+// Rotated ellipse: the formula of the ellipse with
 //   s = min((p >> 22)·(2^31 div W) >> 24, 2^25), or 2^25 if p ≥ (W + 2f)·2^30; t from q and H
-// Both are the formulas above if the angle is 0. The angle's rounding moves an edge by less than
-// half a pixel up to 10000 pixels from the centre, which the touching squares make up for.
+// If the angle is 0, the results equal the formulas without rotation. The rounding of the angle
+// moves an edge by less than half a pixel up to 10000 pixels from the centre; pixels that only
+// touch the rectangle compensate for this.
 //
 // Masks: d is the distance from the nearest pixel that a mask selects (masks.h), minus the margin.
-// The margin of masks is at most 254, and with the feather at most 255.
+// The margin of masks is at most 254; the margin plus the feather is at most 255.
 //
-// If regions overlap, the largest weight counts. The inverted weight is 256 minus the weight.
+// If regions overlap, the largest weight is used. The inverted weight is 256 minus the weight.
 //
-// A sample has the largest weight (after inversion) of the pixels that it covers, so that no part
-// of a region stays unchanged. With s pixels per sample along an axis:
+// The weight of a sample is the largest weight (after inversion) of the pixels that it covers, so
+// that no part of a region stays unchanged. With s pixels per sample along an axis:
 //   column i, and row i of a whole picture, cover the pixels s·i + j           for 0 ≤ j < s
 //   row 2k + f of field f (0 or 1) of an interlaced frame covers 2(s·k + j) + f
-// Pixels beyond the frame are replaced by the last one in it. Every pixel is thus covered, also if
-// the rows of two fields are uneven.
+// Pixels beyond the frame are replaced by its last pixel. Every pixel is thus covered, even if the
+// two fields have different numbers of rows.
 
 #include <algorithm>
 #include <array>
@@ -61,12 +62,12 @@
 
 namespace cudavision::regions {
 
-/// The weight of a pixel that is replaced completely.
+/// Weight of a pixel that is replaced completely.
 constexpr int full_weight = 256;
 
 enum class Shape : std::uint8_t { rectangle, ellipse };
 
-/// The pixels [x0, x1) × [y0, y1), which may be outside the frame. A box may be empty.
+/// The pixels [x0, x1) × [y0, y1). May be empty, or partly or entirely outside the frame.
 struct Box {
   int x0 = 0, y0 = 0, x1 = 0, y1 = 0;
 
@@ -87,10 +88,10 @@ CUDAVISION_HOST_DEVICE inline bool overlap(const Box& a, const Box& b) {
   return a.x0 < b.x1 && b.x0 < a.x1 && a.y0 < b.y1 && b.y0 < a.y1;
 }
 
-/// The pixels along one axis that a sample covers.
+/// The pixels that a sample covers, along one axis.
 struct CoveredPixels {
   int first = 0, step = 1, count = 1;
-  int last = 0;  ///< of the frame
+  int last = 0;  ///< last pixel of the frame
 
   CUDAVISION_HOST_DEVICE int operator[](int number) const {
     const int pixel = first + step * number;
@@ -98,7 +99,7 @@ struct CoveredPixels {
   }
 };
 
-/// A sample covers `pixels` pixels along an axis of the frame with `length` pixels.
+/// `pixels` is the number of pixels per sample. The frame has `length` pixels along the axis.
 CUDAVISION_HOST_DEVICE inline CoveredPixels covered_columns(int column, int pixels, int length) {
   return {column * pixels, 1, pixels, length - 1};
 }
@@ -109,8 +110,8 @@ CUDAVISION_HOST_DEVICE inline CoveredPixels covered_rows(int row, int pixels, in
   return {2 * pixels * (row / 2) + row % 2, 2, pixels, length - 1};
 }
 
-/// The covered pixel nearest to the centre of [first, end). It has the largest weight, because a
-/// region's weight does not rise with the distance from its centre along either axis.
+/// Returns the covered pixel nearest to the centre of [first, end). It has the largest weight,
+/// because the weight of a region never rises with the distance from its centre along either axis.
 CUDAVISION_HOST_DEVICE inline int nearest(const CoveredPixels& covered, int first, int end) {
   int best = covered[0];
   CUDAVISION_NO_UNROLL
@@ -127,7 +128,7 @@ struct Parameters {
   static constexpr int max_count = 1024;
   static constexpr int max_coordinate = 1 << 20;  ///< of boxes, positive or negative
   static constexpr int max_masks = 64;
-  static constexpr int max_mask_radius = 254;  ///< margin and feather of masks reach no farther
+  static constexpr int max_mask_radius = 254;  ///< maximum of margin plus feather of masks
   struct Ranges {
     static constexpr Range<int> margin{0, 65535};
     static constexpr Range<int> feather{0, 65535};
@@ -136,20 +137,19 @@ struct Parameters {
   Shape shape = Shape::rectangle;
   int margin = 0;       ///< pixels, added to each side of each box
   int feather = 0;      ///< pixels over which the weight falls to 0 outside a region
-  bool invert = false;  ///< select everything but the regions
-  bool fields = false;  ///< interlaced video: even and odd rows cover pixels of their own field
+  bool invert = false;  ///< select everything except the regions
+  bool fields = false;  ///< interlaced video: even and odd rows are separate pictures
   int count = 0;        ///< at most max_count
-  std::array<Box, max_count> boxes{};  ///< the first `count` are used
-  /// By which the boxes are turned clockwise, in 1/65536 turn.
+  std::array<Box, max_count> boxes{};  ///< only the first `count` are used
+  /// Clockwise rotation of each box, in 1/65536 turn.
   std::array<std::uint16_t, max_count> angles{};
 
   int mask_count = 0;   ///< at most max_masks
-  int mask_growth = 0;  ///< pixels, added to the margin of masks
-  /// What the masks cover (masks.h); none is empty.
+  int mask_growth = 0;  ///< pixels, added to the margin for masks
+  /// Boxes of the masks (masks.h); none is empty.
   std::array<Box, max_masks> mask_boxes{};
 
-  /// The margin and the feather of masks, and the largest distance of a pixel whose weight is not
-  /// 0.
+  /// Margin and feather of masks, limited by max_mask_radius. Beyond mask_radius(), weights are 0.
   CUDAVISION_HOST_DEVICE int mask_margin() const {
     const int pixels = margin + mask_growth;
     return pixels < max_mask_radius ? pixels : max_mask_radius;
@@ -173,7 +173,7 @@ struct Parameters {
 
 struct Region {
   Box box;                         ///< with the margin
-  std::uint32_t scale_x, scale_y;  ///< 2^31 div the box's width and height
+  std::uint32_t scale_x, scale_y;  ///< 2^31 div the width and height of box
 };
 
 inline Region region_of(const Box& box, int margin) {
@@ -183,8 +183,8 @@ inline Region region_of(const Box& box, int margin) {
           unit / static_cast<std::uint32_t>(whole.y1 - whole.y0)};
 }
 
-/// Weight of a pixel at `at` along one axis of the rectangle [first, end). A pixel's weight is the
-/// minimum of both axes, because w(d) does not rise with d.
+/// Weight of the position `at` along one axis of the rectangle [first, end). The weight of a pixel
+/// is the minimum over both axes, because w(d) never rises with d.
 CUDAVISION_HOST_DEVICE inline int rectangle_weight(int first, int end, int feather, int at) {
   const int before = first - at, after = at - end + 1;
   const int distance = before > after ? before : after;
@@ -195,18 +195,18 @@ CUDAVISION_HOST_DEVICE inline int rectangle_weight(int first, int end, int feath
   return (full_weight * (feather - distance) + feather / 2) / feather;
 }
 
-/// Weight of a pixel at this distance from what masks select.
+/// Weight of a pixel at this distance from the pixels that masks select.
 CUDAVISION_HOST_DEVICE inline int mask_weight(int distance, int margin, int feather) {
   return rectangle_weight(0, 1, feather, distance > margin ? distance - margin : 0);
 }
 
-/// A pixel's distance from the centre of an ellipse along one axis.
+/// Distance of a pixel from the centre of an ellipse along one axis.
 struct EllipseOffset {
   std::uint64_t square;             ///< u² or v², in half pixels
   std::uint64_t normalised_square;  ///< s² or t²
 };
 
-/// `at` is a pixel's position along an axis of the ellipse, whose box is [first, end) there.
+/// `at` is the position of a pixel along one axis. The ellipse's box is [first, end) on this axis.
 CUDAVISION_HOST_DEVICE inline EllipseOffset ellipse_offset(int first, int end, std::uint32_t scale,
                                                            int feather, int at) {
   const int signed_offset = 2 * at + 1 - first - end;
@@ -219,8 +219,8 @@ CUDAVISION_HOST_DEVICE inline EllipseOffset ellipse_offset(int first, int end, s
   return {offset * offset, normalised * normalised};
 }
 
-/// The next two functions compute in binary64, which is exact here: a true value just below an
-/// integer up to 2^26 differs from it by more than the rounding error.
+/// integer_root() and integer_quotient() compute in binary64. This is exact: a true value just
+/// below an integer up to 2^26 differs from it by more than the rounding error.
 
 /// Integer part of the square root of a value below 2^52.
 CUDAVISION_HOST_DEVICE inline std::uint64_t integer_root(std::uint64_t value) {
@@ -249,8 +249,8 @@ CUDAVISION_HOST_DEVICE inline int ellipse_weight(const EllipseOffset& x, const E
   return (8 * static_cast<int>(end - distance) + feather / 2) / feather;
 }
 
-/// A turned region.
-struct TurnedRegion {
+/// A rotated region.
+struct RotatedRegion {
   Box reached;                     ///< contains all pixels whose weight is not 0
   int sum_x, sum_y;                ///< x0 + x1 and y0 + y1: twice the centre
   int width, height;               ///< with the margin
@@ -258,19 +258,19 @@ struct TurnedRegion {
   std::uint32_t scale_x, scale_y;  ///< as in Region
 };
 
-/// The box that contains a box of width×height pixels, with the same centre as `box`, turned.
+/// Encloses a rotated box of width×height pixels that has the same centre as `box`.
 inline Box enclosing(const Box& box, int width, int height, std::int64_t cosine,
                      std::int64_t sine) {
   cosine = std::abs(cosine);
   sine = std::abs(sine);
-  // Four half pixels more: the squares of pixels that touch the box, and rounding.
+  // The margin of four half pixels covers the squares of pixels that touch the box, and rounding.
   const auto side = [](std::int64_t sum) { return static_cast<int>(sum >> 30) + 4; };
   const int more_x = (side(width * cosine + height * sine) - (box.x1 - box.x0) + 1) >> 1;
   const int more_y = (side(width * sine + height * cosine) - (box.y1 - box.y0) + 1) >> 1;
   return {box.x0 - more_x, box.y0 - more_y, box.x1 + more_x, box.y1 + more_y};
 }
 
-inline TurnedRegion turned_region_of(const Box& box, int angle, int margin, int feather) {
+inline RotatedRegion rotated_region_of(const Box& box, int angle, int margin, int feather) {
   const Region region = region_of(box, margin);
   const int width = region.box.x1 - region.box.x0, height = region.box.y1 - region.box.y0;
   constexpr double pi = 3.14159265358979323846;
@@ -288,8 +288,8 @@ inline TurnedRegion turned_region_of(const Box& box, int angle, int margin, int 
           region.scale_y};
 }
 
-CUDAVISION_HOST_DEVICE inline int turned_weight(const TurnedRegion& region, Shape shape,
-                                                int feather, int x, int y) {
+CUDAVISION_HOST_DEVICE inline int rotated_weight(const RotatedRegion& region, Shape shape,
+                                                 int feather, int x, int y) {
   const auto magnitude = [](std::int64_t value) { return value < 0 ? -value : value; };
   const std::int64_t u = 2 * x + 1 - region.sum_x, v = 2 * y + 1 - region.sum_y;
   const std::int64_t p = magnitude(u * region.cosine + v * region.sine);
@@ -319,7 +319,7 @@ CUDAVISION_HOST_DEVICE inline int turned_weight(const TurnedRegion& region, Shap
                         offset(v, q, region.height, region.scale_y), feather);
 }
 
-/// Blends `in` (weight 0) and `processed` (256), rounded half up.
+/// Blends `in` (weight 0) and `processed` (weight 256), rounded half up.
 CUDAVISION_HOST_DEVICE inline std::uint32_t mixed(std::uint32_t in, std::uint32_t processed,
                                                   int weight) {
   const int difference = static_cast<int>(processed) - static_cast<int>(in);

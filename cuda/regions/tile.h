@@ -13,8 +13,8 @@
 
 namespace cudavision::regions {
 
-/// A block processes a tile of 16 rows of 512 bytes. A thread has 16 bytes in each of four rows;
-/// the threads of a warp are side by side.
+/// A block processes a tile of 16 rows of 512 bytes. A thread has 16 bytes in each of four rows.
+/// The threads of a warp are next to each other.
 struct BlendTile {
   static constexpr int lanes = 32, warps = 4;
   static constexpr int threads = lanes * warps;
@@ -28,17 +28,17 @@ struct BlendPlane : PlaneBytes, PlanePair {
   int processed_pitch = 0;
   bool aligned = false;  ///< all addresses and pitches are multiples of 16
 
-  bool subsampled = false;     ///< some of its samples cover several pixels
-  bool covers_evenly = false;  ///< all channels' bytes of a period cover the same pixels
-  bool has_all_bytes = false;  ///< every byte of its sample_rows belongs to a channel
-  int strips = 0;              ///< tiles side by side
+  bool subsampled = false;     ///< some samples cover several pixels
+  bool covers_evenly = false;  ///< all bytes of a period cover the same pixels
+  bool has_all_bytes = false;  ///< every byte of the sample_rows belongs to a channel
+  int strips = 0;              ///< tiles per row
   int first_block = 0;         ///< number of the plane's first block
 };
 
 struct BlendArguments {
   BlendPlane planes[FrameLayout::max_planes];
   int plane_count = 0;
-  int shift = 0;  ///< of words, as in FrameLayout
+  int shift = 0;  ///< of 16-bit samples, as in FrameLayout
   std::uint32_t largest = 255;
   int width = 0, height = 0;  ///< of the frame in pixels
 
@@ -48,10 +48,10 @@ struct BlendArguments {
   int feather = 0;
   bool invert = false;
   bool fields = false;
-  ActiveCells active;  ///< outside of them, the weights are 0, unless inverted
+  ActiveCells active;  ///< outside these cells, weights are 0, unless inverted
 
-  const TurnedRegion* turned = nullptr;
-  int turned_count = 0;
+  const RotatedRegion* rotated = nullptr;
+  int rotated_count = 0;
   const std::uint8_t* distances = nullptr;  ///< nullptr without masks
   std::int64_t distances_pitch = 0;
   int mask_margin = 0, mask_feather = 0;
@@ -77,8 +77,8 @@ inline BlendPlane describe_plane(const FrameLayout& layout, int number) {
   return plane;
 }
 
-/// Pixels that the bytes [left, right) of the rows [top, bottom) cover, and possibly a few more
-/// beside them. With fields, the rows of both fields count.
+/// The pixels that the bytes [left, right) of the rows [top, bottom) cover, and possibly a few more
+/// next to them. With fields, the box includes the rows of both fields.
 CUDAVISION_HOST_DEVICE inline Box covered_box(const BlendPlane& plane, bool fields, int left,
                                               int right, int top, int bottom) {
   const int together = fields ? 2 : 1, row_pixels = plane.row_pixels * together;
@@ -89,9 +89,9 @@ CUDAVISION_HOST_DEVICE inline Box covered_box(const BlendPlane& plane, bool fiel
 
 struct ThreadPart {
   const BlendPlane& plane;
-  int x;     ///< first byte in each row
+  int x;     ///< first byte of each row
   int y;     ///< first row
-  int left;  ///< number of its bytes in the row, at most 16; may be negative
+  int left;  ///< bytes of the row from x on, at most 16; may be negative
 
   CUDAVISION_HOST_DEVICE ThreadPart(const BlendPlane& one, int block, int thread)
       : plane(one),
@@ -103,13 +103,13 @@ struct ThreadPart {
   CUDAVISION_HOST_DEVICE int row(int number) const { return y + number * BlendTile::warps; }
   CUDAVISION_HOST_DEVICE bool has(int number) const { return left > 0 && row(number) < plane.rows; }
   CUDAVISION_HOST_DEVICE bool whole() const { return plane.aligned && left == Chunk::bytes; }
-  /// Only for a part whose first row exists.
+  /// Requires that the part's first row exists.
   CUDAVISION_HOST_DEVICE Box covered(bool fields) const {
     return covered_box(plane, fields, x, x + left, y, row(BlendTile::thread_rows - 1) + 1);
   }
 };
 
-/// The pixels that a block's tile covers, which may end beyond the frame.
+/// The pixels that the tile of a block covers. The box may end beyond the frame.
 CUDAVISION_HOST_DEVICE inline Box covered_by_tile(const BlendPlane& plane, bool fields, int block) {
   const ThreadPart first(plane, block, 0);
   return covered_box(plane, fields, first.x, first.x + BlendTile::width, first.y,
@@ -143,7 +143,7 @@ CUDAVISION_HOST_DEVICE inline int weight_in_region(const BlendArguments& a, cons
   return of_column < of_row ? of_column : of_row;
 }
 
-/// The pixel that decides on the weight that a region [first, end) gives a sample.
+/// Returns the pixel that determines the weight of a sample in a region [first, end).
 template <bool kSubsampled>
 CUDAVISION_HOST_DEVICE inline int deciding_column(const BlendArguments& a, const BytePlace& place,
                                                   int first, int end) {
@@ -155,10 +155,10 @@ CUDAVISION_HOST_DEVICE inline int deciding_row(const BlendArguments& a, const Th
   return kSubsampled ? nearest(rows_of(a, part, row), first, end) : part.row(row);
 }
 
-/// Raises a thread's weights to the weights of one region. weights(row, sample) is a reference. The
-/// order of the loops saves registers. Planes whose samples cover one pixel have their own
-/// instance: with one instance for all planes, a 15×15 blur in one region of 3840×2160 GRAY8 took
-/// 17.2 instead of 10.8 µs on an H200.
+/// Raises the weights of a thread to the weights of one region. weights(row, sample) returns a
+/// reference. The order of the loops saves registers. Planes whose samples cover one pixel have a
+/// separate instance: with one instance for all planes, a 15×15 blur in one region of 3840×2160
+/// GRAY8 took 17.2 instead of 10.8 µs on an H200.
 template <int kSampleBytes, bool kSubsampled, class Weights>
 CUDAVISION_HOST_DEVICE inline void raise_to_region(const BlendArguments& a, const ThreadPart& part,
                                                    const Region& region, const Weights& weights) {
@@ -208,8 +208,7 @@ struct NearRegions {
   int count;
 };
 
-/// Minimum of the weights that regions give the pixels of a sample. The pixel depends on all
-/// regions together, so every pixel is checked.
+/// Minimum weight of a sample's pixels. It depends on all regions together, so all are checked.
 CUDAVISION_HOST_DEVICE inline int min_weight(const BlendArguments& a, const NearRegions& near,
                                              const CoveredPixels& columns,
                                              const CoveredPixels& rows) {
@@ -272,7 +271,7 @@ CUDAVISION_HOST_DEVICE inline void find_weights_of_plane(const BlendArguments& a
   }
 }
 
-/// The weights of bytes outside all channels are 0.
+/// Computes the weights of a thread's samples. Bytes outside all channels get the weight 0.
 template <int kSampleBytes, class Weights>
 CUDAVISION_HOST_DEVICE inline void find_weights(const BlendArguments& a, const ThreadPart& part,
                                                 const NearRegions& near, const Weights& weights) {
@@ -282,8 +281,7 @@ CUDAVISION_HOST_DEVICE inline void find_weights(const BlendArguments& a, const T
     find_weights_of_plane<kSampleBytes, false>(a, part, near, weights);
 }
 
-/// The largest of the weights that regions and masks give a pixel. Turned regions are numbered
-/// after the others.
+/// Maximum weight of a pixel over regions and masks. Rotated regions are numbered last.
 CUDAVISION_HOST_DEVICE inline int pixel_weight(const BlendArguments& a, const NearRegions& near,
                                                int x, int y) {
   int largest = a.distances ? mask_weight(a.distances[y * a.distances_pitch + x], a.mask_margin,
@@ -293,16 +291,16 @@ CUDAVISION_HOST_DEVICE inline int pixel_weight(const BlendArguments& a, const Ne
   for (int n = 0; n < near.count && largest < full_weight; ++n) {
     const int number = near.numbers[n];
     const int weight = number < a.region_count ? weight_in_region(a, a.regions[number], x, y)
-                                               : turned_weight(a.turned[number - a.region_count],
-                                                               a.shape, a.feather, x, y);
+                                               : rotated_weight(a.rotated[number - a.region_count],
+                                                                a.shape, a.feather, x, y);
     if (weight > largest)
       largest = weight;
   }
   return largest;
 }
 
-/// As find_weights(), for any shapes: checks every pixel that a sample covers. Returns true if any
-/// weight is above 0.
+/// Like find_weights(), for regions of any shape and masks: checks every pixel that a sample
+/// covers. Returns true if any weight is above 0.
 template <int kSampleBytes, class Weights>
 CUDAVISION_HOST_DEVICE inline bool find_weights_by_pixel(const BlendArguments& a,
                                                          const ThreadPart& part,

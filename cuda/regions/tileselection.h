@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Which bytes of a tile regions select completely: rectangles without a feather, not inverted.
-// Their weights are 0 or 256, so that bits replace weights.
+// Finds the bytes of a tile that are replaced completely, for rectangles without a feather that are
+// not inverted. All weights are 0 or 256, so one bit per byte suffices.
 
 #include <cstdint>
 
@@ -11,20 +11,20 @@
 namespace cudavision::regions {
 
 struct SelectedPart {
-  std::uint16_t begin, end;  ///< bytes of its rows, if all bytes of a period cover equal pixels
+  std::uint16_t begin, end;  ///< bytes of a row, if all bytes of a period cover the same pixels
   std::uint16_t rows;        ///< one bit each
   std::uint16_t number;      ///< of the region
 };
 static_assert(BlendTile::height <= 16);
 
-/// The bits [begin, end) of `count`; begin and end may be outside.
+/// Returns the bits [begin, end), clipped to `count` bits.
 CUDAVISION_HOST_DEVICE inline std::uint32_t bits_between(int begin, int end, int count) {
   begin = begin < 0 ? 0 : begin < count ? begin : count;
   end = end < 0 ? 0 : end < count ? end : count;
   return begin < end ? (1u << end) - (1u << begin) : 0;
 }
 
-/// First sample that covers pixels from `pixel` on.
+/// Returns the first sample that covers `pixel` or later pixels.
 CUDAVISION_HOST_DEVICE inline int first_covering(int pixel, int pixels) {
   return pixel <= 0 ? 0 : pixel / pixels;
 }
@@ -67,7 +67,7 @@ CUDAVISION_HOST_DEVICE inline SelectedPart selected_part(const BlendArguments& a
           static_cast<std::uint16_t>(number)};
 }
 
-/// The selected bytes of a thread: 16 bits for each of its rows.
+/// The selected bytes of a thread: 16 bits per row.
 class SelectedBytes {
  public:
   CUDAVISION_HOST_DEVICE void add(const BlendArguments& a, const ThreadPart& part, int thread,
@@ -84,7 +84,7 @@ class SelectedBytes {
         bits_ |= bytes << (Chunk::bytes * r);
   }
 
-  /// Removes the bytes outside all channels.
+  /// Deselects the bytes outside all channels.
   CUDAVISION_HOST_DEVICE void keep_samples(const ThreadPart& part) {
     if (part.plane.has_all_bytes)
       return;
@@ -119,7 +119,7 @@ class SelectedBytes {
   std::uint64_t bits_ = 0;
 };
 
-/// A word of the input whose selected bytes, given as four bits, are replaced by processed ones.
+/// Replaces the bytes of an input word that four bits select with processed bytes.
 template <int kSampleBytes>
 CUDAVISION_HOST_DEVICE inline std::uint32_t selected_word(const BlendArguments& a, std::uint32_t in,
                                                           std::uint32_t processed,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Interface of both backends, for both operations. Callers have validated all arguments.
+// Interface of both backends, for Remap and PictureRemap. Callers have validated all arguments.
 
 #include <cstdint>
 #include <memory>
@@ -12,17 +12,17 @@
 
 namespace cudavision::remap {
 
-/// Channels of one plane with equal size and step, which share the look-up in their map.
+/// Channels of one plane with equal size and step. They share each map look-up.
 struct ChannelGroup {
   static constexpr int maximum = FrameLayout::max_channels;
 
   const PackedMap* map = nullptr;
   int plane = 0;
-  int step = 1;  ///< from one sample of a channel to its next, in samples
+  int step = 1;  ///< distance between samples of a channel, in samples
   int count = 0;
-  int offset[maximum] = {};  ///< of the channels' first samples, in samples
+  int offset[maximum] = {};  ///< first sample of each channel, in samples
   int border[maximum] = {};  ///< values beyond the edges
-  /// The plane consists of pixels of `step` samples. Samples outside all channels are padding.
+  /// The plane consists of pixels of `step` samples. Samples that belong to no channel are padding.
   bool whole_pixels = false;
 };
 
@@ -31,7 +31,7 @@ struct SampleCoding {
   int shift = 0;
 };
 
-/// Pitches fit into 32 bits.
+/// The planes of one group. Pitches must fit into 32 bits.
 struct GroupPlanes {
   const ChannelGroup* channels;
   View<const std::uint8_t> in;
@@ -43,11 +43,11 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
-  /// Writes all samples of 1 to 4 groups. The coding is of the input; output words have out_shift.
+  /// Resamples 1 to 4 groups. coding describes the input; output words have out_shift.
   virtual void run(const SampleCoding& coding, int out_shift,
                    std::span<const GroupPlanes> groups) = 0;
 
-  /// True if run() writes whole pixels. It then also sets the padding of groups with whole_pixels.
+  /// True if run() writes whole pixels and sets the padding of groups with whole_pixels.
   virtual bool writes_whole_pixels(const SampleCoding& coding,
                                    std::span<const GroupPlanes> groups) const = 0;
 

@@ -11,22 +11,22 @@
 namespace cudavision::remap {
 namespace {
 
-/// Pairs of adjacent samples around the places of a segment, and the pairs below them.
+/// The samples around the places of a segment: pairs of adjacent samples and the pairs below.
 template <class Value>
 struct Corners {
   Value top[2 * segment_pixels], bottom[2 * segment_pixels];
 };
 
-/// One channel of a picture. Words may have any alignment.
+/// One channel of a picture. Samples of two bytes may have any alignment.
 template <class Value>
 struct Source {
   const std::uint8_t* data;
   std::int32_t pitch, step;  ///< in bytes
   int width, height;
-  Value border;  ///< beyond the edges
+  Value border;  ///< value beyond the edges
 };
 
-/// Distances in bytes from the channel's first sample to a segment's places.
+/// Computes the distance in bytes from the channel's first sample to each place of a segment.
 template <class Offset>
 CUDAVISION_TARGET_CLONES void locate_segment(const Segment& segment,
                                              const Offset* __restrict offsets, std::int32_t pitch,
@@ -38,7 +38,7 @@ CUDAVISION_TARGET_CLONES void locate_segment(const Segment& segment,
   }
 }
 
-/// All samples are in the picture. kAdjacent: the step is one sample.
+/// Requires that all samples are in the picture. kAdjacent: the step is one sample.
 template <bool kAdjacent, class Value>
 void collect_inside(const Source<Value>& in, std::int64_t distance, int i,
                     Corners<Value>& corners) {
@@ -96,7 +96,7 @@ CUDAVISION_TARGET_CLONES void blend_segment(const Segment& segment,
                                             const Corners<Value>& corners, int shift, int largest,
                                             int out_shift, Value* __restrict out) {
   const auto value = [=](Value word) __attribute__((always_inline)) {
-    // Bytes need neither a shift nor a limit.
+    // 8-bit samples need neither a shift nor a limit.
     return sizeof(Value) == 1 ? word : std::min(word >> shift, largest);
   };
   for (int i = 0; i < segment_pixels; ++i)

@@ -12,8 +12,9 @@
 namespace cudavision::remap {
 namespace {
 
-/// Empty if the group is interleaved with other channels or with bytes that must not be written, if
-/// rows are not aligned to whole pixels, or if places are too far apart.
+/// Returns the kind of pixels that can be processed as words. Returns nothing if the group is
+/// interleaved with other channels or with bytes that must not be written, if rows are not aligned
+/// to whole pixels, or if places are too far apart.
 std::optional<PixelKind> kind_of(const SampleCoding& coding, const GroupPlanes& group) {
   const ChannelGroup& channels = *group.channels;
   const int bytes = channels.step * (coding.bits > 8 ? 2 : 1);
@@ -34,7 +35,7 @@ std::optional<PixelKind> kind_of(const SampleCoding& coding, const GroupPlanes& 
   return (coding.bits == 8 ? of_bytes : of_words)[channels.step - 1];
 }
 
-/// One of the two functions is null.
+/// A kernel for one or two kinds of pixels. One of the two functions is nullptr.
 struct PixelKernel {
   PixelKind first, others;
   Launcher<OneGroup>::Kernel of_one;
@@ -59,7 +60,7 @@ constexpr PixelKernel pixel_kernels[] = {
     kernel_of<PixelKind::word, PixelKind::word_pair>,
 };
 
-/// nullptr if no kernel fits.
+/// Returns nullptr if no kernel fits.
 const PixelKernel* find_pixel_kernel(const SampleCoding& coding,
                                      std::span<const GroupPlanes> groups) {
   for (const PixelKernel& candidate : pixel_kernels) {

@@ -2,8 +2,8 @@
 #pragma once
 
 // The kernels, which resample groups of channels. A warp computes a segment of the output. A block
-// computes segments below each other, whose samples overlap and mostly come from the L1 cache. One
-// grid has the blocks of all groups.
+// computes segments that are below each other; their samples overlap and mostly come from the L1
+// cache. One grid contains the blocks of all groups.
 
 #include <cstdint>
 
@@ -28,21 +28,21 @@ struct GroupArguments {
   const Segment* segments;
   const void* offsets;
   Division segments_per_row;
-  bool wide;  ///< offsets are uint64_t; only for the kernel of single samples
+  bool wide;  ///< offsets are uint64_t; only in the kernel for single samples
   unsigned first_block;
 
-  // For kernels of whole pixels.
+  // For kernels of whole pixels:
   bool joins_pixels;            ///< adjacent pixels may be stored as one word
   std::uint32_t border[2];      ///< pixel beyond the edges
   std::uint32_t always_set[2];  ///< bits outside all channels
 
-  // For the kernel of single samples.
+  // For the kernel of single samples:
   int step, count;
   int offset[FrameLayout::max_channels];  ///< in samples
   int sample_border[FrameLayout::max_channels];
 };
 
-/// Launches with more arguments start later, so a single group has its own type.
+/// A single group has a separate type, because launches with more arguments start later.
 template <int kMaxGroups>
 struct KernelArguments {
   GroupArguments group[kMaxGroups];
@@ -79,8 +79,7 @@ __device__ inline WarpSegment find_segment(const GroupArguments& group) {
   return segment;
 }
 
-/// Position of a thread's pixel i in the segment. Adjacent lanes have adjacent groups of kJoined
-/// pixels.
+/// Position in the segment of a thread's pixel i. Adjacent lanes have groups of kJoined pixels.
 template <int kJoined>
 __device__ int pixel_in_segment(int i) {
   const int lane = static_cast<int>(threadIdx.x) % warp;
@@ -94,7 +93,7 @@ struct alignas(4 * kJoined) JoinedOffsets {
   std::uint32_t offset[kJoined];
 };
 
-/// Pitches below this keep distances in bytes within a segment below 32 bits.
+/// With smaller pitches, distances in bytes within a segment fit into 32 bits.
 constexpr int near_pitch = 1 << 20;
 template <PixelKind kKind>
 __device__ int near_distance(std::uint32_t offset, int pitch) {
@@ -158,7 +157,7 @@ struct Corners {
   PixelWords<kKind> top_left, top_right, bottom_left, bottom_right;
 };
 
-/// top points to the first of the four pixels.
+/// top points to the upper left one of the four pixels.
 template <PixelKind kKind>
 __device__ void load_inside(const std::uint8_t* top, int pitch, Corners<kKind>& corners) {
   constexpr int bytes = pixel_bytes<kKind>;
@@ -169,7 +168,7 @@ __device__ void load_inside(const std::uint8_t* top, int pitch, Corners<kKind>& 
   corners.bottom_right = load_pixel<kKind>(bottom + bytes);
 }
 
-/// The same if any of the pixels is outside the picture.
+/// Like load_inside(), for pixels that may be outside the picture.
 template <PixelKind kKind>
 __device__ void load_anywhere(const GroupArguments& group, int x, int y, const std::uint8_t* top,
                               Corners<kKind>& corners) {
@@ -201,7 +200,7 @@ __device__ void store_pixels(const GroupArguments& group, const WarpSegment& at,
   const int first = segment_pixels * at.column;
   std::uint8_t* const row = group.out + std::int64_t{group.out_pitch} * at.y +
                             std::int64_t{bytes} * (first + pixel_in_segment<joined>(0));
-  constexpr int next = warp * joined;  // between a thread's groups
+  constexpr int next = warp * joined;  // distance between a thread's groups
   if ((joined == 1 || group.joins_pixels) && first + segment_pixels <= group.out_width) {
 #pragma unroll
     for (int i = 0; i < thread_pixels; i += joined) {
@@ -234,7 +233,7 @@ __device__ void blend_corners(const WordCoding& coding,
 template <PixelKind kKind>
 __device__ void remap_pixels(const WordCoding& coding, const GroupArguments& group) {
   const WarpSegment at = find_segment(group);
-  // The map is constant, so it can be read before the wait.
+  // The map is constant, so it may be read before the wait.
   std::uint32_t offsets[thread_pixels];
   load_offsets<joined_pixels<kKind>>(group, at, offsets);
   const Segment segment = group.segments[at.number];
@@ -244,7 +243,7 @@ __device__ void remap_pixels(const WordCoding& coding, const GroupArguments& gro
   const int first_x = segment.x >> 5, first_y = segment.y >> 5;
   const std::uint8_t* const origin = group.in + std::int64_t{group.in_pitch} * first_y +
                                      std::int64_t{pixel_bytes<kKind>} * first_x;
-  // One branch for all pixels of a thread keeps their loads in flight together.
+  // A single branch for all pixels of a thread keeps their loads in flight together.
   Corners<kKind> corners[thread_pixels];
   if (segment.inside) {
 #pragma unroll
@@ -272,8 +271,8 @@ __device__ void remap_pixels(const WordCoding& coding, const GroupArguments& gro
   store_pixels<kKind>(group, at, pixels);
 }
 
-/// For two or more groups, the first of kind kFirst. The addresses of its arguments are constants,
-/// so its loads start early.
+/// For two or more groups; the first one has the kind kFirst. The addresses of its arguments are
+/// constants, so its loads start early.
 template <PixelKind kFirst, PixelKind kOthers>
 __global__ void __launch_bounds__(threads) pixel_kernel(const __grid_constant__ SomeGroups a) {
   launch_dependents();

@@ -3,10 +3,10 @@
 
 // A map in device memory, and the arithmetic of one pixel.
 //
-// Maps dominate the memory traffic: OpenCV's form has 6 bytes per pixel. Adjacent pixels have
+// Maps dominate the memory traffic: OpenCV's format has 6 bytes per pixel. Adjacent pixels have
 // nearby places, so 2 bytes per coordinate suffice, relative to the smallest coordinate of a
-// segment. This fits every map of a picture of up to 2046 pixels along each axis, and maps of
-// larger pictures whose segments span no more. Other maps take 8 bytes per pixel.
+// segment. This works for every map of a picture of up to 2046 pixels along each axis, and for maps
+// of larger pictures whose segments do not span more. Other maps take 8 bytes per pixel.
 
 #include <cstdint>
 
@@ -15,17 +15,17 @@
 
 namespace cudavision::remap {
 
-/// Pixels of a segment of a row. A warp computes one segment, 4 pixels per thread.
+/// Pixels per segment of a row. A warp computes one segment, with 4 pixels per thread.
 constexpr int segment_pixels = 128;
 
 struct alignas(16) Segment {
   /// Smallest coordinates of the segment's places in 1/32 pixel, rounded down to whole pixels, so
-  /// that an offset contains the fraction of its place.
+  /// that the low 5 bits of an offset are the fraction of its place.
   std::int32_t x, y;
   std::uint32_t inside;  ///< 1 if all four samples of each pixel are in the picture
 };
 
-/// In 1/32 pixel.
+/// Coordinates in 1/32 pixel.
 struct Place {
   int x, y;
 
@@ -33,7 +33,7 @@ struct Place {
   CUDAVISION_HOST_DEVICE int row() const { return y >> 5; }
 };
 
-/// Offset (uint32_t or uint64_t) has x − segment.x in its low half, y − segment.y in its high half.
+/// Offset is uint32_t or uint64_t: x − segment.x in the low half, y − segment.y in the high half.
 template <class Offset>
 CUDAVISION_HOST_DEVICE inline Place place_at(const Segment& segment, Offset offset) {
   constexpr int half = sizeof(Offset) * 4;
@@ -60,7 +60,7 @@ class PackedMap {
   int height() const { return height_; }
   int segments_per_row() const { return segments_per_row_; }
   const Segment* segments() const { return segments_.as<Segment>(); }
-  /// By row, then by segment. Pixels beyond the width repeat the last place.
+  /// Ordered by row, then by segment. Pixels beyond the width repeat the last place.
   const void* offsets() const { return offsets_.data(); }
   /// True if offsets are uint64_t, false if they are uint32_t.
   bool wide() const { return wide_; }

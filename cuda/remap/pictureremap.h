@@ -11,35 +11,34 @@
 
 namespace cudavision::remap {
 
-/// The maps of a picture's channels. The map of subsampled channels counts in their samples.
+/// The maps for the channels of a picture. Coordinates are in samples of the channel.
 struct PictureMaps {
   Map full;     ///< for channels as large as the picture
-  Map reduced;  ///< for all others, which have one size; may be empty
+  Map reduced;  ///< for subsampled channels, which all have the same size; may be empty
 };
 
 class Backend;
 struct ChannelGroup;
 
 /// Resamples all channels of a picture by the formula of Remap. Beyond the edges, p(x, y) is
-/// `black` for luma, red, green and blue, 2^(bits − 1) for chroma, and 2^bits − 1 (opaque) for
-/// alpha.
+/// `black` for luma, red, green and blue, 2^(bits − 1) for chroma, and 2^bits − 1 for alpha.
 class PictureRemap {
  public:
   /// layout describes the input and the output. Its width and height are at most 32767, and each
-  /// map has the size of its channels. black is 0 to 2^bits − 1. Reads the maps and waits until the
-  /// device has them: 4 bytes per pixel, or 8 if adjacent places are more than 2000 samples apart.
-  /// Throws invalid_argument or out_of_memory.
+  /// map has the size of its channels. black is 0 to 2^bits − 1. Copies the maps to the device and
+  /// waits until they are there: 4 bytes per pixel, or 8 if adjacent places are more than 2000
+  /// samples apart. Throws invalid_argument or out_of_memory.
   PictureRemap(Device& device, const FrameLayout& layout, const PictureMaps& maps, int black);
   ~PictureRemap();
 
   /// Writes all channels of out. Other bytes of its rows, such as the padding in RGBx, become 255.
-  /// in and out do not overlap; their pitches are less than 2 GiB. Throws invalid_argument. Only
-  /// enqueues.
+  /// in and out must not overlap; their pitches must be less than 2 GiB. Throws invalid_argument.
+  /// Only enqueues.
   void run(const ConstFrame& in, const Frame& out);
 
  private:
   FrameLayout layout_;
-  std::unique_ptr<const PackedMap> full_, reduced_;  ///< null if no channel needs it
+  std::unique_ptr<const PackedMap> full_, reduced_;  ///< nullptr if no channel needs it
   std::vector<ChannelGroup> groups_;
   std::vector<int> padded_planes_;  ///< planes with samples outside all channels
   std::unique_ptr<Backend> backend_;

@@ -33,7 +33,7 @@ template <PixelKind kKind>
 constexpr bool has_words =
     kKind != PixelKind::byte&& kKind != PixelKind::byte_pair&& kKind != PixelKind::byte_quad;
 
-/// Smaller pixels have zeros in the upper bytes.
+/// A pixel in one or two words. Unused upper bytes are zero.
 template <PixelKind kKind>
 struct PixelWords {
   static constexpr int count = kKind == PixelKind::word_quad ? 2 : 1;
@@ -55,7 +55,7 @@ inline WordCoding word_coding(int bits, int shift, int out_shift) {
           bits + shift < 16};
 }
 
-/// A pixel's place relative to its segment, in a map that is not wide.
+/// Place of a pixel relative to its segment, in a map that is not wide.
 CUDAVISION_HOST_DEVICE inline int column_of(std::uint32_t offset) {
   return static_cast<int>((offset & 0xffff) >> 5);
 }
@@ -71,7 +71,7 @@ struct Weights {
   CUDAVISION_HOST_DEVICE explicit Weights(std::uint32_t offset)
       : Weights(offset & 31, offset >> 16 & 31) {}
 
-  /// upper, and lower in the next byte.
+  /// Returns upper in byte 0 and lower in byte 1.
   CUDAVISION_HOST_DEVICE std::uint32_t rows() const { return lower * 255 + 32; }
 
   std::uint32_t left, right, upper, lower;
@@ -107,7 +107,7 @@ CUDAVISION_HOST_DEVICE inline TwoValues blend_halves(const Weights& weights, std
           dot_low_bytes(select_bytes(top, bottom, 0x7632), rows, 512) >> 10};
 }
 
-/// Values of two words, clamped if kClips.
+/// Converts two words to values, clamped if kClips.
 template <bool kClips>
 CUDAVISION_HOST_DEVICE inline std::uint32_t values_of_words(std::uint32_t words,
                                                             const WordCoding& coding) {
@@ -130,7 +130,7 @@ CUDAVISION_HOST_DEVICE inline PixelWords<kKind> blend_pixels(
     const PixelWords<kKind>& top_right, const PixelWords<kKind>& bottom_left,
     const PixelWords<kKind>& bottom_right) {
   if constexpr (kKind == PixelKind::byte) {
-    // Both rows at once, the upper one in the lower halves.
+    // Both rows at once: the upper row in the lower halves, the lower row in the upper halves.
     const std::uint32_t rows =
         weights.left * select_bytes(top_left.word[0], bottom_left.word[0], 0x5410) +
         weights.right * select_bytes(top_right.word[0], bottom_right.word[0], 0x5410);

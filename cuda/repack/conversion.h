@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Converts the channels of a frame that have the same size, on both devices.
+// Converts channels of equal size from one form of words to another, for both backends.
 
 #include <cstdint>
 #include <type_traits>
@@ -13,24 +13,24 @@
 
 namespace cudavision::repack {
 
-/// One channel: where its words are in a plane, and what they hold.
+/// One channel: the position and the form of its words in a plane.
 struct Field {
   int plane = 0;
-  int offset = 0, step = 2;  ///< of the row's first word, and from each to the next, in bytes
-  int word_bytes = 2;        ///< 2: words of its own; 4 or 8: words that all channels share
-  int low_bit = 0;           ///< of the sample in its word
-  Division mask{};           ///< by the largest sample, for words of four bytes
+  int offset = 0, step = 2;  ///< first word of a row, and distance between words, in bytes
+  int word_bytes = 2;        ///< 2: a word per sample; 4 or 8: a word per pixel, for all channels
+  int low_bit = 0;           ///< position of the sample in its word
+  Division mask{};           ///< divides by the largest sample; for words of four bytes
   int rotation = 0;          ///< 8 if the two bytes of the sample are swapped
-  int shift = 0;             ///< of the value in its sample
-  std::uint32_t weight = 0;  ///< in the luminance
+  int shift = 0;             ///< position of the value in its sample
+  std::uint32_t weight = 0;  ///< contribution to the luminance, in thousandths
 };
 
-/// Copies values from some fields to others. `measures` replaces the colours of a pixel by their
-/// luminance; `adjusts` gives them the luminance in the first plane.
+/// Copies values from fields to fields. `measures` replaces red, green and blue by the luminance.
+/// `adjusts` changes them to the luminance in the first plane.
 struct Conversion {
   int width = 0, height = 0;  ///< of each channel
-  Division largest{};         ///< by the largest value
-  Division row_blocks{};      ///< by the blocks of a row, on the GPU
+  Division largest{};         ///< divides by the largest value
+  Division row_blocks{};      ///< divides by the blocks per row, on the GPU
   bool measures = false, adjusts = false;
   int from_count = 0, to_count = 0;
   Field from[FrameLayout::max_channels]{}, to[FrameLayout::max_channels]{};
@@ -38,9 +38,9 @@ struct Conversion {
   View<std::uint8_t> out[FrameLayout::max_planes]{};
 };
 
-/// Scales values from 0…maximum to 0…largest, and rounds halves up:
-/// (value·largest + maximum div 2) div maximum. Both are 2^depth − 1 with depths of 1 to 16, so
-/// that the dividend is less than 2^31 if they differ.
+/// Scales values from 0…maximum to 0…largest, rounded half up: (value·largest + maximum div 2) div
+/// maximum. Both are 2^depth − 1 with depths of 1 to 16. If they differ, the dividend is below
+/// 2^31.
 template <int kCount>
 CUDAVISION_HOST_DEVICE inline void rescale(std::uint32_t (&values)[kCount], const Division& maximum,
                                            std::uint32_t largest) {
@@ -53,7 +53,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t rotated(std::uint32_t word, int rota
   return (word << rotation | word >> rotation) & 0xffff;
 }
 
-/// Returns the value in a word, or for words of four bytes, the sample.
+/// Returns the value in a word. For words of four bytes, returns the sample, which is not rescaled.
 template <class Word>
 CUDAVISION_HOST_DEVICE inline std::uint32_t value_in(const Field& field, Word word,
                                                      std::uint32_t largest) {
@@ -63,7 +63,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t value_in(const Field& field, Word wo
   return sample_value(rotated(sample, field.rotation), field.shift, largest);
 }
 
-/// Returns the bits of a value, or of a sample of words of four bytes, in its word.
+/// Returns a word that contains the value. For words of four bytes, value is a rescaled sample.
 template <class Word>
 CUDAVISION_HOST_DEVICE inline Word word_of(const Field& field, std::uint32_t value) {
   const std::uint32_t sample =
@@ -71,8 +71,8 @@ CUDAVISION_HOST_DEVICE inline Word word_of(const Field& field, std::uint32_t val
   return static_cast<Word>(static_cast<Word>(sample) << field.low_bit);
 }
 
-/// Copies the first `count` words from memory if its bytes are constant, or else to it. In memory,
-/// words may be unaligned; `step` is the distance from one to the next in bytes.
+/// Copies the first `count` words: from memory if Byte is const, otherwise to memory. Words in
+/// memory may be unaligned; `step` is the distance between two words in bytes.
 template <class Byte, class Word, int kPixels>
 CUDAVISION_HOST_DEVICE inline void copy_words(Byte* memory, std::ptrdiff_t step, int count,
                                               Word (&words)[kPixels]) {
@@ -95,7 +95,7 @@ CUDAVISION_HOST_DEVICE inline void copy_words(Byte* memory, std::ptrdiff_t step,
       copy(reinterpret_cast<Stored*>(memory)[i], reinterpret_cast<Vector*>(words)[i]);
     return;
   }
-  // Not memcpy(), with which nvcc took the unaligned addresses of single words for aligned ones.
+  // With memcpy(), nvcc assumed that the addresses of single words are aligned.
   auto* const bytes = reinterpret_cast<std::uint8_t*>(words);
   CUDAVISION_UNROLL
   for (int i = 0; i < kPixels; ++i)
@@ -114,11 +114,11 @@ void with_words(const Conversion& a, const Visit& visit) {
             [&](auto from) { with_word(a.to[0].word_bytes, [&](auto to) { visit(from, to); }); });
 }
 
-/// Converts the first `count` of kPixels pixels of row y, from x on.
+/// Converts the first `count` of kPixels pixels of row y, starting at column x.
 template <class From, class To, int kPixels>
 CUDAVISION_HOST_DEVICE inline void convert(const Conversion& a, int x, int y, int count) {
   constexpr int channels = FrameLayout::max_channels;
-  constexpr bool own_words = sizeof(From) == 2;  // of each channel
+  constexpr bool own_words = sizeof(From) == 2;  // each channel has its own words
   const std::uint32_t largest = a.largest.divisor;
   alignas(16) From words[own_words ? channels : 1][kPixels]{};
   alignas(16) To packed[kPixels]{};
@@ -128,7 +128,7 @@ CUDAVISION_HOST_DEVICE inline void convert(const Conversion& a, int x, int y, in
   const auto copy = [=](const auto& planes, const Field& f, auto& own) {
     copy_words(planes[f.plane].row(y) + std::ptrdiff_t{f.step} * x + f.offset, f.step, count, own);
   };
-  // The loop has a constant end, so that the GPU keeps the arrays in registers.
+  // The constant loop bound keeps the arrays in registers on the GPU.
   const auto for_fields = [&](const Field* fields, int end, const auto& visit) {
     CUDAVISION_UNROLL
     for (int c = 0; c < channels; ++c)
@@ -136,7 +136,7 @@ CUDAVISION_HOST_DEVICE inline void convert(const Conversion& a, int x, int y, in
         visit(fields[c], c);
   };
 
-  // Reads everything first, so that the GPU waits for memory only once.
+  // All loads come first, so that the GPU waits for memory only once.
   if (a.adjusts)
     copy(a.in, Field{}, luminance);
   for_fields(a.from, own_words ? a.from_count : 1,

@@ -18,7 +18,7 @@ bool is_full(const FrameLayout& frame, const Channel& channel) {
   return channel.width == frame.width && channel.height == frame.height;
 }
 
-/// The channel's part of the luminance, in thousandths.
+/// Weight of a channel in the luminance, in thousandths.
 std::uint32_t luminance_weight(Role role) {
   return role == Role::red ? 299 : role == Role::green ? 587 : role == Role::blue ? 114 : 0;
 }
@@ -64,7 +64,7 @@ void check_storage(const StoredLayout& storage) {
   for (int p = 0; p < (packed ? 0 : frame.plane_count); ++p)
     if (bytes[p] != static_cast<long long>(frame.planes[p].row_bytes) * frame.planes[p].rows)
       refuse(operation, "plane " + std::to_string(p) + " has bytes that belong to no sample");
-  // No other channels than red, green and blue have weights that add up to 1000.
+  // Only red, green and blue together have weights that add up to 1000.
   if (luma == 1 ? weights != 0 : luma != 0 || weights != 1000)
     refuse(operation, "a layout has either one luma channel or red, green and blue ones");
 }
@@ -150,10 +150,10 @@ void Repack::run(bool packs, const ConstFrame& in, const Frame& out) {
   for (int c = 0; c < frame.channel_count; ++c) {
     const Channel& channel = frame.channels[c];
     const Field stored = stored_field(storage_, c), unpacked{.plane = channels ? c : 0};
-    // Alpha and chroma have no part in the luminance.
+    // Alpha and chroma do not contribute to the luminance.
     if (!channels && !packs && channel.role != Role::luma && stored.weight == 0)
       continue;
-    // Only channels that are read or written together share a conversion.
+    // Channels share a conversion only if they must be read or written together.
     if (count == 0 || (stored.word_bytes == 2 && !has_colours))
       conversions[count++] = {.width = channel.width,
                               .height = channel.height,
@@ -163,7 +163,7 @@ void Repack::run(bool packs, const ConstFrame& in, const Frame& out) {
     Conversion& a = conversions[count - 1];
     Field& from = a.from[a.from_count++];
     from = packs && !a.adjusts ? unpacked : stored;
-    from.plane += a.adjusts;  // after the luminance
+    from.plane += a.adjusts;  // the first plane is the luminance
     if (!a.measures || a.to_count == 0)
       a.to[a.to_count++] = packs ? stored : unpacked;
   }

@@ -7,63 +7,63 @@
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
 
-/// Converts stored frames, in the layout of their buffers, to unpacked frames that operations can
-/// read, and back: big-endian samples, pixels in one word, and the luminance of deep RGB.
+/// Converts stored frames, with the layout of their buffers, to unpacked frames that operations can
+/// read, and back. Handles big-endian samples, pixels in one word, and the luminance of deep RGB.
 ///
-/// The samples of unpacked frames are words of two bytes in the machine's byte order, without a
-/// shift. In `Words::packed` frames, a sample may have fewer bits than the frame, as alpha has.
-/// With L = 2^bits − 1 and l = 2^depth − 1, its value v becomes (v·L + l div 2) div l, and an
-/// unpacked value w goes back as (w·l + L div 2) div L. Unpacking and packing preserves every v.
+/// Samples of unpacked frames are words of two bytes in native byte order, without a shift. In
+/// `Words::packed` frames, a sample may have fewer bits than the frame, like alpha. With L = 2^bits
+/// − 1 and l = 2^depth − 1, unpacking converts its value v to (v·L + l div 2) div l, and packing
+/// converts an unpacked value w to (w·l + L div 2) div L. Unpacking and packing preserves every v.
 namespace cudavision::repack {
 
-/// The form of the words of a stored frame.
+/// Form of the words of a stored frame.
 enum class Words : std::uint8_t {
-  native,   ///< as frame.h describes
+  native,   ///< as described in frame.h
   swapped,  ///< the two bytes of each word are swapped
   packed,   ///< a little-endian word of four bytes holds all samples of a pixel
 };
 
-/// The shape of stored frames.
+/// Shape of stored frames.
 struct StoredLayout {
   /// As in frame.h. With Words::packed, there is one plane of words of four bytes, all channels
   /// have an offset of 0 and a step of 1, and the shift is 0.
   FrameLayout frame;
   Words words = Words::native;
-  /// Only with Words::packed: the lowest bit and the number of bits of each channel's samples.
-  /// Bits of a word that belong to no channel are written as zero.
+  /// Only for Words::packed: lowest bit and number of bits of each channel's samples. Bits of a
+  /// word that belong to no channel are written as zero.
   std::array<int, FrameLayout::max_channels> low_bit{};
   std::array<int, FrameLayout::max_channels> depth{};
 };
 
-/// The channels of an unpacked frame.
+/// Channels of an unpacked frame.
 enum class UnpackedForm : std::uint8_t {
   channels,  ///< the channels of the stored frame
   /// One channel: luma, or `u = (299·red + 587·green + 114·blue) div 1000`. Cannot be packed.
   luminance,
-  /// The same as `channels` if the stored frame has luma. Otherwise the only channel is the
-  /// luminance u in the first plane, and the planes of the stored frame follow, as bytes without
-  /// channels. If an operation changed the luminance to w, packing stores
-  /// `saturate(sample + w − u)` for red, green and blue. Other channels keep their values.
+  /// Equals `channels` if the stored frame has luma. Otherwise the only channel is the luminance u
+  /// in the first plane. The planes of the stored frame follow, as bytes without channels. If an
+  /// operation changes the luminance to w, packing stores `saturate(sample + w − u)` for red, green
+  /// and blue. Other channels keep their values.
   adjustable_luminance,
 };
 
-/// False if operations can read stored frames themselves.
+/// Returns false if operations can read stored frames directly.
 bool is_needed(const StoredLayout& storage, UnpackedForm form) noexcept;
 
-/// The layout of unpacked frames, or of stored frames if is_needed() returns false. Repack must
-/// accept the storage.
+/// Returns the layout of unpacked frames, or of stored frames if is_needed() returns false. The
+/// storage must be accepted by Repack.
 FrameLayout unpacked_layout(const StoredLayout& storage, UnpackedForm form) noexcept;
 
 class Repack {
  public:
-  /// The stored frames must have more than 8 bits, and either one channel of luma or red, green and
+  /// The stored frames must have more than 8 bits, and either one luma channel or red, green and
   /// blue channels of the picture's size. Every byte of a plane must belong to a sample. With
-  /// adjustable luminance, RGB may have up to three planes. Throws invalid_argument otherwise, and
-  /// if is_needed() returns false.
+  /// adjustable luminance, RGB may have up to three planes. Otherwise, or if is_needed() is false,
+  /// throws invalid_argument.
   Repack(Device& device, const StoredLayout& storage, UnpackedForm form);
 
-  /// Both only enqueue work on the device. Frames do not overlap. pack() throws invalid_argument
-  /// with UnpackedForm::luminance.
+  /// unpack() and pack() only enqueue work on the device. Frames must not overlap. pack() throws
+  /// invalid_argument with UnpackedForm::luminance.
   void unpack(const ConstFrame& stored, const Frame& unpacked) { run(false, stored, unpacked); }
   void pack(const ConstFrame& unpacked, const Frame& stored) { run(true, unpacked, stored); }
 

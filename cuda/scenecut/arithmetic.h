@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The areas of a frame and their comparison, shared by the CPU and the GPU.
+// The areas of a frame and their comparison, shared by both backends.
 
 #include <algorithm>
 #include <cstdint>
@@ -31,13 +31,13 @@ CUDAVISION_HOST_DEVICE inline int counted_row(int number, int first, int rows) {
   return first + (2 * number + 1) * rows / (2 * counted_rows(rows));
 }
 
-/// The sum is below 2^32, because an area has at most 4096 columns.
+/// Mean of `count` samples. The sum is below 2^32, because an area has at most 4096 columns.
 CUDAVISION_HOST_DEVICE inline std::uint32_t mean_of(std::uint32_t sum, int samples, int bits) {
   return static_cast<std::uint32_t>(std::uint64_t{16} * sum /
                                     (static_cast<std::uint64_t>(samples) << (bits - 8)));
 }
 
-/// An area of two frames, or sums over areas.
+/// An area in two frames, or sums over areas.
 struct AreaPair {
   std::uint32_t now = 0, before = 0;
 };

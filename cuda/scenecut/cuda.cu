@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Area means on CUDA: a block per area, a warp per row. The last block compares the means.
+// Area means on CUDA: one block per area, one warp per row. The last block compares the means.
 
 #include <cuda_runtime.h>
 
@@ -21,7 +21,7 @@ static_assert(threads >= max_areas, "each thread of the last block compares an a
 struct State {
   std::uint32_t sums[max_areas];
   std::uint32_t means[max_areas];  ///< of the previous frame
-  std::uint32_t finished;          ///< blocks; 0 between frames
+  std::uint32_t finished;          ///< finished blocks; 0 between frames
   std::uint32_t change;
 };
 
@@ -38,12 +38,12 @@ __device__ std::uint32_t sample_at(const AreaArguments& a, int x, int y) {
       a.samples + static_cast<std::int64_t>(y) * a.pitch + static_cast<std::int64_t>(x) * a.step;
   if (a.bits == 8)
     return __ldg(at);
-  // Words may be at odd addresses.
+  // Samples of two bytes may be at odd addresses.
   return sample_value(__ldg(at) | static_cast<std::uint32_t>(__ldg(at + 1)) << 8, a.shift,
                       (1u << a.bits) - 1);
 }
 
-/// Sums two numbers at once. Both sums must be below 2^32.
+/// Sums two numbers over the block at once. Both sums must be below 2^32.
 template <class Pair>
 __device__ Pair pair_of_block(std::uint32_t first, std::uint32_t second) {
   const std::uint64_t sums =

@@ -6,7 +6,7 @@
 namespace cudavision::speckles {
 namespace {
 
-/// Words need not be aligned.
+/// A page in memory. Samples of two bytes need not be aligned.
 template <int kBytes>
 struct Page {
   using Value = std::uint16_t;

@@ -3,16 +3,16 @@
 
 // Removes small components on CUDA, with a union-find over runs (compare Playne and Hawick, "A new
 // algorithm for parallel connected-component labelling on GPUs", 2018). A run's parent is a run of
-// the same component with at most the same number; a root is its own parent. Joining two components
-// makes the smaller root the parent of the larger. So a component's root is its first run,
-// independent of the order of threads.
+// the same component with a smaller or the same number; a root is its own parent. Joining two
+// components makes the smaller root the parent of the larger one. The root of a component is
+// therefore its first run, regardless of the order of threads.
 //
-// A warp processes a tile of 32×32 pixels, and each lane the runs of one row. The warp joins and
+// A warp processes a tile of 32×32 pixels; each lane has the runs of one row. The warp joins and
 // counts the runs in shared memory, which decides most components. Components larger than a speckle
-// stay. Components that do not touch the tile's border are complete. Small components at the border
-// are open: the next kernel joins them across borders, and one that is joined to a component that
-// stays also stays. Then the roots of tiles add their counts to the component's root and make it
-// their parent, so that every open run finds its root in two steps.
+// are kept. Components that do not touch the border of the tile are complete. Small components at
+// the border are open: the next kernel joins them across borders, and keeps them if they are joined
+// to a kept component. Then the roots of tiles add their counts to the root of the component and
+// make it their parent, so that every open run finds its root in two steps.
 
 #include "cuda/speckles/tile.cuh"
 
@@ -110,7 +110,7 @@ __device__ void connect(const Arguments<Picture>& a, const BorderPixel& one,
   if (one.is_open && other.is_open)
     join<false>(a.parents, one.run, other.run);
   else if (one.is_open || other.is_open)
-    // Any root of a tile in the component may take the maximum.
+    // The maximum may be stored at the root of any tile in the component.
     atomicMax(a.counts + parent_of<false>(a.parents, one.is_open ? one.run : other.run),
               a.size + 1);
 }
@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(block_threads)
   BorderPixel own{}, other{}, corner{};
   own.is_open = is_open(tile, vertical ? 0 : lane, vertical ? lane : 0);
   other.is_open = is_open(beyond, vertical ? last : lane, vertical ? lane : last);
-  // With diagonals, the ends of a row touch the corners of two more tiles.
+  // With diagonals, the ends of a row touch the corners of two further tiles.
   const int side = lane == 0 ? -1 : 1;
   const bool has_corner = Picture::diagonals && !vertical && (lane == 0 || lane == last) &&
                           column + side >= 0 && column + side < a.columns && x + side < a.width;
@@ -155,19 +155,19 @@ __global__ void __launch_bounds__(block_threads)
   const Value value = inside ? picture.load(x, y) : picture.background();
   const Value other_value =
       inside ? picture.load(x - vertical, y - !vertical) : picture.background();
-  // The first pixels of the runs along the border.
+  // The first pixel of each run along the border.
   const auto starts_of = [&](Value values) {
     const auto before = static_cast<Value>(__shfl_up_sync(whole_warp, static_cast<int>(values), 1));
     return ~__ballot_sync(whole_warp, lane > 0 && picture.are_joined(before, values));
   };
   const unsigned starts = starts_of(value), other_starts = starts_of(other_value);
-  // The first and the last pixel of a run have entries for its parent.
+  // Only the first and the last pixel of a run have an entry for its parent.
   own.run =
       vertical ? Numbers::number(tile, 0, lane) : Numbers::number(tile, start_of(starts, lane), 0);
   other.run = vertical ? Numbers::number(beyond, last, lane)
                        : Numbers::number(beyond, start_of(other_starts, lane), last);
   const unsigned touching = __ballot_sync(whole_warp, picture.are_joined(other_value, value));
-  // Two runs need only be joined at their first common pixel.
+  // Two runs are joined once, at their first common pixel.
   const unsigned first_touches = touching & ~(touching << 1 & ~starts & ~other_starts);
   if (first_touches >> lane & 1)
     connect(a, own, other);
@@ -235,7 +235,7 @@ inline std::int64_t tile_count(int width, int height) {
   return std::int64_t{divide_up(width, tile_size)} * divide_up(height, tile_size);
 }
 
-/// Bytes of the memory for arguments(). Its contents may be lost between calls of launch_all().
+/// Bytes of memory for arguments(). Its contents may be lost between calls of launch_all().
 template <class Picture>
 std::size_t scratch_bytes(int width, int height) {
   return sizeof(std::uint32_t) * (2 * TileRuns<Picture>::count + 3 * tile_size) *

@@ -2,8 +2,8 @@
 #pragma once
 
 // Removes small components on the CPU, with a union-find over runs. A run is a maximal sequence of
-// joined pixels in a row. Sequences of background are also runs, which are joined to no other. Each
-// thread finds the components of its band. Then one thread joins components across the bands.
+// joined pixels in a row. Sequences of background are runs too, but are never joined. Each thread
+// finds the components of its band. Then a single thread joins components across the bands.
 //
 // Run i of a row has the index of the row's pixel i. Pictures have fewer than 2^32 pixels, so 32
 // bits hold indices and counts.
@@ -43,7 +43,7 @@ struct RunMemory {
   Buffer ends, parents, counts;
 };
 
-/// Flags beyond the end of the row are 0.
+/// Flags of a row. Flags beyond the end of the row are 0.
 struct RunFlags {
   RunFlags(Scratch& scratch, int width)
       : flags(scratch.take<std::uint8_t>(static_cast<std::size_t>(width + flags_at_once))) {
@@ -57,9 +57,9 @@ struct RunFlags {
 ///
 ///   int width
 ///   void mark_begins(int y, std::uint8_t* flags) const
-///       flags[x] = 1 if a run begins at pixel x > 0, else 0
+///       flags[x] = 1 if a run begins at pixel x > 0, otherwise 0
 ///   void mark_joined(int y, std::uint8_t* flags) const
-///       flags[x] = 1 if pixel x is joined to the pixel above, else 0
+///       flags[x] = 1 if pixel x is joined to the pixel above, otherwise 0
 ///   void remove(int y, int begin, int end) const     turns a run into background
 ///   static constexpr bool diagonals      ink is joined to its diagonal neighbours; runs of ink and
 ///                                        of background alternate
@@ -73,7 +73,7 @@ class Runs {
         parents_(memory.parents.as<Number>()),
         counts_(memory.counts.as<Number>()) {}
 
-  /// Finds the runs of row y, each a separate component.
+  /// Finds the runs of row y. Each run starts as a separate component.
   void find(int y, std::uint8_t* flags) const {
     const Number first = row(y);
     std::uint16_t* const ends = ends_ + first;
@@ -106,7 +106,7 @@ class Runs {
         join(run, above);
       if constexpr (Picture::diagonals)
         if (run_end == above_end && end < picture_.width) {
-          // At the common end of both runs, ink and background change places.
+          // If both runs end here, ink and background swap in both rows.
           const bool ink = picture_.is_ink(x, y);
           if (ink != picture_.is_ink(x, y - 1))
             join(run + !ink, above + ink);
@@ -136,14 +136,14 @@ class Runs {
     return counts_[run];
   }
 
-  /// With path halving.
+  /// Root of a run, with path halving.
   Number root(Number run) const {
     while (parents_[run] != run)
       run = parents_[run] = parents_[parents_[run]];
     return run;
   }
 
-  /// The root of the larger component becomes the root of both, which keeps paths short.
+  /// The root of the larger component becomes the common root, which keeps paths short.
   void join(Number a, Number b) const {
     Number root_a = root(a), root_b = root(b);
     if (root_a == root_b)
@@ -159,7 +159,7 @@ class Runs {
   Number *parents_, *counts_;
 };
 
-/// Removes components of at most `size` pixels. The bands have scratch memory for RunFlags.
+/// Removes components of at most `size` pixels. The bands must have scratch memory for RunFlags.
 template <class Picture>
 void remove_components(const Picture& picture, const RunMemory& memory, const Bands& bands,
                        int size) {

@@ -11,8 +11,8 @@
 /// Removes speckles from black and white pictures.
 ///
 /// Ink is the sample 0 or, with `white`, 2^bits − 1. All other samples are background. Components
-/// of ink are 8-connected, as in OpenCV's connectedComponentsWithStats(). In components of at most
-/// `size` pixels, 2^bits − 1 (0 with `white`) replaces the ink.
+/// of ink are 8-connected, as in OpenCV's connectedComponentsWithStats(). Components of at most
+/// `size` pixels are overwritten with 2^bits − 1, or with 0 if `white` is set.
 namespace cudavision::speckles {
 
 struct Parameters {
@@ -32,10 +32,10 @@ class Speckles {
   Speckles(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~Speckles();
 
-  /// For later frames. Never allocates. Throws invalid_argument and keeps the last valid set.
+  /// Applies to later frames. Never allocates. On invalid_argument, keeps the last valid set.
   void set_parameters(const Parameters& parameters);
 
-  /// True if pictures are not changed.
+  /// True if pictures do not change.
   bool identity() const noexcept { return parameters_.size == 0; }
 
   /// Changes the picture in place. Only enqueues.

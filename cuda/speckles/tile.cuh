@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The runs of a tile and the union-find over them; see kernels.cuh.
+// The runs of a tile and the union-find over them (see kernels.cuh).
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/division.h"
@@ -23,19 +23,19 @@ constexpr int tile_size = 32;
 template <class Picture>
 struct Arguments {
   Picture picture;
-  /// Indexed by TileRuns::number(). Only open runs have parents, and only the roots of open
-  /// components in a tile have counts.
+  /// Indexed by TileRuns::number(). Only open runs have parents, and only roots of open components
+  /// have counts.
   std::uint32_t *parents, *counts;
-  /// Bit masks, one word per row of each tile: open pixels, the first pixels of open runs, and the
-  /// first pixels of the tile's roots.
+  /// Bit masks, one word per row of each tile: open pixels, first pixels of open runs, and first
+  /// pixels of the roots in the tile.
   std::uint32_t *open, *starts, *roots;
   int width, height;
-  int columns, tiles;  ///< tiles per row, total number of tiles
+  int columns, tiles;  ///< tiles per row, and in all
   std::uint32_t size;
 };
 
-/// A run has the number of its first pixel. The number of its last pixel belongs to no other run.
-/// With diagonals there are gaps between runs, so half as many numbers suffice.
+/// Numbers of the runs of a tile. A run has the number of its first pixel. The number of its last
+/// pixel belongs to no other run. With diagonals, half as many numbers suffice.
 template <class Picture>
 struct TileRuns {
   static constexpr int shift = Picture::diagonals ? 1 : 0;
@@ -52,12 +52,12 @@ struct TileRuns {
 constexpr int tiles_of_block = 4;
 constexpr int block_threads = 32 * tiles_of_block;
 constexpr unsigned whole_warp = 0xffffffffu;
-/// Added to a component's count for each of its runs at the tile's border.
+/// Added to the count of a component for each of its runs at the tile's border.
 constexpr std::uint32_t border_run = 1 << 16;
 static_assert(tile_size * tile_size < border_run);
 
 /// Other threads may concurrently replace a parent by a run nearer to the root; both are correct.
-/// In shared memory the read is an atomic addition, because racecheck rejects other reads.
+/// In shared memory, the read is an atomic addition, because racecheck reports plain reads.
 template <bool kShared>
 __device__ std::uint32_t parent_of(std::uint32_t* parents, std::uint32_t run) {
   if constexpr (kShared)
@@ -96,7 +96,7 @@ __device__ inline unsigned bits_above(int bit) {
   return ~1u << bit;
 }
 
-/// The first pixel of the run that contains pixel x.
+/// Returns the first pixel of the run that contains pixel x.
 __device__ inline int start_of(unsigned starts, int x) {
   return 31 - __clz(static_cast<int>(starts & ~0u >> (31 - x)));
 }
@@ -104,7 +104,7 @@ __device__ inline int start_of(unsigned starts, int x) {
 struct Run {
   int begin, end;
 
-  /// ink contains the run's pixels; starts has the first pixels of all runs in ink.
+  /// ink contains the pixels of the run; starts contains the first pixels of all runs in ink.
   __device__ Run(int start, unsigned starts, unsigned ink) : begin(start) {
     const unsigned stops = (starts | ~ink) & bits_above(start);
     end = stops == 0 ? tile_size : lowest(stops);
@@ -119,9 +119,9 @@ __device__ void for_each_run(unsigned starts, const Function& function) {
     function(lowest(starts));
 }
 
-/// Makes the root the parent of each run of the tile, by pointer jumping. starts has the first
-/// pixels of the runs in the lane's row. All lanes must call this. Barriers separate reads from
-/// writes, so plain reads suffice.
+/// Makes the root the parent of each run of the tile, by pointer jumping. starts contains the first
+/// pixels of the runs in the lane's row. All lanes must call this. Plain reads suffice, because
+/// barriers separate reads from writes.
 template <class Picture>
 __device__ void lead_to_roots(std::uint32_t* parents, unsigned starts, int lane) {
   bool changed;
@@ -155,7 +155,7 @@ struct TileRow {
   }
 };
 
-/// The lane's row. All lanes must call this.
+/// Returns the row of the lane. All lanes must call this.
 template <class Picture>
 __device__ TileRow read_tile(const Arguments<Picture>& a, int left, int top, int lane) {
   using Value = typename Picture::Value;
@@ -165,7 +165,7 @@ __device__ TileRow read_tile(const Arguments<Picture>& a, int left, int top, int
   Value above = a.picture.background();
   constexpr int rows_at_once = 16;
   for (int first = 0; first < tile_size; first += rows_at_once) {
-    // Separate loops without branches keep the loads of several rows in flight.
+    // Separate branch-free loops keep the loads of several rows in flight.
     Value values[rows_at_once];
 #pragma unroll
     for (int i = 0; i < rows_at_once; ++i)
@@ -197,7 +197,7 @@ __device__ TileRow read_tile(const Arguments<Picture>& a, int left, int top, int
   return row;
 }
 
-/// pixels: mask of the lane's row. All lanes must call this.
+/// pixels is the mask of the lane's row. All lanes must call this.
 template <class Picture>
 __device__ void remove_pixels(const Arguments<Picture>& a, int left, int top, int lane,
                               unsigned pixels) {
@@ -208,7 +208,7 @@ __device__ void remove_pixels(const Arguments<Picture>& a, int left, int top, in
   }
 }
 
-/// A warp's tile.
+/// The tile of a warp.
 struct Tile {
   int number, lane, left, top;
 

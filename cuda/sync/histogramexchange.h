@@ -7,8 +7,8 @@
 
 namespace cudavision {
 
-/// Adds the histograms of all blocks of a grid and gives the sum to each block, within one launch
-/// whose blocks are all resident, without a grid-wide barrier.
+/// Adds the histograms of all blocks of a grid and returns the sum to each block, within one launch
+/// and without a grid-wide barrier. All blocks of the launch must be resident.
 ///
 /// Every block adds its counts to shared accumulators, and readers sum the accumulators. Counts are
 /// never negative, so no word exceeds its final value. The sum over all bins equals the known
@@ -16,10 +16,10 @@ namespace cudavision {
 /// complete: each word must be atomic, but no fence and no order between words is needed.
 ///
 /// Launches alternate between two sets of accumulators. A launch adds to the set that the parity
-/// word selects and clears the other one, which the previous launch no longer uses. Once a reader
+/// word selects and clears the other set, which the previous launch no longer uses. Once a reader
 /// in block 0 has the complete sum, every block has read the parity, because its counts are in the
-/// right set. Block 0 may then flip the parity for the next launch. No launch needs a preceding
-/// memset, so a captured graph may be replayed any number of times.
+/// right set. Block 0 may then flip the parity for the next launch. Launches do not need a memset
+/// before them, so a captured graph may be replayed any number of times.
 ///
 /// The count of arrivals is only a hint that polling the counts is worthwhile. Readers poll this
 /// word first, because polling the counts delays the additions that they wait for. For the same
@@ -29,7 +29,7 @@ namespace cudavision {
 ///   load(const word*), store(word*, value), add(word*, value).
 template <class Atomics, int kBins, int kCopies>
 class HistogramExchange {
-  static constexpr int line = 32;  // words; counters of different use are on different lines
+  static constexpr int line = 32;  // words; counters of different use are in different cache lines
 
  public:
   using Word = typename Atomics::Word;
@@ -59,16 +59,16 @@ class HistogramExchange {
       Atomics::add(counts(parity_) + (block % kCopies) * kBins + bin, count);
   }
 
-  /// Every block calls this once, when it has issued its additions.
+  /// Every block calls this once, after it has issued its additions.
   CUDAVISION_HOST_DEVICE void arrive() const { Atomics::add(arrivals(parity_), 1); }
   CUDAVISION_HOST_DEVICE bool all_arrived(std::uint32_t blocks) const {
     return Atomics::load(arrivals(parity_)) == blocks;
   }
 
-  /// Copy 0 of a bin; the other copies follow every kBins words.
+  /// Copy 0 of a bin; the other copies follow at distances of kBins words.
   CUDAVISION_HOST_DEVICE Word* bin(int number) const { return counts(parity_) + number; }
 
-  /// Block 0 calls this after it has seen the complete sum.
+  /// Block 0 calls this after it has read the complete sum.
   CUDAVISION_HOST_DEVICE void flip() const { Atomics::store(state_, parity_ ^ 1); }
 
  private:

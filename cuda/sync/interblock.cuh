@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For kernels whose blocks exchange data through device memory while they run.
+// Primitives for kernels whose blocks exchange data through device memory while they run.
 
 #include <cuda_runtime.h>
 
@@ -12,9 +12,8 @@
 
 namespace cudavision {
 
-/// Relaxed atomic operations on words in device memory, at device scope. cuda::atomic_ref does not
-/// compile to the same code (CUDA 13.0): it addresses the generic space, add() returns a value, and
-/// load4() is four loads.
+/// Relaxed atomic operations on words in device memory, at device scope. cuda::atomic_ref is slower
+/// (CUDA 13.0): it addresses the generic space, add() returns a value, and load4() is four loads.
 template <class Number>
 struct RelaxedAtomics;
 
@@ -41,14 +40,14 @@ struct RelaxedAtomics<std::uint32_t> {
                  : "memory");
     return before;
   }
-  /// Loads four adjacent words from a multiple of 16; each load is atomic by itself.
+  /// Loads four adjacent words, from an address aligned to 16; each word is loaded atomically.
   static __device__ void load4(const Word* words, Value (&values)[4]) {
     asm volatile("ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];"
                  : "=r"(values[0]), "=r"(values[1]), "=r"(values[2]), "=r"(values[3])
                  : "l"(words)
                  : "memory");
   }
-  /// Called between two polls of a word that is not published yet.
+  /// Called between two polls of a word that is not yet published.
   static __device__ void wait() {}
 };
 
@@ -69,8 +68,8 @@ struct RelaxedAtomics<std::uint64_t> {
 
 using DeviceAtomics = RelaxedAtomics<std::uint32_t>;
 
-/// The tests also compile these kernels with random delays at every step of the exchange, because
-/// no sanitizer detects races through device memory.
+/// Inserts random delays at every step of the exchange, in the build for the tests only. No
+/// sanitizer detects races through device memory.
 __device__ inline void delay_for_test() {
 #ifdef CUDAVISION_TEST_DELAYS
   std::uint32_t random = static_cast<std::uint32_t>(clock64()) * 2654435761u ^
@@ -81,10 +80,10 @@ __device__ inline void delay_for_test() {
 #endif
 }
 
-/// Device memory for an exchange between blocks, cleared before the first launch.
+/// Returns device memory for an exchange between blocks, cleared before the first launch.
 inline Buffer zeroed_words(Device& device, std::size_t words) {
   Buffer buffer = device.allocate(words * sizeof(std::uint32_t));
-  // The width of a view is an int, so a large buffer is cleared in pieces.
+  // The width of a view is an int, so a large buffer is cleared in parts.
   constexpr std::size_t row = std::size_t{1} << 30;
   for (std::size_t at = 0; at < buffer.size(); at += row) {
     const int bytes = static_cast<int>(buffer.size() - at < row ? buffer.size() - at : row);

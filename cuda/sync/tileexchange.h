@@ -3,22 +3,22 @@
 
 // Blocks of one launch publish sums of their tiles in device memory, so that every block can add
 // the pixels above and to the left of its own tile (after Merrill & Garland, "Single-pass parallel
-// prefix scan with decoupled look-back", 2016; in two dimensions Emoto et al., "An optimal parallel
-// algorithm for computing the summed area table on the GPU", 2018).
+// prefix scan with decoupled look-back", 2016; in two dimensions, Emoto et al., "An optimal
+// parallel algorithm for computing the summed area table on the GPU", 2018).
 //
 // A block publishes only sums within its tile: for each column, the sum of the tile's pixels up to
 // and including the column; for each row, the sum of the row; and the sum of the tile. A block adds
-// the words that the tiles on the way have published. No block publishes after it has waited:
-// blocks take their tiles in ascending order and publish before they poll. The launch therefore
-// ends at any speed of its blocks, if all are resident.
+// the words of all tiles above and to the left. It never publishes after it has waited: blocks take
+// their tiles in ascending order and publish before they poll. The launch cannot deadlock if all
+// blocks are resident.
 //
 // A word holds a value and, in its two highest bits, the epoch of the launch that published it. A
 // word with the current epoch is therefore complete, even if other words are missing. Nothing needs
 // to be cleared between launches, because each launch writes every word. The epoch is in device
-// memory, because a launch that is replayed from a graph has the arguments of the first one.
+// memory, because a launch that is replayed from a graph has the arguments of the first launch.
 //
 // Atomics supplies relaxed operations on words of 32 or 64 bits: instructions on the GPU,
-// std::atomic in the tests, so that ThreadSanitizer sees the protocol.
+// std::atomic in the tests, so that ThreadSanitizer checks the protocol.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,15 +27,15 @@
 
 namespace cudavision {
 
-/// Tiles that cover a picture; the right and lower edge may cut tiles.
+/// Tiles that cover a picture. The right and the lower edge may cut tiles.
 struct TileGrid {
-  int columns = 0;  ///< tiles side by side
+  int columns = 0;  ///< tiles per row
   int rows = 0;
   int tile_width = 0;  ///< pixels
   int tile_height = 0;
 
   CUDAVISION_HOST_DEVICE int count() const { return columns * rows; }
-  /// Words that all tiles publish; fewer than 2^31.
+  /// Number of words that all tiles publish; fewer than 2^31.
   CUDAVISION_HOST_DEVICE std::size_t words() const {
     return static_cast<std::size_t>(columns) * rows * (tile_width + tile_height + 1);
   }
@@ -51,14 +51,14 @@ class LaunchEpoch {
   /// state has `words` words, all zero before the first launch.
   CUDAVISION_HOST_DEVICE explicit LaunchEpoch(Word* state) : state_(state) {}
 
-  /// Returns 1, 2 or 3: never 0, which fresh memory holds, and never the previous launch's epoch.
+  /// Returns 1, 2 or 3: never 0 (cleared memory), never the previous launch's epoch.
   CUDAVISION_HOST_DEVICE std::uint32_t current() const { return Atomics::load(state_) + 1; }
 
-  /// Draws 0, 1, 2…: one number for each call in a launch.
+  /// Returns 0, 1, 2…: a different number for each call in a launch.
   CUDAVISION_HOST_DEVICE std::uint32_t ticket() const { return Atomics::fetch_add(state_ + 2, 1); }
 
   /// Every block calls this once, after its last poll and its last ticket. Returns the number of
-  /// blocks that retired before it, for advance_if_last(); work in between hides the latency.
+  /// blocks that retired before it, for advance_if_last(). Work in between hides the latency.
   CUDAVISION_HOST_DEVICE std::uint32_t retire() const { return Atomics::fetch_add(state_ + 1, 1); }
   /// Begins the next epoch if this block retired last.
   CUDAVISION_HOST_DEVICE void advance_if_last(std::uint32_t retired_before,
@@ -74,8 +74,8 @@ class LaunchEpoch {
   Word* state_;
 };
 
-/// Publishes the sums of tiles and adds the sums of others. Values must be less than 2^30 in words
-/// of 32 bits, and less than 2^62 in words of 64.
+/// Publishes the sums of tiles and adds the sums of others. Values must be less than 2^30 in 32-bit
+/// words, and less than 2^62 in 64-bit words.
 template <class Atomics>
 class TileExchange {
  public:
@@ -85,7 +85,7 @@ class TileExchange {
   CUDAVISION_HOST_DEVICE TileExchange(const TileGrid& grid, Word* words, std::uint32_t epoch)
       : grid_(grid), words_(words), epoch_(static_cast<Value>(epoch) << value_bits) {}
 
-  /// sum covers the pixels of the tile's columns 0 to `column`.
+  /// sum covers the columns 0 to `column` of the tile.
   CUDAVISION_HOST_DEVICE void publish_columns(int tile_row, int tile_column, int column,
                                               Value sum) const {
     Atomics::store(columns_word(tile_row, tile_column) + column, epoch_ | sum);
@@ -99,7 +99,7 @@ class TileExchange {
   }
 
   // The following functions poll until the words that they add are published. They load kBatch
-  // words of 32 bits, or half as many of 64, at a time, in as many registers.
+  // words of 32 bits, or half as many of 64 bits, at a time, into as many registers.
 
   /// Sum of the pixels above the tile, from its first column to `column`.
   template <class Sum, int kBatch>
@@ -114,8 +114,8 @@ class TileExchange {
     return added<Sum, kBatch>(rows_word(tile_row, 0) + row,
                               static_cast<std::uint32_t>(grid_.tile_height), tile_column);
   }
-  /// Share of thread (x, y) in the sum of the pixels above and to the left of the tile, which
-  /// shares_x·shares_y threads compute together.
+  /// Partial sum of thread (x, y) over the pixels above and to the left of the tile.
+  /// shares_x·shares_y threads compute the sum together.
   template <class Sum, int kBatch>
   CUDAVISION_HOST_DEVICE Sum corner(int tile_row, int tile_column, int x, int shares_x, int y,
                                     int shares_y) const {
@@ -147,7 +147,7 @@ class TileExchange {
            static_cast<std::uint32_t>(tile_row) * grid_.columns + tile_column;
   }
 
-  /// Sum of `count` words, `step` words apart. Waits until each is published.
+  /// Sum of `count` words, `step` words apart. Waits until each word is published.
   template <class Sum, int kBatch>
   CUDAVISION_HOST_DEVICE Sum added(const Word* word, std::uint32_t step, int count) const {
     constexpr int batch = kBatch * 4 / static_cast<int>(sizeof(Value));

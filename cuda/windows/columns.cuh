@@ -3,8 +3,8 @@
 
 // Tables of column sums over groups of rows, from which bands with large radii compute their first
 // window. A warp of column_sums_kernel sums one or two groups in 128 adjacent columns. The block
-// then accumulates the groups of its warps from top to bottom. Blocks do not accumulate across each
-// other: readers add the last rows of the blocks above.
+// then accumulates the groups of its warps from top to bottom. Sums are not accumulated across
+// blocks: readers add the last rows of the blocks above.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/division.h"
@@ -12,8 +12,8 @@
 
 namespace cudavision::windows {
 
-constexpr int table_warps = 16;  // of a block
-/// Groups of a warp, as many as registers allow.
+constexpr int table_warps = 16;  // per block
+/// Groups per warp, as many as the registers allow.
 template <class AnySums>
 constexpr int groups_of_table_warp = sizeof(AnySums) == 4 ? 2 : 1;
 template <class AnySums>
@@ -29,7 +29,7 @@ __device__ ColumnSums<AnySums, kColumns>& table_columns(const Picture& picture, 
       static_cast<AnySums*>(picture.table) + std::int64_t{picture.table_pitch} * row + column);
 }
 
-/// Adds the sums of the first `groups` groups of a band's first window.
+/// Adds the sums of the first `groups` groups of the first window of a band.
 template <class AnySums, int kColumns>
 __device__ void add_groups(ColumnSums<AnySums, kColumns>& columns, const Picture& picture, int band,
                            int groups, int column) {
@@ -39,7 +39,7 @@ __device__ void add_groups(ColumnSums<AnySums, kColumns>& columns, const Picture
 #pragma unroll
   for (int i = 0; i < kColumns; ++i)
     columns.sums[i] += below.sums[i] - above.sums[i];
-    // The last rows of the blocks in between.
+    // Adds the last rows of the blocks in between.
 #pragma unroll 2
   for (int row = round_up(max(top, 1), groups_of_table_block<AnySums>); row < bottom;
        row += groups_of_table_block<AnySums>) {
@@ -48,7 +48,7 @@ __device__ void add_groups(ColumnSums<AnySums, kColumns>& columns, const Picture
   }
 }
 
-/// Threads of windows_kernel have kColumns columns.
+/// kColumns is the number of columns per thread of windows_kernel.
 template <class Arguments, class Element, class AnySums, int kColumns>
 __global__ void __launch_bounds__(32 * table_warps, sizeof(AnySums) == 16 ? 1 : 2)
     column_sums_kernel(const __grid_constant__ Arguments a) {

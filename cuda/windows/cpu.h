@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Window sums on the CPU. Each band keeps the sums of every column over the window's rows and
-// updates them from row to row. A window's sum is the difference of two running sums of these. The
-// loops have no branches and no special cases at the edges, so that they are vectorised.
+// Window sums on the CPU. Each band keeps the sum of every column over the rows of the window and
+// updates it from row to row. The sum over a window is the difference of two running sums of the
+// column sums. The loops have no branches and no special cases at the edges, so that they are
+// vectorised.
 
 #include <algorithm>
 #include <cstdint>
@@ -13,8 +14,7 @@
 
 namespace cudavision::windows {
 
-/// The first or second number of an element to sum: a sample or its square, or the halves of a
-/// word.
+/// First or second number of an element to sum: a sample or its square, or a half of a word.
 template <bool kSecond, class Element>
 constexpr std::uint32_t number_of(Element element) {
   if constexpr (sizeof(Element) == 4)
@@ -23,7 +23,7 @@ constexpr std::uint32_t number_of(Element element) {
     return kSecond ? std::uint32_t{element} * element : element;
 }
 
-/// Adds the numbers of one row to the column sums and subtracts the numbers of another.
+/// Adds the numbers of one row to the column sums and subtracts the numbers of another row.
 template <bool kSecond, class Sum, class Element>
 CUDAVISION_TARGET_CLONES void slide(const Element* added, const Element* removed, int width,
                                     Sum* __restrict columns) {
@@ -31,8 +31,8 @@ CUDAVISION_TARGET_CLONES void slide(const Element* added, const Element* removed
     columns[x] += Sum{number_of<kSecond>(added[x])} - number_of<kSecond>(removed[x]);
 }
 
-/// The running sums at both ends of the windows of a row: element x of `before` excludes window x,
-/// element x of `after` includes it.
+/// Running sums at both ends of the windows of a row: element x of `before` is the sum before
+/// window x, element x of `after` is the sum including window x.
 template <class First, class Second>
 struct WindowEnds {
   const First *first_before, *first_after;
@@ -52,7 +52,7 @@ class WindowRows {
  public:
   using Ends = WindowEnds<First, Second>;
 
-  /// both: compute the second sums, too.
+  /// both: also compute the second sums.
   WindowRows(Scratch& scratch, int width, bool both)
       : width_(width),
         both_(both),
@@ -64,12 +64,12 @@ class WindowRows {
         second_columns_(scratch.take<Second>(both ? width : 0)),
         second_running_(scratch.take<Second>(both ? 3 * width : 0)) {}
 
-  /// Scratch rows, unused if row() reads in place.
+  /// Scratch rows. Unused if row() reads in place.
   Element* added() const { return added_; }
   Element* removed() const { return removed_; }
 
   /// row(y, buffer) returns the elements of a row. write(y, rows, ends) receives the windows of a
-  /// row and their height after clipping. radius_x is less than the width.
+  /// row and their height after clipping. radius_x must be less than the width.
   template <class Row, class Write>
   void run(int begin, int end, int height, int radius_x, int radius_y, const Row& row,
            const Write& write) const {
@@ -77,7 +77,7 @@ class WindowRows {
     std::fill_n(first_columns_, width_, First{0});
     if (both_)
       std::fill_n(second_columns_, width_, Second{0});
-    // The columns hold the sums of rows top to bottom − 1.
+    // The columns hold the sums over the rows top to bottom − 1.
     int top = std::max(begin - radius_y, 0), bottom = top;
     for (int y = begin; y < end; ++y) {
       const int from = std::max(y - radius_y, 0), to = std::min(y + radius_y + 1, height);

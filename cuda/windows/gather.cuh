@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Copies channels to contiguous, aligned rows, where the frame does not have such rows.
+// Copies channels to contiguous, aligned rows, if the frame does not have such rows.
 
 #include <cuda_runtime.h>
 
@@ -52,12 +52,12 @@ __global__ void __launch_bounds__(gather_threads)
   }
 }
 
-/// Elements of a row in the operation's own memory.
+/// Elements per row in memory of the operation.
 inline int padded_width(int width) {
   return round_up(width, 16);
 }
 
-/// Allocates rows of zeros, whose padding then stays zero.
+/// Allocates rows of zeros. Their padding stays zero.
 inline Buffer padded_rows(Device& device, int width, int height, int bytes) {
   const int pitch = padded_width(width) * bytes;
   Buffer buffer = device.allocate(static_cast<std::size_t>(pitch) * height);
@@ -65,7 +65,7 @@ inline Buffer padded_rows(Device& device, int width, int height, int bytes) {
   return buffer;
 }
 
-/// Provides the values of channels: in the frame where windows_kernel can load them, else copies.
+/// Provides the values of channels: in the frame if windows_kernel can load them, or as copies.
 class ChannelValues {
  public:
   ChannelValues(Device& device, int bits)
@@ -78,8 +78,8 @@ class ChannelValues {
     copies_[channel_count_++] = padded_rows(device_, width, height, bytes());
   }
 
-  /// Sets the values of a picture, which is channel `number`. step is in samples. columns is the
-  /// number of columns of a thread.
+  /// Sets the values of a picture from channel `number`. step is in samples. columns is the number
+  /// of columns per thread.
   void place(int number, const std::uint8_t* from, int pitch, int step, int columns,
              Picture& picture) {
     const int vector = columns * bytes();

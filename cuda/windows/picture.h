@@ -15,22 +15,22 @@ struct RowRange {
   int begin, end;
 };
 
-/// Groups of as many rows as a band, for column_sums_kernel. The window of band b's first row
+/// Groups of as many rows as a band, for column_sums_kernel. The window of the first row of band b
 /// starts with group b.
 struct RowGroups {
   int band_rows = 1;
   int top = 0;               ///< first row of group 0; may be negative
-  int first = 0, count = 0;  ///< groups that intersect the picture and that a window needs
+  int first = 0, count = 0;  ///< groups that intersect the picture and are part of a window
 
   RowGroups() = default;
-  /// begin is the first row of band 0; `last` is the last group that a window needs.
+  /// begin is the first row of band 0; `last` is the last group that is part of a window.
   RowGroups(int band_rows, int begin, int radius, int height, int last)
       : band_rows(band_rows), top(begin - radius), first(top < 0 ? -top / band_rows : 0) {
     const int bottom = (height - 1 - top) / band_rows;
     count = (bottom < last ? bottom : last) - first + 1;
   }
 
-  /// Table row with the sums of all groups before this one.
+  /// Table row with the sums of all groups before `group`.
   CUDAVISION_HOST_DEVICE int before(int group) const {
     const int row = group - first;
     return row < 0 ? 0 : row < count ? row : count;
@@ -43,21 +43,21 @@ struct Picture {
   int sample_width, sample_height;  ///< pixels per sample
   int radius_x, radius_y;           ///< less than width and height
 
-  /// Values to sum. Rows are aligned for vector loads and zero-padded to a multiple of a thread's
-  /// columns.
+  /// Values to sum. Rows are aligned for vector loads and padded with zeros to a multiple of a
+  /// thread's columns.
   const std::uint8_t* elements;
   int pitch;
   /// In words. Even groups of four words are in the first half of a row and odd groups in the
-  /// second, so that adjacent threads load adjacent vectors.
+  /// second half, so that adjacent threads load adjacent vectors.
   int half_pitch;
 
-  /// Samples, for results that depend on them.
+  /// Samples, if the results depend on them.
   const std::uint8_t* values;
   int values_pitch;
   std::uint8_t* out;
   int out_pitch;
   int out_step;
-  int out_bytes, out_shift;  ///< of a result
+  int out_bytes, out_shift;  ///< per result
   bool packed;               ///< four results form an aligned vector
 
   int begin, end;                   ///< rows with results
@@ -66,7 +66,7 @@ struct Picture {
   int left, right;  ///< start of each half of a block's columns, relative to its strip
   unsigned first_block;
 
-  void* table;      ///< see columns.cuh; or nullptr
+  void* table;      ///< see columns.cuh; may be nullptr
   int table_pitch;  ///< in entries
   RowGroups groups;
 };
@@ -78,7 +78,7 @@ struct Arguments {
 
   Picture pictures[kPictures];
   int picture_count;
-  int group_bytes;  ///< shared memory of a group of threads
+  int group_bytes;  ///< shared memory per group of threads
   int halo;         ///< distance from active cells within which results are needed, in radii
   bool everywhere;  ///< false: results are needed only near active cells
   regions::ActiveCells active;
@@ -99,7 +99,7 @@ inline void set_output(Picture& picture, const View<std::uint8_t>& plane, int of
                    (picture.height == 1 || picture.out_pitch % (4 * bytes) == 0);
 }
 
-/// True if any result in a part of the picture is needed.
+/// Returns true if any result in a rectangle of the picture is needed.
 template <class Arguments>
 __device__ bool is_active(const Arguments& a, const Picture& picture, int x0, int y0, int x1,
                           int y1) {
@@ -119,7 +119,7 @@ __device__ const Picture& picture_of_block(const Arguments& a) {
   return a.pictures[number];
 }
 
-/// Index of a column's word in a row of two halves.
+/// Index of the word of a column, in a row of two halves.
 __device__ inline int place_of_word(const Picture& picture, int column) {
   return (column / 4 % 2 == 0 ? 0 : picture.half_pitch) + column / 8 * 4 + column % 4;
 }

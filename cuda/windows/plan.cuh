@@ -15,13 +15,13 @@ struct PassKernels {
   using Kernel = typename Launcher<Arguments>::Kernel;
 
   Kernel of_warps = nullptr, of_blocks = nullptr, column_sums = nullptr;
-  int max_threads = 0;  ///< of a block
-  int columns = 0;      ///< of a thread
+  int max_threads = 0;  ///< per block
+  int columns = 0;      ///< per thread
   int entry_bytes = 0, table_groups = 0;
-  int (*block_bytes)(int threads) = nullptr;  ///< of the running sums of a block
+  int (*block_bytes)(int threads) = nullptr;  ///< running sums of a block
   int window_bytes = 0;                       ///< of Pass::Window in shared memory
   bool gap = false;
-  int warp_bytes = 0;  ///< of the running sums of a warp
+  int warp_bytes = 0;  ///< running sums of a warp
 };
 
 /// kWarps: groups may be warps.
@@ -50,7 +50,7 @@ PassKernels<typename Pass::Arguments> kernels_of() {
 class TableMemory {
  public:
   TableMemory() = default;
-  /// entry_bytes is the largest that min_rows() receives.
+  /// entry_bytes is the maximum of entry_bytes in calls of min_rows().
   TableMemory(Device& device, int width, int height, int entry_bytes)
       : pitch_(round_up(width, 32)),
         bytes_(static_cast<std::int64_t>(pitch_) * entry_bytes *
@@ -59,7 +59,7 @@ class TableMemory {
 
   int pitch() const { return pitch_; }
   void* data() const { return buffer_.data(); }
-  /// Minimum number of rows of a band.
+  /// Minimum number of rows per band.
   int min_rows(int height, int entry_bytes) const {
     const auto groups = bytes_ / (std::int64_t{pitch_} * entry_bytes) - 1;
     return divide_up(height, static_cast<int>(std::max<std::int64_t>(groups - 1, 1)));
@@ -83,7 +83,7 @@ class Plan {
 
   int columns_of_thread() const { return kernels_.columns; }
 
-  /// Chooses groups and strips. The pictures have their sizes and radii.
+  /// Chooses groups and strips. The sizes and radii of the pictures must be set.
   void choose(const PassKernels<Arguments>& kernels) {
     kernels_ = kernels;
     has_tables_ = false;
@@ -106,7 +106,7 @@ class Plan {
       divide_columns(of_blocks_, group_threads_, arguments.pictures[c]);
   }
 
-  /// rows and tables have an element for each picture. Computes the results in these rows.
+  /// Computes the results of the rows in `rows`. rows and tables have one element per picture.
   void launch(const Launcher<Arguments>& launcher, const RowRange* rows,
               const TableMemory* tables) {
     const unsigned blocks = divide_rows(rows, tables);
@@ -154,7 +154,7 @@ class Plan {
       consider(true, threads, threads);
   }
 
-  /// Groups also sum columns beyond the picture's sides, except a block that covers the width.
+  /// Groups also sum columns beyond the sides of the picture, except a block that covers the width.
   void divide_columns(bool of_blocks, int threads, Picture& picture) const {
     const int columns = threads * kernels_.columns, half = columns / 2;
     const auto rounded_down = [this](int number) {
@@ -178,7 +178,7 @@ class Plan {
     picture.strip_width = round_up(divide_up(picture.width, picture.strips), kernels_.columns);
   }
 
-  /// Chooses bands for one wave of blocks. Returns the number of blocks.
+  /// Divides the rows into bands that fill the GPU once. Returns the number of blocks.
   unsigned divide_rows(const RowRange* rows, const TableMemory* tables) {
     std::int64_t samples = 0;
     for (int c = 0; c < arguments.picture_count; ++c)
@@ -191,12 +191,12 @@ class Plan {
       const int count = picture.end - picture.begin;
       const auto share =
           resident_groups_ * (std::int64_t{picture.width} * count) / (samples * picture.strips);
-      // Rounded down to whole blocks, to avoid a second wave.
+      // Rounded down to whole blocks, so that the GPU is not filled a second time.
       const int groups = groups_of_block();
       const auto whole = share < groups ? share : share / groups * groups;
       const int bands = static_cast<int>(
           std::clamp<std::int64_t>(whole, 1, std::max(count / TableMemory::min_band_rows, 1)));
-      // The first and the last band have fewer rows, because windows of varying areas cost more.
+      // The first and the last band have fewer rows, because windows of varying areas take longer.
       const int margin = has_tables_ ? 0 : std::min(picture.radius_y, count / bands) / 2;
       picture.first_row = picture.begin - margin;
       picture.band_rows = divide_up(count + 2 * margin, bands);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Exact division by the area of windows, for CPU and GPU.
+// Exact division by the area of windows, for both backends.
 
 #include <cstdint>
 
@@ -9,7 +9,7 @@
 
 namespace cudavision::windows {
 
-/// n for 2^(n − 1) ≤ number < 2^n.
+/// Returns n with 2^(n − 1) ≤ number < 2^n.
 CUDAVISION_HOST_DEVICE inline int bits_of(std::uint32_t number) {
 #ifdef __CUDA_ARCH__
   return 32 - __clz(static_cast<int>(number));
@@ -18,7 +18,7 @@ CUDAVISION_HOST_DEVICE inline int bits_of(std::uint32_t number) {
 #endif
 }
 
-/// Division by a window's area N < 2^24.
+/// Division by the area N < 2^24 of a window.
 class Reciprocal {
  public:
   Reciprocal() = default;
@@ -44,11 +44,11 @@ class Reciprocal {
     shift_ = size - power;
   }
 
-  /// number and number·2^power are less than 2^32.
+  /// number and number·2^power must be less than 2^32.
   ///
-  /// The factor errs by up to 1/2 and is at least 2^31. So the product errs by less than the factor
-  /// (by less than 2^−power of it if power > 0), which is too little to reach the next integer. If
-  /// the factor was rounded down, the addend compensates.
+  /// The factor has a rounding error of up to 1/2 and is at least 2^31. The error of the product is
+  /// therefore less than the factor (with power > 0, less than 2^−power of it), too little to reach
+  /// the next integer. If the factor was rounded down, the addend compensates for it.
   CUDAVISION_HOST_DEVICE std::uint32_t divide(std::uint32_t number) const {
     return static_cast<std::uint32_t>((std::uint64_t{number} * factor_ + addend_) >> shift_);
   }

@@ -12,7 +12,7 @@ namespace cudavision::windows {
 /// Four adjacent samples.
 template <class Sample>
 struct Samples : Elements<Sample, 4> {
-  /// Waits for the loads, because the compiler cannot move a shuffle.
+  /// Waits for the loads: the compiler cannot move a shuffle.
   __device__ void settle(int lane) {
     for (std::uint32_t& word : this->words)
       word = __shfl_sync(~0u, word, lane);
@@ -24,8 +24,8 @@ struct NoSamples {
   __device__ void settle(int) {}
 };
 
-/// Cursor at one result of kBytes bytes (0: Picture::out_bytes) and at its sample. Results need no
-/// alignment.
+/// Cursor at one result of kBytes bytes (0: Picture::out_bytes) and at its sample. Results need not
+/// be aligned.
 template <class Sample, bool kReadsSamples, int kBytes>
 class Single {
  public:
@@ -54,7 +54,7 @@ class Single {
   int bytes_, shift_;
 };
 
-/// Cursor at four adjacent results, which moves down row by row.
+/// Cursor at four adjacent results. Moves down row by row.
 template <class Sample, bool kReadsSamples, int kBytes>
 class Place : public Single<Sample, kReadsSamples, kBytes> {
  public:
@@ -88,7 +88,7 @@ class Place : public Single<Sample, kReadsSamples, kBytes> {
     }
   }
 
-  /// Packs four results into the bytes of the first word, or into the halves of both.
+  /// Packs four results into the bytes of the first word, or into the halves of two words.
   __device__ Quad quad_of(const std::uint32_t (&results)[4]) const {
     const std::uint32_t halves[2] = {__byte_perm(results[0], results[1], 0x5410),
                                      __byte_perm(results[2], results[3], 0x5410)};
@@ -112,7 +112,7 @@ class Place : public Single<Sample, kReadsSamples, kBytes> {
   }
 
  private:
-  static constexpr int packed = 0;  // step_ of packed results
+  static constexpr int packed = 0;  // value of step_ for packed results
 
   int values_pitch_, out_pitch_, step_;
 };

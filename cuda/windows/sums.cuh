@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Column sums in registers, and their running sums from left to right in shared memory. A window's
-// sum is the difference of two running sums.
+// Column sums in registers, and their running sums from left to right in shared memory. The sum
+// over a window is the difference of two running sums.
 
 #include <type_traits>
 
@@ -46,9 +46,9 @@ struct Elements {
       return words[i];
   }
 
-  /// Returns zeros if the elements do not exist. half_pitch as in Picture.
+  /// Returns zeros if the elements do not exist. half_pitch is defined in Picture.
   __device__ static Elements load(const Element* row, int half_pitch, bool exists) {
-    constexpr int kWords = word_count < 4 ? word_count : 4;  // of a load
+    constexpr int kWords = word_count < 4 ? word_count : 4;  // per load
     struct alignas(4 * kWords) Vector {
       std::uint32_t words[kWords];
     };
@@ -69,7 +69,7 @@ struct Elements {
   }
 };
 
-/// Prefetches words to the L2 cache. Samples are there already.
+/// Prefetches words into the L2 cache. Samples are already there.
 template <class Element>
 __device__ void prefetch_elements(const Element* row, int half_pitch, bool exists) {
   if constexpr (sizeof(Element) == 4) {
@@ -82,7 +82,7 @@ __device__ void prefetch_elements(const Element* row, int half_pitch, bool exist
 
 /// Adds gain² − loss².
 __device__ inline void add_squares(std::uint32_t& sum, std::uint32_t gain, std::uint32_t loss) {
-  // mad can negate its addend, but not its product. So the sum is negated twice, at no cost.
+  // mad can negate its addend, but not its product, so the sum is negated twice at no cost.
   asm("{\n\t.reg .u32 negative;\n\tneg.s32 negative, %0;\n\t"
       "mad.lo.u32 negative, %2, %2, negative;\n\tneg.s32 negative, negative;\n\t"
       "mad.lo.u32 %0, %1, %1, negative;\n\t}"
@@ -104,7 +104,7 @@ __device__ inline void subtract_halves(std::uint64_t& sum, std::uint32_t gain, s
   sum += std::uint64_t{loss >> 16} - (gain >> 16);
 }
 
-/// Adds one element to a column's sums and subtracts another.
+/// Adds one element to the sums of a column and subtracts another element.
 template <class Element, class Sum, int kSums>
 __device__ void add_change(Sums<Sum, kSums>& sums, std::uint32_t gain, std::uint32_t loss) {
   sums.of[0] += static_cast<Sum>(gain) - loss;
@@ -114,7 +114,7 @@ __device__ void add_change(Sums<Sum, kSums>& sums, std::uint32_t gain, std::uint
     add_squares(sums.of[1], gain, loss);
 }
 
-/// The sums of adjacent columns.
+/// Sums of adjacent columns.
 template <class AnySums, int kColumns>
 struct alignas(kColumns * sizeof(AnySums) % 16 == 0 ? 16 : sizeof(AnySums)) ColumnSums {
   AnySums sums[kColumns];
@@ -143,7 +143,7 @@ __device__ Sums<Sum, kSums> add_changes(ColumnSums<Sums<Sum, kSums>, kColumns>& 
                                         const Elements<Element, kColumns>& lost) {
   Sums<Sum, kSums> total{};
   if constexpr (sizeof(Element) == 1 && sizeof(columns.sums[0]) == 4) {
-    // Dot products with 1 and −1, which are independent of each other.
+    // The dot products with 1 and −1 are independent of each other.
 #pragma unroll
     for (int w = 0; w < kColumns / 4; ++w) {
       const std::uint32_t before = total.of[0];
@@ -167,7 +167,7 @@ __device__ Sums<Sum, kSums> add_changes(ColumnSums<Sums<Sum, kSums>, kColumns>& 
   return total;
 }
 
-/// Adds kRows rows to the column sums; bytes four rows at a time.
+/// Adds kRows rows to the column sums; for bytes, four rows at a time.
 template <int kRows, class Element, int kColumns, class Sum, int kSums>
 __device__ void add_rows(ColumnSums<Sums<Sum, kSums>, kColumns>& columns,
                          const Elements<Element, kColumns>* rows) {
@@ -198,7 +198,7 @@ __device__ void add_rows(ColumnSums<Sums<Sum, kSums>, kColumns>& columns,
   }
 }
 
-/// Adds rows begin to end − 1 of the columns at `columns`, with kBatch rows in flight.
+/// Adds rows begin to end − 1 of `columns`, with the loads of kBatch rows in flight.
 template <int kBatch, class Element, class AnySums, int kColumns>
 __device__ void add_rows(ColumnSums<AnySums, kColumns>& sums, const Picture& picture,
                          const Element* columns, bool inside, int begin, int end) {
@@ -217,7 +217,7 @@ __device__ void add_rows(ColumnSums<AnySums, kColumns>& sums, const Picture& pic
   }
 }
 
-/// Sums of all lanes to the left.
+/// Returns the sums over all lanes to the left.
 template <class Sum, int kSums>
 __device__ Sums<Sum, kSums> sums_to_the_left(const Sums<Sum, kSums>& own) {
   Sums<Sum, kSums> sums = own;
@@ -228,10 +228,9 @@ __device__ Sums<Sum, kSums> sums_to_the_left(const Sums<Sum, kSums>& own) {
   return sums - own;
 }
 
-/// The running sums of a group's columns: of one row for a warp, of an even and an odd row for a
-/// block. Columns with equal numbers modulo 4 are adjacent. This avoids bank conflicts both when
-/// threads write adjacent columns and when they read every fourth. Places are addresses in shared
-/// memory.
+/// Running sums of a group's columns: of one row for a warp, of an even and an odd row for a block.
+/// Columns with equal numbers modulo 4 are adjacent. This avoids bank conflicts both when threads
+/// write adjacent columns and when they read every fourth. Places are addresses in shared memory.
 template <class AnySums, int kColumns, bool kBlock>
 class RunningSums {
  public:
@@ -249,15 +248,15 @@ class RunningSums {
           __cvta_shared_to_generic(place(-1) + thread * row_bytes(threads))) = {};
   }
 
-  /// Place of the sums up to a column (−1: none) in even rows.
+  /// Address of the sums up to a column (−1: no column) in even rows.
   __device__ std::uint32_t place(int column) const {
     return memory_ + 4 * entry_bytes + offset(column);
   }
-  /// Distance from the place of column 0.
+  /// Distance from the address for column 0.
   __device__ int offset(int column) const {
     return (column & 3) * plane_bytes_ + (column >> 2) * entry_bytes;
   }
-  /// Offset of places in odd rows.
+  /// Distance between the addresses in odd and even rows.
   __device__ int odd_rows() const { return 4 * plane_bytes_; }
 
   /// row is 0 or odd_rows().
@@ -293,8 +292,7 @@ class RunningSums {
   std::uint32_t own_;
 };
 
-/// For even and for odd rows: the column sums of each warp of a block, and the sums of its part of
-/// the gap.
+/// Column sums of each warp of a block and of its part of the gap, for even and for odd rows.
 template <class AnySums>
 struct WarpSums {
   static constexpr int max_warps = 8;
@@ -315,7 +313,7 @@ struct WarpSums {
       columns[parity][warp] = inclusive;
   }
 
-  /// Sums of all columns to the left of the warp.
+  /// Sums over all columns to the left of the warp.
   __device__ AnySums to_the_left(int parity, bool has_gap) const {
     const int warp = static_cast<int>(threadIdx.x) / 32, warps = static_cast<int>(blockDim.x) / 32;
     AnySums sum{};

@@ -3,22 +3,22 @@
 
 // The kernel that sums windows. A group of threads (a warp or a block) processes a strip of a
 // picture in a band of rows. Each thread keeps the running sums of a few adjacent columns over the
-// window's rows and moves them down the band, so that the cost per row does not depend on the
-// radius. The sums of a band's first row are computed by the group or, for large radii, read from a
-// table.
+// rows of the window and moves them down the band, so that the cost per row does not depend on the
+// radius. The sums of the first row of a band are computed by the group or, for large radii, read
+// from a table.
 //
 // A pass defines the elements and the result of a window:
 //   Arguments               Arguments<Settings>
-//   Element, Sum, AnySums   the types of the elements, of a sum, and of the sums of a column
-//   kColumns                of a thread, 8 or 16
-//   kBlocks, kWarpBlocks    minimum of resident blocks
-//   kGap                    there may be a gap between the halves of a block's columns
+//   Element, Sum, AnySums   types of the elements, of a sum, and of the sums of a column
+//   kColumns                columns per thread, 8 or 16
+//   kBlocks, kWarpBlocks    minimum number of resident blocks
+//   kGap                    the halves of a block's columns may have a gap between them
 //   kWindowTable            shared memory caches the constants of windows at the edges
 //   kEstimates              result() may clear `decided`; exact_result() then recomputes the result
 //   kExactAtEdges           windows at the edges use exact_result(), because the constants for
 //                           result() would take longer
 //   Window, window_of()     constants of all windows of one area
-//   Place, Single           cursors at four results and at one, as in samples.cuh
+//   Place, Single           cursors at four results and at one result, as in samples.cuh
 
 #include <cuda_runtime.h>
 
@@ -48,13 +48,13 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()),
   using Columns = ColumnSums<AnySums, kColumns>;
   using Row = Elements<Element, kColumns>;
   using Running = RunningSums<AnySums, kColumns, kBlock>;
-  constexpr int kSets = kColumns / 4;  // of four results of a thread
+  constexpr int kSets = kColumns / 4;  // sets of four results per thread
   extern __shared__ uint4 memory[];
   __shared__ WarpSums<AnySums> warp_sums[1];
   const int group_threads = kBlock ? static_cast<int>(blockDim.x) : 32;
   const int thread = static_cast<int>(threadIdx.x) % group_threads;
-  // The shuffle makes the number uniform for the compiler: dependent values are kept in uniform
-  // registers and branches do not diverge.
+  // The shuffle makes the number provably uniform: values derived from it stay in uniform
+  // registers, and branches do not diverge.
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0);
   const int group_in_block = kBlock ? 0 : warp;
   std::uint8_t* const group_memory =
@@ -158,14 +158,14 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()),
     for (int i = 0; i < kColumns; ++i)
       sums.sums[i] += left;
   };
-  // Rows alternate between two buffers, because other warps may still read the previous row.
+  // Rows alternate between two buffers, because other warps may still be reading the previous row.
   publish((first + 1) & 1, sums.last());
   sync();
   add_left((first + 1) & 1);
 
   Row gained, lost;
-  // Loads the rows that windows gain and lose when they move to row y. Reuses the registers,
-  // because the compiler would wait for a copy.
+  // Loads the rows that the windows gain and lose when they move to row y. Loads into the same
+  // registers, because a copy would wait for the loads.
   const Element* next_gained = row_of(picture, columns, first + 1 + radius_y);
   const std::int64_t to_lost = static_cast<std::int64_t>(picture.pitch) * (-2 * radius_y - 1);
   const auto load = [&](int y, bool needed) {
@@ -178,8 +178,8 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()),
   };
   load(first + 1, first + 1 < end);
 
-  // A warp writes sets of 128 results, four adjacent ones per lane, where the edges do not clip the
-  // windows. The other results are written singly.
+  // A warp writes sets of 128 results, four adjacent results per lane, where the edges do not clip
+  // the windows. The other results are written one by one.
   const int warp_x = strip_x + (kBlock ? warp * 32 * kColumns : 0);
   const int lane = thread % 32, x = warp_x + 4 * lane;
   const int whole_begin = min(max(strip_x, rounded_down_to_4(radius_x + 3)), strip_end);
@@ -195,7 +195,7 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()),
 
   const int to_left = -radius_x - 1 - (strip_x + picture.left);
   const int to_right = radius_x - (strip_x + picture.right) + half;
-  // The ends of a window are at the place of a multiple of 4 plus an offset common to all lanes.
+  // The ends of a window are at the address of a multiple of 4 plus an offset, equal in all lanes.
   std::uint32_t left_place = running.place(x + rounded_down_to_4(to_left));
   std::uint32_t right_place = running.place(x + rounded_down_to_4(to_right));
   int left_offsets[4], right_offsets[4];
@@ -223,8 +223,8 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()),
                                   : typename Pass::Place::Samples{};
   };
   load_samples(true, 0, samples);
-  // Waits for the samples. Otherwise, the compiler would wait for all loads in each row, in case it
-  // is the first.
+  // Waits for the samples here. Otherwise, the compiler would wait for all loads in each row,
+  // because any row could be the first.
 #pragma unroll
   for (int k = 0; k < kSets; ++k)
     samples[k].settle(lane);
@@ -233,7 +233,7 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()),
 
   for (int y = first, row = 0; y < end; ++y, row = kBlock ? running.odd_rows() - row : 0) {
     if constexpr (!kBlock)
-      sync();  // other lanes may still read the previous row
+      sync();  // other lanes may still be reading the previous row
     running.store(row, sums);
     const bool moves = y + 1 < end;
     const auto change = [&] {
@@ -254,7 +254,7 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()),
     if (other_windows) {
       if (Pass::kWindowTable && has_cut_windows) {
         if constexpr (kBlock)
-          sync();  // other warps may still read the previous constants
+          sync();  // other warps may still be reading the previous constants
         for (int columns = min_columns + thread; columns <= max_columns; columns += group_threads)
           windows[columns] = window_of(rows, columns);
       } else {
@@ -267,7 +267,7 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()),
       whole_window = windows[max_columns];
 
     typename Pass::Place::Quad quads[kSets];
-    unsigned in_doubt = 0;  // a bit for each result
+    unsigned in_doubt = 0;  // one bit per result
     const auto make_quad = [&](auto number) {
       constexpr int k = decltype(number)::value;
       std::uint32_t results[4];
@@ -286,7 +286,7 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()),
         for (int j = 0; j < 4; ++j)
           in_doubt |= static_cast<unsigned>(!decided[j] && writes[k]) << (4 * k + j);
     };
-    // If all lanes of a warp write, the compiler interleaves the sets.
+    // If all lanes of a warp write, the compiler can interleave the sets.
     const auto make_quads = [&]<int... k>(auto all, std::integer_sequence<int, k...>) {
       ((decltype(all)::value || writes[k] ? make_quad(std::integral_constant<int, k>()) : void()),
        ...);

@@ -256,7 +256,7 @@ bool RegionFinder::any_in_frame(const Parameters& parameters, int first) const {
       continue;
     const int angle = parameters.angles[i];
     if (overlap(angle == 0 ? grown(box, parameters.margin)
-                           : regions::turned_region_of(box, angle, parameters.margin, 0).reached,
+                           : regions::rotated_region_of(box, angle, parameters.margin, 0).reached,
                 whole))
       return true;
   }

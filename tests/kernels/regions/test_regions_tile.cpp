@@ -28,9 +28,9 @@ struct HostLaunch {
     const Parameters& p = test.parameters;
     const Selection selection = select(test.layout, p);
     regions.assign(selection.regions.begin(), selection.regions.begin() + selection.count);
-    turned.assign(selection.turned.begin(), selection.turned.begin() + selection.turned_count);
-    arguments.turned = turned.data();
-    arguments.turned_count = static_cast<int>(turned.size());
+    rotated.assign(selection.rotated.begin(), selection.rotated.begin() + selection.rotated_count);
+    arguments.rotated = rotated.data();
+    arguments.rotated_count = static_cast<int>(rotated.size());
     arguments.active = selection.active;
     arguments.distances = test.distances.empty() ? nullptr : test.distances.data();
     arguments.distances_pitch = test.layout.width;
@@ -63,7 +63,7 @@ struct HostLaunch {
   }
 
   std::vector<Region> regions;
-  std::vector<TurnedRegion> turned;
+  std::vector<RotatedRegion> rotated;
   BlendArguments arguments;
   int blocks = 0;
 };
@@ -95,8 +95,8 @@ void run_blocks(const HostLaunch& launch) {
     for (int i = a.region_count - 1; i >= 0; --i)
       if (overlap(grown(a.regions[i].box, a.feather), tile))
         near.push_back(static_cast<std::uint16_t>(i));
-    for (int i = 0; i < a.turned_count; ++i)
-      if (overlap(a.turned[i].reached, tile))
+    for (int i = 0; i < a.rotated_count; ++i)
+      if (overlap(a.rotated[i].reached, tile))
         near.push_back(static_cast<std::uint16_t>(a.region_count + i));
     const bool touched = a.invert || a.active.touch(tile);
     for (int thread = 0; thread < BlendTile::threads; ++thread) {
@@ -260,7 +260,7 @@ TEST(RegionsArithmetic, IsTheDefinedOneForSinglePixels) {
   }
 }
 
-/// Turned by nothing, or by half a turn, both shapes are those that are not turned.
+/// A rotation by 0 or by half a turn does not change the weights of either shape.
 TEST(RegionsArithmetic, TurningByHalfATurnChangesNothing) {
   Random random(84);
   for (int i = 0; i < 100000; ++i) {
@@ -274,8 +274,8 @@ TEST(RegionsArithmetic, TurningByHalfATurnChangesNothing) {
     box.y1 = box.y0 + random.log_uniform(side);
     const int x = random.between(0, 2 * side + 100), y = random.between(0, 2 * side + 100);
     for (const int angle : {0, 32768})
-      ASSERT_EQ(turned_weight(turned_region_of(box, angle, 3, parameters.feather), parameters.shape,
-                              parameters.feather, x, y),
+      ASSERT_EQ(rotated_weight(rotated_region_of(box, angle, 3, parameters.feather),
+                               parameters.shape, parameters.feather, x, y),
                 defined_weight(changed_margin(parameters, 3), x, y));
   }
 }
@@ -293,7 +293,7 @@ TEST(RegionsArithmetic, TurnedRectanglesCoverTheExactOnes) {
     const double turn = random.between(0, 1 << 20) / double(1 << 20) * 6.283185307179586;
     const int angle = static_cast<int>(std::lround(turn / 6.283185307179586 * 65536)) % 65536;
     const int feather = random.one_in(2) ? 0 : random.log_uniform(50);
-    const TurnedRegion region = turned_region_of(whole, angle, 0, feather);
+    const RotatedRegion region = rotated_region_of(whole, angle, 0, feather);
     // A pixel near a place in the rectangle or just outside of it.
     const double along = random.between(-1100, 1100) / 2000.0 * (whole.x1 - whole.x0);
     const double across = random.between(-1100, 1100) / 2000.0 * (whole.y1 - whole.y0);
@@ -303,14 +303,14 @@ TEST(RegionsArithmetic, TurnedRectanglesCoverTheExactOnes) {
     const int y =
         static_cast<int>(std::floor(centre_y + along * std::sin(turn) + across * std::cos(turn)));
     const double dx = x + 0.5 - centre_x, dy = y + 0.5 - centre_y;
-    const int weight = turned_weight(region, Shape::rectangle, feather, x, y);
+    const int weight = rotated_weight(region, Shape::rectangle, feather, x, y);
     if (std::abs(dx * std::cos(turn) + dy * std::sin(turn)) <= (whole.x1 - whole.x0) / 2.0 &&
         std::abs(dy * std::cos(turn) - dx * std::sin(turn)) <= (whole.y1 - whole.y0) / 2.0) {
       ++inside;
       ASSERT_EQ(weight, full_weight) << "pixel " << x << ", " << y;
     }
     for (const Shape shape : {Shape::rectangle, Shape::ellipse})
-      if (turned_weight(region, shape, feather, x, y) > 0) {
+      if (rotated_weight(region, shape, feather, x, y) > 0) {
         ASSERT_TRUE(overlap(region.reached, {x, y, x + 1, y + 1}));
       }
   }
