@@ -40,7 +40,7 @@ compile "$build" gst/libgstcudavision.so "${programs[@]}"
 
 rm -rf "$folder"
 mkdir -p "$folder"/{check,bench,pipelines,video,python/typelibs}
-cp tests/tally.py tests/gpu/{run-gpu.sh,run-records.sh,run-cards.sh,proof.py,archive_on_gpus.py} "$folder/"
+cp tests/tally.py tests/gpu/{run-gpu.sh,run-records.sh,run-kernels.sh,run-cards.sh,proof.py,archive_on_gpus.py} "$folder/"
 for program in "${programs[@]}"; do strip -o "$folder/${program#tests/}" "$build/$program"; done
 collect_plugin "$build" "$folder/plugin"
 preload_library tests/gpu/hide_peers.cpp "$folder/libhidepeers.so"

@@ -65,7 +65,7 @@ fi
 # --- Collect ----------------------------------------------------------------------------------------
 
 find "$folder" -mindepth 1 -delete
-cp tests/tally.py tests/gpu/{run-gpu.sh,run-records.sh,run-cards.sh,proof.py} "$folder/" # come first: they mark it as a bundle
+cp tests/tally.py tests/gpu/{run-gpu.sh,run-records.sh,run-kernels.sh,run-cards.sh,proof.py} "$folder/" # come first: they mark it as a bundle
 for variant in native ptx75 ptx80; do
   collect "build-gpu/$variant" kernels "$folder/kernels/$variant"
 done

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Checks which results run-gpu.sh writes and which proofs proof.py makes of them, with stubs instead of a GPU.
 
-Stubs in a bundle replace the tests, the benchmarks, the card and compute-sanitizer. Each stage runs to its end
-once, and is stopped once in each way. After a stop, exactly the planned and unfinished results must have failed.
-Prints the problems, or nothing.
+Stubs in a bundle replace the tests, the benchmarks, the card and compute-sanitizer. Each stage runs once to its
+end, and once for each way to stop it. Planned, unfinished results must then have failed. Prints any problems.
 """
 import concurrent.futures
 import json
@@ -116,7 +115,7 @@ def expect(what, found, wanted):
 
 def make_bundle(scratch):
     bundle = scratch / "bundle"
-    for name in ("tally.py", "proof.py", "run-gpu.sh", "run-records.sh", "run-cards.sh"):
+    for name in ("tally.py", "proof.py", "run-gpu.sh", "run-records.sh", "run-kernels.sh", "run-cards.sh"):
         source = HERE / name if (HERE / name).exists() else HERE.parent / name
         (bundle / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, bundle / name)
