@@ -7,6 +7,7 @@ import collections
 import glob
 import pathlib
 import re
+import sys
 import time
 
 import frames
@@ -209,6 +210,8 @@ class Exploration:
                 self.stop()
             raise Unusable(reason)
         self.refused[name] = {"text": self.trial.pop(name), "why": reason}
+        if not self.good:  # A start value: the terminal reports it, too, because a page may not be open yet.
+            print(f"warning: {reason} Using the default of {name}.", file=sys.stderr, flush=True)
         settings, texts = self.good or ({}, self.properties.defaults)
         self.settings.pop(name, None)
         if name in settings:
