@@ -201,8 +201,10 @@ class Player:
         return [arrays[sink] for sink in sinks]
 
     def to_the_end(self, doing=""):
-        """Plays to the end. On a terminal, prints how far it is, with a word for what it is doing."""
+        """Plays to the end. Prints `doing`, a description of the pass; on a terminal, with the position in the film."""
         shows = bool(doing) and sys.stdout.isatty()
+        if doing and not shows:
+            print(doing, flush=True)
         for message in self.messages():
             if shows and message is None:
                 self.print_progress(doing)
