@@ -138,9 +138,12 @@ def connect(ray, address):
     local = {"include_dashboard": False, "object_store_memory": 80 << 20} if address == "local" else {}
     try:
         ray.init(address, log_to_driver=False, logging_level="ERROR", **local)
-    except Exception as error:  # Ray raises it as it is if a cluster takes too long to start.
-        # The last line of the cause says what to do.
-        sys.exit("\n".join([f"Ray has no cluster for this program (--address {address}): {error}", *str(error.__cause__ or "").strip().splitlines()[-1:]]))
+    except Exception as error:  # ray.init() raises a plain Exception if a cluster takes more than 30 s to start.
+        # The last line of the cause has the remedy, except for timeouts.
+        remedy = str(error.__cause__ or "").strip().splitlines()[-1:]
+        if "timed out" in str(error):
+            remedy.append("Run archive.py again when the machine is less busy; /tmp/ray/session_latest/logs has Ray's messages.")
+        sys.exit("\n".join([f"Ray has no cluster for this program (--address {address}): {error}", *remedy]))
 
 
 def resources_of_task(ray, arguments):
