@@ -96,7 +96,7 @@ def run(ray, jobs, report, submit, retries, interruption):
                     continue
                 report.add(job, attempt, result)
                 if stop:
-                    report.say("No further file can be made like this: stopping here.", sys.stderr)
+                    report.say("Other films would fail in the same way: stopping.", sys.stderr)
                     return
     finally:
         # Cancelled tasks end their pipelines and remove unfinished files.
@@ -125,7 +125,7 @@ def connect(ray, address):
         try:
             socket.create_connection((host[1].strip("[]"), int(host[2])), timeout=10).close()
         except OSError as error:
-            sys.exit(f"There is no Ray cluster at {address}, or no way to it: {error}")
+            sys.exit(f"There is no Ray cluster at {address}, or it cannot be reached: {error}")
     # By default, Ray sends usage statistics from clusters that a program starts.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     # By default, Ray gives workers, and so the pipelines, a niceness of 15: beside another program, they would hardly get a
@@ -201,7 +201,7 @@ def parse():
     arguments = parser.parse_args()
     arguments.ending = arguments.ending.lstrip(".")
     if arguments.report and not arguments.report.endswith(".json"):
-        parser.error(f'"{arguments.report}" would not be what its name says: let it end in .json')
+        parser.error(f'"{arguments.report}" has an unsupported extension: let it end in .json')
     if not re.fullmatch(r"[\w.+-]+", arguments.ending):
         parser.error(f'--ending needs the end of a name, such as mkv, not "{arguments.ending}"')
     if arguments.retries < 0:

@@ -78,7 +78,7 @@ def each_frame(element, function):
             return Gst.PadProbeReturn.OK
         except Exception as error:
             element.message_full(Gst.MessageType.ERROR, Gst.StreamError.quark(), Gst.StreamError.FAILED,
-                                 f"No faces can be looked for: {error}", None, "", "", 0)
+                                 f"Looking for faces failed: {error}", None, "", "", 0)
             return Gst.PadProbeReturn.DROP
 
     element.get_static_pad("sink").add_probe(Gst.PadProbeType.BUFFER, probe)
@@ -171,7 +171,7 @@ def parse_arguments():
     arguments = parser.parse_args()
     arguments.out = arguments.out or ("" if frames.display_set() else "faces.mkv")
     if arguments.out and ending(arguments.out) not in ("mkv", "mp4"):
-        parser.error(f'"{arguments.out}" would not be what its name says: let it end in .mkv or .mp4')
+        parser.error(f'"{arguments.out}" has an unsupported extension: let it end in .mkv or .mp4')
     if arguments.smallest < 1 or not 0 <= arguments.persistence <= 86400 or not 0 <= arguments.lost <= 86400:
         parser.error("--smallest must be at least 1, --persistence and --lost from 0 to 86400")
     return arguments

@@ -61,10 +61,10 @@ def parse():
     parser.add_argument("--picture", metavar="OUT.png", help="a rectified pair with horizontal lines (default: OUT-rectified.png)")
     arguments = parser.parse_args()
     if not arguments.out.endswith((".yml", ".yaml", ".xml", ".json")):
-        parser.error(f'"{arguments.out}" would not be what its name says: let it end in .yml, .yaml, .xml or .json')
+        parser.error(f'"{arguments.out}" has an unsupported extension: let it end in .yml, .yaml, .xml or .json')
     arguments.picture = arguments.picture or os.path.splitext(arguments.out)[0] + "-rectified.png"
     if not arguments.picture.endswith((".png", ".jpg")):
-        parser.error(f'"{arguments.picture}" would not be what its name says: let it end in .png or .jpg')
+        parser.error(f'"{arguments.picture}" has an unsupported extension: let it end in .png or .jpg')
     if bool(arguments.left) != bool(arguments.right) or bool(arguments.left) == bool(arguments.packed):
         parser.error("name the inputs of both cameras with --left and --right, or those that hold both with --packed")
     if arguments.square is None:

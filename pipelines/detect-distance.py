@@ -135,7 +135,7 @@ def parse_arguments():
     parser.add_argument("--property", action="append", default=[], metavar="NAME=VALUE", help="another property of cudasgmstereo")
     arguments = parser.parse_args()
     if arguments.out and ending(arguments.out) not in ("mkv", "mp4", "png"):
-        parser.error(f'"{arguments.out}" would not be what its name says: let it end in .mkv, .mp4 or .png')
+        parser.error(f'"{arguments.out}" has an unsupported extension: let it end in .mkv, .mp4 or .png')
     cameras = [f"{name}={value}" for name, value in (("focal-length", arguments.focal_length), ("baseline", arguments.baseline),
                                                      ("calibration", arguments.calibration)) if value is not None]
     if not arguments.calibration and len(cameras) < 2:

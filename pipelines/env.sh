@@ -22,7 +22,7 @@ usage() { awk 'NR > 3 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "$0"; }
 
 usage_error() { # TEXT
   complain "${0##*/}: $1" "$(usage | sed -n 's|^  pipelines/|usage: pipelines/|p')" \
-    "pipelines/${0##*/} --help says more."
+    "pipelines/${0##*/} --help has the details."
   exit 2
 }
 
@@ -262,7 +262,7 @@ look_into() {
 
   # The message has nested structures. The structures of pads begin with caps and name the pad.
   pads=$(sed -n '/(element): stream-topology, / { s/\\//g; s/stream-topology, /\n/g; p; q }' <<<"$film_log" | grep -a '^caps=.* pad=') ||
-    die "$1: decodebin does not say what is in it"
+    die "$1: decodebin does not list its streams"
   while read -r track; do
     if [[ $track == audio/x-raw ]]; then
       sound+=(film. ! audio/x-raw ! queue ! audioconvert ! audioresample)
@@ -298,7 +298,7 @@ check_output() {
   local ending=${1##*.} endings input folder
   if [[ $1 != *.* || " ${*:2} " != *" ${ending,,} "* ]]; then
     endings=$(printf ' or .%s' "${@:2}")
-    usage_error "\"$1\" would not be what its name says: let it end in ${endings# or }"
+    usage_error "\"$1\" has an unsupported extension: let it end in ${endings# or }"
   fi
   folder=$(dirname "$1")
   [[ -d $folder ]] || die "$1: there is no folder $folder"

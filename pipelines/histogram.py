@@ -45,7 +45,7 @@ def main():
     arguments = parser.parse_args()
     out = arguments.out or "histogram.png"
     if not out.endswith((".png", ".svg", ".pdf")):
-        parser.error(f'"{out}" would not be what its name says: let it end in .png, .svg or .pdf')
+        parser.error(f'"{out}" has an unsupported extension: let it end in .png, .svg or .pdf')
     if arguments.out or not frames.display_set():
         matplotlib.use("Agg")
     from matplotlib import pyplot

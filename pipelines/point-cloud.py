@@ -46,7 +46,7 @@ def main():
                         help="another property of cudasgmstereo")
     arguments = parser.parse_args()
     if not arguments.out.endswith(".ply"):
-        parser.error(f'"{arguments.out}" would not be what its name says: let it end in .ply')
+        parser.error(f'"{arguments.out}" has an unsupported extension: let it end in .ply')
     cameras = [f"{name}={value}" for name, value in (("focal-length", arguments.focal_length), ("baseline", arguments.baseline),
                                                      ("calibration", arguments.calibration)) if value is not None]
     if not arguments.calibration and len(cameras) < 2:

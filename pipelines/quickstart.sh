@@ -122,7 +122,7 @@ frames_per_second() {
   sed -n 's/.*average: \([0-9.]*\).*/\1/p' "$log" | tail -n 1
 }
 
-few='too few frames to tell'
+few='too few frames'
 
 show() {
   say "  showing the first frames in a window: the original on the left, equalised on the right"

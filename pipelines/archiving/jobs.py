@@ -49,7 +49,7 @@ def plan(inputs, out, patterns, ending):
     for name in inputs:
         if os.path.isdir(name):
             if os.path.realpath(name) == out:
-                sys.exit(f"{name}: the results would lie among the films; name another folder for them")
+                sys.exit(f"{name}: the results would be among the films; name another folder for them")
             found = [(film, os.path.relpath(film, name)) for film in walk(name, patterns, out)]
             if not found:
                 sys.exit(f"{name}: there is no file that matches {' '.join(patterns)}; set --match")

@@ -98,7 +98,7 @@ class Report:
         counts = [(f"{len(contents['written'])} written", True), (f"{len(contents['skipped'])} complete before", contents["skipped"]),
                   (f"{len(contents['damaged'])} damaged", contents["damaged"]), (f"{len(contents['failed'])} failed", contents["failed"]),
                   (f"{len(contents['unfinished'])} left", contents["unfinished"])]
-        print(", ".join(text for text, shown in counts if shown) + (f"; {self.file} says more" if not error else ""), flush=True)
+        print(", ".join(text for text, shown in counts if shown) + (f"; {self.file} has the details" if not error else ""), flush=True)
         if error:
             print(f"The report cannot be written: {error}", file=sys.stderr, flush=True)
         if interrupted:

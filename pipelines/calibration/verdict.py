@@ -24,11 +24,11 @@ def wrong_cameras(result):
     """Returns an error if the cameras are exchanged, one above the other, or the same camera; otherwise None."""
     position = -result.rotation.T @ result.translation
     if numpy.linalg.norm(position) < 0.01 * numpy.linalg.norm(numpy.ptp(result.pairs[0].points, axis=0)):
-        return "Bad: both cameras stand at the same place. Name the pictures of two cameras."
+        return "Bad: both cameras are at the same place. Name the pictures of two cameras."
     if position[0] < 0 and abs(position[0]) > abs(position[1]):
-        return "Exchange the cameras: the right one stands to the left of the left one. cudasgmstereo refuses this file."
+        return "Exchange the cameras: the right camera is to the left of the left camera. cudasgmstereo refuses this file."
     if abs(position[1]) > abs(position[0]):
-        return "Turn the cameras: one stands above the other, and cudasgmstereo refuses this file."
+        return "Rotate the cameras: one is above the other, and cudasgmstereo refuses this file."
     return None
 
 

@@ -57,7 +57,7 @@ class Calibration:
             board = Chessboard(*calibrate.size_argument(self.arguments.board), self.arguments.square)
             pairs = pairs_of_stream(StillPairs(board, stream_pairs([one.name for one in self.session.exploration.inputs]), self.show), self.arguments.pairs)
             if len(pairs) < min_pairs:
-                raise Unusable(f"The board was found standing still in {len(pairs)} pairs, but at least {min_pairs} are needed. Is --board, inner corners, right?")
+                raise Unusable(f"The board was found and still in {len(pairs)} pairs, but at least {min_pairs} are needed. Is --board, inner corners, right?")
             height, width = pairs[0].pictures[0].shape
             outcome = Outcome(pairs, board, (width, height), False, False, -1)
         except SystemExit as end:

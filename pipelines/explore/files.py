@@ -24,7 +24,7 @@ class Folder:
             raise Unusable("There is no such file or folder.") from None
         # The same message for missing and forbidden paths, so that it does not reveal which files exist.
         if (inside != "." and any(part.startswith(".") for part in inside.split(os.sep))) or not os.access(path, os.R_OK):
-            raise Unusable("There is no such file or folder below the one in which explore.py was started.")
+            raise Unusable("There is no such file or folder below the folder in which explore.py was started.")
         return path
 
     def is_kind(self, name, kind):

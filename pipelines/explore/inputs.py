@@ -46,7 +46,7 @@ class Input:
             raise Unusable(f"{self.name}: {error.message}") from None
         streams = found.get_video_streams()
         if found.get_result() == GstPbutils.DiscovererResult.TIMEOUT:
-            raise Unusable(f"{self.name}: nothing comes from there")
+            raise Unusable(f"{self.name}: no data within 10 minutes")
         if not streams:
             raise Unusable(f"{self.name}: there is no picture in it that GStreamer can decode")
         return streams[0].is_image()

@@ -101,7 +101,7 @@ class Browser:
             if set(said) != set(known[do]) or not all(fits(said[name]) for name, fits in known[do].items()):
                 raise ValueError
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            self.refuse("This message is not one that the page of explore.py sends.")
+            self.refuse("The page of explore.py does not send such messages.")
             return
         if do in ("seen", "cloud-seen"):
             if self.shows:
@@ -110,7 +110,7 @@ class Browser:
             self.doing.add(task := asyncio.ensure_future(self.do(do, said)))
             task.add_done_callback(self.doing.discard)
         else:
-            self.refuse("These are too many messages at once.")
+            self.refuse("Too many messages at once.")
 
     async def do(self, do, said):
         """Handles one request at a time; refusals are sent to the page."""
@@ -153,7 +153,7 @@ class Browser:
 
     async def do_open(self, names, packed):
         if packed and len(names) > 1:
-            raise Unusable("Frames hold both pictures, or there are two inputs, but not both.")
+            raise Unusable("Choose two inputs, or one input whose frames hold both pictures.")
         await self.session.open(await asyncio.to_thread(lambda: [self.session.folder.input(name) for name in names]), packed)
 
     async def do_copy(self):

@@ -117,7 +117,7 @@ class Session:
     async def change(self, factory, inputs_of):
         """Switches to another element or other inputs, and keeps the device properties."""
         if self.is_busy:
-            raise Unusable("The cameras are being calibrated; wait until that has ended.")
+            raise Unusable("The cameras are being calibrated; wait for the end of the calibration.")
         device = {name: text for name, text in self.exploration.settings.items() if name in groups["Device"][:2]}
         await self.control(self.exploration.stop)
         try:

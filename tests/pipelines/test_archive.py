@@ -125,7 +125,7 @@ def _(place):
             (["empty", "out"], 1, "set --match"),
             (["others", "--match", "*.mp4", "out"], 1, "others: there is no file that matches *.mp4"),
             (["films", "others", "out"], 1, "would both become"),
-            (["others", "others"], 1, "others: the results would lie among the films"),
+            (["others", "others"], 1, "others: the results would be among the films"),
             (["others/b.mkv", "others"], 1, "this is an input itself"),
             (["others", "out", "--pipeline", "filesrc location={input} ! fakesink"], 2, "{output}"),
             (["others", "out", "--pipeline", "videotestsrc ! filesink location={output}"], 2, "{input}"),
