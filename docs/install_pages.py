@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Writes the pages that meson install installs, with links that are right in the folder where they are installed. A link
-to a file that is not installed leads to the source tree on the web; without --source-url, it becomes text that names the
-file."""
+"""Writes the pages for meson install, with links for the installed folder. Links to files that are not installed lead to the
+source tree on the web; without --source-url, they become text that names the file."""
 import argparse
 import pathlib
 import posixpath
@@ -21,7 +20,7 @@ class Links:
                                      for name in (*scripts, "pipelines") if not name.startswith("pipelines/packaging/")}}
 
     def of_installed_page(self, page, link):
-        """The text of a link in a page of the tree, as the installed page must have it."""
+        """Returns the text for the installed page that replaces a link of a page in the tree."""
         label, (path, mark, anchor) = link["label"], link["target"].partition("#")
         if not path or "://" in path:
             return link[0]
@@ -39,7 +38,7 @@ def main():
     parser.add_argument("--docs", type=pathlib.Path, required=True, help="docs/ of the tree")
     parser.add_argument("--doc-dir", required=True, help="where docs/ is installed")
     parser.add_argument("--tools-dir", required=True, help="where pipelines/ is installed")
-    parser.add_argument("--source-url", required=True, help="web address of the source tree, or nothing")
+    parser.add_argument("--source-url", required=True, help="web address of the source tree; may be empty")
     parser.add_argument("--output", type=pathlib.Path, required=True, help="folder for the pages")
     parser.add_argument("--pages", nargs="+", required=True, help="pages to write, relative to docs/")
     parser.add_argument("--files", nargs="+", required=True, help="files that are installed unchanged, relative to docs/")

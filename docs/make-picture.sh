@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Makes the pictures of README.md and docs/. The scenes that are no photographs are drawn here.
+# Makes the pictures of README.md and docs/, from photographs and from scenes that are drawn here.
 set -euo pipefail
 
 usage() {
@@ -18,7 +18,7 @@ Makes the pictures of README.md and docs/. Run it where GStreamer finds the elem
   docs/privacy.png    a street, and the same with blurred heads by cudagaussblur, from the video in Debian's
                       package opencv-doc
   docs/binarise.png   a page in bad light, and the same in black and white by cudathreshold
-  docs/denoise.png    a street at night with noise, the same denoised by cudadenoise, and what that removed
+  docs/denoise.png    a street at night with noise, the same denoised by cudadenoise, and the removed noise
   docs/guided.png     fruits, smoothed by cudaguidedfilter and blurred by cudagaussblur, from a photograph in
                       that package
   docs/flicker.svg    how the brightness of a lawn changes in a video, equalised with smoothing and without,
@@ -56,8 +56,7 @@ scene=$(mktemp)
 trap 'rm -f "$scene"' EXIT
 
 width=384 height=256
-# Ridges with trees stand one behind the other, each paler than the one before it. The fog leaves only
-# a few dozen greys.
+# Ridges with trees, paler with their distance. The fog leaves only a few dozen greys.
 python3 - $width $height >"$scene" <<'PY'
 import math, random, sys
 
@@ -121,7 +120,7 @@ gst-launch-1.0 -q filesrc location="$examples/leuvenB.jpg" ! jpegdec ! videoconv
   ! videoconvert ! video/x-raw,format=RGB ! avenc_png pred=up compression-level=9 ! filesink location=clahe.png
 echo "$PWD/clahe.png"
 
-# The same photograph as a dark frame, equalised with its chroma kept and with its chroma scaled.
+# The same photograph as a dark frame, equalised with chroma=keep and chroma=scale.
 gst-launch-1.0 -q filesrc location="$examples/leuvenB.jpg" ! jpegdec ! videoconvert ! video/x-raw,format=I420 \
   ! videobalance contrast=0.2 saturation=0.2 ! tee name=all \
   all. ! queue ! videoscale method=bilinear2 ! "$size" ! mixer.sink_0 \
@@ -131,7 +130,7 @@ gst-launch-1.0 -q filesrc location="$examples/leuvenB.jpg" ! jpegdec ! videoconv
   ! videoconvert ! video/x-raw,format=RGB ! avenc_png pred=up compression-level=9 ! filesink location=chroma.png
 echo "$PWD/chroma.png"
 
-# People stand in rows, one in front of the other. A blur first takes away their eyes and mouths.
+# Rows of people. A blur removes eyes and mouths first.
 width=208 height=144
 python3 - $width $height >"$scene" <<'PY'
 import math, random, sys
@@ -188,8 +187,7 @@ gst-launch-1.0 -q filesrc location="$scene" blocksize=$((3 * width * height)) \
   ! videoconvert ! video/x-raw,format=RGB ! avenc_png pred=up compression-level=9 ! filesink location=blur.png
 echo "$PWD/blur.png"
 
-# A lamp lights the page from the upper left, and the photographer's shadow lies on its lower right. The
-# darkest paper is darker than the ink elsewhere.
+# A page with a lamp at the upper left and a shadow at the lower right. The darkest paper is darker than the ink elsewhere.
 width=312 height=208
 python3 - $width $height >"$scene" <<'PY'
 import math, random, sys
@@ -257,8 +255,7 @@ gst-launch-1.0 -q filesrc location=/usr/share/doc/opencv-doc/examples/data/vtest
   ! videoconvert ! video/x-raw,format=RGB ! pngenc snapshot=true ! filesink location=privacy.png
 echo "$PWD/privacy.png"
 
-# A street at night, with the noise of a camera in little light. Denoising that is too strong erases the lamp post,
-# the fence and the wire.
+# A street at night with camera noise. Too much denoising would erase the lamp post, the fence and the wire.
 width=256 height=176
 python3 - $width $height >"$scene" <<'PY'
 import math, random, sys
@@ -305,7 +302,7 @@ PY
 gst-launch-1.0 -q filesrc location="$scene" blocksize=$((width * height)) \
   ! rawvideoparse format=gray8 width=$width height=$height framerate=1/1 \
   ! cudadenoise strength=-1 ! filesink location="$scene.denoised"
-# Side by side, with white gaps. What was removed is around a middle grey, at three times its contrast.
+# Side by side, with white gaps. The removed noise is drawn around middle grey, at three times its contrast.
 python3 - "$scene" "$scene.denoised" $width $height >"$scene.three" <<'PY'
 import sys
 
@@ -323,7 +320,7 @@ gst-launch-1.0 -q filesrc location="$scene.three" blocksize=$(((3 * width + 16) 
 rm "$scene.denoised" "$scene.three"
 echo "$PWD/denoise.png"
 
-# Fruits whose skin and flesh are smoothed: with edges, and without.
+# Fruits, smoothed by the guided filter, which keeps edges, and by a blur.
 width=256 height=240
 size="video/x-raw,width=$width,height=$height,pixel-aspect-ratio=1/1"
 gst-launch-1.0 -q filesrc location="$examples/fruits.jpg" ! jpegdec ! videoconvert ! video/x-raw,format=RGBx \
@@ -335,7 +332,7 @@ gst-launch-1.0 -q filesrc location="$examples/fruits.jpg" ! jpegdec ! videoconve
   ! videoconvert ! video/x-raw,format=RGB ! avenc_png pred=up compression-level=9 ! filesink location=guided.png
 echo "$PWD/guided.png"
 
-# A lawn in the video of a street, before which people walk. The picture shows its mean in every frame.
+# The mean grey level of a lawn in each frame of the street video, in which people walk by.
 folder=$(mktemp -d)
 trap 'rm -f "$scene"; rm -rf "$folder"' EXIT
 lawn=(! videocrop left=0 right=628 top=360 bottom=36)
@@ -424,7 +421,7 @@ gst-launch-1.0 -q filesrc location="$examples/left07.jpg" ! decodebin ! videocon
   ! videoconvert ! video/x-raw,format=RGB ! avenc_png pred=up compression-level=9 ! filesink location=rectification.png
 echo "$PWD/rectification.png"
 
-# A road, whose true disparities are known.
+# A rendered road with true disparities.
 width=400 height=224
 ./roadscene.py render "$folder"
 maps=()

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Counts the words that tesseract finds on an uneven, noisy page after different thresholds.
+"""Counts the words that tesseract finds on a noisy page in uneven light after different thresholds.
 
 usage: meson devenv -C build ../docs/ocr.py [FOLDER]
 
 Draws 260 words of COPYING as a camera sees a page in bad light, and prints the table of
 docs/elements/cudathreshold.md. Needs the packages tesseract-ocr, python3-numpy, python3-pil and
-fonts-dejavu-core. FOLDER keeps the pages.
+fonts-dejavu-core. The pages are kept in FOLDER.
 """
 import difflib
 import os
@@ -34,7 +34,7 @@ METHODS = (
 
 
 def text():
-    """The first words of COPYING that are only letters, dots and commas."""
+    """Returns words of COPYING that consist of letters, with a dot or comma at most."""
     copying = pathlib.Path(__file__).resolve().parent.parent / "COPYING"
     words = re.findall(r"(?<!\S)[A-Za-z]+[.,]?(?!\S)", copying.read_text(encoding="ascii"))
     return words[20:20 + WORDS]

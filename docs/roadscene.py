@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Renders a road as a stereo camera sees it, and judges disparity maps of it.
+"""Renders a road for a stereo camera, and measures the errors of disparity maps of it.
 
 usage: docs/roadscene.py render FOLDER
        docs/roadscene.py judge FOLDER MAP...
@@ -18,7 +18,7 @@ import sys
 WIDTH, HEIGHT, GAP = 400, 224, 8
 FOCAL, BASELINE, EYE = 350.0, 0.5, 1.5  # pixels, metres, metres above the road
 CENTER_X, HORIZON = 200.0, 80.0
-SLOPE = 0.04  # of the road, which falls to the right
+SLOPE = 0.04  # cross slope of the road, down to the right
 SUBPIXELS = (0.25, 0.75)
 
 # Upright rectangles: distance of the left edge and of the right one, x of both, bottom and top, gray.
@@ -33,14 +33,14 @@ RECTANGLES = CARS + POLES + WALLS
 
 
 def lattice(i, j, seed):
-    """Returns an arbitrary number from -1 to 1 for a point of a grid."""
+    """Returns a pseudorandom number from -1 to 1 for a point of a grid."""
     n = (i * 374761393 + j * 668265263 + seed * 974634777) & 0xFFFFFFFF
     n = ((n ^ (n >> 13)) * 1274126177) & 0xFFFFFFFF
     return (n ^ (n >> 16)) / 0x7FFFFFFF - 1
 
 
 def texture(u, v, distance, seed):
-    """Returns noise in which no detail is finer than a pixel at this distance in metres."""
+    """Returns noise without details finer than a pixel at this distance in metres."""
     level, size = 0.0, 1.6
     while size > 1.5 * distance / FOCAL and size > 0.02:
         x, y = u / size, v / size
@@ -53,7 +53,7 @@ def texture(u, v, distance, seed):
 
 
 def look(dx, dy, eye):
-    """Follows a ray of depth 1. Returns the depth of what it meets, its gray and what it is."""
+    """Intersects a ray of depth 1 with the scene. Returns the depth, the grey level and the kind of the surface."""
     depth, gray, kind = math.inf, 205 + 60 * dy, "sky"
     falls = dy - SLOPE * dx
     if falls > 0.005:

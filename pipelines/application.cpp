@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// This application equalises its own frames. It pushes them into the pipeline as a camera's SDK
-// would deliver them, gets each one back equalised, and reads the statistics that the element
-// posts.
+// Equalises frames of its own: pushes them into the pipeline as a camera's SDK would deliver them,
+// pulls the equalised frames, and reads the statistics in the element's messages.
 //
 //   application [FRAMES]
 //
@@ -31,7 +30,7 @@ namespace {
 constexpr const char* usage =
     "usage: application [FRAMES]\n"
     "\n"
-    "  FRAMES   how many to equalise, at least one (default: 300)\n";
+    "  FRAMES   number of frames to equalise, at least 1 (default: 300)\n";
 
 constexpr int width = 1280, height = 720, rate = 30;
 
@@ -44,7 +43,7 @@ using Bus = std::unique_ptr<GstBus, Releaser<void, gst_object_unref>>;
 using Message = std::unique_ptr<GstMessage, Releaser<GstMessage, gst_message_unref>>;
 using Sample = std::unique_ptr<GstSample, Releaser<GstSample, gst_sample_unref>>;
 
-/// A foggy scene that slowly gets brighter: it uses few of the 256 grey values.
+/// Makes a frame of a foggy scene with few grey values, which slowly gets brighter.
 GstBuffer* make_frame(int number) {
   GstBuffer* buffer = gst_buffer_new_allocate(nullptr, gsize{width} * height, nullptr);
   GstMapInfo map;
@@ -59,8 +58,7 @@ GstBuffer* make_frame(int number) {
   return buffer;
 }
 
-/// Finds the smallest and the largest grey value of a frame. GstVideoFrame knows how its rows are
-/// padded.
+/// Finds the smallest and the largest grey value of a frame. GstVideoFrame handles padded rows.
 void range_of(GstSample* sample, int& low, int& high) {
   GstVideoInfo info;
   GstVideoFrame frame;
@@ -79,7 +77,7 @@ void range_of(GstSample* sample, int& low, int& high) {
   gst_video_frame_unmap(&frame);
 }
 
-/// Prints the messages that the pipeline has posted; throws the text of an error.
+/// Prints the pending messages of the pipeline. Throws the text of an error.
 void read_messages(GstBus* bus) {
   while (Message message{gst_bus_pop(bus)}) {
     GError* error = nullptr;
@@ -141,7 +139,7 @@ void run(int frames) {
   gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
   const auto start = std::chrono::steady_clock::now();
 
-  // A camera's SDK has a thread of its own as well. Pushing blocks while appsrc's queue is full.
+  // A separate thread, as in a camera's SDK. Pushing blocks while appsrc's queue is full.
   std::thread producer([&] {
     for (int number = 0; number < frames; ++number)
       if (gst_app_src_push_buffer(GST_APP_SRC(source.get()), make_frame(number)) != GST_FLOW_OK)

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Sends an archive of films through a pipeline, on all GPUs of a Ray cluster, or on the CPUs if it has no GPU. Without
-a cluster, this machine alone is one. A run that was interrupted goes on where it ended: results that are complete stay
-as they are."""
+"""Sends an archive of films through a pipeline, on all GPUs of a Ray cluster, or on its CPUs if it has no GPU. The default
+cluster is this machine alone. After an interruption, the next run continues: complete results are kept."""
 import argparse
 import collections
 import contextlib
@@ -19,26 +18,25 @@ from archiving import task
 from archiving.jobs import Marker, plan, remove_leftovers
 from archiving.report import Report
 
-# uritranscodebin keeps the sound if there is any, and takes the decoders and the encoder that rank highest. videoflip
-# turns films as their players would: Matroska would not keep what the film says about that.
+# uritranscodebin keeps the sound, and uses the decoders and the encoder of the highest rank. videoflip rotates films by their
+# tag, because Matroska does not keep the tag.
 default_pipeline = ('uritranscodebin source-uri={input-uri} dest-uri={output-uri} '
                     'profile=video/x-matroska:video/x-h264:audio/x-opus '
                     'video-filter="videoconvert ! videoflip video-direction=auto ! cudahistequalize backend={backend} cuda-device-id={device}"')
 films = [f"*.{ending}" for ending in ("mp4", "m4v", "mov", "mkv", "webm", "avi", "ts", "mts", "m2ts", "mpg", "mpeg", "mxf", "wmv", "flv",
                                       "ogv", "3gp")]
-# So many tasks wait in Ray: enough for any cluster, and Ray's lists stay short.
+# Tasks submitted to Ray at the same time: enough for any cluster, but few enough for short task lists.
 max_submitted = 1000
-# So many films are measured by one task.
+# Films whose lengths one task reads.
 films_per_measure = 16
-# When a run is interrupted, its tasks have so many seconds to end. A second Ctrl-C does not wait for them.
+# Seconds that tasks get to end after an interruption. A second Ctrl-C ends the wait.
 seconds_to_cancel = 300
 
 
 def gstreamer_variables():
-    """The variables of GStreamer that all pipelines get, with those by which it finds the elements, installed or just
-    built."""
+    """Returns the GST_ variables for all pipelines, including the path of the plug-in, installed or in a build folder."""
     variables = {name: value for name, value in os.environ.items() if name.startswith("GST_")}
-    # The prefix of this file's own installation comes before GStreamer's plug-in folder.
+    # The plug-in of this installation's prefix takes precedence over GStreamer's plug-in folder.
     own = pathlib.Path(__file__).resolve().parent / "plugin"
     if own.exists():
         variables["GST_PLUGIN_PATH"] = ":".join([*filter(None, [variables.get("GST_PLUGIN_PATH")]), str(own.resolve())])
@@ -52,12 +50,12 @@ def gstreamer_variables():
 
 
 class Interruption:
-    """Ctrl-C, or SIGTERM. An exception that Python raises in a destructor or a callback of Ray is lost, so loops call
+    """Ctrl-C or SIGTERM. A KeyboardInterrupt that is raised in a destructor or callback of Ray is lost, so loops also call
     check()."""
     asked = False
 
     def catch(self):
-        # A shell lets its background jobs ignore Ctrl-C.
+        # Background jobs of a shell ignore SIGINT; that must stay so.
         for number in (signal.SIGINT, signal.SIGTERM):
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self.raise_it)
@@ -72,8 +70,8 @@ class Interruption:
 
 
 def run(ray, jobs, report, submit, retries, interruption):
-    """Runs all jobs as tasks, some of them several times, until each has a result. Ends early if the pipeline fits no
-    job, or if a disk is full."""
+    """Runs all jobs as tasks, with retries, until each has a result. Stops early if the pipeline is invalid or a disk is
+    full."""
     waiting = collections.deque((job, 1) for job in jobs)
     running = {}
     try:
@@ -81,7 +79,7 @@ def run(ray, jobs, report, submit, retries, interruption):
             while waiting and len(running) < max_submitted:
                 job, attempt = waiting.popleft()
                 running[submit(job)] = job, attempt
-            # The clock of the bar ticks while all pipelines run.
+            # Updates the elapsed time of the bar while no task ends.
             report.bar.refresh()
             interruption.check()
             for task in ray.wait(list(running), timeout=1)[0]:
@@ -89,19 +87,19 @@ def run(ray, jobs, report, submit, retries, interruption):
                 try:
                     result = ray.get(task)
                 except ray.exceptions.RayError as error:
-                    # The worker or its machine died, more often than Ray itself tries again.
+                    # The worker or its machine died, and Ray's own retries are used up.
                     result = {"error": f"{type(error).__name__}: {' '.join(str(error).split())[:200]}", "log": str(error), "stop": None}
-                # If files could be made, only this machine lacks what the pipeline needs. A disk is full for all.
+                # If results were written before, the pipeline is invalid only on that machine. A full disk affects all jobs.
                 stop = result.get("stop") == "disk" or result.get("stop") == "pipeline" and not report.contents["written"]
                 if "error" in result and attempt <= retries and not stop:
                     waiting.append((job, attempt + 1))
                     continue
                 report.add(job, attempt, result)
                 if stop:
-                    report.say("No further file can be made like this: stopping here.", sys.stderr)
+                    report.say("Other films would fail in the same way: stopping.", sys.stderr)
                     return
     finally:
-        # Tasks that are cancelled end their pipelines and remove what these have begun.
+        # Cancelled tasks end their pipelines and remove unfinished files.
         with contextlib.suppress(ray.exceptions.RayError):
             for task in running:
                 ray.cancel(task)
@@ -110,7 +108,7 @@ def run(ray, jobs, report, submit, retries, interruption):
 
 
 def measured(ray, jobs, measure, interruption):
-    """The seconds of each film, by its header; None where they are not known."""
+    """Returns the duration of each film in seconds, from its header; None if unknown."""
     promised_lengths = ray.remote(num_cpus=1)(task.promised_lengths)
     parts = [jobs[first:first + films_per_measure] for first in range(0, len(jobs), films_per_measure)]
     tasks = [promised_lengths.remote([job.input for job in part], measure) for part in parts]
@@ -123,28 +121,31 @@ def connect(ray, address):
     """Joins a cluster, or starts one on this machine."""
     host = re.fullmatch(r"(?:ray://)?([^/]+):(\d+)", address)
     if host:
-        # Ray itself tries for minutes.
+        # Ray itself would retry for minutes.
         try:
             socket.create_connection((host[1].strip("[]"), int(host[2])), timeout=10).close()
         except OSError as error:
-            sys.exit(f"There is no Ray cluster at {address}, or no way to it: {error}")
-    # Ray would send statistics about its use from a cluster that was started without being asked.
+            sys.exit(f"There is no Ray cluster at {address}, or it cannot be reached: {error}")
+    # By default, Ray sends usage statistics from clusters that a program starts.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    # Ray would give workers, and so the pipelines, the lowest priority but four: beside another program they would hardly
-    # get a processor. It also kills workers that take a minute to start, and starts others.
+    # By default, Ray gives workers, and so the pipelines, a niceness of 15: beside another program, they would hardly get a
+    # processor. It also kills workers that take a minute to start, and starts others.
     os.environ.setdefault("RAY_worker_niceness", "0")
     os.environ.setdefault("RAY_worker_register_timeout_seconds", "3600")
-    # The tasks pass no large objects: the least store that Ray accepts is enough.
+    # Tasks pass no large objects, so the smallest store that Ray accepts is enough.
     local = {"include_dashboard": False, "object_store_memory": 80 << 20} if address == "local" else {}
     try:
         ray.init(address, log_to_driver=False, logging_level="ERROR", **local)
-    except Exception as error:  # Ray raises it as it is if a cluster takes too long to start.
-        # The last line of the cause says what to do.
-        sys.exit("\n".join([f"Ray has no cluster for this program (--address {address}): {error}", *str(error.__cause__ or "").strip().splitlines()[-1:]]))
+    except Exception as error:  # ray.init() raises a plain Exception if a cluster takes more than 30 s to start.
+        # The last line of the cause has the remedy, except for timeouts.
+        remedy = str(error.__cause__ or "").strip().splitlines()[-1:]
+        if "timed out" in str(error):
+            remedy.append("Run archive.py again when the machine is less busy; /tmp/ray/session_latest/logs has Ray's messages.")
+        sys.exit("\n".join([f"Ray has no cluster for this program (--address {address}): {error}", *remedy]))
 
 
 def resources_of_task(ray, arguments):
-    """Returns the resources that Ray must give to each pipeline: processors and a part of a GPU."""
+    """Returns the backend and the Ray resources of each pipeline: processors, and a share of a GPU."""
     machines = [node["Resources"] for node in ray.nodes() if node["Alive"]]
     backend = arguments.backend
     if backend == "auto":
@@ -158,7 +159,7 @@ def resources_of_task(ray, arguments):
             lacking += ", or set --backend=cpu"
         if arguments.address == "local":
             sys.exit(lacking)
-        # Such a machine may join the cluster.
+        # A machine with these resources may join the cluster later.
         print(f"{lacking}. Waiting for one.", file=sys.stderr)
     return backend, needed
 
@@ -173,34 +174,34 @@ def count(text):
 def parse():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="These stand for values in the pipeline:\n" + "".join(f"  {f'{{{name}}}':14}{text}\n" for name, text in task.placeholders.items()) +
+        epilog="Placeholders in the pipeline:\n" + "".join(f"  {f'{{{name}}}':14}{text}\n" for name, text in task.placeholders.items()) +
         f"\nThe default pipeline equalises films; their sound goes along:\n  {default_pipeline}\n\n"
-        "A result that ends before its film does is damaged: its name ends in .damaged.mkv, and the next run tries again.\n"
-        "It exits with 1 if anything failed or is damaged. OUT/archive.json says what became of each file.")
+        "A result that ends before its film is damaged: its name ends in .damaged.mkv, and the next run tries again.\n"
+        "The exit status is 1 if any film failed or is damaged. OUT/archive.json lists the outcome of each film.")
     parser.add_argument("inputs", nargs="+", metavar="IN", help="films, or folders with films at any depth")
     parser.add_argument("out", metavar="OUT", help="the folder of the results")
-    parser.add_argument("--pipeline", default=default_pipeline, help="the pipeline, in gst-launch-1.0's words (default: below)")
-    parser.add_argument("--ending", default="mkv", help="how the names of the results end (default: mkv)")
-    parser.add_argument("--match", action="append", metavar="PATTERN", help="which files of folders to take, such as '*.png'; can be repeated "
-                        "(default: films of the usual endings)")
-    parser.add_argument("--again", action="store_true", help="replace results that are there, whatever they come from")
-    parser.add_argument("--retries", type=int, default=2, help="how often to try again with a file that fails (default: 2)")
-    parser.add_argument("--timeout", type=float, default=600, metavar="SECONDS", help="end a pipeline that writes nothing for so long; time in "
+    parser.add_argument("--pipeline", default=default_pipeline, help="the pipeline, in the syntax of gst-launch-1.0 (default: below)")
+    parser.add_argument("--ending", default="mkv", help="extension of the results (default: mkv)")
+    parser.add_argument("--match", action="append", metavar="PATTERN", help="files to take from folders, such as '*.png'; can be repeated "
+                        "(default: the usual extensions of films)")
+    parser.add_argument("--again", action="store_true", help="replace existing results, whatever made them")
+    parser.add_argument("--retries", type=int, default=2, help="number of retries of a file that fails (default: 2)")
+    parser.add_argument("--timeout", type=float, default=600, metavar="SECONDS", help="end a pipeline that writes nothing for this time; time in "
                         "which it waits for a processor does not count (default: 600)")
     parser.add_argument("--nice", type=int, default=0, metavar="N", help="niceness of the pipelines, from 0 to 19, the lowest priority. Workers of "
-                        "a cluster that runs already may have a higher one: Ray gives them 15 (default: 0)")
+                        "a cluster that is already running may have a higher niceness: Ray gives them 15 (default: 0)")
     parser.add_argument("--shorter", action="store_true", help="the pipeline shortens films: such results are not damaged")
-    parser.add_argument("--backend", choices=("auto", "cuda", "cpu"), default="auto", help="auto: GPUs if the cluster has any, else CPUs")
-    parser.add_argument("--per-gpu", type=count, default=1, metavar="N", help="how many pipelines share a GPU (default: 1)")
-    parser.add_argument("--cpus", type=count, metavar="N", help="how many processors to count for a pipeline (default: 1 beside a GPU, else "
-                        "up to 4)")
-    parser.add_argument("--address", default=os.environ.get("RAY_ADDRESS", "local"), help="the cluster: HOST:PORT, or auto for the one that runs on "
-                        "this machine (default: $RAY_ADDRESS, else a new one of this machine alone)")
+    parser.add_argument("--backend", choices=("auto", "cuda", "cpu"), default="auto", help="auto: GPUs if the cluster has any, otherwise CPUs")
+    parser.add_argument("--per-gpu", type=count, default=1, metavar="N", help="number of pipelines that share a GPU (default: 1)")
+    parser.add_argument("--cpus", type=count, metavar="N", help="processors that Ray reserves for a pipeline (default: 1 with a GPU, "
+                        "otherwise up to 4)")
+    parser.add_argument("--address", default=os.environ.get("RAY_ADDRESS", "local"), help="the cluster: HOST:PORT, or auto for the cluster that runs on "
+                        "this machine (default: $RAY_ADDRESS, otherwise a new cluster of this machine alone)")
     parser.add_argument("--report", metavar="FILE.json", help="default: OUT/archive.json")
     arguments = parser.parse_args()
     arguments.ending = arguments.ending.lstrip(".")
     if arguments.report and not arguments.report.endswith(".json"):
-        parser.error(f'"{arguments.report}" would not be what its name says: let it end in .json')
+        parser.error(f'"{arguments.report}" has an unsupported extension: let it end in .json')
     if not re.fullmatch(r"[\w.+-]+", arguments.ending):
         parser.error(f'--ending needs the end of a name, such as mkv, not "{arguments.ending}"')
     if arguments.retries < 0:
@@ -220,7 +221,7 @@ def parse():
 
 
 def main():
-    # Names of files may hold what is no text.
+    # File names may be invalid UTF-8.
     sys.stdout.reconfigure(errors="backslashreplace")
     sys.stderr.reconfigure(errors="backslashreplace")
     arguments = parse()
@@ -246,10 +247,10 @@ def main():
     try:
         if len(skipped) < len(jobs):
             connect(ray, arguments.address)
-            # Ray has set a handler of SIGTERM, which would leave the pipelines to themselves.
+            # Replaces Ray's handler of SIGTERM, which would leave pipelines running.
             interruption.catch()
             backend, resources = resources_of_task(ray, arguments)
-            # The machines of a cluster need no copy of this file, which is sent along.
+            # Sends the module along, so that the machines of a cluster need no copy of it.
             ray.cloudpickle.register_pickle_by_value(task)
             measure = pathlib.Path(__file__).with_name("archiving").joinpath("filmlength.py").read_text()
             lengths = measured(ray, [job for job in jobs if job not in skipped], measure, interruption)
@@ -260,7 +261,7 @@ def main():
     except KeyboardInterrupt:
         interruption.asked = True
     except SystemExit as end:
-        # Until catch(), Ray's own handler of SIGTERM ends the program.
+        # Before catch(), Ray's handler of SIGTERM raises SystemExit.
         if end.code != signal.SIGTERM:
             raise
         interruption.asked = True
@@ -268,7 +269,7 @@ def main():
         report.say(f"The cluster has failed: {error}", sys.stderr)
     finally:
         ray.shutdown()
-        remove_leftovers(jobs)  # Ray kills processes that take long to end.
+        remove_leftovers(jobs)  # Ray kills slow processes, which cannot remove their files.
     sys.exit(report.close(interruption.asked))
 
 

@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Measures this machine: prints a table of how long the operations take on the CPU and, if there is one, on the GPU,
-# and plots it. Beside each stands a copy of the same bytes and, where OpenCV is installed, OpenCV on the CPU.
+# Measures the operations on the CPU of this machine and, if there is one, on its GPU. Prints a table of the times and plots
+# it. For comparison, it has a copy of the same bytes and, if OpenCV is installed, OpenCV on the CPU.
 #
 #   pipelines/bench.sh [--quick] [--markdown] [--machine NAME] [--build FOLDER] [OUT]
 #
-# Writes the plot to OUT (.svg; default: bench.svg), and the figures beside it (.json; scripts/figures.py reads
-# them). It builds the benchmarks in build-bench/ first, for which it installs what is missing (as root or if sudo
-# needs no password; otherwise it prints the command). OpenCV is in Debian's package libopencv-dev. All of this takes
-# some minutes; leave the machine alone meanwhile.
+# Writes the plot to OUT (.svg; default: bench.svg), and the figures beside it (.json; scripts/figures.py reads them). It
+# first builds the benchmarks in build-bench/, and installs missing packages (as root or if sudo needs no password;
+# otherwise it prints the command). OpenCV is in Debian's package libopencv-dev. This takes some minutes; run nothing
+# else meanwhile.
 #
-#   --quick      measure each operation only for a moment
+#   --quick      measure each operation only briefly
 #   --markdown   print the table as Markdown, as in docs/performance.md
-#   --machine    what to call this machine in the plot (default: its number of threads and its processor)
-#   --build      take the benchmarks of this build folder, which was set up with -Dbenchmarks=enabled
+#   --machine    name of this machine in the plot (default: its number of threads and its processor)
+#   --build      use the benchmarks of this build folder, which was set up with -Dbenchmarks=enabled
 set -euo pipefail
 # shellcheck source=env.sh
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"
@@ -37,7 +37,7 @@ else
   fi
   targets=(tests/bench/bench_kernels)
   (cd "$(dirname "$pipelines")" && configure "$build" -Dbenchmarks=enabled "${cuda[@]}")
-  # The tests are not built, but OpenCV is looked for with them.
+  # Meson adds bench_opencv only if it has found OpenCV.
   [[ $(meson introspect --targets "$build") != *'"bench_opencv"'* ]] || targets+=(tests/bench/bench_opencv)
   say "Building in $build"
   ninja -C "$build" "${targets[@]}" >"$build/build.log" 2>&1 || {
@@ -49,11 +49,11 @@ fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 rows='^(copy|equalise|blur (5x5|15x15|31x31|sigma 30)|sum uint32|mean radius 7|bradley radius 50|denoise 21x21 7x7|stereo 128 disparities 8 paths)/GRAY8/(640x480|1920x1080)(/natural)?(/|$)'
-# The best of many short repetitions, because other load on the machine only ever adds to a time.
+# Takes the best of many short repetitions, because other load can only make a time longer.
 effort=(--benchmark_min_time=0.02 --benchmark_repetitions=20)
 [[ ${option[--quick]} == no ]] || effort=(--benchmark_min_time=0.001)
 
-# measure WHAT PROGRAM ARGUMENT...: runs one of the benchmarks, which prints what it is doing into a log.
+# measure WHAT PROGRAM ARGUMENT...: runs a benchmark with its output in a log.
 measure() {
   say "Measuring $1" >&2
   "$build/tests/bench/$2" "${@:3}" >"$scratch/log" 2>&1 || {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Makes photographed pages, or one in front of a camera, black and white, however uneven the light, for reading and for
-# OCR: cudathreshold compares each pixel with its surroundings, and removes the specks that noise leaves.
+# Makes photographed pages, or a page in front of a camera, black and white, for reading and for OCR, even in uneven light:
+# cudathreshold compares each pixel with its surroundings, and removes specks of noise.
 #
 #   pipelines/binarise.sh [--method sauvola|bradley] [--radius PIXELS] [--k WEIGHT] [--range LEVELS] [--ratio SHARE] [--speckle-size PIXELS] [FILE|FOLDER|/dev/videoN|URI [OUT]]
 #
@@ -11,13 +11,13 @@
 # given, or to binarised.mkv if there is no display. The default is the page of sudoku of Debian's package opencv-doc.
 #
 #   --method         sauvola (the default), which keeps empty paper white, or bradley
-#   --radius         how far the surroundings reach, about the height of a line of letters (default: 20). With a smaller
-#                    radius, the inside of bold letters turns white; with a larger one, shadows turn black.
-#   --k, --range     for sauvola: the more k is, the less turns black where the contrast is low (default: 0.3); range is the
-#                    standard deviation, of 255 grey levels, of surroundings with full contrast (default: 64). Pale letters
-#                    need a smaller range or k, noisy paper a larger one.
+#   --radius         radius of the surroundings in pixels, about the height of a line of letters (default: 20). With a
+#                    smaller radius, the inside of bold letters turns white; with a larger one, shadows turn black.
+#   --k, --range     for sauvola: with a larger k, fewer pixels of low contrast turn black (default: 0.3); range is the
+#                    standard deviation, in levels of 8 bits, of surroundings with full contrast (default: 64). Pale letters
+#                    need a smaller range or k, noisy paper larger ones.
 #   --ratio          for bradley: how much darker than its surroundings a pixel must be to turn black (default: 0.15)
-#   --speckle-size   the largest speck that is removed, in pixels (default: 5; 0 removes none). It must be smaller than the
+#   --speckle-size   largest area of removed specks, in pixels (default: 5; 0 removes none). It must be smaller than the
 #                    dots of the letters.
 set -euo pipefail
 # shellcheck source=env.sh
@@ -33,7 +33,7 @@ expect_number --speckle-size 0 999999999
 find_elements
 input=${arguments[0]:-$examples/sudoku.png}
 
-# With 8 bits, the range has the same meaning for every input.
+# GRAY8, so that --range has the same unit for every input.
 binarise=(! videoconvert ! 'video/x-raw,format=GRAY8' ! cudathreshold)
 for property in method radius k range ratio speckle-size; do
   binarise+=("$property=${option[--$property]}")
@@ -45,7 +45,7 @@ binarise_photograph() { # FILE OUT
   play_photograph "${source[@]}" "${binarise[@]}" "${sink[@]}"
 }
 
-# binarise_folder FOLDER OUT: goes on with the other pictures if one fails.
+# binarise_folder FOLDER OUT: if a picture fails, continues with the others.
 binarise_folder() {
   local file name pages=() count=0 failed=0
   local -A stems=()

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Blurs the faces that OpenCV's detector finds, so strongly that the largest face of a frame cannot be recognised. It looks
-for faces in all frames of a file before it blurs the first one: so it also knows where a face was before it was found, or
-while it was missed. A film that stands on its side is turned first, and its sound goes along. At the end, it reports when
-there was no face, and when one was lost; look at the result there. Without any face in the film, its exit status is 1."""
+"""Blurs the faces that OpenCV's detector finds, so strongly that the largest face of a frame cannot be recognised. Files are
+read twice: the first pass looks for faces, so that a face is also covered before it is first detected and while the detector
+misses it. Films are rotated by their tag and keep their sound. At the end, the script reports when there was no face, and when
+one was lost: check the result there. If the film has no face, the exit status is 1."""
 import argparse
 import itertools
 import math
@@ -17,25 +17,25 @@ from faces.tracks import Tracks, margin
 import numpy
 from gi.repository import Gst, GstVideo
 
-# A rectangle without pixels: the detector has looked, and there is no face.
+# An empty rectangle, for frames in which the detector has found no face.
 nobody = "0,0,0,0"
-# Settings with which an element changes no frame.
+# Settings with which frames pass unchanged.
 idle = {"regions": nobody, "regions-missing": "pass", "region-invert": False, "region-persistence": 0}
-# A sigma of a quarter of a face's width leaves nothing that can be brought back, found or compared, nor does a mosaic of 3 blocks
-# in its width (docs/elements/cudagaussblur.md).
+# A sigma of a quarter of a face's width, or a mosaic of 3 blocks across it, prevents detection, recognition and restoration
+# (docs/elements/cudagaussblur.md).
 sigma_share, blocks = 1 / 4, 3
 largest_sigma, largest_block = 127, 256
-# A frame without a known face is blurred as if one had this share of its shorter side.
+# A frame without a known face is blurred for a face of this share of its shorter side.
 unknown_share = 1 / 3
 
 
-# So much of a region's side is its face; the rest is the margin.
+# The share of a face in the side of its region; the rest is margin.
 face_share = 1 / (1 + 2 * margin)
 
 
 def strength(width, method="gaussian", sigma=0, block_size=0):
-    """The name of the element that hides a face of this width, and its properties. Where a method ends, the next one follows.
-    region-strength lets the elements hide regions that are larger than this face, too."""
+    """Returns the name of the element that hides a face of this width, and its properties. Faces that are too wide for one
+    method are hidden by the next one. region-strength also adapts the strength to larger regions."""
     if method == "gaussian" and width * sigma_share <= largest_sigma:
         return "blur", {"sigma": max(sigma, width * sigma_share), "region-strength": sigma_share * face_share}
     if method != "solid" and width <= largest_block * blocks:
@@ -44,16 +44,16 @@ def strength(width, method="gaussian", sigma=0, block_size=0):
 
 
 def hiding(properties):
-    """The elements that hide faces, and the method to begin with: gaussian, mosaic or solid. Each element gets those of the
-    properties, NAME=VALUE, that it has."""
+    """Returns the launch line of both elements, and the first method: gaussian, mosaic or solid. Each element gets the
+    properties (NAME=VALUE) that it has."""
     frames.find_elements()
     values = dict(one.partition("=")[::2] for one in properties)
     method = values.pop("method", "gaussian")
     blur, pixelate = (Gst.ElementFactory.make(factory) for factory in ("cudagaussblur", "cudapixelate"))
     of_pixelate = {name: value for name, value in values.items() if pixelate.find_property(name)}
-    # GStreamer reports a property that neither has.
+    # Unknown properties go to cudagaussblur, so that GStreamer reports them.
     of_blur = {name: value for name, value in values.items() if blur.find_property(name) or name not in of_pixelate}
-    # With one frame in flight, cudagaussblur hands a frame on before it takes the next one, so that one probe sets both.
+    # With one frame in flight, cudagaussblur pushes a frame before it takes the next one, so one probe can set both elements.
     of_blur["frames-in-flight"] = 1
     description = " ! ".join(f"{element} " + " ".join(f"{name}={value}" for name, value in own.items())
                              for element, own in (("cudagaussblur name=blur", of_blur), ("cudapixelate name=pixelate", of_pixelate)))
@@ -61,7 +61,7 @@ def hiding(properties):
 
 
 def luminance(buffer, caps):
-    """The Y plane of a frame, as a numpy array of its rows."""
+    """The Y plane of a frame as a numpy array."""
     info = GstVideo.VideoInfo.new_from_caps(caps)
     meta = GstVideo.buffer_get_video_meta(buffer)
     pitch, offset = (meta.stride[0], meta.offset[0]) if meta else (info.stride[0], info.offset[0])
@@ -70,15 +70,15 @@ def luminance(buffer, caps):
 
 
 def each_frame(element, function):
-    """Calls a function with each buffer and its caps, in the thread that brings it, before the element takes it."""
+    """Calls a function with each buffer and its caps in the streaming thread, before the element takes the buffer."""
     def probe(pad, info):
-        # An exception would end here and the frame would pass with the regions of the one before.
+        # PyGObject swallows exceptions of a probe, and the frame would pass with the regions of the previous one.
         try:
             function(info.get_buffer(), pad.get_current_caps())
             return Gst.PadProbeReturn.OK
         except Exception as error:
             element.message_full(Gst.MessageType.ERROR, Gst.StreamError.quark(), Gst.StreamError.FAILED,
-                                 f"No faces can be looked for: {error}", None, "", "", 0)
+                                 f"Looking for faces failed: {error}", None, "", "", 0)
             return Gst.PadProbeReturn.DROP
 
     element.get_static_pad("sink").add_probe(Gst.PadProbeType.BUFFER, probe)
@@ -89,18 +89,18 @@ class Faces:
 
     def __init__(self, detector, tracks):
         self.detector, self.tracks = detector, tracks
-        # Of a film: its frames and their timestamps.
+        # For films: (timestamp, frame) of each frame of the first pass, the last time, and the next index to play.
         self.film, self.time, self.next = [], 0, 0
 
     def look(self, buffer, caps):
-        """Looks for faces in the next frame."""
+        """Detects faces in the next frame, and returns its Frame."""
         gray = luminance(buffer, caps)
-        # A frame without a timestamp follows the one before.
+        # A frame without a timestamp follows the previous one by 40 ms.
         self.time = buffer.pts / Gst.SECOND if buffer.pts != Gst.CLOCK_TIME_NONE else self.time + 0.04
         return self.tracks.add(self.time, self.detector.faces(gray), self.detector.cut(gray))
 
     def note(self, buffer, caps):
-        """Looks for faces in the next frame of a film that will be played again."""
+        """Detects faces in a frame of the first pass, and stores the result."""
         self.film.append((buffer.pts, self.look(buffer, caps)))
 
     def of_camera(self, buffer, caps):
@@ -109,7 +109,7 @@ class Faces:
         return self.tracks.hidden(frame)
 
     def of_film(self, buffer, _):
-        # Frames that would be shown too late are skipped.
+        # Skips frames that the sink has dropped.
         for time, frame in itertools.islice(self.film, self.next, None):
             self.next += 1
             hidden = self.tracks.hidden(frame)
@@ -119,9 +119,9 @@ class Faces:
 
 
 def follow(player, method, hidden, missing, widest):
-    """Sets the regions and the strength for each frame in the thread that brings it, before the first element takes it. An
-    element reads its properties when it takes a frame, so no other frame gets these, however many wait in queues. A probe in Python cannot add metas to the frame: PyGObject holds the buffer as well, and a buffer with two
-    owners is not writable (buffer_add_video_region_of_interest_meta() then crashes)."""
+    """Sets the regions and the strength for each frame in the streaming thread, before the first element takes the frame. An
+    element reads its properties when it takes a frame, so they apply to exactly this frame. A probe in Python cannot add metas:
+    PyGObject holds a second reference, so the buffer is not writable, and buffer_add_video_region_of_interest_meta() crashes."""
     elements = {name: player[name] for name in ("blur", "pixelate")}
     least = elements["blur"].get_property("sigma"), elements["pixelate"].get_property("block-size")
     active = {name: {key: element.get_property(key) for key in idle} for name, element in elements.items()}
@@ -131,10 +131,10 @@ def follow(player, method, hidden, missing, widest):
         size = caps.get_structure(0)
         shorter = min(size.get_int("width").value, size.get_int("height").value)
         regions = ";".join("%d,%d,%d,%d" % box for box in what.boxes) or nobody
-        # Where a face is missed, its region is larger than usual.
+        # The region of a missed face is larger than usual.
         width = max([what.width, *(min(shorter, *box[2:]) * face_share for box in what.boxes)])
         if missing == "all" and (what.whole or not what.boxes):
-            # Without regions, the element blurs all of the frame.
+            # With an empty `regions`, the element processes the whole frame.
             regions = ""
             width = max(width, widest(), unknown_share * shorter)
         chosen, properties = strength(width, method, *least)
@@ -151,28 +151,27 @@ def parse_arguments():
     parser.add_argument("input", nargs="?", default="/dev/video0", help="a film, a camera or a URI, such as rtsp://… (default: /dev/video0)")
     parser.add_argument("out", nargs="?", metavar="OUT", help="a file whose name ends in .mkv or .mp4 (default without a display: faces.mkv)")
     parser.add_argument("--cascade", default="haarcascade_frontalface_alt2.xml", metavar="FILE",
-                        help="what to look for, a file or the name of one of opencv-data (default: %(default)s)")
+                        help="the cascade: a file, or the name of a file of opencv-data (default: %(default)s)")
     parser.add_argument("--smallest", type=int, default=24, metavar="PIXELS", help="width of the smallest face (default: %(default)s)")
     parser.add_argument("--persistence", type=float, default=1, metavar="SECONDS",
-                        help="how long a face that the detector misses stays blurred where it was, in files also before it was "
-                             "found; after that, it is lost (default: %(default)g)")
+                        help="how long a missed face stays blurred at its last place, in files also before its first detection; "
+                             "then it is lost (default: %(default)g)")
     parser.add_argument("--lost", type=float, default=10, metavar="SECONDS",
-                        help="how long a frame counts as one in which a face is missing because of a lost face, unless the scene "
-                             "changes (default: %(default)g)")
+                        help="how long --missing applies after a face was lost, unless the scene changes (default: %(default)g)")
     parser.add_argument("--missing", choices=("all", "pass"), default="all",
-                        help="what happens to frames without any face or with a lost one: they are blurred as a whole, or only their "
-                             "known faces are (default: all)")
+                        help="frames without any face or with a lost one: blur them as a whole (all), or blur only their known faces "
+                             "(pass; default: all)")
     parser.add_argument("--keep-tags", action="store_true",
-                        help="keep titles, comments, places and all else that the film says about itself; without this, only the "
-                             "languages of its sound stay")
+                        help="keep titles, comments, places and all other tags; without this option, only the languages of the "
+                             "sound stay")
     parser.add_argument("--property", action="append", default=["region-shape=ellipse", "region-feather=8"], metavar="NAME=VALUE",
-                        help="a property of cudagaussblur or cudapixelate, or of both; sigma and block-size are the least ones, because they "
-                             "grow to a quarter and a third of the width of a frame's largest face: less can be undone. "
+                        help="a property of cudagaussblur, cudapixelate or both. sigma and block-size are minima: they grow to a quarter and "
+                             "a third of the width of a frame's largest face, because less can be undone. "
                              "method=mosaic and method=solid hide all faces by cudapixelate")
     arguments = parser.parse_args()
     arguments.out = arguments.out or ("" if frames.display_set() else "faces.mkv")
     if arguments.out and ending(arguments.out) not in ("mkv", "mp4"):
-        parser.error(f'"{arguments.out}" would not be what its name says: let it end in .mkv or .mp4')
+        parser.error(f'"{arguments.out}" has an unsupported extension: let it end in .mkv or .mp4')
     if arguments.smallest < 1 or not 0 <= arguments.persistence <= 86400 or not 0 <= arguments.lost <= 86400:
         parser.error("--smallest must be at least 1, --persistence and --lost from 0 to 86400")
     return arguments

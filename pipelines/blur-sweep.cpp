@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Plays a pipeline as gst-launch-1.0 does, and adds a controller, which gst-launch-1.0 cannot do.
-// The controller repeatedly sweeps the sigma of each cudagaussblur from 0 up and back. In this way,
-// an application can control any property that gst-inspect-1.0 calls controllable.
+// Plays a pipeline like gst-launch-1.0, with a controller that repeatedly sweeps the sigma of each
+// cudagaussblur from 0 up and back. Applications can control every property in this way that
+// gst-inspect-1.0 shows as controllable.
 //
 //   blur-sweep [--sigma LARGEST] [--period SECONDS] ELEMENT ! ELEMENT ...
 //
@@ -90,7 +90,7 @@ Element build(const Options& options) {
   return pipeline;
 }
 
-/// Makes a sine between 0 and the largest sigma.
+/// Returns a sine between 0 and the largest sigma.
 ControlSource make_sweep(const Options& options) {
   // The binding maps 0 … 1 to the whole range of sigma, −127 … 127.
   const double swing = options.sigma / 254 / 2;
@@ -102,7 +102,7 @@ ControlSource make_sweep(const Options& options) {
   return sweep;
 }
 
-/// Makes the source control the sigma of each cudagaussblur.
+/// Attaches the control source to the sigma of each cudagaussblur.
 void attach(GstElement* pipeline, GstControlSource* sweep) {
   const Iterator blurs{
       gst_bin_iterate_all_by_element_factory_name(GST_BIN(pipeline), "cudagaussblur")};
@@ -121,7 +121,7 @@ void attach(GstElement* pipeline, GstControlSource* sweep) {
 
 volatile std::sig_atomic_t interrupted = 0;
 
-/// Prints how far the pipeline is, over the line before, as gst-launch-1.0 does on a terminal.
+/// Prints the position of the pipeline over the previous line, as gst-launch-1.0 does.
 void print_progress(GstElement* pipeline) {
   gint64 position = 0, duration = 0;
   if (!gst_element_query_position(pipeline, GST_FORMAT_TIME, &position))
@@ -133,13 +133,13 @@ void print_progress(GstElement* pipeline) {
   std::fflush(stdout);
 }
 
-/// Plays until EOS; throws the text of an error.
+/// Plays until EOS. Throws the text of an error.
 void play(GstElement* pipeline) {
   const bool on_terminal = isatty(STDOUT_FILENO) != 0;
   const Bus bus{gst_element_get_bus(pipeline)};
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
   for (;;) {
-    // Ctrl-C sends EOS, so that a file being written is completed.
+    // Ctrl-C sends EOS, so that an output file becomes complete.
     if (interrupted == 1) {
       interrupted = 2;
       gst_element_send_event(pipeline, gst_event_new_eos());

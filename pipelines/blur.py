@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A controlled blur: sigma follows points in time, with a smooth curve through them."""
+"""Blurs a video with a sigma that follows a smooth curve through given points in time."""
 import argparse
 
 import frames
@@ -19,16 +19,16 @@ def point(text):
 
 
 def control(blur, points):
-    """Makes sigma pass through the points, pairs of a time in seconds and a sigma."""
+    """Attaches a control source that interpolates sigma through (seconds, sigma) points."""
     curve = GstController.InterpolationControlSource(mode=GstController.InterpolationMode.CUBIC_MONOTONIC)
     for seconds, sigma in points:
         curve.set(int(seconds * Gst.SECOND), sigma)
-    # Absolute: the curve's values are sigmas, not shares of its range. Any controllable property goes like this.
+    # Absolute: values of the curve are sigmas, not shares of the range. This works for any controllable property.
     blur.add_control_binding(GstController.DirectControlBinding.new_absolute(blur, "sigma", curve))
 
 
 def main():
-    # --points takes all that follows it.
+    # --points takes all following arguments, so it must be last.
     parser = argparse.ArgumentParser(description=__doc__, usage="%(prog)s [-h] [input [OUT.mkv]] [--points SECONDS:SIGMA ...]")
     parser.add_argument("input", nargs="?", default=frames.examples + "vtest.avi", help="a video or a camera")
     parser.add_argument("out", nargs="?", metavar="OUT.mkv", help="default without a display: blur.mkv")
@@ -37,7 +37,7 @@ def main():
     arguments = parser.parse_args()
     out = arguments.out or ("" if frames.display_set() else "blur.mkv")
     if out and not out.endswith(".mkv"):
-        parser.error(f'"{out}" would not be what its name says: let it end in .mkv')
+        parser.error(f'"{out}" has an unsupported extension: let it end in .mkv')
     frames.readable(arguments.input)
     if out:
         frames.check_output(out, arguments.input)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Blurs a street video, another video or a camera until nobody in the crowd can be recognised, and back
-# to sharp again: a controller sweeps the sigma of cudagaussblur.
+# Blurs a video or a camera until nobody can be recognised, and back to sharp: a controller sweeps the sigma of
+# cudagaussblur.
 #
 #   pipelines/blur.sh [--sigma LARGEST] [--period SECONDS] [FILE|/dev/videoN|URI [OUT]]
 #

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Prints how bright a box of each frame is. cudaintegral makes a table of sums, in which the sum
-// over a box of any size takes four reads, so an application can sum any number of boxes per frame.
+// Prints the brightness of a box in each frame, from the table of sums of cudaintegral. The sum
+// over a box of any size takes four reads of the table.
 //
 //   box-sum X0 Y0 X1 Y1 ELEMENT ! ELEMENT ...
 //
@@ -68,8 +68,8 @@ Box parse_box(char** arguments) {
   return box;
 }
 
-// uint32 holds the sum of any box of up to 4096×4096 8-bit pixels, whatever the size of the frame:
-// the sums in the table are modulo 2^32, and so is their difference.
+// uint32 suffices for boxes of up to 4096×4096 8-bit pixels in frames of any size: the table is
+// modulo 2^32, so differences of its entries are exact modulo 2^32.
 Element build(const std::string& frames) {
   GError* error = nullptr;
   Element pipeline{gst_parse_launch(
@@ -89,12 +89,11 @@ void check_box(GstSample* sample, const Box& box) {
   unsigned columns = 0, rows = 0;
   std::sscanf(gst_structure_get_string(caps, "dimensions"), "1:%u:%u", &columns, &rows);
   if (box.x1 >= columns || box.y1 >= rows)
-    throw std::runtime_error("the box does not lie within the frames of " +
-                             std::to_string(columns - 1) + "x" + std::to_string(rows - 1) +
-                             " pixels");
+    throw std::runtime_error("the box must be inside the frames of " + std::to_string(columns - 1) +
+                             "x" + std::to_string(rows - 1) + " pixels");
 }
 
-// Prints the warnings that have come; throws the text of an error.
+// Prints pending warnings. Throws the text of an error.
 void read_messages(GstBus* bus) {
   const auto kinds = static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
   while (const Message message{gst_bus_pop_filtered(bus, kinds)}) {
@@ -112,7 +111,7 @@ void read_messages(GstBus* bus) {
   }
 }
 
-// Plays until EOS; throws the text of an error.
+// Plays until EOS. Throws the text of an error.
 void play(GstElement* pipeline, const Box& box) {
   const Element sink{gst_bin_get_by_name(GST_BIN(pipeline), "sink")};
   const Bus bus{gst_element_get_bus(pipeline)};

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Calibrates two cameras from pictures of a chessboard or a ChArUco board that both see, and writes the file for
-cudasgmstereo's property calibration, and ROS's camera_info of both cameras. Hold the board still for each pair, in all parts of the frame, near and far, and
-tilted to all sides; 15 pairs are a good number. From cameras and films, a pair is taken while the board stands still. The
-exit status is 1 if the calibration is of no use."""
+"""Calibrates two cameras from pictures of a chessboard or a ChArUco board that both cameras see. Writes the file for the
+property calibration of cudasgmstereo, and ROS's camera_info of both cameras. Take about 15 pairs: show the board in all parts
+of the frame, near and far, and tilted to all sides. From cameras and films, pairs are taken only while the board is still. If
+the calibration is bad, the exit status is 1."""
 import argparse
 import os
 import sys
@@ -46,8 +46,8 @@ def parse():
     parser.add_argument("out", metavar="OUT.yml", help="the calibration; also .yaml, .xml or .json. ROS's camera_info of the cameras goes to "
                         "OUT-left.yaml and OUT-right.yaml")
     parser.add_argument("--left", nargs="+", metavar="INPUT", help="pictures of the left camera, the camera itself, or a film of it")
-    parser.add_argument("--right", nargs="+", metavar="INPUT", help="likewise of the right camera, in the same order")
-    parser.add_argument("--packed", nargs="+", metavar="INPUT", help="instead: pictures, a camera or a film that hold both, side by side")
+    parser.add_argument("--right", nargs="+", metavar="INPUT", help="the same for the right camera, in the same order")
+    parser.add_argument("--packed", nargs="+", metavar="INPUT", help="instead of both: inputs whose frames hold both pictures, side by side")
     parser.add_argument("--board", type=size_argument, default=(9, 6), metavar="COLUMNSxROWS",
                         help="inner corners of the chessboard (default: 9x6), or with --charuco its squares")
     parser.add_argument("--square", type=length, metavar="MM", help="length of a square of the board, in mm: distances will be as exact as this")
@@ -55,16 +55,16 @@ def parse():
     parser.add_argument("--marker", type=length, metavar="MM", help="with --charuco: length of a marker (default: 0.75 of a square)")
     parser.add_argument("--fisheye", action="store_true", help="the lenses are fisheyes")
     parser.add_argument("--rational", action="store_true", help="8 coefficients of distortion instead of 5, for wide angles")
-    parser.add_argument("--alpha", type=float, default=-1, help="of cv2.stereoRectify(): from 0, only pixels that the cameras see, to 1, all "
-                        "of them (default: -1)")
+    parser.add_argument("--alpha", type=float, default=-1, help="alpha of cv2.stereoRectify(): 0 crops to pixels that the cameras see, "
+                        "1 keeps all pixels (default: -1)")
     parser.add_argument("--pairs", type=int, default=15, help="how many pairs to take from cameras or films (default: 15)")
-    parser.add_argument("--picture", metavar="OUT.png", help="a rectified pair with lines (default: OUT-rectified.png)")
+    parser.add_argument("--picture", metavar="OUT.png", help="a rectified pair with horizontal lines (default: OUT-rectified.png)")
     arguments = parser.parse_args()
     if not arguments.out.endswith((".yml", ".yaml", ".xml", ".json")):
-        parser.error(f'"{arguments.out}" would not be what its name says: let it end in .yml, .yaml, .xml or .json')
+        parser.error(f'"{arguments.out}" has an unsupported extension: let it end in .yml, .yaml, .xml or .json')
     arguments.picture = arguments.picture or os.path.splitext(arguments.out)[0] + "-rectified.png"
     if not arguments.picture.endswith((".png", ".jpg")):
-        parser.error(f'"{arguments.picture}" would not be what its name says: let it end in .png or .jpg')
+        parser.error(f'"{arguments.picture}" has an unsupported extension: let it end in .png or .jpg')
     if bool(arguments.left) != bool(arguments.right) or bool(arguments.left) == bool(arguments.packed):
         parser.error("name the inputs of both cameras with --left and --right, or those that hold both with --packed")
     if arguments.square is None:
@@ -84,7 +84,7 @@ def parse():
 
 
 def report(outcome, precision):
-    """Prints the error of each pair, and what the calibration says of the cameras."""
+    """Prints the error of each pair, and the parameters of the cameras."""
     result = outcome.result
     for number, pair in enumerate(outcome.pairs, 1):
         print(f"pair {number}, {pair.name}: error {outcome.errors[pair]:.2f} pixels{', left out' if pair in outcome.dropped else ''}")
@@ -101,8 +101,8 @@ def report(outcome, precision):
 
 
 def check_square(result, still_pairs, square):
-    """Measures a square of a board that took no part in the calibration. Returns its length as a share of the true one, or
-    None if there is no such board."""
+    """Measures the squares of another view of the board, which was not used in the calibration. Returns their mean length
+    relative to the true length, or None without another view."""
     if sys.stdin.isatty():
         print("Show the board once more, elsewhere, and hold it still: its squares are measured.", flush=True)
     elif still_pairs.is_live:

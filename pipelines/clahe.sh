@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Shows a picture, a video or a camera on the left and, beside it, the same after adaptive histogram equalisation
-# (CLAHE) by cudahistequalize.
+# Shows a picture, a video or a camera on the left, and its adaptive histogram equalisation (CLAHE) by cudahistequalize on
+# the right.
 #
 #   pipelines/clahe.sh [--clip-limit LIMIT] [--tiles NUMBER] [FILE|/dev/videoN|URI [OUT]]
 #
@@ -10,10 +10,10 @@
 # to OUT (.mkv, .mp4 or .webm) if that is given, or to clahe.mkv if there is no display. The default is the street video of
 # Debian's package opencv-doc.
 #
-#   --clip-limit   how far the contrast may rise (default: 3). With 1, the picture hardly changes; 0 means without a
-#                  limit, which makes noise visible.
-#   --tiles        how many tiles the picture is divided into along each side, from 1 to 64 (default: 8). With more
-#                  of them, smaller details get contrast.
+#   --clip-limit   limit of the contrast (default: 3). With 1, the picture hardly changes; 0 means no limit, which makes
+#                  noise visible.
+#   --tiles        number of tiles along each side of the picture, from 1 to 64 (default: 8). More tiles give contrast to
+#                  smaller details.
 set -euo pipefail
 # shellcheck source=env.sh
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"

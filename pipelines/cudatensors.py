@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Frames and tensors of an appsink as arrays of CuPy, PyTorch or numpy, without a copy; and arrays as frames of an appsrc.
-CUDA memory stays on the GPU."""
+"""Converts frames and tensors of an appsink to arrays of CuPy, PyTorch or numpy without a copy, and arrays to frames of an
+appsrc. CUDA memory stays on the GPU."""
 import ctypes
 import functools
 import math
@@ -17,7 +17,7 @@ channels_of_planes = {"GRAY8": (1,), "GRAY16_LE": (1,), "NV12": (1, 2), "P010_10
 
 
 class MapInfo(ctypes.Structure):
-    """GstMapInfo. PyGObject's would read the memory through a pointer of the GPU as if it were the host's, and crash."""
+    """GstMapInfo. PyGObject's own wrapper would dereference the device pointer on the host, and crash."""
     _fields_ = [("memory", ctypes.c_void_p), ("flags", ctypes.c_int), ("data", ctypes.c_void_p),
                 ("size", ctypes.c_size_t), ("maxsize", ctypes.c_size_t),
                 ("user_data", ctypes.c_void_p * 4), ("reserved", ctypes.c_void_p * 4)]
@@ -38,7 +38,7 @@ class VideoMeta(ctypes.Structure):
 
 
 def functions_of(library, **functions):
-    """The library, whose functions take these types and return the first of them."""
+    """Declares functions of a library: name=(result type, argument types...)."""
     for name, (result, *arguments) in functions.items():
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
@@ -60,13 +60,13 @@ gstapp = functions_of(ctypes.CDLL("libgstapp-1.0.so.0"), gst_app_src_push_buffer
 
 
 def pointer_of(thing):
-    """The address of the C structure behind an object of PyGObject, which is its hash."""
+    """Returns the address of the C structure of a PyGObject wrapper, which is its hash."""
     return thing if isinstance(thing, Pointer) else Pointer(hash(thing))
 
 
 @functools.cache
 def libgstcuda():
-    """The library, with its driver loaded; OSError without one."""
+    """Returns libgstcuda with the driver loaded. Raises OSError without a driver."""
     library = functions_of(
         ctypes.CDLL("libgstcuda-1.0.so.0"), gst_cuda_context_new_wrapped=(Pointer, Pointer, ctypes.c_int),
         gst_context_new_cuda_context=(Pointer, Pointer), gst_cuda_buffer_pool_new=(Pointer, Pointer))
@@ -81,14 +81,14 @@ def is_cuda(caps):
 
 
 class MappedBuffer:
-    """The memory of a GstBuffer while it is mapped. Until nobody needs it any more, it stays mapped."""
+    """Maps a GstBuffer, and unmaps it when the last reference is dropped."""
 
     def __init__(self, buffer, cuda, access=map_read):
         self.buffer, self.cuda, self.info = buffer, cuda, MapInfo()
         if not gst.gst_buffer_map(pointer_of(buffer), self.info, access | (map_cuda if cuda else 0)):
             raise RuntimeError("the buffer cannot be mapped")
         if cuda and access == map_read:
-            # GStreamer 1.24 and later push frames whose computation has not ended.
+            # From GStreamer 1.24 on, GPU work on a pushed frame may still be running.
             wait = getattr(libgstcuda(), "gst_cuda_memory_sync", None)
             if wait:
                 wait(Pointer(self.info.memory))
@@ -102,7 +102,7 @@ class MappedBuffer:
         self.unmap()
 
     def view(self, offset, shape, kind, strides=None):
-        """Numbers of a numpy.dtype that begin at this byte; strides in bytes, None for rows without gaps."""
+        """Returns a view of numbers of a numpy.dtype from this byte offset. Strides are in bytes; None means contiguous."""
         last = math.prod(shape) * kind.itemsize if strides is None else \
             sum((count - 1) * stride for count, stride in zip(shape, strides)) + kind.itemsize
         if offset + last > self.info.size:
@@ -111,7 +111,7 @@ class MappedBuffer:
 
 
 class ArrayView:
-    """Describes a part of a mapped buffer to numpy, CuPy and PyTorch. Arrays made of it keep the buffer mapped."""
+    """A part of a mapped buffer with the array interface of numpy, CuPy and PyTorch. Arrays made of it keep the buffer mapped."""
 
     def __init__(self, mapped, offset, shape, kind, strides):
         self.mapped, self.shape, self.kind = mapped, shape, kind
@@ -127,7 +127,7 @@ def tensor_view(mapped, caps, signed=False):
 
 
 def plane_views(mapped, caps):
-    """The planes of a frame: (rows, columns), or (rows, columns, channels) where channels are interleaved."""
+    """Returns views of the planes of a frame: (rows, columns), or (rows, columns, channels) if interleaved."""
     info = GstVideo.VideoInfo.new_from_caps(caps)
     name = info.finfo.name
     if name not in channels_of_planes:
@@ -146,7 +146,7 @@ def plane_views(mapped, caps):
 
 
 def views_of(sample, signed=False):
-    """The view of a sample's tensor or frame; a list of views if a frame has several planes."""
+    """Returns the view of a tensor or frame, or a list of views if the frame has several planes."""
     caps = sample.get_caps()
     mapped = MappedBuffer(sample.get_buffer(), is_cuda(caps))
     if is_tensor(caps):
@@ -176,13 +176,13 @@ def to_cupy(sample):
 
 def to_torch(sample):
     import torch
-    # PyTorch has few operations for unsigned integers. Differences of sums modulo 2^32 are the same with a sign.
+    # Signed, because PyTorch has few operations on unsigned integers. Differences of sums modulo 2^32 keep their bits.
     return arrays_of(views_of(sample, signed=True), lambda view: torch.as_tensor(view, device="cuda")) \
         if is_cuda(sample.get_caps()) else to_numpy(sample)
 
 
 def array_maker():
-    """The name of a library that is installed and can use a GPU, else numpy, and the function that makes its arrays."""
+    """Returns the name and conversion function of CuPy or PyTorch if it can use a GPU, otherwise of numpy."""
     for name, make in (("cupy", to_cupy), ("torch", to_torch)):
         try:
             if __import__(name).cuda.is_available() and libgstcuda():
@@ -194,7 +194,7 @@ def array_maker():
 
 @functools.cache
 def primary_context(device):
-    """The GstCudaContext of a GPU's primary CUDA context, which is kept until the program ends."""
+    """Returns a GstCudaContext that wraps the primary CUDA context of a GPU, and keeps it until the program ends."""
     driver, library = ctypes.CDLL("libcuda.so.1"), libgstcuda()
     handle, context = ctypes.c_int(), Pointer()
     for what, result in (("cuInit", driver.cuInit(0)), ("cuDeviceGet", driver.cuDeviceGet(ctypes.byref(handle), device)),
@@ -208,20 +208,20 @@ def primary_context(device):
 
 
 def share_primary_context(pipeline, device=0):
-    """Lets all elements compute in the CUDA context that CuPy and PyTorch use. Only pipelines in which other elements, such
-    as nvh264dec, bring a context of their own need it. Call this before the pipeline starts."""
+    """Makes all elements use the CUDA context of CuPy and PyTorch. Only needed if other elements, such as nvh264dec, would
+    create their own context. Call this before the pipeline starts."""
     gst.gst_element_set_context(pointer_of(pipeline), libgstcuda().gst_context_new_cuda_context(primary_context(device)))
 
 
 class ArraySource:
-    """Pushes arrays as frames into an appsrc with format=time: numpy's arrays, or with video/x-raw(memory:CUDAMemory) in the caps those of
-    CuPy and PyTorch, which are copied on the GPU. Their shapes are those that arrays of such frames have."""
+    """Pushes arrays as frames into an appsrc with format=time. With video/x-raw(memory:CUDAMemory) in the caps, takes arrays
+    of CuPy and PyTorch and copies them on the GPU; otherwise takes arrays of numpy. Shapes are those of to_numpy()."""
 
     def __init__(self, appsrc, caps, device=0):
         self.appsrc, self.caps = appsrc, Gst.Caps.from_string(caps) if isinstance(caps, str) else caps
         self.cuda = is_cuda(self.caps)
         name = self.caps.get_structure(0).get_string("format")
-        # The pool would end the process.
+        # libgstcuda's pool would abort the process.
         if self.cuda and name.startswith("GRAY") and Gst.version()[:2] < (1, 24):
             raise ValueError(f"GStreamer {Gst.version_string()[10:]} has no {name} buffers in CUDA memory: push arrays of numpy, or RGB")
         appsrc.set_property("caps", self.caps)
@@ -238,8 +238,8 @@ class ArraySource:
             gst.gst_object_unref(self.pool)
 
     def push(self, arrays, pts, duration=Gst.CLOCK_TIME_NONE):
-        """Pushes a frame: an array, or a list of the arrays of its planes. Times are in nanoseconds. Returns False if the
-        pipeline has ended or failed; its bus says why."""
+        """Pushes a frame: an array, or a list of arrays, one for each plane. Times are in nanoseconds. Returns False if the
+        pipeline has ended or failed; the error is on its bus."""
         buffer = Pointer()
         if gst.gst_buffer_pool_acquire_buffer(self.pool, ctypes.byref(buffer), None) != 0:
             raise RuntimeError("there is no memory for another frame")
@@ -250,7 +250,7 @@ class ArraySource:
             raise
         head = BufferHead.from_address(buffer.value)
         head.pts, head.duration = pts, duration
-        return gstapp.gst_app_src_push_buffer(pointer_of(self.appsrc), buffer) == 0  # it takes the buffer
+        return gstapp.gst_app_src_push_buffer(pointer_of(self.appsrc), buffer) == 0  # takes ownership of the buffer
 
     def fill(self, buffer, arrays):
         mapped = MappedBuffer(buffer, self.cuda, map_write)

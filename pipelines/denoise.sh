@@ -8,10 +8,10 @@
 # Shows it in a window, or writes it to OUT (.mkv, .mp4 or .webm) if that is given, or to denoised.mkv if there is no
 # display. The default is the street video of Debian's package opencv-doc, with noise added.
 #
-#   --strength   how different two places may be and still count as equal, in grey levels, or "auto" (the default): it
-#                follows the noise, which is measured. Too much erases what is thin or pale.
-#   --search     the side of the square that is searched for such places (odd; default: 11). This is slow on a
-#                CPU; half the search size takes a quarter of the time.
+#   --strength   how much similar patches may differ, in grey levels, or "auto" (the default), which follows the measured
+#                noise. Too much erases thin and pale details.
+#   --search     side of the square that is searched for similar patches (odd; default: 11). This is slow on a CPU; half
+#                the side takes a quarter of the time.
 set -euo pipefail
 # shellcheck source=env.sh
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"
@@ -33,7 +33,7 @@ show_or_write "${arguments[1]:-}" denoised.mkv 4000000
 size='video/x-raw,format=I420,width=384,height=288'
 frames=("${source[@]}" ! videoscale ! videoconvert ! "$size,pixel-aspect-ratio=1/1")
 if [[ ${#arguments[@]} -eq 0 ]]; then
-  # Almost transparent snow in front of the video makes it as noisy as a camera in the evening.
+  # Blends in faint snow, so that the video is as noisy as a camera in the evening.
   frames=("${frames[@]}" ! noise.sink_0
     videotestsrc pattern=snow ! "$size,framerate=10/1" ! noise.sink_1
     compositor name=noise sink_1::alpha=0.08 sink_1::zorder=2 ! "$size" ! identity eos-after=150)

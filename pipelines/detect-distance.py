@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""How far away the people before two cameras are. OpenCV's detector looks at the left frames, cudasgmstereo measures what it
-finds. Prints one JSON line for each frame, with X to the right, Y down and Z away from the cameras in millimetres; draws the
-distances into the rectified left picture."""
+"""Measures the distances of people in front of two cameras: OpenCV's detector finds them in the left frames, and cudasgmstereo
+measures their distances. Prints a JSON line for each frame, in millimetres: X to the right, Y down, Z away from the cameras.
+Draws the distances into the rectified left picture."""
 import argparse
 import collections
 import json
@@ -32,7 +32,7 @@ class People:
 
 
 class Objects:
-    """What a cascade of OpenCV finds, such as faces."""
+    """Detects objects by a cascade of OpenCV, such as faces."""
 
     def __init__(self, cascade):
         self.detector = Detector(cascade, 24)
@@ -42,7 +42,7 @@ class Objects:
 
 
 def with_regions(buffer, label, boxes):
-    """A copy of a buffer with a meta for each box. Copying takes no time; only the one owner of a buffer may add metas."""
+    """Returns a copy of a buffer with a meta for each box. The copy shares the memory; metas need a buffer with a single owner."""
     flags = Gst.BufferCopyFlags.FLAGS | Gst.BufferCopyFlags.TIMESTAMPS | Gst.BufferCopyFlags.META | Gst.BufferCopyFlags.MEMORY
     copy = buffer.copy_region(flags, 0, buffer.get_size())
     for x, y, width, height in boxes:
@@ -51,10 +51,10 @@ def with_regions(buffer, label, boxes):
 
 
 def objects_of(message):
-    """The objects of a message, as dictionaries without the fields that are unknown."""
+    """Returns the objects of a message as dictionaries; unknown fields are absent."""
     array = message.get_array("objects")[1]
     with warnings.catch_warnings():
-        # It is deprecated, but PyGObject has nothing else to read an array with.
+        # GValueArray is deprecated, but PyGObject offers no other access to arrays.
         warnings.simplefilter("ignore")
         objects = [array.get_nth(number) for number in range(array.n_values)]
     return [{"label": one.get_string("label"), "known": round(one.get_value("known"), 3),
@@ -82,7 +82,7 @@ def push_picture(appsrc, sample, picture):
 
 
 class Measurement:
-    """Takes the left frames through a detector to cudasgmstereo, and the results out of it."""
+    """Passes left frames through a detector to cudasgmstereo, and collects the results."""
 
     def __init__(self, player, detector, label):
         self.player, self.detector, self.label = player, detector, label
@@ -108,7 +108,7 @@ class Measurement:
                 self.results.append(message)
 
     def frames(self):
-        """Yields the sample of each rectified left picture, its time in seconds and its objects, until the stream ends."""
+        """Yields for each frame the sample of the rectified left picture, the time in seconds, and the objects."""
         while not self.player.ended:
             self.feed()
             sample = self.sink.emit("try-pull-sample", Gst.SECOND // 50)
@@ -128,14 +128,14 @@ def parse_arguments():
     parser.add_argument("out", nargs="?", metavar="OUT", help="a film (.mkv or .mp4), or a picture of the last frame (.png)")
     parser.add_argument("--focal-length", type=float, help="of the cameras, in pixels of these frames")
     parser.add_argument("--baseline", type=float, help="the distance between the cameras, in mm")
-    parser.add_argument("--calibration", metavar="FILE", help="of the cameras, by calibrate.py, instead of these two")
-    parser.add_argument("--cascade", metavar="FILE", help="what to look for instead of people: a cascade of OpenCV, a file or the name of one of "
+    parser.add_argument("--calibration", metavar="FILE", help="calibration of the cameras by calibrate.py, instead of both lengths")
+    parser.add_argument("--cascade", metavar="FILE", help="detect by this cascade of OpenCV instead of people: a file, or the name of a file of "
                         "opencv-data, such as haarcascade_frontalface_alt2.xml")
-    parser.add_argument("--label", default="person", help="what the detections are called (default: %(default)s)")
+    parser.add_argument("--label", default="person", help="label of the detections (default: %(default)s)")
     parser.add_argument("--property", action="append", default=[], metavar="NAME=VALUE", help="another property of cudasgmstereo")
     arguments = parser.parse_args()
     if arguments.out and ending(arguments.out) not in ("mkv", "mp4", "png"):
-        parser.error(f'"{arguments.out}" would not be what its name says: let it end in .mkv, .mp4 or .png')
+        parser.error(f'"{arguments.out}" has an unsupported extension: let it end in .mkv, .mp4 or .png')
     cameras = [f"{name}={value}" for name, value in (("focal-length", arguments.focal_length), ("baseline", arguments.baseline),
                                                      ("calibration", arguments.calibration)) if value is not None]
     if not arguments.calibration and len(cameras) < 2:
@@ -154,7 +154,7 @@ def main():
         drawn = f"appsrc name=drawn format=time ! queue ! videoconvert ! {writer(out, 2000000)} async=false"
     elif not out and frames.display_set():
         drawn = "appsrc name=drawn format=time ! queue ! videoconvert ! autovideosink sync=false"
-    # Sinks do not wait for their first frame: the later sinks get frames only from this program.
+    # async=false: sinks do not preroll, because the later sinks get frames only from this program.
     with frames.Player(" ".join((
             "cudasgmstereo name=stereo detections=true", *properties,
             f"{frames.source_of(left)} ! videoconvert ! video/x-raw,format=RGB ! appsink name=left sync=false async=false max-buffers=2",

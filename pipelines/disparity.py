@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Disparities of two photographs as a numpy array: in pixels, not a number where unknown."""
+"""Computes the disparities of two photographs as a numpy array, in pixels; NaN is unknown."""
 import argparse
 import sys
 
@@ -9,11 +9,11 @@ import numpy
 
 
 def disparities(left, right, *properties):
-    """cudasgmstereo's map of two pictures, and whether it warned that the map is wrong."""
+    """Returns the disparity map of two pictures, and whether cudasgmstereo warned that it is wrong."""
     with frames.Player(" ".join((
             "cudasgmstereo name=stereo", *properties, "! video/x-raw,format=GRAY16_LE ! appsink name=sink sync=false",
             frames.source_of(left), "! stereo.sink_left", frames.source_of(right), "! stereo.sink_right"))) as player:
-        # The samples are 16-bit two's complement; the element says how they count.
+        # Samples are 16-bit two's complement, in units of 1/disparity-scale pixel.
         counts = player.first_frames("sink")[0].view("<i2")
         unknown = numpy.array(player["stereo"].get_property("invalid-value"), "int64").astype("<i2")
         scale = player["stereo"].get_property("disparity-scale")
@@ -24,12 +24,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("left", nargs="?", help="default: the aloe of Debian's package opencv-doc")
     parser.add_argument("right", nargs="?")
-    parser.add_argument("out", nargs="?", metavar="OUT.npy", help="where numpy.save() shall write the array")
+    parser.add_argument("out", nargs="?", metavar="OUT.npy", help="file for numpy.save()")
     parser.add_argument("--property", action="append", default=["num-disparities=256"], metavar="NAME=VALUE",
                         help="a property of cudasgmstereo")
     arguments = parser.parse_args()
     if arguments.out and not arguments.out.endswith(".npy"):
-        parser.error(f'"{arguments.out}" would not be what its name says: let it end in .npy')
+        parser.error(f'"{arguments.out}" has an unsupported extension: let it end in .npy')
     if arguments.left and not arguments.right:
         parser.error("the right picture is missing")
     left = frames.readable(arguments.left or frames.examples + "aloeL.jpg")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Prints the distances of the middle of each picture and of its nearest point. It gets the depth
-// from cudasgmstereo through an appsink.
+// Prints the distance of the middle of each picture and of its nearest point. An appsink gets the
+// depths from cudasgmstereo.
 //
 //   distance FOCAL-LENGTH BASELINE LEFT RIGHT
 //   distance FOCAL-LENGTH BASELINE BOTH
@@ -30,9 +30,8 @@ constexpr const char* usage =
     "\n"
     "  FOCAL-LENGTH  the focal length of the cameras, in pixels of their frames\n"
     "  BASELINE      the distance between the cameras, in mm\n"
-    "  FILE          the calibration of the cameras, as pipelines/calibrate.py writes it, which "
-    "has both,\n"
-    "                and by which their frames are rectified\n"
+    "  FILE          the calibration by pipelines/calibrate.py; it has both lengths, and the\n"
+    "                frames are rectified by it\n"
     "  LEFT RIGHT    the pipelines that deliver their frames, as for gst-launch-1.0, each in "
     "quotes:\n"
     "                'v4l2src device=/dev/video0 ! decodebin ! videoconvert'\n"
@@ -76,7 +75,7 @@ Distances distances_in(GstSample* sample) {
   return distances;
 }
 
-// The name of a file as a value in a launch line.
+// Quotes a file name for a launch line.
 std::string quoted(const std::string& name) {
   std::string text = "\"";
   for (const char c : name) {
@@ -87,7 +86,7 @@ std::string quoted(const std::string& name) {
   return text + '"';
 }
 
-// The properties of cudasgmstereo by which it knows the cameras.
+// Returns the properties of cudasgmstereo that describe the cameras.
 std::string cameras_of(const char* first, const char* second) {
   if (std::strcmp(first, "--calibration") == 0)
     return "calibration=" + quoted(second);
@@ -116,8 +115,8 @@ std::string text_of(unsigned mm) {
   return mm == 0 ? "unknown" : std::to_string(mm) + " mm";
 }
 
-// Prints the warnings that have come; throws the text of an error. Returns whether cudasgmstereo
-// has warned that the distances are wrong: all of its warnings but those about speed mean that.
+// Prints pending warnings. Throws the text of an error. Returns true if cudasgmstereo has warned
+// that the distances are wrong: all its warnings except those about speed mean that.
 bool read_messages(GstBus* bus) {
   const auto kinds = static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
   bool wrong = false;
@@ -139,7 +138,7 @@ bool read_messages(GstBus* bus) {
   return wrong;
 }
 
-// Plays until EOS; throws the text of an error. Returns what read_messages() does.
+// Plays until EOS. Throws the text of an error. Returns the result of read_messages().
 bool play(GstElement* pipeline) {
   const Element sink{gst_bin_get_by_name(GST_BIN(pipeline), "sink")};
   const Bus bus{gst_element_get_bus(pipeline)};

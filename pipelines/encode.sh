@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Equalises a video and writes it as H.264 in Matroska, on the GPU if there is one, else on the CPU.
+# Equalises a video and writes it as H.264 in Matroska, on the GPU if there is one, otherwise on the CPU.
 #
 #   pipelines/encode.sh FILE OUT.mkv
 #
-# The sound goes along, each track as it is if Matroska takes its format. The pictures are turned as players turn
-# them. A video of more than 8 bits per sample becomes one of 10 bits.
+# Keeps the sound, without transcoding if Matroska takes its format, and rotates the video by its tag. The result of a video
+# with more than 8 bits per sample has 10 bits.
 set -euo pipefail
 # shellcheck source=env.sh
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"

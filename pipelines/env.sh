@@ -4,14 +4,14 @@
 # Functions that the scripts in this folder share: they read the command line, find the elements, check inputs and
 # outputs, and play pipelines. Scripts source this file.
 #
-# --help prints the comment at the head of a script. The lines of it that are indented by two more spaces and
-# begin with "pipelines/" are the usage.
+# --help prints the comment at the head of a script. Its lines that are indented by two more spaces and begin with
+# "pipelines/" are the usage.
 #
 # Some variables are used only by the scripts that source this file:
 # shellcheck disable=SC2034
 
 . "$(dirname "${BASH_SOURCE[0]}")/../scripts/setup.sh"
-# The scripts read what GStreamer's tools say, which is in the user's language otherwise.
+# The scripts parse the output of GStreamer's tools, which must be English.
 export LC_ALL=C.UTF-8 LANGUAGE=C
 pipelines=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 examples=/usr/share/doc/opencv-doc/examples/data
@@ -22,15 +22,15 @@ usage() { awk 'NR > 3 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "$0"; }
 
 usage_error() { # TEXT
   complain "${0##*/}: $1" "$(usage | sed -n 's|^  pipelines/|usage: pipelines/|p')" \
-    "pipelines/${0##*/} --help says more."
+    "pipelines/${0##*/} --help has the details."
   exit 2
 }
 
-# The options that a script knows, with their defaults. One whose default is "no" takes no value and becomes "yes".
+# The options of a script, with their defaults. An option with the default "no" takes no value, and becomes "yes".
 declare -A option=()
 
-# read_arguments LEAST MOST ARGUMENT...: takes the options into the array option, and LEAST to MOST other
-# arguments into the array arguments. PROPERTY=VALUE goes into the array properties if the script has one.
+# read_arguments MIN MAX ARGUMENT...: stores options in the array `option`, and MIN to MAX other arguments in the array
+# `arguments`. PROPERTY=VALUE goes into the array `properties` if the script has this array.
 read_arguments() {
   local min=$1 max=$2
   shift 2
@@ -74,7 +74,7 @@ read_arguments() {
   [[ ${#arguments[@]} -le $max ]] || usage_error "\"${arguments[max]}\" is one argument too many"
 }
 
-# expect_number OPTION LEAST MOST [KIND]: KIND is "a whole" (if not given), "an odd" or "a".
+# expect_number OPTION MIN MAX [KIND]: KIND is "a whole" (default), "an odd" or "a".
 expect_number() {
   local value=${option[$1]} kind=${4:-a whole} pattern='^[0-9]{1,9}$'
   [[ $kind != a ]] || pattern='^[0-9]{1,9}(\.[0-9]*)?$'
@@ -96,19 +96,19 @@ expect_choice() {
 
 # --- The elements -----------------------------------------------------------------------------------
 
-# This does not use --exists, which finds only plug-ins of GStreamer's own version or a later one.
+# Does not use --exists, which ignores plug-ins with an older version than GStreamer's.
 elements_found() {
   gst-inspect-1.0 cudavision >/dev/null 2>&1
 }
 
 builds=("$pipelines"/../build "$pipelines"/../build-quickstart)
 
-# find_elements: makes GStreamer find the elements, installed or just built.
+# find_elements: makes GStreamer find the elements, installed or in a build folder.
 find_elements() {
   local build
   command -v gst-launch-1.0 >/dev/null ||
     die "gst-launch-1.0 is not installed: sudo apt-get install ${packages_run[*]}"
-  # The prefix of this script's own installation comes before GStreamer's plug-in folder.
+  # The plug-in of this installation's prefix takes precedence over GStreamer's plug-in folder.
   [[ ! -e $pipelines/plugin ]] || export GST_PLUGIN_PATH=${GST_PLUGIN_PATH:+$GST_PLUGIN_PATH:}$pipelines/plugin
   if ! elements_found; then
     for build in "${builds[@]}"; do
@@ -119,8 +119,8 @@ find_elements() {
   fi
 }
 
-# program NAME: prints the path of a program, installed with this script or built, preferably in the build that the
-# elements come from.
+# program NAME: prints the path of a program, installed with this script or in a build folder, preferably in that of the
+# elements.
 program() {
   local plugin build
   if [[ -x $pipelines/programs/$1 ]]; then
@@ -142,7 +142,7 @@ need_element() {
   gst-inspect-1.0 "$1" >/dev/null 2>&1 || die "GStreamer has no element $1 here: $2"
 }
 
-# check_pipeline DESCRIPTION...: plays it, and ends the script if it does not accept its properties.
+# check_pipeline DESCRIPTION...: plays a pipeline, and ends the script if an element refuses its properties.
 check_pipeline() {
   local log
   if ! log=$(gst_launch -q "$@" 2>&1) || [[ $log == *"out of range for property"* ]]; then
@@ -150,14 +150,14 @@ check_pipeline() {
   fi
 }
 
-# check_properties ELEMENT PROPERTY=VALUE...: ends the script if the element does not take them, before a file
-# is begun. The frame is large enough for both halves of a stereo pair.
+# check_properties ELEMENT PROPERTY=VALUE...: ends the script if the element refuses the properties, before an output file
+# is created. The frame is large enough for both halves of a stereo pair.
 check_properties() {
   check_pipeline videotestsrc num-buffers=1 ! video/x-raw,format=GRAY8,width=64,height=64,framerate=1/1 ! "$@" ! fakesink
 }
 
-# check_stereo_properties PROPERTY=VALUE...: the same for cudasgmstereo. A calibration is of frames of a certain size,
-# so that it is checked without a frame: the element reads it when it starts.
+# check_stereo_properties PROPERTY=VALUE...: the same for cudasgmstereo. A calibration is checked without frames, because it
+# fits only frames of its size, and the element reads it at start.
 check_stereo_properties() {
   if [[ " $*" == *" calibration"* ]]; then
     check_pipeline cudasgmstereo name=stereo "$@" ! fakesink \
@@ -171,7 +171,7 @@ check_stereo_properties() {
 
 looked_at=()
 
-# look_at INPUT: ends the script if it cannot be read. Sets kind to camera, stream (a URI), photograph or video.
+# look_at INPUT: sets kind to camera, stream (a URI), photograph or video. Ends the script if INPUT cannot be read.
 look_at() {
   local hint='' media
   looked_at+=("$1")
@@ -203,21 +203,19 @@ look_at_camera() { # INPUT
   look_at "$1"
 }
 
-# videoflip turns films and photographs as their players do. Telephones write upright pictures lying on their side, and
-# a tag that says so.
+# videoflip rotates films and photographs by their orientation tag, as players do.
 upright=(videoflip video-direction=auto)
 
-# at_file FILE: prints the property that names the file, as gst-launch-1.0 reads it: of a name without quotes around it, it
-# takes a space after one quotation mark for the end, and backslashes for marks of its own.
+# at_file FILE: prints location="FILE", escaped for gst-launch-1.0. Without quotes, spaces and backslashes in names would be
+# misread.
 at_file() {
   local name=${1//\\/\\\\}
   printf 'location="%s"' "${name//\"/\\\"}"
 }
 
-# source_of INPUT: sets the array source to the elements that deliver its decoded frames.
+# source_of INPUT: sets the array `source` to elements that deliver decoded frames.
 source_of() {
-  # The queue lets a camera go on while a frame is processed; leaky drops the oldest frames if the rest is too slow, so
-  # that what is shown is recent.
+  # A leaky queue: if processing is too slow, it drops the oldest frames, so that the display stays current.
   local recent=(queue leaky=downstream max-size-buffers=2)
   case $1 in
     # decodebin passes raw frames on, and decodes JPEG and H.264.
@@ -228,17 +226,17 @@ source_of() {
   esac
 }
 
-# Containers take sound in these formats as it is; decodebin decodes all others. Where a parser makes the packets that
-# a container needs, its caps say parsed or framed. Without these fields, decodebin would leave the parser out.
+# Audio formats that each container takes without transcoding; decodebin decodes all others. The fields parsed and framed make
+# decodebin add the parser that the container needs.
 declare -A sound_formats=(
   [mkv]='audio/mpeg,mpegversion=1,parsed=true;audio/mpeg,mpegversion={2,4},stream-format=raw;audio/x-ac3,framed=true;audio/x-eac3,framed=true;audio/x-dts,framed=true;audio/x-opus;audio/x-vorbis;audio/x-flac,framed=true;audio/x-alaw;audio/x-mulaw;audio/x-raw'
   [mp4]='audio/mpeg,mpegversion=1,parsed=true;audio/mpeg,mpegversion=4,stream-format=raw;audio/x-ac3,framed=true;audio/x-raw'
   [webm]='audio/x-opus;audio/x-vorbis;audio/x-raw')
 
-# look_into FILM CONTAINER [FORMATS]: sets the array film to elements that deliver its decoded frames at the element
-# "film", and the array sound to those that carry each track of its sound from there to the element "mux". FORMATS are the
-# formats of sound that stay as they are. film_log has the caps of the frames. Ends the script if the film cannot be decoded.
-# The sound of RTSP streams is left out, because to look into one would open a second connection to it.
+# look_into FILM CONTAINER [FORMATS]: sets the array `film` to elements that decode the frames (element "film"), and the array
+# `sound` to elements that carry each audio track from there to the element "mux". FORMATS: audio formats that are not
+# transcoded. film_log has the caps of the frames. Ends the script if the film cannot be decoded. The sound of RTSP streams is
+# left out, because inspecting a stream would open a second connection.
 look_into() {
   local formats=${3:-${sound_formats[$2]}} look looking pads track from
   sound=() film_log=''
@@ -252,10 +250,9 @@ look_into() {
   esac
   film=("${from[@]}" ! decodebin name=film "caps=video/x-raw(ANY);$formats")
 
-  # gst-launch-1.0 -v prints the caps of the frames, on one pad after the other. It can lose a line if two threads have
-  # one at the same moment, so the sound is not among what it must say: decodebin lists its pads in a message, which -m
-  # prints. All this is known when the first frame has come to the end of the pipeline. The end of the stream would tell
-  # no more, and GStreamer can lose it if it comes while the pipeline begins to play.
+  # gst-launch-1.0 -v prints the caps of the frames. It can lose lines if two threads print at once, so the audio tracks are
+  # read from decodebin's stream-topology message, which -m prints. Both are complete when the pipeline has prerolled
+  # (async-done). Waiting for EOS is not safe, because GStreamer can lose it during the change to PLAYING.
   exec {look}< <(gst_launch -v -m "${film[@]}" post-stream-topology=true ! 'video/x-raw(ANY)' ! fakesink 2>&1)
   looking=$!
   film_log=$(sed '/(async-done)/q' <&"$look")
@@ -263,9 +260,9 @@ look_into() {
   exec {look}<&-
   [[ $film_log == *"(async-done)"* ]] || die "$1: $(sed -n 's/^ERROR: from element [^ ]*: //p' <<<"$film_log" | head -n 1)"
 
-  # The structures of this message lie within each other. Those of pads begin with the caps and name the pad.
+  # The message has nested structures. The structures of pads begin with caps and name the pad.
   pads=$(sed -n '/(element): stream-topology, / { s/\\//g; s/stream-topology, /\n/g; p; q }' <<<"$film_log" | grep -a '^caps=.* pad=') ||
-    die "$1: decodebin does not say what is in it"
+    die "$1: decodebin does not list its streams"
   while read -r track; do
     if [[ $track == audio/x-raw ]]; then
       sound+=(film. ! audio/x-raw ! queue ! audioconvert ! audioresample)
@@ -296,13 +293,12 @@ need_window() {
   die "GStreamer has no element that opens a window: sudo apt-get install ${packages_display[*]}"
 }
 
-# check_output FILE ENDING...: ends the script if the name promises something else than is written, or the file
-# cannot be written.
+# check_output FILE ENDING...: ends the script if the name has none of the endings, or the file cannot be written.
 check_output() {
   local ending=${1##*.} endings input folder
   if [[ $1 != *.* || " ${*:2} " != *" ${ending,,} "* ]]; then
     endings=$(printf ' or .%s' "${@:2}")
-    usage_error "\"$1\" would not be what its name says: let it end in ${endings# or }"
+    usage_error "\"$1\" has an unsupported extension: let it end in ${endings# or }"
   fi
   folder=$(dirname "$1")
   [[ -d $folder ]] || die "$1: there is no folder $folder"
@@ -314,9 +310,8 @@ check_output() {
 
 no_display='There is no display (neither WAYLAND_DISPLAY nor DISPLAY is set): the result goes into a file.'
 
-# show_or_write OUT FALLBACK BITRATE: sets the array sink to elements that show moving pictures in a window, or
-# write them to OUT if that is given, or to FALLBACK if there is no display, with a muxer called "mux"; and out to that
-# file, or ''.
+# show_or_write OUT FALLBACK BITRATE: sets the array `sink` to elements that show a video in a window, or write it to OUT if
+# OUT is not empty, or to FALLBACK if there is no display. Sets `out` to the file, or ''. The muxer is named "mux".
 show_or_write() {
   out=$1
   if [[ -z $out ]] && ! display_set; then
@@ -332,7 +327,7 @@ show_or_write() {
     case ${out,,} in
       *.mp4)
         need_element x264enc "sudo apt-get install gstreamer1.0-plugins-ugly"
-        # It takes no odd sizes. h264parse would drop timestamps that occur twice, and mp4mux needs all.
+        # x264enc needs even sizes. No h264parse: it drops repeated timestamps, and mp4mux needs all timestamps.
         encode=(videoscale ! 'video/x-raw,format=I420,width=(int)[2,65534,2],height=(int)[2,65534,2]' !
           x264enc speed-preset=veryfast "bitrate=$(($3 / 1000))" ! mp4mux)
         ;;
@@ -342,7 +337,7 @@ show_or_write() {
   fi
 }
 
-# write_picture OUT ENDING...: sets the array sink to elements that write one picture, and out to its file.
+# write_picture OUT ENDING...: sets the array `sink` to elements that write one picture, and `out` to its file.
 write_picture() {
   out=$1
   check_output "$@"
@@ -352,9 +347,9 @@ write_picture() {
   esac
 }
 
-# hiding REGIONS: sets the array hide to the element, with properties, that hides the widest region of a file.
-# A sigma of a quarter of a face's width leaves nothing that can be brought back, nor does a mosaic of 3 blocks in its
-# width. Where one ends, the next one follows.
+# hiding REGIONS: sets the array `hide` to the element and properties that hide the widest region of a file. A sigma of a
+# quarter of a face's width, or a mosaic of 3 blocks across it, cannot be undone. Regions that are too wide for one method
+# use the next.
 hiding() {
   read -ra hide < <(awk '!/^[ \t]*#/ && $5 + 0 > width { width = $5 + 0 } END {
     if (width <= 4 * 127) printf "cudagaussblur sigma=%.2f\n", width / 4
@@ -364,17 +359,17 @@ hiding() {
 
 # --- Playing ----------------------------------------------------------------------------------------
 
-# gst_launch ARGUMENT...: becomes gst-launch-1.0, which this ends if it hangs after an error. It must run in a process of
-# its own.
+# gst_launch ARGUMENT...: executes gst-launch-1.0, and ends it if it hangs after an error. Call it in a subshell, because it
+# uses exec.
 gst_launch() {
   local process=$BASHPID
   exec gst-launch-1.0 "$@" 2> >(end_after_error "$process")
 }
 
-# end_after_error PROCESS: prints the messages of gst-launch-1.0. If an error comes from another thread while the pipeline
-# is being set to PAUSED, gst-launch-1.0 quits its main loop before it has entered it, and would stay there (1 of 450
-# refused RTSP connections with 1.22). Ctrl-C ends the loop; with -e, the first one waits for the end of the stream, and
-# the second one ends the process. An element that hangs when it is stopped leaves only SIGKILL.
+# end_after_error PROCESS: prints the messages of gst-launch-1.0, and ends it if it hangs after an error. If another thread
+# posts an error during the change to PAUSED, gst-launch-1.0 quits its main loop before it runs, and then hangs in it (1 of 450
+# refused RTSP connections with 1.22). Two SIGINT end the loop: with -e, the first waits for EOS. SIGKILL follows, in case an
+# element hangs while it stops.
 end_after_error() {
   local line status failed='' signals=(INT INT KILL)
   trap '' INT
@@ -395,8 +390,8 @@ seconds_to_end=5
 player=(gst_launch)
 out=''
 
-# watch [only-warnings]: prints what gst-launch-1.0 says, as it says it. Returns the sum of 1 if the user closed the
-# window, which is no error, and 2 if cudasgmstereo warned that its result is wrong. It must outlive Ctrl-C.
+# watch [only-warnings]: prints the output of gst-launch-1.0 at once. Returns the sum of 1 if the user closed the window (no
+# error), and 2 if cudasgmstereo warned that its result is wrong. Ignores Ctrl-C, so that it can read to the end.
 watch() {
   local line closed=0 wrong=0 begun=''
   trap '' INT
@@ -418,13 +413,12 @@ watch() {
   return $((closed + wrong))
 }
 
-# play ELEMENT...: plays a pipeline to its end, or until Ctrl-C or the user closes the window. On a terminal
-# it prints how far it is.
+# play ELEMENT...: plays a pipeline until its end, Ctrl-C, or the closing of the window. Prints the progress on a terminal.
 play() {
   local statuses told=3 listener=''
   if [[ -n $out ]]; then
     say "Writing $out"
-    # -e ends the file properly when the pipeline is interrupted with Ctrl-C.
+    # With -e, Ctrl-C sends EOS, so that the file is complete.
     [[ ${player[0]} != gst_launch ]] || player+=(-e)
   fi
   set +e
@@ -447,8 +441,8 @@ play() {
   exit $((statuses[1] >> 1))
 }
 
-# play_photograph ELEMENT...: the same for pipelines that make one picture. On a terminal the seconds tick. Sets wrong to
-# yes if cudasgmstereo warned that its result is wrong.
+# play_photograph ELEMENT...: the same for pipelines that make one picture. Prints elapsed seconds on a terminal. Sets `wrong`
+# to yes if cudasgmstereo warned that its result is wrong.
 wrong=''
 play_photograph() {
   local ticker='' seconds=0 statuses
@@ -459,7 +453,7 @@ play_photograph() {
     # shellcheck disable=SC2064
     trap "kill $ticker 2>/dev/null || true" EXIT
   fi
-  # Warnings come on the stream of the progress, which does not belong here, and with -q not at all.
+  # Warnings and progress share one stream, so watch filters it; -q would suppress both.
   set +e
   gst_launch "$@" | watch only-warnings >&2
   statuses=("${PIPESTATUS[@]}")
@@ -473,8 +467,8 @@ play_photograph() {
   finish "${statuses[0]}"
 }
 
-# finish STATUS: leaves no empty file behind a pipeline that failed. The statuses of SIGINT and SIGKILL are those of one
-# that end_after_error has ended.
+# finish STATUS: if the pipeline failed, removes an empty output file and exits. The statuses of SIGINT and SIGKILL come from
+# end_after_error, and become 1.
 finish() {
   [[ $1 -ne 0 ]] || return 0
   [[ -z $out || -s $out ]] || rm -f "$out"

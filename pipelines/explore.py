@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Shows what an element does with a picture, a film, a camera or a pair of these, in a page for the browser, in which all of
-its properties can be changed. Without an input, it takes pictures of Debian's package opencv-doc."""
+"""Serves a web page that shows a picture, a film, a camera or a pair of these after an element, and changes all of the
+element's properties. Without an input, it uses pictures of Debian's package opencv-doc."""
 import argparse
 import asyncio
 import functools
@@ -13,7 +13,7 @@ import sys
 import frames
 
 try:
-    import aiohttp  # noqa: F401  (says here what is missing)
+    import aiohttp  # noqa: F401  (imported here only to report that it is missing)
 except ImportError as error:
     sys.exit(f"{error}. Install it: sudo apt-get install python3-aiohttp libjs-three\nIt is for the system's Python:\n"
              f"  /usr/bin/python3 {' '.join(sys.argv)}")
@@ -28,12 +28,12 @@ from explore.session import Session
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, usage="%(prog)s [INPUT [INPUT]] [--element ELEMENT] [PROPERTY=VALUE ...] [option ...]")
     parser.add_argument("words", nargs="*", metavar="INPUT or PROPERTY=VALUE",
-                        help="a file, a camera such as /dev/video0, a URI, or a left and a right one of these; a property of the element")
+                        help="a file, a camera such as /dev/video0, or a URI; two of them are a left and a right input. A property of the element")
     parser.add_argument("--element", help="default: cudasgmstereo for pairs and without an input, else cudahistequalize")
     parser.add_argument("--packed", action="store_true", help="each frame of the input holds both pictures, side by side")
-    parser.add_argument("--host", default="127.0.0.1", help="the address to listen at; 0.0.0.0 for other machines, too (default: %(default)s)")
+    parser.add_argument("--host", default="127.0.0.1", help="the address to listen at; 0.0.0.0 also admits other machines (default: %(default)s)")
     parser.add_argument("--port", type=int, default=0, help="default: a free one")
-    parser.add_argument("--calibrate", metavar="OUT.yml", help="first calibrates the two cameras, and goes on with the result")
+    parser.add_argument("--calibrate", metavar="OUT.yml", help="calibrate the two cameras first, then continue with the result")
     parser.add_argument("--square", type=float, metavar="MM", help="with --calibrate: length of a square of the board, in mm")
     parser.add_argument("--board", default="9x6", metavar="COLUMNSxROWS", help="with --calibrate: inner corners of the chessboard (default: %(default)s)")
     parser.add_argument("--pairs", type=int, default=15, help="with --calibrate: how many pairs to take (default: %(default)s)")

@@ -5,8 +5,8 @@
 #
 #   pipelines/file.sh FILE [OUT]
 #
-# Shows it in a window, a picture until you close the window. Writes it to OUT if that is given (.mkv, .mp4 or .webm; a
-# picture: .png or .jpg), or to equalised.mkv or equalised.png if there is no display.
+# Shows it in a window; closing the window ends the script. Writes it to OUT if that is given (.mkv, .mp4 or .webm; for a
+# picture .png or .jpg), or to equalised.mkv or equalised.png if there is no display.
 set -euo pipefail
 # shellcheck source=env.sh
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"

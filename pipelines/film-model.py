@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Denoises a film and runs a PyTorch model on its frames: film -> cudadenoise -> model -> encoder. On a GPU, frames are
-tensors where they are, and so are the pictures that the model makes; without one, they are arrays in system memory.
+"""Denoises a film and runs a PyTorch model on its frames: film -> cudadenoise -> model -> encoder. With a GPU, the frames and
+the pictures of the model stay there; without a GPU, they are arrays in system memory.
 
 A model takes numbers from 0 to 1 of the shape 1x3xHxW (RGB) and returns 1x1xH'xW' (gray) or 1x3xH'xW'. Without --model,
 it marks edges."""
@@ -19,7 +19,7 @@ except ImportError:
 
 
 class Edges(torch.nn.Module):
-    """The length of the luma's gradient, by Sobel's kernels."""
+    """Magnitude of the luma gradient, by Sobel kernels."""
 
     def __init__(self):
         super().__init__()
@@ -33,7 +33,7 @@ class Edges(torch.nn.Module):
 
 
 def picture_of(result):
-    """The array of an RGB frame."""
+    """Converts the output of a model to the array of an RGB frame."""
     pixels = (result[0].clamp(0, 1) * 255).round().to(torch.uint8)
     return pixels.expand(3, -1, -1).permute(1, 2, 0)
 
@@ -43,7 +43,7 @@ def main():
     parser.add_argument("input", help="a video, a camera or a URI")
     parser.add_argument("output", help="the Matroska file to write")
     parser.add_argument("--model", help="a TorchScript file, as torch.jit.save() writes it")
-    parser.add_argument("--strength", type=float, default=-1, help="of the denoising; -1 measures the noise (default)")
+    parser.add_argument("--strength", type=float, default=-1, help="strength of the denoising; -1 derives it from the measured noise (default)")
     arguments = parser.parse_args()
     frames.check_output(arguments.output, frames.readable(arguments.input))
     cuda = torch.cuda.is_available() and cudatensors.array_maker()[0] != "numpy"

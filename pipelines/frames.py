@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Shared by the Python examples beside this file: finding the elements, and a pipeline whose frames arrive as
+"""Shared by the Python examples: finds the elements, checks inputs and outputs, and plays a pipeline whose frames arrive as
 numpy arrays and whose messages arrive as structures."""
 import os
 import pathlib
@@ -18,8 +18,7 @@ except (ImportError, ValueError) as error:
              "  sudo apt-get install python3-gi gir1.2-gst-plugins-base-1.0 python3-numpy python3-matplotlib\n"
              f"  /usr/bin/python3 {' '.join(sys.argv)}")
 
-# PyGObject builds an enumeration on its first use, and a second thread may find it without its values. Streaming threads
-# use them, so all are built now.
+# PyGObject creates enumerations lazily, and not thread-safely. Creates all of them now, before streaming threads use them.
 for name in dir(Gst):
     getattr(Gst, name, None)
 
@@ -35,12 +34,12 @@ def is_uri(name):
 
 
 def is_camera(name):
-    """True if the frames come when they are taken, and must not wait."""
+    """True for live sources."""
     return name.startswith(("/dev/video", "rtsp", "udp://", "srt://", "rtmp"))
 
 
 def readable(name):
-    """For argparse: the name of an input that can be read. GStreamer itself says what is wrong with a URI."""
+    """Returns the name of an input, or ends the program if the file cannot be read. GStreamer reports errors of URIs."""
     if not is_uri(name) and (not os.access(name, os.R_OK) or os.path.isdir(name)):
         hint = "; it is in Debian's package opencv-doc" if name.startswith(examples) else ""
         sys.exit(f"{name}: there is no such file or camera, or it cannot be read{hint}")
@@ -48,7 +47,7 @@ def readable(name):
 
 
 def check_output(name, *inputs):
-    """Ends the program if the file cannot be written, or if it is one of the inputs."""
+    """Ends the program if the file cannot be written or is one of the inputs."""
     folder = os.path.dirname(name) or "."
     if not os.path.isdir(folder):
         sys.exit(f"{name}: there is no folder {folder}")
@@ -59,7 +58,7 @@ def check_output(name, *inputs):
 
 
 def quoted(text):
-    """A text as one value in a launch line, whatever is in it."""
+    """Quotes a text for a launch line."""
     text = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{text}"'
 
@@ -72,16 +71,16 @@ def decoder_of(name, properties=""):
 
 
 def source_of(name):
-    """The elements that deliver the decoded frames of a file, a camera or a URI, as gst-launch-1.0 takes them. videoflip
-    turns films as players do."""
+    """Returns the elements, in the syntax of gst-launch-1.0, that decode a file, a camera or a URI. videoflip rotates films
+    by their tag."""
     upright = "" if name.startswith("/dev/video") else " ! videoflip video-direction=auto"
     return f"{decoder_of(name)} ! videoconvert{upright} ! queue"
 
 
 def find_elements():
-    """Makes GStreamer find the elements, installed or just built."""
+    """Makes GStreamer find the elements, installed or in a build folder."""
     top = pathlib.Path(__file__).resolve().parent.parent
-    # The prefix of this file's own installation comes before GStreamer's plug-in folder.
+    # The plug-in of this installation's prefix takes precedence over GStreamer's plug-in folder.
     own, path = top / "pipelines/plugin", os.environ.get("GST_PLUGIN_PATH", "")
     if own.exists() and str(own.resolve()) not in path.split(":"):
         os.environ["GST_PLUGIN_PATH"] = ":".join(filter(None, [path, str(own.resolve())]))
@@ -94,12 +93,12 @@ def find_elements():
     sys.exit("GStreamer does not find the elements. Install the package gstreamer1.0-cudavision, or build them: meson setup build && ninja -C build")
 
 
-# Warnings of cudasgmstereo that leave its result as it is.
+# Warnings of cudasgmstereo that do not concern its result.
 harmless = "Frames are processed on the CPU", "takes time for disparities"
 
 
 class Player:
-    """Plays a pipeline, in gst-launch-1.0's words, inside a `with` block."""
+    """Plays a pipeline, in the syntax of gst-launch-1.0, inside a `with` block."""
 
     def __init__(self, description):
         find_elements()
@@ -108,9 +107,9 @@ class Player:
         except GLib.Error as error:
             sys.exit(error.message)
         self.bus = self.pipeline.get_bus()
-        # True once cudasgmstereo has warned that its result is wrong.
+        # cudasgmstereo has warned that its result is wrong.
         self.wrong = False
-        # True once Ctrl-C has ended it, and once the stream has ended or failed.
+        # Ctrl-C has ended the pipeline; the stream has ended or failed.
         self.interrupted, self.ended = False, False
 
     def __enter__(self):
@@ -119,8 +118,8 @@ class Player:
 
     def __exit__(self, reason=None, *_):
         if reason is KeyboardInterrupt and not self.ended:
-            # Ctrl-C ends the stream, so that a file that is being written is complete. An encoder may take its time; a second
-            # Ctrl-C ends the program.
+            # Ctrl-C sends EOS, so that an output file becomes complete. Slow encoders get 5 minutes; a second Ctrl-C ends
+            # the program.
             self.pipeline.send_event(Gst.Event.new_eos())
             end = time.monotonic() + (300 if self["mux"] else 5)
             while time.monotonic() < end and not self.bus.timed_pop_filtered(Gst.SECOND // 10, Gst.MessageType.EOS | Gst.MessageType.ERROR):
@@ -133,8 +132,8 @@ class Player:
         return self.pipeline.get_by_name(name)
 
     def messages(self, wait=0.1):
-        """Yields each message's structure, and None after every `wait` seconds without one, until the stream
-        ends or the user closes the window. An error ends the program."""
+        """Yields the structure of each element message, and None after every `wait` seconds without a message, until EOS or
+        until the user closes the window. An error ends the program."""
         kinds = Gst.MessageType.ELEMENT | Gst.MessageType.EOS | Gst.MessageType.WARNING | Gst.MessageType.ERROR
         while True:
             message = self.bus.timed_pop_filtered(int(wait * Gst.SECOND), kinds)
@@ -153,8 +152,8 @@ class Player:
                 sys.exit(f"{message.src.get_name()}: {text}")
 
     def frames(self, make_array=None):
-        """Yields each frame that arrives at the appsink called sink: its time in seconds and its array, which is made
-        of the sample by make_array() or else array_of()."""
+        """Yields the time in seconds and the array of each frame at the appsink named sink. make_array (default: array_of)
+        converts the sample."""
         sink = self["sink"]
         messages = self.messages(0)
         ended = False
@@ -176,11 +175,11 @@ class Player:
         self.wrong |= bool(factory) and factory.get_name() == "cudasgmstereo" and not any(words in text for words in harmless)
 
     def first_frames(self, *sinks):
-        """The arrays of the first frames that arrive at these appsinks. A film ends after them, so that the elements say
-        what they think of them: with a single pair, cudasgmstereo warns at the end."""
+        """Returns the arrays of the first frames at these appsinks. Then sends EOS, because cudasgmstereo posts its warnings
+        about a single pair at EOS."""
         messages, ended, arrays = self.messages(0), False, {}
         for sink in sinks:
-            # Nobody takes the other frames.
+            # The other frames are never pulled, so the sink must not wait for that at EOS.
             self[sink].set_property("wait-on-eos", False)
         while len(arrays) < len(sinks):
             for sink in sinks:
@@ -201,8 +200,10 @@ class Player:
         return [arrays[sink] for sink in sinks]
 
     def to_the_end(self, doing=""):
-        """Plays to the end. On a terminal, prints how far it is, with a word for what it is doing."""
+        """Plays to the end. Prints `doing`, a description of the pass; on a terminal, with the position in the film."""
         shows = bool(doing) and sys.stdout.isatty()
+        if doing and not shows:
+            print(doing, flush=True)
         for message in self.messages():
             if shows and message is None:
                 self.print_progress(doing)
@@ -220,7 +221,7 @@ def is_tensor(caps):
 
 
 def layout_of_tensor(caps):
-    """The shape of a tensor's array and the numpy.dtype of its numbers."""
+    """Returns the array shape and the numpy.dtype of a tensor."""
     tensor = caps.get_structure(0)
     # The innermost dimension comes first: 1:columns:rows:1, or 3:columns:rows:1 for points.
     numbers, columns, rows, _ = (int(number) for number in tensor.get_string("dimensions").split(":"))
@@ -228,7 +229,7 @@ def layout_of_tensor(caps):
 
 
 def array_of(sample):
-    """A frame of GRAY8, GRAY16_LE or RGB, a table of sums or a cloud of points, as a numpy array of its rows."""
+    """Returns a numpy array of a frame (GRAY8, GRAY16_LE, RGB), a table of sums or a point cloud."""
     buffer, caps = sample.get_buffer(), sample.get_caps()
     data = buffer.extract_dup(0, buffer.get_size())
     if is_tensor(caps):

@@ -17,8 +17,7 @@ look_at "${arguments[0]}"
 need_element nvh264dec "it needs an NVIDIA card with its driver and gstreamer1.0-plugins-bad"
 show_or_write "${arguments[1]:-}" equalised.mkv 4000000
 
-# The caps name memory:CUDAMemory, so frames stay in GPU memory. Without them the pipeline works as well,
-# but frames may pass through the host's memory.
+# The caps name memory:CUDAMemory, so frames stay in GPU memory. Without these caps, frames may pass through host memory.
 play filesrc "$(at_file "${arguments[0]}")" ! parsebin ! nvh264dec \
   ! 'video/x-raw(memory:CUDAMemory),format=NV12' ! cudahistequalize \
   ! 'video/x-raw(memory:CUDAMemory),format=NV12' ! cudadownload ! "${upright[@]}" "${sink[@]}"

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The luminance histogram of a video, live as a plot, from the messages of cudahistequalize. Without a display, or
-with OUT, it writes the last plot into a file instead."""
+"""Plots the luminance histogram of a video live, from the messages of cudahistequalize. Without a display, or with OUT,
+it writes the last plot to a file instead."""
 import argparse
 import sys
 import time
@@ -25,7 +25,7 @@ class Plot:
 
     def draw(self, statistics):
         """Draws one message of cudahistequalize."""
-        # One field of 64-bit counts, which numpy takes as they are.
+        # The field holds 64-bit counts in native byte order.
         bins = numpy.frombuffer(statistics.get_value("bins").get_data(), numpy.uint64)
         shares = bins / bins.sum()
         if self.curve is None:
@@ -45,18 +45,18 @@ def main():
     arguments = parser.parse_args()
     out = arguments.out or "histogram.png"
     if not out.endswith((".png", ".svg", ".pdf")):
-        parser.error(f'"{out}" would not be what its name says: let it end in .png, .svg or .pdf')
+        parser.error(f'"{out}" has an unsupported extension: let it end in .png, .svg or .pdf')
     if arguments.out or not frames.display_set():
         matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    # Matplotlib chooses this backend, which has no windows, if it has none for this display.
+    # Matplotlib falls back to agg, which has no windows.
     live = pyplot.get_backend().lower() != "agg"
     frames.readable(arguments.input)
     if not live:
         frames.check_output(out, arguments.input)
     plot = Plot(pyplot)
-    # strength=0: the frames pass untouched and are only measured. Ten messages a second are as many as a plot needs.
+    # strength=0: frames pass unchanged and are only measured. Ten messages per second suffice for a plot.
     sink = "videoconvert ! autovideosink" if live else "fakesink"
     with frames.Player(f"{frames.source_of(arguments.input)} ! cudahistequalize strength=0 "
                        f"post-messages=true message-interval=100000000 ! {sink}") as player:
@@ -66,7 +66,7 @@ def main():
                 break  # the window was closed
             if message and message.get_name() == "cudahistequalize":
                 latest = message
-            # Drawing may take longer than the time between two messages: those in between are left out.
+            # Drawing may take longer than the interval of messages, so only the latest message is drawn.
             if live and latest and time.monotonic() > drawn + 0.1:
                 plot.draw(latest)
                 pyplot.pause(0.01)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""An integral image as a numpy array: finds the brightest square of each frame, by the sums over all squares of that
-size, each of which takes four reads."""
+"""Finds the brightest square of each frame from the integral image, as a numpy array: the sum over a square takes four
+reads."""
 import argparse
 
 import frames
@@ -9,16 +9,16 @@ import numpy
 
 
 def box_sums(table, width, height):
-    """The sums over all boxes of that size, [y, x] over the one whose top left pixel is (x, y)."""
-    # Modulo 2^32, as the table is: exact if each box's own sum is below 2^32.
+    """Returns the sums over all boxes of this size; [y, x] is the sum over the box with the top left pixel (x, y)."""
+    # Modulo 2^32, like the table: exact if the sum of each box is below 2^32.
     return table[height:, width:] - table[:-height, width:] - table[height:, :-width] + table[:-height, :-width]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("input", nargs="?", default=frames.examples + "vtest.avi", help="a video, a picture or a camera")
-    parser.add_argument("--size", type=int, default=64, help="of the square, in pixels (default: 64)")
-    parser.add_argument("--frames", type=int, default=50, help="how many to look at (default: 50)")
+    parser.add_argument("--size", type=int, default=64, help="side of the square, in pixels (default: 64)")
+    parser.add_argument("--frames", type=int, default=50, help="number of frames to search (default: 50)")
     arguments = parser.parse_args()
     if not 1 <= arguments.size <= 4096 or arguments.frames < 1:
         parser.error("--size needs a number from 1 to 4096, --frames one from 1")

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Plays a pipeline as gst-launch-1.0 does, and marks regions of its frames, as a detector would: a
-// probe adds a GstVideoRegionOfInterestMeta for each. The regions, with their times, come from a
-// text file. In this way, an application can tell elements what it knows about a frame.
+// Plays a pipeline like gst-launch-1.0, and marks regions of its frames like a detector: a probe
+// adds a GstVideoRegionOfInterestMeta for each region. A text file lists the regions and their
+// times. Applications can mark regions that they know in the same way.
 //
 //   mark-regions [--keep-tags] FILE ELEMENT ! identity name=mark ! ELEMENT ...
 //
-// What a film says about itself (its title, comments, places) does not pass the pads of an element
-// named "mux". At the end, the program reports which frames had no region.
+// Tags of a film, such as title, comments and places, are removed before an element named "mux". At
+// the end, the program lists the frames without a region.
 //
 // Build it with Meson together with the plug-in, or anywhere with
 //   g++ -std=c++17 mark-regions.cpp -o mark-regions $(pkg-config --cflags --libs
@@ -35,12 +35,11 @@ namespace {
 constexpr const char* usage =
     "usage: mark-regions [--keep-tags] FILE ELEMENT ! identity name=mark ! ELEMENT ...\n"
     "\n"
-    "  --keep-tags  let titles, comments and all else that a film says about itself pass the "
-    "element\n"
-    "             named \"mux\"; without this, only the languages of its sound do\n"
-    "  FILE       a region in each line: BEGIN END X Y WIDTH HEIGHT [LABEL], times in seconds, the "
-    "rest in pixels;\n"
-    "             empty lines and lines that begin with # do not count\n"
+    "  --keep-tags  let all tags of a film, such as titles and comments, pass the element\n"
+    "             named \"mux\"; without this option, only the languages of its sound pass\n"
+    "  FILE       a region in each line: BEGIN END X Y WIDTH HEIGHT [LABEL], times in seconds, "
+    "other numbers in pixels;\n"
+    "             empty lines and lines that begin with # are ignored\n"
     "  ELEMENT    a pipeline as for gst-launch-1.0; the frames that pass the element named "
     "\"mark\" "
     "are marked\n";
@@ -55,13 +54,13 @@ using Pad = std::unique_ptr<GstPad, Releaser<void, gst_object_unref>>;
 using Message = std::unique_ptr<GstMessage, Releaser<GstMessage, gst_message_unref>>;
 
 struct Region {
-  double begin, end;  ///< in seconds of stream time; the region is there from begin to before end
+  double begin, end;  ///< stream time in seconds; the region exists in [begin, end)
   gint x, y;
   guint width, height;
   std::string label;
 };
 
-// A region that the left or upper edge of the frame cuts off begins before it.
+// Negative coordinates are valid: the left or upper edge of the frame cuts off such a region.
 bool is_place(double value) {
   return value >= G_MININT && value <= G_MAXINT;
 }
@@ -85,7 +84,7 @@ std::vector<Region> read_regions(const std::string& file) {
     double begin, end, x, y, width, height;
     std::string label, more;
     bool complete(words >> begin >> end >> x >> y >> width >> height);
-    // A second region on the line, or a number that goes on with letters, must not pass for a
+    // Refuses a second region on the line, and a number that is followed by letters: neither is a
     // label.
     complete &= words.eof() || std::isspace(words.peek());
     words >> label >> more;
@@ -115,7 +114,7 @@ Element build(const char** launch) {
   return pipeline;
 }
 
-/// The frames that have passed, and the times of successive ones without a region, in seconds.
+/// Counts of frames, and the spans of successive frames without a region, in seconds.
 struct Report {
   struct Span {
     double begin, end;
@@ -154,11 +153,11 @@ double time_of(GstPad* pad, GstBuffer* frame) {
   return GST_CLOCK_TIME_IS_VALID(time) ? static_cast<double>(time) / GST_SECOND : -1;
 }
 
-/// Adds the regions of a frame's time to the frame.
+/// Adds a meta to the frame for each region that exists at its time.
 GstPadProbeReturn mark(GstPad* pad, GstPadProbeInfo* info, gpointer data) {
   auto& marker = *static_cast<Marker*>(data);
   const double seconds = time_of(pad, GST_PAD_PROBE_INFO_BUFFER(info));
-  // Metas can be added to a buffer only by its sole owner.
+  // Only a writable buffer takes metas.
   GstBuffer* frame = gst_buffer_make_writable(GST_PAD_PROBE_INFO_BUFFER(info));
   bool marked = false;
   for (const Region& region : marker.regions)
@@ -185,7 +184,7 @@ void attach(GstElement* pipeline, Marker& marker) {
   gst_pad_add_probe(pad.get(), GST_PAD_PROBE_TYPE_BUFFER, mark, &marker, nullptr);
 }
 
-/// Returns whether a title is the name that muxers for Matroska give tracks without a title.
+/// Returns true for the titles that Matroska muxers give to tracks without a title.
 bool is_default(const GstTagList* tags) {
   const gchar* title = nullptr;
   return gst_tag_list_get_scope(tags) == GST_TAG_SCOPE_STREAM &&
@@ -193,7 +192,7 @@ bool is_default(const GstTagList* tags) {
          (std::strcmp(title, "Audio") == 0 || std::strcmp(title, "Video") == 0);
 }
 
-/// Lets only the languages of a film's tags pass, and no chapters, unless all are kept.
+/// Removes all tags except languages, and chapters, unless `keep` is set.
 GstPadProbeReturn filter_tags(GstPad*, GstPadProbeInfo* info, gpointer keep) {
   GstEvent* event = GST_PAD_PROBE_INFO_EVENT(info);
   if (GST_EVENT_TYPE(event) == GST_EVENT_TOC)
@@ -219,7 +218,7 @@ void filter_tags_of(GstPad* pad, gpointer keep) {
     gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, filter_tags, keep, nullptr);
 }
 
-/// Filters the tags that reach the muxer, also those of pads that it gets later.
+/// Filters the tags on all sink pads of the muxer, including pads that are added later.
 void filter_tags_of(GstElement* pipeline, bool keep) {
   const Element mux{gst_bin_get_by_name(GST_BIN(pipeline), "mux")};
   if (!mux)
@@ -244,7 +243,7 @@ std::string clock(double seconds) {
   return text;
 }
 
-/// Prints which frames had no region; throws if that were all.
+/// Lists the frames without a region. Throws if no frame has a region.
 void print(const Report& report) {
   if (report.without > 0) {
     std::printf("%d of %d frames have no region:", report.without, report.frames);
@@ -259,7 +258,7 @@ void print(const Report& report) {
 
 volatile std::sig_atomic_t interrupted = 0;
 
-/// Prints how far the pipeline is, over the line before, as gst-launch-1.0 does on a terminal.
+/// Prints the position of the pipeline over the previous line, as gst-launch-1.0 does.
 void print_progress(GstElement* pipeline) {
   gint64 position = 0, duration = 0;
   if (!gst_element_query_position(pipeline, GST_FORMAT_TIME, &position))
@@ -271,13 +270,13 @@ void print_progress(GstElement* pipeline) {
   std::fflush(stdout);
 }
 
-/// Plays until EOS; throws the text of an error.
+/// Plays until EOS. Throws the text of an error.
 void play(GstElement* pipeline) {
   const bool on_terminal = isatty(STDOUT_FILENO) != 0;
   const Bus bus{gst_element_get_bus(pipeline)};
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
   for (;;) {
-    // Ctrl-C sends EOS, so that a file being written is completed.
+    // Ctrl-C sends EOS, so that an output file becomes complete.
     if (interrupted == 1) {
       interrupted = 2;
       gst_element_send_event(pipeline, gst_event_new_eos());

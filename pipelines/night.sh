@@ -1,19 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Brightens a film that was taken in the dark: removes its noise, as strongly as it is, equalises the frames, and scales the
-# colours with the brightness. Writes it as H.264 in Matroska, on the GPU if there is one, else on the CPU.
+# Brightens a film that was taken in the dark: removes its noise with automatic strength, equalises the frames, and scales
+# the colours with the brightness. Writes H.264 in Matroska, and uses the GPU if there is one.
 #
 #   pipelines/night.sh [--frames NUMBER] [--search PIXELS] FILE OUT.mkv
 #
-# The frames have 10 bits in between: denoising makes levels between those of 8 bits, which equalisation then spreads.
-# The sound goes along, each track as it is if Matroska takes its format. The pictures are turned as players turn
-# them. On a terminal, it prints how far it is.
+# Processes 10 bits: denoising gives finer levels than 8 bits have, which equalisation then spreads. Keeps the sound, without
+# transcoding if Matroska takes its format, and rotates the film by its tag. Prints the progress on a terminal.
 #
-#   --frames   how many frames are searched together, an odd number (default: 3). More keep more detail and take longer;
+#   --frames   number of frames that are searched together (odd; default: 3). More frames keep more detail and take longer;
 #              1 searches each frame alone.
-#   --search   the side of the square that is searched (odd; default: 11). This is slow on a CPU; half the search size
-#              takes a quarter of the time.
+#   --search   side of the square that is searched (odd; default: 11). This is slow on a CPU; half the side takes a quarter
+#              of the time.
 set -euo pipefail
 # shellcheck source=env.sh
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Two photographs as a coloured point cloud, a PLY file for MeshLab, CloudCompare or Open3D: X to the right, Y down,
-Z away from the cameras, in millimetres."""
+"""Writes the coloured point cloud of two photographs as a PLY file for MeshLab, CloudCompare or Open3D. In millimetres: X to
+the right, Y down, Z away from the cameras."""
 import argparse
 import sys
 
@@ -10,9 +10,9 @@ import numpy
 
 
 def coloured_points(left, right, *properties):
-    """The points of two pictures, [y, x] over X, Y and Z, not a number where unknown; their colours; and whether
-    cudasgmstereo warned that they are wrong."""
-    # A calibration moves pixels, so the colours of the points are those of the rectified picture.
+    """Returns the points of two pictures as [y, x, XYZ] with NaN where unknown, their colours, and whether cudasgmstereo warned
+    that they are wrong."""
+    # Takes colours from the rectified picture, because a calibration moves pixels.
     with frames.Player(" ".join((
             "cudasgmstereo name=stereo", *properties,
             frames.source_of(left), "! stereo.sink_left", frames.source_of(right), "! stereo.sink_right",
@@ -38,15 +38,15 @@ def main():
     parser.add_argument("left")
     parser.add_argument("right")
     parser.add_argument("out", metavar="OUT.ply")
-    parser.add_argument("--focal-length", type=float, help="of the cameras, in pixels of these pictures")
+    parser.add_argument("--focal-length", type=float, help="focal length of the cameras, in pixels of these pictures")
     parser.add_argument("--baseline", type=float, help="the distance between the cameras, in mm")
-    parser.add_argument("--calibration", metavar="FILE", help="of the cameras, by calibrate.py, instead of these two")
+    parser.add_argument("--calibration", metavar="FILE", help="calibration of the cameras by calibrate.py, instead of both lengths")
     parser.add_argument("--farthest", type=float, default=float("inf"), metavar="MM", help="leave out points beyond this Z (default: none)")
     parser.add_argument("--property", action="append", default=["num-disparities=256"], metavar="NAME=VALUE",
                         help="another property of cudasgmstereo")
     arguments = parser.parse_args()
     if not arguments.out.endswith(".ply"):
-        parser.error(f'"{arguments.out}" would not be what its name says: let it end in .ply')
+        parser.error(f'"{arguments.out}" has an unsupported extension: let it end in .ply')
     cameras = [f"{name}={value}" for name, value in (("focal-length", arguments.focal_length), ("baseline", arguments.baseline),
                                                      ("calibration", arguments.calibration)) if value is not None]
     if not arguments.calibration and len(cameras) < 2:

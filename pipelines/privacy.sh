@@ -1,30 +1,28 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Blurs faces, plates or whole people in a video so that nobody recognises them, and leaves every other pixel
-# as it is. Where they are, and when, is in a text file, so no detector is needed.
+# Blurs faces, plates or whole people in a video so that nobody recognises them, and leaves all other pixels unchanged. A
+# text file lists their places and times, so no detector is needed.
 #
 #   pipelines/privacy.sh [OPTION ...] [REGIONS FILM [OUT]]
 #
 # Shows the video in a window, or writes it to OUT (.mkv, .mp4 or .webm) if that is given, or to privacy.mkv if there
-# is no display. A film that stands on its side is turned first, and its sound goes into OUT. FILM may be a URI,
-# such as rtsp://…, whose sound is left out if it is RTSP. The default is the street video of Debian's package
-# opencv-doc, with a few of its people. At the end, it says which frames had no region; if all had none, its exit
-# status is 1.
+# is no display. Films are rotated by their tag, and OUT keeps their sound. FILM may be a URI, such as rtsp://…; the sound
+# of RTSP is left out. The default is the street video of Debian's package opencv-doc, with regions for a few people. At the
+# end, the script lists the frames without a region. If no frame has a region, the exit status is 1.
 #
-#   REGIONS        a region in each line: BEGIN END X Y WIDTH HEIGHT [LABEL], times in seconds, the rest in pixels of
-#                  the picture as people see it; lines that begin with # do not count. pipelines/street-regions.txt is
-#                  an example.
-#   --missing      all: blur frames for which the file has no region as a whole (default); pass: leave them as they
-#                  are, because nobody is in them
-#   --persistence  seconds for which the last regions stay before that (default: 0.2)
-#   --margin       pixels by which each region is extended, and once more while it stays (default: 0)
-#   --sigma        how much to blur, in pixels (default: a quarter of the widest region, or a mosaic of 3 blocks in its
-#                  width where that is above 127). Less than a quarter of a face's width can be undone.
-#   --shape        of the blurred part of each rectangle: rectangle or ellipse (default: ellipse)
+#   REGIONS        a region in each line: BEGIN END X Y WIDTH HEIGHT [LABEL], times in seconds, other numbers in pixels of
+#                  the rotated picture; lines that begin with # are ignored. pipelines/street-regions.txt is an example.
+#   --missing      frames without a region: all blurs them as a whole (default); pass leaves them unchanged, because
+#                  nobody is in them
+#   --persistence  seconds for which the last regions stay before --missing applies (default: 0.2)
+#   --margin       pixels by which each region is extended; doubled while it persists (default: 0)
+#   --sigma        strength of the blur, in pixels (default: a quarter of the widest region; above 127, a mosaic of 3 blocks
+#                  across that region instead). Less than a quarter of a face's width can be undone.
+#   --shape        shape of the blurred part of each rectangle: rectangle or ellipse (default: ellipse)
 #   --feather      pixels around it over which the blur fades away (default: 8)
-#   --keep-tags    keep titles, comments, places and all else that the film says about itself; without this, only the
-#                  languages of its sound stay
+#   --keep-tags    keep titles, comments, places and all other tags; without this option, only the languages of the sound
+#                  stay
 set -euo pipefail
 # shellcheck source=env.sh
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"
@@ -48,11 +46,11 @@ show_or_write "${arguments[2]:-}" privacy.mkv 2000000
 container=${out##*.} container=${container,,}
 formats=${sound_formats[${container:=mkv}]}
 if [[ ${option[--keep-tags]} == no ]]; then
-  # These have comments of their own in the sound.
+  # Vorbis and FLAC contain comments in their headers.
   formats=${formats//audio\/x-vorbis;/} formats=${formats//audio\/x-flac,framed=true;/}
 fi
 look_into "$input" "$container" "$formats"
-# A window makes no sound.
+# The sound is not played.
 [[ -n $out ]] || sound=()
 persistence=$(awk -v seconds="${option[--persistence]}" 'BEGIN { printf "%.0f", 1e9 * seconds }')
 
@@ -62,8 +60,8 @@ else
   hiding "$regions"
 fi
 
-# mark-regions takes a pipeline as gst-launch-1.0 does, and gives the frames that pass "mark" the metas that a
-# detector would give them. What comes after videoflip is the picture as people see it.
+# mark-regions plays a pipeline like gst-launch-1.0, and adds metas to the frames that pass "mark", as a detector would. The
+# pixels in REGIONS refer to the picture after videoflip.
 player=("$mark")
 [[ ${option[--keep-tags]} == no ]] || player+=(--keep-tags)
 player+=("$regions")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Installs what a fresh Debian 12 lacks, builds the plug-in, and makes equalised, blurred and binarised
+# Installs missing packages on Debian 12, builds the plug-in, and makes equalised, blurred and binarised
 # pictures and a disparity map.
 #
 #   pipelines/quickstart.sh [INPUT]
@@ -12,7 +12,7 @@
 #
 #   a file        a picture or a video
 #   /dev/videoN   a camera
-#   a URI         https://…, rtsp://…, anything that this GStreamer plays
+#   a URI         https://…, rtsp://…, or another that this GStreamer plays
 #   nothing       photographs and the street video of Debian's package opencv-doc; in this case it also makes
 #                 a disparity map of a photographed aloe with cudasgmstereo
 #
@@ -74,7 +74,7 @@ log=$build/pipeline.log # the messages of the last pipeline
 
 # launch ELEMENT...: runs a pipeline and logs its messages.
 launch() {
-  # cat ends when the last message is in the file.
+  # The pipe to cat: launch returns only when the last message is in the file.
   gst_launch -v "$@" 2>&1 </dev/null | cat >"$log" && return 0
   die "GStreamer: $(grep -m 1 '^ERROR' "$log" || tail -n 1 "$log")" \
     "This pipeline failed: gst-launch-1.0 $*" "Its complete output is in $log"
@@ -93,7 +93,7 @@ equalise=(! cudahistequalize)
 blur=(! cudagaussblur sigma=6)
 binarise=(! cudathreshold radius=20)
 
-# branch KIND [! ELEMENT...]: for pictures_of, adds a branch that writes pictures of that kind.
+# branch KIND [! ELEMENT...]: for pictures_of, adds a branch that writes pictures of this kind.
 branch() {
   branches+=(all. ! queue "${@:2}" ! videoconvert ! 'video/x-raw,format=RGB' ! pngenc
     ! multifilesink max-files=1 "$(at_file "$pictures/$name-$1-%d.png")")
@@ -122,7 +122,7 @@ frames_per_second() {
   sed -n 's/.*average: \([0-9.]*\).*/\1/p' "$log" | tail -n 1
 }
 
-few='too few frames to tell'
+few='too few frames'
 
 show() {
   say "  showing the first frames in a window: the original on the left, equalised on the right"

@@ -6,12 +6,11 @@
 #   pipelines/stereo-cameras.sh [PROPERTY=VALUE]... [LEFT RIGHT [OUT]]
 #
 # Shows them in a window, or writes them to OUT (.mkv, .mp4 or .webm) if that is given, or to disparity.mkv if there is
-# no display, until Ctrl-C. LEFT and RIGHT are cameras (/dev/videoN or a URI such as rtsp://…); the default ones are
-# /dev/video0 and /dev/video2. The pictures must be rectified:
-# each point of the scene lies in the same row of both. For ordinary cameras, make a calibration with
-# pipelines/calibrate.py and add calibration=FILE, or add calibration=auto if they are mounted roughly parallel and
-# no distances are wanted. Properties are those of cudasgmstereo, for example
-# num-disparities=64, or preset=balanced to leave unknown pixels black.
+# no display, until Ctrl-C. LEFT and RIGHT are cameras (/dev/videoN or a URI such as rtsp://…; default: /dev/video0 and
+# /dev/video2). The pictures must be rectified: each point of the scene is in the same row of both. For ordinary cameras,
+# make a calibration with pipelines/calibrate.py and add calibration=FILE. If the cameras are roughly parallel and no
+# distances are needed, add calibration=auto instead. Properties are those of cudasgmstereo, such as num-disparities=64, or
+# preset=balanced to leave unknown pixels black.
 set -euo pipefail
 # shellcheck source=env.sh
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"
@@ -26,9 +25,8 @@ find_elements
 check_stereo_properties "${properties[@]}"
 show_or_write "${arguments[2]:-}" disparity.mkv 4000000
 
-# Two cameras never take their pictures at exactly the same moment: two frames form a pair if they are no
-# more than max-skew apart, by default half a frame. cudasgmstereo waits for both, so each camera needs a
-# queue of its own. Both must have the same size; the first camera to negotiate decides.
+# Two frames form a pair if their times differ by at most max-skew, by default half a frame. cudasgmstereo waits for both, so
+# each camera needs a queue. Both must have the same size; the first camera that negotiates decides.
 source_of "$left"
 pair=("${source[@]}" ! stereo.sink_left)
 source_of "$right"

@@ -5,8 +5,8 @@
 #
 #   pipelines/stereo-files.sh [PROPERTY=VALUE]... [LEFT RIGHT [OUT]]
 #
-# Photographs give OUT (.png; default: disparity.png), whose 16-bit samples are 16 times the disparity, and a
-# picture in colours to look at, named like OUT with -colors before the ending. The result for videos is shown
+# For photographs, writes OUT (.png; default: disparity.png), whose 16-bit samples are 16 times the disparity, and a
+# coloured picture, named like OUT with -colors before the ending. The result for videos is shown
 # in a window, or written to OUT (.mkv, .mp4 or .webm) if that is given, or to disparity.mkv if there is no display.
 # The default is the aloe of Debian's package opencv-doc. Properties are those of cudasgmstereo. If the element warns
 # that the result is wrong, the exit status is 1.
@@ -41,7 +41,7 @@ if [[ $kind == photograph ]]; then
   play_photograph "${stereo[@]}" ! video/x-raw,format=GRAY16_LE ! videoconvert ! video/x-raw,format=GRAY16_BE \
     "${sink[@]}" "${pair[@]}"
   out=${map%.*}-colors.${map##*.}
-  # It is the same pair, so the element warns once more.
+  # The same pair again: drops the repeated warnings.
   play_photograph "${colored[@]}" 2> >(grep -v '^WARNING: ' >&2)
   [[ -z $wrong ]] || exit 1
 else

@@ -1,8 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Does the same as integral.py, on the GPU from the decoded frame to the place of the brightest square: the table of sums
-becomes an array of CuPy or PyTorch where it is, and only the result comes to the host. With neither of them, or without a
-GPU, the table is a numpy array in system memory."""
+"""Finds the brightest square of each frame as integral.py does, but on the GPU: the table of sums becomes an array of CuPy or
+PyTorch without a copy, and only the result is downloaded. Without these libraries or a GPU, the table is a numpy array."""
 import argparse
 
 import cudatensors
@@ -11,8 +10,7 @@ import integral
 
 
 def brightest_square(table, size):
-    """Its top left pixel and its mean, from the sums over all squares of that size. The lines are the same for arrays of
-    all three libraries."""
+    """Returns the top left pixel and the mean of the brightest square. Works with arrays of all three libraries."""
     sums = integral.box_sums(table, size, size)
     y, x = divmod(int(sums.argmax()), sums.shape[1])
     return x, y, int(sums[y, x]) / size**2
@@ -21,8 +19,8 @@ def brightest_square(table, size):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("input", nargs="?", default=frames.examples + "vtest.avi", help="a video, a picture or a camera")
-    parser.add_argument("--size", type=int, default=64, help="of the square, in pixels (default: 64)")
-    parser.add_argument("--frames", type=int, default=50, help="how many to look at (default: 50)")
+    parser.add_argument("--size", type=int, default=64, help="side of the square, in pixels (default: 64)")
+    parser.add_argument("--frames", type=int, default=50, help="number of frames to search (default: 50)")
     arguments = parser.parse_args()
     # Sums of larger squares would not fit into the signed integers of PyTorch.
     if not 1 <= arguments.size <= 2048 or arguments.frames < 1:
@@ -32,7 +30,7 @@ def main():
     caps = "other/tensors" if library == "numpy" else "other/tensors(memory:CUDAMemory); other/tensors"
     player = frames.Player(f"{frames.source_of(frames.readable(arguments.input))} ! cudaintegral element-type=uint32 "
                            f'! appsink name=sink caps="{caps}" max-buffers=4 sync=false')
-    if library != "numpy":  # decodebin may choose nvh264dec
+    if library != "numpy":  # decodebin may use nvh264dec, which creates its own context
         cudatensors.share_primary_context(player.pipeline)
     with player:
         for number, (seconds, table) in enumerate(player.frames(make_array)):

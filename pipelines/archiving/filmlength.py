@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""filmlength.py --header FILE...: how long the headers of films say that they are. filmlength.py FILE...: also where
-their streams end. Prints a line of JSON for each file, in seconds, with null for what is not known. Nothing is decoded.
+"""filmlength.py --header FILE...: prints the durations in the headers of films. filmlength.py FILE...: also the ends of
+their streams. Prints a line of JSON for each file, in seconds; null is unknown. Nothing is decoded.
 
 archive.py sends this text to all machines, where the system's Python runs it: Ray's Python seldom has GStreamer."""
 import json
@@ -12,20 +12,20 @@ import gi
 gi.require_version("Gst", "1.0")
 from gi.repository import Gst
 
-# As in frames.py, before streaming threads use them.
+# As in frames.py: creates all enumerations before streaming threads use them.
 for name in dir(Gst):
     getattr(Gst, name, None)
 
-# The end of a film is looked for so long before the end that its header promises, and then in all of the film.
+# The last buffers are first searched in this part before the end in the header, then in the whole film.
 last_part = 10 * Gst.SECOND
-# The header of a film may promise so much more than its streams hold.
+# The streams may end this much before the end in the header.
 tolerance = Gst.SECOND
-# A film of which nothing more comes for so many seconds is read no further, however long all of it takes.
+# Seconds without a new buffer after which reading ends. The total time is not limited.
 hang = 600
 
 
 class Reader:
-    """The streams of a film, as its demuxer delivers them."""
+    """Reads the encoded streams of a film, and records where each ends."""
 
     def __init__(self, name):
         self.promised, self.ends, self.flowing, self.buffers = 0, {}, False, 0
@@ -64,17 +64,17 @@ class Reader:
         return Gst.PadProbeReturn.OK
 
     def wait(self, kinds):
-        """Returns True if one of these messages comes before an error."""
+        """Returns True if one of these messages arrives before an error, EOS, or a hang."""
         before, message = -1, None
         while not message and self.buffers > before:
             before = self.buffers
-            # Elements may hang when they are stopped. SIGALRM then ends this program.
+            # SIGALRM ends this program if an element hangs in a state change.
             signal.alarm(2 * hang)
             message = self.bus.timed_pop_filtered(hang * Gst.SECOND, kinds | Gst.MessageType.EOS | Gst.MessageType.ERROR)
         return bool(message and message.type & kinds)
 
     def read(self, begin):
-        """Reads to the end, from there. A film that is broken has what comes before that."""
+        """Reads from `begin` (ns) to the end; None reads only the header. A broken film is read up to its error."""
         self.pipeline.set_state(Gst.State.PAUSED)
         if self.wait(Gst.MessageType.APPLICATION) and begin is not None:
             if begin:

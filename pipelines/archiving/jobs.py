@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The work of archive.py: the films, the names of their results, and the files that earlier runs left."""
+"""Plans the jobs of archive.py: films, names of results, and leftovers of earlier runs."""
 import collections
 import fcntl
 import fnmatch
@@ -11,8 +11,8 @@ from archiving.task import Job, unfinished_prefix
 
 
 def walk(folder, patterns, without):
-    """The files below a folder that match a pattern, without hidden ones. Those that cannot be read are among them, so
-    that the report names them; pipes and devices, which may have no end, are not."""
+    """Yields the files below a folder that match a pattern, except hidden files, and pipes and devices, which may be endless.
+    Unreadable files are included, so that the report names them."""
     for path, folders, names in os.walk(folder, onerror=lambda error: sys.exit(str(error))):
         folders[:] = sorted(name for name in folders if name[0] != "." and os.path.realpath(os.path.join(path, name)) != without)
         for name in sorted(names):
@@ -23,13 +23,13 @@ def walk(folder, patterns, without):
 
 
 def with_ending(name, ending):
-    """The names of a result, whole and damaged."""
+    """Returns the names of a complete and of a damaged result."""
     return f"{name}.{ending}", f"{name}.damaged.{ending}"
 
 
 def results_of(films, ending):
-    """The names of the results of films, by the films' names without their types. Where that gives two films one name,
-    as film.mp4 and film.avi, their results keep the types: film.mp4.mkv."""
+    """Maps films to the names of their results, with another extension. If two films would get the same name, such as film.mp4
+    and film.avi, their results keep the old extension as well: film.mp4.mkv."""
     names = {film: os.path.splitext(film)[0] for film in films}
     while True:
         claims = collections.defaultdict(list)
@@ -43,13 +43,13 @@ def results_of(films, ending):
 
 
 def plan(inputs, out, patterns, ending):
-    """A job for each film: results lie below `out` as films lie below the folders that are named."""
+    """Returns a job for each film. Below `out`, results have the same subfolders as the films."""
     out = os.path.realpath(out)
     films = {}
     for name in inputs:
         if os.path.isdir(name):
             if os.path.realpath(name) == out:
-                sys.exit(f"{name}: the results would lie among the films; name another folder for them")
+                sys.exit(f"{name}: the results would be among the films; name another folder for them")
             found = [(film, os.path.relpath(film, name)) for film in walk(name, patterns, out)]
             if not found:
                 sys.exit(f"{name}: there is no file that matches {' '.join(patterns)}; set --match")
@@ -70,8 +70,8 @@ def plan(inputs, out, patterns, ending):
 
 
 class Marker:
-    """A hidden file among the results. It holds the pipeline that they come from and is older than all of them. It is
-    locked while a run writes there."""
+    """A hidden file in the folder of the results. It holds their pipeline, is older than all of them, and is locked during a
+    run."""
 
     def __init__(self, out):
         os.makedirs(out, exist_ok=True)
@@ -82,7 +82,7 @@ class Marker:
             sys.exit(f"{out}: another archive.py writes there; wait for its end, or name another folder")
 
     def complete(self, job):
-        """Returns True if the result is there, and neither the film nor the pipeline is younger."""
+        """Returns True if the result exists and is newer than the film and the pipeline."""
         try:
             made = os.stat(job.output)
         except FileNotFoundError:
@@ -90,7 +90,7 @@ class Marker:
         return made.st_size > 0 and made.st_mtime_ns >= max(os.stat(job.input).st_mtime_ns, os.fstat(self.file.fileno()).st_mtime_ns)
 
     def begin(self, description, jobs, again):
-        """Returns the jobs that are done already."""
+        """Records the pipeline, and returns the jobs that are complete. Refuses to replace results of another pipeline."""
         self.file.seek(0)
         before = self.file.read()
         if before != description or again:
@@ -105,7 +105,7 @@ class Marker:
 
 
 def remove_leftovers(jobs):
-    """Removes the files that runs, or processes of this one, left behind when they were killed."""
+    """Removes unfinished files of killed runs and processes."""
     for folder in {os.path.dirname(job.output) for job in jobs}:
         if os.path.isdir(folder):
             for name in os.listdir(folder):

@@ -12,12 +12,12 @@ def entries(jobs):
 
 
 class Report:
-    """The file is written while the run goes on, so that it tells of a run that does not come to its end."""
+    """The report file is updated during the run, so it is useful even if the run is killed."""
 
     def __init__(self, file, description, jobs, skipped):
         self.file, self.start = file, time.monotonic()
         self.jobs = jobs
-        # "interrupted" is null until the end.
+        # "interrupted" is null until close().
         self.contents = {"pipeline": description, "backend": None, "interrupted": None, "written": [], "damaged": [], "failed": [],
                          "unfinished": [], "skipped": entries(job for job in jobs if job in skipped)}
         self.reported = set(skipped)
@@ -25,14 +25,13 @@ class Report:
         self.next_save = self.start
 
     def begin(self, tqdm, lengths, backend):
-        """Shows how far the run is. Films take time by their length, so that counts; lengths has the seconds of each job,
-        None where they are not known. Returns the jobs to do, the longest first: then no long one is left at the end, when
-        all other GPUs have nothing more to do."""
+        """Shows the progress bar, weighted by the durations of the films: `lengths` has the seconds of each job, None if
+        unknown. Returns the jobs, longest first, so that no long film runs alone at the end while other GPUs idle."""
         known = [seconds for seconds in lengths.values() if seconds]
         average = statistics.fmean(known) if known else 1
         self.seconds = {job: seconds or average for job, seconds in lengths.items()}
         self.contents["backend"] = backend
-        # On a terminal only.
+        # disable=None: shows the bar on a terminal only.
         self.bar = tqdm(total=sum(self.seconds.values()), disable=None, dynamic_ncols=True,
                         bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}, {remaining} left")
         self.progress()
@@ -51,7 +50,7 @@ class Report:
         file.flush()
 
     def add(self, job, attempts, result):
-        """Reports a job that needs no further attempt."""
+        """Reports the final result of a job."""
         self.reported.add(job)
         entry = {"input": job.input, "output": job.output, "attempts": attempts,
                  **{key: value for key, value in result.items() if key != "stop"}}
@@ -71,7 +70,7 @@ class Report:
             self.save()
 
     def save(self):
-        """Returns why the file cannot be written, or None. Its old contents stay then."""
+        """Replaces the file atomically. Returns the error if it cannot be written, otherwise None."""
         begin = time.monotonic()
         self.contents["unfinished"] = entries(job for job in self.jobs if job not in self.reported)
         self.contents["seconds"] = round(begin - self.start, 3)
@@ -84,7 +83,7 @@ class Report:
         except OSError as error:
             return error
         finally:
-            # Long reports are written less often, so that this takes at most a twentieth of the time.
+            # Limits writing to a twentieth of the time: long reports are written less often.
             end = time.monotonic()
             self.next_save = end + max(1, 20 * (end - begin))
         return None
@@ -99,7 +98,7 @@ class Report:
         counts = [(f"{len(contents['written'])} written", True), (f"{len(contents['skipped'])} complete before", contents["skipped"]),
                   (f"{len(contents['damaged'])} damaged", contents["damaged"]), (f"{len(contents['failed'])} failed", contents["failed"]),
                   (f"{len(contents['unfinished'])} left", contents["unfinished"])]
-        print(", ".join(text for text, shown in counts if shown) + (f"; {self.file} says more" if not error else ""), flush=True)
+        print(", ".join(text for text, shown in counts if shown) + (f"; {self.file} has the details" if not error else ""), flush=True)
         if error:
             print(f"The report cannot be written: {error}", file=sys.stderr, flush=True)
         if interrupted:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A task of archive.py: one pipeline, in a worker of Ray, perhaps on another machine. Ray sends the functions along, so
-those machines need no copy of this file."""
+"""A task of archive.py: one pipeline in a Ray worker, perhaps on another machine. Ray sends these functions along, so other
+machines need no copy of this file."""
 import collections
 import contextlib
 import errno
@@ -22,26 +22,25 @@ placeholders = {
     "output": "the file to write; it gets its final name when it is complete",
     "input-uri": "the file to read as a URI",
     "output-uri": "the file to write as a URI",
-    "backend": "cuda if the pipeline has a GPU, else cpu",
+    "backend": "cuda if the pipeline has a GPU, otherwise cpu",
     "device": "the number of this GPU in the pipeline's process, always 0, because the process sees no other; without a GPU -1"}
 placeholder = re.compile("{(" + "|".join(placeholders) + ")}")
-# The name of a file that a pipeline writes begins with this until the file is complete.
+# Prefix of the file name until the result is complete.
 unfinished_prefix = ".archive-unfinished-"
-# A pipeline that has failed has so many seconds to end: GStreamer's elements may hang when they are stopped after an error.
+# Seconds that a pipeline gets to end after an error, because elements may hang while they stop.
 seconds_to_end = 5
-# So many seconds may be missing at the end of a film: streams of one film seldom end at exactly the same time.
+# Seconds that may be missing at the end of a film: its streams seldom end at exactly the same time.
 tolerance = 1
 no_space = re.compile("No space left on (the resource|device)|Disk quota exceeded", re.I)
 
-# A film, its result, and what the result is called if it is damaged.
+# Paths of a film, of its result, and of its result if that is damaged.
 Job = collections.namedtuple("Job", "input output damaged")
-# Shared by all tasks of a run. The measure is the text of filmlength.py.
+# Shared by all tasks of a run. `measure` is the text of filmlength.py.
 Settings = collections.namedtuple("Settings", "pipeline backend variables timeout niceness may_be_shorter measure")
 
 
 class Failure(Exception):
-    """A pipeline that failed: what it said in one line, and all of it. If other films would fail alike, stop says why:
-    "pipeline" or "disk"."""
+    """A failed pipeline: its error in one line, and its log. `stop` is "pipeline" or "disk" if the cause affects all films."""
 
     def __init__(self, error, log="", stop=None):
         super().__init__(error, log, stop)
@@ -49,19 +48,19 @@ class Failure(Exception):
 
 
 def words_of(description, values):
-    """The arguments of gst-launch-1.0 for a pipeline, as a shell would pass them, with values for the placeholders."""
+    """Yields the arguments of gst-launch-1.0, split as by a shell, with the placeholders replaced."""
     for word in shlex.split(description):
         name, equals, value = word.partition("=")
         if equals and placeholder.search(value):
             value = placeholder.sub(lambda found: values[found[1]], value)
-            # Within quotes, GStreamer takes all characters as they are but these two.
+            # Within quotes, GStreamer interprets only these two characters.
             value = value.replace("\\", "\\\\").replace('"', '\\"')
             word = f'{name}="{value}"'
         yield word
 
 
 def explain(status, log):
-    """Returns the error of gst-launch-1.0 about a pipeline that failed, in one line."""
+    """Returns the error of a failed pipeline in one line, from the output of gst-launch-1.0."""
     error = re.search(r"^(?:ERROR: (?:from element \S+: )?|WARNING: (?=erroneous pipeline))(.+)", log, re.M)
     if error:
         return error[1]
@@ -71,13 +70,13 @@ def explain(status, log):
 
 
 def has_failed(messages):
-    """Returns True if gst-launch-1.0 has printed an error. Its position in the file, which it shares, stays as it is."""
+    """Returns True if gst-launch-1.0 has printed an error. Reads with pread(), because the file offset is shared with it."""
     return re.search(rb"^ERROR: ", os.pread(messages.fileno(), 1 << 20, 0), re.M) is not None
 
 
 def processor_waits(process):
-    """Returns the seconds for which each thread of a process was ready to run, but had no processor. Empty if the kernel does
-    not count them."""
+    """Returns, by thread of a process, the seconds for which it was runnable but had no processor. Empty if the kernel does
+    not provide them."""
     waits = {}
     for file in pathlib.Path(f"/proc/{process}/task").glob("*/schedstat"):
         with contextlib.suppress(OSError, IndexError):
@@ -86,11 +85,11 @@ def processor_waits(process):
 
 
 def play(words, environment, output, timeout, niceness=0):
-    """Runs a pipeline to its end and returns what it said, if anything. Ends it if its output does not grow for `timeout`
-    seconds, without those in which it waited for a processor, if it hangs after an error, or if this process ends."""
+    """Runs a pipeline to its end and returns its messages. Kills it if its output does not grow for `timeout` seconds (without
+    the time in which it waited for a processor), if it hangs after an error, or if this process ends."""
     with tempfile.TemporaryFile() as messages:
-        # Ray's workers can be killed at any time: setpriv lets the kernel end the pipeline then. In a session of its own,
-        # Ctrl-C does not reach the pipeline. It would end the stream, and half a film would look complete.
+        # Ray's workers can be killed at any time: by setpriv, the kernel then kills the pipeline. The pipeline has its own
+        # session, so that Ctrl-C does not reach it: gst-launch-1.0 would send EOS, and half a film would look complete.
         lower = ["nice", "-n", str(niceness - os.nice(0))] if niceness > os.nice(0) else []
         process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *lower, "gst-launch-1.0", "-q", *words], env=environment,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=messages, start_new_session=True)
@@ -133,32 +132,32 @@ def full_disk(path, log=""):
 
 
 def lengths(files, measure, header_only=False):
-    """Returns the findings of filmlength.py about each file."""
+    """Returns the results of filmlength.py for each file."""
     python = "/usr/bin/python3" if os.access("/usr/bin/python3", os.X_OK) else "python3"
-    # If this worker is killed, the measure ends, as a pipeline does in play().
+    # setpriv: filmlength.py ends if this worker is killed.
     done = subprocess.run(["setpriv", "--pdeathsig", "KILL", python, "-", *(["--header"] if header_only else []), *files], input=measure, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
         said = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
-        # A Python that has ended by a signal has found all that it needs, so that another attempt may succeed.
+        # If a signal ended Python, its modules were found, so a retry may succeed.
         raise Failure(f"the films cannot be measured ({said}): sudo apt-get install python3-gi gir1.2-gstreamer-1.0", done.stderr,
                       stop="pipeline" if done.returncode > 0 else None)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def promised_lengths(files, measure):
-    """The seconds that each film promises; None where that is not known."""
+    """Returns the duration in the header of each film in seconds; None if unknown."""
     try:
         return [one["promised"] for one in lengths(files, measure, header_only=True)]
-    except Failure:  # The tasks themselves will fail, and say so.
+    except Failure:  # The tasks will fail as well, and report the error.
         return [None] * len(files)
 
 
 def damage(film, result, may_be_shorter):
-    """Why the result does not have all that the film promises, or None."""
+    """Returns why the film or the result ends too early, or None."""
     if film["promised"] and film["end"] is not None and film["end"] < film["promised"] - tolerance:
         return f"the film ends after {film['end']:.1f} s, but promises {film['promised']:.1f} s"
-    # In a file without streams, such as raw frames, no end is known.
+    # Files without a container, such as raw frames, have no known end.
     ends_known = film["video_end"] is not None and result["end"] is not None
     if not may_be_shorter and ends_known and (result["video_end"] or 0) < film["video_end"] - tolerance:
         return f"the result ends after {result['video_end'] or 0:.1f} s, the film after {film['video_end']:.1f} s"
@@ -166,12 +165,12 @@ def damage(film, result, may_be_shorter):
 
 
 def convert(job, settings):
-    """Makes one file. Returns where and how long it ran, and what went wrong if anything did."""
+    """Makes one result. Returns a dictionary with the host, the duration, and the error or damage, if any."""
     import ray
 
     start = time.monotonic()
     gpus = ray.get_runtime_context().get_accelerator_ids()["GPU"] if settings.backend == "cuda" else []
-    # The workers of an existing cluster may have a higher niceness, which an unprivileged process cannot lower.
+    # Workers of an existing cluster may have a higher niceness, and an unprivileged process cannot lower it.
     result = {"host": socket.gethostname(), "gpu": gpus[0] if gpus else None, "niceness": max(os.nice(0), settings.niceness)}
     final = pathlib.Path(job.output)
     unfinished = final.with_name(f"{unfinished_prefix}{uuid.uuid4().hex[:8]}-{final.name}")
@@ -184,12 +183,12 @@ def convert(job, settings):
         film, = lengths([job.input], settings.measure)
         values = {"input": job.input, "input-uri": pathlib.Path(job.input).as_uri(), "output": str(unfinished),
                   "output-uri": unfinished.as_uri(), "backend": settings.backend, "device": "0" if gpus else "-1"}
-        # Ray sets CUDA_VISIBLE_DEVICES for its tasks unless it was told not to; here the pipeline relies on it. Messages in
-        # English can be recognised.
+        # Sets CUDA_VISIBLE_DEVICES even if Ray was configured not to set it. explain() and no_space need messages in
+        # English.
         environment = {**os.environ, **settings.variables, "LC_ALL": "C.UTF-8", "LANGUAGE": "C",
                        **({"CUDA_VISIBLE_DEVICES": ",".join(gpus)} if gpus else {})}
         result["log"] = play(words_of(settings.pipeline, values), environment, unfinished, settings.timeout, settings.niceness)
-        # The name must not reach the disk before the film.
+        # The file's data must be on the disk before its final name.
         with open(unfinished, "rb") as made:
             os.fsync(made.fileno())
         if why := damage(film, *lengths([str(unfinished)], settings.measure), settings.may_be_shorter):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Boards, and what both cameras see of them."""
+"""Calibration boards, and their corners in pairs of pictures."""
 import cv2
 import numpy
 
@@ -11,7 +11,7 @@ class Chessboard:
         self.points = numpy.column_stack((square * grid, numpy.zeros(len(grid)))).astype("float32")
 
     def find(self, gray):
-        """The corners by their numbers on the board; none if not all of them are seen."""
+        """Returns the corners by their numbers on the board; empty unless all are found."""
         found, corners = cv2.findChessboardCorners(gray, self.size, None, cv2.CALIB_CB_ADAPTIVE_THRESH |
                                                    cv2.CALIB_CB_NORMALIZE_IMAGE | cv2.CALIB_CB_FAST_CHECK)
         if not found:
@@ -20,7 +20,7 @@ class Chessboard:
         return dict(enumerate(corners.reshape(-1, 2)))
 
     def aligned(self, left, right):
-        """The right corners, numbered from the same end of the board as the left ones."""
+        """Returns the right corners, renumbered if the detector began at the other end than in the left picture."""
         last = len(self.points) - 1
         if left and right and numpy.dot(left[last] - left[0], right[last] - right[0]) < 0:
             return {last - number: corner for number, corner in right.items()}
@@ -42,7 +42,7 @@ class Charuco:
             self.points = numpy.asarray(self.board.chessboardCorners, "float32")
 
     def find(self, gray):
-        """Those corners that are seen, by their numbers on the board."""
+        """Returns the visible corners by their numbers on the board."""
         if self.new:
             corners, numbers, _, _ = self.detector.detectBoard(gray)
         else:
@@ -57,14 +57,14 @@ class Charuco:
 
 
 class Pair:
-    """The view that both cameras have of the board: points of the board, and their places in both pictures."""
+    """Points of the board that both cameras see, and their pixels in both pictures."""
 
     def __init__(self, name, board, left, right):
         self.name, self.pictures = name, (left, right)
         self.set_corners(board, *(board.find(picture) for picture in (left, right)))
 
     def set_corners(self, board, left, right):
-        """Corners as boards find them: their places by their numbers."""
+        """Sets the corners, as returned by find()."""
         self.corners = left, board.aligned(left, right)
         self.numbers = sorted(set(self.corners[0]) & set(self.corners[1]))
         self.points = board.points[self.numbers]
@@ -74,7 +74,7 @@ class Pair:
         return len(self.numbers) >= 8
 
     def distance(self, other):
-        """How far the corners lie from those of another pair: the mean over them, in the picture where that is more."""
+        """Mean distance of common corners from another pair in pixels, the larger of both pictures; infinite below 8 corners."""
         common = sorted(set(self.numbers) & set(other.numbers))
         if len(common) < 8:
             return numpy.inf
@@ -82,7 +82,7 @@ class Pair:
                    for mine, theirs in zip(self.corners, other.corners))
 
     def moved_from(self, other):
-        """Returns True if the board is at another place than in the other pair."""
+        """Returns True if the board has another position or size than in the other pair."""
         centers = [pair.places[0].mean(axis=0) for pair in (self, other)]
         sizes = [numpy.ptp(pair.places[0], axis=0) for pair in (self, other)]
         far = self.pictures[0].shape[1] / 12

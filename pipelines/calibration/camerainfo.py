@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The cameras of a calibration as ROS's camera_info: a YAML file for each, as ROS's camera_calibration writes it and its
+"""Writes a calibration as ROS's camera_info: one YAML file for each camera, as ROS's camera_calibration writes it and
 camera_info_manager reads it. Lengths are in metres."""
 import os
 
 
 def names_beside(calibration):
-    """The files of the left and the right camera, beside that of the calibration."""
+    """Returns the file names for the left and the right camera, beside the calibration file."""
     stem = os.path.splitext(calibration)[0]
     return f"{stem}-left.yaml", f"{stem}-right.yaml"
 
@@ -16,7 +16,7 @@ def matrix_text(key, matrix):
 
 
 def camera_info(calibration, side):
-    """The file of the left (0) or right (1) camera."""
+    """Returns the text of the file for the left (0) or right (1) camera."""
     camera, projection = calibration.cameras[side], calibration.projections[side].copy()
     projection[:, 3] /= 1000  # from millimetres
     model = "equidistant" if calibration.fisheye else "rational_polynomial" if camera.distortion.size == 8 else "plumb_bob"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Where the pairs come from: files, films and cameras."""
+"""Reads pairs of pictures from files, films and cameras."""
 import collections
 import glob
 import sys
@@ -10,15 +10,15 @@ import numpy
 from calibration.boards import Pair
 from gi.repository import Gst
 
-# A pair of a stream counts only while the board stands still, for so many frames and seconds. A camera that is late, or
-# rows that are exposed one after the other, then show the same as one that is not.
+# A pair of a stream is taken only after the board was still for this number of frames and seconds. Then neither a delay between
+# the cameras nor a rolling shutter matters.
 still_frames, still_seconds = 3, 0.15
-# Pictures whose corners are nearer to each other than this, in pixels, show nothing new.
+# Mean distance of corners in pixels below which two pairs count as the same view.
 same_picture = 1
 
 
 def names_of(patterns):
-    """The files that the patterns stand for, as a shell would list them."""
+    """Expands patterns as a shell does."""
     names = []
     for pattern in patterns:
         names += sorted(glob.glob(pattern)) or [pattern]
@@ -69,7 +69,7 @@ def stream_pairs(sources):
 
         while True:
             pair = [pull(sink) for sink in sinks]
-            # The older of two frames gives way until both were taken at the same time.
+            # Replaces the older frame until both timestamps differ by at most 20 ms.
             while len(pair) == 2 and all(pair) and abs(pair[0][0] - pair[1][0]) > 20 * Gst.MSECOND:
                 older = 0 if pair[0][0] < pair[1][0] else 1
                 pair[older] = pull(sinks[older])
@@ -91,7 +91,7 @@ def check_sizes(name, left, right, first):
 
 
 def pairs_of_files(board, lefts, rights):
-    """The pairs in which the board was found in both pictures."""
+    """Returns the pairs with the board in both pictures, without repeated views."""
     kept = []
     for name, left, right in file_pairs(lefts, rights):
         check_sizes(name, left, right, kept[0] if kept else None)
@@ -108,7 +108,7 @@ def pairs_of_files(board, lefts, rights):
 
 
 class StillPairs:
-    """Iterates over the pairs of a stream in which the board stands still, each of them at a place of its own."""
+    """Iterates over pairs of a stream in which the board is still, each with the board in a new position."""
 
     def __init__(self, board, stream, show):
         self.board, self.stream, self.show = board, stream, show
@@ -123,7 +123,7 @@ class StillPairs:
             name = f"{time:.1f} s"
             check_sizes(name, left, right, self.taken[0] if self.taken else None)
             pair = Pair(name, self.board, left, right)
-            # All frames of the run are compared with its first one: a board that creeps does not stand still.
+            # Compares with the first frame of the run, so that a slowly moving board does not count as still.
             if not pair.usable() or run and run[0][1].distance(pair) > 0.3 * max(1, left.shape[1] / 1280):
                 self.moved |= bool(run)
                 run.clear()

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""How exactly a calibration is known: the errors of its focal lengths and its baseline, and the tilts of the board.
+"""Estimates the errors of the focal lengths and the baseline of a calibration, and the tilts of the board.
 
-The errors of the corners spread to the parameters through the derivatives of all corners by all parameters, those of
-each pair's board among them. Corners of one pair err together if the board bends or moves, so the spread between pairs
-counts where it is wider than that of single corners."""
+The errors of the corners are propagated to the parameters by the Jacobian of all corners with respect to all parameters,
+including the poses of the board. If the board bends or moves, the errors of the corners of one pair are correlated. Therefore
+the estimate from the spread between pairs is used where it is larger."""
 import cv2
 import numpy
 
-# The true value lies within so many standard errors in 19 of 20 cases: a little more than 2, because the errors
-# themselves are estimated from few pairs.
+# Standard errors of a 95 % confidence interval: slightly more than 2, because the errors are estimated from few pairs.
 coverage_factor = 2.2
 
 
@@ -19,8 +18,8 @@ def project(fisheye, points, turn, shift, matrix, distortion):
 
 
 class Model:
-    """Both cameras as a list of numbers: fx, fy, cx, cy and the distortion of each, then the turn and the shift between
-    them."""
+    """Both cameras as a parameter vector: fx, fy, cx, cy and the distortion of each, then the rotation and translation
+    between them."""
 
     def __init__(self, result, rational):
         self.fisheye = result.fisheye
@@ -32,7 +31,7 @@ class Model:
         self.count = 4 + self.coefficients
 
     def places(self, values, pose, points):
-        """Where both cameras see the points of a board, in one list."""
+        """Projects the points of a board into both pictures; returns all coordinates in one vector."""
         both = []
         turn, shift = pose[:3], pose[3:]
         for side in (0, 1):
@@ -60,7 +59,7 @@ def board_pose(result, pair):
 
 
 class Precision:
-    """The errors of the parameters, in 19 of 20 cases, and the tilt of the board in each pair, in degrees."""
+    """95 % confidence intervals of the parameters, and the tilt of the board in each pair, in degrees."""
 
     def __init__(self, result, rational):
         model = Model(result, rational)
@@ -70,7 +69,7 @@ class Precision:
         for pair in result.pairs:
             seen = numpy.concatenate(pair.places).astype("float64").ravel()
             pose = board_pose(result, pair)
-            # The pose that fits both pictures best, by Newton's method.
+            # The pose that fits both pictures best, by Gauss-Newton steps.
             for _ in range(3):
                 by_pose = derivatives(lambda one: model.places(model.values, one, pair.points), pose)
                 rest = seen - model.places(model.values, pose, pair.points)
@@ -78,7 +77,7 @@ class Precision:
             by_pose = derivatives(lambda one: model.places(model.values, one, pair.points), pose)
             rest = seen - model.places(model.values, pose, pair.points)
             by_model = derivatives(lambda one: model.places(one, pose, pair.points), model.values)
-            # The board may lie anywhere, so only the part that its pose cannot explain tells about the cameras.
+            # The pose of the board is unknown: removes the part of the derivatives that a change of the pose can explain.
             base = numpy.linalg.qr(by_pose)[0]
             by_model = by_model - base @ (base.T @ by_model)
             slope = by_model.T @ rest
@@ -102,5 +101,5 @@ class Precision:
         self.focal_length_errors, self.baseline, self.baseline_error = errors[:2], numpy.linalg.norm(model.values[-3:]), errors[2]
 
     def relative_error(self):
-        """The largest of the errors, as a share of its value."""
+        """Returns the largest relative error."""
         return max(self.baseline_error / self.baseline, *(error / value for error, value in zip(self.focal_length_errors, self.focal_lengths)))

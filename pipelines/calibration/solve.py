@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The calibration itself: both cameras, what lies between them, and which pairs do not fit."""
+"""Computes the calibration: the intrinsics of both cameras, their relative pose, and the pairs that do not fit."""
 import cv2
 import numpy
 from calibration.preview import columns, covered_parts, rows
@@ -17,7 +17,7 @@ class Camera:
                 [one.reshape(1, -1, 3).astype("float64") for one in points],
                 [one.reshape(1, -1, 2).astype("float64") for one in places], size, None, None, flags=flags)
         else:
-            # A third radial coefficient follows the noise unless there is much distortion.
+            # Without strong distortion, the third radial coefficient would overfit noise.
             flags = cv2.CALIB_RATIONAL_MODEL if rational else cv2.CALIB_FIX_K3
             error, self.matrix, self.distortion, _, _ = cv2.calibrateCamera(points, places, size, None, None, flags=flags)
             self.distortion = self.distortion.ravel()[:8 if rational else 5]
@@ -37,7 +37,7 @@ class StereoCalibration:
         points = [pair.points for pair in pairs]
         criteria = cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, 100, 1e-6
         if fisheye:
-            # The pose follows from the places that pinhole cameras would see.
+            # Computes the pose from undistorted points, as of pinhole cameras.
             ideal = numpy.diag((left.matrix[0, 0], left.matrix[0, 0], 1))
             places = [[camera.undistorted(pair.places[side], None, ideal).astype("float32") for pair in pairs]
                       for side, camera in enumerate(self.cameras)]
@@ -65,17 +65,17 @@ class StereoCalibration:
         self.rotations, self.projections, self.reprojection = result[0:2], result[2:4], result[4]
 
     def vertical_offset(self):
-        """The mean distance between the rows of a corner in both rectified pictures."""
+        """Mean difference of the rows of a corner in both rectified pictures, in pixels."""
         rows = [numpy.concatenate([camera.undistorted(pair.places[side], self.rotations[side], self.projections[side])[:, 1]
                                    for pair in self.pairs]) for side, camera in enumerate(self.cameras)]
         return numpy.abs(rows[0] - rows[1]).mean()
 
     def coverage(self):
-        """The share of the frame in whose parts, of 8 by 6, both cameras have seen corners."""
+        """Share of an 8×6 grid over the frame in which corners were seen; the smaller of both cameras."""
         return min(len(covered_parts(self.pairs, side, self.size)) for side in (0, 1)) / (columns * rows)
 
     def rectified(self, pair):
-        """Both rectified pictures, side by side, with lines along which the same points must lie."""
+        """Returns both rectified pictures side by side, with horizontal lines: the same point must be on the same line."""
         make = cv2.fisheye.initUndistortRectifyMap if self.fisheye else cv2.initUndistortRectifyMap
         both = []
         for side, camera in enumerate(self.cameras):
@@ -107,15 +107,15 @@ class StereoCalibration:
 
 
 
-# Below so many pairs, no calibration is tried.
+# Minimum number of pairs for a calibration.
 min_pairs = 5
-# A pair whose error exceeds this multiple of the median, and so many pixels, does not fit.
+# A pair is an outlier if its error exceeds both this multiple of the median and this number of pixels.
 outlier_factor, outlier_pixels = 3, 0.5
 
 
 class RelativePoses:
-    """Where the right camera stands relative to the left one, by each pair for itself: pairs that hold other pictures
-    than they should give other places. The cameras have been calibrated one by one."""
+    """Estimates the pose of the right camera relative to the left one from single pairs. Pairs with wrong pictures give
+    other poses. Uses the separate calibrations of both cameras."""
 
     def __init__(self, cameras):
         self.cameras = cameras
@@ -130,7 +130,7 @@ class RelativePoses:
         return turn, right_shift - turn @ left_shift
 
     def error(self, pose, points, places):
-        """The distance in pixels between the right corners and those that the left ones and the pose predict."""
+        """RMS distance in pixels between the right corners and their prediction from the left corners and the pose."""
         (turn, shift), (board_turn, board_shift) = pose, self.board_pose(0, points, places[0])
         seen = self.cameras[1].undistorted(places[1])
         ahead = (points @ board_turn.T + board_shift.T) @ turn.T + shift.T
@@ -140,7 +140,7 @@ class RelativePoses:
         return numpy.sqrt((differences ** 2).sum(axis=1).mean())
 
     def consensus(self, pairs):
-        """The pose that fits most pairs best, and the error of each."""
+        """Returns the pose with the smallest median error over all pairs, and the error of each pair."""
         poses = [self.of(pair.points, pair.places) for pair in pairs]
         errors = [[self.error(pose, pair.points, pair.places) for pair in pairs] for pose in poses]
         best = min(range(len(pairs)), key=lambda one: numpy.median(errors[one]))
@@ -152,13 +152,13 @@ def outliers(errors, factor, pixels):
 
 
 class Outcome:
-    """A calibration, the error of each pair, and those that do not fit it."""
+    """A calibration without outliers, the error of each pair, and the dropped pairs."""
 
     def __init__(self, pairs, board, size, fisheye, rational, alpha):
         arguments = size, fisheye, rational, alpha
         self.errors, self.dropped = {}, []
-        # Pictures of other pairs, or of the other camera, would pull the calibration along. They are found by the places
-        # of the cameras, which are then far off.
+        # Pictures of another pair or of the other camera would distort the calibration. They are recognised by a relative pose
+        # that is far off.
         poses = RelativePoses([Camera(pairs, side, size, fisheye, rational) for side in (0, 1)])
         pose, errors = poses.consensus(pairs)
         far_off = outliers(errors, 10, 10)
@@ -179,7 +179,7 @@ class Outcome:
         self.exchanged = self.explain(board, poses, pose)
 
     def explain(self, board, poses, pose):
-        """Returns the pictures that would have to be exchanged so that the pairs that were dropped fit."""
+        """Describes exchanges of pictures after which dropped pairs would fit."""
         def fits(left, right):
             right = board.aligned(left, right)
             numbers = sorted(set(left) & set(right))

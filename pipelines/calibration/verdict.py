@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Judges a calibration, and says how it could be better."""
+"""Grades a calibration, and advises how to improve it."""
 import cv2
 import numpy
 
-# Both are shares of the value.
+# Relative errors of lengths.
 good_error, usable_error = 0.01, 0.03
-# Boards that are tilted less, in degrees, hardly tell the focal length from the distance.
+# At least min_tilted boards must be tilted by min_tilt degrees: without tilt, focal length and distance cannot be separated.
 min_tilt, min_tilted = 15, 3
 
 
 def measured_squares(result, pair):
-    """The lengths of the squares of a board between the rays of both cameras, divided by what they should be."""
+    """Triangulates the corners of a board, and returns the lengths of its squares relative to their true length."""
     ideal = [camera.undistorted(places).T for camera, places in zip(result.cameras, pair.places)]
     space = cv2.triangulatePoints(numpy.eye(3, 4), numpy.hstack((result.rotation, result.translation)), *ideal)
     space = (space[:3] / space[3]).T
@@ -21,14 +21,14 @@ def measured_squares(result, pair):
 
 
 def wrong_cameras(result):
-    """Why no calibration of these cameras is of use, or None."""
+    """Returns an error if the cameras are exchanged, one above the other, or the same camera; otherwise None."""
     position = -result.rotation.T @ result.translation
     if numpy.linalg.norm(position) < 0.01 * numpy.linalg.norm(numpy.ptp(result.pairs[0].points, axis=0)):
-        return "Bad: both cameras stand at the same place. Name the pictures of two cameras."
+        return "Bad: both cameras are at the same place. Name the pictures of two cameras."
     if position[0] < 0 and abs(position[0]) > abs(position[1]):
-        return "Exchange the cameras: the right one stands to the left of the left one. cudasgmstereo refuses this file."
+        return "Exchange the cameras: the right camera is to the left of the left camera. cudasgmstereo refuses this file."
     if abs(position[1]) > abs(position[0]):
-        return "Turn the cameras: one stands above the other, and cudasgmstereo refuses this file."
+        return "Rotate the cameras: one is above the other, and cudasgmstereo refuses this file."
     return None
 
 
@@ -53,8 +53,8 @@ def advice_for(result, precision):
 
 
 def verdict(result, precision, check=None):
-    """Returns True if the calibration is of use, and a text. The check is how long a square measured that took no part in the
-    calibration, as a share of its true length."""
+    """Returns False if the calibration is bad, and the verdict as a text. `check` is the relative length of squares in a view
+    that was not used in the calibration, or None."""
     if text := wrong_cameras(result):
         return False, text
     pixels = max(result.error, result.vertical_offset())

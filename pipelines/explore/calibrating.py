@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The calibration in the page: it takes pairs and judges them as calibrate.py does, and shows its picture of them."""
+"""Calibration in the page: takes pairs, shows an overview of them, and prints a verdict, like calibrate.py."""
 import asyncio
 import os
 import sys
@@ -17,13 +17,13 @@ from explore.pictures import message_of
 
 
 class Calibration:
-    """Calibrates in a thread of its own; what it shows goes to the loop of the session."""
+    """Calibrates in a separate thread; pictures and texts are sent from the event loop of the session."""
 
     def __init__(self, session, arguments):
         self.session, self.arguments = session, arguments
 
     async def begin(self):
-        """Calibrates, and plays with the result."""
+        """Calibrates, then starts the element with the new calibration."""
         self.session.is_busy = True
         try:
             verdict = await asyncio.to_thread(self.run)
@@ -47,17 +47,17 @@ class Calibration:
     def send(self, text, picture):
         self.session.tell({"is": "calibration", "text": text})
         for browser in self.session.browsers:
-            # A slow line has not sent the one before.
+            # Skips browsers whose slow connection has not sent earlier pictures yet.
             if browser.outgoing.qsize() < 4:
                 browser.post(picture)
 
     def run(self):
-        """Writes the calibration, and returns the verdict. Raises Unusable if there is none of use."""
+        """Writes the calibration and returns the verdict. Raises Unusable if the calibration fails or is bad."""
         try:
             board = Chessboard(*calibrate.size_argument(self.arguments.board), self.arguments.square)
             pairs = pairs_of_stream(StillPairs(board, stream_pairs([one.name for one in self.session.exploration.inputs]), self.show), self.arguments.pairs)
             if len(pairs) < min_pairs:
-                raise Unusable(f"The board was found standing still in {len(pairs)} pairs, but at least {min_pairs} are needed. Is --board, inner corners, right?")
+                raise Unusable(f"The board was found and still in {len(pairs)} pairs, but at least {min_pairs} are needed. Is --board, inner corners, right?")
             height, width = pairs[0].pictures[0].shape
             outcome = Outcome(pairs, board, (width, height), False, False, -1)
         except SystemExit as end:

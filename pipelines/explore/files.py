@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The files and cameras that the page offers: those below one folder, and never one outside it."""
+"""The cameras and files that the page offers. Only files below one folder are reachable."""
 import glob
 import mimetypes
 import os
@@ -8,7 +8,7 @@ import stat
 from explore.inputs import Unusable
 
 max_listed = 1000
-more_films = ".ts", ".m2ts", ".mts", ".y4m"  # which Python does not know as such
+more_films = ".ts", ".m2ts", ".mts", ".y4m"  # unknown to Python's mimetypes
 
 
 class Folder:
@@ -16,15 +16,15 @@ class Folder:
         self.top = os.path.realpath(top)
 
     def path(self, name):
-        """The path of what lies below the folder, whatever links lead there. Hidden files and folders are not offered."""
+        """Resolves symbolic links. Raises Unusable for paths that lead out of the folder or are hidden."""
         try:
             path = os.path.realpath(os.path.join(self.top, name))
             inside = os.path.relpath(path, self.top)
         except ValueError:  # zero bytes
             raise Unusable("There is no such file or folder.") from None
-        # No difference is made between what is not there and what may not be seen.
+        # The same message for missing and forbidden paths, so that it does not reveal which files exist.
         if (inside != "." and any(part.startswith(".") for part in inside.split(os.sep))) or not os.access(path, os.R_OK):
-            raise Unusable("There is no such file or folder below the one in which explore.py was started.")
+            raise Unusable("There is no such file or folder below the folder in which explore.py was started.")
         return path
 
     def is_kind(self, name, kind):
@@ -34,7 +34,7 @@ class Folder:
             return False
 
     def list(self, name):
-        """The folders in a folder, and its films and pictures, by their paths from the top."""
+        """Returns the subfolders, films and pictures of a folder, as paths relative to the top."""
         path = self.path(name)
         if not os.path.isdir(path):
             raise Unusable("This is not a folder.")
@@ -45,7 +45,7 @@ class Folder:
                 "files": [one for one in names if is_watchable(one) and self.is_kind(one, stat.S_ISREG)]}
 
     def input(self, name):
-        """The name of a camera, or the path of a file below the folder."""
+        """Returns the name of a camera, or the path of a file below the folder; raises Unusable for other names."""
         if name in cameras():
             return name
         if not self.is_kind(name, stat.S_ISREG):

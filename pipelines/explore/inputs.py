@@ -21,14 +21,14 @@ examples = {
     "cudasgmstereo": (["aloeL.jpg", "aloeR.jpg"], {"num-disparities": "256", "focal-length": "3740", "baseline": "160"}),
 }
 
-# A photograph is processed so often in a second, so that a change of a property is seen, and averages over time work.
+# Frames per second of a photograph: repeating it shows changes of properties, and lets averages over time work.
 photograph_rate = 5
-# What takes so long will never come, however busy the machine is.
+# Timeout of every wait: far longer than a busy machine needs.
 hang = 600 * Gst.SECOND
 
 
 class Unusable(Exception):
-    """A text for users: why something cannot be played."""
+    """The input or setting cannot be used. The text is a message for users."""
 
 
 class Input:
@@ -38,7 +38,7 @@ class Input:
         self.is_photograph = not self.is_live and self.discover()
 
     def discover(self):
-        """True if it is a photograph."""
+        """Returns True for a photograph. Raises Unusable if GStreamer cannot decode the input."""
         uri = self.name if frames.is_uri(self.name) else pathlib.Path(self.name).as_uri()
         try:
             found = GstPbutils.Discoverer.new(hang).discover_uri(uri)
@@ -46,13 +46,13 @@ class Input:
             raise Unusable(f"{self.name}: {error.message}") from None
         streams = found.get_video_streams()
         if found.get_result() == GstPbutils.DiscovererResult.TIMEOUT:
-            raise Unusable(f"{self.name}: nothing comes from there")
+            raise Unusable(f"{self.name}: no data within 10 minutes")
         if not streams:
             raise Unusable(f"{self.name}: there is no picture in it that GStreamer can decode")
         return streams[0].is_image()
 
     def once(self):
-        """The elements that deliver its frames, as gst-launch-1.0 takes them; of a photograph, one frame."""
+        """The source elements in the syntax of gst-launch-1.0. A photograph delivers one frame."""
         return frames.source_of(self.name)
 
     def endless(self):

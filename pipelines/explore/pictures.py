@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes what a page gets from a frame: pictures, files, points and figures. Small pipelines of their own make them from single
-frames, away from the pipeline that is explored."""
+"""Converts frames for the page: to JPEG, files, points and statistics. Separate small pipelines convert single frames, so
+that the explored pipeline is not slowed down."""
 import array
 import importlib
 import json
@@ -14,13 +14,13 @@ import frames
 from explore.inputs import Unusable
 from gi.repository import Gst, GstVideo
 
-max_cloud = 60000  # points; more than a window shows, and 1 MB
+max_cloud = 60000  # points: about 1 MB, and more than a window can show
 png, rgb = "videoconvert ! pngenc", "videoconvert ! video/x-raw,format=RGB"
 
 
 class Converter:
-    """Elements that turn one frame into another or into a file. Threads take turns. The pipeline that is explored comes first,
-    but on a machine that is busy otherwise, the page must get pictures as well: with niceness 19 it would get hardly any."""
+    """A pipeline that converts one frame at a time; calls from several threads wait for each other. Its threads have a higher
+    niceness than the explored pipeline, but not 19: on a busy machine, the page would then hardly get any pictures."""
 
     def __init__(self, elements):
         download = "cudadownload ! " if Gst.ElementFactory.find("cudadownload") else ""
@@ -32,7 +32,7 @@ class Converter:
 
     @staticmethod
     def be_nice(_, message):
-        """Runs in a thread of the pipeline as soon as that begins."""
+        """Sync handler of the bus: each new streaming thread raises its own niceness."""
         if message.type == Gst.MessageType.STREAM_STATUS and message.parse_stream_status()[0] == Gst.StreamStatusType.ENTER:
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), min(19, os.nice(0) + 5))
         return Gst.BusSyncReply.PASS
@@ -44,7 +44,7 @@ class Converter:
             while not (done := self.sink.emit("try-pull-sample", Gst.SECOND)):
                 message = self.pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR)
                 if message or self.is_closed:
-                    raise Unusable(message.parse_error()[0].message if message else "The frame is not converted any more.")
+                    raise Unusable(message.parse_error()[0].message if message else "The conversion of frames has been closed.")
             return done
 
     def close(self):
@@ -53,7 +53,7 @@ class Converter:
 
 
 class Jpeg(Converter):
-    """Pictures that fit a window."""
+    """Frames as JPEG, scaled down to the size of a window."""
 
     def __init__(self):
         super().__init__("videoconvert ! videoscale add-borders=false ! capsfilter name=size ! jpegenc quality=85")
@@ -76,7 +76,7 @@ def info_of(sample):
 
 
 def message_of(header, *parts):
-    """Returns a message for the page's socket: the length of the header, the header in JSON, and the parts."""
+    """Returns a binary WebSocket message: length of the header (uint32, little-endian), header as JSON, parts."""
     text = json.dumps({**header, "lengths": [len(part) for part in parts]}).encode()
     return struct.pack("<I", len(text)) + text + b"".join(parts)
 
@@ -84,7 +84,7 @@ def message_of(header, *parts):
 # --- Numbers of a pair ---
 
 def values_at(points, confidence, places, measure):
-    """Disparity, confidence and, if calibrated, the place in mm of pixels."""
+    """Returns disparity, confidence and, if calibrated, X, Y and Z in mm at these pixels. `measure` is Exploration.measure()."""
     info = info_of(confidence)
     meta = GstVideo.buffer_get_video_meta(confidence.get_buffer())
     product, is_calibrated = measure
@@ -102,14 +102,14 @@ def values_at(points, confidence, places, measure):
 
 
 def cloud(points, colors):
-    """Points in mm and their colours, as bytes of two arrays; no more than a page can show."""
+    """Returns the points in mm and their colours as the bytes of two arrays, subsampled to at most max_cloud points."""
     both = [frames.array_of(sample) for sample in (points, colors)]
     step = math.ceil(math.sqrt(both[0].shape[0] * both[0].shape[1] / max_cloud))
     return [one[::step, ::step].tobytes() for one in both]
 
 
 def ply(points, colors):
-    """The bytes of a PLY file."""
+    """Returns the bytes of a PLY file."""
     with tempfile.TemporaryDirectory() as folder:
         name = os.path.join(folder, "points.ply")
         importlib.import_module("point-cloud").write_ply(name, frames.array_of(points), frames.array_of(colors))
@@ -120,7 +120,7 @@ def ply(points, colors):
 # --- Figures of a frame ---
 
 class Meter(Converter):
-    """The luminance of a frame, as cudahistequalize measures it."""
+    """Measures the luminance statistics of a frame with cudahistequalize."""
 
     fields = "mean", "stddev", "entropy", "percentile-1", "percentile-5", "percentile-50", "percentile-95", "percentile-99"
 
@@ -130,8 +130,8 @@ class Meter(Converter):
     def measured(self, sample):
         self(sample)
         while not (message := self.pipeline.get_bus().timed_pop_filtered(Gst.SECOND, Gst.MessageType.ELEMENT)):
-            if self.is_closed:  # which drops the messages
-                raise Unusable("The luminance of the frame is not measured any more.")
+            if self.is_closed:  # close() flushes the bus, so the message will not arrive.
+                raise Unusable("The measurement of the luminance has been closed.")
         structure = message.get_structure()
         bins = array.array("Q", structure.get_value("bins").get_data())
         return {"bins": [sum(bins[i:i + len(bins) // 256]) for i in range(0, len(bins), len(bins) // 256)],

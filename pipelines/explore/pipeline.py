@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The pipeline that is explored, and its taps: leaky branches, from which a page takes frames without holding anything up.
+"""The explored pipeline and its taps: leaky branches that deliver frames to a page without blocking the pipeline.
 
-A tap keeps the newest frames and drops the others. Nothing of Python runs in the threads of the pipeline, except when
-somebody waits for a frame, and for two frames whenever the time of a frame is measured."""
+A tap keeps the newest frames and drops all others. Python code runs in streaming threads only if a browser waits for a
+frame, and for two frames of each latency measurement."""
 import collections
 import glob
 import pathlib
 import re
+import sys
 import time
 
 import frames
@@ -15,21 +16,21 @@ from explore.inputs import Unusable, hang
 from explore.properties import Properties, make, takes_pairs
 from gi.repository import GLib, Gst
 
-# Frames before and after the element belong together by their times; the one before is this much older at most.
+# Queue length of a tap. Frames before and after the element are matched by timestamp, so this bounds the latency in frames.
 kept_frames = 4
-# The pads of cudasgmstereo and what a page wants them in.
+# Request pads of cudasgmstereo, with the caps that the page needs.
 request_pads = {"depth": "video/x-raw,format=RGB", "confidence": "video/x-raw,format=GRAY8", "rectified": "video/x-raw",
                 "points": "other/tensors"}
 
 
 def tap(name):
-    """A branch that never blocks: while the appsink waits to play, the queue drops frames."""
+    """A branch that never blocks: while the appsink prerolls, the queue drops frames."""
     return (f"queue leaky=downstream max-size-buffers={kept_frames} max-size-bytes=0 max-size-time=0 "
             f"! appsink name=tap-{name} sync=false async=false drop=true max-buffers={kept_frames} wait-on-eos=false enable-last-sample=false")
 
 
 class Exploration:
-    """An element between inputs that never end. Its methods may block; one thread calls all that change its state."""
+    """An element with endless inputs. Methods may block; all state changes must come from one thread."""
 
     def __init__(self, factory, inputs, settings):
         self.properties, self.inputs = Properties(factory), inputs
@@ -43,23 +44,24 @@ class Exploration:
             raise Unusable(f"{factory} takes {'two inputs, a left and a right one, or one with --packed' if self.is_stereo else 'one input'}")
         self.pipeline = self.element = self.sink = self.on_frame = self.on_start = None
         self.is_playing, self.is_paused, self.has_failed, self.linked, self.awaited = False, False, False, {}, 0
-        # The settings and values of the last frame that was good, those that no frame has confirmed yet, and what was refused.
+        # good: settings and property values that a frame has confirmed. trial: settings not confirmed yet. refused: by name, the
+        # text and the reason.
         self.good, self.trial, self.refused = None, dict(settings), {}
 
-    # --- Its description ---
+    # --- Description ---
 
     def describe(self):
-        """Describes the properties; frames are packed if and only if there is one input."""
+        """Describes the properties. frame-packing offers only values that fit the number of inputs."""
         packings = list((limits.pair if len(self.inputs) > 1 else limits.packed).items())
         return [{**one, "choices": packings, "default": packings[0][0]} if one["name"] == "frame-packing" else one for one in self.properties.describe()]
 
     def output_caps(self):
-        """The caps that downstream has to ask for to see a picture."""
+        """Caps that select a viewable output of the element; None if its output is always a picture."""
         return {"cudasgmstereo": "video/x-raw,format=RGB", "cudaintegral": "video/x-raw"}.get(self.properties.factory)
 
     def on_card(self):
-        """True if frames stay in CUDA memory until a tap's frame is looked at. GStreamer's own CUDA elements must know the
-        formats of both sides."""
+        """True if frames stay in CUDA memory until a page shows them. This needs GStreamer's cudaupload and cudadownload, and
+        an element that keeps the format."""
         if not self.keeps_format or not all(map(Gst.ElementFactory.find, ("cudaupload", "cudadownload"))):
             return False
         element = make(self.properties.factory)
@@ -75,7 +77,7 @@ class Exploration:
         upload = f" ! cudaupload ! {memory}" if memory else ""
         caps = memory or self.output_caps()
         left, *right = self.inputs
-        # An element with several pads pushes from them one after the other, so the sink of a pause must not hold up the others.
+        # One thread pushes on all pads. During a pause, the sink blocks; the queue keeps it from blocking the other pads.
         apart = "queue max-size-buffers=1 max-size-bytes=0 max-size-time=0 ! " if self.is_stereo else ""
         parts = [f"{left.endless()}{upload} ! tee name=before  before. ! {tap('before')}",
                  f"{self.properties.factory} name=element{f' ! {caps}' if caps else ''} ! tee name=after",
@@ -92,7 +94,7 @@ class Exploration:
     # --- Playing ---
 
     def start(self, position=0):
-        """Plays from this position, in ns. What fails later comes as a message on the bus."""
+        """Starts at a position in ns. Raises Unusable if the pipeline is invalid; later errors arrive on the bus."""
         try:
             self.pipeline = Gst.parse_launch(self.description())
         except GLib.Error as error:
@@ -100,7 +102,7 @@ class Exploration:
         self.element, self.sink, self.has_failed = self.pipeline.get_by_name("element"), self.pipeline.get_by_name("sink"), False
         self.on_start(self.pipeline.get_bus())
         self.linked, self.latest = {}, collections.defaultdict(lambda: collections.deque(maxlen=kept_frames))
-        self.shown, self.counted = -1 if position else 0, (0, 0)  # from a place in the film, it may end without a frame
+        self.shown, self.counted = -1 if position else 0, (0, 0)  # started near its end, a film may end without a frame
         self.skipped, self.timing, self.counts = 0, Timing(self.element), collections.deque([(time.monotonic(), 0)], maxlen=6)
         for name in ("before", "after"):
             self.adopt(name, self.pipeline.get_by_name(f"tap-{name}"))
@@ -134,7 +136,7 @@ class Exploration:
         return position if known else self.begun
 
     def duration(self):
-        """The length of a film, in ns; 0 for all else."""
+        """The duration of a film in ns; 0 for cameras and photographs."""
         known, duration = self.sink.query_duration(Gst.Format.TIME)
         return duration if known and not self.is_live() and not self.inputs[0].is_photograph else 0
 
@@ -144,24 +146,24 @@ class Exploration:
             self.pipeline.set_state(Gst.State.PAUSED if is_paused else Gst.State.PLAYING)
 
     def jump(self, position):
-        """Goes to a place of a film."""
+        """Seeks to a position of a film, in ns."""
         if self.is_playing and self.duration():
             self.shown = -1
             self.latest.clear()
             self.seek(max(0, min(position, self.duration() - Gst.SECOND // 10)))
 
     def refresh(self):
-        """Lets the frame that is seen pass through the element once more, where no other will."""
+        """During a pause, processes the visible frame again, because no new frame follows."""
         if self.is_paused and not self.is_live():
             self.latest.clear()
             self.seek(self.position())
 
     def seek(self, position):
-        # One sink passes it on to all inputs; the pipeline itself would let each sink do so.
+        # A seek on one sink reaches all inputs. A seek on the pipeline would be sent once by each sink.
         return self.sink.seek_simple(Gst.Format.TIME, Gst.SeekFlags.FLUSH | (Gst.SeekFlags.ACCURATE if position else Gst.SeekFlags.KEY_UNIT), position)
 
     def repeat(self):
-        """Goes back to the beginning at the end of a film."""
+        """At EOS: seeks a film to its start. Raises Unusable for live streams, and if no frame was rendered."""
         rendered = self.rendered()
         if self.is_live() or rendered == self.shown:
             self.stop()
@@ -174,7 +176,7 @@ class Exploration:
             self.start()
 
     def set(self, name, text):
-        """Sets a property, at once or by a restart."""
+        """Sets a property: live ones at once, others by a restart. A text that is no valid value is only recorded as refused."""
         self.properties.check(name)
         try:
             value = self.properties.value(name, text)
@@ -200,7 +202,7 @@ class Exploration:
             self.restart()
 
     def refuse(self, reason, is_fatal):
-        """Takes back the setting that the element refuses. Without one, the pipeline ends if the reason is fatal."""
+        """Reverts the setting that an element's message names. If it names none, stops after a fatal message and raises Unusable."""
         found = {name: re.search(rf"(?<![\w-]){name}(?![\w-])", reason) for name in self.trial}
         named = sorted((match.start(), name) for name, match in found.items() if match)
         name = named[0][1] if named else next(iter(self.trial)) if self.good and len(self.trial) == 1 else None
@@ -209,6 +211,8 @@ class Exploration:
                 self.stop()
             raise Unusable(reason)
         self.refused[name] = {"text": self.trial.pop(name), "why": reason}
+        if not self.good:  # A start value: report it on the terminal, too, because no page may be open yet.
+            print(f"warning: {reason} Using the default of {name}.", file=sys.stderr, flush=True)
         settings, texts = self.good or ({}, self.properties.defaults)
         self.settings.pop(name, None)
         if name in settings:
@@ -219,13 +223,13 @@ class Exploration:
             self.apply(name, self.properties.value(name, texts[name]))
 
     def reset(self):
-        """Gives all properties their defaults, except for those without which these inputs cannot be played."""
+        """Resets all properties to their defaults, except frame-packing, which depends on the inputs."""
         self.settings = {name: text for name, text in self.settings.items() if name == "frame-packing"}
         self.trial, self.refused = {}, {}
         self.restart()
 
     def is_settled(self):
-        """True if the newest frame shows the newest change: one frame, or several in flight, had begun before it."""
+        """True if the newest frame was processed after the last change: frames that were in flight then do not count."""
         if not self.is_playing:
             return False
         if self.is_paused:
@@ -240,18 +244,18 @@ class Exploration:
         self.linked[name] = sink
 
     def tell(self, sink):
-        """One frame is told of for each time that somebody asks, in the thread that brings it."""
+        """Signal handler, in a streaming thread: reports one frame, then disables the signal until ask() enables it."""
         sink.set_property("emit-signals", False)
         self.on_frame()
         return Gst.FlowReturn.OK
 
     def ask(self, name):
-        """Lets the next frame of a tap call on_frame()."""
+        """Makes the next frame of a tap call on_frame()."""
         if sink := self.linked.get(name):
             sink.set_property("emit-signals", True)
 
     def want(self, names):
-        """Links those of the element's request pads that somebody wants: one that is not linked costs nothing."""
+        """Links exactly these request pads of the element, because unlinked pads cost nothing."""
         if not self.is_playing or not self.is_stereo:
             return
         new = names & set(request_pads) - set(self.linked)
@@ -263,7 +267,7 @@ class Exploration:
             sink.sync_state_with_parent()
             self.element.request_pad_simple(name).link(sink.get_static_pad("sink"))
             if self.element.get_static_pad("src").get_sticky_event(Gst.EventType.EOS, 0):
-                # The film has just ended, and does not begin anew before all sinks have heard of it.
+                # The film has just ended. The pipeline posts EOS, and the film restarts, only after all sinks have received EOS.
                 sink.send_event(Gst.Event.new_eos())
             self.adopt(name, sink.get_by_name(f"tap-{name}"))
         for name in set(self.linked) & set(request_pads) - names:
@@ -277,30 +281,30 @@ class Exploration:
             self.refresh()
 
     def is_calibrated(self):
-        """True if places are in millimetres."""
+        """True if points are in millimetres: lengths or a calibration file are set."""
         given = [float(self.settings.get(name, 0)) > 0 for name in ("focal-length", "baseline")]
         files = [self.settings.get(name) for name in ("calibration", "calibration-left")]
         return all(given) or any(file and file != "auto" for file in files)
 
     def make_measurable(self):
-        """Points need a focal length and a baseline. Without a calibration any will do, because disparities follow from
-        points, and nothing is said in millimetres; but depths are refused where they are the output itself."""
+        """Sets arbitrary lengths if none are known, because points need them. Disparities are computed from the points, and the
+        page shows no millimetres then. With output=depth, nothing is set, so the element refuses wrong depths."""
         if not self.is_calibrated() and self.settings.get("output") != "depth":
-            if self.settings.get("calibration") != "auto":  # which rectifies by the focal length
+            if self.settings.get("calibration") != "auto":  # calibration=auto depends on the focal length
                 self.element.set_property("focal-length", 1000)
             self.element.set_property("baseline", 100)
 
     def measure(self):
-        """Focal length · baseline, by which depths and disparities belong together, and whether it is in millimetres."""
+        """Returns focal length times baseline, which converts Z to disparity, and whether Z is in millimetres."""
         return self.element.get_property("focal-length") * self.element.get_property("baseline"), self.is_calibrated()
 
     def samples(self, *names):
-        """Returns the newest frame of each of these taps that belongs to one of the first tap; None where there is none."""
+        """Returns the newest frames of these taps that have the same timestamp; None for each tap if there are none."""
         for name in names:
             sink = self.linked.get(name)
-            # The frame of a pause comes first: pulling another one drops it.
+            # Pulls the preroll frame of a pause first: try-pull-sample would drop it.
             while sink and (sample := (self.is_paused and sink.emit("try-pull-preroll", 0)) or sink.emit("try-pull-sample", 0)):
-                # An appsink of GStreamer 1.22 cannot change the caps of its sample while somebody else holds it.
+                # Copies the sample, because an appsink of GStreamer 1.22 cannot change the caps of a sample that is still referenced.
                 self.latest[name].append(Gst.Sample.new(sample.get_buffer(), sample.get_caps(), sample.get_segment(), None))
         for first in reversed(self.latest[names[0]]):
             pts = first.get_buffer().pts
@@ -312,13 +316,13 @@ class Exploration:
     # --- Figures ---
 
     def rendered(self):
-        """The number of frames since the start. The sink counts anew when a film begins again."""
+        """The number of frames since the start. The sink resets its count when a film restarts, so this adds up the counts."""
         count = self.sink.get_property("stats").get_value("rendered")
         self.counted = (self.counted[0] + (self.counted[1] if count < self.counted[1] else 0), count)
         return sum(self.counted)
 
     def texts(self):
-        """The properties as they are in force, except for those that the page's own needs have set."""
+        """The current property values, without those that explore.py has set for itself."""
         texts = self.properties.texts(self.element or make(self.properties.factory))
         for name in ("post-messages",) if self.is_calibrated() else ("post-messages", "focal-length", "baseline"):
             if name in texts:
@@ -337,20 +341,20 @@ class Exploration:
 
 
 def card_name(number):
-    """The name of a GPU, by its driver; of the first one, if the number is -1."""
+    """The model name of a GPU from the driver's /proc files; -1 means the first GPU."""
     cards = [pathlib.Path(name).read_text() for name in sorted(glob.glob("/proc/driver/nvidia/gpus/*/information"))]
     return re.search(r"Model:\s*(.*)", cards[max(number, 0)]).group(1) if max(number, 0) < len(cards) else "cuda"
 
 
 class Timing:
-    """How long the element takes for a frame: from when the last of its inputs is there and the element is done with the
-    frame before, until the frame leaves."""
+    """Measures the time of the element for a frame: from the arrival of its last input, or from the push of the previous
+    frame if that is later, to the push of its output."""
 
     def __init__(self, element):
         self.element, self.times, self.is_measuring = element, collections.deque(maxlen=9), False
 
     def measure(self):
-        """Looks at two frames."""
+        """Adds probes that measure the next two frames."""
         if self.is_measuring:
             return
         self.is_measuring, arrived, left, probes = True, collections.defaultdict(list), [], []
@@ -362,7 +366,7 @@ class Timing:
         def leaves(_, info):
             now, pts = time.perf_counter_ns(), info.get_buffer().pts
             if left:
-                # Another thread may just be about to note the first arrival on its pad.
+                # A copy, because another thread may add a pad to `arrived` at the same time.
                 begun = [min(one, key=lambda entry: abs(entry[0] - pts))[1] for one in list(arrived.values()) if one]
                 self.times.append((now - max(left + [one for one in begun if one < now])) / 1000)
                 for pad, probe in probes:

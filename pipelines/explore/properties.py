@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The properties of an element, as GObject describes them: what a page needs to show them, and values as texts, in the
-words of gst-launch-1.0."""
+"""The properties of an element from GObject: their description for the page, and conversion of values from and to the
+texts of gst-launch-1.0."""
 import functools
 import math
 import re
@@ -30,7 +30,7 @@ def takes_pairs(factory):
 
 @functools.cache
 def has_card():
-    """True if an element may compute on a GPU here."""
+    """True if the elements find a usable GPU on this machine."""
     element = make(elements()[0])
     element.set_state(Gst.State.READY)
     backend = element.get_property("active-backend").value_nick
@@ -61,7 +61,7 @@ class Properties:
     def __init__(self, factory):
         self.factory = factory
         element = make(factory)
-        # Those of GStreamer's base classes are not what the element is explored for.
+        # Leaves out the properties of GStreamer's base classes.
         own = [spec for spec in element.list_properties() if spec.owner_type.name.startswith("GstCuda")]
         own.sort(key=lambda spec: spec.name != "preset")
         self.specs = {spec.name: spec for spec in own}
@@ -84,7 +84,7 @@ class Properties:
             raise Unusable(f"{self.factory} has no property {name} that can be set")
 
     def value(self, name, text):
-        """The value that a text stands for."""
+        """Converts a text to a value. Raises Unusable if it is invalid or out of range."""
         self.check(name)
         spec, kind = self.specs[name], self.specs[name].value_type
         if kind == GObject.TYPE_STRING:
@@ -121,12 +121,12 @@ class Properties:
         return "Basics" if name in others[:first_basics] else "More" if name in others else "Read only"
 
     def describe(self):
-        """Describes each for the page, in the order of the documentation, which is that in which they are declared."""
+        """Describes each property for the page, in the order of declaration, which is also the order in the documentation."""
         return [{"name": name, "title": spec.nick, "blurb": re.sub(r"\bin ns\b", "in ms", spec.blurb), "default": self.defaults[name], "group": self.group(name),
                  "live": self.is_live(name), **self.control(name, spec)} for name, spec in self.specs.items()]
 
     def control(self, name, spec):
-        """Describes the control that changes it."""
+        """Describes the control that the page shows for a property."""
         if not self.is_writable(name):
             return {"kind": "read-only"}
         if spec.value_type == GObject.TYPE_BOOLEAN:
@@ -139,15 +139,14 @@ class Properties:
                 **limits.numbers.get(self.factory, {}).get(name, {})}
 
     def choices(self, name, spec):
-        """The values of an enumeration that are accepted here, each with words that describe it."""
+        """The values of an enumeration that work on this machine, each with its description."""
         if words := limits.words.get(self.factory, {}).get(name):
             return list(words.items())
         return [(value.value_nick, value.value_name) for value in type(spec.default_value).__enum_values__.values()
                 if (name, value.value_nick) != ("backend", "cuda") or has_card()]
 
     def changed(self, settings):
-        """Those of the settings that make a difference, in their order: a preset sets other properties, so the order
-        counts."""
+        """Returns the settings that differ from the defaults. Applies them in order, because a preset sets other properties."""
         element, different = make(self.factory), {}
         for name, text in settings.items():
             value = self.value(name, text)

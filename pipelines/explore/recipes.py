@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Turns the view into lines to copy: for a terminal, in Python and in C++. Photographs become a picture, all else is shown."""
+"""Makes the texts of `copy`: a command line, a Python and a C++ program. They write photographs to a file and show the rest."""
 import shlex
 
 import frames
@@ -41,7 +41,7 @@ int main(int argc, char** argv) {{
 
 
 def description_of(exploration):
-    """A pipeline that shows what the exploration shows, with those properties that make a difference."""
+    """Returns a pipeline with the inputs of the exploration and the properties that differ from their defaults."""
     settings = " ".join(f"{name}={frames.quoted(text)}" if not text.replace("-", "").replace(".", "").isalnum() else f"{name}={text}"
                         for name, text in exploration.properties.changed(exploration.settings).items())
     caps = exploration.output_caps()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The page and its socket. Who knows the token may do what the page can do; nobody gets a file that is not in the table."""
+"""The HTTP server and the WebSocket of the page. Requests need the token; only the files in the table below are served."""
 import asyncio
 import contextlib
 import ipaddress
@@ -43,7 +43,7 @@ def is_length(value):
     return type(value) in (int, float) and 0 <= value < 1e6
 
 
-# The requests that a page may make, and the condition for each of their parts.
+# The requests of a page, with a validator for each field.
 known = {
     "show": {"pictures": lambda value: some_of(pictures.__contains__, 2, value) and len(set(value)) == len(value),
              "width": is_length, "height": is_length, "values": is_flag, "cloud": is_flag},
@@ -56,7 +56,8 @@ known = {
 
 
 class Browser:
-    """One browser's socket. It gets the next picture when it has seen the last one, so that a slow line gets fewer."""
+    """The WebSocket of one browser. The next picture is sent only after the browser has shown the last one, so that slow connections get
+    fewer pictures."""
 
     def __init__(self, session, ws):
         self.session, self.ws, self.outgoing = session, ws, asyncio.Queue(1000)
@@ -71,7 +72,7 @@ class Browser:
                                {"points", "rectified"} if self.shows["cloud"] else ())
 
     def post(self, what):
-        """Queues an answer or bytes. A line that is so slow that a thousand wait loses some."""
+        """Queues a message. Drops it if 1000 messages are queued, because the connection is too slow."""
         with contextlib.suppress(asyncio.QueueFull):
             self.outgoing.put_nowait(what)
 
@@ -100,7 +101,7 @@ class Browser:
             if set(said) != set(known[do]) or not all(fits(said[name]) for name, fits in known[do].items()):
                 raise ValueError
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            self.refuse("This message is not one that the page of explore.py sends.")
+            self.refuse("The page of explore.py does not send such messages.")
             return
         if do in ("seen", "cloud-seen"):
             if self.shows:
@@ -109,10 +110,10 @@ class Browser:
             self.doing.add(task := asyncio.ensure_future(self.do(do, said)))
             task.add_done_callback(self.doing.discard)
         else:
-            self.refuse("These are too many messages at once.")
+            self.refuse("Too many messages at once.")
 
     async def do(self, do, said):
-        """Answers the requests of the page, one after the other."""
+        """Handles one request at a time; refusals are sent to the page."""
         async with self.turn:
             try:
                 await getattr(self, "do_" + do)(**said)
@@ -121,7 +122,7 @@ class Browser:
             except asyncio.TimeoutError:
                 self.refuse("There is no such frame yet.")
 
-    # --- What a page asks for ---
+    # --- Requests ---
 
     async def do_show(self, **shows):
         self.shows = shows
@@ -152,7 +153,7 @@ class Browser:
 
     async def do_open(self, names, packed):
         if packed and len(names) > 1:
-            raise Unusable("Frames hold both pictures, or there are two inputs, but not both.")
+            raise Unusable("Choose two inputs, or one input whose frames hold both pictures.")
         await self.session.open(await asyncio.to_thread(lambda: [self.session.folder.input(name) for name in names]), packed)
 
     async def do_copy(self):
@@ -204,7 +205,7 @@ class Browser:
         return self.converters[key]
 
     async def whenever(self, event, send):
-        """Sends what the page is ready for. What fails is said, and tried again with another frame."""
+        """Calls send() whenever the event is set. An error is shown, and the next frame is tried."""
         while True:
             await event.wait()
             event.clear()
@@ -252,8 +253,8 @@ class Server:
         await self.runner.cleanup()
 
     def check(self, request, needs_token):
-        """Lets in those who call this machine by an address or its own name. The page of another site, even if its name has
-        been made to lead here, sends that name."""
+        """Refuses requests whose Host is neither an IP address nor a name of this machine, or whose Origin is another site.
+        This also stops DNS rebinding."""
         try:
             name = urllib.parse.urlsplit(f"//{request.host}").hostname or ""
             own = name in ("localhost", socket.gethostname(), self.host) or bool(ipaddress.ip_address(name))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""One exploration and the browsers that look at it. Everything here runs in the loop of asyncio; what may block runs in
-threads: one for what changes the pipeline, others for what is made of frames."""
+"""One exploration and its browsers. All code here runs in the asyncio event loop. Blocking calls run in threads: one for
+changes of the pipeline, others for conversions of frames."""
 import asyncio
 import concurrent.futures
 import functools
@@ -21,7 +21,7 @@ figures_every = 0.5  # seconds
 
 class Session:
     def __init__(self, exploration, inputs_of, offered):
-        # The inputs and settings for an element, and the elements that the page offers.
+        # inputs_of(factory) returns inputs and settings; `offered` lists the elements that the page offers.
         self.exploration, self.inputs_of, self.offered = exploration, inputs_of, offered
         self.note, self.is_busy, self.folder = "", False, Folder(os.getcwd())
         self.browsers, self.banners, self.arrived, self.bus = set(), [], asyncio.Event(), None
@@ -29,7 +29,7 @@ class Session:
         self.loop, self.is_ending = asyncio.get_running_loop(), False
 
     async def control(self, function, *arguments):
-        """Calls what changes the pipeline, and shows why it cannot."""
+        """Runs a function that changes the pipeline in the control thread, and shows its error as a banner."""
         try:
             await self.loop.run_in_executor(self.control_thread, self.watched, function, *arguments)
         except Unusable as reason:
@@ -38,7 +38,7 @@ class Session:
         self.arrived.set()
 
     def watched(self, function, *arguments):
-        """In the thread of control: another pipeline has another bus, and other taps."""
+        """Runs in the control thread. Connects the callbacks first, and links the wanted taps afterwards."""
         exploration = self.exploration
         exploration.on_frame = lambda: self.loop.call_soon_threadsafe(self.arrived.set)
         exploration.on_start = lambda bus: self.loop.call_soon_threadsafe(self.watch, bus)
@@ -48,7 +48,7 @@ class Session:
             exploration.want(set().union(*(browser.wanted() for browser in self.browsers)))
 
     def watch(self, bus):
-        """Reads the messages of the pipeline that plays now."""
+        """Reads the bus of the current pipeline in the event loop."""
         self.unwatch()
         self.bus, self.banners = bus, []
         self.loop.add_reader(bus.get_pollfd().fd, self.read)
@@ -87,14 +87,14 @@ class Session:
                 self.tell({"is": "message", **numbers_of(message.get_structure())})
 
     def banner(self, level, text):
-        """Shows a message in the terminal and on the page."""
+        """Shows a message on the terminal and in the page, once."""
         if {"level": level, "text": text} not in self.banners:
             print(f"{level}: {text}", file=sys.stderr, flush=True)
             self.banners.append({"level": level, "text": text})
             self.tell({"is": "banners", "banners": self.banners})
 
     def say_note(self, text):
-        """Says once that there is no card, which changes no result."""
+        """Reports once that there is no GPU. This does not change results."""
         if text != self.note:
             print(f"note: {text}", file=sys.stderr, flush=True)
             self.note = text
@@ -105,7 +105,7 @@ class Session:
             browser.post(what)
 
     def hello(self):
-        """Describes the element for a page."""
+        """The description of the element and its inputs for a page."""
         properties = self.exploration.properties
         return {"is": "hello", "element": properties.factory, "elements": self.offered, "inputs": [one.name for one in self.exploration.inputs],
                 "stereo": self.exploration.is_stereo, "live": self.exploration.is_live(), "properties": self.exploration.describe()}
@@ -115,9 +115,9 @@ class Session:
                 "measured": self.exploration.is_calibrated(), "note": self.note}
 
     async def change(self, factory, inputs_of):
-        """Explores another element, or other inputs, on the same device."""
+        """Switches to another element or other inputs, and keeps the device properties."""
         if self.is_busy:
-            raise Unusable("The cameras are being calibrated; wait until that has ended.")
+            raise Unusable("The cameras are being calibrated; wait for the end of the calibration.")
         device = {name: text for name, text in self.exploration.settings.items() if name in groups["Device"][:2]}
         await self.control(self.exploration.stop)
         try:
@@ -134,7 +134,7 @@ class Session:
         await self.change(factory, self.inputs_of)
 
     async def open(self, names, is_packed):
-        """Plays other inputs, with the same element if it takes them."""
+        """Switches to other inputs. Keeps the element if it accepts them."""
         is_pair = len(names) > 1 or is_packed
         fitting = [name for name in elements() if takes_pairs(name) == is_pair]
         current = self.exploration.properties.factory
@@ -146,7 +146,7 @@ class Session:
         self.tell(self.state())
 
     async def settled(self):
-        """Waits until the newest frame shows the newest change, or the element has refused it."""
+        """Waits until a frame with the last change has arrived or the element has refused it, at most 20 s."""
         end = self.loop.time() + 20
         while self.exploration.is_playing and not self.exploration.is_settled() and self.loop.time() < end:
             await asyncio.sleep(0.05)
@@ -154,7 +154,7 @@ class Session:
         await self.control(lambda: None)
 
     async def next_samples(self, names, before):
-        """The newest frames of the taps that names() are, once they are others than `before`."""
+        """Waits for frames of the taps that names() returns, newer than `before`, and returns them."""
         while True:
             self.arrived.clear()
             if self.exploration.is_playing:
@@ -166,7 +166,7 @@ class Session:
             await self.arrived.wait()
 
     async def report(self):
-        """Sends the figures to the browsers, for as long as there are any."""
+        """Sends figures periodically while browsers are connected."""
         while True:
             await asyncio.sleep(figures_every)
             if not self.browsers or not self.exploration.is_playing:
@@ -182,11 +182,11 @@ class Session:
 
     async def close(self):
         self.unwatch()
-        self.exploration.has_failed = True  # nothing is waited for
+        self.exploration.has_failed = True  # ends the wait for preroll in Exploration.start()
         await self.loop.run_in_executor(self.control_thread, self.exploration.stop)
 
 
 def numbers_of(structure):
-    """The numbers of an element message."""
+    """Returns the name and the numeric fields of an element message."""
     fields = {name: structure.get_value(name) for name in (structure.nth_field_name(i) for i in range(structure.n_fields()))}
     return {"name": structure.get_name(), "fields": {name: value for name, value in fields.items() if isinstance(value, int | float)}}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What is in a frame: faces, by a cascade of OpenCV, and whether it begins a new scene."""
+"""Detects faces in a frame by a cascade of OpenCV, and scene cuts."""
 import os
 import sys
 
@@ -29,13 +29,13 @@ class Detector:
         self.smallest, self.thumbnail = (smallest, smallest), None
 
     def faces(self, gray):
-        """The faces of a frame, as x, y, width and height."""
+        """Returns the faces of a frame as (x, y, width, height)."""
         return [tuple(int(number) for number in face)
                 for face in self.classifier.detectMultiScale(gray, 1.1, 4, minSize=self.smallest)]
 
     def cut(self, gray):
-        """Whether the frame shows another scene than the one before. Light that changes makes no difference, and frames
-        without any contrast continue the scene. Within the scenes of a film, the correlation is above 0.95."""
+        """Returns True if the frame shows another scene than the previous one, by the correlation of thumbnails. It ignores
+        changes of the light, and frames without contrast continue the scene. Within scenes, it is above 0.95."""
         before, self.thumbnail = self.thumbnail, cv2.resize(gray, (32, 18), interpolation=cv2.INTER_AREA).astype(float).ravel()
         if before is None or not before.std() or not self.thumbnail.std():
             return False

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A film with its sound, on its way into another film: decoders, encoders, and what the film says about itself."""
+"""Decodes a film with its sound, encodes the result, and filters its tags."""
 import frames
 from gi.repository import Gst
 
-# Matroska and MP4 take sound in these formats as it is. Vorbis and FLAC have comments of their own in the sound.
+# Audio formats that each container takes without transcoding. Vorbis and FLAC contain comments in their headers.
 commented = ";audio/x-vorbis;audio/x-flac,framed=true"
 sound_formats = {
     "mkv": "audio/mpeg,mpegversion=1,parsed=true;audio/mpeg,mpegversion={2,4},stream-format=raw;audio/x-ac3,framed=true;"
            "audio/x-eac3,framed=true;audio/x-opus;audio/x-raw",
     "mp4": "audio/mpeg,mpegversion=1,parsed=true;audio/mpeg,mpegversion=4,stream-format=raw;audio/x-ac3,framed=true;audio/x-raw"}
 encoders = {"mkv": "vp8enc deadline=1 target-bitrate={bitrate} ! matroskamux",
-            # x264enc takes no odd sizes. h264parse would drop timestamps that occur twice, and mp4mux needs all.
+            # x264enc needs even sizes. No h264parse: it drops repeated timestamps, and mp4mux needs all timestamps.
             "mp4": "videoscale ! video/x-raw,format=I420,width=(int)[2,65534,2],height=(int)[2,65534,2] "
                    "! x264enc speed-preset=veryfast bitrate={kilobits} ! mp4mux"}
-# What a film may say about itself in any case. The rest may name people and places.
+# Tags that are always kept. Others may name people and places.
 harmless = "language-code", "language-name"
 
 
@@ -22,20 +22,20 @@ def ending(name):
 
 
 def film_of(name, container, keep_tags):
-    """The elements that deliver a decoded film, one of which, called film, has a pad for the frames and one for each
-    track of sound."""
+    """Returns the elements that decode a film. The element named film has a pad for the frames and a pad for each audio
+    track."""
     formats = sound_formats[container] + (commented if keep_tags and container == "mkv" else "")
     return frames.decoder_of(name, f'name=film caps="video/x-raw(ANY);{formats}"')
 
 
 def writer(name, bitrate):
-    """The elements that write the frames into a file, with a muxer called mux."""
+    """Returns the elements that encode frames into a file, with a muxer named mux."""
     encoder = encoders[ending(name)].format(bitrate=bitrate, kilobits=bitrate // 1000)
     return f"{encoder} name=mux ! filesink location={frames.quoted(name)}"
 
 
 def keep_sound(film, mux):
-    """Takes the sound of film_of(), if there is any, to the muxer: as it is, or else decoded, and for MP4 as AAC."""
+    """Links the audio of film_of() to the muxer: unchanged if the container takes it, otherwise decoded (for MP4, as AAC)."""
     def link(_, pad):
         kind = (pad.get_current_caps() or pad.query_caps(None)).get_structure(0).get_name()
         sink = mux.request_pad_simple("audio_%u") if kind.startswith("audio/") else None
@@ -48,16 +48,16 @@ def keep_sound(film, mux):
         way.sync_state_with_parent()
         pad.link(way.get_static_pad("sink"))
 
-    # decodebin shows all of its pads before the first frame passes, so the muxer knows of the sound in time. The pads of
-    # RTSP come when they come; a muxer that has begun takes no more.
+    # decodebin adds all pads before the first frame passes, so the muxer gets its audio pads in time. RTSP may add pads later,
+    # when the muxer accepts no more.
     film.connect("pad-added", link)
 
 
 def allowed(tags, keep):
-    """The tags that may go into another film."""
+    """Returns the tags that may be written."""
     copy = tags.copy()
     for name in map(tags.nth_tag_name, range(tags.n_tags())):
-        # A muxer for Matroska gives these names to tracks without a title. Kept, they would become titles as well.
+        # Matroska muxers give these names to tracks without a title; they would become real titles.
         default = name == "title" and tags.get_scope() == Gst.TagScope.STREAM and tags.get_string(name)[1] in ("Audio", "Video")
         if default or not (keep or name in harmless):
             copy.remove_tag(name)
@@ -65,7 +65,7 @@ def allowed(tags, keep):
 
 
 def filter_tags(mux, keep):
-    """Keeps titles, comments, places, dates, chapters and devices out of a film that is written, unless `keep` is true."""
+    """Removes titles, comments, places, dates, chapters and devices before the muxer, unless `keep` is true."""
     def probe(pad, info):
         event = info.get_event()
         if event.type == Gst.EventType.TOC:
@@ -77,7 +77,7 @@ def filter_tags(mux, keep):
         if rest.n_tags() == tags.n_tags():
             return Gst.PadProbeReturn.OK
         if rest.n_tags():
-            # Python cannot exchange the event of a probe.
+            # Python cannot replace the event of a probe, so this sends another one.
             pad.send_event(Gst.Event.new_tag(rest))
         return Gst.PadProbeReturn.DROP
 

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Faces over time: which detections belong to one face, and what must be hidden in frames in which the detector misses
-it. Times are in seconds, boxes are x, y, width and height in pixels."""
+"""Tracks faces over time: assigns detections to faces, and computes the boxes to hide, also where the detector misses a
+face. Times are in seconds; boxes are (x, y, width, height) in pixels."""
 import bisect
 import collections
 import math
 
-# What is hidden in a frame: boxes, whether a lost face makes it necessary to hide all of the frame, and the width of the
-# widest face, from which the strength follows.
+# What to hide in a frame: boxes; `whole` if a lost face requires hiding the whole frame; the width of the widest face, which
+# sets the strength.
 Hidden = collections.namedtuple("Hidden", "boxes whole width")
 # A frame, with the faces of its scene.
 Frame = collections.namedtuple("Frame", "number time scene")
-# Detectors cut close: hair, ears and chin are outside. So much of a face's size is added on each side, and twice as much
-# while the face is missed, because it may have moved.
+# Share of a face's size added on each side, because detections leave out hair, ears and chin. Doubled while the face is
+# missed, because it may have moved.
 margin = 0.25
-# A face that was seen less often is taken for a mistake of the detector, which has no need to be found again.
+# A face with fewer detections counts as a false positive, and is not reported as lost.
 least_seen = 4
 
 
 def grown(box, share):
-    """The box with a share of its size added on each side."""
+    """Returns the box with a share of its size added on each side."""
     x, y, width, height = box
     dx, dy = int(width * share + 0.5), int(height * share + 0.5)
     return x - dx, y - dy, width + 2 * dx, height + 2 * dy
@@ -34,7 +34,7 @@ def clock(seconds):
 
 
 class Spans:
-    """Runs of successive frames."""
+    """Collects frames into runs of successive frames."""
 
     def __init__(self):
         self.frames, self.spans = 0, []  # [first time, last time, last number]
@@ -51,7 +51,7 @@ class Spans:
 
 
 class Track:
-    """A face: when and where the detector has seen it, and the frames in which it is lost."""
+    """A face: times and boxes of its detections, and the frames in which it is lost."""
 
     def __init__(self):
         self.times, self.boxes, self.lost = [], [], Spans()
@@ -76,18 +76,18 @@ class Tracks:
         `patience` seconds or until the scene changes."""
         self.persistence, self.patience = persistence, patience
         self.reach = max(persistence, patience)
-        # Faces by scene, those of the last scene that may be seen again, and those of a camera that will not.
+        # scenes: faces of each scene. open: faces of the current scene that may continue. past: lost faces of a camera, for report().
         self.scenes, self.open, self.past, self.frame = [[]], [], [], None
         self.widest, self.found, self.without = 0, 0, Spans()
 
     def add(self, time, boxes, cut=False):
-        """Takes the next frame, and returns what hidden() needs."""
+        """Adds the detections of the next frame, and returns its Frame for hidden()."""
         if cut or (self.frame and time < self.frame.time):
             self.scenes.append([])
             self.open = []
         self.frame = Frame(self.frame.number + 1 if self.frame else 0, time, self.scenes[-1])
         self.open = [track for track in self.open if time - track.times[-1] <= self.reach]
-        # Each box belongs to at most one face, and each face has at most one box: the nearest pairs first.
+        # Greedy one-to-one assignment of boxes to faces, nearest pairs first.
         pairs = sorted((away, i, j) for i, track in enumerate(self.open) for j, box in enumerate(boxes)
                        if (away := track.distance(box, time)) is not None)
         track_of, taken = {}, set()
@@ -107,14 +107,14 @@ class Tracks:
         return self.frame
 
     def hidden(self, frame):
-        """Returns what must be hidden in a frame that add() has returned. Call it once for each, in their order."""
+        """Returns the Hidden of a frame that add() has returned. Call it once for each frame, in order."""
         boxes, width, lost = [], 0, False
         for track in frame.scene:
             if not track.times[0] - self.reach <= frame.time <= track.times[-1] + self.reach:
                 continue
             i = bisect.bisect_right(track.times, frame.time)
             near = [(abs(frame.time - track.times[k]), track.boxes[k]) for k in (i - 1, i) if 0 <= k < len(track.times)]
-            # All that is near enough counts: between the places before and after a gap, a face may be anywhere.
+            # Detections before and after a gap both count: in between, the face may be anywhere in their hull.
             kept = [box for away, box in near if away <= self.persistence]
             if near[0][0] == 0:
                 boxes.append(grown(near[0][1], margin))
@@ -129,13 +129,13 @@ class Tracks:
         return Hidden(boxes, lost, width)
 
     def forget(self):
-        """Drops the faces of a camera that no later frame depends on, but those that the report names."""
+        """For cameras: drops faces that no later frame needs, except lost ones, which report() lists."""
         self.past += [track for scene in self.scenes for track in scene if track.lost.frames and track not in self.open]
         self.scenes[-1][:] = self.open
         del self.scenes[:-1]
 
     def report(self):
-        """Lines on what the detector has missed."""
+        """Returns lines about frames without a face, and lost faces."""
         lines = []
         if self.without.frames:
             lines.append(f"{self.without.frames} of {self.frame.number + 1} frames have no face: {self.without}")

@@ -12,8 +12,8 @@ Makes the source package gst-cudavision and the packages gstreamer1.0-cudavision
 gst-cudavision-tools (the scripts) of this tree in FOLDER (default: build-deb/), for the Debian on which
 it runs. Checks them with lintian, of which errors and warnings count as failures.
 
-  --cuda        with the CUDA kernels, for which nvcc must be installed; the packages work without the
-                toolkit and without a driver. The default is for the CPU only, as Debian's main has no nvcc.
+  --cuda        build the CUDA kernels, which needs nvcc; the packages work without the toolkit and
+                without a driver. Default: for the CPU only, because Debian's main has no nvcc.
   --no-lintian  do not check the packages
   -h, --help    this text
 
@@ -55,7 +55,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 folder=${folder:-$PWD/build-deb}
 
 install_missing build-essential debhelper xz-utils "${lintian[@]}"
-# These are the build dependencies of the recipe without versions, which dpkg-buildpackage checks.
+# The unmet build dependencies of the recipe, without versions; dpkg-buildpackage checks the versions.
 mapfile -t unmet < <(dpkg-checkbuilddeps pipelines/packaging/debian/control 2>&1 |
   sed -n 's/.*[Uu]nmet build dependencies: //p' | sed 's/ *([^)]*)//g' | tr ' ' '\n')
 [[ ${#unmet[@]} -eq 0 ]] || install_missing "${unmet[@]}"

@@ -125,7 +125,7 @@ def _(place):
             (["empty", "out"], 1, "set --match"),
             (["others", "--match", "*.mp4", "out"], 1, "others: there is no file that matches *.mp4"),
             (["films", "others", "out"], 1, "would both become"),
-            (["others", "others"], 1, "others: the results would lie among the films"),
+            (["others", "others"], 1, "others: the results would be among the films"),
             (["others/b.mkv", "others"], 1, "this is an input itself"),
             (["others", "out", "--pipeline", "filesrc location={input} ! fakesink"], 2, "{output}"),
             (["others", "out", "--pipeline", "videotestsrc ! filesink location={output}"], 2, "{input}"),
@@ -143,6 +143,8 @@ def _(place):
         result = place.run("python3", archive, *arguments, PYTHONPATH=str(place.folder))
         expect(result.status == status and words in result.err and "Traceback" not in result.err, f"{arguments}: {result.text}")
         expect(not (place.folder / "out").exists(), f"{arguments}: it begins to write")
+    late = "import archive, types; archive.connect(types.SimpleNamespace(init=lambda *_, **__: (_ for _ in ()).throw(Exception('It timed out'))), 'local')"
+    expect("Run archive.py again" in place.run("python3", "-c", late, PYTHONPATH=str(pipelines)).err, "the remedy after a timeout of Ray")
 
 
 @test("pipelines/archive.py goes through folders, reports what failed, and goes on where it ended")
@@ -365,7 +367,6 @@ done
 def _(place):
     Cluster.join(place)
     (place.folder / "film.mp4").write_text("film")
-    # Nobody listens there.
     result = place.run(*command("film.mp4", "out", "--address", "127.0.0.1:9"))
     expect(result.status == 1 and "There is no Ray cluster at 127.0.0.1:9" in result.err, result.last())
     place.environment.pop("RAY_ADDRESS")
@@ -390,6 +391,5 @@ def _(place):
     written, = json.loads((place.folder / "low/archive.json").read_text())["written"]
     niceness = (place.folder / "niceness").read_text()
     expect(result.status == 0 and int(niceness) == lower == written["niceness"], f"{niceness}: {written}")
-    # A machine with so many processors is yet to be built.
     result = run("film.mp4", "more", "--cpus", "100000")
     expect(result.status == 1 and "no machine with 100000 processors: lower --cpus" in result.err, result.last())

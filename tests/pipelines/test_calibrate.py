@@ -105,7 +105,7 @@ def _(place):
     expect(result.status == 0 and re.search(r"nearest \d+ mm", result.out), result.text)
     # One camera instead of two.
     text = calibrate(place, "same.yml", "--left", "left*.png", "--right", "left*.png", "--board", "8x6", "--square", "30", status=1)
-    expect("both cameras stand at the same place" in text and "Good" not in text, text)
+    expect("both cameras are at the same place" in text and "Good" not in text, text)
     # The cameras in the wrong order.
     text = calibrate(place, "wrong.yml", "--left", "right*.png", "--right", "left*.png", "--board", "8x6", "--square", "30", status=1)
     expect("Exchange the cameras" in text, text)

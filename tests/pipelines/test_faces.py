@@ -165,7 +165,7 @@ follow(failing, 3)
     expect(result.out == "140 True\nTrue True\nTrue True True True \n{'sigma': 30, 'region-strength': 0.167, 'element': 'blur'} "
            "{'method': 'mosaic', 'block-size': 14, 'region-strength': 0.222, 'element': 'pixelate'} "
            "{'method': 'solid', 'element': 'pixelate'} {'method': 'solid', 'element': 'pixelate'}\n", result.text)
-    expect(result.status == 1 and "No faces can be looked for: no eyes" in result.err, result.last())
+    expect(result.status == 1 and "Looking for faces failed: no eyes" in result.err, result.last())
 
 
 def need(path):

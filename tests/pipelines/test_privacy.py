@@ -149,7 +149,7 @@ with frames.Player("videotestsrc num-buffers=50 ! video/x-raw,framerate=25/1 ! f
     player.to_the_end("Blurring")
 """)
     text = place.on_terminal(python, "progress.py")
-    expect(re.search(r"\rBlurring: 2\.0 s", text), text)
+    expect(re.search(r"\rBlurring: 2\.0 s", text) and place.run(python, "progress.py").out == "Blurring\n", text)
 
 
 @test("pipelines/privacy.sh blurs as strongly as the widest region demands")

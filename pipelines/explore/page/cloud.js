@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Points in space, with three.js. They are turned by a pointer or arrow keys, moved by two pointers or with shift, and neared
-// by the wheel, two pointers or plus and minus.
+// The point cloud, drawn by three.js. Rotate with a pointer or arrow keys, move with two pointers or shift, zoom with the wheel,
+// two pointers, or plus and minus.
 const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 export class Cloud {
@@ -49,7 +49,7 @@ export class Cloud {
     event.preventDefault();
   }
 
-  // Loads three.js when it is needed first. Without it, everything else works.
+  // Loads three.js on first use. Without it, all other features work.
   async begin() {
     try {
       const three = await import("./three.module.js");
@@ -58,7 +58,7 @@ export class Cloud {
       this.points = new three.Points(new three.BufferGeometry(), new three.PointsMaterial({ size: 2, sizeAttenuation: false, vertexColors: true }));
       this.points.frustumCulled = false;
       this.scene = new three.Scene().add(this.points);
-      this.renderer.domElement.setAttribute("aria-hidden", "true");  // the place has the name
+      this.renderer.domElement.setAttribute("aria-hidden", "true");  // the container has the accessible name
       this.place.append(this.renderer.domElement);
       this.three = three;
     } catch (error) {
@@ -72,7 +72,7 @@ export class Cloud {
     if (!this.three) return;
     const xyz = new Float32Array(places), rgb = new Uint8Array(colors), known = [];
     for (let i = 0; i < xyz.length; i += 3) if (Number.isFinite(xyz[i + 2])) known.push(i);
-    // They turn around the middle one by distance, whose distance is the unit.
+    // The centre of rotation is at the median distance, which is the unit of length.
     const middle = known.map(i => xyz[i + 2]).sort((a, b) => a - b)[known.length >> 1];
     this.reach = 2.5 * known.reduce((most, i) => Math.max(most, Math.abs(xyz[i + 1]) / xyz[i + 2]), 0);
     const attribute = values => new this.three.BufferAttribute(new Float32Array(values), 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Histograms of the luminance, and figures over time.
+// Luminance histograms, and plots of figures over time.
 const colors = ["#6cf", "#fd6", "#f86", "#8d8", "#c9f"];
 const shown = { cudasgmstereo: ["known", "agreement", "matched", "vertical-offset"], cudahistequalize: ["mean", "stddev", "entropy"] };
 const lastSamples = 240;
@@ -9,7 +9,7 @@ function begun(canvas) {
   return canvas.getContext("2d");
 }
 
-// Labels above a canvas, which wrap where they do not fit in a line; readers of the screen get them for the canvas.
+// Draws wrapping labels above a canvas. They are also its accessible description for screen readers.
 function label(canvas, texts) {
   document.getElementById(`${canvas.id}-labels`).replaceChildren(...texts.map(([text, color]) => {
     const one = Object.assign(document.createElement("span"), { textContent: text });
@@ -59,7 +59,7 @@ export class Figures {
       [1, 50, 99].map(percent => one[`percentile-${percent}`]).join(", ")}`, colors[i]]));
   }
 
-  // Each curve has a scale of its own, from 0 or below.
+  // Each curve has its own scale, which includes 0.
   drawCurves() {
     const context = begun(this.series), { width, height } = this.series;
     [...this.curves].forEach(([name, values], i) => {

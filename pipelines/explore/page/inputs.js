@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The dialog in which files below explore.py's folder, or cameras, are chosen as inputs.
+// The dialog that chooses cameras, or files below the folder of explore.py, as inputs.
 const make = (tag, options = {}, ...children) => {
   const element = Object.assign(document.createElement(tag), options);
   element.append(...children);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The socket: what explore.py says goes to the parts of the page, and what they say to explore.py.
+// The WebSocket: passes messages between explore.py and the parts of the page.
 import { Cloud } from "./cloud.js";
 import { Figures } from "./figures.js";
 import { Inputs } from "./inputs.js";
@@ -21,7 +21,7 @@ const picture = new Picture(id("picture"), id("pointer"), say, show);
 const properties = new Properties(id("properties"), id("search"), id("found"), say);
 const cloud = new Cloud(id("cloud"), warn);
 
-// What this page wants to be sent.
+// Tells the server which pictures and values this page shows.
 function show() {
   const box = id("picture").getBoundingClientRect(), scale = window.devicePixelRatio;
   const names = [...new Set([id("left").value, id("right").value])];
@@ -49,7 +49,7 @@ function showBanners(all) {
   }));
 }
 
-// What is said of something that has just been done is shown, even if it was closed before.
+// Shows a warning about the last action, even if the same warning was closed before.
 function warn(text) {
   closed.delete(text);
   showBanners(banners = [...banners.filter(one => one.text !== text), { level: "warning", text }]);
@@ -106,7 +106,7 @@ const hear = {
     for (const language of ["shell", "python", "cpp"]) id(language).value = said[language];
     id("lines").showModal();
   },
-  // These have parts in bytes.
+  // Handlers of binary messages, which have parts after their header.
   pictures: (said, parts) => picture.show(said, parts).then(() => say({ do: "seen" })),
   overview: (said, parts) => picture.show(said, parts),
   cloud: (said, parts) => cloud.show(said, parts).then(() => say({ do: "cloud-seen" })),

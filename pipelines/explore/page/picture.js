@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The picture before and after with a divider, what is under the pointer, the ruler, and regions that are drawn. Each works
-// with a pointer and with keys, which move the divider or a cross.
+// The pictures before and after with their divider, the values at the pointer, the ruler, and drawn regions. All work with a
+// pointer and with keys, which move the divider or a cross.
 const length = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 const meters = mm => `${(mm / 1000).toFixed(mm < 10000 ? 3 : 2)} m`;
 const clamp = share => Math.min(1, Math.max(0, share));
@@ -45,14 +45,14 @@ export class Picture {
     if (this.isPointed && this.at) this.ask(this.at);
   }
 
-  // Where the picture lies in the canvas.
+  // The rectangle of the picture in the canvas.
   box() {
     const { width, height } = this.canvas, after = this.bitmaps.at(-1);
     const scale = Math.min(width / after.width, height / after.height);
     return { x: (width - scale * after.width) / 2, y: (height - scale * after.height) / 2, width: scale * after.width, height: scale * after.height };
   }
 
-  // Where the pointer is, in shares of the picture; before the first frame, in shares of the canvas.
+  // The position of the pointer as shares of the picture; before the first frame, of the canvas.
   place(event) {
     const scale = window.devicePixelRatio;
     return this.bitmaps.length ? this.share([event.offsetX * scale, event.offsetY * scale]) :
@@ -97,7 +97,7 @@ export class Picture {
     context.stroke();
   }
 
-  // The rectangles of the property regions, in shares of the frame.
+  // The rectangles of the property `regions`, as shares of the frame.
   rectangles() {
     return this.regions.split(";").filter(text => text.trim()).map(text => {
       const sides = text.includes(".") ? [1, 1] : [this.header.width, this.header.height];
@@ -168,7 +168,7 @@ export class Picture {
     event.preventDefault();
   }
 
-  // Distances are measured only while somebody points at the picture.
+  // Distances are measured only while the pointer is over the picture.
   point(isPointed) {
     if (this.isPointed === isPointed) return;
     this.isPointed = isPointed;

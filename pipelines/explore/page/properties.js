@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The properties of the element, as explore.py describes them.
+// The list of properties, from the description by explore.py.
 import { Scale } from "./scale.js";
 
 const groups = ["Basics", "Regions", "More", "Messages", "Device", "Read only"];
@@ -17,7 +17,7 @@ function name(element, label) {
 
 const ways = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1, PageUp: 10, PageDown: -10 };
 
-// A slider and an entry, which only reach numbers that the element accepts; what is typed, the element judges.
+// A slider and a number field. Both step through valid numbers only; the element checks typed numbers.
 function numberOf(one, set) {
   const scale = new Scale(one), unit = one.time ? " ms" : "";
   const slider = name(make("input", { type: "range", min: scale.first, max: scale.last, step: 1 }), `${one.name}, slider`);
@@ -35,7 +35,7 @@ function numberOf(one, set) {
   };
   slider.onkeydown = event => step(event, [...Object.keys(ways), "Home", "End"]);
   entry.onkeydown = event => step(event, ["ArrowUp", "ArrowDown"]);
-  // Each change of those that restart the pipeline takes its time, so they wait until the slider is let go.
+  // Properties that restart the pipeline change only when the slider is released.
   slider[one.live ? "oninput" : "onchange"] = () => set(scale.at(Number(slider.value)));
   const show = (text, refused) => {
     current = text;
@@ -46,7 +46,7 @@ function numberOf(one, set) {
   return [[slider, entry, ...unit ? [make("span", { className: "unit", textContent: unit })] : []], show];
 }
 
-// What a property is changed with, and how a value is shown there.
+// Returns the control of a property, and a function that shows a value in it.
 function controlOf(one, set) {
   if (one.kind === "number") return numberOf(one, set);
   if (one.kind === "switch") {
@@ -106,7 +106,7 @@ export class Properties {
     }
   }
 
-  // Shows the properties whose names or descriptions have all the words.
+  // Shows only properties whose name or description has all search words.
   filter() {
     const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
     let count = 0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The numbers that a slider and arrow keys reach: those of the range that the element accepts. Times are shown in ms.
+// Maps slider positions and arrow keys to the valid numbers of a property. Times are shown in ms.
 const perMs = 1000000n;
 
 export class Scale {
   constructor(one) {
     this.one = one;
     this.others = [...one.also ?? []].sort((a, b) => a - b);
-    // Whole numbers may be beyond what a Number holds.
+    // 64-bit integers need BigInt.
     const number = one.whole ? value => BigInt(value) : Number;
     this.number = number;
     this.step = one.whole ? BigInt(one.step ?? 1) : one.step;
@@ -15,18 +15,18 @@ export class Scale {
     if (this.step) this.high = this.low + (this.high - this.low) / this.step * this.step;
     const low = Number(this.low), span = Number(this.high) - low;
     const count = one.whole ? span / Number(this.step) : Infinity;
-    // Few numbers get a place each. Of many, those around the default do: the middle is at twice the default.
+    // Up to 64 numbers get one slider position each. Otherwise the scale is a power law whose middle is twice the default.
     const middle = Math.min(span / 2, 2 * Math.abs(one.default - low) || (one.time ? 2e8 : span > 1000 ? 100 : span / 2));
     this.power = count <= 64 ? 1 : Math.log(middle / span) / Math.log(0.5);
     this.last = count <= 64 ? count : 1000;
-    // The others have places of their own before the first.
+    // Special values, such as -1, have positions before the first number.
     this.gap = Math.ceil(this.last / 30);
     this.first = -this.gap * this.others.length;
     this.unit = middle / 100;
     this.ends = [String(this.others.find(other => other < this.low) ?? this.low), String(this.high)];
   }
 
-  // The value at a place of the slider.
+  // The value at a slider position.
   at(place) {
     if (place < 0) return String(this.others[Math.min(this.others.length - 1, Math.floor((place - this.first) / this.gap))]);
     return this.nearest(Number(this.low) + (Number(this.high) - Number(this.low)) * (place / this.last) ** this.power);
@@ -37,7 +37,7 @@ export class Scale {
     return Math.max(0, (value - low) / (Number(this.high) - low)) ** (1 / this.power) * this.last;
   }
 
-  // The nearest number to a value that is accepted, as a text.
+  // The valid number nearest to a value, as a text.
   nearest(value) {
     if (!this.one.whole) return String(Math.min(this.high, Math.max(this.low, Number(value.toPrecision(4)))));
     let whole = BigInt(Math.round(value));
@@ -46,7 +46,7 @@ export class Scale {
     return String(whole < this.low ? this.low : whole > this.high ? this.high : whole);
   }
 
-  // The number that is so many steps away, in either direction.
+  // The valid number that is `steps` steps away, in either direction.
   next(text, steps) {
     const others = this.others.map(this.number), value = this.number(text);
     const index = others.findIndex(other => other === value);
@@ -54,7 +54,7 @@ export class Scale {
       return steps < 0 ? String(others[Math.max(0, index - 1)]) : String(others[index + 1] ?? this.low);
     let next;
     if (this.one.whole) {
-      // What was typed may lie between two steps.
+      // A typed number may be between two steps.
       const step = this.one.time ? perMs : this.step, above = (value - this.low) % step;
       next = value + BigInt(steps) * step - (above && steps > 0 ? above : above ? above - step : 0n);
     } else {
@@ -66,7 +66,7 @@ export class Scale {
     return String(next > this.high ? this.high : next);
   }
 
-  // Times in ms, of which −1 and the like are none.
+  // Converts times from ns to ms; special values such as −1 stay unchanged.
   shown(text) {
     if (!this.one.time || !/^-?\d+$/.test(text) || BigInt(text) < 0n) return text;
     const ns = BigInt(text), rest = String(ns % perMs).padStart(6, "0").replace(/0+$/, "");

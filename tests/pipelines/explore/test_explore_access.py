@@ -76,7 +76,7 @@ def _(place):
             check_names(page)
             page.run("document.getElementById('copy').click()")
             page.wait("document.getElementById('lines').open", "the lines")
-            expect(("dialog", "What is in force, to copy") in check_names(page), "the dialog has no name")
+            expect(("dialog", "The current pipeline, to copy") in check_names(page), "the dialog has no name")
             page.run("document.getElementById('lines').close(); document.getElementById('choose').click()")
             page.wait("document.getElementById('files').open", "the files")
             check_names(page)

@@ -106,7 +106,7 @@ def _(place):
     with Explored(place, *pair(place), "num-disparities=64", "paths=5") as explored:
         page = explored.page
         painted(page)
-        expect("In force: 4." in refused(page, "paths") and value(page, "num-disparities") == "64", refused(page, "paths"))
+        expect("In force: 4." in refused(page, "paths") and value(page, "num-disparities") == "64" and "warning: paths is 5" in explored.program.text(), explored.program.text())
         put(page, "num-disparities", "33")
         page.wait("document.querySelector('[data-name=num-disparities]').classList.contains('refused')", "the refusal")
         page.wait("document.getElementById('figures').textContent.match(/[1-9][0-9.]* frames/)", "frames")
