@@ -40,20 +40,7 @@ void check(const Mask& mask) {
 
 }  // namespace
 
-MaskDistances::MaskDistances(Device& device, int width, int height) : device_(device) {
-  const std::ptrdiff_t pitch = round_up(static_cast<std::size_t>(width), 128);
-  memory_ = device.allocate(2 * static_cast<std::size_t>(pitch) * static_cast<std::size_t>(height));
-  result_ = {memory_.as<std::uint8_t>(), width, height, pitch};
-}
-
-void MaskDistances::run(std::span<const Mask> masks, int radius) {
-  if (masks.size() > Parameters::max_masks)
-    refuse(operation, std::to_string(masks.size()) + " masks; there may be at most " +
-                          std::to_string(Parameters::max_masks));
-  if (radius < 0 || radius > Parameters::max_mask_radius)
-    refuse(operation, "a radius of " + std::to_string(radius) +
-                          " pixels; it must be between 0 and " +
-                          std::to_string(Parameters::max_mask_radius));
+const MaskPlane* MaskTable::upload(std::span<const Mask> masks) {
   std::size_t words = 0;
   for (const Mask& mask : masks) {
     check(mask);
@@ -83,10 +70,27 @@ void MaskDistances::run(std::span<const Mask> masks, int radius) {
   }
   if (at > 0)
     tables_->upload(at);
+  return reinterpret_cast<const MaskPlane*>(tables_->tables());
+}
+
+MaskDistances::MaskDistances(Device& device, int width, int height)
+    : device_(device), table_(device) {
+  const std::ptrdiff_t pitch = round_up(static_cast<std::size_t>(width), 128);
+  memory_ = device.allocate(2 * static_cast<std::size_t>(pitch) * static_cast<std::size_t>(height));
+  result_ = {memory_.as<std::uint8_t>(), width, height, pitch};
+}
+
+void MaskDistances::run(std::span<const Mask> masks, int radius) {
+  if (masks.size() > Parameters::max_masks)
+    refuse(operation, std::to_string(masks.size()) + " masks; there may be at most " +
+                          std::to_string(Parameters::max_masks));
+  if (radius < 0 || radius > Parameters::max_mask_radius)
+    refuse(operation, "a radius of " + std::to_string(radius) +
+                          " pixels; it must be between 0 and " +
+                          std::to_string(Parameters::max_mask_radius));
   dispatch<find_mask_distances_cuda, find_mask_distances_cpu>(
-      device_,
-      MaskWork{reinterpret_cast<const MaskPlane*>(tables_->tables()),
-               static_cast<int>(masks.size()), radius, result_.row(result_.height), result_});
+      device_, MaskWork{table_.upload(masks), static_cast<int>(masks.size()), radius,
+                        result_.row(result_.height), result_});
 }
 
 namespace {

@@ -52,6 +52,21 @@ struct MaskWork {
   View<std::uint8_t> result;  ///< rows begin at multiples of 32 bytes and are padded to that
 };
 
+/// Validates the masks of a frame, and uploads their planes and ids.
+class MaskTable {
+ public:
+  explicit MaskTable(Device& device) : device_(device) {}
+
+  /// Returns device memory, one plane for each mask, which the next call overwrites. Throws
+  /// invalid_argument. Only enqueues, unless the ids need more memory than before.
+  const MaskPlane* upload(std::span<const Mask> masks);
+
+ private:
+  Device& device_;
+  std::optional<TableUploader> tables_;
+  std::size_t table_words_ = 0;
+};
+
 /// Finds the distances of frames of one size.
 class MaskDistances {
  public:
@@ -69,8 +84,7 @@ class MaskDistances {
   Device& device_;
   Buffer memory_;
   View<std::uint8_t> result_;
-  std::optional<TableUploader> tables_;
-  std::size_t table_words_ = 0;
+  MaskTable table_;
 };
 
 /// The implementations; masks.cpp has validated their work.
@@ -94,14 +108,24 @@ CUDAVISION_HOST_DEVICE inline const std::uint8_t* mask_row(const MaskPlane& mask
   return mask.samples + row * mask.pitch;
 }
 
-/// True if the mask selects column x of the frame, which is in its box.
-CUDAVISION_HOST_DEVICE inline bool selects(const MaskPlane& mask, const std::uint8_t* row, int x) {
-  const int column = nearest_sample(x - mask.box.x0, mask.box.x1 - mask.box.x0, mask.width);
+/// The column of samples that column x of the frame shows, which is in the mask's box.
+CUDAVISION_HOST_DEVICE inline int mask_column(const MaskPlane& mask, int x) {
+  return nearest_sample(x - mask.box.x0, mask.box.x1 - mask.box.x0, mask.width);
+}
+
+/// True if the id of a sample counts.
+CUDAVISION_HOST_DEVICE inline bool sample_counts(const MaskPlane& mask, const std::uint8_t* row,
+                                                 int column) {
   const std::uint32_t id = mask.sample_bytes == 1
                                ? row[column]
                                : row[2 * column] | static_cast<std::uint32_t>(row[2 * column + 1])
                                                        << 8;
   return (mask.ids[id / 32] >> (id % 32) & 1) != 0;
+}
+
+/// True if the mask selects column x of the frame, which is in its box.
+CUDAVISION_HOST_DEVICE inline bool selects(const MaskPlane& mask, const std::uint8_t* row, int x) {
+  return sample_counts(mask, row, mask_column(mask, x));
 }
 
 }  // namespace cudavision::regions

@@ -51,6 +51,33 @@ CUDAVISION_HOST_DEVICE inline int blend(const Place& place, int top_left, int to
   return (32 * top + fy * (bottom - top) + 512) >> 10;
 }
 
+/// A PackedMap for look-ups of single places in device memory.
+struct MapView {
+  const Segment* segments = nullptr;  ///< nullptr: there is no map
+  const void* offsets = nullptr;
+  int width = 0, height = 0;
+  int segments_per_row = 0;
+  bool wide = false;
+  PlaneSize picture{};
+
+  CUDAVISION_HOST_DEVICE explicit operator bool() const { return segments != nullptr; }
+
+  /// Finds the pixel of the picture that is nearest to the place of an output pixel, (mx + 16) >> 5
+  /// and (my + 16) >> 5. Returns false if the place is outside the picture, see Remap::outside().
+  CUDAVISION_HOST_DEVICE bool nearest(int x, int y, int& column, int& row) const {
+    const std::int64_t number =
+        static_cast<std::int64_t>(segments_per_row) * y + x / segment_pixels;
+    const std::int64_t pixel = segment_pixels * number + x % segment_pixels;
+    const Place place =
+        wide ? place_at(segments[number], static_cast<const std::uint64_t*>(offsets)[pixel])
+             : place_at(segments[number], static_cast<const std::uint32_t*>(offsets)[pixel]);
+    column = (place.x + 16) >> 5;
+    row = (place.y + 16) >> 5;
+    return place.x >= 0 && place.x <= 32 * (picture.width - 1) && place.y >= 0 &&
+           place.y <= 32 * (picture.height - 1);
+  }
+};
+
 class PackedMap {
  public:
   /// Waits until the device has the map.

@@ -88,4 +88,9 @@ bool Remap::any_outside() const noexcept {
   return map_->any_outside();
 }
 
+MapView Remap::map() const noexcept {
+  return {map_->segments(),         map_->offsets(), map_->width(), map_->height(),
+          map_->segments_per_row(), map_->wide(),    picture_};
+}
+
 }  // namespace cudavision::remap

@@ -33,6 +33,7 @@ struct Map {
 
 class Backend;
 class PackedMap;
+struct MapView;
 
 class Remap {
  public:
@@ -55,6 +56,10 @@ class Remap {
   View<const std::uint32_t> outside() const noexcept;
 
   bool any_outside() const noexcept;
+
+  /// Returns the map in device memory of this object, for kernels of other operations
+  /// (packed_map.h).
+  MapView map() const noexcept;
 
  private:
   PlaneSize picture_;

@@ -9,33 +9,12 @@
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/pictures/picture.h"
 #include "tests/fuzz/actions.h"
+#include "tests/fuzz/hostile/hostilemasks.h"
 #include "tests/fuzz/life.h"
 
 using namespace check;
 
 namespace {
-
-/// A mask as it is given to an element.
-struct Mask {
-  GstVideoFormat format = GST_VIDEO_FORMAT_GRAY8;
-  int width = 1, height = 1, stride = 1;
-  std::vector<guint8> bytes;
-  gint x = 0, y = 0;
-  guint columns = 0, rows = 0;  ///< of the frame
-  std::vector<guint> ids;
-  bool whole = true;  ///< all its samples are in the buffer
-
-  bool is_readable() const {
-    return whole && (format == GST_VIDEO_FORMAT_GRAY8 || format == GST_VIDEO_FORMAT_GRAY16_LE);
-  }
-  int id(int column, int row) const {
-    const std::size_t at = static_cast<std::size_t>(row * stride);
-    return format == GST_VIDEO_FORMAT_GRAY8
-               ? bytes[at + static_cast<std::size_t>(column)]
-               : bytes[at + static_cast<std::size_t>(2 * column)] +
-                     256 * bytes[at + static_cast<std::size_t>(2 * column + 1)];
-  }
-};
 
 /// cudapixelate paints black frames white where something is selected.
 class MasksLife final : public fuzz::Life {
@@ -65,56 +44,16 @@ class MasksLife final : public fuzz::Life {
     fuzz::act(*this, *this, actions);
   }
 
-  Mask any_mask() {
-    Mask mask;
-    mask.format = one_of({GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_GRAY8,
-                          GST_VIDEO_FORMAT_GRAY16_LE, GST_VIDEO_FORMAT_GRAY16_LE,
-                          below(20) == 0 ? GST_VIDEO_FORMAT_GRAY16_BE : GST_VIDEO_FORMAT_GRAY8});
-    mask.width = 1 + below(below(4) == 0 ? 300 : 20);
-    mask.height = 1 + below(below(4) == 0 ? 200 : 20);
-    const int row_bytes = mask.width * (mask.format == GST_VIDEO_FORMAT_GRAY8 ? 1 : 2);
-    mask.stride = row_bytes + below(9);
-    mask.bytes.resize(static_cast<std::size_t>(mask.stride * mask.height));
-    for (guint8& byte : mask.bytes)
-      byte = static_cast<guint8>(below(3) == 0 ? below(4) : 0);
-    if (below(15) == 0) {
-      mask.bytes.resize(mask.bytes.size() / 2);
-      mask.whole = false;
-    }
-    mask.x = one_of({0, below(width_), -below(90), width_, G_MININT, G_MAXINT - below(9)});
-    mask.y = one_of({0, 0, below(height_), -below(90), height_ - 1});
-    if (below(8) != 0)
-      mask.x = one_of({0, -below(9), below(width_)});
-    mask.columns = static_cast<guint>(1 + below(2 * width_));
-    mask.rows = static_cast<guint>(1 + below(2 * height_));
-    if (below(20) == 0)
-      mask.columns = one_of({0u, G_MAXUINT, 1u << 21});
-    for (int i = below(below(10) == 0 ? 5000 : 5); i > 0; --i)
-      mask.ids.push_back(below(3) == 0 ? static_cast<guint>(any_seed())
-                                       : static_cast<guint>(below(6)));
-    return mask;
-  }
-
-  static GstBuffer* buffer_of(const Mask& mask) {
-    GstBuffer* buffer = gst_buffer_new_memdup(mask.bytes.data(), mask.bytes.size());
-    const gsize offsets[GST_VIDEO_MAX_PLANES] = {};
-    const gint strides[GST_VIDEO_MAX_PLANES] = {mask.stride};
-    gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, mask.format,
-                                   static_cast<guint>(mask.width), static_cast<guint>(mask.height),
-                                   1, offsets, strides);
-    return buffer;
-  }
-
   void frame_without_masks() { push({}, 0); }
 
   void frame_with_masks() {
-    std::vector<Mask> masks(static_cast<std::size_t>(below(30) == 0 ? 70 : 1 + below(4)));
-    for (Mask& mask : masks)
-      mask = any_mask();
+    std::vector<fuzz::Mask> masks(static_cast<std::size_t>(below(30) == 0 ? 70 : 1 + below(4)));
+    for (fuzz::Mask& mask : masks)
+      mask = fuzz::any_mask(*this, width_, height_);
     push(masks, below(3) == 0 ? below(6) : 0);
   }
 
-  void push(std::vector<Mask> masks, int objects) {
+  void push(std::vector<fuzz::Mask> masks, int objects) {
     const Picture black =
         picture_with(format_named("GRAY8"), width_, height_, [](int, int, int) { return 0; });
     GstBuffer* buffer = at(time_, to_buffer(black));
@@ -129,11 +68,8 @@ class MasksLife final : public fuzz::Life {
           below(60) - 5, radians, static_cast<float>(below(12)) / 10, &object);
       related.push_back(object.id);
     }
-    for (Mask& mask : masks) {
-      GstAnalyticsSegmentationMtd added;
-      gst_analytics_relation_meta_add_segmentation_mtd(
-          meta, buffer_of(mask), GST_SEGMENTATION_TYPE_SEMANTIC, mask.ids.size(), mask.ids.data(),
-          mask.x, mask.y, mask.columns, mask.rows, &added);
+    for (fuzz::Mask& mask : masks) {
+      const GstAnalyticsSegmentationMtd added = mask.add_to(meta);
       if (!related.empty() && below(2) == 0)
         gst_analytics_relation_meta_set_relation(
             meta, GST_ANALYTICS_REL_TYPE_RELATE_TO,
@@ -142,7 +78,7 @@ class MasksLife final : public fuzz::Life {
     judge(filter_.push(tracked(buffer)), masks, objects > 0);
   }
 
-  void judge(GstFlowReturn flow, const std::vector<Mask>& masks, bool related) {
+  void judge(GstFlowReturn flow, const std::vector<fuzz::Mask>& masks, bool related) {
     if (flow != GST_FLOW_OK) {
       fail_unless(filter_.messages().count(GST_MESSAGE_ERROR) == 1, "episode %u: no error", seed());
       filter_.messages().clear();
@@ -157,7 +93,7 @@ class MasksLife final : public fuzz::Life {
     // With detections, the masks that belong to them depend on their labels and confidences.
     if (!counts_ || related || invert_)
       return;
-    for (const Mask& mask : masks) {
+    for (const fuzz::Mask& mask : masks) {
       if (!mask.is_readable() || mask.columns == 0 || mask.rows == 0)
         continue;
       for (int y = 0; y < height_; ++y)
@@ -170,7 +106,7 @@ class MasksLife final : public fuzz::Life {
   }
 
   // The region id of a pixel, or 0.
-  static int shown(const Mask& mask, gint64 x, gint64 y) {
+  static int shown(const fuzz::Mask& mask, gint64 x, gint64 y) {
     x -= mask.x;
     y -= mask.y;
     if (x < 0 || y < 0 || x >= mask.columns || y >= mask.rows)

@@ -5,6 +5,9 @@
 #include "tests/check/common/stereoharness.h"
 #include "tests/fuzz/actions.h"
 #include "tests/fuzz/stereosettings.h"
+#ifdef CUDAVISION_TEST_HAVE_MASKS
+#include "tests/fuzz/hostile/hostilemasks.h"
+#endif
 
 using namespace check;
 
@@ -122,8 +125,26 @@ class StereoEpisode final : public fuzz::StereoSettings {
       const guint x = number(), y = number(), width = number(), height = number();
       gst_buffer_add_video_region_of_interest_meta(buffer, "thing", x, y, width, height);
     }
+#ifdef CUDAVISION_TEST_HAVE_MASKS
+    add_any_masks(gst_buffer_add_analytics_relation_meta(buffer));
+#endif
     return buffer;
   }
+
+#ifdef CUDAVISION_TEST_HAVE_MASKS
+  void add_any_masks(GstAnalyticsRelationMeta* meta) {
+    for (int i = below(4); i > 0; --i) {
+      GstAnalyticsODMtd object;
+      gst_analytics_relation_meta_add_od_mtd(meta, g_quark_from_static_string("thing"),
+                                             below(60) - 9, below(60) - 9, below(60), below(60), 1,
+                                             &object);
+      for (int k = below(4); k > 0; --k)
+        gst_analytics_relation_meta_set_relation(
+            meta, GST_ANALYTICS_REL_TYPE_CONTAIN, object.id,
+            fuzz::any_mask(*this, packed_ ? 2 * width_ : width_, height_).add_to(meta).id);
+    }
+  }
+#endif
 
   void judge_regions(GstBuffer* out) const {
     gpointer state = nullptr;

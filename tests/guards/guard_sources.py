@@ -16,7 +16,7 @@ ALLOWED = {"cuda/core": (), "cuda/sync": ("cuda/core/",), "cuda/pixels": ("cuda/
            "cuda/guided": (*OPERATION, "cuda/windows/"), "cuda/localstatistics": (*OPERATION, "cuda/windows/"),
            "cuda/clahe": (*OPERATION, "cuda/histequalize/", "cuda/histogramaverage/", "cuda/scenecut/"),
            "cuda/histequalize": (*OPERATION, "cuda/histogramaverage/", "cuda/scenecut/"),
-           "cuda/nlmeans": (*OPERATION, "cuda/noise/"), "cuda/sgm": (*OPERATION, "cuda/noise/", "cuda/scenecut/", "cuda/speckles/"),
+           "cuda/nlmeans": (*OPERATION, "cuda/noise/"), "cuda/sgm": (*OPERATION, "cuda/noise/", "cuda/remap/", "cuda/scenecut/", "cuda/speckles/"),
            "gst/core": ("cuda/",), "gst/flight": ("gst/memory/", "gst/core/", "cuda/"), "gst/memory": ("gst/core/", "cuda/"), "gst/plugin.cpp": ("gst/",)}
 
 # The same for the folders of gst/sgmstereo and headers there. All folders may also include the headers directly in

@@ -76,9 +76,9 @@ std::string histogram_average_hash(Device& device, int number) {
   return hash(run_sequence(device, make_histogram_sequence(proof_seed, number, 1 << 18)));
 }
 
+template <auto make>
 std::string box_distances_hash(Device& device, int number) {
-  return distances_hash(
-      computed_disparities(device, make_distances_case(proof_seed, number, proof_max_pixels)));
+  return distances_hash(computed_disparities(device, make(proof_seed, number, proof_max_pixels)));
 }
 
 struct Suite {
@@ -118,7 +118,8 @@ constexpr Suite suites[] = {
     {"sgm", "noisy-", 150, case_hash<make_noisy_sgm_case>},
     {"sgm", "noise-stages-", 150, noise_sgm_stages_hash},
     {"sgm", "noisy-sequences-", 100, sequence_hash<make_noisy_sgm_sequence>},
-    {"sgm", "distances-", 150, box_distances_hash},
+    {"sgm", "distances-", 150, box_distances_hash<make_distances_case>},
+    {"sgm", "masked-distances-", 150, box_distances_hash<make_masked_distances_case>},
     {"sgm", "slanted-sequences-", 100, sequence_hash<make_slanted_sgm_sequence>},
     {"speckles", "", 200, case_hash<make_speckles_case>},
 };

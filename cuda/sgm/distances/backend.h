@@ -21,24 +21,41 @@ CUDAVISION_HOST_DEVICE inline unsigned place_in(const NumberRange& range, std::u
 /// Largest range.top + 1, rounded up.
 inline constexpr int number_places = 1 << 14;
 
-/// The samples of a box along one axis.
+/// The samples of a box along one axis, in 16 bits because kernel arguments are limited to 4 KB.
 struct SampledAxis {
-  int first = 0, step = 1, count = 0;
+  std::uint16_t first = 0, step = 1, count = 0;
 
-  /// Of the visible pixels [begin, end). count is 0 if there is none.
+  /// Of the pixels [begin, end), which are at least one.
   static SampledAxis of(int begin, int end, int max_count) {
-    if (begin >= end)
-      return {};
-    const int margin = (end - begin) / 4;
-    const int pixels = end - begin - 2 * margin;
-    const int step = divide_up(pixels, max_count);
-    return {begin + margin, step, divide_up(pixels, step)};
+    const int step = divide_up(end - begin, max_count);
+    return {static_cast<std::uint16_t>(begin), static_cast<std::uint16_t>(step),
+            static_cast<std::uint16_t>(divide_up(end - begin, step))};
   }
 };
 
 struct SampledBox {
   SampledAxis x, y;
 };
+
+struct MeasuredBox {
+  SampledBox inner, visible;
+  std::int16_t mask = -1;  ///< index into BoxMasks::planes, or -1
+};
+
+struct BoxMasks {
+  const regions::MaskPlane* planes;  ///< device memory
+  remap::MapView rectifying;
+};
+
+/// True if the mask selects pixel (x, y) of the disparities.
+CUDAVISION_HOST_DEVICE inline bool selects(const regions::MaskPlane& mask,
+                                           const remap::MapView& rectifying, int x, int y) {
+  if (rectifying && !rectifying.nearest(x, y, x, y))
+    return false;
+  const regions::Box& box = mask.box;
+  return x >= box.x0 && x < box.x1 && y >= box.y0 && y < box.y1 &&
+         regions::selects(mask, regions::mask_row(mask, y), x);
+}
 
 CUDAVISION_HOST_DEVICE constexpr std::uint32_t percentile_rank(int percentile,
                                                                std::uint32_t known) {
@@ -49,8 +66,8 @@ class Distances::Backend {
  public:
   virtual ~Backend() = default;
   /// results is device memory.
-  virtual void run(View<const std::uint8_t> disparity, std::span<const SampledBox> boxes,
-                   const NumberRange& range, BoxDisparity* results) = 0;
+  virtual void run(View<const std::uint8_t> disparity, std::span<const MeasuredBox> boxes,
+                   const BoxMasks& masks, const NumberRange& range, BoxDisparity* results) = 0;
 };
 
 std::unique_ptr<Distances::Backend> make_distances_cpu(Device& device);

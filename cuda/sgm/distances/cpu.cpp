@@ -13,35 +13,49 @@ namespace {
 
 class DistancesCpu final : public Distances::Backend {
  public:
-  void run(View<const std::uint8_t> disparity, std::span<const SampledBox> boxes,
-           const NumberRange& range, BoxDisparity* results) override {
+  void run(View<const std::uint8_t> disparity, std::span<const MeasuredBox> boxes,
+           const BoxMasks& masks, const NumberRange& range, BoxDisparity* results) override {
     std::transform(boxes.begin(), boxes.end(), results,
-                   [&](const SampledBox& box) { return measured(disparity, box, range); });
+                   [&](const MeasuredBox& box) { return measured(disparity, box, masks, range); });
   }
 
  private:
-  BoxDisparity measured(View<const std::uint8_t> map, const SampledBox& box,
+  BoxDisparity measured(View<const std::uint8_t> map, const MeasuredBox& box, const BoxMasks& masks,
                         const NumberRange& range) {
     BoxDisparity result{.low = range.invalid, .middle = range.invalid, .high = range.invalid};
-    result.samples = static_cast<std::uint32_t>(box.x.count * box.y.count);
     std::fill_n(counts_.begin(), range.top + 1, 0);
-    for (int i = 0; i < box.y.count; ++i) {
-      const std::uint8_t* const row = map.row(box.y.first + i * box.y.step);
-      for (int k = 0; k < box.x.count; ++k) {
-        const unsigned place =
-            place_in(range, load16(row + 2 * std::ptrdiff_t{box.x.first + k * box.x.step}));
-        if (place <= range.top) {
-          ++counts_[place];
-          ++result.known;
-        }
-      }
-    }
+    if (box.mask >= 0)
+      count(map, box.visible, range, result,
+            [&](int x, int y) { return selects(masks.planes[box.mask], masks.rectifying, x, y); });
+    result.masked = result.samples > 0;
+    if (!result.masked)
+      count(map, box.inner, range, result, [](int, int) { return true; });
     if (result.known == 0)
       return result;
     result.low = percentile(Distances::low_percentile, result.known, range);
     result.middle = percentile(Distances::middle_percentile, result.known, range);
     result.high = percentile(Distances::high_percentile, result.known, range);
     return result;
+  }
+
+  /// Counts the samples for which takes(x, y) is true.
+  template <class Takes>
+  void count(View<const std::uint8_t> map, const SampledBox& box, const NumberRange& range,
+             BoxDisparity& result, const Takes& takes) {
+    for (int i = 0; i < box.y.count; ++i) {
+      const int y = box.y.first + i * box.y.step;
+      for (int k = 0; k < box.x.count; ++k) {
+        const int x = box.x.first + k * box.x.step;
+        if (!takes(x, y))
+          continue;
+        ++result.samples;
+        const unsigned place = place_in(range, load16(map.row(y) + 2 * std::ptrdiff_t{x}));
+        if (place <= range.top) {
+          ++counts_[place];
+          ++result.known;
+        }
+      }
+    }
   }
 
   std::uint16_t percentile(int percent, std::uint32_t known, const NumberRange& range) const {

@@ -2,7 +2,7 @@
 //
 // The CUDA backend of Distances: one block for each box. It counts the samples in bins of 16
 // numbers, finds the bins of the percentiles, and reads the samples again to count the numbers in
-// these bins.
+// these bins. Before that, each thread finds which of its samples the box's mask selects.
 
 #include <algorithm>
 
@@ -22,24 +22,70 @@ struct DistancesArguments {
   std::int64_t pitch;
   NumberRange range;
   BoxDisparity* results;
-  SampledBox boxes[Distances::max_boxes];
+  BoxMasks masks;
+  MeasuredBox boxes[Distances::max_boxes];
 };
+static_assert(sizeof(DistancesArguments) <= 4096, "PTX for older GPUs has no more");
 
-/// Calls function(place) for each known sample of a box. Each warp reads whole rows.
-template <class Function>
+constexpr int columns_per_thread = Distances::max_columns / 32;
+static_assert(Distances::max_rows / warps * columns_per_thread == 64, "one bit for each sample");
+
+/// The bit of a thread's sample in column k of row i of the samples.
+__device__ int bit_of(int i, int k) {
+  return i / warps * columns_per_thread + k / 32;
+}
+
+/// Calls function(place) for each known sample of a box. Each warp reads whole rows. If kSelected
+/// is true, only samples count whose bit_of() is set.
+template <bool kSelected, class Function>
 __device__ void for_each_known(const DistancesArguments& a, const SampledBox& box,
-                               const Function& function) {
+                               std::uint64_t selected, const Function& function) {
   const int lane = threadIdx.x % 32;
   for (int i = threadIdx.x / 32; i < box.y.count; i += warps) {
     const std::uint8_t* const row = a.map + a.pitch * (box.y.first + i * box.y.step) +
                                     2 * static_cast<std::int64_t>(box.x.first);
     for (int k = lane; k < box.x.count; k += 32) {
+      if (kSelected && (selected >> bit_of(i, k) & 1) == 0)
+        continue;
       const std::uint8_t* const from = row + 2 * static_cast<std::int64_t>(k) * box.x.step;
       const unsigned place = place_in(a.range, static_cast<std::uint16_t>(from[0] | from[1] << 8));
       if (place <= a.range.top)
         function(place);
     }
   }
+}
+
+/// Returns the bits of the calling thread's samples of the visible box that the mask selects.
+__device__ std::uint64_t selected_samples(const BoxMasks& masks, const MeasuredBox& box) {
+  __shared__ int columns[Distances::max_columns];  // of the mask; -1: not in its box
+  const regions::MaskPlane mask = masks.planes[box.mask];
+  const SampledAxis &xs = box.visible.x, &ys = box.visible.y;
+  const int lane = threadIdx.x % 32;
+  if (threadIdx.x < Distances::max_columns) {
+    const int x = xs.first + static_cast<int>(threadIdx.x) * xs.step;
+    const bool inside = threadIdx.x < xs.count && x >= mask.box.x0 && x < mask.box.x1;
+    columns[threadIdx.x] = inside ? mask_column(mask, x) : -1;
+  }
+  __syncthreads();
+  std::uint64_t selected = 0;
+  for (int i = threadIdx.x / 32; i < ys.count; i += warps) {
+    const int y = ys.first + i * ys.step;
+    if (masks.rectifying) {
+      for (int k = lane; k < xs.count; k += 32)
+        if (selects(mask, masks.rectifying, xs.first + k * xs.step, y))
+          selected |= std::uint64_t{1} << bit_of(i, k);
+    } else if (y >= mask.box.y0 && y < mask.box.y1) {
+      const std::uint8_t* const row = mask_row(mask, y);
+      CUDAVISION_UNROLL
+      for (int k = 0; k < Distances::max_columns; k += 32) {
+        // Without a branch, so that the look-ups overlap.
+        const int column = columns[k + lane];
+        const bool counts = sample_counts(mask, row, max(column, 0)) && column >= 0;
+        selected |= static_cast<std::uint64_t>(counts) << bit_of(i, k);
+      }
+    }
+  }
+  return selected;
 }
 
 /// The bin that holds a percentile, and the percentile's rank among the numbers in that bin.
@@ -70,31 +116,51 @@ __device__ std::uint32_t find_bins(std::uint32_t count, PercentileBin (&found)[p
   return known;
 }
 
+/// Without kMasked, no box has a mask.
+template <bool kMasked>
 __global__ void __launch_bounds__(threads)
     distances_kernel(const __grid_constant__ DistancesArguments a) {
   __shared__ std::uint32_t bins[threads];
   __shared__ std::uint32_t numbers[percentile_count][bin_numbers];
   __shared__ PercentileBin found[percentile_count];
   __shared__ std::uint16_t values[percentile_count];
+  __shared__ std::uint32_t mask_samples;
   launch_dependents();
-  const SampledBox& box = a.boxes[blockIdx.x];
+  const MeasuredBox& box = a.boxes[blockIdx.x];
   bins[threadIdx.x] = 0;
   if (threadIdx.x < percentile_count * bin_numbers)
     numbers[threadIdx.x / bin_numbers][threadIdx.x % bin_numbers] = 0;
   if (threadIdx.x < percentile_count)
     values[threadIdx.x] = a.range.invalid;
+  if (threadIdx.x == 0)
+    mask_samples = 0;
   __syncthreads();
   grid_dependency_wait();
-  for_each_known(a, box, [&](unsigned place) { atomicAdd(&bins[place / bin_numbers], 1u); });
+  const auto count_bin = [&](unsigned place) { atomicAdd(&bins[place / bin_numbers], 1u); };
+  std::uint64_t selected = ~std::uint64_t{0};
+  bool masked = false;
+  if (kMasked && box.mask >= 0) {
+    const std::uint64_t bits = selected_samples(a.masks, box);
+    const std::uint32_t of_warp = inclusive_scan(static_cast<std::uint32_t>(__popcll(bits)));
+    if (threadIdx.x % 32 == 31)
+      atomicAdd(&mask_samples, of_warp);
+    __syncthreads();
+    masked = mask_samples > 0;
+    if (masked)
+      selected = bits;
+  }
+  const SampledBox& sampled = masked ? box.visible : box.inner;
+  for_each_known<kMasked>(a, sampled, selected, count_bin);
   __syncthreads();
   const std::uint32_t known = find_bins(bins[threadIdx.x], found);
   __syncthreads();
   if (known > 0) {
-    for_each_known(a, box, [&](unsigned place) {
+    const auto count_number = [&](unsigned place) {
       for (int i = 0; i < percentile_count; ++i)
         if (place / bin_numbers == found[i].bin)
           atomicAdd(&numbers[i][place % bin_numbers], 1u);
-    });
+    };
+    for_each_known<kMasked>(a, sampled, selected, count_number);
     __syncthreads();
     if (threadIdx.x < percentile_count) {
       std::uint32_t number = 0;
@@ -106,23 +172,25 @@ __global__ void __launch_bounds__(threads)
     __syncthreads();
   }
   if (threadIdx.x == 0)
-    a.results[blockIdx.x] = {static_cast<std::uint32_t>(box.x.count * box.y.count),
-                             known,
-                             values[0],
-                             values[1],
-                             values[2],
-                             0};
+    a.results[blockIdx.x] = {
+        masked ? mask_samples : static_cast<std::uint32_t>(sampled.x.count * sampled.y.count),
+        known,
+        values[0],
+        values[1],
+        values[2],
+        masked};
 }
 
 class DistancesCuda final : public Distances::Backend {
  public:
-  explicit DistancesCuda(Device& device) : launch_(device.stream(), distances_kernel) {}
+  explicit DistancesCuda(Device& device) : launch_(device.stream(), distances_kernel<false>) {}
 
-  void run(View<const std::uint8_t> disparity, std::span<const SampledBox> boxes,
-           const NumberRange& range, BoxDisparity* results) override {
-    DistancesArguments a{disparity.data, disparity.pitch, range, results, {}};
+  void run(View<const std::uint8_t> disparity, std::span<const MeasuredBox> boxes,
+           const BoxMasks& masks, const NumberRange& range, BoxDisparity* results) override {
+    DistancesArguments a{disparity.data, disparity.pitch, range, results, masks, {}};
     std::copy(boxes.begin(), boxes.end(), a.boxes);
-    launch_(distances_kernel, static_cast<unsigned>(boxes.size()), threads, 0, a);
+    launch_(masks.planes ? distances_kernel<true> : distances_kernel<false>,
+            static_cast<unsigned>(boxes.size()), threads, 0, a);
   }
 
  private:

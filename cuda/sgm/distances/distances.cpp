@@ -2,6 +2,7 @@
 #include "cuda/sgm/distances/distances.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 
@@ -14,18 +15,22 @@ namespace {
 
 constexpr char operation[] = "distances";
 
-SampledBox samples_of(const regions::Box& box, int width, int height) {
+MeasuredBox measured_box(const regions::Box& box, int width, int height) {
   const regions::Box visible = clipped(box, width, height);
   if (visible.empty())
     return {};
-  return {SampledAxis::of(visible.x0, visible.x1, Distances::max_columns),
-          SampledAxis::of(visible.y0, visible.y1, Distances::max_rows)};
+  const auto samples_within = [&](int x, int y) {
+    return SampledBox{SampledAxis::of(visible.x0 + x, visible.x1 - x, Distances::max_columns),
+                      SampledAxis::of(visible.y0 + y, visible.y1 - y, Distances::max_rows)};
+  };
+  return {samples_within((visible.x1 - visible.x0) / 4, (visible.y1 - visible.y0) / 4),
+          samples_within(0, 0)};
 }
 
 }  // namespace
 
 Distances::Distances(Device& device, int width, int height, const Parameters& parameters)
-    : width_(width), height_(height), device_(device) {
+    : width_(width), height_(height), device_(device), masks_(device) {
   constexpr int largest = 65535;
   if (width < 1 || height < 1 || width > largest || height > largest)
     refuse(operation, "width and height are " + std::to_string(width) + " and " +
@@ -47,19 +52,36 @@ void Distances::set_parameters(const Parameters& parameters) {
 }
 
 void Distances::run(View<const std::uint8_t> disparity, std::span<const regions::Box> boxes,
-                    BoxDisparity* results) {
+                    BoxDisparity* results, std::span<const regions::Mask> masks,
+                    const remap::MapView& rectifying) {
   if (!disparity || disparity.width != 2 * width_ || disparity.height != height_)
     refuse(operation, "the disparities must be " + std::to_string(height_) + " rows of " +
                           std::to_string(2 * width_) + " bytes");
   if (boxes.size() > max_boxes)
     refuse(operation,
            std::to_string(boxes.size()) + " boxes are more than " + std::to_string(max_boxes));
+  if (!masks.empty() && masks.size() != boxes.size())
+    refuse(operation, std::to_string(masks.size()) + " masks for " + std::to_string(boxes.size()) +
+                          " boxes; each box must have one, perhaps without rows");
+  if (rectifying && (rectifying.width != width_ || rectifying.height != height_))
+    refuse(operation, "the rectifying map must have the size of the disparities");
   if (boxes.empty())
     return;
-  SampledBox sampled[max_boxes];
-  std::transform(boxes.begin(), boxes.end(), sampled,
-                 [&](const regions::Box& box) { return samples_of(box, width_, height_); });
-  backend_->run(disparity, {sampled, boxes.size()}, range_, results_.as<BoxDisparity>());
+  MeasuredBox measured[max_boxes];
+  std::transform(boxes.begin(), boxes.end(), measured,
+                 [&](const regions::Box& box) { return measured_box(box, width_, height_); });
+  std::array<regions::Mask, max_boxes> used;
+  std::int16_t count = 0;
+  for (std::size_t i = 0; i < masks.size(); ++i)
+    if (masks[i].rows) {
+      measured[i].mask = count;
+      used[static_cast<std::size_t>(count++)] = masks[i];
+    }
+  const BoxMasks box_masks{
+      count > 0 ? masks_.upload({used.data(), static_cast<std::size_t>(count)}) : nullptr,
+      rectifying};
+  backend_->run(disparity, {measured, boxes.size()}, box_masks, range_,
+                results_.as<BoxDisparity>());
   const auto bytes = static_cast<int>(boxes.size() * sizeof *results);
   device_.download({results_.as<std::uint8_t>(), bytes, 1, bytes},
                    {reinterpret_cast<std::uint8_t*>(results), bytes, 1, bytes});

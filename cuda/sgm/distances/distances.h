@@ -8,7 +8,8 @@
 #include <span>
 
 #include "cuda/core/device.h"
-#include "cuda/regions/regions.h"
+#include "cuda/regions/masks.h"
+#include "cuda/remap/packed_map.h"
 #include "cuda/sgm/points/points.h"
 #include "cuda/sgm/sgmstereo.h"
 
@@ -27,7 +28,7 @@ struct BoxDisparity {
   std::uint32_t known = 0;    ///< samples that have a disparity
   /// 10th, 70th and 90th percentile of the known samples; DisparityScale::invalid if there is none.
   std::uint16_t low = 0, middle = 0, high = 0;
-  std::uint16_t padding = 0;
+  std::uint16_t masked = 0;  ///< 1 if the samples are those of the box's mask
 
   bool operator==(const BoxDisparity&) const = default;
 };
@@ -39,6 +40,13 @@ struct BoxDisparity {
 ///   samples   every s-th column and every t-th row of the inner box, beginning with its first,
 ///             with s = ⌈columns / 256⌉ and t = ⌈rows / 256⌉; so every pixel of boxes of up to
 ///             512×512
+///   masked    If the box has a mask, the samples are instead every s-th column and every t-th row
+///             of the visible box, with s and t of its size, where the mask selects the pixel. If
+///             the mask selects none of them, the box is measured as one without a mask.
+///   selected  The mask selects pixel (x, y) of the map (masks.h). If the mask refers to the
+///             picture before rectification, it must select ((mx + 16) >> 5, (my + 16) >> 5) there,
+///             where the rectifying map has the place (mx, my) for (x, y), in 1/32 pixel. Pixels
+///             whose place is outside the picture (Remap::outside()) are not selected.
 ///   known     samples v with 0 ≤ v − m ≤ per_pixel·(disparities − 1), m = per_pixel·minimum,
 ///             per_pixel of DisparityScale
 ///   percentile p: number ⌈p·known / 100⌉ of the known samples in ascending order, counted from 1
@@ -64,9 +72,14 @@ class Distances {
 
   /// disparity comes from SgmStereo::run(). Boxes may have any coordinates. results is memory of
   /// Device::allocate_host() for boxes.size() results, which are complete when the device is. Only
-  /// enqueues; boxes are copied. Throws invalid_argument for more than max_boxes.
+  /// enqueues, unless masks need more memory than before; boxes are copied. Throws invalid_argument
+  /// for more than max_boxes.
+  ///
+  /// masks is empty, or has one mask for each box: without rows if the box has none. rectifying is
+  /// empty if the masks refer to the pixels of the map.
   void run(View<const std::uint8_t> disparity, std::span<const regions::Box> boxes,
-           BoxDisparity* results);
+           BoxDisparity* results, std::span<const regions::Mask> masks = {},
+           const remap::MapView& rectifying = {});
 
   class Backend;
 
@@ -76,6 +89,7 @@ class Distances {
   Device& device_;
   NumberRange range_;
   Buffer results_;
+  regions::MaskTable masks_;
   std::unique_ptr<Backend> backend_;
 };
 

@@ -3,28 +3,24 @@
 
 #include <cstring>
 
+#include "gst/core/elementerror.h"
 #include "gst/memory/memorydebug.h"
 
 namespace cudavision {
 namespace {
 
-std::size_t bytes_of(const SelectedMask& mask) {
-  const PlaneShape& plane = mask.format.storage.frame.planes[0];
+std::size_t bytes_of(const FrameFormat& format) {
+  const PlaneShape& plane = format.storage.frame.planes[0];
   return static_cast<std::size_t>(plane.row_bytes) * static_cast<std::size_t>(plane.rows);
 }
 
 }  // namespace
 
-SelectedMask SelectedMask::copy() const {
-  return {OwnedBuffer(gst_buffer_ref(picture.get())), format, box, ids, known, side};
-}
-
 void FrameMasks::Batch::wait() {
   if (used)
     passed->wait();
   used = false;
-  for (std::optional<MappedBuffer>& mapped : in_place)
-    mapped.reset();
+  pictures.clear();
 }
 
 FrameMasks::~FrameMasks() {
@@ -55,56 +51,79 @@ void FrameMasks::reserve(Batch& batch, std::size_t bytes) {
   }
 }
 
-void FrameMasks::bring(Batch& batch, const std::vector<SelectedMask>& masks, Masks& found) {
-  const bool on_cpu = device_.kind() == DeviceKind::cpu;
-  std::size_t staged = 0;
-  if (!on_cpu) {
-    std::size_t bytes = 0;
-    for (const SelectedMask& mask : masks)
-      bytes += bytes_of(mask);
-    reserve(batch, bytes);
+// Pictures do not move, because a MappedBuffer refers to their formats.
+FrameMasks::Picture& FrameMasks::map(Batch& batch, const SelectedMask& mask,
+                                     Unreadable unreadable) {
+  for (Picture& picture : batch.pictures)
+    if (picture.mapped && picture.mapped->buffer() == mask.picture.get())
+      return picture;
+  Picture& picture = batch.pictures.emplace_back(mask.format);
+  try {
+    picture.mapped.emplace(mask.picture.get(), picture.format, GST_MAP_READ, context_, nullptr);
+    picture.rows = picture.mapped->frame().planes[0];
+  } catch (const ElementError& error) {
+    if (unreadable == Unreadable::refuse)
+      throw;
+    GST_DEBUG("%s", error.what());
   }
-  for (std::size_t i = 0; i < masks.size(); ++i) {
-    const SelectedMask& mask = masks[i];
-    batch.formats[i] = mask.format;
-    MappedBuffer& mapped = batch.in_place[i].emplace(mask.picture.get(), batch.formats[i],
-                                                     GST_MAP_READ, context_, nullptr);
-    View<const std::uint8_t> rows = mapped.frame().planes[0];
-    if (mapped.on_device()) {
-      order_.begin(mask.picture.get());
-    } else if (!on_cpu) {
-      const View<std::uint8_t> device{uploaded_.as<std::uint8_t>() + staged, rows.width,
-                                      rows.height, rows.width};
-      const View<std::uint8_t> host{batch.staged.as<std::uint8_t>() + staged, rows.width,
-                                    rows.height, rows.width};
-      staged += bytes_of(mask);
-      if (mapped.on_peer()) {
-        device_.copy(rows, device);
-      } else {
-        for (int y = 0; y < rows.height; ++y)
-          std::memcpy(host.row(y), rows.row(y), static_cast<std::size_t>(rows.width));
-        device_.upload(host, device);
-        batch.in_place[i].reset();
-      }
-      rows = device;
+  return picture;
+}
+
+void FrameMasks::upload(Batch& batch) {
+  if (device_.kind() == DeviceKind::cpu)
+    return;
+  std::size_t bytes = 0;
+  for (const Picture& picture : batch.pictures)
+    if (picture.mapped && !picture.mapped->on_device())
+      bytes += bytes_of(picture.format);
+  reserve(batch, bytes);
+  std::size_t staged = 0;
+  for (Picture& picture : batch.pictures) {
+    if (!picture.mapped)
+      continue;
+    if (picture.mapped->on_device()) {
+      order_.begin(picture.mapped->buffer());
+      continue;
     }
-    found[i] = {rows, mask.ids.size() == 8 ? 1 : 2, mask.box, mask.ids.data()};
+    const View<const std::uint8_t> rows = picture.rows;
+    const View<std::uint8_t> device{uploaded_.as<std::uint8_t>() + staged, rows.width, rows.height,
+                                    rows.width};
+    const View<std::uint8_t> host{batch.staged.as<std::uint8_t>() + staged, rows.width, rows.height,
+                                  rows.width};
+    staged += bytes_of(picture.format);
+    if (picture.mapped->on_peer()) {
+      device_.copy(rows, device);
+    } else {
+      for (int y = 0; y < rows.height; ++y)
+        std::memcpy(host.row(y), rows.row(y), static_cast<std::size_t>(rows.width));
+      device_.upload(host, device);
+      picture.mapped.reset();
+    }
+    picture.rows = device;
   }
 }
 
-View<const std::uint8_t> FrameMasks::find(const std::vector<SelectedMask>& masks, int radius) {
+void FrameMasks::run(const std::vector<SelectedMask>& masks, Unreadable unreadable,
+                     const Work& work) {
   Batch& batch = next_batch();
-  Masks found;
   batch.used = true;
   try {
-    bring(batch, masks, found);
-    distances_.run({found.data(), masks.size()}, radius);
+    std::vector<const Picture*> pictures(masks.size());
+    for (std::size_t i = 0; i < masks.size(); ++i)
+      if (masks[i].picture)
+        pictures[i] = &map(batch, masks[i], unreadable);
+    upload(batch);
+    std::vector<regions::Mask> found(masks.size());
+    for (std::size_t i = 0; i < masks.size(); ++i)
+      if (pictures[i])
+        found[i] = {pictures[i]->rows, masks[i].ids.size() == 8 ? 1 : 2, masks[i].box,
+                    masks[i].ids.data()};
+    work(found);
   } catch (...) {
     batch.passed->record();
     throw;
   }
   batch.passed->record();
-  return distances_.distances();
 }
 
 }  // namespace cudavision

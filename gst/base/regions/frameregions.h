@@ -45,9 +45,15 @@ class FrameRegions {
     if (blend_->identity())
       return false;
     if (parameters_.mask_count > 0) {
-      if (!masks_)
-        masks_.emplace(device_, context_, layout_.width, layout_.height);
-      distances_ = masks_->find(finder_.masks(), parameters_.mask_radius());
+      if (!masks_) {
+        masks_.emplace(device_, context_);
+        mask_distances_.emplace(device_, layout_.width, layout_.height);
+      }
+      masks_->run(finder_.masks(), FrameMasks::Unreadable::refuse,
+                  [&](std::span<const regions::Mask> masks) {
+                    mask_distances_->run(masks, parameters_.mask_radius());
+                  });
+      distances_ = mask_distances_->distances();
     }
     return true;
   }
@@ -80,6 +86,7 @@ class FrameRegions {
   bool limited_ = false;            // the frame is not processed as a whole
   std::optional<regions::RegionBlend> blend_;
   std::optional<FrameMasks> masks_;
+  std::optional<regions::MaskDistances> mask_distances_;
   View<const std::uint8_t> distances_;
   DeviceFrame processed_;
 };

@@ -30,30 +30,6 @@ Box box_of(const Detection& detection) {
                            static_cast<double>(detection.height));
 }
 
-// Returns the format of a mask's picture, whose layout no caps describe.
-FrameFormat mask_format(GstBuffer* picture) {
-  const GstVideoMeta* const meta = gst_buffer_get_video_meta(picture);
-  if (!meta)
-    refuse_stream("A segmentation mask has no GstVideoMeta: attach one to its buffer.");
-  const bool bytes = meta->format == GST_VIDEO_FORMAT_GRAY8;
-  if (!bytes && meta->format != GST_VIDEO_FORMAT_GRAY16_LE)
-    refuse_stream("A segmentation mask has the format " + format_text(meta->format) +
-                  ": GRAY8 and GRAY16_LE are supported.");
-  const auto side = static_cast<guint>(largest_side);
-  if (meta->width < 1 || meta->width > side || meta->height < 1 || meta->height > side)
-    refuse_stream("A segmentation mask has " + std::to_string(meta->width) + "×" +
-                  std::to_string(meta->height) +
-                  " samples: each side must have 1 to 65535 of them.");
-  FrameFormat format;
-  gst_video_info_set_format(&format.info, meta->format, meta->width, meta->height);
-  format.storage.frame.plane_count = 1;
-  format.storage.frame.planes[0] = {static_cast<int>(meta->width) * (bytes ? 1 : 2),
-                                    static_cast<int>(meta->height)};
-  format.stride[0] = format.info.stride[0];
-  format.size = format.info.size;
-  return format;
-}
-
 int shorter_side(const Box& box) {
   return std::min(box.x1 - box.x0, box.y1 - box.y0);
 }
@@ -182,59 +158,25 @@ void RegionFinder::find_metas(const FrameInfo& frame, const RegionSettings& sett
       add_box(box_of(objects[i]), objects[i].angle, parameters);
 }
 
-// Returns nothing if no id of the mask counts, or if the mask covers nothing. Ids without a class
-// count with the objects that the mask belongs to, else if all labels count; 0 is the background.
+// Ids without a class count with the objects that the mask belongs to, else if all labels count.
 std::optional<SelectedMask> RegionFinder::select(const DetectedMask& mask, std::size_t number,
                                                  const RegionSettings& settings) {
-  SelectedMask selected;
+  int side = 0;
   bool related = false, counted = false;
   for (const auto& [object, of_mask] : detections_.relations)
     if (of_mask == number) {
       related = true;
       counted = counted || counted_[object];
       if (counted_[object])
-        selected.side = std::max(selected.side, shorter_side(box_of(detections_.objects[object])));
+        side = std::max(side, shorter_side(box_of(detections_.objects[object])));
     }
-  const bool unclassified = related ? counted : settings.region_types.accepts_all();
-  selected.format = mask_format(mask.picture.get());
-  const bool bytes = GST_VIDEO_INFO_FORMAT(&selected.format.info) == GST_VIDEO_FORMAT_GRAY8;
-  selected.ids.assign(bytes ? 8 : 2048, unclassified ? ~0u : 0);
-  if (unclassified)
-    selected.ids[0] &= ~1u;
-  const std::size_t ids = 32 * selected.ids.size();
-  bool any = unclassified;
-  selected.known = unclassified && mask.count == 0;
-  // An id that is named twice counts if one of its classes does.
-  for (const bool count : {false, true})
-    for (std::size_t i = mask.first; i < mask.first + mask.count; ++i) {
-      const MaskRegion& region = detections_.regions[i];
-      if (region.id >= ids)
-        continue;
-      const bool one_counts = region.classified ? counts(settings, region.label, region.confidence)
-                                                : unclassified && region.id != 0;
-      std::uint32_t& word = selected.ids[region.id / 32];
-      const std::uint32_t bit = 1u << (region.id % 32);
-      if (count && one_counts) {
-        word |= bit;
-        selected.known = any = true;
-      } else if (!count && !one_counts) {
-        word &= ~bit;
-      }
-    }
-  if (!any || mask.width <= 0 || mask.height <= 0)
-    return std::nullopt;
-  constexpr gint64 largest = Parameters::max_coordinate;
-  if (mask.x < -largest || mask.y < -largest || mask.x + mask.width > largest ||
-      mask.y + mask.height > largest)
-    refuse_stream("A segmentation mask covers " + std::to_string(mask.x) + "," +
-                  std::to_string(mask.y) + "," + std::to_string(mask.width) + "," +
-                  std::to_string(mask.height) +
-                  ", which no frame has: correct the rectangle that the detector gives it.");
-  selected.box = {static_cast<int>(mask.x), static_cast<int>(mask.y),
-                  static_cast<int>(mask.x + mask.width), static_cast<int>(mask.y + mask.height)};
-  if (selected.side <= 0)
-    selected.side = shorter_side(regions::clipped(selected.box, video_->width, video_->height));
-  selected.picture.reset(gst_buffer_ref(mask.picture.get()));
+  std::optional<SelectedMask> selected = select_ids(
+      detections_, mask, related ? counted : settings.region_types.accepts_all(),
+      [&](const MaskRegion& region) { return counts(settings, region.label, region.confidence); });
+  if (selected)
+    selected->side =
+        side > 0 ? side
+                 : shorter_side(regions::clipped(selected->box, video_->width, video_->height));
   return selected;
 }
 

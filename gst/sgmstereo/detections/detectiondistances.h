@@ -3,6 +3,8 @@
 
 #include "cuda/core/device.h"
 #include "cuda/sgm/distances/distances.h"
+#include "gst/base/devicesession.h"
+#include "gst/base/regions/framemasks.h"
 #include "gst/sgmstereo/detections/pairdetections.h"
 
 namespace cudavision {
@@ -11,20 +13,28 @@ namespace cudavision {
 /// context of the device.
 class DetectionDistances {
  public:
-  DetectionDistances(Device& device, const PictureSize& map, const sgm::Parameters& parameters,
-                     std::size_t max_in_flight)
-      : distances_(device, map.width, map.height, parameters),
-        results_(device.allocate_host(max_in_flight * slot_bytes)),
+  DetectionDistances(const DeviceSession& session, const PictureSize& map,
+                     const sgm::Parameters& parameters, std::size_t max_in_flight)
+      : distances_(session.device(), map.width, map.height, parameters),
+        masks_(session.device(), session.context()),
+        results_(session.device().allocate_host(max_in_flight * slot_bytes)),
         slots_(max_in_flight) {}
 
   void set_parameters(const sgm::Parameters& parameters) { distances_.set_parameters(parameters); }
 
   /// Enqueues the work on a pair. Its results are memory of this object, which a later pair
-  /// overwrites when max_in_flight pairs have followed.
-  void run(View<const std::uint8_t> map, PairDetections& pair) {
+  /// overwrites when max_in_flight pairs have followed. rectifying is the left picture's map, or
+  /// empty.
+  void run(View<const std::uint8_t> map, PairDetections& pair, const remap::MapView& rectifying) {
     auto* const results = results_.as<sgm::BoxDisparity>() + next_ * sgm::Distances::max_boxes;
     next_ = (next_ + 1) % slots_;
-    distances_.run(map, pair.visible, results);
+    const auto measure = [&](std::span<const regions::Mask> masks) {
+      distances_.run(map, pair.visible, results, masks, rectifying);
+    };
+    if (pair.masks.empty())
+      measure({});
+    else
+      masks_.run(pair.masks, FrameMasks::Unreadable::skip, measure);
     pair.results = results;
   }
 
@@ -32,6 +42,7 @@ class DetectionDistances {
   static constexpr std::size_t slot_bytes = sgm::Distances::max_boxes * sizeof(sgm::BoxDisparity);
 
   sgm::Distances distances_;
+  FrameMasks masks_;
   Buffer results_;  ///< on the host
   const std::size_t slots_;
   std::size_t next_ = 0;

@@ -58,7 +58,8 @@ GstStructure* object_structure(const PairDetections& pair, std::size_t number) {
       "x", G_TYPE_INT64, detection.x, "y", G_TYPE_INT64, detection.y, "width", G_TYPE_INT64,
       detection.width, "height", G_TYPE_INT64, detection.height, "map-x", G_TYPE_INT, visible.x0,
       "map-y", G_TYPE_INT, visible.y0, "map-width", G_TYPE_INT, visible.x1 - visible.x0,
-      "map-height", G_TYPE_INT, visible.y1 - visible.y0, nullptr);
+      "map-height", G_TYPE_INT, visible.y1 - visible.y0, "masked", G_TYPE_BOOLEAN,
+      pair.results[number].masked != 0, nullptr);
   add_figures(structure, figures_of(pair, number));
   return structure;
 }
@@ -75,7 +76,10 @@ void set_parameter(GstVideoRegionOfInterestMeta* region, const Figures& figures)
 }
 
 #ifdef HAVE_GST_ANALYTICS
-void relate_classification(GstAnalyticsRelationMeta* meta, guint object, const Figures& figures) {
+void relate_classification(GstAnalyticsRelationMeta* meta, guint object, Figures figures,
+                           bool masked) {
+  if (masked)
+    figures.emplace_back("masked", 1);
   std::vector<GQuark> names;
   std::vector<gfloat> values;
   for (const auto& [name, value] : figures) {
@@ -126,7 +130,7 @@ void add_distances(const PairDetections& pair, GstBuffer* output) {
   for (std::size_t i = 0; i < pair.detections.size(); ++i)
     if (pair.detections[i].in_analytics)
       relate_classification(relations, static_cast<guint>(pair.detections[i].id),
-                            figures_of(pair, i));
+                            figures_of(pair, i), pair.results[i].masked != 0);
 #endif
 }
 

@@ -7,6 +7,10 @@
 #include <utility>
 
 #include "gst/base/regions/regionsettings.h"
+#include "gst/core/elementerror.h"
+#include "gst/core/text.h"
+#include "gst/memory/mappedbuffer.h"
+#include "gst/memory/memorydebug.h"
 
 namespace cudavision {
 namespace {
@@ -39,6 +43,36 @@ regions::Box rectified_box(const regions::Box& box, const RectifiedCamera& camer
   return box_within_limits(low[0] + 0.5, low[1] + 0.5, high[0] - low[0], high[1] - low[1]);
 }
 
+bool has_class(const MaskRegion& region, GQuark label) {
+  return region.classified && label != 0 &&
+         g_ascii_strcasecmp(text_of(g_quark_to_string(region.label)),
+                            text_of(g_quark_to_string(label))) == 0;
+}
+
+/// Returns the first mask related to an object that can be read and has an id that counts. If
+/// regions of the mask have the object's label as their class, only these count.
+SelectedMask mask_of(const FrameDetections& found, std::size_t object, GQuark label) {
+  for (const auto& [of_object, number] : found.relations) {
+    if (of_object != object)
+      continue;
+    const DetectedMask& mask = found.masks[number];
+    const auto labelled = [label](const MaskRegion& region) { return has_class(region, label); };
+    const auto first = found.regions.begin() + static_cast<std::ptrdiff_t>(mask.first);
+    const bool any = std::any_of(first, first + static_cast<std::ptrdiff_t>(mask.count), labelled);
+    try {
+      std::optional<SelectedMask> selected = select_ids(
+          found, mask, !any, [&](const MaskRegion& region) { return !any || labelled(region); });
+      if (!selected)
+        continue;
+      MappedBuffer::require_whole_frame(selected->picture.get(), selected->format);
+      return std::move(*selected);
+    } catch (const ElementError& error) {
+      GST_DEBUG("measuring the box instead: %s", error.what());
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 void PairDetections::find(GstBuffer* left, const FramePacking& packing, const PictureSize& picture,
@@ -47,7 +81,7 @@ void PairDetections::find(GstBuffer* left, const FramePacking& packing, const Pi
   const int left_x = second && packing.packing == Packing::side_by_side ? picture.width : 0;
   const int left_y = second && packing.packing == Packing::top_bottom ? picture.height : 0;
   FrameDetections found;
-  find_detections(left, false, found);
+  find_detections(left, true, found);
   detections = std::move(found.objects);
   if (detections.size() > sgm::Distances::max_boxes) {
     left_out = detections.size() - sgm::Distances::max_boxes;
@@ -64,6 +98,14 @@ void PairDetections::find(GstBuffer* left, const FramePacking& packing, const Pi
       box = within_picture(rectified_box(box, *camera));
     visible.push_back(box.empty() ? regions::Box() : box);
   }
+  if (found.relations.empty())
+    return;
+  for (DetectedMask& mask : found.masks) {
+    mask.x -= left_x;
+    mask.y -= left_y;
+  }
+  for (std::size_t i = 0; i < detections.size(); ++i)
+    masks.push_back(mask_of(found, i, detections[i].label));
 }
 
 }  // namespace cudavision

@@ -8,6 +8,7 @@
 #include "cuda/regions/regions.h"
 #include "cuda/sgm/distances/distances.h"
 #include "gst/base/regions/framedetections.h"
+#include "gst/base/regions/selectedmask.h"
 #include "gst/core/frameinfo.h"
 #include "gst/core/scoped.h"
 #include "gst/sgmstereo/pairing/packedframes.h"
@@ -29,6 +30,9 @@ struct PairDetections {
   std::vector<Detection> detections;  ///< the first Distances::max_boxes, in the order of the metas
   /// For each detection, the part of the map that shows its box; empty if there is none.
   std::vector<regions::Box> visible;
+  /// Empty, or one mask for each detection: without a picture if it has none. Masks refer to the
+  /// left picture before rectification.
+  std::vector<SelectedMask> masks;
   std::size_t left_out = 0;  ///< detections beyond the first ones
 
   /// One for each detection, complete when the work on the pair is.

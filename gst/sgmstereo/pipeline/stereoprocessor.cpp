@@ -75,7 +75,7 @@ StereoProcessor::StereoProcessor(const DeviceSession& session, const FrameFormat
     slots_.set_input(1, right);
   if (settings.detections) {
     const FrameLayout map = picture();
-    distances_.emplace(device_, PictureSize{map.width, map.height}, settings, max_in_flight);
+    distances_.emplace(session, PictureSize{map.width, map.height}, settings, max_in_flight);
   }
 }
 
@@ -200,7 +200,7 @@ void StereoProcessor::compute(const PendingGpuWork& pair, double seconds, bool i
   stereo_.run(left_rectifier_ ? left_rectifier_->run(left) : left,
               right_rectifier_ ? right_rectifier_->run(right) : right, map, confidence, unfilled);
   if (detections)
-    distances_->run(map, *detections);
+    distances_->run(map, *detections, left_rectifier_ ? left_rectifier_->map() : remap::MapView{});
   if (inspect)
     snapshot_->take(stereo_.pictures(), unfilled ? unfilled : map, stereo_.noise_state());
   for (std::size_t i = 0; i < outputs_.size(); ++i) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda/pixels/luminance.h"
+#include "cuda/remap/packed_map.h"
 #include "cuda/remap/remap.h"
 #include "gst/sgmstereo/rectification/rectification.h"
 
@@ -33,6 +34,8 @@ class Rectifier {
   View<const std::uint32_t> unseen() const noexcept {
     return remap_.any_outside() ? remap_.outside() : View<const std::uint32_t>{};
   }
+
+  remap::MapView map() const noexcept { return remap_.map(); }
 
  private:
   FrameLayout layout_;

@@ -6,6 +6,7 @@
 #include "cuda/sgm/picture/disparitypicture.h"
 #include "cuda/sgm/points/points.h"
 #include "tests/bench/subject.h"
+#include "tests/kernels/regions/masks_case.h"
 #include "tests/kernels/sgm/sgm_case.h"
 
 namespace cudavision::bench {
@@ -125,6 +126,21 @@ std::vector<regions::Box> spread_boxes(int count, int size, int width, int heigh
     boxes.push_back({x, y, x + size, y + size});
   }
   return boxes;
+}
+
+/// A mask for each box, of as many samples, which selects the ellipse in it.
+std::vector<test::MaskPicture> ellipses(const std::vector<regions::Box>& boxes) {
+  std::vector<test::MaskPicture> masks(boxes.size());
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    const int size = boxes[i].x1 - boxes[i].x0;
+    masks[i].width = masks[i].height = masks[i].pitch = size;
+    masks[i].ids = {2, 0, 0, 0, 0, 0, 0, 0};
+    masks[i].box = boxes[i];
+    for (int y = 1 - size; y < size; y += 2)
+      for (int x = 1 - size; x < size; x += 2)
+        masks[i].bytes.push_back(x * x + y * y < size * size);
+  }
+  return masks;
 }
 
 /// The parts of a match, measured in their order. No compatibility, features of 4 bytes.
@@ -292,6 +308,11 @@ void Parts::add_outputs() {
     auto* const results = buffers.back().as<sgm::BoxDisparity>();
     add("distances of " + std::to_string(count) + " boxes of 200x200", boxes.size() * 2 * 100 * 100,
         [this, &distances, boxes, results] { distances.run(frames.disparity, boxes, results); });
+    const auto masks = std::make_shared<const test::DeviceMasks>(device, ellipses(boxes));
+    add("distances of " + std::to_string(count) + " masked boxes of 200x200",
+        boxes.size() * 3 * 200 * 200, [this, &distances, boxes, results, masks] {
+          distances.run(frames.disparity, boxes, results, masks->masks);
+        });
   }
   add(
       "with confidence", 2 * picture + map + pixels,

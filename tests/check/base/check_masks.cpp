@@ -24,31 +24,6 @@ void start(FilterHarness& filter, const FormatSpec& format) {
   filter.accept_caps(format, width, height, colorimetry(format, false));
 }
 
-/// A mask with the samples id(column, row).
-template <class Id>
-MaskPicture mask_of(int columns, int rows, const Box& box, const Id& id) {
-  MaskPicture mask;
-  mask.width = columns;
-  mask.height = rows;
-  mask.pitch = columns + 3;
-  mask.offset = 5;
-  mask.bytes.assign(static_cast<std::size_t>(mask.offset + mask.pitch * rows), 1);
-  for (int y = 0; y < rows; ++y)
-    for (int x = 0; x < columns; ++x)
-      mask.bytes[static_cast<std::size_t>(mask.offset + y * mask.pitch + x)] =
-          static_cast<std::uint8_t>(id(x, y));
-  mask.box = box;
-  return mask;
-}
-
-/// The mask with these ids alone.
-MaskPicture counting(MaskPicture mask, const std::vector<int>& ids) {
-  mask.ids.assign(mask.sample_bytes == 1 ? 8 : 2048, 0);
-  for (const int id : ids)
-    mask.ids[static_cast<std::size_t>(id / 32)] |= 1u << (id % 32);
-  return mask;
-}
-
 /// The regions of a frame, of which masks are some. Sets what RegionBlend needs to know of masks.
 struct MaskedRegions {
   MaskedRegions(Regions others, const std::vector<MaskPicture>& masks, int growth = 0)

@@ -12,6 +12,32 @@
 
 namespace check {
 
+/// A mask with the samples id(column, row).
+template <class Id>
+cudavision::test::MaskPicture mask_of(int columns, int rows, const Box& box, const Id& id) {
+  cudavision::test::MaskPicture mask;
+  mask.width = columns;
+  mask.height = rows;
+  mask.pitch = columns + 3;
+  mask.offset = 5;
+  mask.bytes.assign(static_cast<std::size_t>(mask.offset + mask.pitch * rows), 1);
+  for (int y = 0; y < rows; ++y)
+    for (int x = 0; x < columns; ++x)
+      mask.bytes[static_cast<std::size_t>(mask.offset + y * mask.pitch + x)] =
+          static_cast<std::uint8_t>(id(x, y));
+  mask.box = box;
+  return mask;
+}
+
+/// The mask with these ids alone.
+inline cudavision::test::MaskPicture counting(cudavision::test::MaskPicture mask,
+                                              const std::vector<int>& ids) {
+  mask.ids.assign(mask.sample_bytes == 1 ? 8 : 2048, 0);
+  for (const int id : ids)
+    mask.ids[static_cast<std::size_t>(id / 32)] |= 1u << (id % 32);
+  return mask;
+}
+
 /// A frame to which detections are added.
 struct AnalysedFrame {
   explicit AnalysedFrame(const Picture& picture)

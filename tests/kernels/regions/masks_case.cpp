@@ -57,6 +57,16 @@ int MaskPicture::id(int column, int row) const {
   return sample_bytes == 1 ? bytes[at] : bytes[at] + 256 * bytes[at + 1];
 }
 
+bool MaskPicture::selects(int x, int y) const {
+  if (x < box.x0 || x >= box.x1 || y < box.y0 || y >= box.y1)
+    return false;
+  const auto sample = [](long long offset, long long length, long long samples) {
+    return static_cast<int>((2 * offset + 1) * samples / (2 * length));
+  };
+  return counts(
+      id(sample(x - box.x0, box.x1 - box.x0, width), sample(y - box.y0, box.y1 - box.y0, height)));
+}
+
 std::vector<MaskPicture> random_masks(int width, int height, int maximum, Random& random) {
   std::vector<MaskPicture> masks(static_cast<std::size_t>(random.log_uniform(maximum)));
   for (MaskPicture& mask : masks)
@@ -84,17 +94,11 @@ std::vector<std::uint8_t> defined_distances(const MasksCase& test) {
   std::vector<std::pair<int, int>> edge;
   for (const MaskPicture& mask : test.masks)
     for (int y = std::max(mask.box.y0, 0); y < std::min(mask.box.y1, test.height); ++y)
-      for (int x = std::max(mask.box.x0, 0); x < std::min(mask.box.x1, test.width); ++x) {
-        const auto sample = [](long long offset, long long length, long long samples) {
-          return static_cast<int>((2 * offset + 1) * samples / (2 * length));
-        };
-        const int column = sample(x - mask.box.x0, mask.box.x1 - mask.box.x0, mask.width);
-        const int row = sample(y - mask.box.y0, mask.box.y1 - mask.box.y0, mask.height);
-        if (distances[at(x, y)] != 0 && mask.counts(mask.id(column, row))) {
+      for (int x = std::max(mask.box.x0, 0); x < std::min(mask.box.x1, test.width); ++x)
+        if (distances[at(x, y)] != 0 && mask.selects(x, y)) {
           distances[at(x, y)] = 0;
           edge.emplace_back(x, y);
         }
-      }
   for (int step = 1; step <= test.radius; ++step) {
     std::vector<std::pair<int, int>> next;
     for (const auto& [x, y] : edge)

@@ -25,6 +25,7 @@ struct MaskPicture {
   bool counts(int number) const {
     return (ids[static_cast<std::size_t>(number / 32)] >> (number % 32) & 1) != 0;
   }
+  bool selects(int x, int y) const;
 };
 
 struct MasksCase {

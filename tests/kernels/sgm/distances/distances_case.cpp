@@ -52,6 +52,18 @@ Box random_box(int width, int height, Random& random) {
   }
 }
 
+/// mask: of the box, or nullptr. True for the pixels of a map that it selects.
+bool selects(const DistancesCase& test, const MaskPicture& mask, int x, int y) {
+  if (!test.rectifying)
+    return mask.selects(x, y);
+  const auto at = static_cast<std::size_t>(y * test.width + x);
+  const int fractions = test.rectifying->fractions[at];
+  const int mx = 32 * test.rectifying->places[2 * at] + fractions % 32;
+  const int my = 32 * test.rectifying->places[2 * at + 1] + fractions / 32 % 32;
+  return mx >= 0 && my >= 0 && mx <= 32 * (test.width - 1) && my <= 32 * (test.height - 1) &&
+         mask.selects((mx + 16) / 32, (my + 16) / 32);
+}
+
 }  // namespace
 
 DistancesCase make_distances_case(std::uint64_t seed, int number, int max_pixels) {
@@ -68,31 +80,65 @@ DistancesCase make_distances_case(std::uint64_t seed, int number, int max_pixels
   return test;
 }
 
+DistancesCase make_masked_distances_case(std::uint64_t seed, int number, int max_pixels) {
+  DistancesCase test = make_distances_case(seed, number, max_pixels);
+  Random random = random_of_case(seed + 1, number);
+  test.boxes.resize(std::min<std::size_t>(test.boxes.size(), 16));
+  for (std::size_t i = 0; i < test.boxes.size(); ++i) {
+    MaskPicture& mask =
+        test.masks.emplace_back(random_masks(test.width, test.height, 1, random)[0]);
+    if (random.one_in(6))
+      mask.ids.clear();
+    const Box visible = clipped(test.boxes[i], test.width, test.height);
+    if (!visible.empty() && random.one_in(2))
+      mask.box = visible;
+    if (random.one_in(2))  // selects most samples instead of few
+      for (std::uint32_t& word : mask.ids)
+        word = ~word;
+  }
+  if (std::max(test.width, test.height) <= remap::largest_picture && random.one_in(2)) {
+    const auto kind = static_cast<MapKind>(random.between(0, map_kind_count - 1));
+    test.rectifying.emplace(MapParameters{kind, random.next(), 0, 0}, test.width, test.height);
+  }
+  return test;
+}
+
 std::string describe(const DistancesCase& test) {
   return std::to_string(test.boxes.size()) + " boxes in " + describe(test.layout, test.placement) +
          ", " + describe(test.parameters);
 }
 
-sgm::BoxDisparity defined_disparity(const DistancesCase& test, const Box& box) {
+sgm::BoxDisparity defined_disparity(const DistancesCase& test, const Box& box,
+                                    const MaskPicture* mask) {
   const sgm::DisparityScale scale = sgm::disparity_scale(test.parameters);
   sgm::BoxDisparity result{0, 0, scale.invalid, scale.invalid, scale.invalid, 0};
   const int x0 = std::max(box.x0, 0), x1 = std::min(box.x1, test.width);
   const int y0 = std::max(box.y0, 0), y1 = std::min(box.y1, test.height);
   if (x0 >= x1 || y0 >= y1)
     return result;
-  const int left = x0 + (x1 - x0) / 4, right = x1 - (x1 - x0) / 4;
-  const int top = y0 + (y1 - y0) / 4, bottom = y1 - (y1 - y0) / 4;
-  const int column_step = (right - left + 255) / 256, row_step = (bottom - top + 255) / 256;
   std::vector<int> known;
-  for (int y = top; y < bottom; y += row_step)
-    for (int x = left; x < right; x += column_step) {
-      ++result.samples;
-      const int value =
-          static_cast<std::int16_t>(test.numbers[static_cast<std::size_t>(y * test.width + x)]);
-      if (value >= scale.per_pixel * test.parameters.minimum &&
-          value <= scale.per_pixel * (test.parameters.minimum + test.parameters.disparities - 1))
-        known.push_back(value);
-    }
+  const auto sample = [&](int left, int right, int top, int bottom) {
+    const int column_step = (right - left + 255) / 256, row_step = (bottom - top + 255) / 256;
+    for (int y = top; y < bottom; y += row_step)
+      for (int x = left; x < right; x += column_step) {
+        if (mask && !selects(test, *mask, x, y))
+          continue;
+        ++result.samples;
+        const int value =
+            static_cast<std::int16_t>(test.numbers[static_cast<std::size_t>(y * test.width + x)]);
+        if (value >= scale.per_pixel * test.parameters.minimum &&
+            value <= scale.per_pixel * (test.parameters.minimum + test.parameters.disparities - 1))
+          known.push_back(value);
+      }
+  };
+  if (mask)
+    sample(x0, x1, y0, y1);
+  result.masked = result.samples > 0;
+  if (!result.masked) {
+    mask = nullptr;
+    const int width = (x1 - x0) / 4, height = (y1 - y0) / 4;
+    sample(x0 + width, x1 - width, y0 + height, y1 - height);
+  }
   result.known = static_cast<std::uint32_t>(known.size());
   if (known.empty())
     return result;
@@ -113,9 +159,17 @@ std::vector<sgm::BoxDisparity> computed_disparities(Device& device, const Distan
   const std::size_t bytes = test.boxes.size() * sizeof(sgm::BoxDisparity);
   const Buffer results = device.allocate_host(bytes);
   std::fill_n(results.as<std::uint8_t>(), bytes, 0xcd);
+  DeviceMasks masks(device, test.masks);
+  for (std::size_t i = 0; i < masks.masks.size(); ++i)
+    if (!test.mask_of(i))
+      masks.masks[i] = {};
+  std::optional<remap::Remap> rectifier;
+  if (test.rectifying)
+    rectifier.emplace(device, PlaneSize{test.width, test.height}, test.rectifying->view());
   sgm::Distances distances(device, test.width, test.height, test.parameters);
   distances.run(frame_in(test.layout, test.placement, map.data()).planes[0], test.boxes,
-                results.as<sgm::BoxDisparity>());
+                results.as<sgm::BoxDisparity>(), masks.masks,
+                rectifier ? rectifier->map() : remap::MapView{});
   device.finish();
   if (map.values() != block)
     throw std::runtime_error("the operation wrote to the map");
@@ -128,7 +182,7 @@ std::string distances_hash(const std::vector<sgm::BoxDisparity>& results) {
   for (const sgm::BoxDisparity& result : results) {
     hash.add_number(result.samples);
     hash.add_number(result.known);
-    for (std::uint16_t number : {result.low, result.middle, result.high, result.padding})
+    for (std::uint16_t number : {result.low, result.middle, result.high, result.masked})
       hash.add_number(number);
   }
   return hash.text();

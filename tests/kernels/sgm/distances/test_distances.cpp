@@ -25,7 +25,7 @@ void expect_definition(Device& device, const DistancesCase& test) {
   for (std::size_t i = 0; i < test.boxes.size(); ++i) {
     const regions::Box& box = test.boxes[i];
     const BoxDisparity& result = results[i];
-    EXPECT_TRUE(result == defined_disparity(test, box))
+    EXPECT_TRUE(result == defined_disparity(test, box, test.mask_of(i)))
         << describe(test) << ": box " << box.x0 << ", " << box.y0 << ", " << box.x1 << ", "
         << box.y1 << " has " << result.known << " of " << result.samples << " samples, "
         << result.low << ", " << result.middle << ", " << result.high;
@@ -37,6 +37,45 @@ TEST_P(BoxDistances, AreTheDefinition) {
     expect_definition(device, make_distances_case(settings().seed, number,
                                                   std::min(settings().max_pixels, 1 << 18)));
   });
+}
+
+TEST_P(BoxDistances, OfMaskedBoxesAreTheDefinition) {
+  for_each_case_number([&](int number) {
+    expect_definition(device, make_masked_distances_case(settings().seed, number,
+                                                         std::min(settings().max_pixels, 1 << 18)));
+  });
+}
+
+/// Boxes of the whole map, whose numbers are equal.
+DistancesCase flat_case(int width, int height) {
+  DistancesCase test = make_distances_case(settings().seed, 0, 1);
+  test.parameters = Parameters();
+  test.width = width, test.height = height;
+  test.layout = gray_layout(width, height, 16);
+  test.placement = dense_placement(test.layout);
+  test.numbers.assign(static_cast<std::size_t>(width * height), 1600);
+  test.boxes.assign(Distances::max_boxes, {0, 0, width, height});
+  return test;
+}
+
+// As many masks as boxes, of so many ids that the table grows.
+TEST_P(BoxDistances, OfAsManyMasksAsBoxes) {
+  DistancesCase test = flat_case(97, 61);
+  for (std::size_t i = 0; i < test.numbers.size(); ++i)
+    test.numbers[i] = static_cast<std::uint16_t>(7919 * i % 2033);
+  Random random(7);
+  for (std::size_t i = 0; i < test.boxes.size(); ++i) {
+    MaskPicture& mask = test.masks.emplace_back();
+    mask.width = mask.height = 16;
+    mask.sample_bytes = mask.pitch = 2;
+    mask.pitch *= 16;
+    for (int k = 0; k < 512; ++k)
+      mask.bytes.push_back(static_cast<std::uint8_t>(random.between(0, 1)));
+    mask.ids.assign(2048, 0);
+    mask.ids[8 * (i % 2)] = 3;
+    mask.box = {0, 0, test.width, test.height};
+  }
+  expect_definition(device, test);
 }
 
 // Every percentile of few samples, and counts beyond 16 bits.
@@ -53,16 +92,10 @@ TEST_P(BoxDistances, CountFewAndManySamples) {
                                       {1100, 700}}) {
     CUDAVISION_NEEDS_PIXELS(width * height);
     for (const bool flat : {false, true}) {
-      DistancesCase test = make_distances_case(settings().seed, 0, 1);
-      test.parameters = Parameters();
-      test.width = width, test.height = height;
-      test.layout = gray_layout(width, height, 16);
-      test.placement = dense_placement(test.layout);
-      test.numbers.assign(static_cast<std::size_t>(width * height), 1600);
+      DistancesCase test = flat_case(width, height);
       if (!flat)
         for (std::size_t i = 0; i < test.numbers.size(); ++i)
           test.numbers[i] = static_cast<std::uint16_t>(7919 * i % 2033);
-      test.boxes.assign(Distances::max_boxes, {0, 0, width, height});
       expect_definition(device, test);
     }
   }
@@ -103,6 +136,13 @@ TEST_P(BoxDistances, AreRefused) {
   const std::vector<regions::Box> boxes(Distances::max_boxes + 1);
   CUDAVISION_EXPECT_ERROR(distances.run(view, boxes, results), invalid_argument,
                           "129 boxes are more than 128");
+  const std::vector<regions::Mask> masks(2);
+  CUDAVISION_EXPECT_ERROR(distances.run(view, {boxes.data(), 1}, results, masks), invalid_argument,
+                          "2 masks for 1 boxes");
+  remap::MapView rectifying;
+  rectifying.segments = map.as<remap::Segment>();
+  CUDAVISION_EXPECT_ERROR(distances.run(view, {boxes.data(), 1}, results, {}, rectifying),
+                          invalid_argument, "the size of the disparities");
   distances.run(view, {}, nullptr);
 }
 
