@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that properties that change with each frame, and frames in flight, cause no additional
-// allocations. Each frame costs a few small blocks in any case.
+// Tests that neither frames in flight nor properties that change with every frame add allocations.
+// Every frame costs a few small blocks.
 #include <gst/video/video.h>
 
 #include "tests/check/common/definitions/blurdefinition.h"
@@ -131,7 +131,6 @@ TEST(test_regions, .unless(unless_allocations_count())) {
                  })});
 }
 
-// Regions of changing sizes change the strength.
 TEST(test_region_strength, .unless(unless_allocations_count())) {
   for (const char* element : {"cudagaussblur", "cudapixelate"})
     expect_no_more(element, {{"regions", "2,2,9,9"}, {"region-strength", "0.25"}}, {300, 200},
@@ -203,7 +202,7 @@ namespace {
 
 struct Allocations {
   long blocks, bytes;  ///< of host memory
-  long by_cuda;        ///< blocks of device memory and of page-locked memory, events, streams …
+  long by_cuda;        ///< device and page-locked memory, events, streams …
 };
 
 Allocations allocations_in_flight(int frames_in_flight, bool in_cuda) {
@@ -222,7 +221,7 @@ Allocations allocations_in_flight(int frames_in_flight, bool in_cuda) {
   fail_unless(filter.send_caps(in_cuda ? cuda_caps_of(picture)
                                        : caps_of(format, 320, 180, colorimetry(format, false))));
 
-  // As many as possible are in flight at once, so that no later one is the first to need a buffer.
+  // Fills all slots once, so that no later frame is the first to need a buffer.
   AllocationCount of_first;
   of_first.start();
   const long made_before = things_made(Calls::cuda);
@@ -259,7 +258,7 @@ void expect_steady_stream(bool in_cuda) {
     const Allocations some = number > 1 ? allocations_in_flight(number, in_cuda) : alone;
     fail_unless(some.blocks < alone.blocks + frames / 4,
                 "%d in flight: %ld allocations instead of %ld", number, some.blocks, alone.blocks);
-    // The frames have 86 400 bytes.
+    // A frame has 86 400 bytes.
     fail_unless(some.bytes < frames * 4096, "%d in flight: %ld bytes for %d frames", number,
                 some.bytes, frames);
     fail_unless(some.by_cuda == 0, "%d in flight: CUDA has made %ld things for %d frames", number,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests changes of properties while a filter runs: after an invalid set the last valid one stays in
+// Tests property changes while a filter runs: after invalid settings the last valid ones stay in
 // effect, and controllers set values by stream time.
 #include <algorithm>
 
@@ -35,7 +35,7 @@ Blur of_sigma(double sigma, int kernel_size = 0) {
 
 }  // namespace
 
-// Every frame must be made with one of the two settings, never with parts of both.
+// Every frame must be made with one of the two settings, never with a mixture.
 TEST(test_change_from_another_thread) {
   const auto expect = [](FilterHarness& filter, const char* name, const Property& one,
                          const Property& other, const auto& result_of) {
@@ -86,7 +86,8 @@ TEST(test_impossible, .for_each_element()) {
   }
 }
 
-// A value set beside an invalid one takes effect with a valid one; one warning per invalid set.
+// A valid value that is set together with an invalid one takes effect once all are valid. Each
+// invalid set causes one warning.
 TEST(test_impossible_beside_others) {
   const FormatSpec& format = format_named("NV12");
   FilterHarness filter("cudagaussblur", {{"sigma", "3"}});
@@ -105,7 +106,7 @@ TEST(test_impossible_beside_others) {
   filter.messages().expect_one(GST_MESSAGE_WARNING, {"kernel-size-y", "1021", "1023"});
 }
 
-// New caps with which the properties are invalid are an error, until these are mended.
+// If the properties are invalid for new caps, the caps fail until the properties are mended.
 TEST(test_impossible_at_new_caps, .for_each_element()) {
   const FormatSpec &first = format_named("BGRx"), &second = format_named("GRAY8");
   FilterHarness filter;
@@ -121,7 +122,6 @@ TEST(test_impossible_at_new_caps, .for_each_element()) {
   expect_picture(filter.process(after), result(after), "mended");
 }
 
-// Properties that determine the caps of cudaintegral take effect at the next start.
 TEST(test_output_waits_for_a_start) {
   const FormatSpec& format = format_named("GRAY8");
   const Picture picture = make_picture(format, 40, 30, Content::natural, 1);
@@ -153,7 +153,7 @@ TEST(test_output_waits_for_a_start) {
   fail_unless_equals_int(filter.messages().complaints(), 0);
 }
 
-// The curve counts by stream time, whatever timestamp and running time are.
+// Curves are read at the stream time, which here differs from timestamps and running time.
 TEST(test_controlled_by_stream_time) {
   const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter;

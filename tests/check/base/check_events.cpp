@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests events, flow returns, latency and QoS, and the metas, timestamps, flags and offsets of
-// output buffers. check_overlap_reports tests QoS with frames in flight.
+// Tests events, flow returns, latency, QoS, and the metas, timestamps, flags and offsets of output
+// buffers. check_overlap_reports tests QoS with frames in flight.
 #include <gst/video/gstvideometa.h>
 #include <gst/video/video.h>
 
@@ -29,7 +29,8 @@ Owned<GstEvent> expect_event(FilterHarness& filter, GstEventType type) {
 
 }  // namespace
 
-// At LOG the element's debug category has one line per frame: its time and its fate.
+// At level LOG, the element's debug category has one line per frame. At INFO, it has one line for
+// the caps.
 TEST(test_debug_log, .for_each_element()) {
   DebugLog log(tested().element);
   FilterHarness filter({tested().working});
@@ -43,7 +44,6 @@ TEST(test_debug_log, .for_each_element()) {
   expect_words(lines[0], {"0:00:00.000000000", "transformed"});
   expect_words(lines[1], {"0:00:00.040000000", "transformed"});
   expect_words(lines[2], {"0:00:00.080000000", "unchanged"});
-  // The caps are one line at INFO.
   const std::vector<std::string> caps = log.lines(GST_LEVEL_INFO);
   fail_unless_equals_int(caps.size(), 1);
   expect_words(caps[0], {"GRAY8", "24", "16"});
@@ -124,7 +124,6 @@ TEST(test_missing_frame_passes, .for_each_element()) {
   filter.process(frame_at(2 * GST_SECOND));
 }
 
-// The element pushes every frame before it accepts the next one.
 TEST(test_no_latency, .for_each_element()) {
   FilterHarness filter;
   filter.accept_caps(gray(), 24, 16);
@@ -161,7 +160,7 @@ const std::vector<TaggedMeta> tagged_metas = {
 };
 
 void register_metas() {
-  static bool done = false;  // all tests share one process when check does not fork
+  static bool done = false;  // if check does not fork, all tests share one process
   if (done)
     return;
   done = true;
@@ -238,7 +237,6 @@ TEST(test_metas_of_gstreamer, .for_each_element()) {
   fail_unless(gst_buffer_get_video_time_code_meta(out) != nullptr);
 }
 
-// The GstVideoMeta of the input must not be copied to other memory.
 TEST(test_video_meta_is_the_outputs, .for_each_element().times(formats().size())) {
   const FormatSpec& format = format_number(index);
   FilterHarness filter;
@@ -248,7 +246,7 @@ TEST(test_video_meta_is_the_outputs, .for_each_element().times(formats().size())
     const Owned<GstBuffer> out = filter.process(to_buffer(picture, layout));
     fail_unless(count_video_metas(out) <= 1, "%d GstVideoMeta", count_video_metas(out));
     expect_picture(from_buffer(out, format, 31, 17), result(picture), "with meta");
-    // This downstream has not announced support of GstVideoMeta.
+    // This downstream has not announced support for GstVideoMeta.
     expect_picture(from_plain_buffer(out, format, 31, 17), result(picture), "without meta");
   }
 }
@@ -273,7 +271,7 @@ TEST(test_timestamps_offsets_flags, .for_each_element()) {
   }
 }
 
-// Flags and metas of a frame must not remain on the pool's buffer.
+// The pool's buffer must not keep flags and metas of an earlier frame.
 TEST(test_nothing_left_from_earlier_frames, .for_each_element()) {
   register_metas();
   const FormatSpec& format = format_named("GRAY8");

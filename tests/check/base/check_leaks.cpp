@@ -12,7 +12,7 @@ using namespace check;
 
 namespace {
 
-// GStreamer reads this variable in gst_init(), which main() calls later.
+// gst_init(), which main() calls later, reads this variable.
 [[maybe_unused]] const gboolean traced = g_setenv("GST_TRACERS", "leaks", TRUE);
 
 Owned<GstTracer> leak_tracer() {
@@ -77,10 +77,10 @@ std::string objects_left_by(const std::function<void()>& live, bool threads) {
   return left;
 }
 
-/// No object of the second call of live() may stay alive; the first call warms up.
+/// Expects no object of the second call of live() to stay alive. The first call warms up.
 void expect_nothing_left(const std::function<void()>& live, bool threads = false) {
   live();
-  // No longer tracks when the test fails: the tracer would block the next test in this process.
+  // Tracking ends before the test can fail, because it would block the next test of this process.
   const std::string left = objects_left_by(live, threads);
   fail_unless(left.empty(), "left behind:\n%s", left.c_str());
 }
@@ -127,7 +127,7 @@ void live_fully_in_stereo() {
     stereo.process(picture, picture);
     stereo.close("confidence");
     stereo.process(picture, picture);
-    gst_harness_push(stereo.left(), to_buffer(picture));  // is still waiting at the end
+    gst_harness_push(stereo.left(), to_buffer(picture));  // still waits at the end
     gst_element_set_state(stereo.element(), GST_STATE_NULL);
     gst_element_set_state(stereo.element(), GST_STATE_PLAYING);
   }
@@ -145,7 +145,7 @@ void live_fully_in_stereo() {
 }  // namespace
 
 TEST(test_stereo_leaves_nothing, .unless(unless_leak_tracer())) {
-  // The thread of a GstTask drops its last reference only after the task has been joined.
+  // The thread of a GstTask drops its last reference only after the task was joined.
   expect_nothing_left(live_fully_in_stereo, true);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests which caps the elements offer and refuse, changes of caps in mid-stream, and unusual peers.
-// A CRITICAL of GLib ends this program.
+// GLib criticals end this program.
 #include <gst/video/video.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ Owned<GstCaps> sink_caps(FilterHarness& filter, GstCaps* only = nullptr) {
   return Owned<GstCaps>(gst_pad_peer_query_caps(filter.source_pad(), only));
 }
 
-/// Caps that no element accepts, and the words that name the remedy.
+/// `words`: the error must contain them; they name the remedy.
 struct Refused {
   const char* caps;
   std::vector<std::string> words;
@@ -72,7 +72,8 @@ const std::vector<Refused> refused_caps = {
     {"image/jpeg, width=32, height=16", {"image/jpeg", "decodebin"}},
 };
 
-/// The element must refuse the caps and a frame, say why once, and then accept valid caps.
+/// Expects the element to refuse the caps and a frame with one error, and then to accept valid
+/// caps.
 void expect_refusal(FilterHarness& filter, const Refused& refused) {
   const Owned<GstCaps> caps = caps_from(refused.caps);
   fail_unless(!gst_pad_peer_query_accept_caps(filter.source_pad(), caps), "accepts %s",
@@ -158,7 +159,8 @@ TEST(test_refused_caps, .for_each_element()) {
   }
 }
 
-// A transform that has been asked to renegotiate may send other caps next.
+// If a transform upstream was asked to reconfigure, other caps may follow, so refused caps are only
+// a warning.
 TEST(test_refused_caps_before_others, .for_each_element()) {
   const Owned<GstHarness> harness = new_shared_harness(
       "identity name=upstream ! " + tested_launch() + " backend=" + test_backend());
@@ -187,7 +189,7 @@ TEST(test_cuda_memory_on_the_cpu,
                            built_with_cuda() ? "set backend=cuda" : "built without CUDA"}});
 }
 
-// A source asks what it may send, and sends nothing then.
+// A source that gets empty caps from its query sends nothing, so the query itself must warn.
 TEST(test_cuda_memory_behind_the_cpu,
      .for_each_element().unless(testing_cuda() || !built_with_cuda()
                                     ? "needs a CPU that might be a GPU"
@@ -201,7 +203,7 @@ TEST(test_cuda_memory_behind_the_cpu,
   filter.messages().expect_one(GST_MESSAGE_WARNING, {"CUDAMemory", "set backend=cuda"});
 }
 
-// filesrc, for example, sends no caps.
+// For example, filesrc sends no caps.
 TEST(test_data_without_caps, .for_each_element()) {
   FilterHarness filter;
   filter.send_segment(new_segment());
@@ -217,7 +219,7 @@ TEST(test_caps_without_a_size, .for_each_element()) {
                                {"format=(string)I420", "Correct the capsfilter"});
 }
 
-// Alternate fields are refused even if the caps lack the caps feature for them.
+// Alternate fields are refused even if the caps lack format:Interlaced.
 TEST(test_alternate_without_feature, .for_each_element()) {
   FilterHarness filter;
   filter.send_caps(
@@ -280,7 +282,7 @@ Owned<GstCaps> caps_with_null(const char* media_type, const char* field) {
 
 }  // namespace
 
-// A CAPS query is a question to which a peer may answer more than its filter has.
+// A peer may answer a CAPS query with more caps than the query's filter allows.
 TEST(test_caps_beyond_the_filter, .for_each_element()) {
   FilterHarness filter;
   for (const char* pad : {"sink", "src"})
@@ -307,7 +309,7 @@ TEST(test_texts_that_are_null, .for_each_element()) {
   expect_works(filter, "caps with NULL");
 }
 
-// A pool that has room for fewer buffers than it begins with cannot be configured so.
+// A pool whose maximum is below its minimum cannot be configured.
 TEST(test_pool_with_less_room_than_buffers, .for_each_element()) {
   FilterHarness filter;
   answer_queries(filter.element(), GST_QUERY_ALLOCATION, [](GstQuery* query) {

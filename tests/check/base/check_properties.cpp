@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests what gst-inspect-1.0 shows: elements, properties, ranges, defaults and times of change.
-// Also tests the values with which no element starts, and their errors.
+// Tests what gst-inspect-1.0 shows: elements, properties, ranges, defaults and mutability. Also
+// tests the errors about values with which no element starts.
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
@@ -95,7 +95,7 @@ bool is_kebab_case(const char* name) {
   });
 }
 
-/// GObject passes every number on; the element itself refuses those out of range.
+/// GObject must accept every number unchanged; the element itself refuses numbers out of range.
 void expect_no_check(GParamSpec* spec, Value& value) {
   Value before(spec);
   g_value_copy(value.get(), before.get());
@@ -251,7 +251,7 @@ struct Refused {
   Impossible set;
 };
 
-/// Every element of tested_elements() refuses these; errors quote what follows the semicolon.
+/// Every element with regions refuses these texts; the error quotes the part after the semicolon.
 const std::string not_rectangles[] = {"1,2,3",     "1,2,3,4;5", "1,2,3,4,5",       "1,2,3,",
                                       "1,,2,3,4",  "1 2 3 4",   "a,2,3,4",         "1,2,-3,4",
                                       "1,2,3,nan", "1,2,3px,4", "100.5,80,200,200"};
@@ -307,7 +307,7 @@ void expect_refused_caps(const Refused& refused, const FormatSpec& format) {
   const GstFlowReturn flow = filter.push(to_buffer(Picture(format, 32, 16)));
   fail_unless(flow == GST_FLOW_NOT_NEGOTIATED || flow == GST_FLOW_ERROR, "flow %s",
               gst_flow_get_name(flow));
-  // There may be two errors, because the pad offers the refused caps again with the frame.
+  // There may be two errors, because the pad sends the refused caps again with the frame.
   fail_unless(filter.messages().count(GST_MESSAGE_ERROR) >= 1);
   expect_words(filter.messages().text(GST_MESSAGE_ERROR), set.words);
   fail_unless(filter.pull() == nullptr);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that elements with one input limit their effect to regions: those in properties and those
-// in metas of the frames, and what happens to frames of which no region is known. fuzz_regions
-// compares random ones, and changes of them, with an oracle.
+// Tests that elements with one input limit their effect to regions, from properties and from metas,
+// and tests frames without a known region. fuzz_regions compares random regions with an oracle.
 #include <gst/video/gstvideometa.h>
 
 #include <algorithm>
@@ -31,7 +30,7 @@ GstBuffer* with_region(GstBuffer* buffer, const Box& box) {
   return buffer;
 }
 
-/// Regions that overlap, are empty, or lie partly or wholly outside the frame.
+/// Regions that overlap, are empty, or are partly or wholly outside the frame.
 const std::vector<Box> any_boxes = {{10, 12, 40, 30}, {33, 20, 60, 48}, {-9, -7, 6, 5},
                                     {65, 40, 90, 70}, {20, 50, 20, 60}, {500, 600, 700, 800}};
 
@@ -45,7 +44,7 @@ Regions ellipses() {
 
 }  // namespace
 
-// Outside the regions, the output has the input's bits in every format.
+// Outside the regions, the output has the input's bits.
 TEST(test_every_format, .for_each_element().times(formats().size())) {
   const FormatSpec& format = format_number(index);
   const Picture picture = random_picture(format, 1);
@@ -82,7 +81,7 @@ TEST(test_shares_of_the_frame, .for_each_element()) {
 
 namespace {
 
-/// A box in a meta, whose coordinates are unsigned.
+/// Coordinates in a meta are unsigned; detectors store negative ones as their two's complement.
 struct DetectedBox {
   gint64 x, y;
   guint width, height;
@@ -91,7 +90,7 @@ struct DetectedBox {
     gst_buffer_add_video_region_of_interest_meta(buffer, "face", static_cast<guint>(x),
                                                  static_cast<guint>(y), width, height);
   }
-  /// The definition's boxes are signed, but have a limit.
+  /// The coordinates that the definition uses are clamped.
   Box defined() const {
     const auto limited = [](gint64 coordinate) {
       return static_cast<int>(
@@ -103,8 +102,7 @@ struct DetectedBox {
 
 }  // namespace
 
-// The numbers that a meta can have at most. fuzz_regions has boxes that the edges of the frame cut
-// off.
+// Extreme coordinates. fuzz_regions has boxes that the frame's edges clip.
 TEST(test_extreme_metas, .for_each_element()) {
   const FormatSpec& format = format_named("I420");
   const Picture picture = random_picture(format, 10), processed = result(picture);
@@ -144,7 +142,7 @@ TEST(test_confidence_of_metas, .for_each_element()) {
   for (std::size_t i = 0; i < boxes.size(); ++i) {
     with_region(buffer, boxes[i]);
     if (i == 2)
-      continue;  // without a confidence
+      continue;  // no confidence
     auto* meta = gst_buffer_get_video_region_of_interest_meta_id(buffer, 0);
     gpointer state = nullptr;
     while (auto* next = static_cast<GstVideoRegionOfInterestMeta*>(
@@ -160,7 +158,6 @@ TEST(test_confidence_of_metas, .for_each_element()) {
                 "a confidence of 0.49 does not count");
 }
 
-// With wrong text, the last valid regions stay.
 TEST(test_wrong_text, .for_each_element()) {
   const FormatSpec& format = format_named("YUY2");
   const Picture picture = random_picture(format, 5);
@@ -199,7 +196,7 @@ TEST(test_as_many_regions_as_possible, .for_each_element()) {
   expect_words(filter.messages().text(GST_MESSAGE_ERROR), {"1024", "region-types"});
 }
 
-// The metas stay with the frame, whether it is a new one or the input buffer.
+// The metas stay on the output, whether it is a new buffer or the input buffer.
 TEST(test_metas_survive, .for_each_element()) {
   const FormatSpec& format = format_named("NV12");
   const Picture picture = random_picture(format, 7);
@@ -213,14 +210,13 @@ TEST(test_metas_survive, .for_each_element()) {
   }
 }
 
-/* Frames of which no region is known: regions-missing and region-persistence */
+/* Frames without a known region: regions-missing and region-persistence */
 
 namespace {
 
 constexpr GstClockTime frame_time = 40 * GST_MSECOND;
 const Box face{10, 8, 31, 33}, plate{40, 20, 60, 41};
 
-/// A frame and what an element makes of it.
 struct Frame {
   Picture in =
       with_valid_chroma(make_picture(format_named("I420"), width, height, Content::random, 1));
@@ -233,7 +229,7 @@ struct Frame {
   }
 };
 
-/// An element that takes regions from metas, and numbered frames of it.
+/// An element that takes regions from metas, and numbered frames for it.
 class Detected {
  public:
   explicit Detected(std::initializer_list<Property> properties = {})
@@ -243,7 +239,6 @@ class Detected {
                        colorimetry(format_named("I420"), false));
   }
 
-  /// Returns the frame of that number, without a meta.
   GstBuffer* buffer(guint64 number) const {
     return at(number * frame_time, to_buffer(frame.in), frame_time);
   }
@@ -266,7 +261,7 @@ TEST(test_persistence, .for_each_element()) {
   stream.miss(0, frame.in, "nothing yet");
   stream.see(1, plate, 3);
   stream.see(2, face, 3);
-  // Only the last frame counts, and its regions grow by the margin once more.
+  // Only the last frame's regions persist, and they grow by the margin once more.
   stream.miss(3, frame.in_boxes({face}, 6), "after 40 ms");
   stream.miss(4, frame.in_boxes({face}, 6), "after 80 ms");
   stream.miss(5, frame.in, "after 120 ms");
@@ -277,7 +272,7 @@ TEST(test_persistence, .for_each_element()) {
   stream.filter.set("regions-missing", "all");
   stream.miss(10, frame.in_boxes({face}, 6), "after 80 ms");
   stream.miss(11, frame.processed, "after 120 ms");
-  // The rectangles of the property are there in any case, and do not grow.
+  // Rectangles of the property always apply, and do not grow.
   stream.see(12, face, 3);
   stream.filter.set({{"regions", "50,40,5,5"}, {"region-margin", "0"}});
   stream.miss(13, frame.in_boxes({face, {50, 40, 55, 45}}), "with a rectangle");
@@ -293,8 +288,8 @@ TEST(test_a_start_resets_persistence, .for_each_element()) {
   stream.miss(2, stream.frame.in, "after a start");
 }
 
-// A detector that looks at every third frame, finds a moving face in nine of ten of these and loses
-// it altogether now and then. The face moves by at most a pixel per frame.
+// The detector runs on every third frame, misses every tenth of these, and loses the face for a
+// while now and then. The face moves by at most one pixel per frame.
 TEST(test_a_detector_that_skips_and_loses) {
   const FormatSpec& format = format_named("GRAY8");
   const Picture picture = make_picture(format, width, height, Content::random, 3);
@@ -318,7 +313,7 @@ TEST(test_a_detector_that_skips_and_loses) {
       for (int y = box.y0; y < box.y1; ++y)
         for (int column = box.x0; column < box.x1; ++column)
           same += after.sample(0, column, y) == picture.sample(0, column, y);
-      // Noise that a blur leaves as it is by chance.
+      // A blur may leave single pixels of noise unchanged.
       unprocessed += same > 16 * 20 / 10;
     }
     if (std::string(missing) == "all") {
@@ -329,7 +324,7 @@ TEST(test_a_detector_that_skips_and_loses) {
   }
 }
 
-// The histogram is that of the pixels that are equalised.
+// The histogram covers the pixels that are equalised.
 TEST(test_statistics_region) {
   Detected stream({{"statistics-region", "regions"}, {"region-persistence", "40000000"}});
   const Frame& frame = stream.frame;

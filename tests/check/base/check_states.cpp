@@ -28,7 +28,7 @@ std::string short_launch(const Properties& properties = {}) {
 class ShortPipeline {
  public:
   explicit ShortPipeline(const std::string& launch) {
-    // This does not use new_pipeline(), which would give it a shared CUDA context.
+    // Not new_pipeline(), which would share a CUDA context.
     GError* problem = nullptr;
     pipeline_.reset(gst_parse_launch(launch.c_str(), &problem));
     fail_unless(problem == nullptr, "%s", problem ? problem->message : "");
@@ -64,7 +64,7 @@ constexpr long long mebibyte = 1 << 20;
 
 }  // namespace
 
-// Goes through the states like GStreamer's own test generic/states, with and without NULL.
+// The order of GStreamer's own test generic/states, with and without NULL.
 TEST(test_state_changes, .times(element_specs().size())) {
   const Owned<GstElement> element = make_element(factory(index));
   for (GstState state : {GST_STATE_READY, GST_STATE_NULL, GST_STATE_READY, GST_STATE_PAUSED,
@@ -169,7 +169,7 @@ TEST(test_one_warning_for_a_pipeline, .unless(unless_without_gpu())) {
   for (int start = 0; start < 2; ++start) {
     to_state(pipeline, GST_STATE_READY);
     fail_unless_equals_int(messages.count(GST_MESSAGE_WARNING), 1);
-    // Nor does an element warn that starts again while the others go on.
+    // An element that restarts alone does not warn again.
     to_state(second, GST_STATE_NULL);
     to_state(second, GST_STATE_READY);
     fail_unless(active_backend(second) == "cpu");
@@ -187,7 +187,7 @@ TEST(test_no_such_gpu,
 
 namespace {
 
-/// Restarts must leave nothing behind, of the element or of threads. The first cycles warm up.
+/// Expects that restarts leak neither memory nor threads. The first cycles warm up.
 void expect_flat_cycles(ShortPipeline& pipeline, GstContext* context) {
   const auto run = [&](int cycles) {
     for (int cycle = 0; cycle < cycles; ++cycle) {
@@ -221,7 +221,7 @@ TEST(test_cycles, .for_each_element().unless(unless_sanitized())) {
     if (cycle == 0)
       shared = std::move(context);
   }
-  // The driver keeps some of each context's host memory for the next one.
+  // The driver keeps some host memory of each context for the next one.
   before->expect_grown_less((testing_cuda() ? 48 : 4) * mebibyte, 32 * mebibyte,
                             std::to_string(pipelines - 10) + " pipelines");
 

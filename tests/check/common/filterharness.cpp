@@ -16,7 +16,7 @@ namespace check {
 
 namespace {
 
-/// Returns the context of an element that has started without being given one.
+/// Returns the context that an element makes if none is given to it.
 Owned<GstContext> new_cuda_context() {
   const Owned<GstElement> element = new_element(any_element().c_str());
   set_property(element, "backend", "cuda");
@@ -36,7 +36,7 @@ Owned<GstContext> new_cuda_context() {
 void share_cuda_context(GstElement* element) {
   if (!testing_cuda())
     return;
-  // The context must not be made before the first test, because CUDA does not survive a fork.
+  // Not made before the first test, because CUDA does not survive a fork.
   static Owned<GstContext> shared;
   if (shared == nullptr)
     shared = new_cuda_context();

@@ -31,7 +31,7 @@ void five_blocks_init(FiveBlocks* self) {
 
 using namespace check;
 
-/// Races between threads show in some rounds only.
+/// Races show up only in some rounds.
 const int rounds = full_run() ? 100 : 15;
 
 void fill(Overlap& overlap, guint64 first, guint64 frames_in_flight) {
@@ -42,7 +42,7 @@ void fill(Overlap& overlap, guint64 first, guint64 frames_in_flight) {
 
 }  // namespace
 
-// While downstream blocks, a flush drops the frames in flight: none comes after it.
+// While downstream blocks, a flush drops the frames in flight; none arrives after it.
 TEST(test_flush, .for_each_element().times(std::size(overlaps))) {
   const auto limit = static_cast<guint64>(overlaps[index]);
   Overlap overlap(overlaps[index]);
@@ -68,7 +68,7 @@ TEST(test_flush, .for_each_element().times(std::size(overlaps))) {
   fail_unless_equals_int(overlap.filter().messages().complaints(), 0);
 }
 
-// A flush may also come while all is quiet, or in the midst of frames that flow.
+// A flush may also come while the stream is idle, or between frames that flow.
 TEST(test_flush_of_a_stream, .for_each_element()) {
   Overlap overlap(3);
   for (int round = 0; round < rounds; ++round) {
@@ -107,7 +107,7 @@ void expect_seek(Overlap& overlap, Feeder& feeder) {
 
 }  // namespace
 
-// An appsink, for example, may seek when it gets a frame, in the thread that pushes the frame.
+// For example, an appsink may seek when it gets a frame, in the pushing thread.
 TEST(test_downstream_seeks, .for_each_element().times(std::size(overlaps))) {
   for (const char* at : {"100", "101", "110"}) {
     Overlap overlap(overlaps[index]);
@@ -128,13 +128,13 @@ TEST(test_downstream_seeks, .for_each_element().times(std::size(overlaps))) {
   }
 }
 
-// The handler of a message may seek. The frame of the message then stays out, like those after it.
+// A message handler may seek. The message's frame and all later ones are then dropped.
 TEST(test_handler_of_messages_seeks, .times(std::size(overlaps))) {
   Overlap overlap(overlaps[index], {{"post-messages", "true"}});
   std::atomic<Feeder*> feeder{nullptr};
   bool sought = false;
   overlap.filter().messages().on_message([&](GstMessage* message) {
-    // The streaming thread may also post messages, but it does not wait for itself.
+    // The streaming thread may also post messages, but it cannot wait for itself.
     const Feeder* frames = feeder;
     if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_ELEMENT || frames == nullptr ||
         frames->thread() == std::this_thread::get_id() || std::exchange(sought, true))
@@ -160,7 +160,7 @@ TEST(test_stop, .for_each_element().times(std::size(overlaps))) {
                   [&](guint64 number) { return buffers.track(overlap.frame(number)); });
     wait_until([&] { return feeder.pushed() == limit && overlap.receiver().holds_frame(); },
                "full queues");
-    // In a pipeline, elements stop in this order.
+    // Elements of a pipeline stop in this order.
     overlap.receiver().stop();
     gst_element_set_state(overlap.filter().element(), low);
     fail_unless_equals_int(feeder.finish(), GST_FLOW_FLUSHING);
@@ -178,7 +178,7 @@ TEST(test_stop, .for_each_element().times(std::size(overlaps))) {
   fail_unless_equals_int(overlap.filter().messages().complaints(), 0);
 }
 
-// No frame has told upstream of the stop before the element starts again.
+// No push has reported the stop to upstream before the element starts again.
 TEST(test_stop_between_frames, .for_each_element().times(std::size(overlaps))) {
   Overlap overlap(overlaps[index]);
   fill(overlap, 100, static_cast<guint64>(overlaps[index]));
@@ -194,7 +194,8 @@ TEST(test_stop_between_frames, .for_each_element().times(std::size(overlaps))) {
   overlap.expect("stream-start caps allocation segment 0 1 2 drain");
 }
 
-// Errors of downstream reach upstream with a later frame; a flush or another try goes on.
+// Downstream's errors reach upstream with a later frame. After that, the next push or a flush
+// continues the stream.
 TEST(test_flow_returns, .for_each_element().times(std::size(overlaps))) {
   const auto limit = static_cast<guint64>(overlaps[index]);
   for (GstFlowReturn flow : {GST_FLOW_EOS, GST_FLOW_NOT_LINKED, GST_FLOW_FLUSHING, GST_FLOW_ERROR,
@@ -219,7 +220,7 @@ TEST(test_flow_returns, .for_each_element().times(std::size(overlaps))) {
       seek(overlap);
       overlap.push(300, 3);
       overlap.drain();
-      // Downstream may be at one of these frames when the flush starts.
+      // Downstream may be processing one of these frames when the flush starts.
       const std::string arrivals = overlap.receiver().arrivals();
       fail_unless(g_str_has_suffix(arrivals.c_str(), " flush-stop segment 300 301 302 drain"), "%s",
                   arrivals.c_str());
@@ -238,7 +239,7 @@ TEST(test_custom_success, .for_each_element()) {
   overlap.expect(numbers(0, 10) + " drain");
 }
 
-// Downstream may want no more frames of a segment, but those of the next.
+// EOS from downstream ends only the current segment.
 TEST(test_eos_ends_with_its_segment, .for_each_element()) {
   for (bool stream_start : {false, true}) {
     Overlap overlap(8);
@@ -255,7 +256,7 @@ TEST(test_eos_ends_with_its_segment, .for_each_element()) {
   }
 }
 
-// Frames before an error have arrived, one error is posted, nothing follows; then a restart.
+// Frames before the error arrive, one error is posted, nothing follows; then the element restarts.
 TEST(test_error, .for_each_element().times(std::size(overlaps))) {
   Overlap overlap(overlaps[index]);
   std::string arrivals_before;
@@ -333,7 +334,7 @@ TEST(test_relink, .for_each_element().times(std::size(overlaps))) {
   }
 }
 
-// Downstream may be linked again before the push that met no pad has returned.
+// Downstream may be linked again before the push that found no peer has returned.
 TEST(test_relink_during_push, .for_each_element().times(std::size(overlaps))) {
   Overlap overlap(overlaps[index]);
   overlap.receiver().answer(1, GST_FLOW_NOT_LINKED);

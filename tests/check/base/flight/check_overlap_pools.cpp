@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests frames in flight where a pool of upstream or downstream limits their number, frames in CUDA
-// memory, and changes of the CUDA context among them.
+// memory, and changes of the CUDA context.
 #include <gst/video/video.h>
 
 #include "tests/check/common/faults/memoryuse.h"
@@ -25,7 +25,7 @@ Owned<GstBufferPool> pool_of(guint buffers, GstCaps* caps, gsize size) {
 GstBuffer* frame_of(GstBufferPool* pool, Overlap& overlap, guint64 number) {
   GstBuffer* buffer = nullptr;
   fail_unless_equals_int(gst_buffer_pool_acquire_buffer(pool, &buffer, nullptr), GST_FLOW_OK);
-  // ThreadSanitizer does not see that the pool orders threads; a mutex of the receiver does so.
+  // ThreadSanitizer does not see that the pool orders threads; the receiver's mutex does.
   overlap.receiver().frame_count();
   const Owned<GstBuffer> frame(overlap.frame(number));
   const std::vector<std::uint8_t> bytes = bytes_of(frame);
@@ -85,7 +85,7 @@ TEST(test_small_pool_of_upstream, .for_each_element().times(1, 3)) {
   overlap.expect_pictures();
 }
 
-// Upstream's pool is small, and its buffers go downstream themselves.
+// Upstream's pool is small, and its buffers are pushed downstream unchanged.
 TEST(test_small_pool_of_unchanged_frames, .for_each_element().times(1, 3)) {
   Overlap overlap(8, {tested().idle});
   overlap.receiver().keep_no_frames();
@@ -104,7 +104,7 @@ TEST(test_offered_pool, .for_each_element()) {
     gst_query_parse_nth_allocation_pool(query, 0, &offered, &size, &minimum, &maximum);
     const Owned<GstBufferPool> pool(offered);
     fail_unless(pool != nullptr);
-    // Upstream may offer the element a pool of its own instead, with so many buffers more.
+    // Upstream may use its own pool instead, with this many additional buffers.
     const guint64 accepted = limit > 1 ? limit : 0;
     fail_unless_equals_int(minimum, accepted);
     GstStructure* config = gst_buffer_pool_get_config(pool);
@@ -205,7 +205,8 @@ TEST(test_frames_in_flight,
   });
 }
 
-// The context of the frames changes while earlier ones are in flight. They go downstream first.
+// The CUDA context of the frames changes while earlier frames are in flight, which are pushed
+// first.
 TEST(test_context_changes_in_flight,
      .for_each_element().times(std::size(overlaps)).unless(unless_testing_cuda())) {
   CudaUploader first, second;
@@ -220,7 +221,7 @@ TEST(test_context_changes_in_flight,
   });
 }
 
-// A frame of another context waits for those in flight when a flush drops them.
+// A frame of another context waits for the frames in flight, which a flush then drops.
 TEST(test_flush_at_change_of_context,
      .for_each_element().times(std::size(overlaps)).unless(unless_testing_cuda())) {
   const auto limit = static_cast<guint64>(overlaps[index]);
@@ -233,13 +234,13 @@ TEST(test_flush_at_change_of_context,
     overlap.receiver().close();
     Feeder feeder(overlap.filter(), 100, limit, [&](guint64 number) {
       CudaUploader& uploader = number < 100 + limit - 1 ? first : second;
-      // The uploader's pool keeps its buffers alive.
+      // The uploader's pool keeps its own buffers alive.
       return buffers.track(
           gst_buffer_copy(Owned<GstBuffer>(overlap.frame(uploader, number)).get()));
     });
     wait_until([&] { return feeder.pushed() == limit - 1 && overlap.receiver().holds_frame(); },
                "a frame of another context");
-    feeder.wait_until_blocked();  // as that frame waits for the others
+    feeder.wait_until_blocked();  // because the frame waits for the others
     overlap.filter().send_event(gst_event_new_flush_start());
     feeder.finish();
     overlap.filter().send_event(gst_event_new_flush_stop(TRUE));
@@ -252,7 +253,7 @@ TEST(test_flush_at_change_of_context,
   });
 }
 
-// A frame keeps its DISCONT though the next one is pushed by the other thread.
+// A frame keeps its DISCONT flag although another thread pushes the next frame.
 TEST(test_discont_of_a_gap,
      .for_each_element().times(std::size(overlaps)).unless(unless_testing_cuda())) {
   CudaUploader uploader;

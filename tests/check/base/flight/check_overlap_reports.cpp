@@ -30,13 +30,13 @@ void expect_skipped(Overlap& overlap, guint64 from, guint64 count, guint64 proce
 
 TEST(test_qos, .for_each_element().times(std::size(numbers_in_flight))) {
   Overlap overlap(numbers_in_flight[index]);
-  for (guint64 before : {5, 3}) {  // a flush starts the counts anew
+  for (guint64 before : {5, 3}) {  // a flush resets the counts
     overlap.receiver().forget();
     overlap.push(0, before);
     send_qos(overlap, (before + 3) * frame_duration);
     overlap.push(before, 4);
     expect_skipped(overlap, before, 4, before);
-    // Whoever keeps a frame must not find it changed.
+    // The element must not change a frame that others hold.
     const Owned<GstBuffer> kept(overlap.frame(before + 4));
     fail_unless_equals_int(overlap.filter().push(gst_buffer_ref(kept)), GST_FLOW_OK);
     fail_unless(!GST_BUFFER_FLAG_IS_SET(kept.get(), GST_BUFFER_FLAG_DISCONT));
@@ -79,7 +79,7 @@ Latency query_latency(Overlap& overlap) {
 
 }  // namespace
 
-// Up to n - 1 frames wait; with an unknown frame duration there is no greatest latency.
+// Up to n - 1 frames wait. If the frame duration is unknown, the maximum latency is, too.
 TEST(test_latency, .for_each_element()) {
   for (guint64 limit : {1, 2, 3, 8}) {
     Overlap overlap(static_cast<int>(limit));
@@ -94,7 +94,6 @@ TEST(test_latency, .for_each_element()) {
       fail_unless_equals_uint64(latency.minimum, 5 * GST_MSECOND);
       fail_unless_equals_uint64(latency.maximum, GST_CLOCK_TIME_NONE);
     }
-    // The caps say how long a frame lasts, or do not.
     upstream_latency = {TRUE, 0, GST_SECOND};
     fail_unless(overlap.filter().send_caps(
         "video/x-raw, format=GRAY8, width=16, height=16, framerate=100/1"));
@@ -127,7 +126,7 @@ TEST(test_position, .for_each_element().times(std::size(numbers_in_flight))) {
   }
 }
 
-// The messages are complete, and come in order, before EOS and before a new segment.
+// Messages are complete and in order before EOS and before a new segment.
 TEST(test_messages, .times(std::size(numbers_in_flight))) {
   constexpr guint64 frame_count = 60;
   Overlap overlap(numbers_in_flight[index], {{"post-messages", "true"}});
@@ -155,7 +154,7 @@ TEST(test_messages, .times(std::size(numbers_in_flight))) {
   }
 }
 
-// A skipped frame is announced between the messages of the frames around it.
+// A skipped frame is reported between the messages of its neighbours.
 TEST(test_messages_about_skipped_frames, .times(1, std::size(overlaps))) {
   Overlap overlap(overlaps[index], {{"post-messages", "true"}});
   std::string order;
@@ -168,9 +167,9 @@ TEST(test_messages_about_skipped_frames, .times(1, std::size(overlaps))) {
   overlap.receiver().close();
   overlap.push(0);
   wait_until([&] { return overlap.receiver().holds_frame(); }, "the first frame");
-  overlap.push(1);  // its message follows when the first frame has gone
+  overlap.push(1);  // its message follows the push of the first frame
   send_qos(overlap, 2 * frame_duration);
-  // Opens when the streaming thread waits for the first frame to be pushed, which it need not do.
+  // Opens if the streaming thread blocks until the first frame is pushed, which it need not do.
   const pid_t streaming = this_thread();
   std::thread opener([&] {
     wait_until_blocked(streaming);

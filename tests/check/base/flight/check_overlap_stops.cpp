@@ -7,7 +7,7 @@ using namespace check;
 
 namespace {
 
-/// Races show in some rounds only. CUDA allocates memory in each, so there are few.
+/// Races show up only in some rounds. Each round allocates CUDA memory, so there are few.
 class Rounds : public RoundsInTime {
  public:
   Rounds() : RoundsInTime(full_run() ? 8000 : 250) {}
@@ -18,7 +18,7 @@ bool asks_for_pool(Overlap& overlap, const Owned<GstCaps>& caps) {
   return gst_pad_peer_query(overlap.filter().source_pad(), query);
 }
 
-/// ThreadSanitizer does not see GLib's reference counts, so it misses who frees last.
+/// ThreadSanitizer does not see GLib's reference counts, so it misreports the last release.
 std::string unless_counts_are_seen() {
 #if defined(__SANITIZE_THREAD__)
   return "GLib's references are invisible to ThreadSanitizer";
@@ -29,7 +29,7 @@ std::string unless_counts_are_seen() {
 
 }  // namespace
 
-// Sources stop last, so they may ask for a pool while a filter stops, which then negotiates.
+// Sources stop last, so they may ask for a pool while a filter stops and renegotiates.
 TEST(test_query_beside_stop, .for_each_element().times(std::size(numbers_in_flight))) {
   Overlap overlap(numbers_in_flight[index]);
   const Owned<GstCaps> caps = current_caps(GST_BASE_TRANSFORM_SINK_PAD(overlap.filter().element()));
@@ -49,11 +49,11 @@ TEST(test_query_beside_stop, .for_each_element().times(std::size(numbers_in_flig
     gst_element_set_state(overlap.filter().element(), GST_STATE_PLAYING);
     overlap.begin();
   }
-  // GstBaseTransform warns if it negotiates while only the source pad has become inactive.
+  // GstBaseTransform warns if it negotiates while only the source pad is inactive.
   fail_unless_equals_int(overlap.filter().messages().count(GST_MESSAGE_ERROR), 0);
 }
 
-// Nothing is negotiated for an element that does not process frames now.
+// Nothing is negotiated for an element that processes no frames.
 TEST(test_query_without_stream, .for_each_element()) {
   Overlap overlap(2);
   const Owned<GstCaps> caps = current_caps(GST_BASE_TRANSFORM_SINK_PAD(overlap.filter().element()));
@@ -66,7 +66,7 @@ TEST(test_query_without_stream, .for_each_element()) {
   fail_unless(!asks_for_pool(overlap, caps), "in READY");
 }
 
-// FLUSH_STOP may arrive while the element stops and starts: inactive pads take it, too.
+// FLUSH_STOP may arrive while the element stops and starts, because inactive pads accept it.
 TEST(test_flush_stop_beside_stop, .times(std::size(numbers_in_flight))) {
   Overlap overlap(numbers_in_flight[index], {{"post-messages", "true"}});
   GstPad* const sink = GST_BASE_TRANSFORM_SINK_PAD(overlap.filter().element());
@@ -110,7 +110,7 @@ TEST(test_probe_stops, .for_each_element().times(std::size(overlaps))) {
   }
 }
 
-// Upstream may push on until the element has stopped, whatever it is told.
+// Upstream may keep pushing until the element has stopped, whatever the flow return.
 TEST(test_probe_stops_beside_stubborn_upstream, .times(std::size(overlaps))) {
   for (Rounds rounds; rounds.next();) {
     Overlap overlap(overlaps[index]);
@@ -126,7 +126,7 @@ TEST(test_probe_stops_beside_stubborn_upstream, .times(std::size(overlaps))) {
   }
 }
 
-// The probe may also start the element again at once.
+// The probe may also restart the element at once.
 TEST(test_probe_restarts, .for_each_element().times(std::size(overlaps))) {
   const auto limit = static_cast<guint64>(overlaps[index]);
   for (guint64 at : {guint64{0}, limit - 1}) {
@@ -172,7 +172,7 @@ TEST(test_handler_of_messages_stops, .times(std::size(overlaps))) {
 
 namespace {
 
-/// A filter of which the test has the only reference, between two pads.
+/// A filter between two pads, to which the test holds the only reference.
 class LastReference {
  public:
   LastReference(const char* factory, const Properties& properties, int frames_in_flight) {
@@ -325,7 +325,8 @@ TEST(test_stream_status, .for_each_element().times(std::size(numbers_in_flight))
   }
 }
 
-// The application's pool has no thread; caps, which decide the number in flight, fail.
+// The application's task pool provides no thread. The number in flight depends on the caps, so the
+// caps fail.
 TEST(test_no_thread, .for_each_element()) {
   FilterHarness filter{{"frames-in-flight", "2"}};
   const Owned<GstTaskPool> pool(

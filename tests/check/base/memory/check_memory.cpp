@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests the memory of the output: the peer's choice, downstream's pool and strides, or the input
-// buffer. Compares the layouts that the tests assume with GStreamer's, which GstVideoFormatInfo
-// alone does not give where several samples share a word.
+// buffer. Compares the layouts that the tests assume with GStreamer's unpacking, because
+// GstVideoFormatInfo does not describe formats in which several samples share a word.
 #include <glib/gstdio.h>
 #include <gst/video/gstvideometa.h>
 #include <gst/video/gstvideopool.h>
@@ -126,7 +126,7 @@ TEST(test_identity_hands_on_the_buffer, .for_each_element().times(formats().size
 
 namespace {
 
-/// Makes a pool of system memory that begins with a page, and frames of `size` bytes.
+/// Makes a pool of page-aligned system memory, with frames of `size` bytes.
 Owned<GstBufferPool> pool_of_pages(GstCaps* caps, gsize size) {
   Owned<GstBufferPool> pool(gst_buffer_pool_new());
   GstAllocationParams params;
@@ -141,9 +141,9 @@ Owned<GstBufferPool> pool_of_pages(GstCaps* caps, gsize size) {
 
 }  // namespace
 
-// Memory that recurs is page-locked after a while. Upstream frees it before or after the element.
+// Recurring memory is page-locked after a while. Upstream frees it before or after the element.
 TEST(test_memory_that_comes_back, .for_each_element().times(2)) {
-  // 33 pages.
+  // 33 pages per frame.
   constexpr int width = 352, height = 256;
   const FormatSpec& format = format_named("NV12");
   const Picture pictures[] = {make_picture(format, width, height, Content::natural, 1),
@@ -186,7 +186,8 @@ namespace {
 
 constexpr int width = 37, height = 5;
 
-/// Lets GStreamer unpack row y: alpha, then Y, U and V or red, green and blue, of 8 or 16 bits.
+/// Lets GStreamer unpack row y to alpha, then Y, U and V or red, green and blue. 8-bit samples are
+/// shifted to the upper byte of 16.
 std::vector<int> unpacked_row(const Picture& picture, const GstVideoFormatInfo* format, int y) {
   gpointer data[GST_VIDEO_MAX_PLANES] = {};
   gint stride[GST_VIDEO_MAX_PLANES] = {};

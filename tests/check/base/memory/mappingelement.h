@@ -14,12 +14,12 @@ namespace check {
 
 using namespace cudavision;
 
-// 36 pages. Larger frames are copied by TBB's threads, which ThreadSanitizer does not see.
+// 36 pages. Larger frames are copied by TBB's threads, which ThreadSanitizer does not understand.
 constexpr int width = 512, height = 288;
 constexpr std::size_t frame_bytes = std::size_t{width} * height;
 constexpr gsize page_alignment = 4095;
 
-// Made only once: ThreadSanitizer does not see how GLib locks what it keeps of caps.
+// Made once, because ThreadSanitizer does not see the lock around GLib's caps data.
 inline const FrameFormat& gray_format() {
   static const FrameFormat format = [] {
     const Caps caps(
@@ -29,7 +29,7 @@ inline const FrameFormat& gray_format() {
   return format;
 }
 
-/// Makes a buffer of system memory, by default of whole pages, so that all can be locked.
+/// By default a whole number of pages, so that all of it can be locked.
 inline GstBuffer* new_frame(gsize alignment = page_alignment, gsize bytes = frame_bytes) {
   GstAllocationParams params;
   gst_allocation_params_init(&params);

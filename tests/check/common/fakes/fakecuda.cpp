@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Replaces libcuda.so.1: device memory is host memory, and nothing is copied or launched.
+// A fake libcuda.so.1: device memory is host memory, and nothing is copied or launched.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -22,11 +22,10 @@ std::atomic<int> streams_alive{0}, synchronized{0}, failing_streams{0}, retained
 EXPORTED int fake_streams_alive() {
   return streams_alive;
 }
-/// Returns how often cuStreamSynchronize() was called.
 EXPORTED int fake_synchronized() {
   return synchronized;
 }
-/// Lets so many calls of cuStreamCreate() fail.
+/// Lets the next `count` calls of cuStreamCreate() fail.
 EXPORTED int fake_fail_streams(int count) {
   return failing_streams = count;
 }
@@ -35,7 +34,7 @@ EXPORTED int fake_primary_retained() {
   return retained;
 }
 
-/* The functions with effects */
+/* Functions with effects */
 
 EXPORTED int cuGetErrorName(int, const char** name) {
   *name = "CUDA_ERROR_FAKE";
@@ -147,7 +146,7 @@ EXPORTED int cuStreamSynchronize(Handle) {
   return 0;
 }
 
-/* The others that libgstcuda 1.22 to 1.26 looks for before it works at all */
+/* The other functions without which libgstcuda 1.22 to 1.26 refuses to load the driver */
 
 #define DOES_NOTHING(name) \
   EXPORTED int name() {    \

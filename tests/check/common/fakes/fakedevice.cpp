@@ -45,7 +45,7 @@ void unlock(void* memory) noexcept {
   const auto found = locked.find(static_cast<const std::uint8_t*>(memory));
   fail_unless(found != locked.end(), "this memory is not locked");
   fail_unless(found->second.context == current_fake_context(), "unlocked in another context");
-  // If the memory has been freed already, its mapping is gone, and this ends the program.
+  // Accesses the memory: if it was freed before it was unlocked, the program crashes here.
   const volatile auto* bytes = static_cast<const volatile std::uint8_t*>(memory);
   for (std::size_t i = 0; i < found->second.size; i += 4096)
     static_cast<void>(bytes[i]);

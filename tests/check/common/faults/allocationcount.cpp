@@ -14,7 +14,7 @@ namespace {
 
 std::atomic<long> allocations{0}, allocated_bytes{0};
 
-/// The code of the CUDA driver, which allocates for itself while a thread waits for the GPU.
+/// The CUDA driver's code, which allocates memory while a thread waits for the GPU.
 std::atomic<std::uintptr_t> driver_begin{0}, driver_end{0};
 
 int find_driver(dl_phdr_info* info, std::size_t, void*) {
@@ -41,7 +41,7 @@ int find_driver(dl_phdr_info* info, std::size_t, void*) {
 
 #if !defined(CUDAVISION_TEST_SANITIZED) && !defined(__SANITIZE_THREAD__)
 
-// The dynamic linker resolves all libraries' calls to these definitions instead of the C library's.
+// The dynamic linker resolves the calls of all libraries to these definitions.
 extern "C" {
 
 void* __libc_malloc(std::size_t);

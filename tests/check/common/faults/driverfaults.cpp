@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Replaces dlsym(), by which libgstcuda and the CUDA runtime get the driver's functions (the
-// runtime by cuGetProcAddress()): those in the table are replaced by counting ones.
+// Replaces dlsym(), from which libgstcuda and the CUDA runtime get the driver's functions (the
+// runtime by way of cuGetProcAddress()). Functions in the table are replaced by counting ones.
 #include <dlfcn.h>
 
 #include <array>
@@ -19,20 +19,20 @@ namespace {
 
 using check::Calls;
 
-/// The effect of a function of the driver, as far as it matters here.
 enum class Role {
-  enter,  ///< enters a context, which is possible even if all work in it fails
+  enter,  ///< enters a context, which succeeds even if all work in it fails
   use,    ///< enqueues, waits, or asks for something
   make,   ///< makes something that must be freed
-  free,   ///< frees it; does so even when it is to fail, because nobody can try again
+  free,   ///< frees it, even if the call must fail, because callers cannot retry
 };
 
 struct Function {
-  std::string_view name;  ///< without suffix; a final * stands for any further letters
+  std::string_view name;  ///< without suffix; a final * matches any further letters
   Role role;
 };
 
-/// The elements' calls. Others happen once per process, and the runtime keeps their errors.
+/// Functions that the elements call. Other functions are called once per process, and the runtime
+/// keeps their errors.
 constexpr Function functions[] = {
     {"cuMemAlloc", Role::make},
     {"cuMemAllocPitch", Role::make},
@@ -83,7 +83,7 @@ constexpr Function functions[] = {
 // CUDA_ERROR_OUT_OF_MEMORY, and CUDA_ERROR_OPERATING_SYSTEM, which the driver does not keep.
 constexpr int out_of_memory = 2, operating_system = 304;
 
-/// Versions of a function: _v2, and _ptsz or _ptds for a default stream of each thread.
+/// Removes _v2, and _ptsz or _ptds, which denote the per-thread default stream.
 std::string_view without_suffix(std::string_view name) {
   const std::size_t suffix = name.find('_');
   return name.substr(0, suffix);
@@ -105,8 +105,8 @@ const Function* function_named(std::string_view name) {
 
 /* Functions that count */
 
-// On x86-64 and arm64 a callee may have fewer parameters than the caller passes, so one type of
-// function stands for all in the table.
+// On x86-64 and arm64, a caller may pass more arguments than the callee has parameters, so one
+// function type serves for the whole table.
 using Word = std::uintptr_t;
 using DriverFunction = int (*)(Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word);
 
@@ -199,7 +199,7 @@ namespace {
 using DynamicSymbol = void* (*)(void*, const char*);
 
 DynamicSymbol real_dlsym() {
-  // dlvsym() finds the function that this file replaces; its version depends on the architecture.
+  // dlvsym() finds the replaced function. Its version depends on the architecture.
   static const auto found = [] {
     void* function = nullptr;
     for (const char* version : {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"})
@@ -212,7 +212,7 @@ DynamicSymbol real_dlsym() {
 
 }  // namespace
 
-// Sanitizers find what they replace by RTLD_NEXT, which depends on the caller of dlsym().
+// Sanitizers look up replaced functions by RTLD_NEXT, which depends on the caller of dlsym().
 extern "C" __attribute__((visibility("default"))) void* dlsym(void* handle, const char* name) {
   void* function = real_dlsym()(handle, name);
   return function ? check::counted_driver_function(name, function) : nullptr;

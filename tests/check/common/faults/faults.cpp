@@ -10,7 +10,7 @@ namespace check {
 
 namespace {
 
-// All of this is without dynamic initialisation, because the replaced functions run before main().
+// Constant-initialised, because the replaced functions run before main().
 std::atomic<bool> active{false};
 std::atomic<Calls> counted{Calls::host_memory};
 std::atomic<Duration> duration_of_fault{Duration::once};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Replaces the allocator. Only the plug-in's calls count: GLib aborts without memory.
+// Replaces the allocator. Only the plug-in's own calls count, because GLib aborts without memory.
 #include <link.h>
 
 #include <atomic>
@@ -16,7 +16,7 @@ namespace {
 using check::Calls;
 
 #if defined(CUDAVISION_TEST_SANITIZED) || defined(__SANITIZE_THREAD__)
-// The sanitizer keeps account of memory itself, and its free() cannot be replaced.
+// Sanitizers do their own bookkeeping, and their free() cannot be replaced.
 constexpr bool sees_free = false;
 #else
 constexpr bool sees_free = true;
@@ -44,7 +44,7 @@ bool called_by_plugin(void* caller) {
   return address >= plugin.begin && address < plugin.end;
 }
 
-/// The plug-in's blocks that are not freed: a hash table that allocates nothing itself.
+/// The plug-in's live blocks, in a hash table that never allocates.
 class Blocks {
  public:
   void add(void* block) {
@@ -82,12 +82,12 @@ class Blocks {
 
   static std::size_t next(std::size_t place) { return (place + 1) % size; }
 
-  // Blocks begin at multiples of 16.
+  // Blocks are 16-byte aligned.
   static std::size_t home(void* block) {
     return (reinterpret_cast<std::uintptr_t>(block) / 16 * 0x9e3779b97f4a7c15u >> 40) % size;
   }
 
-  // Moves blocks up that lie behind the gap only because their own places were taken.
+  // Moves later entries into the gap if their home allows it.
   void close_gap(std::size_t gap) {
     for (std::size_t place = next(gap); places_[place]; place = next(place)) {
       const std::size_t from_home = (place - home(places_[place])) % size;
@@ -117,7 +117,7 @@ void* counted_new(std::size_t size, void* caller) {
 }
 
 void counted_delete(void* memory) noexcept {
-  // Where free() is replaced, it notes the end of the block.
+  // The replaced free() removes the block.
   if (!sees_free && memory)
     blocks.remove(memory);
   std::free(memory);

@@ -7,7 +7,8 @@
 
 namespace check {
 
-/// Sends a picture through an element and compares the gray picture and its caps. `what`: the case.
+/// Sends a picture through an element and compares the gray picture and its caps. `what` names the
+/// case.
 void expect_gray_picture(FilterHarness& filter, const Picture& picture, const Picture& expected,
                          const std::string& what, const Layout& layout = packed_layout);
 
