@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the property frames: the frames searched, and the order and metas of waiting ones.
+// Tests the property frames: which frames are searched, and the order and metas of delayed frames.
 #include <gst/video/video.h>
 
 #include "tests/check/denoise/film.h"
 
 using namespace check;
 
-// Both ends of the film search what there is, and so do films of fewer frames than are searched.
+// Near the film's ends, and in films that are too short, fewer frames are searched.
 TEST(test_each_number_of_frames, .times(4)) {
   const int frames = 2 * index + 3;
   for (const char* format : {"GRAY8", "NV12", "RGB", "GRAY16_LE"})
@@ -27,7 +27,8 @@ TEST(test_each_number_of_frames, .times(4)) {
     }
 }
 
-// Nothing beyond a scene cut is searched. Deep RGB has no luminance; green decides.
+// No frame beyond a scene cut is searched. RGB of more than 8 bits has no luminance, so green
+// decides.
 TEST(test_scene_cuts) {
   for (const auto& [format, level] : {std::pair{"I420", 150}, std::pair{"GBR_10LE", 700}}) {
     auto pictures = film(format, 6);
@@ -103,7 +104,7 @@ TEST(test_flush) {
   one.expect_none();
 }
 
-// A change while playing lets all frames out that wait.
+// A change while playing pushes all delayed frames.
 TEST(test_change_while_playing) {
   const auto pictures = film("GRAY8", 12);
   Film one(3);
@@ -132,7 +133,7 @@ TEST(test_missing_frames) {
   one.expect(pictures, 3, 3, 5);
 }
 
-// Frames keep times, flags and metas; with strength 0 they wait unchanged.
+// Frames keep times, flags and metas; with strength 0 they are delayed unchanged.
 TEST(test_metas_and_unchanged_frames) {
   const auto pictures = film("GRAY8", 6);
   Film one(5, "GRAY8", {{"strength", "0"}});
@@ -156,7 +157,7 @@ TEST(test_metas_and_unchanged_frames) {
   }
 }
 
-// Frames that QoS drops are searched by no other ones, and the next one is marked.
+// Frames that QoS drops are not searched, and the next frame is marked as DISCONT.
 TEST(test_late_frames) {
   const auto pictures = film("GRAY8", 4);
   Film one(3);
@@ -177,7 +178,7 @@ TEST(test_late_frames) {
   one.expect_none();
 }
 
-// The pools of upstream may have few buffers: the element keeps none.
+// The element must keep no buffers, because upstream's pool may be small.
 TEST(test_keeps_no_buffers) {
   const auto pictures = film("GRAY8", 6);
   Film one(9);

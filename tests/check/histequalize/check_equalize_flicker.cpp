@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests how much less videos flicker with smoothing-time of cudahistequalize.
+// Tests how much smoothing-time of cudahistequalize reduces the flicker of videos.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -22,7 +22,7 @@ double mean_change(const std::vector<double>& numbers) {
 
 }  // namespace
 
-// A lamp pumps over the right half of the picture. The left half must not pump with it.
+// A lamp flickers over the right half. The left half must not flicker with it.
 TEST(test_pumping_exposure) {
   std::mt19937 random(1);
   const FormatSpec& gray = format_named("GRAY8");
@@ -76,8 +76,7 @@ double mean_of_lawn(GstBuffer* frame) {
 
 }  // namespace
 
-// The lawn must not change with people who walk by, nearly as little as with tables that never
-// change.
+// A lawn must hardly change while people walk by, nearly as little as with constant tables.
 TEST(test_lawn, .times(2).unless(unless_street()).unless(unless_sanitized())) {
   const std::string method = index == 1 ? "clahe" : "equalize";
   struct Branch {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests how cudahistequalize takes the range and the samples of formats, when a new grid takes
+// Tests how cudahistequalize handles the range and samples of formats, when a new grid takes
 // effect, and the negotiation of channels=rgb.
 #include "tests/check/common/definitions/equalizedefinition.h"
 #include "tests/check/common/filterharness.h"
@@ -7,7 +7,7 @@
 
 using namespace check;
 
-// Without colorimetry, gray has full range and YUV limited range, whatever came before.
+// Without colorimetry, gray has full range and YUV limited range, whatever the previous caps.
 TEST(test_range_without_colorimetry) {
   FilterHarness filter;
   for (const char* name : {"GRAY8", "I420", "GRAY16_LE", "NV12", "P010_10LE"})
@@ -20,7 +20,7 @@ TEST(test_range_without_colorimetry) {
     }
 }
 
-// P010's low bits have no effect and do not appear in the output.
+// P010's unused low bits have no effect and are 0 in the output.
 TEST(test_p010_low_bits) {
   const FormatSpec& format = format_named("P010_10LE");
   const Picture clean = make_picture(format, 35, 19, Content::natural, 4);
@@ -33,7 +33,7 @@ TEST(test_p010_low_bits) {
   expect_picture(filter.process(dirty), equalized(clean, {false, 1, true}), "low bits set");
 }
 
-// Words of more than ten bits are invalid samples, but must not cause accesses outside a table.
+// Words above ten bits are invalid samples, but must not cause accesses outside a table.
 TEST(test_samples_above_the_bit_depth) {
   const FormatSpec& format = format_named("I420_10LE");
   FilterHarness filter{{"post-messages", "true"}};
@@ -71,7 +71,6 @@ void expect_equalized(FilterHarness& filter, const Picture& picture, const Equal
 
 }  // namespace
 
-// A change of the grid waits for new caps or a start.
 TEST(test_grid_waits_for_a_start) {
   const FormatSpec& format = format_named("GRAY8");
   const Picture picture = make_picture(format, 90, 70, Content::natural, 3);
@@ -102,7 +101,7 @@ std::string format_at_sink(const std::string& pipeline, const Look& feed) {
 
 }  // namespace
 
-// videoconvert converts, and a source that has the choice makes RGB frames.
+// videoconvert converts, and a source that can choose makes RGB frames.
 TEST(test_channels_ask_for_rgb) {
   for (const char* upstream :
        {"videotestsrc num-buffers=2 ! video/x-raw,format=I420 ! videoconvert",
@@ -121,7 +120,7 @@ TEST(test_channels_ask_for_rgb) {
   fail_unless_equals_string(plain.c_str(), "I420");
 }
 
-// The same while playing. The frames that are on their way are no reason to warn.
+// The same while playing. Frames that are already in flight must not cause a warning.
 TEST(test_channels_change_to_rgb) {
   for (const char* converter : {"videoconvert", "videoconvert ! queue"}) {
     int warnings = 0;
@@ -144,7 +143,7 @@ TEST(test_channels_change_to_rgb) {
   }
 }
 
-// Upstream that cannot convert is a reason to warn.
+// If upstream cannot convert, the element warns.
 TEST(test_channels_change_without_rgb) {
   FilterHarness filter;
   const FormatSpec& format = format_named("NV12");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests statistics-region of cudahistequalize: frames that are equalised by the histogram of their
-// regions, and the messages about these.
+// regions, and the messages about them.
 #include <gst/video/gstvideometa.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 constexpr int width = 71, height = 53;
 const Property by_regions = {"statistics-region", "regions"};
 
-/// Regions that overlap, are empty, or lie partly or wholly outside the frame.
+/// Regions that overlap, are empty, or are partly or wholly outside the frame.
 Regions some_regions(RegionShape shape, bool invert) {
   Regions regions = rectangles(
       {{10, 12, 40, 30}, {33, 20, 60, 48}, {-9, -7, 6, 5}, {20, 50, 20, 60}, {500, 6, 700, 8}});
@@ -36,7 +36,7 @@ void start(FilterHarness& filter, const FormatSpec& format, bool limited = false
   filter.accept_caps(format, width, height, colorimetry(format, limited));
 }
 
-/// Returns the frame with its regions equalised by their own histogram.
+/// Equalises the regions by their own histogram.
 Picture definition_of(const Picture& picture, const Regions& regions, Equalization how = {}) {
   how.limited = how.limited && picture.format->family != Family::rgb;
   const auto process = [&](const Picture& part) {
@@ -52,7 +52,7 @@ void expect_message(FilterHarness& filter, const Picture& picture, const Regions
   expect_statistics(structure_of(messages[0]), picture, regions);
 }
 
-/// Processes a frame and waits for its message.
+/// Processes a frame and expects its message.
 void expect_frame(FilterHarness& filter, const Picture& picture, const Picture& expected,
                   const Regions* regions, const char* what) {
   filter.expect(to_buffer(picture), expected, what);
@@ -84,7 +84,7 @@ TEST(test_every_format, .times(formats().size())) {
   }
 }
 
-// Without smoothing, no frame depends on those before it, also where regions move.
+// Without smoothing, a frame does not depend on earlier frames, even if regions move.
 TEST(test_moving_regions) {
   const FormatSpec& format = format_named("NV12");
   FilterHarness filter({{"use-roi-meta", "true"}, by_regions, {"post-messages", "true"}});
@@ -150,7 +150,7 @@ TEST(test_changes_while_playing) {
   fail_unless_equals_int(filter.messages().complaints(), 0);
 }
 
-// The tables of tiles come from all of their pixels. Messages describe the regions.
+// The tables of tiles use all pixels of the tiles, but messages only those in the regions.
 TEST(test_clahe) {
   const FormatSpec& format = format_named("GRAY8");
   const Picture picture = natural(format, 7);

@@ -78,7 +78,7 @@ TEST(test_cuda_memory_is_offered) {
   }
 }
 
-// Tensors are in CUDA memory only if downstream names it for tensors, and the element works there.
+// Tensors are in CUDA memory only if downstream names it for tensors and the element runs on CUDA.
 TEST(test_memory_of_tensors) {
   const FormatSpec& format = format_named("GRAY8");
   for (const auto& [sink_caps, named] :
@@ -239,7 +239,7 @@ TEST(test_picture_caps) {
            OutputCaps{sum, "format=RGB, width=7, height=3, framerate=25/1",
                       ", format=(string){ GRAY16_LE, GRAY8 }",
                       "format=GRAY8, width=8, height=4, framerate=25/1"},
-           // A mean has the samples' range: for YUV without colorimetry the limited one.
+           // A mean has the range of the samples: limited for YUV without colorimetry.
            OutputCaps{mean, "format=P010_10LE, width=8, height=8, framerate=25/1", "",
                       "format=GRAY16_LE, width=8, height=8, framerate=25/1, colorimetry=bt601"},
            OutputCaps{mean, "format=I420, width=8, height=8, framerate=25/1, colorimetry=1:4:16:4",

@@ -33,7 +33,7 @@ std::string type_out(FilterHarness& filter) {
 
 }  // namespace
 
-// In CUDA memory, the rows of a table follow each other without a gap as well.
+// The rows of a table are contiguous even in CUDA memory.
 TEST(test_tables_in_cuda_memory, .unless(unless_testing_cuda())) {
   constexpr auto map_cuda = static_cast<GstMapFlags>(GST_MAP_READ | GST_MAP_FLAG_LAST << 1);
   for (const char* name : {"GRAY8", "NV12", "BGRA", "GRAY16_LE"})
@@ -147,7 +147,7 @@ TEST(test_short_buffer) {
   expect_tensor(filter, make_picture(format, 24, 16, Content::natural, 1), Integral{Output::sum});
 }
 
-// Downstream's memory may have a prefix and padding. The tensor has its exact size all the same.
+// Downstream's memory may have a prefix and padding, but the tensor has its exact size.
 TEST(test_memory_of_downstream) {
   const FormatSpec& format = format_named("GRAY8");
   for (ElementType type : all_element_types)
