@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests what the source pads of cudasgmstereo carry that exist on request, and their caps.
+// Tests the output and the caps of cudasgmstereo's request pads.
 #include <array>
 #include <cstring>
 #include <map>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int width = 48, height = 20;
 
-/// Request pads that carry what the property output names.
+/// Request pads whose output the property output also offers.
 const std::vector<const char*> request_pads = {"depth", "confidence"};
 
 const FormatSpec& format_of_pad(const std::string& pad) {
@@ -45,7 +45,7 @@ void push_scene(PadsHarness& stereo, const Pair& pair) {
 
 }  // namespace
 
-// Every set of linked pads gives the bits that the property output gives for each of them.
+// Any combination of linked pads gives the bits that the property output gives for each.
 TEST(test_pads_give_what_output_gives) {
   struct Always {
     const char* output;
@@ -88,7 +88,7 @@ namespace {
 
 using Xyz = std::array<float, 3>;
 
-/// Returns the points that follow from a map of disparities, by the geometry of two cameras.
+/// Computes the points of a disparity map, by the geometry of two cameras.
 std::vector<std::uint8_t> points_of_map(const Picture& map, double focal_length, double baseline) {
   std::vector<std::uint8_t> bytes;
   for (int y = 0; y < map.height; ++y)
@@ -113,7 +113,7 @@ std::vector<std::uint8_t> points_of_map(const Picture& map, double focal_length,
 
 }  // namespace
 
-// The pad points has the points of the disparities that src has, in NNStreamer's caps.
+// The pad points has the points of src's disparities, in NNStreamer's caps.
 TEST(test_points) {
   for (const char* input : {"GRAY8", "NV12", "P010_10LE"}) {
     const Pair pair = scene(format_named(input));
@@ -195,7 +195,7 @@ TEST(test_peer_that_accepts_nothing) {
 
 namespace {
 
-/// Answers the CAPS queries of a pad without regard to their filter.
+/// Answers a pad's CAPS queries with these caps, ignoring the filter.
 void answer_caps(GstElement* element, const char* pad, const std::string& caps) {
   answer_queries(pad_of(element, pad).get(), GST_QUERY_CAPS,
                  [=](GstQuery* query) { gst_query_set_caps_result(query, caps_from(caps).get()); });
@@ -203,7 +203,7 @@ void answer_caps(GstElement* element, const char* pad, const std::string& caps) 
 
 }  // namespace
 
-// A peer may answer more than the filter of a CAPS query has.
+// A peer may answer a CAPS query with more than its filter allows.
 TEST(test_caps_beyond_the_filter) {
   const Pair pair = scene(format_named("NV12"));
   const char* media_types = "video/x-raw(ANY);other/tensors;audio/x-raw";
@@ -225,7 +225,7 @@ TEST(test_caps_beyond_the_filter) {
   }
 }
 
-// Or nothing that the pad has, although it has asked for it.
+// A peer may also answer with caps that the pad lacks.
 TEST(test_caps_beside_the_filter) {
   for (const char* pad : {"src", "depth", "rectified", "points"}) {
     PadsHarness stereo;
@@ -238,8 +238,8 @@ TEST(test_caps_beside_the_filter) {
   }
 }
 
-// Depth and points need the cameras' geometry: an error at the start or the first frame, or a
-// warning.
+// Without the cameras' geometry, depth and points are an error at the start or the first frame, or
+// a warning.
 TEST(test_lengths_need_cameras) {
   for (const char* pad : {"depth", "points"}) {
     PadsHarness stereo(Properties{});
@@ -269,7 +269,7 @@ TEST(test_lengths_need_cameras) {
   expect_words(expect_failed_start(pipeline), {"focal-length", "baseline"});
 }
 
-// A pad that is linked while a property is invalid takes part in the last valid settings.
+// A pad that is linked while a property is invalid follows the last valid settings.
 TEST(test_new_pad_while_settings_are_invalid) {
   const Pair pair = scene(format_named("GRAY8"));
   for (const auto& [property, value] :
@@ -290,7 +290,7 @@ TEST(test_new_pad_while_settings_are_invalid) {
   }
 }
 
-// RECONFIGURE at one pad negotiates that pad anew, and no other.
+// RECONFIGURE at one pad renegotiates only that pad.
 TEST(test_reconfigure_of_one_pad) {
   PadsHarness stereo;
   stereo.open_all();

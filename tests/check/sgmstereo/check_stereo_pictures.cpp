@@ -93,7 +93,7 @@ TEST(test_formats, .times(formats().size())) {
   }
 }
 
-// The settings decide the map's scale and unknown disparities.
+// The settings determine the map's scale and the value of invalid disparities.
 TEST(test_gray_and_depth) {
   const Pair pair = scene(format_named("GRAY8"));
   for (const Setting& setting : settings()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the properties of cudasgmstereo that set others: preset, and compatibility=libsgm. Also
+// Tests the properties of cudasgmstereo that set others, preset and compatibility=libsgm. Also
 // tests the scale and invalid value of maps, and confidence-threshold.
 #include <cstdlib>
 #include <map>
@@ -54,7 +54,7 @@ class Notifications {
                      this);
   }
 
-  /// Returns the properties that were notified since the last call, and how often.
+  /// Returns how often each property was notified since the last call.
   std::map<std::string, int> take() { return std::exchange(counts_, {}); }
 
  private:
@@ -71,7 +71,7 @@ struct DoubtfulPair {
     const Picture other = noise_picture(*left.format, width, height, 4);
     for (int y = 0; y < height; ++y)
       for (int x = 0; x < width; ++x) {
-        const int doubt = x < 30 ? 0 : x < 55 ? 1 : 3;  // quarters of the other picture
+        const int doubt = x < 30 ? 0 : x < 55 ? 1 : 3;  // quarters from the other picture
         const int value = (4 - doubt) * right.sample(0, x, y) + doubt * other.sample(0, x, y);
         right.set_sample(0, x, y, value / 4);
       }
@@ -108,7 +108,7 @@ TEST(test_presets_are_their_properties) {
   expect_picture(maps[1], map_of({}, pair), "balanced is the default");
 }
 
-// A property that is set after a preset counts, and then the values are those of no preset.
+// A property that is set after a preset overrides it, and the preset becomes custom.
 TEST(test_properties_after_a_preset) {
   const Owned<GstElement> element = make_element("cudasgmstereo");
   set_property(element, "preset", "dense");
@@ -230,7 +230,7 @@ TEST(test_scale_and_invalid_value) {
   fail_unless((notifications.take() == Counts{{"p1", 1}}));
 }
 
-// With compatibility=libsgm, properties that nobody has set are libSGM's.
+// With compatibility=libsgm, properties that were not set have libSGM's values.
 TEST(test_defaults_of_libsgm) {
   const Owned<GstElement> element = new_element("cudasgmstereo");
   const auto expect = [&](const char* paths, const char* census, const char* speckle_size) {

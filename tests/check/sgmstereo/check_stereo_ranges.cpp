@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests colormap-range of cudasgmstereo: the values that grey levels and colours stand for.
+// Tests colormap-range of cudasgmstereo: the values that grey levels and colours represent.
 #include "tests/check/common/definitions/stereodefinition.h"
 #include "tests/check/common/streams/padsharness.h"
 
@@ -122,7 +122,7 @@ TEST(test_automatic) {
                  levels_in(map, Quantity::depth, Look::Range::full), "full");
 }
 
-// Ranges take effect with the next frame, and each output has its own.
+// Ranges take effect with the next frame, and each output has its own range.
 TEST(test_changes_while_playing) {
   const Scene scene(20, 6);
   const Picture map = output_of("disparity", "GRAY16_LE", scene);
@@ -149,7 +149,7 @@ TEST(test_changes_while_playing) {
   }
 }
 
-// Automatic ranges follow the scene in the course of seconds of running time.
+// Automatic ranges follow the scene over seconds of running time.
 TEST(test_automatic_ranges_are_smooth) {
   const Scene before(10, 3), after(28, 15);
   OutputHarness stereo("disparity", "GRAY8", {{"colormap-range", "auto"}});
@@ -174,7 +174,7 @@ TEST(test_automatic_ranges_are_smooth) {
   expect_picture(stereo.next(after, 60 * GST_SECOND), at_once, "after a minute");
 }
 
-// They begin anew with a discontinuity, a segment, a flush and new caps.
+// Automatic ranges restart at a discontinuity, a segment, a flush and new caps.
 TEST(test_automatic_ranges_begin_anew) {
   const Scene before(10, 3), after(28, 15);
   const Picture at_once = output_of("disparity", "GRAY8", after, {{"colormap-range", "auto"}});
@@ -199,7 +199,7 @@ TEST(test_automatic_ranges_begin_anew) {
   expect_picture(stereo.next(after, time), at_once, "caps");
 }
 
-// A list that is wrong is an error at the start. While playing, the last valid one stays in force.
+// At the start, an invalid list is an error. While playing, the last valid list stays in effect.
 TEST(test_wrong_lists) {
   const Scene scene(20, 6);
   const Picture map = output_of("disparity", "GRAY16_LE", scene);

@@ -13,7 +13,7 @@ using namespace check;
 
 namespace {
 
-/// A pipeline with cudasgmstereo e. Counts frames at elements named "count…" by their caps.
+/// A pipeline with cudasgmstereo e. Counts frames by their caps, at elements named "count…".
 class Pipeline {
  public:
   explicit Pipeline(const std::string& description)
@@ -98,7 +98,7 @@ class Pipeline {
   std::map<std::string, int> counts_;
 };
 
-/// Frames follow each other quickly, so a change takes little running time.
+/// The short frame interval makes a change take little running time.
 std::string gray(int width, int height, const char* format = "GRAY8") {
   return std::string("video/x-raw,format=") + format + ",width=" + std::to_string(width) +
          ",height=" + std::to_string(height) + ",framerate=1000/1";
@@ -148,7 +148,7 @@ TEST(test_two_capsfilters, .times(2)) {
   }
 }
 
-// A pair whose pictures differ is no error while the cameras change, if that does not take long.
+// Differing pictures are no error while the cameras change, unless that takes too long.
 TEST(test_unequal_pairs) {
   PlayingStereo stereo;
   const auto send = [&](GstHarness* harness, int width, GstClockTime time) {
@@ -163,7 +163,7 @@ TEST(test_unequal_pairs) {
     fail_unless_equals_uint64(stereo.number("dropped-left"), dropped);
     fail_unless_equals_int(stereo.messages().complaints(), 0);
   };
-  // Twice, since each change begins anew.
+  // Twice, because each change restarts the timer.
   for (GstClockTime begin : {GST_SECOND, 20 * GST_SECOND}) {
     for (GstClockTime time = begin; time < begin + 5 * GST_SECOND; time += GST_SECOND) {
       send(stereo.left(), 48, time);
@@ -186,7 +186,7 @@ TEST(test_unequal_pairs) {
   stereo.expect_error({"48×16", "32×16", "videoscale"});
 }
 
-// If the end comes before the last pairs fit, that is a warning.
+// If the stream ends before the last pairs fit, the element warns.
 TEST(test_unequal_pairs_at_the_end) {
   Pipeline pipeline(matching + source(20, small) + "l. " + source(20, large) + "l. " +
                     source(40, small) + "e.sink_right concat name=l ! e.sink_left");
@@ -228,7 +228,7 @@ TEST(test_adapters, .times(20)) {
 
 namespace {
 
-/// A videoscale before one pad, which gets frames of 48×16, and frames of 32×16 on the other pad.
+/// A videoscale before one pad, which gets frames of 48×16; the other pad gets frames of 32×16.
 class ScalerBesideCamera {
  public:
   explicit ScalerBesideCamera(bool scaler_left) : bin_(gst_pipeline_new(nullptr)) {
@@ -247,12 +247,12 @@ class ScalerBesideCamera {
   ~ScalerBesideCamera() { gst_element_set_state(bin_, GST_STATE_NULL); }
 
   void start_scaler() { start(scaler_, 48); }
-  /// Waits until the scaler has asked which frames it may send.
+  /// Waits until the scaler has queried the caps that it may send.
   void wait_for_scaler() {
     wait_until([&] { return asked_.load(); }, "the scaler to ask for caps");
   }
   void start_camera() { start(camera_, 32); }
-  /// The pads count as live, and a frame that comes late does not wait for its partner.
+  /// The pads count as live, and a late frame does not wait for its partner.
   void push_to_scaler(GstClockTime time) { push(scaler_, 48, GST_SECOND * 100 + time); }
   void push_to_camera(GstClockTime time) { push(camera_, 32, GST_SECOND * 100 + time); }
   Map pull() {
@@ -288,7 +288,7 @@ class ScalerBesideCamera {
 
 }  // namespace
 
-// A scaler does not choose its size before anything is known of the other camera.
+// A scaler does not choose its size before the other camera's size is known.
 TEST(test_scaler_waits) {
   for (bool scaler_left : {true, false}) {
     ScalerBesideCamera frames(scaler_left);
@@ -304,21 +304,21 @@ TEST(test_scaler_waits) {
   }
 }
 
-// If one thread feeds both pads, it must choose, but it is asked again.
+// If one thread feeds both pads, the scaler must choose at once, but is asked again later.
 TEST(test_scaler_is_asked_again) {
   for (bool scaler_left : {true, false}) {
     ScalerBesideCamera frames(scaler_left);
     frames.start_scaler();
     frames.push_to_scaler(0);
     frames.start_camera();
-    frames.push_to_camera(0);  // does not fit what the scaler has sent
+    frames.push_to_camera(0);  // does not fit the scaler's frame
     frames.push_to_scaler(40 * ms);
     frames.push_to_camera(40 * ms);
     fail_unless_equals_uint64(frames.pull().pts(), 100 * GST_SECOND + 40 * ms);
   }
 }
 
-// A recording beside the element, behind a tee, gets all frames of its camera.
+// A recording that shares a tee with the element gets all frames of its camera.
 TEST(test_recording_beside, .times(2)) {
   const bool left_ends = index == 0;
   Pipeline pipeline(matching + source(400, small) + "tee name=t ! queue ! e.sink_" +
@@ -327,7 +327,7 @@ TEST(test_recording_beside, .times(2)) {
   pipeline.run_to_eos();
   fail_unless_equals_int(pipeline.frames("GRAY8 64×32", "count2"), 400);
   fail_unless_equals_int(pipeline.frames(small_map), 40);
-  // The element may still be behind the recording.
+  // The element may be behind the recording.
   const char* counter = left_ends ? "dropped-right" : "dropped-left";
   wait_until([&] { return pipeline.dropped(counter) == 360; }, "all later frames are dropped");
 }

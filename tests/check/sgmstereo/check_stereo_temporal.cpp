@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests when the filter over time of cudasgmstereo begins a new history.
+// Tests when the temporal filter of cudasgmstereo begins a new history.
 #include "tests/check/common/definitions/stereodefinition.h"
 #include "tests/check/common/stereoharness.h"
 
@@ -25,7 +25,7 @@ struct Wall {
   }
 };
 
-/// An element that has matched the wall while it was not covered, and keeps its disparities.
+/// An element that has matched the uncovered wall, and keeps its disparities.
 class Keeper {
  public:
   Keeper() {
@@ -52,7 +52,7 @@ class Keeper {
   GstClockTime time_ = 0;
 };
 
-/// The map of the covered wall alone, without a frame before it.
+/// The map of the covered wall alone, without an earlier frame.
 Picture first_map(unsigned seed = 5) {
   StereoHarness stereo(keeping);
   stereo.accept_gray(width, height);
@@ -128,11 +128,11 @@ TEST(test_discont_begins_anew) {
 TEST(test_another_scene_begins_anew) {
   Keeper keeper;
   expect_kept(keeper.match(Wall(true)), "the same scene");
-  // The areas of most pictures of noise differ by less than a scene cut needs.
+  // The areas of noise pictures mostly differ by less than a scene cut needs.
   expect_picture(keeper.match(Wall(true, 61)), first_map(61), "another scene");
 }
 
-// A frame that found no partner is not the end of a scene. Neither is a property that changes.
+// Neither a frame without a partner nor a changed property ends a scene.
 TEST(test_goes_on_after_drops_and_changes) {
   Keeper keeper;
   gst_harness_push(keeper.stereo().right(), keeper.next(Wall(true).right));
@@ -148,7 +148,7 @@ TEST(test_goes_on_after_drops_and_changes) {
   }
 }
 
-// A disparity that was kept is not one of this pair, and confidence says so.
+// A kept disparity is not measured in this pair, and its confidence shows this.
 TEST(test_confidence_of_kept_disparities) {
   const Properties properties = joined(keeping, {{"output", "confidence"}});
   const auto confidence_of = [&](bool wall_before) {

@@ -95,7 +95,7 @@ TEST(test_timeout) {
   }
 }
 
-// A duration that has wrapped does not put the timeout off, and a duration without end no latency.
+// A wrapped duration must not delay the timeout, and an endless duration adds no latency.
 TEST(test_timeout_with_a_wrapped_duration) {
   PlayingStereo stereo;
   GstBuffer* frame = small_frame({40 * ms});
@@ -127,7 +127,7 @@ TEST(test_no_timeout) {
   }
 }
 
-// If the next frame may be nearer, the element waits for it, but not longer than max-skew.
+// If the next frame may be nearer, the element waits for it, but at most for max-skew.
 TEST(test_timeout_of_a_nearer_partner) {
   for (bool right_is_older : {true, false}) {
     PlayingStereo stereo(Properties{{"max-skew", "100000000"}});
@@ -297,7 +297,7 @@ TEST(test_end_without_a_partner) {
                  {"has ended", "nothing is linked to sink_right", "frame-packing=side-by-side"});
     clock.move_to(60 * GST_SECOND);
     fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 1);
-    // Whoever was told that frames wait need not be told twice.
+    // After the warning about waiting frames, no second warning follows.
     fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_WARNING), late ? 1 : 0);
   }
 }

@@ -111,7 +111,7 @@ const RegisteredElement row(ElementSpec{
      {{}, {{"alpha", "-0.5"}}, {"alpha", "from 0 to 1", "-1"}},
      {{}, {{"known-distance", "10,20"}}, {"known-distance", "320,240,1500"}},
      {{}, {{"known-distance", "10,20,-5"}}, {"known-distance", "distance in mm"}},
-     // The text is quoted to its end, and no character of it is cut in two.
+     // The text is quoted to its end, and no UTF-8 character is cut.
      {{},
       {{"known-distance",
         "on the left, 20 cm below the upper edge of the window, 1,50 m away (größer)"}},

@@ -38,7 +38,7 @@ TEST(test_corrected, .times(8).unless(unless_built_with_opencv())) {
     Rig cameras(correcting(), scene);
     const int count = 20;
     cameras.send(turn, count);
-    upright.skip(count);  // without corrections, maps do not depend on the pairs before
+    upright.skip(count);  // without corrections, maps do not depend on earlier pairs
     left_alone.skip(count);
     upright.next({});
     left_alone.next(turn);
@@ -95,7 +95,7 @@ std::string unless_pairs() {
              : "no real pairs: set CUDAVISION_STEREO_PAIRS to their folder";
 }
 
-/// What comes of pairs that follow each other.
+/// The result for consecutive pairs.
 struct Result {
   Picture map;                ///< the last one
   std::vector<double> known;  ///< share of each map, before it is filled
@@ -145,7 +145,7 @@ TEST(test_turned_pairs, .times(std::size(scenes)).unless(unless_pairs())) {
                  scene.name);
   double most = 0, mean = 0;
   for (const Turn& turn : scene.turns) {
-    // Nobody knows the focal length of these cameras; the width is the element's guess.
+    // The focal length of these cameras is unknown; the width is the element's guess.
     const TurnedCamera camera(turn, upright.left.width, upright.left.height, upright.left.width);
     const Pair turned{upright.left, turned_photograph(upright.right, camera)};
     const Result result = matched(std::vector<Pair>(20, turned), "correct", scene.disparities);
@@ -161,7 +161,7 @@ TEST(test_turned_pairs, .times(std::size(scenes)).unless(unless_pairs())) {
               mean);
 }
 
-// No turn explains distorted cameras that look in different directions, but it helps.
+// No rotation explains distorted cameras that look in different directions, but it helps.
 TEST(test_chessboards, .unless(unless_chessboards())) {
   const std::vector<ChessboardPair> boards = chessboards();
   std::vector<Pair> pairs;

@@ -33,7 +33,7 @@ std::vector<std::string> offered_formats(GstHarness* harness) {
   return formats;
 }
 
-/// Has the pad rectified in a format, or in the one that the element prefers if that is nullptr.
+/// Has the pad rectified, in the given format or, with nullptr, in the element's preferred one.
 struct RectifiedHarness : PadsHarness {
   RectifiedHarness(const Properties& properties, const char* format, bool two = true)
       : PadsHarness(joined(few, properties), two), pad(open("rectified")) {
@@ -58,7 +58,7 @@ Picture gray_of(const Picture& picture) {
 
 }  // namespace
 
-// Without a calibration, the pad carries the left picture as it is, or its luminance in 8 bits.
+// Without a calibration, the pad carries the left picture, or its luminance in 8 bits.
 TEST(test_as_it_is, .times(formats().size())) {
   const FormatSpec& format = format_number(index);
   for (const Size& size : {Size{48, 20}, Size{33, 17}, Size{1, 1}})
@@ -76,7 +76,7 @@ TEST(test_as_it_is, .times(formats().size())) {
     }
 }
 
-// The pad prefers the frames' format and colorimetry; gray of limited range says so.
+// The pad prefers the frames' format and colorimetry; gray of limited range declares it.
 TEST(test_caps) {
   struct Row {
     const char* format;
@@ -136,7 +136,7 @@ TEST(test_packed_frames, .times(formats().size())) {
       }
 }
 
-// Where a half has no whole samples of chroma, the pad offers gray alone.
+// If a half has no whole chroma samples, the pad offers only gray.
 TEST(test_packed_frames_that_split_chroma) {
   struct Row {
     const char* format;
@@ -180,7 +180,7 @@ struct Slope {
   double at(double coordinate) const { return 50 + factor * coordinate; }
 };
 
-/// Returns a photograph whose chroma says where each of its samples lies: U its column, V its row.
+/// Returns a photograph whose chroma encodes each sample's column (U) and row (V).
 Picture with_places_as_chroma(Picture picture) {
   const FormatSpec& format = *picture.format;
   for (std::size_t c = 0; c < format.others.size(); ++c) {
@@ -194,7 +194,7 @@ Picture with_places_as_chroma(Picture picture) {
   return picture;
 }
 
-/// How far a place lies beyond the edges of the camera's picture, in pixels; below 0 inside.
+/// Distance in pixels to the edge of the camera's picture; negative inside.
 double beyond(const std::array<double, 2>& place) {
   const auto [x, y] = place;
   return std::max(std::max(-x, x - (width - 1)), std::max(-y, y - (height - 1)));
@@ -209,7 +209,7 @@ const char* const chroma_formats[] = {"I420", "NV21", "Y42B", "Y444", "YUY2", "U
 
 }  // namespace
 
-// A camera that looks as the rectified pair does sees the rectified picture.
+// A camera with the rectified pair's orientation sees the rectified picture.
 TEST(test_rectified, .times(2 * std::size(plain_formats)).unless(unless_built_with_opencv())) {
   const bool fisheye = index % 2 == 1;
   const char* const name = plain_formats[index / 2];
@@ -245,14 +245,14 @@ TEST(test_rectified, .times(2 * std::size(plain_formats)).unless(unless_built_wi
   fail_unless(sum / seen < 0.02 && worst < 0.4, "%s: the mean error is %g, the worst %g", name,
               sum / seen, worst);
   fail_unless(sum < moved_sum / 4, "a pixel beside its place, it would fit as well");
-  // All channels are alike here. In GRAY8, it is the luminance that is matched.
+  // Here all channels are equal. In GRAY8, the luminance is matched.
   RectifiedHarness gray({file.property()}, "GRAY8");
   gray.accept_caps(caps_of(format_named(name), width, height));
   expect_picture(gray.next(to_buffer(photographs.left), to_buffer(photographs.right)), gray_of(out),
                  name);
 }
 
-// Chroma comes from the luma's places. Unseen places are black in the format's range.
+// Chroma is sampled at the luma's coordinates. Unseen pixels are black in the format's range.
 TEST(test_rectified_chroma,
      .times(2 * std::size(chroma_formats)).unless(unless_built_with_opencv())) {
   const bool fisheye = index % 2 == 1;
@@ -273,7 +273,7 @@ TEST(test_rectified_chroma,
     const Slope slope(c == 0 ? width / nx : height / ny);
     for (int y = 0; y < height / ny; ++y)
       for (int x = 0; x < width / nx; ++x) {
-        // The centre of the pixels that the sample stands for, and what is there.
+        // The centre of the pixels that share the sample, and its coordinates in the photograph.
         const auto place =
             photographs.left_of.source(nx * x + (nx - 1) / 2.0, ny * y + (ny - 1) / 2.0, wide);
         const int sample = out.sample_at(component.place, x, y);
@@ -295,7 +295,7 @@ TEST(test_rectified_chroma,
         fail_unless_equals_int(out.sample(0, u, v), black);
 }
 
-// The halves of packed frames are rectified with their colours.
+// The halves of packed frames are rectified in colour.
 TEST(test_rectified_packed_frames, .unless(unless_built_with_opencv())) {
   const CalibrationFile file(false);
   for (const char* name : {"NV12", "YUY2", "BGRx"}) {
@@ -315,7 +315,7 @@ TEST(test_rectified_packed_frames, .unless(unless_built_with_opencv())) {
   }
 }
 
-// The maps of a pad that is opened later, or negotiated anew, are the same.
+// A pad that is opened or negotiated later has the same maps.
 TEST(test_rectified_later, .unless(unless_built_with_opencv())) {
   const CalibrationFile file(false);
   const Photographs photographs(false, {20}, "NV12");
