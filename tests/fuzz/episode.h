@@ -10,7 +10,7 @@
 
 namespace fuzz {
 
-/// The properties of a frame that its caps and its buffer's flags carry.
+/// The properties of a frame that its caps and its buffer's flags define.
 struct FrameKind {
   bool limited = false;
   bool interlaced = false;
@@ -31,7 +31,8 @@ class Episode : public Life {
   check::FilterHarness& filter() { return filter_; }
   void change_regions();
   const check::Regions& regions() const { return regions_; }
-  /// `idle`: elements push the frame with all unused bits. The rest is as for check::in_regions().
+  /// `idle`: elements push the frame with all unused bits. The other parameters are those of
+  /// check::in_regions().
   check::Picture in_regions(const check::Picture& picture, const check::Process& process, bool idle,
                             bool equalizes = false) const;
   virtual check::Picture new_picture(const check::FormatSpec& format, int width, int height);
@@ -84,9 +85,8 @@ class Episode : public Life {
   };
   /// Pushes the buffer. `sent` is empty if the test cannot know the result.
   void push(GstBuffer* buffer, std::optional<Sent> sent);
-  /// Waits until no frame is in flight.
   void drain();
-  /// Drains and judges all frames. Call it before changing how frames come out.
+  /// Drains and judges all frames. Call it before a change that affects the output.
   void settle();
   std::size_t judge_rest();
   Sequence sequence_around(std::size_t number) const;

@@ -41,7 +41,7 @@ class EqualizeEpisode final : public fuzz::Episode {
     return in_regions(picture, process, how.strength == 0, true);
   }
 
-  /// A sum of several histograms may be the last frame's, and then there is no cut.
+  /// A sum of several histograms may equal the last frame's, and then there is no cut.
   void judge(GstBuffer* out, const Picture& picture, const fuzz::FrameKind& kind) override {
     if (!smooths_ || !(how_.adaptive || how_.each_channel))
       Episode::judge(out, picture, kind);

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/archive.py: which results it makes, how it tells of those that are not what they should be, and how long it
-waits for one."""
+"""pipelines/archive.py: which results it makes, how it reports wrong ones, and how long it waits for a result."""
 import contextlib
 import json
 import shutil
@@ -10,7 +9,7 @@ from test_archive import Cluster, archive, command, copy, launch, python_with_ra
 
 
 def size_of(place, film):
-    """Width and height of a film's frames."""
+    """Returns the width and height of a film's frames."""
     log = place.launch(f"-v filesrc location={film} ! decodebin expose-all-streams=false caps='video/x-raw(ANY)' ! fakesink")
     caps = next(line for line in reversed(log.out.splitlines()) if "fakesink0.GstPad:sink: caps = video" in line)
     return tuple(int(caps.split(f"{side}=(int)")[1].split(",")[0]) for side in ("width", "height"))
@@ -34,7 +33,7 @@ def _(place):
     expect(damaged["output"].endswith("out/cut.damaged.mkv") and "but promises 3.0 s" in damaged["damage"] and damaged["damage"] in result.err,
            f"{damaged}: {result.err}")
     expect(not report["failed"] and damaged["attempts"] == 1, f"{report}")
-    # The film arrives at last.
+    # The complete film arrives.
     (place.folder / "films/cut.mp4").write_bytes(whole)
     result = place.run(*command("films", "out", "--backend", "cpu"))
     expect(result.status == 0 and "1 written, 3 complete before;" in result.out, result.last())
@@ -65,7 +64,7 @@ def _(place):
     expect(result.status == 0, result.last())
     order = [one["input"].rsplit("/", 1)[1] for one in report_of(place)["written"]]
     expect(order == ["b.mp4", "a.mp4"], f"{order}")
-    # The bar counts the seconds that films promise, and takes one that promises nothing for an average one.
+    # The bar counts the seconds that films announce, and assumes an average length for the others.
     result = place.run("python3", "-c", f"import sys; sys.path.insert(0, {str(pipelines)!r})\n"
                        "from archiving.report import Report\nfrom archiving.task import Job\n"
                        "class Bar:\n"
@@ -102,7 +101,7 @@ def _(place):
     (place.folder / "films").mkdir()
     for number in range(9):
         (place.folder / f"films/{number}.mp4").write_text("film")
-    # The words are those of filesink itself. The next film may have begun before archive.py hears of that, but ends only with it.
+    # The error is filesink's own. The next film may have begun before archive.py gets it, but it ends only with it.
     stand_in(place, f"echo tried >>{place.folder}/tried\n[[ $(<{place.folder}/tried) == tried ]] || exec sleep infinity\n"
              f"exec {launch} -q filesrc location={place.materials}/film.mp4 ! filesink location=/dev/full\n")
     # The report itself finds no space, either.
@@ -127,7 +126,7 @@ def _(place):
         result = place.run("python3", "-c", play, waits, PYTHONPATH=str(pipelines))
         expect(result.status == status and words in result.err, f"{waits}: {result.text}")
         (place.folder / "out").unlink(missing_ok=True)
-    # Of two threads on one processor, one waits.
+    # With two threads on one processor, one waits.
     result = place.run("python3", "-c", "import os, subprocess, sys, time; from archiving import task\n"
                        "os.sched_setaffinity(0, list(os.sched_getaffinity(0))[:1])\n"
                        "busy = [subprocess.Popen([sys.executable, '-c', 'while True: pass']) for _ in range(2)]\n"

@@ -40,7 +40,7 @@ for name, shapes in {formats!r}.items():
         good &= sample.get_buffer().pts == 1000 * len(got) and sample.get_buffer().duration == 10
         got.append(to_list(cudatensors.to_numpy(sample)))
     pipeline.set_state(Gst.State.NULL)
-    # Samples are gone, and their arrays keep the memory.
+    # Samples are freed, and their arrays keep the memory.
     good &= len(got) == 9 and all(a.shape == b.shape and (a == b).all() and not b.flags.writeable
                                   for pair in zip(frames, got) for a, b in zip(*pair))
     print(name, good)
@@ -183,7 +183,7 @@ class Message(types.SimpleNamespace):
 sensor_msgs = types.SimpleNamespace(msg=types.SimpleNamespace(Image=Message, CameraInfo=Message))
 rclpy = types.SimpleNamespace(time=types.SimpleNamespace(Time=lambda nanoseconds: types.SimpleNamespace(to_msg=lambda: nanoseconds)))
 {ros}
-# A frame of a film that took a millisecond at most; then one whose source knows its time.
+# A frame of a film that took a millisecond at most; then one whose source provides its time.
 caps = "video/x-raw,format=GRAY16_LE,width=6,height=4,framerate=10/1"
 pipeline = Gst.parse_launch(f"appsrc name=src format=time is-live=true caps={{caps}} ! cudagaussblur sigma=0.5 ! appsink name=sink sync=false")
 source, sink = (pipeline.get_by_name(name) for name in ("src", "sink"))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/bench.sh and scripts/figures.py, the way from the benchmarks' files to a table and a plot; bench_pipelines."""
+"""pipelines/bench.sh, scripts/figures.py, which turns the benchmarks' files into a table and a plot, and
+bench_pipelines."""
 import json
 import re
 import xml.etree.ElementTree

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/calibrate.py before boards that move, lie flat, are few or the same, and with pictures that are exchanged: its
-verdict, and whether the truth lies within what it says of its own errors."""
+"""pipelines/calibrate.py with boards that move, are not tilted, few or the same, and with exchanged pictures: its
+verdict, and whether its own error bounds are true."""
 import re
 
 from harness import expect, pipelines, python, test, top
@@ -21,14 +21,14 @@ def files(side, numbers):
 
 
 def expect_truth(text):
-    """Expects the cameras of boards.py within the errors that are printed."""
+    """Expects the cameras of boards.py within the printed errors."""
     for words, truth in ((r"focal length", 500), (r"pixels on the left,", 505), ("baseline", 100.025)):
         found = re.search(words + r" ([\d.]+) ± ([\d.]+)", text)
         expect(found and abs(float(found[1]) - truth) <= float(found[2]) + 0.05, f"{words}, which is {truth}: {text}")
 
 
 def films(place, late=0):
-    """left.mkv, and right.mkv, whose frames are of so many frames before."""
+    """Writes left.mkv, and right.mkv, which lags by this many frames."""
     for side, first in (("left", late), ("right", 0)):
         place.play(f"multifilesrc location={side}%02d.png start-index={first} caps=image/png,framerate=30/1 ! pngdec ! videoconvert "
                      f"! video/x-raw,format=GRAY8 ! avenc_ffv1 ! matroskamux ! filesink location={side}.mkv")
@@ -41,7 +41,7 @@ def _(place):
     text = calibrate(place, "late.yml", "--left", "left.mkv", "--right", "right.mkv", "--pairs", "7", *board)
     expect("Calibrating with 7 pairs" in text and re.search("^(Good|Usable): ", text, re.M), text)
     expect_truth(text)
-    # The eighth board took no part.
+    # The eighth board was not used.
     square = re.search(r"a square measures ([\d.]+) mm of 30", text)
     expect(square and abs(float(square[1]) - 30) < 0.2, text)
 
@@ -99,7 +99,7 @@ def _(place):
 
 @test("the errors that pipelines/calibrate.py prints hold in 19 of 20 cases")
 def _(place):
-    # Corners with noise of 0.1 pixels, without painting them.
+    # Computed corners with noise of 0.1 pixels, without painting.
     result = place.run(python, "-c", f"""
 import sys
 sys.path.insert(0, {str(pipelines)!r})

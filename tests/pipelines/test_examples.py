@@ -22,7 +22,7 @@ def _(place):
 
 @test("a program in Python that loads the C++ library before GStreamer gets errors as messages")
 def _(place):
-    # cv2 and torch load it like this.
+    # As in cv2 and torch.
     result = place.run(python, "-c", """
 import ctypes
 ctypes.CDLL("libstdc++.so.6")

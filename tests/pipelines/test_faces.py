@@ -11,8 +11,8 @@ one, other = (100, 100, 40, 40), (300, 100, 80, 80)
 
 
 def known(seen, persistence=0.5, patience=10, cuts=(), film=True):
-    """What is hidden in each frame of 10 per second in which a detector sees these boxes: the columns of the middles of the
-    boxes, and + if all of the frame must be hidden."""
+    """Returns what is hidden in each frame, at 10 frames per second, if a detector finds these boxes: the columns of
+    the boxes' centres, and + if the whole frame must be hidden."""
     tracks = Tracks(persistence, patience)
 
     def describe(hidden):
@@ -35,7 +35,7 @@ def expect_known(answers, wanted, what):
 
 @test("pipelines/faces: a face that is lost while another one is found counts as missing")
 def _(_place):
-    # The first one is seen for half a second, then not for 1.8 s, then again.
+    # The first face is seen for half a second, then not for 1.8 s, then again.
     seen = [[one, other]] * 5 + [[other]] * 18 + [[one, other]] * 5
     both, held, lost = "120 340", "120 340", "340+"
     answers, tracks = known(seen)
@@ -44,7 +44,7 @@ def _(_place):
     answers, tracks = known(seen, film=False)
     expect_known(answers, [both] * 5 + [held] * 5 + [lost] * 13 + [both] * 5, "a camera")
     expect(tracks.report() == ["A face, first seen 0:00.0 at 120,120, is lost: 0:01.0 to 0:02.2"], f"{tracks.report()}")
-    # Not for ever, and not across a cut. A camera's face that is over stays in the report.
+    # Not forever, and not across a cut. A camera's face that has left stays in the report.
     answers, _ = known(seen[:10] + [[other]] * 30, patience=1)
     expect_known(answers, [both] * 10 + [lost] * 5 + ["340"] * 25, "patience")
     answers, tracks = known(seen[:10] + [[other]] * 30, patience=1, film=False)
@@ -60,11 +60,11 @@ def _(_place):
     near = (145, 105, 40, 40)
     answers, _ = known([[one, near]] * 5 + [[near]] * 6)
     expect_known(answers, ["120 165"] * 5 + ["120 165"] * 5 + ["165+"], "neighbours")
-    # One that appears where another one is, takes nothing from it.
+    # A face that appears next to another one takes nothing from it.
     close = (125, 100, 40, 40)
     answers, _ = known([[one]] * 5 + [[one, close]] * 5 + [[close]] * 6)
     expect_known(answers, ["120 145"] * 15 + ["145+"], "close neighbours")
-    # One that moves, with a size that changes, stays one.
+    # A moving face, whose size changes, stays one face.
     moving = [[(100 + 9 * number, 100, 30 + 20 * (number % 2), 40)] for number in range(20)]
     _, tracks = known(moving)
     expect(len(tracks.scenes[0]) == 1, f"{len(tracks.scenes[0])} faces that move")
@@ -83,7 +83,7 @@ def _(_place):
     far = (150, 100, 40, 40)
     _, tracks = known([[one]] * 5 + [[]] * 3 + [[far]] * 5)
     box, = tracks.hidden(type(tracks.frame)(6, 0.6, tracks.scenes[0])).boxes
-    # Both places, and half of that on each side.
+    # Both positions, and half of the distance on each side.
     expect(box == (55, 80, 180, 80), f"{box}")
     answers, tracks = known([[]] * 3 + [[one]] * 4 + [[]] * 3, persistence=0.1)
     expect_known(answers, ["+", "+", "120", "120", "120", "120", "120", "120", "+", "+"], "a gap")
@@ -125,20 +125,20 @@ def frames_of(count, player):
         player["source"].emit("end-of-stream")
         return [samples.copy() for _, samples in player.frames()]
 
-# Boxes and widths that change from frame to frame, frames without any face, and those with a lost one.
+# Boxes and widths that change from frame to frame, frames without any face, and frames with a lost one.
 width = [8, 24, 70, 508, 509, 0, 16]
 whole = [False, False, False, False, False, False, True]
 box = [(4, 4, 20, 20), (30, 2, 24, 30), (2, 2, 50, 40), (0, 0, 61, 45), (0, 0, 61, 45), None, (9, 9, 9, 9)]
 numbers = iter(range(1000))
 def hidden(buffer, caps):
-    # The picture tells the number of its frame.
+    # The picture encodes its frame number.
     number = next(numbers)
     gray = blur_faces.luminance(buffer, caps)
     assert gray.shape == (45, 61) and gray[44, 60] == number, (gray.shape, gray[44, 60], number)
     kind = number % 7
     return Hidden([box[kind]] if box[kind] else [], whole[kind], width[kind])
 got = follow(hidden, 140, missing="all")
-# The same by fixed properties. A frame that is blurred as a whole has the strength for the widest face of the film.
+# The same by fixed properties. A frame that is blurred as a whole has the strength for the film's widest face.
 blur, mosaic = f"cudagaussblur region-strength={{1 / 4 / 1.5}}", f"cudapixelate region-strength={{1 / 3 / 1.5}}"
 fixed = [f"{{blur}} sigma=2 regions=4,4,20,20", f"{{blur}} sigma=6 regions=30,2,24,30", f"{{blur}} sigma=17.5 regions=2,2,50,40", f"{{blur}} sigma=127 regions=0,0,61,45",
          f"{{mosaic}} block-size=170 regions=0,0,61,45", "cudagaussblur sigma=5", "cudagaussblur sigma=5"]
@@ -148,7 +148,7 @@ numbers = iter(range(1000))
 got = follow(hidden, 7)
 print((got[5] == play(7, "cudagaussblur sigma=0")[5]).all(), (got[6] == play(7, "cudagaussblur sigma=4 regions=9,9,9,9")[6]).all())
 
-# The properties that a user sets reach the element that has them, and change nothing in the other one.
+# The user's properties apply to the element that has them, and change nothing in the other one.
 for more, wanted in ((["method=solid"], "cudapixelate method=solid"), (["method=mosaic", "block-size=30"], f"{{mosaic}} block-size=30"),
                      (["sigma=30", "region-invert=true"], f"{{blur}} sigma=30 region-invert=true"), (["border=replicate"], f"{{blur}} sigma=2 border=replicate")):
     numbers = iter(range(1000))

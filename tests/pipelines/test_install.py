@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The scripts as `meson install` leaves them, away from the source tree; and how packages are installed."""
+"""The scripts after `meson install`, away from the source tree; and how packages are installed."""
 import fcntl
 import os
 import pathlib
@@ -22,11 +22,11 @@ def _(place):
                     (python, tools / "calibrate.py", "--help"), (python, tools / "blur-faces.py", "--help"), ("python3", tools / "archive.py", "--help")):
         result = place.run(*command)
         expect(result.status == 0, f"{command}: {result.last()}")
-    # The link leads to where the prefix has the programs.
+    # The link leads to the programs in the prefix.
     programs = place.folder / "root" / (tools / "programs").readlink().relative_to("/")
     result = place.run(programs / "mark-regions", "--help")
     expect(result.status == 0 and "usage: mark-regions" in result.out, result.last())
-    # So does this one, to the plug-in, which nobody else finds.
+    # This link leads to the plug-in, which has no other way to be found.
     plugin = place.folder / "root" / (tools / "plugin").readlink().relative_to("/")
     expect((plugin / "libgstcudavision.so").exists(), f"{plugin}")
     (tools / "plugin").unlink()
@@ -46,7 +46,7 @@ def _(place):
     for program in ("meson", "pkg-config"):
         if not shutil.which(program):
             raise Skip(f"there is no {program}")
-    # All packages but OpenCV 4, and OpenCV 5 in its place.
+    # All packages but OpenCV 4, which OpenCV 5 replaces.
     packages = place.folder / "packages"
     packages.mkdir()
     for folder in place.run("pkg-config", "--variable=pc_path", "pkg-config").out.strip().split(":"):
@@ -61,7 +61,7 @@ def _(place):
         expect(result.status == status, f"{value}: {result.text}")
         said = [line for line in result.text.splitlines() if missing in line]
         expect(len(said) == {"auto": 2, "enabled": 1, "disabled": 0}[value], f"{value}: {said}")
-        # What was looked for.
+        # The error names what was looked for.
         expect(value != "enabled" or "core, imgproc and calib3d" in said[0], f"{said}")
 
 

@@ -16,12 +16,12 @@ def noise(place, name):
 
 
 def expect_same_sound(before, after):
-    """An MP4 file may say that the last of its samples do not count."""
+    """An MP4 file may declare that its last samples do not count."""
     expect(before and after.startswith(before) and len(after) - len(before) < 100, f"{len(before)} bytes of sound become {len(after)}, or others")
 
 
 def contrast(place, name, size):
-    """Returns a function of a frame and a rectangle in a film: the mean difference of neighbours there."""
+    """Returns a function of a frame and a rectangle in a film: the mean difference of neighbouring pixels there."""
     w, h = size
     data = place.gray(name)
 
@@ -104,7 +104,7 @@ def _(place):
     expect(face_after < 0.5 * face and wall_after > 0.5 * wall, f"contrasts {face:.1f} and {wall:.1f} become {face_after:.1f} and {wall_after:.1f}")
 
 
-# What a film says about itself, in tags and in the comments of its sound.
+# A film's own information, in tags and in the comments of its sound.
 secrets = b"Grandma", b"kitchen", b"Berlin"
 
 
@@ -117,7 +117,7 @@ def _(place):
     data = (place.folder / "film.mkv").read_bytes()
     expect(all(secret in data for secret in secrets), "the film has no tags")
     for command, more, status in ((pipelines / "privacy.sh", ["regions.txt"], 0), (pipelines / "blur-faces.py", [], 1)):
-        # Twice: the names that a muxer gives to tracks do not become titles.
+        # Twice: the names that a muxer gives to tracks must not become titles.
         for source, out, keep in (("film.mkv", "out.mkv", []), ("film.mkv", "out.mp4", []), ("film.mkv", "kept.mkv", ["--keep-tags"]), ("out.mkv", "again.mkv", ["--keep-tags"])):
             result = place.run(command, *keep, *more, source, out)
             expect(result.status == status and f"Writing {out}" in result.out, f"{command} {out}: {result.text}")

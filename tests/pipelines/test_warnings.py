@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The scripts and examples print what the elements warn of, and end with 1 if cudasgmstereo says that its result is wrong."""
+"""The scripts and examples print the elements' warnings, and exit with 1 if cudasgmstereo reports a wrong result."""
 import re
 
 from harness import expect, pipelines, python, test
@@ -8,7 +8,8 @@ cameras = "--focal-length", "300", "--baseline", "60"
 
 
 def make_pair(place):
-    """A pair that is large enough to be inspected, as photographs and as films: left.png, right.png, left.mkv, right.mkv."""
+    """Makes a pair that is large enough to be inspected, as photographs and as films: left.png, right.png, left.mkv,
+    right.mkv."""
     result = place.run(python, "-c", "import cv2, numpy\n"
                        "noise = numpy.random.RandomState(1).randint(0, 256, (240, 340), 'u1')\n"
                        "cv2.imwrite('left.png', noise[:, :320])\ncv2.imwrite('right.png', noise[:, 20:])")
@@ -37,7 +38,7 @@ def _(place):
                 result = place.run(*command)
                 warned = len(re.findall("left and right are exchanged", result.text))
                 expect((result.status, warned) == (1, 1) if wrong else (result.status, warned) == (0, 0), f"{command}: {result.text}")
-    # A picture is made all the same, and what warns of mere slowness does no harm.
+    # The picture is still made, and a warning about slowness alone is harmless.
     expect((place.folder / "out-colors.png").exists() and (place.folder / "out.ply").exists(), f"{place.files()}")
     result = place.script("stereo-files.sh", "num-disparities=1024", "left.png", "right.png", "slow.png")
     expect(result.status == 0 and result.err.count("takes time for disparities") == 1, result.text)

@@ -17,8 +17,8 @@
 
 namespace fuzz {
 
-/// The life of an element between threads: sources feed it, and the application and probes change
-/// it, except what GStreamer forbids: two changes of state or flushes at once.
+/// The life of an element between threads. Sources feed it, and the application and probes change
+/// it, except for what GStreamer forbids: concurrent state changes or flushes.
 class Race : public Life {
  public:
   Race(unsigned seed, check::BufferCount& buffers, check::Owned<GstElement> element,
@@ -36,10 +36,11 @@ class Race : public Life {
   virtual void round_begins() {}
   virtual void round_ends() {}
 
-  /// Calls acts() for a frame. False if the frame is void, so that a segment comes next.
+  /// Calls acts() for a frame. Returns false if the frame was flushed, so that a segment comes
+  /// next.
   bool frame_leaves(const std::function<void(check::Random&)>& acts);
 
-  // Actions. Those that return false could not run, because another thread was at it.
+  // Actions. They return false if they could not run, because another thread was running one.
   bool restart();
   void restart_elsewhere() { run_elsewhere(&Race::restart); }
   void seek_elsewhere() { run_elsewhere(&Race::flushing_seek); }
@@ -57,7 +58,7 @@ class Race : public Life {
   void reconfigure();
   void rest();
 
-  /// Draws for actions in other threads than that of run().
+  /// Random numbers for actions in other threads than run()'s.
   check::Random new_random() { return check::Random(seed() * 7919 + ++draws_); }
 
  private:

@@ -16,19 +16,20 @@ namespace fuzz {
 /// A source: a thread that sends good and hostile frames, events and queries, and follows seeks.
 class Upstream : private check::Random {
  public:
-  /// The pads of a pair mostly get frames of the same sizes. `errors` counts the element's.
+  /// The pads of a pair mostly get frames of the same sizes. `errors` counts the element's errors.
   Upstream(unsigned seed, check::BufferCount& buffers, GstElement* element, const char* pad,
            const std::atomic<unsigned>& errors);
   ~Upstream();
 
-  /// The element has started: begins a stream, whose source is live or not.
+  /// Begins a stream after the element has started; `live`: of a live source.
   void start(bool live);
   /// Ends the thread, with a flush. The element may be in any state.
   void stop();
 
-  /// Waits until the thread is outside the element, whose pad must refuse all, and keeps it there.
+  /// Waits until the thread is outside the element, whose pad must refuse everything, and keeps it
+  /// there.
   std::unique_lock<std::recursive_mutex> hold();
-  /// The next thing to be sent is a new stream. Call this while it is held.
+  /// The next item sent is a new stream. Call this while the thread is held.
   void begin_again() { begun_ = false; }
 
   bool relink();

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/explore.py on a desktop and on a phone: the layout, what readers of the screen get, keys and fingers."""
+"""pipelines/explore.py on a desktop and on a phone: layout, screen readers, keys and fingers."""
 from browser import Explored, choose, middle, painted, put, text
 from harness import examples, expect, test
 
-# The sizes of a desktop and of a phone.
+# A desktop and a phone.
 sizes = ((1280, 800, False), (390, 844, True))
-# Nodes with these roles hold others and are no controls.
+# Nodes with these roles are containers, not controls.
 unnamed = {"generic", "none", "StaticText", "InlineTextBox", "paragraph", "LabelText", "list", "listitem", "ListMarker", "LineBreak", "banner", "main", "figure",
            "RootWebArea", "Details", "DisclosureTriangle", "menu", "MenuListPopup", "small", "Legend", "Iframe", "emphasis", "form"}
 
 
 def named_nodes(page):
-    """The role and the name of each node that a reader of the screen comes to."""
+    """Returns the role and the name of each node that a screen reader visits."""
     nodes = page.call("Accessibility.getFullAXTree")["nodes"]
     return [(node["role"]["value"], node.get("name", {}).get("value", "").strip()) for node in nodes if not node["ignored"]]
 
