@@ -71,8 +71,17 @@ class Place:
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout)
         return Result(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
 
+    def succeed(self, *command, **more):
+        result = self.run(*command, **more)
+        expect(result.status == 0, result.last())
+        return result
+
     def script(self, name, *arguments, **more):
         return self.run(pipelines / name, *arguments, **more)
+
+    def program(self, text, **more):
+        """Runs a Python program that may import the modules of pipelines/."""
+        return self.run(python, "-c", text, PYTHONPATH=str(pipelines), **more)
 
     def play(self, description, **more):
         """Plays a pipeline to its end. Every element must succeed."""
@@ -99,7 +108,7 @@ class Place:
                     (self.folder / "seen").touch()
                     os.write(terminal, answer or b"")
         except OSError:
-            pass  # the end
+            pass  # end of the output
         os.close(terminal)
         found = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         text = text.decode(errors="replace")

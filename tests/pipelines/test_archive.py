@@ -249,7 +249,7 @@ exec {launch} "$@"
                       "stuck.mp4": (2, "The tape is stuck."),
                       "nothing.mp4": (2, "the pipeline ended without an error, but wrote nothing")}, f"{errors}")
     expect(results(place) == ["flaky.mkv", "good.mkv"] and (place.folder / "out/flaky.mkv").read_text() == "flaky", f"{results(place)}")
-    # So short a time is for this one alone: the others may need longer to begin.
+    # Such a short limit suits only this film: the others may start more slowly.
     (place.folder / "films/hang.mp4").write_text("hang")
     result = place.run(*command("films/hang.mp4", *arguments, "--timeout", "3"))
     failed, = json.loads((place.folder / "report.json").read_text())["failed"]
@@ -298,7 +298,7 @@ def _(place):
 def _(place):
     (place.folder / "film.mp4").write_text("film")
     (place.folder / "tqdm.py").write_text("class tqdm:\n    disable = True\n    def __init__(self, **_): pass\n    def __getattr__(self, _): return lambda *_, **__: None\n")
-    # This Ray gets the signal while it starts, or in a destructor, where Python drops exceptions.
+    # This fake Ray gets the signal at its start, or in a destructor, where Python drops exceptions.
     (place.folder / "ray.py").write_text("""
 import os, signal, sys, time, types
 exceptions = types.SimpleNamespace(RayError=type("RayError", (Exception,), {}))
@@ -337,7 +337,7 @@ def _(place):
     (place.folder / "films").mkdir()
     for name in ("one", "two"):
         (place.folder / f"films/{name}.mp4").write_text(name)
-    # Each waits for the other one: they must run at the same time.
+    # Each waits for the other one, so they must run at the same time.
     stand_in(place, f"""
 echo "$CUDA_VISIBLE_DEVICES: $*" >{place.folder}/ran-$$
 while :; do
@@ -365,15 +365,16 @@ done
 def _(place):
     Cluster.join(place)
     (place.folder / "film.mp4").write_text("film")
-    # Nobody listens there.
+    # No server listens there.
     result = place.run(*command("film.mp4", "out", "--address", "127.0.0.1:9"))
     expect(result.status == 1 and "There is no Ray cluster at 127.0.0.1:9" in result.err, result.last())
     place.environment.pop("RAY_ADDRESS")
-    # A pipeline has the priority of archive.py: with that of Ray's workers, it would hardly get a processor beside others.
+    # A pipeline has archive.py's priority. With the priority of Ray's workers, it would hardly get a processor on a
+    # busy machine.
     place.stand_in("gst-launch-1.0", f'nice >{place.folder}/niceness\nexec {launch} "$@"\n')
 
     def run(*arguments):
-        """Ray may take longer than the time that it gives itself to start."""
+        """Retries, because Ray may exceed its own time limit when it starts."""
         end = time.monotonic() + watchdog
         while time.monotonic() < end:
             result = place.run(*command(*arguments))
@@ -390,6 +391,6 @@ def _(place):
     written, = json.loads((place.folder / "low/archive.json").read_text())["written"]
     niceness = (place.folder / "niceness").read_text()
     expect(result.status == 0 and int(niceness) == lower == written["niceness"], f"{niceness}: {written}")
-    # A machine with so many processors is yet to be built.
+    # No machine has that many processors.
     result = run("film.mp4", "more", "--cpus", "100000")
     expect(result.status == 1 and "no machine with 100000 processors: lower --cpus" in result.err, result.last())

@@ -24,9 +24,8 @@ def number(text, words):
 
 def entries(place, name):
     """Returns the numbers of each matrix of a calibration, as a user would read them."""
-    result = place.run(python, "-c", f"import cv2; f = cv2.FileStorage('{name}', cv2.FILE_STORAGE_READ); "
-                       "[print(key, *f.getNode(key).mat().ravel()) for key in ('M1', 'M2', 'T')]; print('unit', f.getNode('unit').string())")
-    expect(result.status == 0, result.last())
+    result = place.succeed(python, "-c", f"import cv2; f = cv2.FileStorage('{name}', cv2.FILE_STORAGE_READ); "
+                           "[print(key, *f.getNode(key).mat().ravel()) for key in ('M1', 'M2', 'T')]; print('unit', f.getNode('unit').string())")
     return {line.split()[0]: line.split()[1:] for line in result.out.splitlines()}
 
 
@@ -54,8 +53,7 @@ def play(place, calibration):
 
 def expect_colours(place, calibration):
     """Compares the colours of points with OpenCV's own rectification at their pixels."""
-    result = place.run(python, pipelines / "point-cloud.py", "left01.png", "right01.png", "cloud.ply", "--calibration", calibration)
-    expect(result.status == 0, result.last())
+    place.succeed(python, pipelines / "point-cloud.py", "left01.png", "right01.png", "cloud.ply", "--calibration", calibration)
     result = place.run(python, "-c", "import cv2, numpy, sys\n"
                        "data = open('cloud.ply', 'rb').read().split(b'end_header\\n', 1)[1]\n"
                        "cloud = numpy.frombuffer(data, [('p', '<f4', 3), ('c', 'u1', 3)])\n"
@@ -75,8 +73,7 @@ def expect_same_by_ros(place, model):
     calibration, = (path.name for path in place.folder.glob("stereo.*"))
     ros = "--property", "calibration-left=stereo-left.yaml", "--property", "calibration-right=stereo-right.yaml"
     for out, properties in (("cv.npy", ("--property", f"calibration={calibration}")), ("ros.npy", ros)):
-        result = place.run(python, pipelines / "disparity.py", "left01.png", "right01.png", out, *properties)
-        expect(result.status == 0, result.text)
+        place.succeed(python, pipelines / "disparity.py", "left01.png", "right01.png", out, *properties)
     expect((place.folder / "cv.npy").read_bytes() == (place.folder / "ros.npy").read_bytes(), "camera_info rectifies in another way")
     text = (place.folder / "stereo-right.yaml").read_text()
     expect(f"distortion_model: {model}\n" in text, text)

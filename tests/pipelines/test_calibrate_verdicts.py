@@ -12,8 +12,7 @@ board = "--board", "8x6", "--square", "30"
 
 
 def paint(place, *arguments):
-    result = place.run(python, top / "tests/pipelines/boards.py", place.folder, "chessboard", "pinhole", *arguments)
-    expect(result.status == 0, result.last())
+    place.succeed(python, top / "tests/pipelines/boards.py", place.folder, "chessboard", "pinhole", *arguments)
 
 
 def files(side, numbers):
@@ -100,9 +99,7 @@ def _(place):
 @test("the errors that pipelines/calibrate.py prints hold in 19 of 20 cases")
 def _(place):
     # Computed corners with noise of 0.1 pixels, without painting.
-    result = place.run(python, "-c", f"""
-import sys
-sys.path.insert(0, {str(pipelines)!r})
+    result = place.program("""
 import cv2, numpy
 from calibration.boards import Chessboard, Pair
 from calibration.precision import Precision
@@ -139,15 +136,14 @@ print(*held)
 @test("pipelines/calibrate.py paints where the board was, and how it leaned")
 def _(place):
     paint(place, "3")
-    result = place.run(python, "-c", f"import sys; sys.path.insert(0, {str(pipelines)!r})\n"
-                       "import cv2, numpy\n"
-                       "from calibration.boards import Chessboard, Pair\n"
-                       "from calibration.preview import overview\n"
-                       "board = Chessboard(8, 6, 30)\n"
-                       "pairs = [Pair('', board, *(cv2.imread(f'{side}{number:02}.png', 0) for side in ('left', 'right'))) for number in range(3)]\n"
-                       "before, after = (overview(pairs[0], taken, 15, 'hold it still').astype(int) for taken in ([], pairs))\n"
-                       "x, y = pairs[2].places[0].mean(axis=0).astype(int)\n"
-                       "greener = (after - before)[y, x]\n"
-                       "dots = (after[360:, 560:720] == (0, 200, 0)).all(axis=2).sum()\n"
-                       "print(before.shape, greener[1] > greener[0], 60 < dots < 200)")
+    result = place.program("import cv2, numpy\n"
+                           "from calibration.boards import Chessboard, Pair\n"
+                           "from calibration.preview import overview\n"
+                           "board = Chessboard(8, 6, 30)\n"
+                           "pairs = [Pair('', board, *(cv2.imread(f'{side}{number:02}.png', 0) for side in ('left', 'right'))) for number in range(3)]\n"
+                           "before, after = (overview(pairs[0], taken, 15, 'hold it still').astype(int) for taken in ([], pairs))\n"
+                           "x, y = pairs[2].places[0].mean(axis=0).astype(int)\n"
+                           "greener = (after - before)[y, x]\n"
+                           "dots = (after[360:, 560:720] == (0, 200, 0)).all(axis=2).sum()\n"
+                           "print(before.shape, greener[1] > greener[0], 60 < dots < 200)")
     expect(result.out == "(480, 1280, 3) True True\n", result.text)

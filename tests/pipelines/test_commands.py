@@ -37,7 +37,7 @@ esac
 done
 [[ $1 != run ]] || exec "${@:4}"
 """,
-    # Says what it would build.
+    # Prints what it would build.
     "ninja": 'PATH=${PATH#*:}\nexec ninja -n "${@/build-install/build}" >/dev/null\n',
 }
 
@@ -47,7 +47,7 @@ only_help = re.compile(r"(?:tar .*bash )?(?:bash )?((?:tests|tests/gpu|pipelines
 
 
 def commands_of(page):
-    """The commands of a page, without the comments behind them."""
+    """Returns the commands of a page, without their comments."""
     for block in re.findall(r"^ *```sh\n(.*?)^ *```$", page.read_text(), re.M | re.S):
         for line in block.splitlines():
             if line.strip() and not line.strip().startswith("#"):

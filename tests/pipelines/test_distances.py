@@ -2,7 +2,7 @@
 """pipelines/detect-distance.py: the distances that it prints and draws."""
 import json
 
-from harness import examples, expect, pipelines, Skip, test
+from harness import Skip, examples, expect, pipelines, test
 
 python = "/usr/bin/python3"
 # 12 pixels of disparity are 600 * 100 / 12 mm.
@@ -38,8 +38,7 @@ def expect_distance(objects):
 @test("pipelines/detect-distance.py prints the distance of each person in a film, and draws it")
 def _(place):
     record(place)
-    result = place.run(python, pipelines / "detect-distance.py", "left.mkv", "right.mkv", "out.mkv", *cameras)
-    expect(result.status == 0, result.last())
+    result = place.succeed(python, pipelines / "detect-distance.py", "left.mkv", "right.mkv", "out.mkv", *cameras)
     lines = [json.loads(line) for line in result.out.splitlines()]
     expect([line["time"] for line in lines] == [0, 0.1, 0.2], result.out)
     for line in lines:

@@ -92,9 +92,8 @@ def _(_place):
 
 @test("pipelines/blur-faces.py sets the regions and the strength of the very frame")
 def _(place):
-    (place.folder / "exact.py").write_text(f"""
-import importlib.util, sys
-sys.path.insert(0, {str(pipelines)!r})
+    result = place.program(f"""
+import importlib.util
 spec = importlib.util.spec_from_file_location("blur_faces", {str(pipelines / "blur-faces.py")!r})
 blur_faces = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(blur_faces)
@@ -161,7 +160,6 @@ def failing(buffer, caps):
     raise ValueError("no eyes")
 follow(failing, 3)
 """)
-    result = place.run(python, "exact.py")
     expect(result.out == "140 True\nTrue True\nTrue True True True \n{'sigma': 30, 'region-strength': 0.167, 'element': 'blur'} "
            "{'method': 'mosaic', 'block-size': 14, 'region-strength': 0.222, 'element': 'pixelate'} "
            "{'method': 'solid', 'element': 'pixelate'} {'method': 'solid', 'element': 'pixelate'}\n", result.text)
@@ -201,8 +199,7 @@ def _(place):
     # Every twelfth frame: three scenes, with faces of 80 to 360 pixels.
     place.play(f"filesrc location={film} ! avidemux name=demux demux.video_0 ! queue ! decodebin ! videorate drop-only=true ! video/x-raw,framerate=2/1 ! videoconvert "
                  "! video/x-raw,format=I420 ! x264enc quantizer=10 pass=quant speed-preset=ultrafast ! matroskamux ! filesink location=short.mkv")
-    result = place.run(python, pipelines / "blur-faces.py", "short.mkv", "out.mkv", timeout=3600)
-    expect(result.status == 0, result.last())
+    place.succeed(python, pipelines / "blur-faces.py", "short.mkv", "out.mkv", timeout=3600)
     (place.folder / "look.py").write_text(look)
     result = place.run(python, "look.py", "short.mkv", "out.mkv", timeout=3600)
     *faces, count = map(int, result.out.split())
@@ -223,20 +220,19 @@ with open("film.raw", "wb") as film:
 def _(place):
     picture = need(examples / "basketball1.png")
     (place.folder / "tilting.py").write_text(tilting)
-    result = place.run(python, "tilting.py", picture)
-    expect(result.status == 0, result.last())
+    place.succeed(python, "tilting.py", picture)
     place.play("filesrc location=film.raw blocksize=51200 ! rawvideoparse format=gray8 width=320 height=160 framerate=10/1 ! videoconvert "
                  "! video/x-raw,format=I420 ! x264enc quantizer=10 pass=quant speed-preset=ultrafast ! matroskamux ! filesink location=film.mkv")
     for missing, source in (("all", "film.mkv"), ("pass", "film.mkv"), ("all", "pipe")):
-        # What comes through a pipe cannot be read twice, as with a camera. filesrc opens it twice, though, so the pipe stays
-        # open for reading and writing until it surely has.
+        # A pipe cannot be read twice, like a camera. filesrc opens it twice, though, so the pipe stays open for reading
+        # and writing for long enough.
         begin = "(exec 3<>pipe; cat film.mkv >&3; sleep 10) &" if source == "pipe" else ""
         result = place.run("bash", "-c", f"rm -f pipe; mkfifo pipe; {begin} {pipelines}/blur-faces.py {source} out.mkv --persistence=0.25 --missing={missing}")
         lost = "0:01.7 to 0:02.6" if source == "pipe" else "0:00.0 to 0:00.3, 0:01.7 to 0:02.4"
         expect(result.status == 0 and "A face, first seen 0:00.6 " in result.out and f"is lost: {lost}\n" in result.out, result.text)
         data = place.gray("out.mkv")
         expect(len(data) == 36 * 51200, f"{len(data)} bytes")
-        # The mean difference of neighbours in the middle of the right head.
+        # The mean difference of neighbouring pixels in the middle of the right head.
         rows = [[data[(number * 160 + y) * 320 + 200:][:80] for y in range(50, 110)] for number in range(36)]
         sharp = [number for number, head in enumerate(rows) if sum(abs(a - b) for row in head for a, b in zip(row, row[1:])) / 60 / 79 > 3]
         wanted = [*range(4), *range(17, 25)] if missing == "pass" else [*range(6)] if source == "pipe" else []
@@ -245,25 +241,21 @@ def _(place):
 
 @test("Ctrl-C does not wait for a stream that has ended")
 def _(place):
-    (place.folder / "end.py").write_text(f"""
-import sys, time
-sys.path.insert(0, {str(pipelines)!r})
+    result = place.program("""
+import time
 import frames
 begin = time.monotonic()
 with frames.Player("videotestsrc num-buffers=5 ! fakesink name=mux") as player:
     player.to_the_end()
     raise KeyboardInterrupt
 print(time.monotonic() - begin < 250, player.interrupted)
-""")
-    result = place.run(python, "end.py", timeout=1000)
+""", timeout=1000)
     expect(result.out == "True True\n", result.text)
 
 
 @test("pipelines/faces: MP4 takes films in which timestamps occur twice")
 def _(place):
-    (place.folder / "twice.py").write_text(f"""
-import sys
-sys.path.insert(0, {str(pipelines)!r})
+    result = place.program("""
 import frames
 from faces.film import writer
 frames.Gst.init(None)
@@ -275,5 +267,4 @@ with frames.Player("appsrc name=source format=time caps=video/x-raw,format=I420,
     player["source"].emit("end-of-stream")
     player.to_the_end()
 """)
-    result = place.run(python, "twice.py")
     expect(result.status == 0 and not result.err, result.text)

@@ -38,8 +38,7 @@ def _(place):
     source = place.run(python, "-c", f"import sys; sys.path.insert(0, '{pipelines}'); import frames; print(frames.source_of('{turned}'))").out.strip()
     expect(place.gray(source) == expected, "the source of the examples")
     # The encoder changes the pixels, but the corners stay recognisable.
-    result = place.script("encode.sh", turned, "out.mkv")
-    expect(result.status == 0, result.last())
+    place.succeed(pipelines / "encode.sh", turned, "out.mkv")
     encoded = place.gray("out.mkv")
     expect(len(encoded) == len(expected), f"{len(encoded)} bytes")
     equalized = place.gray(f"filesrc location={lying} ! decodebin ! videoconvert ! video/x-raw,format=I420 ! cudahistequalize backend=cpu "

@@ -60,8 +60,7 @@ for name, video, sound, mux, codec in (("flac.mkv", "x264enc ! h264parse", "flac
         before = decoded_sound(place, name)
         # On one processor, GStreamer's threads interleave differently than on several.
         for command in ([], ["taskset", "--cpu-list", min(os.sched_getaffinity(0))]):
-            result = place.run(*command, pipelines / "encode.sh", name, "out.mkv")
-            expect(result.status == 0, result.last())
+            place.succeed(*command, pipelines / "encode.sh", name, "out.mkv")
             expect(codec in (place.folder / "out.mkv").read_bytes(), f"it has no sound of the kind {codec.decode()}")
             after = decoded_sound(place, "out.mkv")
             expect(before and after == before, f"{len(before)} bytes of decoded sound become {len(after)}, or others")
@@ -75,8 +74,7 @@ def png_kind(path):
 
 @test("pipelines/stereo-files.sh writes colours beside the 16-bit map")
 def _(place):
-    result = place.script("stereo-files.sh", "num-disparities=32", place.materials / "left.png", place.materials / "right.png", "map.png")
-    expect(result.status == 0, result.last())
+    place.succeed(pipelines / "stereo-files.sh", "num-disparities=32", place.materials / "left.png", place.materials / "right.png", "map.png")
     kinds = png_kind(place.folder / "map.png"), png_kind(place.folder / "map-colors.png")
     expect(kinds == ((96, 48, 16, 0), (96, 48, 8, 2)), f"{kinds}")
     # Scripts accept pictures of 16 bits, too.
@@ -103,9 +101,8 @@ def _(place):
     # The same pipeline without an encoder, because that would change every pixel.
     decoded = f"filesrc location={film} ! decodebin ! videoconvert ! video/x-raw,format=GRAY8"
     place.play(f"{decoded} ! filesink location=in.raw")
-    result = place.run(place.build / "pipelines" / "mark-regions", "regions.txt",
-                       *f"{decoded} ! identity name=mark ! cudagaussblur backend=cpu sigma=9 use-roi-meta=true ! filesink location=out.raw".split())
-    expect(result.status == 0, result.last())
+    place.succeed(place.build / "pipelines" / "mark-regions", "regions.txt",
+                  *f"{decoded} ! identity name=mark ! cudagaussblur backend=cpu sigma=9 use-roi-meta=true ! filesink location=out.raw".split())
     before, after = ((place.folder / name).read_bytes() for name in ("in.raw", "out.raw"))
     width, height = 192, 144
     expect(len(before) == len(after) == 50 * width * height, f"{len(before)} and {len(after)} bytes")
@@ -132,8 +129,7 @@ def _(place):
     (place.folder / "noisy.raw").write_bytes(bytes(rows) * frames)
     place.play(f"filesrc location=noisy.raw blocksize={width * height} ! rawvideoparse format=gray8 width={width} height={height} "
                  "framerate=25/1 ! videoconvert ! video/x-raw,format=I420 ! avimux ! filesink location=noisy.avi")
-    result = place.script("denoise.sh", "noisy.avi", "out.mkv")
-    expect(result.status == 0, result.last())
+    place.succeed(pipelines / "denoise.sh", "noisy.avi", "out.mkv")
     picture = place.gray("out.mkv")[:2 * width * height]
     def mean_and_deviation(left, columns):
         values = [picture[2 * width * y + left + x] for y in range(20, height - 20) for x in range(48, width - 48) if x % 48 in columns]
@@ -154,8 +150,7 @@ def _(place):
     (place.folder / "rows.raw").write_bytes(rows)
     place.play(f"filesrc location=rows.raw blocksize={width * height} ! rawvideoparse format=gray8 width={width} height={height} "
                  "framerate=25/1 ! pngenc snapshot=true ! filesink location=checks.png")
-    result = place.script("clahe.sh", "--clip-limit", "20", "--tiles=4", "checks.png", "out.png")
-    expect(result.status == 0, result.last())
+    place.succeed(pipelines / "clahe.sh", "--clip-limit", "20", "--tiles=4", "checks.png", "out.png")
     expect(png_kind(place.folder / "out.png")[:2] == (2 * width, height), "the halves do not lie beside each other")
     picture = place.gray("out.png")
 

@@ -10,10 +10,9 @@ cameras = "--focal-length", "300", "--baseline", "60"
 def make_pair(place):
     """Makes a pair that is large enough to be inspected, as photographs and as films: left.png, right.png, left.mkv,
     right.mkv."""
-    result = place.run(python, "-c", "import cv2, numpy\n"
-                       "noise = numpy.random.RandomState(1).randint(0, 256, (240, 340), 'u1')\n"
-                       "cv2.imwrite('left.png', noise[:, :320])\ncv2.imwrite('right.png', noise[:, 20:])")
-    expect(result.status == 0, result.last())
+    place.succeed(python, "-c", "import cv2, numpy\n"
+                  "noise = numpy.random.RandomState(1).randint(0, 256, (240, 340), 'u1')\n"
+                  "cv2.imwrite('left.png', noise[:, :320])\ncv2.imwrite('right.png', noise[:, 20:])")
     for side in ("left", "right"):
         place.play(f"filesrc location={side}.png ! pngdec ! imagefreeze num-buffers=3 ! video/x-raw,framerate=25/1 ! videoconvert ! "
                      f"video/x-raw,format=GRAY8 ! avenc_ffv1 ! matroskamux ! filesink location={side}.mkv")
@@ -78,9 +77,7 @@ def _(place):
 @test("cudasgmstereo names a missing queue after a restart in which its sinks wait for each other")
 def _(place):
     source = "videotestsrc num-buffers=9 ! video/x-raw,format=GRAY8,width=96,height=48 ! queue ! stereo.sink_"
-    (place.folder / "twice.py").write_text(f"""
-import sys
-sys.path.insert(0, {str(pipelines)!r})
+    result = place.program(f"""
 import frames
 from frames import Gst
 player = frames.Player("cudasgmstereo name=stereo num-disparities=32 ! fakesink name=view async=false "
@@ -93,7 +90,6 @@ with player:
     messages = iter(lambda: player.bus.timed_pop_filtered(30 * Gst.SECOND, Gst.MessageType.WARNING), None)
     print(any('put a "queue"' in message.parse_warning()[0].message for message in messages))
 """)
-    result = place.run(python, "twice.py")
     expect(result.out == "True\n", result.text)
 
 
@@ -108,7 +104,7 @@ def _(place):
 
 @test("programs print what the elements warn of")
 def _(place):
-    # No GPU can be number 99.
+    # No machine has a GPU number 99.
     for command in ((place.build / "pipelines/box-sum", "0", "0", "5", "5", "videotestsrc num-buffers=2 ! identity"),):
         result = place.run(*command, CUDA_VISIBLE_DEVICES="")
         expect(result.status == 0 and "warning: Frames are processed on the CPU" in result.err, f"{command}: {result.text}")

@@ -213,7 +213,7 @@ def text(page, name):
 position = "parseFloat(document.getElementById('time').textContent || 0)"
 
 
-def begin_anew(page, times):
+def wait_for_restarts(page, times):
     """Waits until the film has restarted this many times."""
     page.run("window.turns = 0")
     page.wait(f"(now => {{ if (now < window.last) window.turns++; window.last = now; return window.turns >= {times}; }})({position})", "the film's beginning")

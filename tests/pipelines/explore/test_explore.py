@@ -2,7 +2,7 @@
 """pipelines/explore.py in a browser: pictures, properties, the divider and regions."""
 import time
 
-from browser import Explored, banners, begin_anew, choose, middle, painted, pixels, position, put, text, value
+from browser import Explored, banners, wait_for_restarts, choose, middle, painted, pixels, position, put, text, value
 from harness import examples, expect, test, watchdog
 
 
@@ -85,5 +85,5 @@ def _(place):
         painted(page)
         # The picture is higher than wide.
         expect(not any(pixels(page, 0.1, 0.5, 20, 20)) and any(pixels(page, 0.5, 0.5, 20, 20)), "the film lies on its side")
-        begin_anew(page, 2)
+        wait_for_restarts(page, 2)
         expect(not banners(page), f"{banners(page)}")

@@ -69,7 +69,7 @@ def _(place):
                              if arguments == film else [("radio", "ruler"), ("textbox", "max-skew ms")])):
                 expect(wanted in names, f"there is no {wanted} among {sorted(set(names))}")
             expect(("button", "reset") not in names, "a reset does not say of what")
-            # With a banner, a refusal and each dialog.
+            # Checks the page with a banner, a refusal and each dialog.
             page.run("document.getElementById('search').value = 'zzz'")
             put(page, "frames-in-flight", "99")
             page.wait("!!document.querySelector('.refused')", "the refusal")

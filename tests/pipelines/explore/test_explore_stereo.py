@@ -7,7 +7,7 @@ import re
 import shutil
 import time
 
-from browser import Explored, banners, begin_anew, choose, middle, painted, put, text, value
+from browser import Explored, banners, wait_for_restarts, choose, middle, painted, put, text, value
 from harness import Skip, examples, expect, python, test, top
 
 focal_length, baseline = 3740, 160
@@ -137,7 +137,7 @@ def _(place):
         with Explored(place, *inputs, "num-disparities=32", "diagnostics-interval=0") as explored:
             page = explored.page
             painted(page)
-            begin_anew(page, 2)
+            wait_for_restarts(page, 2)
             expect(not page.run("!!document.querySelector('#banners .error')"), f"{banners(page)}")
             page.hover(middle(page, 0.6, 0.5))
             # The right film's noise is the left one's, shifted by 6 pixels.
