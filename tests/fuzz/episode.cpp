@@ -57,6 +57,9 @@ void Episode::good_caps() {
 void Episode::change_settings() {
   settle();
   change_properties();
+  if (g_object_class_find_property(G_OBJECT_GET_CLASS(filter_.element()), "regions") &&
+      below(2) == 0)
+    change_regions();
 }
 
 void Episode::judge(GstBuffer* out, const Picture& picture, const FrameKind& kind) {

@@ -29,7 +29,6 @@ class Episode : public Life {
 
  protected:
   check::FilterHarness& filter() { return filter_; }
-  void change_regions();
   const check::Regions& regions() const { return regions_; }
   /// `idle`: elements push the frame with all unused bits. The other parameters are those of
   /// check::in_regions().
@@ -47,7 +46,7 @@ class Episode : public Life {
 
  private:
   /// True if the element accepts frames of the format with its current properties.
-  virtual bool possible(const check::FormatSpec& format) const = 0;
+  virtual bool possible(const check::FormatSpec&) const { return true; }
   /// Returns the expected output. Elements with another output format override judge().
   virtual check::Picture expected(const check::Picture& picture, const FrameKind&) const {
     return picture;
@@ -55,8 +54,9 @@ class Episode : public Life {
   virtual void change_properties() = 0;
   virtual void restarted() {}
   virtual const char* open_downstream() { return "video/x-raw"; }
-  virtual void mend() = 0;
+  virtual void mend() {}
 
+  void change_regions();
   void do_something();
   void good_caps();
   void change_settings();

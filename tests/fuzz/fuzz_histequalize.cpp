@@ -63,8 +63,6 @@ class EqualizeEpisode final : public fuzz::Episode {
       filter().set("post-messages", below(2) == 0 ? "true" : "false");
     if (below(3) == 0)
       filter().set("message-interval", std::to_string(any_number()));
-    if (below(2) == 0)
-      change_regions();
     if (below(3) == 0) {
       counts_regions_ = below(2) == 0;
       filter().set("statistics-region", counts_regions_ ? "regions" : "frame");

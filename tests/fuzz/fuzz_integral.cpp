@@ -25,8 +25,6 @@ class IntegralEpisode final : public fuzz::Episode {
         form_(how_) {}
 
  private:
-  bool possible(const FormatSpec&) const override { return true; }
-
   /// Output, layout and type are those of the last start, the radius is the current one.
   void judge(GstBuffer* out, const Picture& picture, const fuzz::FrameKind&) override {
     const Integral how{form_.output, form_.same_size, form_.type, how_.radius};

@@ -17,7 +17,7 @@ struct Subject {
   const char* element;
   Properties properties;
   std::vector<Property> changes;           ///< while playing
-  Property mended = {"region-types", ""};  ///< makes all of them valid
+  Property mended = {"region-types", ""};  ///< makes all `changes` valid
 };
 
 const std::vector<Subject>& subjects() {

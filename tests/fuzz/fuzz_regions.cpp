@@ -29,7 +29,7 @@ struct Labelled {
 /// The settings that determine which regions of a frame count.
 struct Settings {
   std::vector<Box> boxes;  ///< of the property `regions`
-  bool named = false;      ///< that property is not empty
+  bool named = false;      ///< the property `regions` is not empty
   bool metas = true;
   std::vector<std::string> types;  ///< in lower case
   double confidence = 0;
@@ -220,9 +220,8 @@ class RegionsLife final : public fuzz::Life {
 
   // Elements push such frames unchanged, with all unused bits.
   bool selects_nothing(const Regions& regions) const {
-    const FormatSpec& gray = format_named("GRAY8");
     const auto flat = [&](int value) {
-      return picture_with(gray, width_, height_, [=](int, int, int) { return value; });
+      return picture_with(gray(), width_, height_, [=](int, int, int) { return value; });
     };
     return difference(in_regions(flat(0), flat(255), regions), flat(0)).empty();
   }

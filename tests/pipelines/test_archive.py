@@ -192,7 +192,7 @@ def _(place):
     result = place.run(*command("films", "out", "--pipeline", pipeline, "--again", "--cpus", "1", "--backend", "cpu"))
     expect(result.status == 0 and "3 written;" in result.out, result.last())
     place.play(f"filesrc location=films/film.mp4 ! {equalise.format(backend='cpu', device=-1)} ! filesink location=film.raw")
-    expect(film.read_bytes() == (place.folder / "film.raw").read_bytes(), "the frames are not those of the pipeline itself")
+    expect(film.read_bytes() == (place.folder / "film.raw").read_bytes(), "the frames differ from the pipeline's own")
 
     # Files that others have made are not replaced either.
     (place.folder / "kept").mkdir()

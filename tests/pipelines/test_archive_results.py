@@ -15,7 +15,7 @@ def size_of(place, film):
     return tuple(int(caps.split(f"{side}=(int)")[1].split(",")[0]) for side in ("width", "height"))
 
 
-@test("pipelines/archive.py turns films as they are played, names results apart, and tells which are damaged")
+@test("pipelines/archive.py turns films as they are played, gives results different names, and reports damaged films")
 def _(place):
     Cluster.join(place)
     (place.folder / "films").mkdir()
@@ -27,7 +27,7 @@ def _(place):
     result = place.run(*command("films", "out", "--backend", "cpu", "--cpus", "2"))
     expect(result.status == 1 and "3 written, 1 damaged;" in result.out, result.last())
     expect(results(place) == ["cut.damaged.mkv", "one name.mkv.mkv", "one name.mp4.mkv", "turned.mkv"], f"{results(place)}")
-    expect(size_of(place, "out/turned.mkv") == (144, 192), "the film lies on its side")
+    expect(size_of(place, "out/turned.mkv") == (144, 192), "the film is not upright")
     report = report_of(place)
     damaged, = report["damaged"]
     expect(damaged["output"].endswith("out/cut.damaged.mkv") and "but promises 3.0 s" in damaged["damage"] and damaged["damage"] in result.err,

@@ -33,7 +33,7 @@ def films(place, late=0):
                      f"! video/x-raw,format=GRAY8 ! avenc_ffv1 ! matroskamux ! filesink location={side}.mkv")
 
 
-@test("pipelines/calibrate.py takes pairs while the board stands still, so that a late camera does no harm")
+@test("pipelines/calibrate.py takes pairs while the board rests, so that a late camera does no harm")
 def _(place):
     paint(place, "film")
     films(place, late=1)

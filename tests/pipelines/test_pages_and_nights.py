@@ -29,7 +29,7 @@ def black(place, name):
     return [levels[96 * 31 + x] == 0 for x in (21, 51, 70)], levels.count(0)
 
 
-@test("pipelines/binarise.sh keeps strokes, and removes stains of as many pixels as it is told")
+@test("pipelines/binarise.sh keeps strokes, and removes stains up to the given size")
 def _(place):
     picture(place, "page.png", 96, 64, page)
     for options, expected in (([], [True, True, False]), (["--speckle-size=8"], [True, False, False]), (["--speckle-size=7"], [True, True, False]),

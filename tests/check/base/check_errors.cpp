@@ -90,6 +90,21 @@ GstVideoMeta* meta_of(GstBuffer* buffer) {
   return gst_buffer_get_video_meta(buffer);
 }
 
+/// `active`: the expected value of active-backend; `warnings`: their expected number.
+void expect_backend(const char* backend, const char* active, int warnings) {
+  FilterHarness filter{{"backend", backend}};
+  for (const char* name : {"GRAY8", "NV12", "RGBA", "P010_10LE"}) {
+    const FormatSpec& format = format_named(name);
+    filter.accept_caps(format, 45, 31, colorimetry(format, false));
+    const Picture picture = make_picture(format, 45, 31, Content::natural, 1);
+    expect_picture(filter.process(picture), result(picture), backend);
+  }
+  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_WARNING), warnings);
+  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
+  const std::string found = active_backend(filter.element());  // the macro keeps only the pointer
+  fail_unless_equals_string(found.c_str(), active);
+}
+
 }  // namespace
 
 TEST(test_short_buffer, .for_each_element().times(formats().size())) {
@@ -281,25 +296,6 @@ TEST(test_messages_are_utf8, .for_each_element()) {
   expect_words(text, {"regions: \"caf", "is not a rectangle"});
   fail_unless(g_utf8_validate(text.c_str(), -1, nullptr), "%s", text.c_str());
 }
-
-namespace {
-
-/// `active`: the expected value of active-backend; `warnings`: their expected number.
-void expect_backend(const char* backend, const char* active, int warnings) {
-  FilterHarness filter{{"backend", backend}};
-  for (const char* name : {"GRAY8", "NV12", "RGBA", "P010_10LE"}) {
-    const FormatSpec& format = format_named(name);
-    filter.accept_caps(format, 45, 31, colorimetry(format, false));
-    const Picture picture = make_picture(format, 45, 31, Content::natural, 1);
-    expect_picture(filter.process(picture), result(picture), backend);
-  }
-  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_WARNING), warnings);
-  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
-  const std::string found = active_backend(filter.element());  // the macro keeps only the pointer
-  fail_unless_equals_string(found.c_str(), active);
-}
-
-}  // namespace
 
 TEST(test_auto_without_gpu, .for_each_element().unless(unless_without_gpu())) {
   expect_backend("auto", "cpu", 1);

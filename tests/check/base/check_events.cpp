@@ -27,6 +27,48 @@ Owned<GstEvent> expect_event(FilterHarness& filter, GstEventType type) {
   return event;
 }
 
+struct TaggedMeta {
+  const char* name;
+  std::vector<const char*> tags;
+  bool kept;
+};
+
+const std::vector<TaggedMeta> tagged_metas = {
+    {"CheckUntagged", {}, true},
+    {"CheckVideo", {"video"}, true},
+    {"CheckSize", {"size"}, true},
+    {"CheckOrientation", {"orientation"}, true},
+    {"CheckVideoSizeOrientation", {"video", "size", "orientation"}, true},
+    {"CheckMemory", {"memory"}, false},
+    {"CheckVideoMemory", {"video", "memory"}, false},
+    {"CheckColorspace", {"video", "colorspace"}, false},
+    {"CheckOwn", {"something-else"}, false},
+};
+
+void register_metas() {
+  static bool done = false;  // if check does not fork, all tests share one process
+  if (done)
+    return;
+  done = true;
+  for (const TaggedMeta& meta : tagged_metas) {
+    std::vector<const gchar*> tags(meta.tags.begin(), meta.tags.end());
+    tags.push_back(nullptr);
+    gst_meta_register_custom(meta.name, tags.data(), nullptr, nullptr, nullptr);
+  }
+}
+
+void start(FilterHarness& filter, const FormatSpec& format) {
+  filter.accept_caps(format, 32, 18, colorimetry(format, false));
+}
+
+int count_video_metas(GstBuffer* buffer) {
+  gpointer state = nullptr;
+  int count = 0;
+  while (gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_META_API_TYPE) != nullptr)
+    ++count;
+  return count;
+}
+
 }  // namespace
 
 // At level LOG, the element's debug category has one line per frame. At INFO, it has one line for
@@ -139,52 +181,6 @@ TEST(test_qos_is_on, .for_each_element()) {
   fail_unless(qos);
 }
 
-namespace {
-
-struct TaggedMeta {
-  const char* name;
-  std::vector<const char*> tags;
-  bool kept;
-};
-
-const std::vector<TaggedMeta> tagged_metas = {
-    {"CheckUntagged", {}, true},
-    {"CheckVideo", {"video"}, true},
-    {"CheckSize", {"size"}, true},
-    {"CheckOrientation", {"orientation"}, true},
-    {"CheckVideoSizeOrientation", {"video", "size", "orientation"}, true},
-    {"CheckMemory", {"memory"}, false},
-    {"CheckVideoMemory", {"video", "memory"}, false},
-    {"CheckColorspace", {"video", "colorspace"}, false},
-    {"CheckOwn", {"something-else"}, false},
-};
-
-void register_metas() {
-  static bool done = false;  // if check does not fork, all tests share one process
-  if (done)
-    return;
-  done = true;
-  for (const TaggedMeta& meta : tagged_metas) {
-    std::vector<const gchar*> tags(meta.tags.begin(), meta.tags.end());
-    tags.push_back(nullptr);
-    gst_meta_register_custom(meta.name, tags.data(), nullptr, nullptr, nullptr);
-  }
-}
-
-void start(FilterHarness& filter, const FormatSpec& format) {
-  filter.accept_caps(format, 32, 18, colorimetry(format, false));
-}
-
-int count_video_metas(GstBuffer* buffer) {
-  gpointer state = nullptr;
-  int count = 0;
-  while (gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_META_API_TYPE) != nullptr)
-    ++count;
-  return count;
-}
-
-}  // namespace
-
 TEST(test_metas_by_tag, .for_each_element()) {
   register_metas();
   const FormatSpec& format = format_named("NV12");
@@ -271,14 +267,12 @@ TEST(test_timestamps_offsets_flags, .for_each_element()) {
   }
 }
 
-// The pool's buffer must not keep flags and metas of an earlier frame.
 TEST(test_nothing_left_from_earlier_frames, .for_each_element()) {
   register_metas();
-  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter;
-  start(filter, format);
+  start(filter, gray());
   for (int i = 0; i < 40; ++i) {
-    GstBuffer* in = to_buffer(Picture(format, 32, 18));
+    GstBuffer* in = to_buffer(Picture(gray(), 32, 18));
     const bool marked = i % 3 == 0;
     if (marked) {
       GST_BUFFER_FLAG_SET(in, GST_BUFFER_FLAG_CORRUPTED);

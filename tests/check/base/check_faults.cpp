@@ -126,6 +126,20 @@ const Properties every_step = {
     {"temporal-alpha", "0.5"}, {"temporal-persistence", "2"}, {"diagnostics-interval", "1"},
 };
 
+/// Looks the function up in the stand-in for the driver, as libgstcuda does.
+template <class Function>
+Function driver_function(GModule* driver, const char* name) {
+  gpointer function = nullptr;
+  fail_unless(g_module_symbol(driver, name, &function), "%s: %s", name, g_module_error());
+  return reinterpret_cast<Function>(function);
+}
+
+std::string unless_fake_driver() {
+  if (!unless_sanitized().empty())
+    return "a sanitizer needs dlsym() itself";
+  return g_getenv("CUDAVISION_TEST_FAKE_DRIVER") ? "" : "CUDAVISION_TEST_FAKE_DRIVER is not set";
+}
+
 }  // namespace
 
 TEST(test_host_memory, .for_each_element().times(std::size(overlaps))) {
@@ -203,24 +217,6 @@ TEST(test_cuda_calls_at_start, .for_each_element().unless(unless_testing_cuda())
   }
   fail_unless(failures >= 2, "only %d failures", failures);
 }
-
-namespace {
-
-/// Looks the function up in the stand-in for the driver, as libgstcuda does.
-template <class Function>
-Function driver_function(GModule* driver, const char* name) {
-  gpointer function = nullptr;
-  fail_unless(g_module_symbol(driver, name, &function), "%s: %s", name, g_module_error());
-  return reinterpret_cast<Function>(function);
-}
-
-std::string unless_fake_driver() {
-  if (!unless_sanitized().empty())
-    return "a sanitizer needs dlsym() itself";
-  return g_getenv("CUDAVISION_TEST_FAKE_DRIVER") ? "" : "CUDAVISION_TEST_FAKE_DRIVER is not set";
-}
-
-}  // namespace
 
 // Driver calls are counted and can fail, whether a library gets the function by dlsym() or
 // cuGetProcAddress().

@@ -118,7 +118,7 @@ void live_fully_in_stereo() {
     stereo.run(left, right);
     stereo.flush();
     stereo.accept_gray(40, 30);
-    const Picture picture = noise_picture(format_named("GRAY8"), 40, 30, 1);
+    const Picture picture = noise_picture(gray(), 40, 30, 1);
     stereo.process(picture, picture);
     stereo.set("p1", "200");
     stereo.process(picture, picture);
@@ -132,7 +132,7 @@ void live_fully_in_stereo() {
     gst_element_set_state(stereo.element(), GST_STATE_PLAYING);
   }
   StereoHarness packed(Properties(1, {"frame-packing", "side-by-side"}), false);
-  packed.send_caps(packed.left(), caps_of(format_named("GRAY8"), 31, 16));
+  packed.send_caps(packed.left(), caps_of(gray(), 31, 16));
   packed.run(frames_from(0, 3), {});
   packed.flush();
   StereoHarness broken;
@@ -211,12 +211,11 @@ TEST(test_buffers_are_freed, .for_each_element()) {
 }
 
 TEST(test_many_frames, .for_each_element().unless(unless_sanitized())) {
-  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter(tested().everything);
   if (tested().messages > 0)
     filter.set("message-interval", "40000000");
-  filter.accept_caps(format, 32, 24);
-  const Picture picture = make_picture(format, 32, 24, Content::natural, 1);
+  filter.accept_caps(gray(), 32, 24);
+  const Picture picture = make_picture(gray(), 32, 24, Content::natural, 1);
   const Owned<GstBuffer> frame(to_buffer(picture));
   const Picture expected = result(picture);
   guint64 number = 0;
@@ -224,7 +223,7 @@ TEST(test_many_frames, .for_each_element().unless(unless_sanitized())) {
     for (int i = 0; i < frames; ++i, ++number) {
       const Owned<GstBuffer> out = filter.process(at(number * GST_MSECOND, gst_buffer_copy(frame)));
       if (number % 1000 == 0) {
-        expect_picture(from_buffer(out, format, 32, 24), expected,
+        expect_picture(from_buffer(out, gray(), 32, 24), expected,
                        "frame " + std::to_string(number));
         filter.messages().clear();
       }

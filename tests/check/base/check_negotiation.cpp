@@ -86,10 +86,35 @@ void expect_refusal(FilterHarness& filter, const Refused& refused) {
   fail_unless(filter.pull() == nullptr);
   filter.messages().expect_one(GST_MESSAGE_ERROR, refused.words);
 
-  const FormatSpec& format = format_named("GRAY8");
-  filter.accept_caps(format, 16, 16);
-  const Picture picture = make_picture(format, 16, 16, Content::natural, 1);
+  filter.accept_caps(gray(), 16, 16);
+  const Picture picture = make_picture(gray(), 16, 16, Content::natural, 1);
   expect_picture(filter.process(picture), result(picture), "after refused caps");
+}
+
+constexpr int width = 34, height = 20;
+
+Picture picture() {
+  return make_picture(gray(), width, height, Content::natural, 1);
+}
+
+void answer_caps(GstPad* pad, const std::string& caps) {
+  answer_queries(pad, GST_QUERY_CAPS,
+                 [=](GstQuery* query) { gst_query_set_caps_result(query, caps_from(caps).get()); });
+}
+
+void expect_works(FilterHarness& filter, const std::string& what) {
+  const Picture in = picture();
+  expect_picture(filter.process(in), result(in), what);
+  fail_unless_equals_int(filter.messages().complaints(), 0);
+}
+
+Owned<GstCaps> caps_with_null(const char* media_type, const char* field) {
+  GstStructure* structure = gst_structure_new(media_type, "width", G_TYPE_INT, width, "height",
+                                              G_TYPE_INT, height, nullptr);
+  GValue null = G_VALUE_INIT;
+  g_value_init(&null, G_TYPE_STRING);
+  gst_structure_take_value(structure, field, &null);
+  return Owned<GstCaps>(gst_caps_new_full(structure, nullptr));
 }
 
 }  // namespace
@@ -241,9 +266,8 @@ TEST(test_same_caps_again, .for_each_element()) {
 TEST(test_downstream_cannot_take_it, .for_each_element()) {
   FilterHarness filter;
   filter.accept_downstream("video/x-raw, format=RGB");
-  const FormatSpec& gray = format_named("GRAY8");
-  fail_unless(!filter.send_caps(caps_of(gray, 32, 16)));
-  fail_unless_equals_int(filter.push(to_buffer(Picture(gray, 32, 16))), GST_FLOW_NOT_NEGOTIATED);
+  fail_unless(!filter.send_caps(caps_of(gray(), 32, 16)));
+  fail_unless_equals_int(filter.push(to_buffer(Picture(gray(), 32, 16))), GST_FLOW_NOT_NEGOTIATED);
   fail_unless(filter.pull() == nullptr);
 
   const FormatSpec& rgb = format_named("RGB");
@@ -251,36 +275,6 @@ TEST(test_downstream_cannot_take_it, .for_each_element()) {
   const Picture picture = make_picture(rgb, 32, 16, Content::natural, 1);
   expect_picture(filter.process(picture), result(picture), "after caps that do not fit");
 }
-
-namespace {
-
-constexpr int width = 34, height = 20;
-
-Picture picture() {
-  return make_picture(gray(), width, height, Content::natural, 1);
-}
-
-void answer_caps(GstPad* pad, const std::string& caps) {
-  answer_queries(pad, GST_QUERY_CAPS,
-                 [=](GstQuery* query) { gst_query_set_caps_result(query, caps_from(caps).get()); });
-}
-
-void expect_works(FilterHarness& filter, const std::string& what) {
-  const Picture in = picture();
-  expect_picture(filter.process(in), result(in), what);
-  fail_unless_equals_int(filter.messages().complaints(), 0);
-}
-
-Owned<GstCaps> caps_with_null(const char* media_type, const char* field) {
-  GstStructure* structure = gst_structure_new(media_type, "width", G_TYPE_INT, width, "height",
-                                              G_TYPE_INT, height, nullptr);
-  GValue null = G_VALUE_INIT;
-  g_value_init(&null, G_TYPE_STRING);
-  gst_structure_take_value(structure, field, &null);
-  return Owned<GstCaps>(gst_caps_new_full(structure, nullptr));
-}
-
-}  // namespace
 
 // A peer may answer a CAPS query with more caps than the query's filter allows.
 TEST(test_caps_beyond_the_filter, .for_each_element()) {
@@ -309,7 +303,6 @@ TEST(test_texts_that_are_null, .for_each_element()) {
   expect_works(filter, "caps with NULL");
 }
 
-// A pool whose maximum is below its minimum cannot be configured.
 TEST(test_pool_with_less_room_than_buffers, .for_each_element()) {
   FilterHarness filter;
   answer_queries(filter.element(), GST_QUERY_ALLOCATION, [](GstQuery* query) {

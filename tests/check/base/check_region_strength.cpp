@@ -22,10 +22,10 @@ class Pair {
        const Properties& both = {})
       : fitting_(element, joined(both, strength)),
         fixed_(element, both),
-        picture_(make_picture(format_named("GRAY8"), width, height, Content::random, 1)) {
+        picture_(make_picture(gray(), width, height, Content::random, 1)) {
     for (FilterHarness* filter : {&fitting_, &fixed_}) {
       filter->set("use-roi-meta", "true");
-      filter->accept_caps(format_named("GRAY8"), width, height);
+      filter->accept_caps(gray(), width, height);
     }
   }
 
@@ -47,7 +47,7 @@ class Pair {
           buffer, "face", static_cast<guint>(face.x), static_cast<guint>(face.y),
           static_cast<guint>(face.width), static_cast<guint>(face.height));
     const Owned<GstBuffer> out = filter.process(buffer);
-    return from_buffer(out, format_named("GRAY8"), picture_.width, picture_.height);
+    return from_buffer(out, gray(), picture_.width, picture_.height);
   }
 
   FilterHarness fitting_, fixed_;

@@ -17,7 +17,7 @@ class Stream {
   Stream(std::initializer_list<Property> properties) : filter(properties) { begin(); }
 
   void begin() {
-    filter.accept_caps(format_named("GRAY8"), width, height);
+    filter.accept_caps(gray(), width, height);
     number_ = 0;
   }
   void restart() {
@@ -51,7 +51,7 @@ class Stream {
   double confidence = 1;  ///< of the metas
 
  private:
-  const Picture picture_ = make_picture(format_named("GRAY8"), width, height, Content::random, 1);
+  const Picture picture_ = make_picture(gray(), width, height, Content::random, 1);
   guint64 number_ = 0;
 };
 

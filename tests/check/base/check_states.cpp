@@ -62,6 +62,23 @@ class ShortPipeline {
 
 constexpr long long mebibyte = 1 << 20;
 
+/// Expects that restarts leak neither memory nor threads. The first cycles warm up.
+void expect_flat_cycles(ShortPipeline& pipeline, GstContext* context) {
+  const auto run = [&](int cycles) {
+    for (int cycle = 0; cycle < cycles; ++cycle) {
+      if (context != nullptr)
+        gst_element_set_context(pipeline.get(), context);
+      fail_unless(pipeline.run() == nullptr,
+                  "the element made a context although one was provided");
+    }
+  };
+  run(full_run() ? 100 : 30);
+  const int cycles = full_run() ? 950 : 100;
+  const long long bytes_per_cycle = 2000;
+  expect_no_leak([&] { run(cycles); }, testing_cuda() ? 4 * mebibyte : cycles * bytes_per_cycle,
+                 4 * mebibyte, std::to_string(cycles) + " cycles");
+}
+
 }  // namespace
 
 // The order of GStreamer's own test generic/states, with and without NULL.
@@ -184,27 +201,6 @@ TEST(test_no_such_gpu,
   expect_failed_start(
       make_element(factory(index), {{"backend", "cuda"}, {"cuda-device-id", "4095"}}).get());
 }
-
-namespace {
-
-/// Expects that restarts leak neither memory nor threads. The first cycles warm up.
-void expect_flat_cycles(ShortPipeline& pipeline, GstContext* context) {
-  const auto run = [&](int cycles) {
-    for (int cycle = 0; cycle < cycles; ++cycle) {
-      if (context != nullptr)
-        gst_element_set_context(pipeline.get(), context);
-      fail_unless(pipeline.run() == nullptr,
-                  "the element made a context although one was provided");
-    }
-  };
-  run(full_run() ? 100 : 30);
-  const int cycles = full_run() ? 950 : 100;
-  const long long bytes_per_cycle = 2000;
-  expect_no_leak([&] { run(cycles); }, testing_cuda() ? 4 * mebibyte : cycles * bytes_per_cycle,
-                 4 * mebibyte, std::to_string(cycles) + " cycles");
-}
-
-}  // namespace
 
 // Many pipelines with a CUDA context each, then one pipeline many times in a given context.
 TEST(test_cycles, .for_each_element().unless(unless_sanitized())) {

@@ -34,9 +34,9 @@ struct PropertySpec {
 
 /// Values that contradict each other, and words of the error that name the remedy.
 struct Impossible {
-  std::vector<const char*> formats;  ///< of caps that must be refused; empty: the start must fail
   Properties properties;
   std::vector<std::string> words;
+  std::vector<const char*> formats = {};  ///< of caps that must be refused; empty: fails to start
 };
 
 struct ElementSpec {

@@ -134,6 +134,10 @@ class FilterHarness {
 /// `what` names the case if the pictures differ.
 void expect_picture(const Picture& got, const Picture& expected, const std::string& what);
 
+/// Sends a picture through an element and compares the gray picture and its caps.
+void expect_gray_picture(FilterHarness& filter, const Picture& picture, const Picture& expected,
+                         const std::string& what, const Layout& layout = packed_layout);
+
 /// Starts an element, which must fail with exactly one error. Returns the text of the error.
 std::string expect_failed_start(GstElement* element);
 

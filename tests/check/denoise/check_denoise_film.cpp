@@ -29,7 +29,7 @@ TEST(test_unreadable_frames, .times(3)) {
 }
 
 // If the element cannot be rebuilt, frames fail until the properties are valid again.
-TEST(test_not_built_anew) {
+TEST(test_failed_rebuild) {
   const auto pictures = film("GRAY8", 6);
   Film one(3);
   one.push(pictures, 0, 2);
@@ -42,7 +42,7 @@ TEST(test_not_built_anew) {
 }
 
 // A frame's receiver may stop the element, even while it is rebuilt.
-TEST(test_stopped_while_built_anew) {
+TEST(test_stop_during_rebuild) {
   const auto pictures = film("GRAY8", 3);
   Film one(3);
   one.push(pictures, 0, 2);
@@ -65,12 +65,8 @@ TEST(test_linked_again) {
   fail_unless_equals_int(gst_pad_link(source, one.filter.sink_pad()), GST_PAD_LINK_OK);
   one.push(pictures, 3, 7);
   one.filter.send_eos();
-  for (int i = 3; i < 7; ++i) {
-    const Owned<GstBuffer> out = one.filter.pull();
-    fail_unless_equals_uint64(GST_BUFFER_PTS(out), i * frame_time);
-    expect_picture(from_buffer(out, format_named("GRAY8"), film_size.width, film_size.height),
-                   expected(pictures, i, 5, 3, 7), "frame " + std::to_string(i));
-  }
+  one.skip_outputs(2);
+  one.expect(pictures, 5, 3, 7);
 }
 
 TEST(test_marks_of_discontinuity) {
@@ -107,7 +103,7 @@ TEST(test_late_discontinuity) {
     const Owned<GstBuffer> out = one.filter.pull();
     fail_unless_equals_uint64(GST_BUFFER_PTS(out), (i + 1) * frame_time);
     fail_unless_equals_int(GST_BUFFER_IS_DISCONT(out.get()), i == 3);
-    expect_picture(from_buffer(out, format_named("GRAY8"), film_size.width, film_size.height),
+    expect_picture(from_buffer(out, gray(), film_size.width, film_size.height),
                    expected(pictures, i, 5, 3, 6), "frame " + std::to_string(i));
   }
   one.expect_none();
@@ -152,7 +148,7 @@ TEST(test_no_times) {
       const Owned<GstBuffer> out = one.filter.pull();
       fail_unless_equals_uint64(GST_BUFFER_PTS(out), timed ? i * frame_time : GST_CLOCK_TIME_NONE);
       fail_if(GST_BUFFER_DURATION_IS_VALID(out.get()));
-      expect_picture(from_buffer(out, format_named("GRAY8"), film_size.width, film_size.height),
+      expect_picture(from_buffer(out, gray(), film_size.width, film_size.height),
                      expected(pictures, static_cast<int>(i), 5, 0, 6), "a frame");
     }
   }
@@ -186,10 +182,9 @@ TEST(test_automatic_strength_across_a_cut, .times(2)) {
   std::vector<Picture> pictures;
   for (int i = 0; i < 10; ++i) {
     const unsigned noise = i == 4 ? 60 : 4 + static_cast<unsigned>(i);
-    pictures.push_back(
-        picture_with(format_named("GRAY8"), size.width, size.height, [&](int, int x, int) {
-          return (i < 5 ? 2 * x : 40 + x / 4) + static_cast<int>(random() % noise);
-        }));
+    pictures.push_back(picture_with(gray(), size.width, size.height, [&](int, int x, int) {
+      return (i < 5 ? 2 * x : 40 + x / 4) + static_cast<int>(random() % noise);
+    }));
     fail_unless_equals_int(i > 0 && begins_scene(pictures[i - 1], pictures[i]), i == 5);
   }
   Film one(3, "GRAY8", {{"strength", "-1"}, {"frames-in-flight", index == 0 ? "1" : "4"}}, size);

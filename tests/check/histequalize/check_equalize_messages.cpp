@@ -147,7 +147,6 @@ TEST(test_posted_before_other_events) {
   fail_unless((take_timestamps(stopped) == std::vector<guint64>{0, 1, 2, 3, 4}));
 }
 
-// A message is posted with the next frame at the latest.
 TEST(test_posted_in_time) {
   FilterHarness filter{{"post-messages", "true"}};
   filter.accept_caps(gray(), 320, 200);
@@ -158,7 +157,6 @@ TEST(test_posted_in_time) {
   }
 }
 
-// A flush discards the messages of earlier frames and restarts the interval.
 TEST(test_discarded_by_flush) {
   FilterHarness filter{{"post-messages", "true"}, {"message-interval", "1000000000"}};
   filter.accept_caps(gray(), 320, 200);

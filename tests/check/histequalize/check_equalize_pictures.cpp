@@ -20,7 +20,6 @@ TEST(test_range_without_colorimetry) {
     }
 }
 
-// P010's unused low bits have no effect and are 0 in the output.
 TEST(test_p010_low_bits) {
   const FormatSpec& format = format_named("P010_10LE");
   const Picture clean = make_picture(format, 35, 19, Content::natural, 4);
@@ -57,10 +56,7 @@ Equalization with_tiles(int x, int y) {
 }
 
 Properties all_properties(const Equalization& how) {
-  Properties properties = how.tile_properties();
-  for (const Property& property : how.properties())
-    properties.push_back(property);
-  return properties;
+  return joined(how.tile_properties(), how.properties());
 }
 
 void expect_equalized(FilterHarness& filter, const Picture& picture, const Equalization& how) {
@@ -68,25 +64,6 @@ void expect_equalized(FilterHarness& filter, const Picture& picture, const Equal
                  text_of(all_properties(how)) + std::to_string(picture.width) + "x" +
                      std::to_string(picture.height) + (how.limited ? ", limited" : ", full"));
 }
-
-}  // namespace
-
-TEST(test_grid_waits_for_a_start) {
-  const FormatSpec& format = format_named("GRAY8");
-  const Picture picture = make_picture(format, 90, 70, Content::natural, 3);
-  const Equalization first = with_tiles(4, 4), second = with_tiles(2, 5);
-  FilterHarness filter(all_properties(first));
-  filter.accept_caps(format, 90, 70, colorimetry(format, false));
-  expect_equalized(filter, picture, first);
-  filter.set(second.tile_properties());
-  expect_equalized(filter, picture, first);
-  filter.restart();
-  filter.accept_caps(format, 90, 70, colorimetry(format, false));
-  expect_equalized(filter, picture, second);
-  fail_unless_equals_int(filter.messages().complaints(), 0);
-}
-
-namespace {
 
 std::string format_at_sink(const std::string& pipeline, const Look& feed) {
   std::string format;
@@ -100,6 +77,20 @@ std::string format_at_sink(const std::string& pipeline, const Look& feed) {
 }
 
 }  // namespace
+
+TEST(test_grid_waits_for_a_start) {
+  const Picture picture = make_picture(gray(), 90, 70, Content::natural, 3);
+  const Equalization first = with_tiles(4, 4), second = with_tiles(2, 5);
+  FilterHarness filter(all_properties(first));
+  filter.accept_caps(gray(), 90, 70, colorimetry(gray(), false));
+  expect_equalized(filter, picture, first);
+  filter.set(second.tile_properties());
+  expect_equalized(filter, picture, first);
+  filter.restart();
+  filter.accept_caps(gray(), 90, 70, colorimetry(gray(), false));
+  expect_equalized(filter, picture, second);
+  fail_unless_equals_int(filter.messages().complaints(), 0);
+}
 
 // videoconvert converts, and a source that can choose makes RGB frames.
 TEST(test_channels_ask_for_rgb) {

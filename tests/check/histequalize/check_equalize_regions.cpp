@@ -3,8 +3,6 @@
 // regions, and the messages about them.
 #include <gst/video/gstvideometa.h>
 
-#include <algorithm>
-
 #include "tests/check/common/definitions/equalizedefinition.h"
 #include "tests/check/common/definitions/regiondefinition.h"
 #include "tests/check/common/filterharness.h"
@@ -102,10 +100,9 @@ TEST(test_moving_regions) {
 }
 
 TEST(test_no_pixel_is_selected) {
-  const FormatSpec& format = format_named("GRAY8");
-  const Picture picture = natural(format, 4);
+  const Picture picture = natural(gray(), 4);
   FilterHarness filter({{"use-roi-meta", "true"}, by_regions, {"post-messages", "true"}});
-  start(filter, format);
+  start(filter, gray());
   Regions none;
   expect_frame(filter, picture, picture, &none, "no region: the frame passes");
   filter.set("regions", "1000,0,5,5");
@@ -117,16 +114,15 @@ TEST(test_no_pixel_is_selected) {
 }
 
 TEST(test_one_level) {
-  const FormatSpec& format = format_named("GRAY8");
-  Picture picture = natural(format, 5);
+  Picture picture = natural(gray(), 5);
   const Regions regions = rectangles({{10, 10, 30, 20}});
   for (int y = 10; y < 20; ++y)
     for (int x = 10; x < 30; ++x)
       picture.set_sample(0, x, y, 77);
   FilterHarness filter(properties_of(regions));
   filter.set({by_regions});
-  start(filter, format);
-  expect_picture(filter.process(picture), picture, "a region of one grey stays as it is");
+  start(filter, gray());
+  expect_picture(filter.process(picture), picture, "a region of one grey stays unchanged");
 }
 
 TEST(test_changes_while_playing) {
@@ -152,12 +148,11 @@ TEST(test_changes_while_playing) {
 
 // The tables of tiles use all pixels of the tiles, but messages only those in the regions.
 TEST(test_clahe) {
-  const FormatSpec& format = format_named("GRAY8");
-  const Picture picture = natural(format, 7);
+  const Picture picture = natural(gray(), 7);
   const Regions regions = some_regions(RegionShape::rectangle, false);
   FilterHarness filter(properties_of(regions));
   filter.set({by_regions, {"method", "clahe"}, {"post-messages", "true"}});
-  start(filter, format);
+  start(filter, gray());
   Equalization how;
   how.adaptive = true;
   expect_frame(filter, picture, in_regions(picture, equalized(picture, how), regions), &regions,

@@ -90,6 +90,27 @@ Picture bright() {
   return brighter(dark(), 60);
 }
 
+std::vector<bool> take_cuts(FilterHarness& filter) {
+  std::vector<bool> cuts;
+  for (const Owned<GstMessage>& message : filter.messages().take(GST_MESSAGE_ELEMENT)) {
+    gboolean cut = FALSE;
+    fail_unless(gst_structure_get_boolean(structure_of(message), "scene-cut", &cut));
+    cuts.push_back(cut);
+  }
+  return cuts;
+}
+
+void push_scenes(FilterHarness& filter, const std::string& scenes) {
+  for (std::size_t i = 0; i < scenes.size(); ++i)
+    push_frame(filter, scenes[i] == 'a' ? natural(gray(), 64, 48) : other(gray(), 64, 48),
+               i * 40 * GST_MSECOND);
+}
+
+FilterHarness& with_caps(FilterHarness& filter) {
+  filter.accept_caps(gray(), 64, 48, colorimetry(gray(), false));
+  return filter;
+}
+
 }  // namespace
 
 // A frame's weight depends on the running time since the previous frame.
@@ -194,7 +215,6 @@ TEST(test_changed_while_playing) {
   filter.expect(at(GST_SECOND, to_buffer(dark())), equalized(dark(), {}), "a scene cut");
 }
 
-// A change of the method begins a new average, even if the method was used before.
 TEST(test_method_changed_while_playing) {
   SmoothedVideo video(with_method(false));
   GstClockTime time = 0;
@@ -220,7 +240,6 @@ TEST(test_clip_limit_changed_while_playing) {
   }
 }
 
-// An impossible threshold keeps the previous one, and one warning names the remedy.
 TEST(test_impossible_threshold) {
   FilterHarness filter("cudahistequalize", {one_second, no_cuts});
   filter.accept_caps(gray(), 64, 48, colorimetry(gray(), false));
@@ -244,31 +263,6 @@ TEST(test_paused_by_strength) {
   video.filter().set("strength", "1");
   video.expect(bright(), 80 * GST_MSECOND, 80e6, "since the last smoothed frame");
 }
-
-namespace {
-
-std::vector<bool> take_cuts(FilterHarness& filter) {
-  std::vector<bool> cuts;
-  for (const Owned<GstMessage>& message : filter.messages().take(GST_MESSAGE_ELEMENT)) {
-    gboolean cut = FALSE;
-    fail_unless(gst_structure_get_boolean(structure_of(message), "scene-cut", &cut));
-    cuts.push_back(cut);
-  }
-  return cuts;
-}
-
-void push_scenes(FilterHarness& filter, const std::string& scenes) {
-  for (std::size_t i = 0; i < scenes.size(); ++i)
-    push_frame(filter, scenes[i] == 'a' ? natural(gray(), 64, 48) : other(gray(), 64, 48),
-               i * 40 * GST_MSECOND);
-}
-
-FilterHarness& with_caps(FilterHarness& filter) {
-  filter.accept_caps(gray(), 64, 48, colorimetry(gray(), false));
-  return filter;
-}
-
-}  // namespace
 
 TEST(test_cuts_in_messages, .times(2)) {
   FilterHarness filter{{"post-messages", "true"}, one_second};

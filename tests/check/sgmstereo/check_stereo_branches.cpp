@@ -34,7 +34,6 @@ TEST(test_pads_come_and_go) {
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
 
-// The same, while both cameras send as fast as they can.
 TEST(test_pads_come_and_go_at_full_speed) {
   PadsHarness stereo;
   gst_harness_set_drop_buffers(stereo.left(), TRUE);
@@ -136,7 +135,6 @@ TEST(test_nothing_linked) {
   gst_element_release_request_pad(stereo.element(), depth);
 }
 
-// src may be unlinked and linked again while another pad continues.
 TEST(test_src_is_linked_again) {
   PadsHarness stereo;
   stereo.open("depth");

@@ -245,7 +245,6 @@ TEST(test_without_a_rate) {
   }
 }
 
-// One camera sends its caps after the other's first frame.
 TEST(test_late_caps) {
   for (bool left_first : {true, false}) {
     StereoHarness stereo;
@@ -298,7 +297,6 @@ TEST(test_unequal) {
   }
 }
 
-// Repeated caps are not sent downstream again.
 TEST(test_same_caps_again) {
   StereoHarness stereo;
   for (int i = 0; i < 5; ++i) {

@@ -14,7 +14,7 @@ constexpr int width = 64, height = 24;
 
 /// A step in depth, speckles and an area without matches, so that every property changes the map.
 struct Scene {
-  Picture left = make_picture(format_named("GRAY8"), width, height, Content::random, 5);
+  Picture left = make_picture(gray(), width, height, Content::random, 5);
   Picture right = left;
 
   Scene() {
@@ -45,9 +45,45 @@ Picture map_with(const Properties& properties, const Scene& scene) {
 
 const Properties few = {{"num-disparities", "32"}};
 
+class Camera {
+ public:
+  Camera(const StereoHarness& stereo, const char* sink, int width)
+      : width_(width),
+        pad_(GST_PAD(gst_object_ref_sink(gst_pad_new("camera", GST_PAD_SRC)))),
+        sink_(pad_of(stereo.element(), sink)) {
+    gst_pad_use_fixed_caps(pad_);
+    gst_pad_set_active(pad_, TRUE);
+    gst_pad_push_event(pad_, gst_event_new_stream_start("camera"));
+    const std::string caps = caps_of(gray(), width, 16);
+    gst_pad_push_event(pad_, gst_event_new_caps(caps_from(caps).get()));
+    const GstSegment segment = new_segment();
+    gst_pad_push_event(pad_, gst_event_new_segment(&segment));
+    fail_unless_equals_int(gst_pad_link(pad_, sink_), GST_PAD_LINK_OK);
+  }
+  ~Camera() {
+    gst_pad_unlink(pad_, sink_);
+    gst_pad_set_active(pad_, FALSE);
+  }
+
+  GstFlowReturn push(GstClockTime time) {
+    const Picture picture = noise_picture(gray(), width_, 16, 1);
+    return gst_pad_push(pad_, at(time, to_buffer(picture)));
+  }
+  void end() { gst_pad_push_event(pad_, gst_event_new_eos()); }
+
+ private:
+  const int width_;
+  const Owned<GstPad> pad_;
+  const Owned<GstPad> sink_;
+};
+
+void unlink_harness(const StereoHarness& stereo) {
+  for (GstHarness* harness : stereo.harnesses())
+    gst_pad_unlink(harness->srcpad, Owned<GstPad>(gst_pad_get_peer(harness->srcpad)).get());
+}
+
 }  // namespace
 
-// Invalid pixels have the property invalid-value.
 TEST(test_invalid_value_is_true) {
   const Scene scene;
   for (const Properties& properties :
@@ -211,47 +247,6 @@ TEST(test_controller) {
                    "controlled");
   }
 }
-
-namespace {
-
-class Camera {
- public:
-  Camera(const StereoHarness& stereo, const char* sink, int width)
-      : width_(width),
-        pad_(GST_PAD(gst_object_ref_sink(gst_pad_new("camera", GST_PAD_SRC)))),
-        sink_(pad_of(stereo.element(), sink)) {
-    gst_pad_use_fixed_caps(pad_);
-    gst_pad_set_active(pad_, TRUE);
-    gst_pad_push_event(pad_, gst_event_new_stream_start("camera"));
-    const std::string caps = caps_of(format_named("GRAY8"), width, 16);
-    gst_pad_push_event(pad_, gst_event_new_caps(caps_from(caps).get()));
-    const GstSegment segment = new_segment();
-    gst_pad_push_event(pad_, gst_event_new_segment(&segment));
-    fail_unless_equals_int(gst_pad_link(pad_, sink_), GST_PAD_LINK_OK);
-  }
-  ~Camera() {
-    gst_pad_unlink(pad_, sink_);
-    gst_pad_set_active(pad_, FALSE);
-  }
-
-  GstFlowReturn push(GstClockTime time) {
-    const Picture picture = noise_picture(format_named("GRAY8"), width_, 16, 1);
-    return gst_pad_push(pad_, at(time, to_buffer(picture)));
-  }
-  void end() { gst_pad_push_event(pad_, gst_event_new_eos()); }
-
- private:
-  const int width_;
-  const Owned<GstPad> pad_;
-  const Owned<GstPad> sink_;
-};
-
-void unlink_harness(const StereoHarness& stereo) {
-  for (GstHarness* harness : stereo.harnesses())
-    gst_pad_unlink(harness->srcpad, Owned<GstPad>(gst_pad_get_peer(harness->srcpad)).get());
-}
-
-}  // namespace
 
 // The cameras change one after the other. The pairs in between do not fit.
 TEST(test_one_camera_after_the_other) {

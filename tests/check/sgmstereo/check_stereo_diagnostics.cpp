@@ -53,6 +53,41 @@ std::string unless_commas() {
   return there ? "" : "this machine has no language with decimal commas";
 }
 
+/// Returns the warnings for 25 frames per second whose times differ by `apart`.
+std::string pairing_warning(const char* max_skew, GstClockTime apart, int count) {
+  StereoHarness stereo(Properties{{"max-skew", max_skew}});
+  stereo.run(frames_from(GST_SECOND, count), frames_from(GST_SECOND + apart, count));
+  fail_unless(stereo.messages().complaints() <= 1);
+  return stereo.messages().text(GST_MESSAGE_WARNING);
+}
+
+std::string unless_slow() {
+#if defined(CUDAVISION_TEST_SANITIZED) || defined(__SANITIZE_THREAD__)
+  return "a sanitizer makes this too slow";
+#else
+  return "";
+#endif
+}
+
+std::string warnings_for(const std::string& left, const std::string& right,
+                         const std::string& decoder, int disparities) {
+  const auto branch = [&](const std::string& file, const char* pad) {
+    return " filesrc location=" + file + " ! " + decoder + " ! videoconvert ! queue ! e." + pad;
+  };
+  const Owned<GstElement> pipeline =
+      new_pipeline(std::string("cudasgmstereo name=e backend=") + test_backend() +
+                   " num-disparities=" + std::to_string(disparities) + " ! fakesink " +
+                   branch(left, "sink_left") + branch(right, "sink_right"));
+  MessageLog log(pipeline);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  wait_until([&] { return log.count(GST_MESSAGE_EOS) > 0 || log.count(GST_MESSAGE_ERROR) > 0; },
+             "EOS");
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  fail_unless_equals_int(log.count(GST_MESSAGE_ERROR), 0);
+  fail_unless_equals_int(log.count(GST_MESSAGE_ELEMENT), 1);
+  return log.text(GST_MESSAGE_WARNING);
+}
+
 }  // namespace
 
 TEST(test_figures) {
@@ -297,18 +332,6 @@ TEST(test_restart) {
   }
 }
 
-namespace {
-
-/// Returns the warnings for 25 frames per second whose times differ by `apart`.
-std::string pairing_warning(const char* max_skew, GstClockTime apart, int count) {
-  StereoHarness stereo(Properties{{"max-skew", max_skew}});
-  stereo.run(frames_from(GST_SECOND, count), frames_from(GST_SECOND + apart, count));
-  fail_unless(stereo.messages().complaints() <= 1);
-  return stereo.messages().text(GST_MESSAGE_WARNING);
-}
-
-}  // namespace
-
 TEST(test_small_max_skew) {
   for (GstClockTime apart : {15 * ms, 975 * ms})
     expect_words(pairing_warning("10000000", apart, 100),
@@ -328,37 +351,6 @@ TEST(test_small_max_skew_again) {
   fail_unless_equals_int(stereo.run(left, right).size(), 4);
   fail_unless_equals_int(stereo.messages().complaints(), 0);
 }
-
-namespace {
-
-std::string unless_slow() {
-#if defined(CUDAVISION_TEST_SANITIZED) || defined(__SANITIZE_THREAD__)
-  return "a sanitizer makes this too slow";
-#else
-  return "";
-#endif
-}
-
-std::string warnings_for(const std::string& left, const std::string& right,
-                         const std::string& decoder, int disparities) {
-  const auto branch = [&](const std::string& file, const char* pad) {
-    return " filesrc location=" + file + " ! " + decoder + " ! videoconvert ! queue ! e." + pad;
-  };
-  const Owned<GstElement> pipeline =
-      new_pipeline(std::string("cudasgmstereo name=e backend=") + test_backend() +
-                   " num-disparities=" + std::to_string(disparities) + " ! fakesink " +
-                   branch(left, "sink_left") + branch(right, "sink_right"));
-  MessageLog log(pipeline);
-  gst_element_set_state(pipeline, GST_STATE_PLAYING);
-  wait_until([&] { return log.count(GST_MESSAGE_EOS) > 0 || log.count(GST_MESSAGE_ERROR) > 0; },
-             "EOS");
-  gst_element_set_state(pipeline, GST_STATE_NULL);
-  fail_unless_equals_int(log.count(GST_MESSAGE_ERROR), 0);
-  fail_unless_equals_int(log.count(GST_MESSAGE_ELEMENT), 1);
-  return log.text(GST_MESSAGE_WARNING);
-}
-
-}  // namespace
 
 // RealPairs of tests/rig inspects more photographs.
 TEST(test_photographs,

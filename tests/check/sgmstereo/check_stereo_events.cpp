@@ -274,7 +274,7 @@ TEST(test_new_stream_on_all_pads) {
   for (GstHarness* harness : stereo.outlets())
     events_until_end(harness);
   gst_harness_push_event(stereo.left(), gst_event_new_stream_start("another"));
-  fail_unless(stereo.send_caps(stereo.left(), caps_of(format_named("GRAY8"), 32, 16)));
+  fail_unless(stereo.send_caps(stereo.left(), caps_of(gray(), 32, 16)));
   for (const Map& map : stereo.process_all(0))
     fail_unless(map.discont());
   for (GstHarness* harness : stereo.outlets()) {

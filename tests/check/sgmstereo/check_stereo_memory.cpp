@@ -68,7 +68,6 @@ TEST(test_system_memory_for_anybody) {
                  [](GstElement* pipeline) { fail_unless(!output_is_cuda(pipeline, "e")); });
 }
 
-// The map does not depend on the memory of input and output.
 TEST(test_memory_of_the_frames, .unless(unless_testing_cuda())) {
   for (const char* format : {"GRAY8", "NV12", "P010_10LE", "RGBA"}) {
     const Bytes expected = last_output(cameras(false, false, format) + "cudasgmstereo name=e");
@@ -152,7 +151,7 @@ TEST(test_cameras_on_two_gpus, .times(3).unless(unless_testing_two_gpus())) {
 
 // Element and pool follow the frames' context; a refused negotiation stops the element.
 TEST(test_frames_of_another_context, .unless(unless_testing_cuda())) {
-  const std::string caps = caps_of(format_named("GRAY8"), 32, 16);
+  const std::string caps = caps_of(gray(), 32, 16);
   const auto new_uploader = [&] {
     Owned<GstHarness> uploader = new_harness_in_own_context("cudagaussblur sigma=0 backend=cuda");
     gst_harness_set_sink_caps_str(uploader, cuda_caps);

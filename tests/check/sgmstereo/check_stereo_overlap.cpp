@@ -237,7 +237,7 @@ TEST(test_new_caps_and_segments, .times(std::size(limits))) {
     }
     if (pair == 13)
       return gst_event_new_caps(
-          caps_from(caps_of(format_named("GRAY8"), 32, 16, ", pixel-aspect-ratio=2/1")).get());
+          caps_from(caps_of(gray(), 32, 16, ", pixel-aspect-ratio=2/1")).get());
     return nullptr;
   });
   overlap.expect(numbers(0, 20) + " eos");

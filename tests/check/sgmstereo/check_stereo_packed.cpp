@@ -103,7 +103,6 @@ TEST(test_right_view_first) {
   }
 }
 
-// The caps of a map describe one picture.
 TEST(test_caps_of_maps) {
   struct Case {
     Arrangement how;
@@ -250,7 +249,6 @@ TEST(test_flushes) {
   }
 }
 
-// EOS has the seqnum of sink_left's segment.
 TEST(test_seqnum_of_the_end) {
   StereoHarness stereo({{"frame-packing", "side-by-side"}}, false);
   const Owned<GstCaps> caps = caps_from(packed_caps(gray(), arrangements[0]));

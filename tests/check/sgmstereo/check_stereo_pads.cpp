@@ -13,7 +13,7 @@ namespace {
 
 constexpr int width = 48, height = 20;
 
-/// Request pads whose output the property output also offers.
+/// Request pads whose data the property output can also select.
 const std::vector<const char*> request_pads = {"depth", "confidence"};
 
 const FormatSpec& format_of_pad(const std::string& pad) {
@@ -41,6 +41,37 @@ void push_scene(PadsHarness& stereo, const Pair& pair) {
   for (auto [harness, picture] :
        {std::pair{stereo.left(), &pair.left}, std::pair{stereo.right(), &pair.right}})
     fail_unless_equals_int(gst_harness_push(harness, at(0, to_buffer(*picture))), GST_FLOW_OK);
+}
+
+using Xyz = std::array<float, 3>;
+
+/// Computes the points of a disparity map, by the geometry of two cameras.
+std::vector<std::uint8_t> points_of_map(const Picture& map, double focal_length, double baseline) {
+  std::vector<std::uint8_t> bytes;
+  for (int y = 0; y < map.height; ++y)
+    for (int x = 0; x < map.width; ++x) {
+      const int v = disparity_at(map, x, y);
+      Xyz point;
+      if (v <= 0) {
+        const std::uint32_t nan = 0x7fc00000;
+        for (float& number : point)
+          std::memcpy(&number, &nan, sizeof nan);
+      } else {
+        const double w = v / 16.0 * (1 / baseline);
+        point = {static_cast<float>((x - (map.width - 1) / 2.0) * (1 / w)),
+                 static_cast<float>((y - (map.height - 1) / 2.0) * (1 / w)),
+                 static_cast<float>(focal_length * (1 / w))};
+      }
+      const auto* first = reinterpret_cast<const std::uint8_t*>(point.data());
+      bytes.insert(bytes.end(), first, first + sizeof point);
+    }
+  return bytes;
+}
+
+/// Answers a pad's CAPS queries with these caps, ignoring the filter.
+void answer_caps(GstElement* element, const char* pad, const std::string& caps) {
+  answer_queries(pad_of(element, pad).get(), GST_QUERY_CAPS,
+                 [=](GstQuery* query) { gst_query_set_caps_result(query, caps_from(caps).get()); });
 }
 
 }  // namespace
@@ -84,35 +115,6 @@ TEST(test_pads_give_what_output_gives) {
   }
 }
 
-namespace {
-
-using Xyz = std::array<float, 3>;
-
-/// Computes the points of a disparity map, by the geometry of two cameras.
-std::vector<std::uint8_t> points_of_map(const Picture& map, double focal_length, double baseline) {
-  std::vector<std::uint8_t> bytes;
-  for (int y = 0; y < map.height; ++y)
-    for (int x = 0; x < map.width; ++x) {
-      const int v = disparity_at(map, x, y);
-      Xyz point;
-      if (v <= 0) {
-        const std::uint32_t nan = 0x7fc00000;
-        for (float& number : point)
-          std::memcpy(&number, &nan, sizeof nan);
-      } else {
-        const double w = v / 16.0 * (1 / baseline);
-        point = {static_cast<float>((x - (map.width - 1) / 2.0) * (1 / w)),
-                 static_cast<float>((y - (map.height - 1) / 2.0) * (1 / w)),
-                 static_cast<float>(focal_length * (1 / w))};
-      }
-      const auto* first = reinterpret_cast<const std::uint8_t*>(point.data());
-      bytes.insert(bytes.end(), first, first + sizeof point);
-    }
-  return bytes;
-}
-
-}  // namespace
-
 // The pad points has the points of src's disparities, in NNStreamer's caps.
 TEST(test_points) {
   for (const char* input : {"GRAY8", "NV12", "P010_10LE"}) {
@@ -144,12 +146,11 @@ TEST(test_points) {
 }
 
 TEST(test_packed_frames_and_new_settings) {
-  const FormatSpec& gray = format_named("GRAY8");
-  const Pair pair = scene(gray);
+  const Pair pair = scene(gray());
   const Picture both = packed(pair.left, pair.right, true);
   PadsHarness stereo(joined(stereo_cameras, {{"frame-packing", "side-by-side"}}), false);
   stereo.open_all();
-  stereo.accept_caps(caps_of(gray, 2 * width, height));
+  stereo.accept_caps(caps_of(gray(), 2 * width, height));
   for (const char* fill : {"false", "true", "false"}) {
     const Properties settings = joined(stereo_cameras, {{"fill-holes", fill}});
     stereo.set("fill-holes", fill);
@@ -166,10 +167,9 @@ TEST(test_packed_frames_and_new_settings) {
 TEST(test_new_size_on_all_pads) {
   PadsHarness stereo;
   stereo.open_all();
-  const FormatSpec& gray = format_named("GRAY8");
   for (Size size : {Size{32, 16}, Size{17, 33}, Size{64, 9}}) {
-    stereo.accept_caps(caps_of(gray, size.width, size.height));
-    const Pair pair = scene(gray, size.width, size.height);
+    stereo.accept_caps(caps_of(gray(), size.width, size.height));
+    const Pair pair = scene(gray(), size.width, size.height);
     push_scene(stereo, pair);
     const Map map = stereo.pull();
     for (const char* pad : request_pads) {
@@ -192,16 +192,6 @@ TEST(test_peer_that_accepts_nothing) {
     stereo.expect_error({std::string("the pad ") + pad, remedy});
   }
 }
-
-namespace {
-
-/// Answers a pad's CAPS queries with these caps, ignoring the filter.
-void answer_caps(GstElement* element, const char* pad, const std::string& caps) {
-  answer_queries(pad_of(element, pad).get(), GST_QUERY_CAPS,
-                 [=](GstQuery* query) { gst_query_set_caps_result(query, caps_from(caps).get()); });
-}
-
-}  // namespace
 
 // A peer may answer a CAPS query with more than its filter allows.
 TEST(test_caps_beyond_the_filter) {
@@ -271,7 +261,7 @@ TEST(test_lengths_need_cameras) {
 
 // A pad that is linked while a property is invalid follows the last valid settings.
 TEST(test_new_pad_while_settings_are_invalid) {
-  const Pair pair = scene(format_named("GRAY8"));
+  const Pair pair = scene(gray());
   for (const auto& [property, value] :
        {std::pair{"uniqueness", "2"}, std::pair{"colormap-range", "wide"},
         std::pair{"baseline", "0"}}) {
@@ -290,7 +280,6 @@ TEST(test_new_pad_while_settings_are_invalid) {
   }
 }
 
-// RECONFIGURE at one pad renegotiates only that pad.
 TEST(test_reconfigure_of_one_pad) {
   PadsHarness stereo;
   stereo.open_all();

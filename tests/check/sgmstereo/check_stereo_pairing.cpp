@@ -76,7 +76,6 @@ TEST(test_rule_by_time) {
   expect_step(waiting(100), waiting(110), PairingStep::pair, true);
 }
 
-// A frame pairs with the nearest of the frames within the skew.
 TEST(test_rule_of_the_nearest) {
   constexpr GstClockTime skew = 100;
   const auto expect = [](const FrameStream& older, const FrameStream& newer, PairingStep as_left,
@@ -177,7 +176,6 @@ TEST(test_default_skew) {
   fail_unless_equals_uint64(frame_interval(GST_CLOCK_TIME_NONE, 0, 1), GST_CLOCK_TIME_NONE);
 }
 
-// A duration that has wrapped counts as unknown.
 TEST(test_unlikely_durations) {
   fail_unless_equals_uint64(frame_interval(10 * GST_SECOND, 25, 1), 10 * GST_SECOND);
   for (GstClockTime duration :
@@ -229,7 +227,6 @@ TEST(test_as_many_maps_as_pairs, .times(11)) {
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
 
-// The timestamps of the two cameras differ slightly.
 TEST(test_skew) {
   struct Case {
     GstClockTime left, right;
@@ -358,7 +355,7 @@ TEST(test_gap_events) {
   expect_dropped(stereo, 0, 1);
 }
 
-TEST(test_counts_begin_anew) {
+TEST(test_counts_restart) {
   StereoHarness stereo;
   stereo.run(frames_from(0, 5), frames_from(80 * ms, 3));
   expect_dropped(stereo, 2, 0);

@@ -64,7 +64,7 @@ class Notifications {
 using Counts = std::map<std::string, int>;
 
 struct DoubtfulPair {
-  Picture left = make_picture(format_named("GRAY8"), width, height, Content::random, 3);
+  Picture left = make_picture(gray(), width, height, Content::random, 3);
   Picture right = shifted(left, 7);
 
   DoubtfulPair() {
@@ -142,7 +142,7 @@ TEST(test_presets_notify) {
   set_property(element, "refine", "true");
   fail_unless((notifications.take() == Counts{{"preset", 1}, {"refine", 1}}));
   set_property(element, "speckle-size", "5");
-  fail_unless((notifications.take() == Counts{{"speckle-size", 1}}));  // custom before and after
+  fail_unless((notifications.take() == Counts{{"speckle-size", 1}}));  // custom stays custom
 }
 
 // libSGM's automatic values remove no speckles, but the preset is still the default.
@@ -188,7 +188,6 @@ TEST(test_confidence_threshold) {
   }
 }
 
-// The threshold applies before holes are filled.
 TEST(test_confidence_threshold_before_filling) {
   const DoubtfulPair pair;
   const Picture filled = map_of({{"confidence-threshold", "120"}, {"fill-holes", "true"}}, pair);
@@ -197,7 +196,6 @@ TEST(test_confidence_threshold_before_filling) {
       fail_unless(disparity_at(filled, x, y) != -16, "(%d, %d) is unknown", x, y);
 }
 
-// Scale and invalid value are known before the first map.
 TEST(test_scale_and_invalid_value) {
   const Owned<GstElement> element = new_element("cudasgmstereo");
   const auto set = [&](const char* name, const char* value) { set_property(element, name, value); };

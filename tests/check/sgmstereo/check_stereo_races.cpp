@@ -74,7 +74,7 @@ TEST(test_caps_are_freed_without_a_lock) {
     stereo.number("dropped-left");
     ++freed;
   };
-  GstCaps* caps = gst_caps_from_string(caps_of(format_named("GRAY8"), 32, 16).c_str());
+  GstCaps* caps = gst_caps_from_string(caps_of(gray(), 32, 16).c_str());
   call_when_freed(GST_MINI_OBJECT_CAST(caps), farewell);
   gst_harness_push_event(stereo.left(), gst_event_new_caps(caps));
   gst_caps_unref(caps);
@@ -85,7 +85,6 @@ TEST(test_caps_are_freed_without_a_lock) {
   fail_unless_equals_int(freed, 1);
 }
 
-// Two threads request and release a pad, which is free afterwards.
 TEST(test_pads_in_two_threads) {
   const Owned<GstElement> element = make_element("cudasgmstereo", stereo_cameras);
   std::atomic<int> requested{0};
@@ -115,7 +114,7 @@ TEST(test_request_while_a_pad_leaves) {
   static int refused;
   refused = 0;
   g_signal_connect(depth, "unlinked", G_CALLBACK(+[](GstPad* pad, GstPad*, GstElement* self) {
-                     gst_element_release_request_pad(self, pad);  // once more
+                     gst_element_release_request_pad(self, pad);  // again
                      refused += request_depth(self) == nullptr;
                    }),
                    element.get());
@@ -246,7 +245,7 @@ TEST(test_new_peers, .times(8)) {
   other.join();
   wait_until([&] { return next.frames() >= 25; }, "frames at the new peer");
   fail_unless_equals_int(stereo.messages().complaints(), 0);
-  gst_element_set_state(stereo.element(), GST_STATE_READY);  // while the probe's objects live
+  gst_element_set_state(stereo.element(), GST_STATE_READY);  // before the probe's objects go
 }
 
 // A handler may stop the element in the pairing thread, though GStreamer complains.

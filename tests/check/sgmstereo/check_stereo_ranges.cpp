@@ -11,7 +11,7 @@ constexpr int width = 64, height = 24;
 constexpr MapScale scale = {32, 0, 16};
 
 struct Scene {
-  Picture left = make_picture(format_named("GRAY8"), width, height, Content::random, 5);
+  Picture left = make_picture(gray(), width, height, Content::random, 5);
   Picture right = left;
 
   Scene(int near, int far) {
@@ -167,7 +167,7 @@ TEST(test_automatic_ranges_are_smooth) {
   int last = sum(soon);
   for (guint i = 2; i < 12; ++i) {
     const int levels = sum(stereo.next(after, i * 300 * ms));
-    fail_unless(levels <= last, "the levels do not fall towards those of the new range");
+    fail_unless(levels <= last, "the levels do not approach the new range");
     last = levels;
   }
   fail_unless(last < sum(soon));
@@ -175,7 +175,7 @@ TEST(test_automatic_ranges_are_smooth) {
 }
 
 // Automatic ranges restart at a discontinuity, a segment, a flush and new caps.
-TEST(test_automatic_ranges_begin_anew) {
+TEST(test_automatic_ranges_restart) {
   const Scene before(10, 3), after(28, 15);
   const Picture at_once = output_of("disparity", "GRAY8", after, {{"colormap-range", "auto"}});
   OutputHarness stereo("disparity", "GRAY8", {{"colormap-range", "auto"}});
@@ -193,8 +193,7 @@ TEST(test_automatic_ranges_begin_anew) {
   expect_picture(stereo.next(after, time), at_once, "a flush");
   first();
   stereo.accept_gray(48, 16);
-  stereo.process(to_buffer(Picture(format_named("GRAY8"), 48, 16)),
-                 to_buffer(Picture(format_named("GRAY8"), 48, 16)));
+  stereo.process(to_buffer(Picture(gray(), 48, 16)), to_buffer(Picture(gray(), 48, 16)));
   stereo.accept_gray(width, height);
   expect_picture(stereo.next(after, time), at_once, "caps");
 }

@@ -15,8 +15,7 @@ struct Wall {
   Picture left, right;
 
   explicit Wall(bool covered, unsigned seed = 5)
-      : left(noise_picture(format_named("GRAY8"), width, height, seed)),
-        right(shifted(left, disparity)) {
+      : left(noise_picture(gray(), width, height, seed)), right(shifted(left, disparity)) {
     const Picture other = noise_picture(*left.format, width, height, seed + 1);
     for (int y = 4; y < 20; ++y)
       for (int x = 20; x < 44; ++x)
@@ -92,7 +91,7 @@ void send_segment(GstHarness* to) {
 
 }  // namespace
 
-TEST(test_begins_anew) {
+TEST(test_new_histories) {
   expect_new_sequence_after("flush", [](Keeper& keeper) {
     keeper.stereo().flush();
     keeper.rewind();
@@ -103,7 +102,7 @@ TEST(test_begins_anew) {
                             [](Keeper& keeper) { send_segment(keeper.stereo().right()); });
   expect_new_sequence_after("caps", [](Keeper& keeper) {
     keeper.stereo().accept_caps(
-        caps_of(format_named("GRAY8"), width, height, ", pixel-aspect-ratio=(fraction)2/1"));
+        caps_of(gray(), width, height, ", pixel-aspect-ratio=(fraction)2/1"));
   });
   expect_new_sequence_after("a new start", [](Keeper& keeper) {
     keeper.stereo().restart();
@@ -117,7 +116,7 @@ TEST(test_begins_anew) {
   });
 }
 
-TEST(test_discont_begins_anew) {
+TEST(test_discont_begins_a_history) {
   for (const bool left : {true, false}) {
     Keeper keeper;
     expect_kept(keeper.match(Wall(true)), "no DISCONT");
@@ -125,7 +124,7 @@ TEST(test_discont_begins_anew) {
   }
 }
 
-TEST(test_another_scene_begins_anew) {
+TEST(test_scene_cut_begins_a_history) {
   Keeper keeper;
   expect_kept(keeper.match(Wall(true)), "the same scene");
   // The areas of noise pictures mostly differ by less than a scene cut needs.

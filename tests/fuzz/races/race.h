@@ -74,13 +74,13 @@ class Race : public Life {
   const check::Owned<GstPad> source_;
   std::vector<std::unique_ptr<Upstream>> upstreams_;
   std::unique_ptr<Downstream> downstream_;
-  std::mutex gate_;        ///< held by who changes the state or flushes
-  std::mutex properties_;  ///< held by who changes them
+  std::mutex gate_;        ///< held while changing the state or flushing
+  std::mutex properties_;  ///< held while changing properties
   std::atomic<unsigned> draws_{0};
-  std::atomic<unsigned> breaks_{0};  ///< restarts and flushes; the frames before each are void
+  std::atomic<unsigned> breaks_{0};  ///< restarts and flushes, which void earlier frames
   std::mutex elsewhere_mutex_;
   std::condition_variable elsewhere_done_;
-  int elsewhere_ = 0;  ///< actions that other threads have been asked for
+  int elsewhere_ = 0;  ///< requested actions of other threads
 };
 
 }  // namespace fuzz

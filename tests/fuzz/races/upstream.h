@@ -72,9 +72,9 @@ class Upstream : private check::Random {
   unsigned errors_before_ = 0;        ///< number of errors before that frame
   check::Owned<GstBufferPool> pool_;  ///< that the element offers; nullptr if none is in use
   std::atomic<bool> stopping_{false}, live_{false}, begun_{false}, in_segment_{false};
-  std::recursive_mutex stream_;       ///< held while the thread may be inside the element
-  std::atomic<int> waiting_{0};       ///< number of threads that wait for it; they have precedence
-  std::atomic<bool> hostile_{false};  ///< some memory fails, and filters of queries are ignored
+  std::recursive_mutex stream_;  ///< held while the thread may be inside the element
+  std::atomic<int> waiting_{0};  ///< number of threads that wait for stream_; they have precedence
+  std::atomic<bool> hostile_{false};  ///< some memory fails, and query filters are ignored
   check::Owned<GstCaps> caps_;
   GstVideoInfo info_;
   GstClockTime time_ = 0;

@@ -75,7 +75,7 @@ def _(place):
             const now = {position}; if (now) {{ window.least = Math.min(window.least || now, now); window.most = Math.max(window.most, now); }}
             }}).observe(document.getElementById('time'), {{childList: true, characterData: true, subtree: true}})""")
         page.wait("window.most > window.least + 1", "a second of the film")
-        expect(page.run("window.least") >= 3 and value(page, "tiles-x") == "4", f"it has begun anew: {text(page, 'figures')}")
+        expect(page.run("window.least") >= 3 and value(page, "tiles-x") == "4", f"it has restarted: {text(page, 'figures')}")
 
 
 @test("pipelines/explore.py repeats films, and turns them as players do")
@@ -84,6 +84,6 @@ def _(place):
         page = explored.page
         painted(page)
         # The picture is higher than wide.
-        expect(not any(pixels(page, 0.1, 0.5, 20, 20)) and any(pixels(page, 0.5, 0.5, 20, 20)), "the film lies on its side")
+        expect(not any(pixels(page, 0.1, 0.5, 20, 20)) and any(pixels(page, 0.5, 0.5, 20, 20)), "the film is not upright")
         wait_for_restarts(page, 2)
         expect(not banners(page), f"{banners(page)}")

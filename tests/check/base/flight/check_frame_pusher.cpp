@@ -62,6 +62,60 @@ class Stream {
       source_.get(), [](FramePusher::Frame frame) { return std::move(frame.buffer); });
 };
 
+/// Work that finish() completes, in any thread.
+class FakeWork {
+ public:
+  bool done() {
+    ++looks;
+    return done_;
+  }
+  void when_done(std::function<void()> call) {
+    if (fails)
+      throw Error(Error::Kind::device, "the device has failed");
+    const std::lock_guard lock(mutex_);
+    call_ = std::move(call);
+    asked = true;
+  }
+  void finish() {
+    done_ = true;
+    while (!asked)
+      std::this_thread::yield();
+    const std::lock_guard lock(mutex_);
+    call_();
+  }
+
+  std::atomic<int> looks{0};  ///< calls of done()
+  std::atomic<bool> asked{false};
+  bool fails = false;
+
+ private:
+  std::atomic<bool> done_{false};
+  std::mutex mutex_;
+  std::function<void()> call_;
+};
+
+struct Frames {
+  std::atomic<bool> here{false};
+  std::atomic<int> looks{0};
+
+  std::function<bool()> ready() {
+    return [this] {
+      ++looks;
+      return here.load();
+    };
+  }
+};
+
+/// Sends the frames once the waiting thread has asked for the device's notification.
+std::thread send_frames_when_asked(const FakeWork& work, Frames& frames, CompletionWait& wait) {
+  return std::thread([&] {
+    while (!work.asked)
+      std::this_thread::yield();
+    frames.here = true;
+    wait.notify();
+  });
+}
+
 }  // namespace
 
 // The streaming thread may be late: it must not restart the pusher after a stop.
@@ -144,64 +198,6 @@ TEST(test_new_limits_wait_for_no_push) {
   fail_unless_equals_int(stream.arrived(), 2);
   fail_unless(stream.thread() == thread, "one thread serves all limits");
 }
-
-namespace {
-
-/// Work that any thread completes by finish().
-class FakeWork {
- public:
-  bool done() {
-    ++looks;
-    return done_;
-  }
-  void when_done(std::function<void()> call) {
-    if (fails)
-      throw Error(Error::Kind::device, "the device has failed");
-    const std::lock_guard lock(mutex_);
-    call_ = std::move(call);
-    asked = true;
-  }
-  void finish() {
-    done_ = true;
-    while (!asked)
-      std::this_thread::yield();
-    const std::lock_guard lock(mutex_);
-    call_();
-  }
-
-  std::atomic<int> looks{0};  ///< calls of done()
-  std::atomic<bool> asked{false};
-  bool fails = false;
-
- private:
-  std::atomic<bool> done_{false};
-  std::mutex mutex_;
-  std::function<void()> call_;
-};
-
-struct Frames {
-  std::atomic<bool> here{false};
-  std::atomic<int> looks{0};
-
-  std::function<bool()> ready() {
-    return [this] {
-      ++looks;
-      return here.load();
-    };
-  }
-};
-
-/// Sends the frames once the waiting thread has asked for the device's notification.
-std::thread send_frames_when_asked(const FakeWork& work, Frames& frames, CompletionWait& wait) {
-  return std::thread([&] {
-    while (!work.asked)
-      std::this_thread::yield();
-    frames.here = true;
-    wait.notify();
-  });
-}
-
-}  // namespace
 
 TEST(test_frames_that_are_here) {
   CompletionWait wait;

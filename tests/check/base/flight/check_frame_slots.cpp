@@ -286,7 +286,6 @@ TEST(test_the_context_comes_along, .times(2)) {
   fail_unless(current_fake_context() == current);
 }
 
-// Frames and pairs overlap only where this makes them faster.
 TEST(test_automatic_frames_in_flight) {
   const auto number = automatic_frames_in_flight;
   for (const std::size_t pipelines : {std::size_t{1}, overlapping_pipelines})

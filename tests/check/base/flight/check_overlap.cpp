@@ -45,6 +45,18 @@ void expect_marks(GstBuffer* frame, guint64 number) {
   fail_unless(meta != nullptr && meta->timestamp == number);
 }
 
+/// Reads the property's blurb: "at present 2", or "at present 3 on CUDA, 1 on the CPU".
+guint64 automatic_number(GstElement* element) {
+  GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element), "frames-in-flight");
+  const char* description = g_param_spec_get_blurb(spec);
+  const char* present = strstr(description, "at present");
+  fail_unless(present != nullptr, "%s", description);
+  unsigned on_cuda = 0, on_cpu = 0;
+  const int found = std::sscanf(present, "at present %u on CUDA, %u on the CPU", &on_cuda, &on_cpu);
+  fail_unless(found >= 1, "%s", description);
+  return found == 2 && !testing_cuda() ? on_cpu : on_cuda;
+}
+
 }  // namespace
 
 TEST(test_order, .for_each_element().times(std::size(numbers_in_flight))) {
@@ -77,22 +89,6 @@ TEST(test_limit, .for_each_element()) {
     overlap.expect_pictures();
   }
 }
-
-namespace {
-
-/// Reads the property's blurb: "at present 2", or "at present 3 on CUDA, 1 on the CPU".
-guint64 automatic_number(GstElement* element) {
-  GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element), "frames-in-flight");
-  const char* description = g_param_spec_get_blurb(spec);
-  const char* present = strstr(description, "at present");
-  fail_unless(present != nullptr, "%s", description);
-  unsigned on_cuda = 0, on_cpu = 0;
-  const int found = std::sscanf(present, "at present %u on CUDA, %u on the CPU", &on_cuda, &on_cpu);
-  fail_unless(found >= 1, "%s", description);
-  return found == 2 && !testing_cuda() ? on_cpu : on_cuda;
-}
-
-}  // namespace
 
 // The automatic number equals the one in the property's blurb.
 TEST(test_automatic_number, .for_each_element()) {
@@ -148,7 +144,6 @@ TEST(test_number_of_the_next_run, .for_each_element()) {
   }
 }
 
-// Serialized events keep their order among the frames.
 TEST(test_events, .for_each_element().times(std::size(overlaps))) {
   Overlap overlap(overlaps[index]);
   overlap.receiver().set_delay(2000);
@@ -211,7 +206,6 @@ TEST(test_new_caps, .for_each_element().times(std::size(overlaps))) {
   }
 }
 
-// Downstream asks for reconfiguration, which follows the frames in flight.
 TEST(test_reconfiguration, .for_each_element().times(std::size(overlaps))) {
   Overlap overlap(overlaps[index]);
   overlap.receiver().set_delay(2000);
@@ -223,7 +217,6 @@ TEST(test_reconfiguration, .for_each_element().times(std::size(overlaps))) {
   overlap.expect_pictures();
 }
 
-// Frames without data and unchanged frames keep their order.
 TEST(test_missing_and_unchanged_frames, .for_each_element().times(std::size(overlaps))) {
   Overlap overlap(overlaps[index]);
   overlap.receiver().set_delay(500);
@@ -243,7 +236,6 @@ TEST(test_missing_and_unchanged_frames, .for_each_element().times(std::size(over
   }
 }
 
-// A serialized query returns after all earlier frames were pushed.
 TEST(test_serialized_queries, .for_each_element()) {
   const auto own = static_cast<GstQueryType>(
       GST_QUERY_MAKE_TYPE(3000, GST_QUERY_TYPE_BOTH | GST_QUERY_TYPE_SERIALIZED));
@@ -262,9 +254,8 @@ TEST(test_serialized_queries, .for_each_element()) {
 // In pull mode, the caller gets each frame as a return value, so no two are in flight.
 TEST(test_pull_mode, .for_each_element()) {
   constexpr guint64 last = 10;
-  const FormatSpec& gray = format_named("GRAY8");
   const auto picture_of = [](guint64 number) {
-    return make_picture(format_named("GRAY8"), 24, 16, Content::natural, number);
+    return make_picture(gray(), 24, 16, Content::natural, number);
   };
   std::function<GstFlowReturn(guint64, GstBuffer**)> deliver = [&](guint64 number,
                                                                    GstBuffer** frame) {
@@ -293,14 +284,14 @@ TEST(test_pull_mode, .for_each_element()) {
   fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PLAYING),
                          GST_STATE_CHANGE_SUCCESS);
   gst_pad_push_event(source, gst_event_new_stream_start("pulled"));
-  fail_unless(send_caps(source, caps_of(gray, 24, 16)));
+  fail_unless(send_caps(source, caps_of(gray(), 24, 16)));
   for (guint64 i = 0; i <= last; ++i) {
     GstBuffer* frame = nullptr;
     fail_unless_equals_int(gst_pad_pull_range(sink, i, 24 * 16, &frame), GST_FLOW_OK);
     const Owned<GstBuffer> out(frame);
     fail_unless(out != nullptr);
     fail_unless_equals_uint64(GST_BUFFER_PTS(out.get()), i * frame_duration);
-    expect_picture(from_buffer(out, gray, 24, 16), result(picture_of(i)),
+    expect_picture(from_buffer(out, gray(), 24, 16), result(picture_of(i)),
                    "frame " + std::to_string(i));
   }
   GstBuffer* none = nullptr;

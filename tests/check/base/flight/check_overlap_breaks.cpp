@@ -40,6 +40,24 @@ void fill(Overlap& overlap, guint64 first, guint64 frames_in_flight) {
   wait_until([&] { return overlap.receiver().holds_frame(); }, "the first frame");
 }
 
+/// Sends the flush and segment of a seek; in between waits until the feeder has stopped.
+void seek(Overlap& overlap, const Feeder* feeder = nullptr) {
+  overlap.filter().send_event(gst_event_new_flush_start());
+  comes_true([&] { return feeder == nullptr || feeder->ended(); });
+  overlap.filter().send_event(gst_event_new_flush_stop(TRUE));
+  overlap.filter().send_segment(new_segment());
+}
+
+void expect_seek(Overlap& overlap, Feeder& feeder) {
+  fail_unless_equals_int(feeder.finish(), GST_FLOW_FLUSHING);
+  const std::string sought = "flush-start flush-stop segment";
+  overlap.expect(sought);
+  overlap.push(0, 20);
+  overlap.drain();
+  overlap.expect(sought + " " + numbers(0, 20) + " drain");
+  overlap.expect_pictures();
+}
+
 }  // namespace
 
 // While downstream blocks, a flush drops the frames in flight; none arrives after it.
@@ -84,28 +102,6 @@ TEST(test_flush_of_a_stream, .for_each_element()) {
     overlap.expect("segment " + numbers(0, 5) + " drain");
   }
 }
-
-namespace {
-
-/// Sends the flush and segment of a seek; in between waits until the feeder has stopped.
-void seek(Overlap& overlap, const Feeder* feeder = nullptr) {
-  overlap.filter().send_event(gst_event_new_flush_start());
-  comes_true([&] { return feeder == nullptr || feeder->ended(); });
-  overlap.filter().send_event(gst_event_new_flush_stop(TRUE));
-  overlap.filter().send_segment(new_segment());
-}
-
-void expect_seek(Overlap& overlap, Feeder& feeder) {
-  fail_unless_equals_int(feeder.finish(), GST_FLOW_FLUSHING);
-  const std::string sought = "flush-start flush-stop segment";
-  overlap.expect(sought);
-  overlap.push(0, 20);
-  overlap.drain();
-  overlap.expect(sought + " " + numbers(0, 20) + " drain");
-  overlap.expect_pictures();
-}
-
-}  // namespace
 
 // For example, an appsink may seek when it gets a frame, in the pushing thread.
 TEST(test_downstream_seeks, .for_each_element().times(std::size(overlaps))) {
@@ -229,7 +225,6 @@ TEST(test_flow_returns, .for_each_element().times(std::size(overlaps))) {
   }
 }
 
-// A success other than GST_FLOW_OK does not end the stream.
 TEST(test_custom_success, .for_each_element()) {
   Overlap overlap(3);
   for (guint64 number : {1, 4})
@@ -295,13 +290,12 @@ TEST(test_full_memory_of_downstream, .for_each_element().times(std::size(overlap
     if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR)
       arrivals_before = receiver.arrivals();
   });
-  const FormatSpec& gray = format_named("GRAY8");
-  filter.accept_caps(gray, 24, 16);
+  filter.accept_caps(gray(), 24, 16);
   receiver.forget();
   GstFlowReturn flow = GST_FLOW_OK;
   for (guint64 i = 0; i < 6; ++i) {
     fail_unless_equals_int(flow, GST_FLOW_OK);
-    flow = filter.push(at(i * frame_duration, to_buffer(Picture(gray, 24, 16))));
+    flow = filter.push(at(i * frame_duration, to_buffer(Picture(gray(), 24, 16))));
   }
   fail_unless_equals_int(flow, GST_FLOW_ERROR);
   filter.messages().expect_one(GST_MESSAGE_ERROR, {"no memory for another output frame"});
@@ -312,9 +306,7 @@ TEST(test_relink, .for_each_element().times(std::size(overlaps))) {
   const auto limit = static_cast<guint64>(overlaps[index]);
   Overlap overlap(overlaps[index]);
   for (int round = 0; round < 10; ++round) {
-    overlap.receiver().close();
-    overlap.push(0, limit);
-    wait_until([&] { return overlap.receiver().holds_frame(); }, "the first frame");
+    fill(overlap, 0, limit);
     fail_unless(gst_pad_unlink(src_of(overlap), overlap.filter().sink_pad()));
     const AtFrame unlinked(src_of(overlap), 1, [] {});
     overlap.receiver().forget();
@@ -348,7 +340,6 @@ TEST(test_relink_during_push, .for_each_element().times(std::size(overlaps))) {
   fail_unless(frames == 9 || frames == 10, "%d frames", static_cast<int>(frames));
 }
 
-// Events do not wait until downstream is linked again.
 TEST(test_events_while_unlinked, .for_each_element().times(std::size(overlaps))) {
   Overlap overlap(overlaps[index]);
   fail_unless(gst_pad_unlink(src_of(overlap), overlap.filter().sink_pad()));

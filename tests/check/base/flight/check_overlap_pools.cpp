@@ -33,37 +33,6 @@ GstBuffer* frame_of(GstBufferPool* pool, Overlap& overlap, guint64 number) {
   return at(number * frame_duration, buffer, frame_duration);
 }
 
-}  // namespace
-
-TEST(test_small_pool_of_downstream, .for_each_element().times(1, 3)) {
-  FilterHarness filter{{"frames-in-flight", "8"}};
-  answer_queries(filter.element(), GST_QUERY_ALLOCATION, [&](GstQuery* query) {
-    GstCaps* caps = nullptr;
-    gst_query_parse_allocation(query, &caps, nullptr);
-    GstVideoInfo info;
-    gst_video_info_from_caps(&info, caps);
-    const auto buffers = static_cast<guint>(index);
-    gst_query_add_allocation_pool(query, pool_of(buffers, caps, info.size).get(),
-                                  static_cast<guint>(info.size), 0, buffers);
-  });
-  Receiver receiver(filter);
-  receiver.keep_no_frames();
-  receiver.set_delay(500);
-  const FormatSpec& gray = format_named("GRAY8");
-  filter.accept_caps(gray, 24, 16);
-  receiver.forget();
-  for (guint64 i = 0; i < frame_count; ++i)
-    fail_unless_equals_int(
-        filter.push(
-            at(i * frame_duration, to_buffer(make_picture(gray, 24, 16, Content::natural, 1)))),
-        GST_FLOW_OK);
-  filter.send_eos();
-  const std::string arrivals = receiver.arrivals();
-  fail_unless(arrivals == numbers(0, frame_count) + " eos", "%s", arrivals.c_str());
-}
-
-namespace {
-
 void expect_to_pass_from_pool(guint buffers, Overlap& overlap) {
   const Owned<GstBufferPool> pool =
       pool_of(buffers, current_caps(overlap.filter().source_pad()).get(),
@@ -76,59 +45,6 @@ void expect_to_pass_from_pool(guint buffers, Overlap& overlap) {
   overlap.expect(numbers(0, frame_count) + " drain");
   gst_buffer_pool_set_active(pool, FALSE);
 }
-
-}  // namespace
-
-TEST(test_small_pool_of_upstream, .for_each_element().times(1, 3)) {
-  Overlap overlap(8);
-  expect_to_pass_from_pool(static_cast<guint>(index), overlap);
-  overlap.expect_pictures();
-}
-
-// Upstream's pool is small, and its buffers are pushed downstream unchanged.
-TEST(test_small_pool_of_unchanged_frames, .for_each_element().times(1, 3)) {
-  Overlap overlap(8, {tested().idle});
-  overlap.receiver().keep_no_frames();
-  expect_to_pass_from_pool(static_cast<guint>(index), overlap);
-}
-
-TEST(test_offered_pool, .for_each_element()) {
-  for (guint64 limit : {1, 3, 8, 16}) {
-    Overlap overlap(static_cast<int>(limit));
-    const Owned<GstCaps> caps = current_caps(overlap.filter().source_pad());
-    const Owned<GstQuery> query(gst_query_new_allocation(caps, TRUE));
-    fail_unless(gst_pad_peer_query(overlap.filter().source_pad(), query));
-    fail_unless_equals_int(gst_query_get_n_allocation_pools(query), 1);
-    GstBufferPool* offered = nullptr;
-    guint size = 0, minimum = 0, maximum = 0;
-    gst_query_parse_nth_allocation_pool(query, 0, &offered, &size, &minimum, &maximum);
-    const Owned<GstBufferPool> pool(offered);
-    fail_unless(pool != nullptr);
-    // Upstream may use its own pool instead, with this many additional buffers.
-    const guint64 accepted = limit > 1 ? limit : 0;
-    fail_unless_equals_int(minimum, accepted);
-    GstStructure* config = gst_buffer_pool_get_config(pool);
-    gst_buffer_pool_config_set_params(config, caps, size, minimum, maximum);
-    fail_unless(gst_buffer_pool_set_config(pool, config));
-    fail_unless(gst_buffer_pool_set_active(pool, TRUE));
-
-    overlap.receiver().close();
-    std::atomic<guint64> filled{0};
-    Feeder feeder(overlap.filter(), 0, 20, [&](guint64 number) {
-      GstBuffer* frame = frame_of(pool, overlap, number);
-      ++filled;
-      return frame;
-    });
-    wait_until([&] { return feeder.pushed() == accepted && filled == accepted + 1; }, "buffers");
-    overlap.receiver().open();
-    fail_unless_equals_int(feeder.finish(), GST_FLOW_OK);
-    overlap.expect(numbers(0, 20));
-    overlap.expect_pictures();
-    gst_buffer_pool_set_active(pool, FALSE);
-  }
-}
-
-namespace {
 
 /// tested() with frames in flight, and numbered frames for it in CUDA memory.
 class CudaOverlap {
@@ -191,30 +107,91 @@ void for_each_kind(const std::function<void(const char* format, bool to_cuda)>& 
 
 }  // namespace
 
-TEST(test_frames_in_flight,
-     .for_each_element().times(std::size(overlaps)).unless(unless_testing_cuda())) {
-  CudaUploader uploader;
-  for_each_kind([&](const char* format, bool to_cuda) {
-    CudaOverlap overlap(overlaps[index], format, to_cuda);
-    overlap.receiver().set_delay(500);
-    for (guint64 i = 0; i < 30; ++i)
-      overlap.push(uploader, i);
-    overlap.expect_frames(30);
-    fail_unless_equals_int(overlap.filter().messages().count(GST_MESSAGE_ELEMENT),
-                           30 * tested().messages);
+TEST(test_small_pool_of_downstream, .for_each_element().times(1, 3)) {
+  FilterHarness filter{{"frames-in-flight", "8"}};
+  answer_queries(filter.element(), GST_QUERY_ALLOCATION, [&](GstQuery* query) {
+    GstCaps* caps = nullptr;
+    gst_query_parse_allocation(query, &caps, nullptr);
+    GstVideoInfo info;
+    gst_video_info_from_caps(&info, caps);
+    const auto buffers = static_cast<guint>(index);
+    gst_query_add_allocation_pool(query, pool_of(buffers, caps, info.size).get(),
+                                  static_cast<guint>(info.size), 0, buffers);
   });
+  Receiver receiver(filter);
+  receiver.keep_no_frames();
+  receiver.set_delay(500);
+  filter.accept_caps(gray(), 24, 16);
+  receiver.forget();
+  for (guint64 i = 0; i < frame_count; ++i)
+    fail_unless_equals_int(
+        filter.push(
+            at(i * frame_duration, to_buffer(make_picture(gray(), 24, 16, Content::natural, 1)))),
+        GST_FLOW_OK);
+  filter.send_eos();
+  const std::string arrivals = receiver.arrivals();
+  fail_unless(arrivals == numbers(0, frame_count) + " eos", "%s", arrivals.c_str());
 }
 
-// The CUDA context of the frames changes while earlier frames are in flight, which are pushed
+TEST(test_small_pool_of_upstream, .for_each_element().times(1, 3)) {
+  Overlap overlap(8);
+  expect_to_pass_from_pool(static_cast<guint>(index), overlap);
+  overlap.expect_pictures();
+}
+
+TEST(test_small_pool_of_unchanged_frames, .for_each_element().times(1, 3)) {
+  Overlap overlap(8, {tested().idle});
+  overlap.receiver().keep_no_frames();
+  expect_to_pass_from_pool(static_cast<guint>(index), overlap);
+}
+
+TEST(test_offered_pool, .for_each_element()) {
+  for (guint64 limit : {1, 3, 8, 16}) {
+    Overlap overlap(static_cast<int>(limit));
+    const Owned<GstCaps> caps = current_caps(overlap.filter().source_pad());
+    const Owned<GstQuery> query(gst_query_new_allocation(caps, TRUE));
+    fail_unless(gst_pad_peer_query(overlap.filter().source_pad(), query));
+    fail_unless_equals_int(gst_query_get_n_allocation_pools(query), 1);
+    GstBufferPool* offered = nullptr;
+    guint size = 0, minimum = 0, maximum = 0;
+    gst_query_parse_nth_allocation_pool(query, 0, &offered, &size, &minimum, &maximum);
+    const Owned<GstBufferPool> pool(offered);
+    fail_unless(pool != nullptr);
+    // Upstream may use its own pool instead, with this many additional buffers.
+    const guint64 accepted = limit > 1 ? limit : 0;
+    fail_unless_equals_int(minimum, accepted);
+    GstStructure* config = gst_buffer_pool_get_config(pool);
+    gst_buffer_pool_config_set_params(config, caps, size, minimum, maximum);
+    fail_unless(gst_buffer_pool_set_config(pool, config));
+    fail_unless(gst_buffer_pool_set_active(pool, TRUE));
+
+    overlap.receiver().close();
+    std::atomic<guint64> filled{0};
+    Feeder feeder(overlap.filter(), 0, 20, [&](guint64 number) {
+      GstBuffer* frame = frame_of(pool, overlap, number);
+      ++filled;
+      return frame;
+    });
+    wait_until([&] { return feeder.pushed() == accepted && filled == accepted + 1; }, "buffers");
+    overlap.receiver().open();
+    fail_unless_equals_int(feeder.finish(), GST_FLOW_OK);
+    overlap.expect(numbers(0, 20));
+    overlap.expect_pictures();
+    gst_buffer_pool_set_active(pool, FALSE);
+  }
+}
+
+// The CUDA context of the frames may change while earlier frames are in flight, which are pushed
 // first.
-TEST(test_context_changes_in_flight,
-     .for_each_element().times(std::size(overlaps)).unless(unless_testing_cuda())) {
+TEST(test_frames_in_flight,
+     .for_each_element().times(2 * std::size(overlaps)).unless(unless_testing_cuda())) {
+  const bool changes = index % 2 == 1;
   CudaUploader first, second;
   for_each_kind([&](const char* format, bool to_cuda) {
-    CudaOverlap overlap(overlaps[index], format, to_cuda);
-    overlap.receiver().set_delay(2000);
+    CudaOverlap overlap(overlaps[index / 2], format, to_cuda);
+    overlap.receiver().set_delay(changes ? 2000 : 500);
     for (guint64 i = 0; i < 30; ++i)
-      overlap.push(i / 3 % 2 == 0 ? first : second, i);
+      overlap.push(changes && i / 3 % 2 == 1 ? second : first, i);
     overlap.expect_frames(30);
     fail_unless_equals_int(overlap.filter().messages().count(GST_MESSAGE_ELEMENT),
                            30 * tested().messages);

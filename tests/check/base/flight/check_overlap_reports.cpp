@@ -26,6 +26,29 @@ void expect_skipped(Overlap& overlap, guint64 from, guint64 count, guint64 proce
   }
 }
 
+struct Latency {
+  gboolean live;
+  GstClockTime minimum, maximum;
+};
+Latency upstream_latency;
+
+Latency query_latency(Overlap& overlap) {
+  gst_pad_set_query_function(
+      overlap.filter().source_pad(),
+      +[](GstPad* pad, GstObject* parent, GstQuery* query) -> gboolean {
+        if (GST_QUERY_TYPE(query) != GST_QUERY_LATENCY)
+          return gst_pad_query_default(pad, parent, query);
+        gst_query_set_latency(query, upstream_latency.live, upstream_latency.minimum,
+                              upstream_latency.maximum);
+        return TRUE;
+      });
+  const Owned<GstQuery> query(gst_query_new_latency());
+  fail_unless(gst_pad_peer_query(overlap.filter().sink_pad(), query));
+  Latency latency{};
+  gst_query_parse_latency(query, &latency.live, &latency.minimum, &latency.maximum);
+  return latency;
+}
+
 }  // namespace
 
 TEST(test_qos, .for_each_element().times(std::size(numbers_in_flight))) {
@@ -51,33 +74,6 @@ TEST(test_qos, .for_each_element().times(std::size(numbers_in_flight))) {
     overlap.filter().send_segment(new_segment());
   }
 }
-
-namespace {
-
-struct Latency {
-  gboolean live;
-  GstClockTime minimum, maximum;
-};
-Latency upstream_latency;
-
-Latency query_latency(Overlap& overlap) {
-  gst_pad_set_query_function(
-      overlap.filter().source_pad(),
-      +[](GstPad* pad, GstObject* parent, GstQuery* query) -> gboolean {
-        if (GST_QUERY_TYPE(query) != GST_QUERY_LATENCY)
-          return gst_pad_query_default(pad, parent, query);
-        gst_query_set_latency(query, upstream_latency.live, upstream_latency.minimum,
-                              upstream_latency.maximum);
-        return TRUE;
-      });
-  const Owned<GstQuery> query(gst_query_new_latency());
-  fail_unless(gst_pad_peer_query(overlap.filter().sink_pad(), query));
-  Latency latency{};
-  gst_query_parse_latency(query, &latency.live, &latency.minimum, &latency.maximum);
-  return latency;
-}
-
-}  // namespace
 
 // Up to n - 1 frames wait. If the frame duration is unknown, the maximum latency is, too.
 TEST(test_latency, .for_each_element()) {
@@ -113,7 +109,6 @@ TEST(test_latency, .for_each_element()) {
   }
 }
 
-// The position is the end of the last frame.
 TEST(test_position, .for_each_element().times(std::size(numbers_in_flight))) {
   Overlap overlap(numbers_in_flight[index]);
   for (guint64 frames : {1, 20}) {
@@ -126,7 +121,6 @@ TEST(test_position, .for_each_element().times(std::size(numbers_in_flight))) {
   }
 }
 
-// Messages are complete and in order before EOS and before a new segment.
 TEST(test_messages, .times(std::size(numbers_in_flight))) {
   constexpr guint64 frame_count = 60;
   Overlap overlap(numbers_in_flight[index], {{"post-messages", "true"}});
@@ -147,11 +141,9 @@ TEST(test_messages, .times(std::size(numbers_in_flight))) {
   fail_unless_equals_int(at_segment, frame_count / 2);
   fail_unless_equals_int(at_eos, frame_count);
   const std::vector<Owned<GstMessage>> messages = filter.messages().take(GST_MESSAGE_ELEMENT);
-  for (guint64 i = 0; i < frame_count; ++i) {
-    guint64 timestamp = 0;
-    gst_structure_get_uint64(gst_message_get_structure(messages[i]), "timestamp", &timestamp);
-    fail_unless_equals_uint64(timestamp, i * frame_duration);
-  }
+  for (guint64 i = 0; i < frame_count; ++i)
+    fail_unless_equals_uint64(time_in(gst_message_get_structure(messages[i]), "timestamp"),
+                              i * frame_duration);
 }
 
 // A skipped frame is reported between the messages of its neighbours.

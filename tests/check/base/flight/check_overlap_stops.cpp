@@ -27,6 +27,82 @@ std::string unless_counts_are_seen() {
 #endif
 }
 
+/// A filter between two pads, to which the test holds the only reference.
+class LastReference {
+ public:
+  LastReference(const char* factory, const Properties& properties, int frames_in_flight) {
+    element_ =
+        make_element(factory,
+                     joined(properties, {{"frames-in-flight", std::to_string(frames_in_flight)}}))
+            .release();
+    g_object_weak_ref(
+        G_OBJECT(element_),
+        +[](gpointer self, GObject*) { static_cast<LastReference*>(self)->released_ = true; },
+        this);
+    answer_buffers(sink_);
+    gst_pad_set_active(source_, TRUE);
+    gst_pad_set_active(sink_, TRUE);
+    gst_pad_link(source_, GST_BASE_TRANSFORM_SINK_PAD(element_));
+    gst_pad_link(GST_BASE_TRANSFORM_SRC_PAD(element_), sink_);
+  }
+
+  GstElement* element() const { return element_; }
+  void release() {
+    gst_element_set_state(element_, GST_STATE_NULL);
+    gst_object_unref(element_);
+  }
+  void play() {
+    gst_element_set_state(element_, GST_STATE_PLAYING);
+    gst_pad_push_event(source_, gst_event_new_stream_start("one"));
+    fail_unless(check::send_caps(source_, caps_of(gray(), 24, 16)));
+    GstFlowReturn flow = GST_FLOW_OK;
+    for (guint64 i = 0; flow == GST_FLOW_OK; ++i)
+      flow = gst_pad_push(source_, at(i * frame_duration, to_buffer(Picture(gray(), 24, 16))));
+    wait_until([&] { return released_.load(); }, "the end of the element");
+    gst_task_cleanup_all();
+  }
+
+ private:
+  const Owned<GstPad> source_{gst_pad_new("up", GST_PAD_SRC)};
+  const Owned<GstPad> sink_{gst_pad_new("down", GST_PAD_SINK)};
+  GstElement* element_;
+  std::atomic<bool> released_{false};
+};
+
+struct EmptyPool {
+  GstTaskPool parent;
+};
+struct EmptyPoolClass {
+  GstTaskPoolClass parent;
+};
+G_DEFINE_TYPE(EmptyPool, empty_pool, GST_TYPE_TASK_POOL)
+
+gpointer refuse_task(GstTaskPool*, GstTaskPoolFunction, gpointer, GError** error) {
+  g_set_error(error, GST_CORE_ERROR, GST_CORE_ERROR_FAILED, "no thread is left");
+  return nullptr;
+}
+
+void empty_pool_class_init(EmptyPoolClass* klass) {
+  klass->parent.push = refuse_task;
+}
+
+void empty_pool_init(EmptyPool*) {}
+
+struct Status {
+  GstStreamStatusType type;
+  GstElement* owner;
+  GstTask* task;
+};
+
+Status status_in(GstMessage* message) {
+  Status status{};
+  gst_message_parse_stream_status(message, &status.type, &status.owner);
+  const GValue* task = gst_message_get_stream_status_object(message);
+  fail_unless(task && G_VALUE_HOLDS(task, GST_TYPE_TASK));
+  status.task = GST_TASK_CAST(g_value_get_object(task));
+  return status;
+}
+
 }  // namespace
 
 // Sources stop last, so they may ask for a pool while a filter stops and renegotiates.
@@ -126,7 +202,6 @@ TEST(test_probe_stops_beside_stubborn_upstream, .times(std::size(overlaps))) {
   }
 }
 
-// The probe may also restart the element at once.
 TEST(test_probe_restarts, .for_each_element().times(std::size(overlaps))) {
   const auto limit = static_cast<guint64>(overlaps[index]);
   for (guint64 at : {guint64{0}, limit - 1}) {
@@ -170,53 +245,6 @@ TEST(test_handler_of_messages_stops, .times(std::size(overlaps))) {
   overlap.expect_new_stream();
 }
 
-namespace {
-
-/// A filter between two pads, to which the test holds the only reference.
-class LastReference {
- public:
-  LastReference(const char* factory, const Properties& properties, int frames_in_flight) {
-    element_ =
-        make_element(factory,
-                     joined(properties, {{"frames-in-flight", std::to_string(frames_in_flight)}}))
-            .release();
-    g_object_weak_ref(
-        G_OBJECT(element_),
-        +[](gpointer self, GObject*) { static_cast<LastReference*>(self)->released_ = true; },
-        this);
-    answer_buffers(sink_);
-    gst_pad_set_active(source_, TRUE);
-    gst_pad_set_active(sink_, TRUE);
-    gst_pad_link(source_, GST_BASE_TRANSFORM_SINK_PAD(element_));
-    gst_pad_link(GST_BASE_TRANSFORM_SRC_PAD(element_), sink_);
-  }
-
-  GstElement* element() const { return element_; }
-  void release() {
-    gst_element_set_state(element_, GST_STATE_NULL);
-    gst_object_unref(element_);
-  }
-  void play() {
-    gst_element_set_state(element_, GST_STATE_PLAYING);
-    gst_pad_push_event(source_, gst_event_new_stream_start("one"));
-    const FormatSpec& gray = format_named("GRAY8");
-    fail_unless(check::send_caps(source_, caps_of(gray, 24, 16)));
-    GstFlowReturn flow = GST_FLOW_OK;
-    for (guint64 i = 0; flow == GST_FLOW_OK; ++i)
-      flow = gst_pad_push(source_, at(i * frame_duration, to_buffer(Picture(gray, 24, 16))));
-    wait_until([&] { return released_.load(); }, "the end of the element");
-    gst_task_cleanup_all();
-  }
-
- private:
-  const Owned<GstPad> source_{gst_pad_new("up", GST_PAD_SRC)};
-  const Owned<GstPad> sink_{gst_pad_new("down", GST_PAD_SINK)};
-  GstElement* element_;
-  std::atomic<bool> released_{false};
-};
-
-}  // namespace
-
 TEST(test_probe_releases,
      .for_each_element().times(std::size(overlaps)).unless(unless_counts_are_seen())) {
   LastReference filter(tested().element, {}, overlaps[index]);
@@ -251,44 +279,6 @@ TEST(test_handler_of_messages_releases,
   releaser.filter.play();
 }
 
-namespace {
-
-struct EmptyPool {
-  GstTaskPool parent;
-};
-struct EmptyPoolClass {
-  GstTaskPoolClass parent;
-};
-G_DEFINE_TYPE(EmptyPool, empty_pool, GST_TYPE_TASK_POOL)
-
-gpointer refuse_task(GstTaskPool*, GstTaskPoolFunction, gpointer, GError** error) {
-  g_set_error(error, GST_CORE_ERROR, GST_CORE_ERROR_FAILED, "no thread is left");
-  return nullptr;
-}
-
-void empty_pool_class_init(EmptyPoolClass* klass) {
-  klass->parent.push = refuse_task;
-}
-
-void empty_pool_init(EmptyPool*) {}
-
-struct Status {
-  GstStreamStatusType type;
-  GstElement* owner;
-  GstTask* task;
-};
-
-Status status_in(GstMessage* message) {
-  Status status{};
-  gst_message_parse_stream_status(message, &status.type, &status.owner);
-  const GValue* task = gst_message_get_stream_status_object(message);
-  fail_unless(task && G_VALUE_HOLDS(task, GST_TYPE_TASK));
-  status.task = GST_TASK_CAST(g_value_get_object(task));
-  return status;
-}
-
-}  // namespace
-
 TEST(test_stream_status, .for_each_element().times(std::size(numbers_in_flight))) {
   FilterHarness filter{{"frames-in-flight", std::to_string(numbers_in_flight[index])}};
   gst_element_set_state(filter.element(), GST_STATE_NULL);
@@ -302,7 +292,7 @@ TEST(test_stream_status, .for_each_element().times(std::size(numbers_in_flight))
   for (int round = 0; round < 3; ++round) {
     gst_element_set_state(filter.element(), GST_STATE_PLAYING);
     gst_pad_push_event(filter.source_pad(), gst_event_new_stream_start("again"));
-    fail_unless(filter.send_caps(caps_of(format_named("GRAY8"), 32, 16)));
+    fail_unless(filter.send_caps(caps_of(gray(), 32, 16)));
     if (numbers_in_flight[index] > 1)
       wait_until([&] { return filter.messages().count(GST_MESSAGE_STREAM_STATUS) == 2; }, "ENTER");
     gst_element_set_state(filter.element(), GST_STATE_READY);
@@ -335,7 +325,7 @@ TEST(test_no_thread, .for_each_element()) {
     if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_STREAM_STATUS)
       gst_task_set_pool(status_in(message).task, pool);
   });
-  const std::string caps = caps_of(format_named("GRAY8"), 32, 16);
+  const std::string caps = caps_of(gray(), 32, 16);
   bool accepted = true;
   ASSERT_WARNING(accepted = filter.send_caps(caps));  // of GstTask
   fail_unless(!accepted);

@@ -43,6 +43,16 @@ std::string pair_of_elements(const Property& property) {
          "\" ! " + element;
 }
 
+/// Makes a pipeline of two elements, which new_pipeline() would give a shared context.
+Owned<GstElement> new_unshared_pipeline(const std::string& properties) {
+  const std::string element = tested_launch() + properties;
+  return Owned<GstElement>(gst_parse_launch(
+      ("videotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=64,height=48 ! " + element +
+       " ! " + element + " ! fakesink sync=false")
+          .c_str(),
+      nullptr));
+}
+
 guint gpu_of(GstContext* context) {
   guint gpu = 0;
   fail_unless(gst_structure_get_uint(gst_context_get_structure(context), "cuda-device-id", &gpu));
@@ -120,7 +130,7 @@ TEST(test_peer_naming_cuda_memory_gets_it, .for_each_element().unless(unless_tes
 }
 
 // Includes formats that libgstcuda does not support.
-TEST(test_idle_hands_on_cuda_memory,
+TEST(test_idle_pushes_cuda_memory,
      .for_each_element().times(formats().size()).unless(unless_testing_cuda())) {
   const FormatSpec& format = format_number(index);
   CudaUploader uploader;
@@ -199,13 +209,7 @@ TEST(test_cudaupload_and_cudadownload, .for_each_element().unless(unless_cuda_el
 }
 
 TEST(test_neighbours_share_a_context, .for_each_element().unless(unless_testing_cuda())) {
-  const std::string element = tested_launch() + " backend=cuda";
-  // Not new_pipeline(), which would share a context.
-  const Owned<GstElement> pipeline(gst_parse_launch(
-      ("videotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=64,height=48 ! " + element +
-       " ! " + element + " ! fakesink sync=false")
-          .c_str(),
-      nullptr));
+  const Owned<GstElement> pipeline = new_unshared_pipeline(" backend=cuda");
   MessageLog messages(pipeline);
   gst_element_set_state(pipeline, GST_STATE_PAUSED);
   fail_unless_equals_int(gst_element_get_state(pipeline, nullptr, nullptr, watchdog),
@@ -219,14 +223,9 @@ TEST(test_neighbours_share_a_context, .for_each_element().unless(unless_testing_
 
 // Pipelines spread over the GPUs; all elements of a pipeline use the same one.
 TEST(test_pipelines_on_the_least_used_gpu, .for_each_element().unless(unless_testing_two_gpus())) {
-  const std::string element = tested_launch() + " backend=cuda cuda-device-id=-2";
   std::vector<Owned<GstElement>> pipelines;
   for (guint i = 0; i < 4; ++i) {
-    pipelines.emplace_back(gst_parse_launch(
-        ("videotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=64,height=48 ! " + element +
-         " ! " + element + " ! fakesink sync=false")
-            .c_str(),
-        nullptr));
+    pipelines.push_back(new_unshared_pipeline(" backend=cuda cuda-device-id=-2"));
     MessageLog messages(pipelines.back());
     gst_element_set_state(pipelines.back(), GST_STATE_PAUSED);
     fail_unless_equals_int(gst_element_get_state(pipelines.back(), nullptr, nullptr, watchdog),
@@ -271,8 +270,7 @@ TEST(test_frames_of_another_gpu, .for_each_element().times(2).unless(unless_test
 }
 
 TEST(test_frames_outlive_their_maker, .for_each_element().unless(unless_testing_cuda())) {
-  const FormatSpec& format = format_named("GRAY8");
-  const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
+  const Picture picture = make_picture(gray(), 61, 37, Content::natural, 4);
   Owned<GstBuffer> buffer;
   {
     CudaUploader maker;
@@ -297,7 +295,6 @@ TEST(test_cuda_memory_under_system_caps, .for_each_element().unless(unless_testi
     }
 }
 
-// The opposite may happen, too.
 TEST(test_system_memory_under_cuda_caps, .for_each_element().unless(unless_testing_cuda())) {
   for (const char* name : {"NV12", "RGBA", "GRAY8"}) {
     const FormatSpec& format = format_named(name);

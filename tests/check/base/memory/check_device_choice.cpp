@@ -72,7 +72,6 @@ TEST(test_min_load_gpu) {
   expect_start(second, 1, "of two with one element the first");
 }
 
-// All running elements count, however their GPU was chosen.
 TEST(test_all_running_elements_count) {
   let_there_be(2);
   {

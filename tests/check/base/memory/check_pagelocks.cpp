@@ -45,17 +45,12 @@ void expect_locks(int locks, int unlocks, const std::string& what) {
 
 TEST(test_pool_is_locked_once, .times(2)) {
   reset_fake_transfers();
-  const bool writes = index == 1;
+  const auto transfer = index == 1 ? &MappingElement::write : &MappingElement::read;
   MappingElement element(new_fake_context());
   const Owned<GstBufferPool> pool = new_pool(4);
   for (int round = 1; round <= 6; ++round) {
-    for (int i = 0; i < 4; ++i) {
-      const Owned<GstBuffer> buffer = take(pool);
-      if (writes)
-        element.write(buffer);
-      else
-        element.read(buffer);
-    }
+    for (int i = 0; i < 4; ++i)
+      (element.*transfer)(take(pool).get());
     fail_unless_equals_int(fake_transfers().direct, round < 3 ? 0 : 4);
     fail_unless((fake_transfers().staged > 0) == (round < 3));
     expect_locks(round == 3 ? 4 : 0, 0, "round " + std::to_string(round));
@@ -231,15 +226,12 @@ TEST(test_mapped_memory_is_locked, .times(2)) {
 // Frames share their first and last page with their neighbours: rows in these pages are staged.
 TEST(test_frames_that_share_pages, .times(2)) {
   reset_fake_transfers();
-  const bool writes = index == 1;
+  const auto transfer = index == 1 ? &MappingElement::write : &MappingElement::read;
   MappingElement element(new_fake_context());
   const Mapping mapping(5, frame_bytes + 1000);
   for (int round = 1; round <= 4; ++round) {
     for (const Owned<GstBuffer>& frame : mapping.frames())
-      if (writes)
-        element.write(frame);
-      else
-        element.read(frame);
+      (element.*transfer)(frame);
     if (round < 3) {
       expect_locks(0, 0, "before they are locked");
       continue;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests how frames in the memory of another GPU reach an element, with fakes that need no GPU.
-#include <algorithm>
 
 #include "gst/memory/framemapper.h"
 #include "tests/check/common/fakes/fakedevice.h"
@@ -35,14 +34,6 @@ Owned<GstBuffer> new_frame(guint8 value, const CudaContext& first, const CudaCon
   gst_buffer_add_video_meta(buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_NV12, width,
                             height);
   return buffer;
-}
-
-bool all_are(View<const std::uint8_t> plane, guint8 value) {
-  bool same = true;
-  for (int y = 0; y < plane.height; ++y)
-    same = same && std::all_of(plane.row(y), plane.row(y) + plane.width,
-                               [=](guint8 sample) { return sample == value; });
-  return same;
 }
 
 struct Expected {

@@ -3,7 +3,6 @@
 // page-locked memory, and in which order. A fake CUDA device replaces the GPU.
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <functional>
 #include <string>
 #include <thread>
@@ -260,7 +259,6 @@ TEST(test_downloads_overlap_with_copies) {
   fail_unless(all_are(host.frame().planes[0], 7));
 }
 
-// If the device fails in mid-frame, the error is thrown and the next frame works.
 TEST(test_errors_in_the_middle, .times(3)) {
   const FrameLayout layout = large_layout();
   HookedDevice device;

@@ -99,6 +99,18 @@ struct Element {
   const std::unique_ptr<Device> device = new_stream_device(streams.own);
   FrameMapper input{FrameQueues(*device), context, nullptr, nv12(), GST_MAP_READ};
   FrameMapper output{FrameQueues(*device), context, nullptr, nv12(), GST_MAP_WRITE};
+
+  Owned<GstBuffer> frame(CudaStream luma, CudaStream chroma) const {
+    return new_frame(context, luma, chroma);
+  }
+  void finish() const {
+    for (const CudaStream stream : streams.all())
+      finish_fake_stream(stream);
+  }
+  void fill_output(std::uint8_t value) {
+    for (int p = 0; p < 2; ++p)
+      device->fill(output.frame().planes[p], value);
+  }
 };
 
 /// Indices into Streams::all() of the streams that the planes of input and output carry.
@@ -120,9 +132,7 @@ void copy_frame(Device& device, const ConstFrame& in, const Frame& out) {
 // Pools of two buffers: memory is rewritten while the previous frame may still be read.
 TEST(test_order_without_waiting, .times(carried_count* fast_count)) {
   Element element;
-  const CudaContext& context = element.context;
-  const Streams& streams = element.streams;
-  const auto all = streams.all();
+  const auto all = element.streams.all();
   const int(&by)[4] = carried[index / fast_count];
   const int fast = index % fast_count;
   const auto hurry = [&] {
@@ -132,8 +142,8 @@ TEST(test_order_without_waiting, .times(carried_count* fast_count)) {
 
   std::vector<Owned<GstBuffer>> in_pool, out_pool;
   for (int i = 0; i < 2; ++i) {
-    in_pool.push_back(new_frame(context, all[by[0]], all[by[1]]));
-    out_pool.push_back(new_frame(context, all[by[2]], all[by[3]]));
+    in_pool.push_back(element.frame(all[by[0]], all[by[1]]));
+    out_pool.push_back(element.frame(all[by[2]], all[by[3]]));
   }
   waits_for_fake_cuda_memory();
   host_maps_of_fake_cuda_memory();
@@ -162,8 +172,7 @@ TEST(test_order_without_waiting, .times(carried_count* fast_count)) {
     hurry();
   }
   fail_unless_equals_int(waits_for_fake_cuda_memory(), 0);
-  for (const CudaStream stream : all)
-    finish_fake_stream(stream);
+  element.finish();
   for (int n = 0; n < frames; ++n)
     fail_unless(std::all_of(received[n].begin(), received[n].end(),
                             [=](guint8 byte) { return byte == n + 1; }),
@@ -173,15 +182,13 @@ TEST(test_order_without_waiting, .times(carried_count* fast_count)) {
 // A frame that is only read is pushed itself, and its next owner may write to it.
 TEST(test_only_read, .times(fast_count)) {
   Element element;
-  const CudaContext& context = element.context;
   const Streams& streams = element.streams;
-  const Owned<GstBuffer> frame = new_frame(context, streams.first, streams.second);
+  const Owned<GstBuffer> frame = element.frame(streams.first, streams.second);
   std::vector<guint8> seen(luma_bytes);
   Neighbour neighbour;
   neighbour.write(frame, 1);
   mark_finished(frame);
-  for (const CudaStream stream : streams.all())
-    finish_fake_stream(stream);
+  element.finish();
   element.input.map(frame);
   element.device->copy(element.input.frame().planes[0], {seen.data(), width, height, width});
   element.input.end_in_stream_order();
@@ -190,38 +197,33 @@ TEST(test_only_read, .times(fast_count)) {
   neighbour.write(frame, 2);
   if (index < 3)
     advance_fake_stream(streams.all()[index]);
-  for (const CudaStream stream : streams.all())
-    finish_fake_stream(stream);
+  element.finish();
   fail_unless(std::all_of(seen.begin(), seen.end(), [](guint8 byte) { return byte == 1; }));
 }
 
 // Reading leaves no mark, but must finish before the memory is written.
 TEST(test_writing_waits_for_readers) {
   Element element;
-  const CudaContext& context = element.context;
   const Streams& streams = element.streams;
-  const Owned<GstBuffer> frame = new_frame(context, streams.first, streams.second);
+  const Owned<GstBuffer> frame = element.frame(streams.first, streams.second);
   std::array<guint8, frame_bytes> read{};
   read.fill(1);
   Neighbour().read(frame, read);
   fail_unless(!marked(frame));
   element.output.map(frame);
-  for (int p = 0; p < 2; ++p)
-    element.device->fill(element.output.frame().planes[p], 3);
+  element.fill_output(3);
   element.output.end_in_stream_order();
   element.output.unmap();
-  for (const CudaStream stream : streams.all())
-    finish_fake_stream(stream);
+  element.finish();
   fail_unless(std::all_of(read.begin(), read.end(), [](guint8 byte) { return byte == 0; }));
 }
 
 // Waiting for a frame removes its mark, because others would wait for later frames as well.
 TEST(test_completed_frames_are_not_marked) {
   Element element;
-  const CudaContext& context = element.context;
   const Streams& streams = element.streams;
   const Owned<GstBuffer> in = new_system_frame();
-  const Owned<GstBuffer> out = new_frame(context, streams.own, streams.first);
+  const Owned<GstBuffer> out = element.frame(streams.own, streams.first);
   gst_buffer_memset(in, 0, 7, frame_bytes);
   element.input.map(in);
   element.output.map(out);
@@ -242,15 +244,13 @@ TEST(test_completed_frames_are_not_marked) {
 // Nobody could wait later for memory that carries no stream.
 TEST(test_memory_without_a_stream_is_waited_for) {
   Element element;
-  const CudaContext& context = element.context;
   const Streams& streams = element.streams;
   const CudaStream of_planes[][2] = {{nullptr, nullptr}, {streams.first, nullptr}};
   for (const auto& [luma, chroma] : of_planes) {
-    const Owned<GstBuffer> frame = new_frame(context, luma, chroma);
+    const Owned<GstBuffer> frame = element.frame(luma, chroma);
     FrameMapper& output = element.output;
     output.map(frame);
-    for (int p = 0; p < 2; ++p)
-      element.device->fill(output.frame().planes[p], 5);
+    element.fill_output(5);
     output.end();
     fail_unless(!output.is_stream_ordered());
     output.complete();
@@ -284,12 +284,10 @@ TEST(test_marked_memory_of_another_context) {
 // If processing fails in between, the device finishes before the buffers are freed.
 TEST(test_abandoned_frames) {
   Element element;
-  const CudaContext& context = element.context;
   const Streams& streams = element.streams;
-  const Owned<GstBuffer> frame = new_frame(context, streams.first, streams.first);
+  const Owned<GstBuffer> frame = element.frame(streams.first, streams.first);
   element.output.map(frame);
-  for (int p = 0; p < 2; ++p)
-    element.device->fill(element.output.frame().planes[p], 3);
+  element.fill_output(3);
   element.output.unmap();
   for (guint p = 0; p < 2; ++p)
     fail_unless_equals_int(bytes_of(gst_buffer_peek_memory(frame, p), GST_MAP_READ).data[0], 3);

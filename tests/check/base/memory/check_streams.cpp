@@ -161,7 +161,6 @@ void map_on_device(GstMemory* memory, GstMapFlags access) {
 
 }  // namespace
 
-// Pipelines without a given context share one, which is freed with the last of them.
 TEST(test_pipelines_share_the_primary_context, .unless(unless_driver())) {
   const bool can_count = unless_fake_driver().empty();
   for (int round = 0; round < 2; ++round) {

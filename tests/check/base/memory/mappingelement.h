@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <algorithm>
 #include <optional>
 
 #include "gst/memory/framemapper.h"
@@ -64,7 +63,7 @@ class MappingElement {
   void read_what_is_there(GstBuffer* buffer, guint8 value) {
     const CudaScope scope(context_);
     input_->map(buffer);
-    expect(input_->frame().planes[0], value);
+    fail_unless(all_are(input_->frame().planes[0], value), "other samples");
     input_->end();
     input_->complete();
     input_->unmap();
@@ -81,19 +80,11 @@ class MappingElement {
     }
     GstMapInfo map;
     fail_unless(gst_buffer_map(buffer, &map, GST_MAP_READ));
-    expect({map.data, width, height, width}, value_);
+    fail_unless(all_are({map.data, width, height, width}, value_), "other samples");
     gst_buffer_unmap(buffer, &map);
   }
 
  private:
-  static void expect(View<const std::uint8_t> view, guint8 value) {
-    bool same = true;
-    for (int y = 0; y < view.height; ++y)
-      same = same && std::all_of(view.row(y), view.row(y) + view.width,
-                                 [=](guint8 sample) { return sample == value; });
-    fail_unless(same, "other samples");
-  }
-
   const CudaContext context_;
   FakeDevice device_;
   std::optional<PageLocks> locks_;

@@ -36,6 +36,19 @@ EXPORTED int fake_primary_retained() {
 
 /* Functions with effects */
 
+/// Defines a function that returns `value` through its first parameter.
+#define GIVES(name, type, value)         \
+  EXPORTED int name(type* result, ...) { \
+    *result = value;                     \
+    return 0;                            \
+  }
+
+GIVES(cuDriverGetVersion, int, 12000)
+GIVES(cuDeviceGetCount, int, 2)
+GIVES(cuDeviceGetAttribute, int, 1)
+GIVES(cuDeviceCanAccessPeer, int, 0)
+GIVES(cuCtxCreate_v2, Handle, 1)
+
 EXPORTED int cuGetErrorName(int, const char** name) {
   *name = "CUDA_ERROR_FAKE";
   return 0;
@@ -43,16 +56,6 @@ EXPORTED int cuGetErrorName(int, const char** name) {
 
 EXPORTED int cuGetErrorString(int, const char** text) {
   *text = "a call was to fail";
-  return 0;
-}
-
-EXPORTED int cuDriverGetVersion(int* version) {
-  *version = 12000;
-  return 0;
-}
-
-EXPORTED int cuDeviceGetCount(int* count) {
-  *count = 2;
   return 0;
 }
 
@@ -64,21 +67,6 @@ EXPORTED int cuDeviceGet(int* device, int number) {
 EXPORTED int cuDeviceGetName(char* name, int size, int) {
   if (size > 0)
     *name = '\0';
-  return 0;
-}
-
-EXPORTED int cuDeviceGetAttribute(int* value, int, int) {
-  *value = 1;
-  return 0;
-}
-
-EXPORTED int cuDeviceCanAccessPeer(int* can, int, int) {
-  *can = 0;
-  return 0;
-}
-
-EXPORTED int cuCtxCreate_v2(Handle* context, unsigned, int) {
-  *context = 1;
   return 0;
 }
 
@@ -152,51 +140,23 @@ EXPORTED int cuStreamSynchronize(Handle) {
   EXPORTED int name() {    \
     return 0;              \
   }
+#define DO_NOTHING(a, b, c) DOES_NOTHING(a) DOES_NOTHING(b) DOES_NOTHING(c)
 
-DOES_NOTHING(cuInit)
-DOES_NOTHING(cuCtxDestroy_v2)
-DOES_NOTHING(cuCtxPushCurrent_v2)
-DOES_NOTHING(cuCtxSynchronize)
-DOES_NOTHING(cuCtxEnablePeerAccess)
-DOES_NOTHING(cuCtxDisablePeerAccess)
-DOES_NOTHING(cuCtxGetLimit)
-DOES_NOTHING(cuCtxSetLimit)
-DOES_NOTHING(cuGLGetDevices_v2)
-DOES_NOTHING(cuGraphicsGLRegisterBuffer)
-DOES_NOTHING(cuGraphicsGLRegisterImage)
-DOES_NOTHING(cuGraphicsMapResources)
-DOES_NOTHING(cuGraphicsUnmapResources)
-DOES_NOTHING(cuGraphicsUnregisterResource)
-DOES_NOTHING(cuGraphicsResourceSetMapFlags_v2)
-DOES_NOTHING(cuGraphicsSubResourceGetMappedArray)
-DOES_NOTHING(cuGraphicsResourceGetMappedPointer_v2)
-DOES_NOTHING(cuMemAlloc_v2)
-DOES_NOTHING(cuMemcpy2D_v2)
-DOES_NOTHING(cuMemcpy2DAsync_v2)
-DOES_NOTHING(cuMemcpyDtoD_v2)
-DOES_NOTHING(cuMemcpyDtoDAsync_v2)
-DOES_NOTHING(cuMemcpyDtoH_v2)
-DOES_NOTHING(cuMemcpyDtoHAsync_v2)
-DOES_NOTHING(cuMemcpyHtoD_v2)
-DOES_NOTHING(cuMemcpyHtoDAsync_v2)
-DOES_NOTHING(cuMemsetD2D8_v2)
-DOES_NOTHING(cuMemsetD2D8Async)
-DOES_NOTHING(cuMemsetD2D16_v2)
-DOES_NOTHING(cuMemsetD2D16Async)
-DOES_NOTHING(cuMemsetD2D32_v2)
-DOES_NOTHING(cuMemsetD2D32Async)
-DOES_NOTHING(cuModuleLoadData)
-DOES_NOTHING(cuModuleUnload)
-DOES_NOTHING(cuModuleGetFunction)
-DOES_NOTHING(cuTexObjectCreate)
-DOES_NOTHING(cuTexObjectDestroy)
-DOES_NOTHING(cuLaunchKernel)
-DOES_NOTHING(cuEventCreate)
-DOES_NOTHING(cuEventDestroy_v2)
-DOES_NOTHING(cuEventRecord)
-DOES_NOTHING(cuEventSynchronize)
-DOES_NOTHING(cuIpcGetEventHandle)
-DOES_NOTHING(cuIpcOpenEventHandle)
-DOES_NOTHING(cuIpcGetMemHandle)
+DO_NOTHING(cuInit, cuCtxDestroy_v2, cuCtxPushCurrent_v2)
+DO_NOTHING(cuCtxSynchronize, cuCtxEnablePeerAccess, cuCtxDisablePeerAccess)
+DO_NOTHING(cuCtxGetLimit, cuCtxSetLimit, cuGLGetDevices_v2)
+DO_NOTHING(cuGraphicsGLRegisterBuffer, cuGraphicsGLRegisterImage, cuGraphicsMapResources)
+DO_NOTHING(cuGraphicsUnmapResources, cuGraphicsUnregisterResource, cuGraphicsResourceSetMapFlags_v2)
+DO_NOTHING(cuGraphicsSubResourceGetMappedArray, cuGraphicsResourceGetMappedPointer_v2,
+           cuMemAlloc_v2)
+DO_NOTHING(cuMemcpy2D_v2, cuMemcpy2DAsync_v2, cuMemcpyDtoD_v2)
+DO_NOTHING(cuMemcpyDtoDAsync_v2, cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2)
+DO_NOTHING(cuMemcpyHtoD_v2, cuMemcpyHtoDAsync_v2, cuMemsetD2D8_v2)
+DO_NOTHING(cuMemsetD2D8Async, cuMemsetD2D16_v2, cuMemsetD2D16Async)
+DO_NOTHING(cuMemsetD2D32_v2, cuMemsetD2D32Async, cuModuleLoadData)
+DO_NOTHING(cuModuleUnload, cuModuleGetFunction, cuTexObjectCreate)
+DO_NOTHING(cuTexObjectDestroy, cuLaunchKernel, cuEventCreate)
+DO_NOTHING(cuEventDestroy_v2, cuEventRecord, cuEventSynchronize)
+DO_NOTHING(cuIpcGetEventHandle, cuIpcOpenEventHandle, cuIpcGetMemHandle)
 DOES_NOTHING(cuIpcOpenMemHandle)
 DOES_NOTHING(cuIpcCloseMemHandle)

@@ -23,6 +23,9 @@ FakeTransfers fake_transfers();
 void reset_fake_transfers();
 void fail_page_locks(bool fail);
 
+/// True if all samples of a plane in host memory have this value.
+bool all_are(cudavision::View<const std::uint8_t> plane, std::uint8_t value);
+
 /// A synchronous CUDA device on the CPU. It fails the test where CUDA would fail: without a current
 /// context, and for invalid or overlapping page locks.
 class FakeDevice final : public cudavision::Device {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <string>
 
 /// Lets single calls to the system or to CUDA fail. Programs that link these files replace parts of
@@ -47,6 +49,16 @@ long things_made(Calls calls);
 void find_plugin_code();
 
 /* For the replaced functions */
+
+/// The code of a library, in which calls are recognised by their return address.
+class CodeRange {
+ public:
+  void find(const char* library);
+  bool contains(const void* address) const;
+
+ private:
+  std::atomic<std::uintptr_t> begin_{0}, end_{0};
+};
 
 /// Counts a call and returns whether it must fail. A call that `recovers` fails only once.
 bool call_fails(Calls calls, const char* name, bool recovers = false);

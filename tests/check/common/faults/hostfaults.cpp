@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Replaces the allocator. Only the plug-in's own calls count, because GLib aborts without memory.
-#include <link.h>
-
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <new>
 
 #include "tests/check/common/faults/faults.h"
@@ -22,27 +19,7 @@ constexpr bool sees_free = false;
 constexpr bool sees_free = true;
 #endif
 
-struct Range {
-  std::atomic<std::uintptr_t> begin{0}, end{0};
-};
-Range plugin;
-
-int find_plugin(dl_phdr_info* info, std::size_t, void*) {
-  if (std::strstr(info->dlpi_name, "libgstcudavision.so") == nullptr)
-    return 0;
-  for (int i = 0; i < info->dlpi_phnum; ++i)
-    if (const auto& part = info->dlpi_phdr[i];
-        part.p_type == PT_LOAD && (part.p_flags & PF_X) != 0) {
-      plugin.end = info->dlpi_addr + part.p_vaddr + part.p_memsz;
-      plugin.begin = info->dlpi_addr + part.p_vaddr;
-    }
-  return 1;
-}
-
-bool called_by_plugin(void* caller) {
-  const auto address = reinterpret_cast<std::uintptr_t>(caller);
-  return address >= plugin.begin && address < plugin.end;
-}
+check::CodeRange plugin;
 
 /// The plug-in's live blocks, in a hash table that never allocates.
 class Blocks {
@@ -105,7 +82,7 @@ class Blocks {
 Blocks blocks;
 
 void* counted_new(std::size_t size, void* caller) {
-  const bool counts = called_by_plugin(caller);
+  const bool counts = plugin.contains(caller);
   if (counts && check::call_fails(Calls::host_memory, "operator new"))
     throw std::bad_alloc();
   void* memory = std::malloc(size ? size : 1);
@@ -140,7 +117,7 @@ REPLACED void operator delete(void* memory, std::size_t) noexcept {
 extern "C" {
 
 REPLACED void* aligned_alloc(std::size_t alignment, std::size_t size) {
-  const bool counts = called_by_plugin(__builtin_return_address(0));
+  const bool counts = plugin.contains(__builtin_return_address(0));
   void* memory = nullptr;
   if ((counts && check::call_fails(Calls::host_memory, "aligned_alloc")) ||
       posix_memalign(&memory, alignment, size) != 0) {
@@ -169,7 +146,7 @@ REPLACED void free(void* memory) {
 namespace check {
 
 void find_plugin_code() {
-  dl_iterate_phdr(find_plugin, nullptr);
+  plugin.find("libgstcudavision.so");
 }
 
 }  // namespace check

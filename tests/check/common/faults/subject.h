@@ -50,8 +50,9 @@ enum class Memory {
 class FilterSubject final : public Subject {
  public:
   FilterSubject(const char* format, int frames_in_flight, Memory memory = Memory::system)
-      : FilterSubject(tested().element, all_of_tested(), format, tested().memory_advice,
-                      frames_in_flight, memory == Memory::recurring ? Size{352, 256} : small) {
+      : FilterSubject(tested().element, joined(tested().always, tested().everything), format,
+                      tested().memory_advice, frames_in_flight,
+                      memory == Memory::recurring ? Size{352, 256} : small) {
     if (memory == Memory::cuda)
       filter_.accept_downstream("video/x-raw(memory:CUDAMemory)");
     if (memory == Memory::recurring)
@@ -134,12 +135,6 @@ class FilterSubject final : public Subject {
 
   GstBuffer* next_frame() const {
     return recurring_ ? gst_buffer_copy(recurring_) : to_buffer(picture_);
-  }
-
-  static Properties all_of_tested() {
-    Properties all = tested().always;
-    all.insert(all.end(), tested().everything.begin(), tested().everything.end());
-    return all;
   }
 
   FilterHarness filter_;

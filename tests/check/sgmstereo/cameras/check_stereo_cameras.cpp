@@ -34,6 +34,71 @@ std::string warnings_in(MessageLog& log) {
   return texts;
 }
 
+/// Returns the warnings for pairs whose right pictures are shifted down by `rows`.
+std::string warnings_for_rows(const std::vector<int>& rows) {
+  const Pair pair = wall();
+  StereoHarness stereo(inspecting());
+  stereo.accept_gray(width, height);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    send(stereo, {pair.left, moved_down(pair.right, rows[i])}, 1, i * GST_SECOND);
+  send_eos(stereo);
+  return stereo.messages().text(GST_MESSAGE_WARNING);
+}
+
+guint64 frames_in(const Owned<GstElement>& sink) {
+  GstStructure* stats = nullptr;
+  g_object_get(sink.get(), "stats", &stats, nullptr);
+  guint64 rendered = 0;
+  gst_structure_get_uint64(stats, "rendered", &rendered);
+  gst_structure_free(stats);
+  return rendered;
+}
+
+Picture with_noise(Picture picture, double levels, unsigned seed) {
+  std::uint64_t state = 88172645463325252ull + seed;
+  const auto next = [&] {
+    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+    return static_cast<double>(state >> 11) / static_cast<double>(std::uint64_t{1} << 53);
+  };
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x) {
+      double sum = -6;  // twelve uniform numbers: mean 0, variance 1
+      for (int i = 0; i < 12; ++i)
+        sum += next();
+      picture.set_sample(
+          0, x, y, std::clamp<long>(std::lround(picture.sample(0, x, y) + levels * sum), 0, 255));
+    }
+  return picture;
+}
+
+Pair flat_pair(double noise, unsigned seed) {
+  Picture flat = make_picture(gray(), width, height, Content::flat, 1);
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x)
+      flat.set_sample(0, x, y, 128);
+  return {with_noise(flat, noise, seed), with_noise(flat, noise, seed + 1)};
+}
+
+struct Noise {
+  std::optional<double> measured;
+  double used;
+};
+
+Noise noise_in(StereoHarness& stereo) {
+  const std::vector<Owned<GstMessage>> messages = stereo.messages().take(GST_MESSAGE_ELEMENT);
+  fail_unless(!messages.empty());
+  const GstStructure* figures = structure_of(messages.back(), "cudasgmstereo");
+  Noise noise{std::nullopt, number_in(figures, "noise-used")};
+  if (gst_structure_has_field(figures, "noise"))
+    noise.measured = number_in(figures, "noise");
+  return noise;
+}
+
+/// The estimate subtracts what looks like texture, so flat pictures measure slightly less noise.
+bool is_near(double number, double expected) {
+  return std::abs(number - expected) < 0.25 * expected + 0.05;
+}
+
 }  // namespace
 
 TEST(test_unequal_exposures) {
@@ -83,21 +148,6 @@ TEST(test_without_texture) {
   expect_words(warning_for({even(1), even(2)}),
                {"Hardly anything is known", "hardly any texture (in 0 of ", "light"});
 }
-
-namespace {
-
-/// Returns the warnings for pairs whose right pictures are shifted down by `rows`.
-std::string warnings_for_rows(const std::vector<int>& rows) {
-  const Pair pair = wall();
-  StereoHarness stereo(inspecting());
-  stereo.accept_gray(width, height);
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    send(stereo, {pair.left, moved_down(pair.right, rows[i])}, 1, i * GST_SECOND);
-  send_eos(stereo);
-  return stereo.messages().text(GST_MESSAGE_WARNING);
-}
-
-}  // namespace
 
 TEST(test_not_simultaneous) {
   for (const std::vector<int>& rows :
@@ -159,19 +209,6 @@ TEST(test_silence) {
   fail_unless(camera.missed("sink_left", 2 * second).empty());
   expect_words(camera.missed("sink_left", 3 * second), {"2 s"});
 }
-
-namespace {
-
-guint64 frames_in(const Owned<GstElement>& sink) {
-  GstStructure* stats = nullptr;
-  g_object_get(sink.get(), "stats", &stats, nullptr);
-  guint64 rendered = 0;
-  gst_structure_get_uint64(stats, "rendered", &rendered);
-  gst_structure_free(stats);
-  return rendered;
-}
-
-}  // namespace
 
 // Drops one camera's frames for a while, but not its events: without caps, GstAggregator would not
 // query the latency again.
@@ -255,55 +292,6 @@ TEST(test_calibration_with_a_large_error, .unless(unless_built_with_opencv())) {
       expect_words(text, {"2.75 pixels", "calibrate again"});
   }
 }
-
-namespace {
-
-Picture with_noise(Picture picture, double levels, unsigned seed) {
-  std::uint64_t state = 88172645463325252ull + seed;
-  const auto next = [&] {
-    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-    return static_cast<double>(state >> 11) / static_cast<double>(std::uint64_t{1} << 53);
-  };
-  for (int y = 0; y < height; ++y)
-    for (int x = 0; x < width; ++x) {
-      double sum = -6;  // sum of twelve uniform numbers: variance 1
-      for (int i = 0; i < 12; ++i)
-        sum += next();
-      picture.set_sample(
-          0, x, y, std::clamp<long>(std::lround(picture.sample(0, x, y) + levels * sum), 0, 255));
-    }
-  return picture;
-}
-
-Pair flat_pair(double noise, unsigned seed) {
-  Picture flat = make_picture(gray(), width, height, Content::flat, 1);
-  for (int y = 0; y < height; ++y)
-    for (int x = 0; x < width; ++x)
-      flat.set_sample(0, x, y, 128);
-  return {with_noise(flat, noise, seed), with_noise(flat, noise, seed + 1)};
-}
-
-struct Noise {
-  std::optional<double> measured;
-  double used;
-};
-
-Noise noise_in(StereoHarness& stereo) {
-  const std::vector<Owned<GstMessage>> messages = stereo.messages().take(GST_MESSAGE_ELEMENT);
-  fail_unless(!messages.empty());
-  const GstStructure* figures = structure_of(messages.back(), "cudasgmstereo");
-  Noise noise{std::nullopt, number_in(figures, "noise-used")};
-  if (gst_structure_has_field(figures, "noise"))
-    noise.measured = number_in(figures, "noise");
-  return noise;
-}
-
-/// The estimate subtracts what looks like texture, so flat pictures measure slightly less noise.
-bool is_near(double number, double expected) {
-  return std::abs(number - expected) < 0.25 * expected + 0.05;
-}
-
-}  // namespace
 
 TEST(test_noise_is_measured) {
   for (const double levels : {0.0, 4.0, 8.0}) {

@@ -114,10 +114,8 @@ TEST(test_warnings) {
 // A distance cannot be measured at pixels without a disparity.
 TEST(test_unknown_place, .unless(unless_built_with_opencv())) {
   Rig rig(at_distance({{"known-distance", "160,120,3000"}}));
-  const Picture left =
-      noise_picture(format_named("GRAY8"), MovingScene::width, MovingScene::height, 1);
-  const Picture right =
-      noise_picture(format_named("GRAY8"), MovingScene::width, MovingScene::height, 2);
+  const Picture left = noise_picture(gray(), MovingScene::width, MovingScene::height, 1);
+  const Picture right = noise_picture(gray(), MovingScene::width, MovingScene::height, 2);
   for (int i = 0; i < 12; ++i)
     rig.process(left, right);
   std::string texts;

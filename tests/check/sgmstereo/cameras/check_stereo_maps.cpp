@@ -71,6 +71,46 @@ void expect_rectification(const Rectification& found, const CalibratedCameras& c
   fail_unless(found.focal_length == q(2, 3) && std::abs(1 / found.baseline - q(3, 2)) < 1e-9);
 }
 
+constexpr std::size_t max_bytes = std::size_t{4} << 20;
+
+std::string times(int count, const std::string& text) {
+  std::string all;
+  for (int i = 0; i < count; ++i)
+    all += text;
+  return all;
+}
+
+std::string indented_lines(int count) {
+  std::string all;
+  for (int i = 0; i < count; ++i)
+    all += std::string(static_cast<std::size_t>(i), ' ') + "a:\n";
+  return all;
+}
+
+/// Returns texts that nest the parser at least `levels` deep, some in disguise.
+std::vector<std::string> nested_texts(int levels) {
+  const std::string yaml = "%YAML:1.0\n---\n", xml = "<?xml version=\"1.0\"?>\n<opencv_storage>\n";
+  std::vector<std::string> texts;
+  for (const std::string& text :
+       {"a: " + times(levels, "["), "a: " + times(levels, "{b: "), times(levels, "- "),
+        times(levels, "-"), times(levels, "a: "), times(levels, "- a: "),
+        "a: " + times(levels, "[ \"]\", "), "a: " + times(levels, "[ ']', "),
+        "a:\n" + times(levels, " [ # ]\n"), "a:\n" + times(levels, " [ \r ]\n"),
+        "a: " + times(levels, "[ !] b, "), "a: " + times(levels, "{ b]: "),
+        "a]: [ c, " + times(levels, "d[, [")})
+    texts.push_back(yaml + text + "\n");
+  texts.push_back(yaml + indented_lines(std::min(levels, 2500)));
+  for (const std::string& text :
+       {times(levels, "["), times(levels, "{\"b\": "), times(levels, "[\"]\", "),
+        times(levels, "[\"\\\"\", "), times(levels, "[ /*\n]*/ "), times(levels, "[ // ]\"\n"),
+        times(levels, "{\"b\\\": ")})
+    texts.push_back("{\"a\": " + text + "\n");
+  for (const std::string& text :
+       {times(levels, "<a>"), times(levels, "<a> <!-- </a> -->"), times(levels, "<a b=\"c\">\n")})
+    texts.push_back(xml + text + "\n");
+  return texts;
+}
+
 }  // namespace
 
 TEST(test_maps_are_those_of_opencv) {
@@ -208,50 +248,6 @@ TEST(test_maps_of_planes) {
     }
   }
 }
-
-namespace {
-
-constexpr std::size_t max_bytes = std::size_t{4} << 20;
-
-std::string times(int count, const std::string& text) {
-  std::string all;
-  for (int i = 0; i < count; ++i)
-    all += text;
-  return all;
-}
-
-std::string indented_lines(int count) {
-  std::string all;
-  for (int i = 0; i < count; ++i)
-    all += std::string(static_cast<std::size_t>(i), ' ') + "a:\n";
-  return all;
-}
-
-/// Returns texts that nest the parser at least `levels` deep, some in disguise.
-std::vector<std::string> nested_texts(int levels) {
-  const std::string yaml = "%YAML:1.0\n---\n", xml = "<?xml version=\"1.0\"?>\n<opencv_storage>\n";
-  std::vector<std::string> texts;
-  for (const std::string& text :
-       {"a: " + times(levels, "["), "a: " + times(levels, "{b: "), times(levels, "- "),
-        times(levels, "-"), times(levels, "a: "), times(levels, "- a: "),
-        "a: " + times(levels, "[ \"]\", "), "a: " + times(levels, "[ ']', "),
-        "a:\n" + times(levels, " [ # ]\n"), "a:\n" + times(levels, " [ \r ]\n"),
-        "a: " + times(levels, "[ !] b, "), "a: " + times(levels, "{ b]: "),
-        "a]: [ c, " + times(levels, "d[, [")})
-    texts.push_back(yaml + text + "\n");
-  texts.push_back(yaml + indented_lines(std::min(levels, 2500)));
-  for (const std::string& text :
-       {times(levels, "["), times(levels, "{\"b\": "), times(levels, "[\"]\", "),
-        times(levels, "[\"\\\"\", "), times(levels, "[ /*\n]*/ "), times(levels, "[ // ]\"\n"),
-        times(levels, "{\"b\\\": ")})
-    texts.push_back("{\"a\": " + text + "\n");
-  for (const std::string& text :
-       {times(levels, "<a>"), times(levels, "<a> <!-- </a> -->"), times(levels, "<a b=\"c\">\n")})
-    texts.push_back(xml + text + "\n");
-  return texts;
-}
-
-}  // namespace
 
 // Opening a pipe would wait for a writer, and /dev/zero never ends.
 TEST(test_files_that_are_not_regular) {

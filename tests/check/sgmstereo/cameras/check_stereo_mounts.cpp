@@ -19,13 +19,20 @@ void expect_found(const Said& said, const char* field, double truth, double slac
               "%s is %g ± %g instead of %g", field, found, error, truth);
 }
 
+struct Corrector {
+  Properties properties;
+  const char* count;  ///< message field with the number of corrections
+};
+const std::vector<Corrector> correctors = {
+    {correcting(), "corrections"}, {watching("warn", {{"calibration", "auto"}}), "calibrations"}};
+
 }  // namespace
 
 // By default, the message reports the rotation, and a warning follows if it matters.
 TEST(test_warning) {
   const Turn turn = {0.1, 0, 0.3, 1.002};
   Properties properties = watching("warn");
-  properties.pop_back();  // it is the default
+  properties.pop_back();  // removes the default, to test it
   Rig cameras(properties);
   cameras.send(turn, 12);
   const Said& said = cameras.last_said();
@@ -48,17 +55,6 @@ TEST(test_off) {
     fail_if(said.has(field), "%s", field);
   fail_unless_equals_int(cameras.stereo().messages().complaints(), 0);
 }
-
-namespace {
-
-struct Corrector {
-  Properties properties;
-  const char* count;  ///< field of messages, how often it has done so
-};
-const std::vector<Corrector> correctors = {
-    {correcting(), "corrections"}, {watching("warn", {{"calibration", "auto"}}), "calibrations"}};
-
-}  // namespace
 
 // Well-mounted cameras cause no warning, and the output is bit-identical to that without
 // correction.
@@ -93,8 +89,8 @@ TEST(test_not_simultaneous, .times(correctors.size()).unless(unless_built_with_o
 
 TEST(test_without_texture, .times(correctors.size()).unless(unless_built_with_opencv())) {
   Rig cameras(correctors[index].properties);
-  const Picture flat = make_picture(format_named("GRAY8"), MovingScene::width, MovingScene::height,
-                                    Content::flat, 1);
+  const Picture flat =
+      make_picture(gray(), MovingScene::width, MovingScene::height, Content::flat, 1);
   for (int i = 0; i < 6; ++i)
     cameras.process(flat, flat);
   fail_if(cameras.last_said().has("rows-off"));
@@ -194,7 +190,7 @@ TEST(test_life, .unless(unless_built_with_opencv())) {
   const double corrected = cameras.last_said().number("corrected-pitch");
   fail_unless(std::abs(corrected - turn.pitch) < 0.05, "%f", corrected);
   cameras.stereo().accept_gray(160, 120);
-  const Picture small = noise_picture(format_named("GRAY8"), 160, 120, 1);  // shows no rotation
+  const Picture small = noise_picture(gray(), 160, 120, 1);  // shows no rotation
   cameras.process(small, shifted(small, 5));
   fail_unless(cameras.last_said().number("corrected-pitch") == corrected);
   // While another map is being made.

@@ -26,8 +26,8 @@ Picture map_of(const Properties& properties, const Picture& left, const Picture&
 
 struct Errors {
   int pixels = 0;
-  double known = 0;       ///< share of the pixels
-  double within_one = 0;  ///< share of the known ones
+  double known = 0;       ///< share of valid pixels
+  double within_one = 0;  ///< share of the valid pixels
   double mean = 0;
 };
 
@@ -60,6 +60,20 @@ Errors errors_of(const Picture& map, const Photographs& photographs) {
 }
 
 const Plane planes[] = {{20}, {31}, {24, 0.03, 0.01}, {30, -0.02, 0.04}};
+
+double number_of(const StereoHarness& stereo, const char* property) {
+  gdouble number = 0;
+  g_object_get(stereo.element(), property, &number, nullptr);
+  return number;
+}
+
+Picture halved(const Picture& picture) {
+  return picture_with(
+      *picture.format, picture.width / 2, picture.height / 2, [&](int place, int x, int y) {
+        const auto at = [&](int i, int j) { return picture.sample(place, 2 * x + i, 2 * y + j); };
+        return (at(0, 0) + at(1, 0) + at(0, 1) + at(1, 1) + 2) / 4;
+      });
+}
 
 }  // namespace
 
@@ -177,16 +191,6 @@ TEST(test_confidence, .unless(unless_built_with_opencv())) {
   fail_unless(unknown > 200);
 }
 
-namespace {
-
-double number_of(const StereoHarness& stereo, const char* property) {
-  gdouble number = 0;
-  g_object_get(stereo.element(), property, &number, nullptr);
-  return number;
-}
-
-}  // namespace
-
 TEST(test_depth, .unless(unless_built_with_opencv())) {
   const CalibrationFile file(false);
   const Photographs photographs(false, planes[1]);
@@ -222,18 +226,6 @@ TEST(test_depth, .unless(unless_built_with_opencv())) {
   fail_unless(number_of(stereo, "focal-length") == 0 && number_of(stereo, "baseline") == 0);
   fail_unless_equals_int(stereo.messages().complaints(), 0);
 }
-
-namespace {
-
-Picture halved(const Picture& picture) {
-  return picture_with(
-      *picture.format, picture.width / 2, picture.height / 2, [&](int place, int x, int y) {
-        const auto at = [&](int i, int j) { return picture.sample(place, 2 * x + i, 2 * y + j); };
-        return (at(0, 0) + at(1, 0) + at(0, 1) + at(1, 1) + 2) / 4;
-      });
-}
-
-}  // namespace
 
 TEST(test_other_sizes, .unless(unless_built_with_opencv())) {
   const CalibrationFile file(false);
@@ -289,7 +281,7 @@ TEST(test_errors_at_start, .unless(unless_built_with_opencv())) {
 TEST(test_too_large_to_be_rectified, .unless(unless_built_with_opencv())) {
   const CalibrationFile file(false);
   const auto caps = [](int large_width, int large_height, const char* more = "") {
-    return caps_of(format_named("GRAY8"), large_width, large_height, more);
+    return caps_of(gray(), large_width, large_height, more);
   };
   struct Case {
     Properties properties;

@@ -51,10 +51,49 @@ struct RectifiedHarness : PadsHarness {
 
 Picture gray_of(const Picture& picture) {
   const Picture luminance = luminance_picture(picture);
-  return picture_with(format_named("GRAY8"), picture.width, picture.height, [&](int, int x, int y) {
+  return picture_with(gray(), picture.width, picture.height, [&](int, int x, int y) {
     return luminance.sample(0, x, y) >> (picture.format->bits - 8);
   });
 }
+
+constexpr char right_first[] =
+    ", multiview-mode=MODE, multiview-flags=(GstVideoMultiviewFlagsSet)1:ffffffff";
+
+constexpr int width = camera_width, height = camera_height;
+constexpr double wide =
+    180;  // a focal length with which the rectified picture shows more than the camera sees
+
+struct Slope {
+  double factor, tolerance;
+
+  /// count: of samples in that direction.
+  explicit Slope(int count)
+      : factor(count > 160 ? 0.625 : 1), tolerance(count > 160 ? 1.2 : 0.55) {}
+  double at(double coordinate) const { return 50 + factor * coordinate; }
+};
+
+/// Returns a photograph whose chroma encodes each sample's column (U) and row (V).
+Picture with_places_as_chroma(Picture picture) {
+  const FormatSpec& format = *picture.format;
+  for (std::size_t c = 0; c < format.others.size(); ++c) {
+    const Component& component = format.others[c];
+    const int columns = picture.width / component.pixels, rows = picture.height / component.lines;
+    const Slope slope(c == 0 ? columns : rows);
+    for (int y = 0; y < rows; ++y)
+      for (int x = 0; x < columns; ++x)
+        picture.set_sample_at(component.place, x, y, static_cast<int>(slope.at(c == 0 ? x : y)));
+  }
+  return picture;
+}
+
+/// Distance in pixels to the edge of the camera's picture; negative inside.
+double beyond(const std::array<double, 2>& place) {
+  const auto [x, y] = place;
+  return std::max(std::max(-x, x - (width - 1)), std::max(-y, y - (height - 1)));
+}
+
+const char* const plain_formats[] = {"GRAY8", "GRAY16_LE", "xBGR", "GBR"};
+const char* const chroma_formats[] = {"I420", "NV21", "Y42B", "Y444", "YUY2", "UYVY", "P010_10LE"};
 
 }  // namespace
 
@@ -109,13 +148,6 @@ TEST(test_caps) {
   fail_unless(offered_formats(stereo.pad) == std::vector<std::string>({"P010_10LE", "GRAY8"}));
 }
 
-namespace {
-
-constexpr char right_first[] =
-    ", multiview-mode=MODE, multiview-flags=(GstVideoMultiviewFlagsSet)1:ffffffff";
-
-}  // namespace
-
 TEST(test_packed_frames, .times(formats().size())) {
   const FormatSpec& format = format_number(index);
   const Picture left = make_picture(format, 24, 12, Content::random, 3);
@@ -164,50 +196,6 @@ TEST(test_packed_frames_that_split_chroma) {
                      row.format);
   }
 }
-
-namespace {
-
-constexpr int width = camera_width, height = camera_height;
-constexpr double wide =
-    180;  // a focal length with which the rectified picture shows more than the camera sees
-
-struct Slope {
-  double factor, tolerance;
-
-  /// count: of samples in that direction.
-  explicit Slope(int count)
-      : factor(count > 160 ? 0.625 : 1), tolerance(count > 160 ? 1.2 : 0.55) {}
-  double at(double coordinate) const { return 50 + factor * coordinate; }
-};
-
-/// Returns a photograph whose chroma encodes each sample's column (U) and row (V).
-Picture with_places_as_chroma(Picture picture) {
-  const FormatSpec& format = *picture.format;
-  for (std::size_t c = 0; c < format.others.size(); ++c) {
-    const Component& component = format.others[c];
-    const int columns = picture.width / component.pixels, rows = picture.height / component.lines;
-    const Slope slope(c == 0 ? columns : rows);
-    for (int y = 0; y < rows; ++y)
-      for (int x = 0; x < columns; ++x)
-        picture.set_sample_at(component.place, x, y, static_cast<int>(slope.at(c == 0 ? x : y)));
-  }
-  return picture;
-}
-
-/// Distance in pixels to the edge of the camera's picture; negative inside.
-double beyond(const std::array<double, 2>& place) {
-  const auto [x, y] = place;
-  return std::max(std::max(-x, x - (width - 1)), std::max(-y, y - (height - 1)));
-}
-
-}  // namespace
-
-namespace {
-
-const char* const plain_formats[] = {"GRAY8", "GRAY16_LE", "xBGR", "GBR"};
-const char* const chroma_formats[] = {"I420", "NV21", "Y42B", "Y444", "YUY2", "UYVY", "P010_10LE"};
-
-}  // namespace
 
 // A camera with the rectified pair's orientation sees the rectified picture.
 TEST(test_rectified, .times(2 * std::size(plain_formats)).unless(unless_built_with_opencv())) {

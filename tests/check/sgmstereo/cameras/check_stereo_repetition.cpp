@@ -44,6 +44,15 @@ std::vector<Repeating> figures_of(StereoHarness& stereo) {
   return all;
 }
 
+struct Scene {
+  const char* file;  ///< nullptr: the street film
+  const char* decoder;
+};
+const Scene scenes[] = {{nullptr, "decodebin"},      {"fruits.jpg", "jpegdec"},
+                        {"baboon.jpg", "jpegdec"},   {"messi5.jpg", "jpegdec"},
+                        {"building.jpg", "jpegdec"}, {"home.jpg", "jpegdec"},
+                        {"graf1.png", "pngdec"},     {"sudoku.png", "pngdec"}};
+
 }  // namespace
 
 TEST(test_warning) {
@@ -132,19 +141,6 @@ TEST(test_chessboards, .unless(unless_chessboards())) {
       first != std::string::npos && text.find(warning_words, first + 1) == std::string::npos, "%s",
       text.c_str());
 }
-
-namespace {
-
-struct Scene {
-  const char* file;  ///< nullptr: the film of a street
-  const char* decoder;
-};
-const Scene scenes[] = {{nullptr, "decodebin"},      {"fruits.jpg", "jpegdec"},
-                        {"baboon.jpg", "jpegdec"},   {"messi5.jpg", "jpegdec"},
-                        {"building.jpg", "jpegdec"}, {"home.jpg", "jpegdec"},
-                        {"graf1.png", "pngdec"},     {"sudoku.png", "pngdec"}};
-
-}  // namespace
 
 // Both cameras see the same picture, or a shifted one.
 TEST(test_photographs, .times(std::size(scenes)).unless(unless_chessboards())) {

@@ -184,11 +184,11 @@ TEST(test_life, .unless(unless_built_with_opencv())) {
   fail_unless(rig.last_said().calibrations() >= 1);
   const guint count = rig.last_said().calibrations();
   rig.stereo().accept_gray(160, 120);
-  const Picture small = noise_picture(format_named("GRAY8"), 160, 120, 1);
+  const Picture small = noise_picture(gray(), 160, 120, 1);
   rig.process(small, shifted(small, 5));
   fail_unless(rig.last_said().calibrations() >= count);
   rig.stereo().accept_gray(160, 100);
-  const Picture other = noise_picture(format_named("GRAY8"), 160, 100, 1);
+  const Picture other = noise_picture(gray(), 160, 100, 1);
   rig.process(other, shifted(other, 5));
   fail_unless_equals_int(rig.last_said().calibrations(), 0);
   rig.stereo().accept_gray(MovingScene::width, MovingScene::height);

@@ -25,7 +25,7 @@ using Rotation = std::array<double, 9>;
 struct Camera {
   bool fisheye;
   double fx, fy, cx, cy;
-  std::array<double, 5> distortion;  ///< k1 k2 p1 p2 k3, or the four of the fisheye model
+  std::array<double, 5> distortion;  ///< k1 k2 p1 p2 k3, or the fisheye model's four
   Rotation turned;
   double position;  ///< on the axis x of the rectified pair, in mm
 
