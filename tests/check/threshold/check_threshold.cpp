@@ -102,7 +102,7 @@ TEST(test_timestamps_flags_metas) {
 }
 
 TEST(test_behind_another_element, .times(formats().size())) {
-  const FormatSpec &format = format_number(index), &gray = gray();
+  const FormatSpec& format = format_number(index);
   const std::string feature = testing_cuda() ? "video/x-raw(memory:CUDAMemory)" : "video/x-raw";
   const std::string backend = " backend=" + test_backend() + " ";
   const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
@@ -115,5 +115,5 @@ TEST(test_behind_another_element, .times(formats().size())) {
   const Owned<GstBuffer> out(gst_harness_push_and_pull(harness, to_buffer(picture, odd_layout)));
   fail_unless(out != nullptr, "nothing came out of: %s", launch.c_str());
   fail_unless(!is_cuda_memory(out));
-  expect_picture(from_buffer(out, gray, 61, 37), thresholded(picture, {}, gray), launch);
+  expect_picture(from_buffer(out, gray(), 61, 37), thresholded(picture, {}, gray()), launch);
 }
