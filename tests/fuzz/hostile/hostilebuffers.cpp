@@ -105,7 +105,7 @@ std::optional<std::size_t> hash_of(GstBuffer* buffer) {
 void keep_buffer(GstBuffer* buffer) {
   const std::optional<std::size_t> hash = hash_of(buffer);
   if (!hash)
-    return;  // may be unmappable or freed
+    return;  // its memory may be unmappable or missing
   const std::lock_guard<std::mutex> lock(mutex);
   if (kept.size() < most)
     kept.push_back({Owned<GstBuffer>(gst_buffer_ref(buffer)), *hash});

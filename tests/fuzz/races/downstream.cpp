@@ -10,7 +10,7 @@
 
 namespace fuzz {
 
-// The probe may still run when it is removed, so its data has shared ownership.
+// The probe may still run when it is removed, so it owns its copy of on_frame.
 Downstream::Downstream(GstPad* source, bool linked, std::function<bool()> on_frame)
     : source_(GST_PAD(gst_object_ref(source))),
       probe_(gst_pad_add_probe(

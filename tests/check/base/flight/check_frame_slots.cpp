@@ -142,7 +142,7 @@ TEST(test_work_that_never_ends) {
   fail_unless_equals_int(GST_MINI_OBJECT_REFCOUNT_VALUE(in.get()), 1);
 }
 
-// on_host: completion also waits for work on the host.
+// on_host: the host needs other results, so complete() must wait for the device.
 TEST(test_order_of_streams, .times(2)) {
   const bool on_host = index > 0;
   Element element;

@@ -104,7 +104,7 @@ TEST(test_confirmation) {
   expect_words(photographs.messages().text(GST_MESSAGE_WARNING), {warning_words});
 }
 
-// The period of exchanged pictures means nothing, so only the exchange is reported.
+// The period of exchanged pictures is meaningless, so no repetition is reported.
 TEST(test_exchanged) {
   const Pair pair = chessboard_wall(12);
   const std::string text = warning_for({pair.right, pair.left});
