@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """boards.py FOLDER chessboard|charuco pinhole|fisheye [VIEWS [TILT]]: paints two cameras' views of a board, as
 leftNN.png, rightNN.png and bothNN.png. The cameras are 100 mm apart; their matrices and distortions are below. The
-board is tilted by up to 0.45, or TILT, about each axis.
+board is tilted by up to 0.45 radians, or TILT, about each axis.
 
 boards.py FOLDER chessboard|charuco pinhole film [STILL]: the pictures of a film of 30 frames per second, in which the
 board moves between places and rests for STILL frames at each (default: 8)."""

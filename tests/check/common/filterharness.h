@@ -131,7 +131,7 @@ class FilterHarness {
   const Owned<GstHarness> harness_;
 };
 
-/// `what` names the case if the pictures differ.
+/// Fails the test if the pictures differ; `what` names the case.
 void expect_picture(const Picture& got, const Picture& expected, const std::string& what);
 
 /// Sends a picture through an element and compares the gray picture and its caps.
