@@ -365,7 +365,6 @@ done
 def _(place):
     Cluster.join(place)
     (place.folder / "film.mp4").write_text("film")
-    # No server listens there.
     result = place.run(*command("film.mp4", "out", "--address", "127.0.0.1:9"))
     expect(result.status == 1 and "There is no Ray cluster at 127.0.0.1:9" in result.err, result.last())
     place.environment.pop("RAY_ADDRESS")
@@ -391,6 +390,5 @@ def _(place):
     written, = json.loads((place.folder / "low/archive.json").read_text())["written"]
     niceness = (place.folder / "niceness").read_text()
     expect(result.status == 0 and int(niceness) == lower == written["niceness"], f"{niceness}: {written}")
-    # No machine has that many processors.
     result = run("film.mp4", "more", "--cpus", "100000")
     expect(result.status == 1 and "no machine with 100000 processors: lower --cpus" in result.err, result.last())
