@@ -8,7 +8,7 @@
 
 namespace fuzz {
 
-/// An action and its weight among the others. run() returns nothing, or false if it did nothing.
+/// An action with its relative weight. run() returns nothing, or false if it did nothing.
 template <class Self, class Result = void>
 struct Action {
   const char* name;
@@ -16,7 +16,7 @@ struct Action {
   Result (Self::*run)();
 };
 
-/// Counts an action, in any thread. With `times` 0 it is only made known.
+/// Counts an action; thread-safe. `times` 0 only registers its name.
 void count_action(const char* name, int times = 1);
 const char* missing_action();
 void print_actions();

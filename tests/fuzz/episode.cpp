@@ -57,6 +57,9 @@ void Episode::good_caps() {
 void Episode::change_settings() {
   settle();
   change_properties();
+  if (g_object_class_find_property(G_OBJECT_GET_CLASS(filter_.element()), "regions") &&
+      below(2) == 0)
+    change_regions();
 }
 
 void Episode::judge(GstBuffer* out, const Picture& picture, const FrameKind& kind) {
@@ -151,8 +154,8 @@ void Episode::change_frames_in_flight() {
   filter_.set("frames-in-flight", std::to_string(1 + below(8)));
 }
 
-// Frames without a link are lost, later ones arrive. A new peer may refuse the current caps first,
-// which leaves nothing behind.
+// Frames without a link are lost, later ones arrive. A new peer may first refuse the current caps;
+// the refusal must have no lasting effect.
 void Episode::relink() {
   settle();
   restricted_ = false;
@@ -204,7 +207,8 @@ void Episode::good_frame() {
   FrameKind kind;
   kind.limited = limited_;
   kind.interlaced = scan_ == Scan::interleaved || (scan_ == Scan::mixed && flagged);
-  // After an invalid set the last valid one counts, unknown here because QoS may skip frames.
+  // While properties are invalid, the last valid ones apply. They are unknown here, because QoS may
+  // skip frames.
   push(buffer, possible(*format_) ? std::optional(Sent{picture, kind}) : std::nullopt);
 }
 

@@ -10,7 +10,7 @@
 
 namespace fuzz {
 
-/// The properties of a frame that its caps and its buffer's flags carry.
+/// The properties of a frame that its caps and its buffer's flags define.
 struct FrameKind {
   bool limited = false;
   bool interlaced = false;
@@ -29,9 +29,9 @@ class Episode : public Life {
 
  protected:
   check::FilterHarness& filter() { return filter_; }
-  void change_regions();
   const check::Regions& regions() const { return regions_; }
-  /// `idle`: elements push the frame with all unused bits. The rest is as for check::in_regions().
+  /// `idle`: elements push the frame with all unused bits. The other parameters are those of
+  /// check::in_regions().
   check::Picture in_regions(const check::Picture& picture, const check::Process& process, bool idle,
                             bool equalizes = false) const;
   virtual check::Picture new_picture(const check::FormatSpec& format, int width, int height);
@@ -46,7 +46,7 @@ class Episode : public Life {
 
  private:
   /// True if the element accepts frames of the format with its current properties.
-  virtual bool possible(const check::FormatSpec& format) const = 0;
+  virtual bool possible(const check::FormatSpec&) const { return true; }
   /// Returns the expected output. Elements with another output format override judge().
   virtual check::Picture expected(const check::Picture& picture, const FrameKind&) const {
     return picture;
@@ -54,8 +54,9 @@ class Episode : public Life {
   virtual void change_properties() = 0;
   virtual void restarted() {}
   virtual const char* open_downstream() { return "video/x-raw"; }
-  virtual void mend() = 0;
+  virtual void mend() {}
 
+  void change_regions();
   void do_something();
   void good_caps();
   void change_settings();
@@ -84,9 +85,8 @@ class Episode : public Life {
   };
   /// Pushes the buffer. `sent` is empty if the test cannot know the result.
   void push(GstBuffer* buffer, std::optional<Sent> sent);
-  /// Waits until no frame is in flight.
   void drain();
-  /// Drains and judges all frames. Call it before changing how frames come out.
+  /// Drains and judges all frames. Call it before a change that affects the output.
   void settle();
   std::size_t judge_rest();
   Sequence sequence_around(std::size_t number) const;

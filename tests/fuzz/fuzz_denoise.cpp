@@ -87,8 +87,6 @@ class DenoiseEpisode final : public fuzz::Episode {
     redraw(how_.strength, {0.0, 0.3, 10.0, 60.0, Ranges::strength.max});
     redraw(how_.chroma_strength, {-1.0, -1.0, 0.0, 5.0, Ranges::strength.max});
     set_properties();
-    if (below(2) == 0)
-      change_regions();
   }
 
   void mend() override {

@@ -40,8 +40,6 @@ class BlurEpisode final : public fuzz::Episode {
     redraw(how_.blur_alpha, {false, true}, 3);
     redraw(how_.fine, {false, true}, 3);
     filter().set(how_.properties());
-    if (below(2) == 0)
-      change_regions();
   }
 
   void mend() override {

@@ -26,8 +26,6 @@ class GuidedEpisode final : public fuzz::Episode {
     redraw(how_.radius, {0, 1, 2, 7, 30, 1000, Ranges::radius.max, -1});
     redraw(how_.epsilon, {0.0, 0.01, 100.0, 650.25, Ranges::epsilon.max});
     filter().set(how_.properties());
-    if (below(2) == 0)
-      change_regions();
   }
 
   void mend() override {

@@ -41,7 +41,7 @@ class EqualizeEpisode final : public fuzz::Episode {
     return in_regions(picture, process, how.strength == 0, true);
   }
 
-  /// A sum of several histograms may be the last frame's, and then there is no cut.
+  /// A sum of several histograms may equal the last frame's, and then there is no cut.
   void judge(GstBuffer* out, const Picture& picture, const fuzz::FrameKind& kind) override {
     if (!smooths_ || !(how_.adaptive || how_.each_channel))
       Episode::judge(out, picture, kind);
@@ -63,8 +63,6 @@ class EqualizeEpisode final : public fuzz::Episode {
       filter().set("post-messages", below(2) == 0 ? "true" : "false");
     if (below(3) == 0)
       filter().set("message-interval", std::to_string(any_number()));
-    if (below(2) == 0)
-      change_regions();
     if (below(3) == 0) {
       counts_regions_ = below(2) == 0;
       filter().set("statistics-region", counts_regions_ ? "regions" : "frame");

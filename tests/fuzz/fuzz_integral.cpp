@@ -11,7 +11,7 @@ namespace {
 
 using Ranges = cudavision::localstatistics::Parameters::Ranges;
 
-/// Goes through all outputs, layouts and types with successive seeds.
+/// Covers all outputs, layouts and types with successive seeds.
 Integral first_form(unsigned seed) {
   return {all_outputs[seed % std::size(all_outputs)], seed / std::size(all_outputs) % 2 == 1,
           all_element_types[seed % std::size(all_element_types)]};
@@ -25,8 +25,6 @@ class IntegralEpisode final : public fuzz::Episode {
         form_(how_) {}
 
  private:
-  bool possible(const FormatSpec&) const override { return true; }
-
   /// Output, layout and type are those of the last start, the radius is the current one.
   void judge(GstBuffer* out, const Picture& picture, const fuzz::FrameKind&) override {
     const Integral how{form_.output, form_.same_size, form_.type, how_.radius};

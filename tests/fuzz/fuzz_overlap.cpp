@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares two elements, one of them with several frames in flight, for the same input; see life.h.
+// Compares two elements with the same input, one of them with several frames in flight; see life.h.
 #include <gst/video/gstvideometa.h>
 
 #include "tests/check/common/filterharness.h"
@@ -12,12 +12,12 @@ namespace {
 
 constexpr GstClockTime frame_time = 40 * GST_MSECOND;
 
-/// An element and properties with which frames depend on those before, or post messages.
+/// An element and properties with which frames depend on earlier ones, or post messages.
 struct Subject {
   const char* element;
   Properties properties;
   std::vector<Property> changes;           ///< while playing
-  Property mended = {"region-types", ""};  ///< makes all of them valid
+  Property mended = {"region-types", ""};  ///< makes all `changes` valid
 };
 
 const std::vector<Subject>& subjects() {
@@ -58,7 +58,7 @@ const std::vector<Subject>& subjects() {
        {{"use-roi-meta", "true"}},
        {{"sigma", "0"},
         {"sigma", "3"},
-        {"kernel-size", "4"},  // a warning
+        {"kernel-size", "4"},  // causes a warning
         {"kernel-size", "0"},
         {"use-roi-meta", "false"},
         {"use-roi-meta", "true"},
@@ -69,7 +69,7 @@ const std::vector<Subject>& subjects() {
   return all;
 }
 
-/// Returns what must be equal of a message, or an empty text if nothing must.
+/// Returns the part of a message that must be equal, or an empty text.
 std::string text_of_message(GstMessage* message) {
   GError* error = nullptr;
   switch (GST_MESSAGE_TYPE(message)) {
@@ -159,7 +159,7 @@ class OverlapLife final : public fuzz::Life {
     both([&](FilterHarness& filter) { filter.set(change); });
   }
 
-  // Those in flight go downstream before the error is posted.
+  // Frames in flight go downstream before the error is posted.
   void bad_frame() {
     const Owned<GstBuffer> small(gst_buffer_new_allocate(nullptr, 1, nullptr));
     both([&](FilterHarness& filter) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Runs pipelines with tees side by side, with seeks, pauses and ends; see life.h. Every frame must
-// be that of its branch alone.
+// equal that of its branch alone.
 #include <gst/video/video.h>
 
 #include <map>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int frames = 12;
 
-/// The frames that come out at a sink, by their times.
+/// The frames that arrive at a sink, by their times.
 class Outputs {
  public:
   explicit Outputs(GstElement* sink) {
@@ -165,7 +165,7 @@ class Tee : private Random {
     for (std::size_t i = 0; i < chosen_.size(); ++i) {
       const auto expected = alone(pattern_, chosen_[i]);
       const auto got = outputs_[i]->hashes();
-      // videotestsrc goes on counting its buffers over seeks, which drop what waits in queues.
+      // After a seek, which drops queued frames, videotestsrc continues to count its buffers.
       fail_unless(sought_ || !got.empty(), "episode %u: no frame came out of %s", episode,
                   chosen_[i].c_str());
       for (const auto& [time, hash] : got) {
@@ -227,7 +227,7 @@ TEST(fuzz_pipelines) {
   fuzz::run_episodes<PipelinesLife>();
 }
 
-// Hundreds of elements must get threads, memory and their share of a card.
+// Hundreds of elements must get threads, memory and their share of a GPU.
 TEST(test_many_elements) {
   constexpr int count = 300;
   const FormatSpec& format = format_named("NV12");

@@ -33,8 +33,6 @@ class PixelateEpisode final : public fuzz::Episode {
       how_.color = static_cast<std::uint32_t>(any_number());
     redraw(how_.hide_alpha, {false, true}, 3);
     filter().set(how_.properties());
-    if (below(2) == 0)
-      change_regions();
   }
 
   void mend() override {

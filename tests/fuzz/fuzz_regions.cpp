@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Gives filters frames whose regions come from metas, which are cut off by any edge, have wrong
-// labels, or are missing for a while; see life.h. Every output must be that of an oracle, which
-// follows what docs/elements/common.md says of regions.
+// Gives filters frames whose regions come from metas that any edge clips, that have wrong labels,
+// or that are missing for a while; see life.h. Every output must match an oracle, which follows
+// docs/elements/common.md.
 #include <gst/video/gstvideometa.h>
 
 #include <algorithm>
@@ -26,10 +26,10 @@ struct Labelled {
   double confidence = 1;  ///< 1: the meta has none
 };
 
-/// The settings that say which regions of a frame count.
+/// The settings that determine which regions of a frame count.
 struct Settings {
   std::vector<Box> boxes;  ///< of the property `regions`
-  bool named = false;      ///< that property is not empty
+  bool named = false;      ///< the property `regions` is not empty
   bool metas = true;
   std::vector<std::string> types;  ///< in lower case
   double confidence = 0;
@@ -51,7 +51,7 @@ struct Settings {
   }
 };
 
-/// What the regions of a stream's frames select. Knows nothing of the elements.
+/// Computes the regions of a stream's frames, independently of the elements.
 class Oracle {
  public:
   explicit Oracle(int width, int height) : width_(width), height_(height) {}
@@ -75,7 +75,7 @@ class Oracle {
         if (settings.accepts(meta))
           seen.push_back(meta.box);
     const std::vector<Box> known = settings.metas ? seen : boxes;
-    // Those outside of the frame, too: their feather may reach into it.
+    // Includes regions outside the frame, whose feather may reach into it.
     boxes.insert(boxes.end(), seen.begin(), seen.end());
     if (std::any_of(known.begin(), known.end(),
                     [&](const Box& box) { return in_frame(grown(box, settings.margin), box); })) {
@@ -161,8 +161,6 @@ class RegionsLife final : public fuzz::Life {
     fuzz::act(*this, *this, actions);
   }
 
-  /* Frames */
-
   void frame_with_metas() {
     std::vector<Labelled> metas;
     for (int i = below(5); i >= 0; --i)
@@ -173,8 +171,7 @@ class RegionsLife final : public fuzz::Life {
 
   void frame_without_metas() { push({}); }
 
-  /// Returns a box that lies within the frame, is cut off by one edge or by several, or lies
-  /// outside.
+  /// Returns a box inside the frame, clipped by one or several edges, or outside.
   Box any_box() {
     const int w = below(2) == 0 ? below(8) : below(width_ + 20), h = below(height_ + 20);
     const int x = one_of({-w / 2, width_ - w / 2, -w, width_, -1, below(width_), below(width_)});
@@ -221,16 +218,15 @@ class RegionsLife final : public fuzz::Life {
                : in_regions(picture, process, selection.regions, spec_.equalizes);
   }
 
-  // Elements pass such frames on as they are, with all unused bits.
+  // Elements push such frames unchanged, with all unused bits.
   bool selects_nothing(const Regions& regions) const {
-    const FormatSpec& gray = format_named("GRAY8");
     const auto flat = [&](int value) {
-      return picture_with(gray, width_, height_, [=](int, int, int) { return value; });
+      return picture_with(gray(), width_, height_, [=](int, int, int) { return value; });
     };
     return difference(in_regions(flat(0), flat(255), regions), flat(0)).empty();
   }
 
-  /// A part of a face must not slip through, so that the element may not leave out any region.
+  /// No part of a face must stay visible, so the element must not drop any region: it must fail.
   void too_many_regions() {
     settle();
     if (!settings_.metas)
@@ -270,8 +266,6 @@ class RegionsLife final : public fuzz::Life {
     filter_.messages().clear();
   }
 
-  /* The stream */
-
   void new_stream() {
     fail_unless(filter_.send_caps(caps_of(*format_, width_, height_, colorimetry(*format_, false))),
                 "episode %u: %s was refused", seed(), format_->name);
@@ -298,8 +292,6 @@ class RegionsLife final : public fuzz::Life {
     filter_.flush();
     new_segment();
   }
-
-  /* Settings */
 
   void change_settings() {
     switch (below(9)) {

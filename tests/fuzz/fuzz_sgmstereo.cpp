@@ -89,9 +89,10 @@ class StereoEpisode final : public fuzz::StereoSettings {
     }
   }
 
-  // The last valid set stays in effect. New caps would cause an error, so mend() follows at once.
+  // The last valid settings stay in effect. New caps would cause an error, so mend() follows at
+  // once.
   void impossible_properties() {
-    stereo_->set("diagnostics-interval", "0");  // whose warnings would count, too
+    stereo_->set("diagnostics-interval", "0");  // its warnings would count, too
     pair(true);
     stereo_->messages().clear();
     stereo_->set("p1", "254");
@@ -101,7 +102,7 @@ class StereoEpisode final : public fuzz::StereoSettings {
   }
 
   void mend() {
-    stereo_->set("p1", "0");  // automatic, as in an element whose p1 nobody has set
+    stereo_->set("p1", "0");  // automatic, as in an element whose p1 was never set
     for (const Property& property : properties_)
       if (std::string(property.first) == "p1")
         stereo_->set("p1", property.second);
@@ -115,7 +116,7 @@ class StereoEpisode final : public fuzz::StereoSettings {
     return tracked(at(time_, buffer, duration));
   }
 
-  /// Gives a left frame up to 127 boxes, many of which are empty, huge or outside of it.
+  /// Gives a left frame up to 127 boxes, many of which are empty, huge or outside the frame.
   GstBuffer* with_any_regions(GstBuffer* buffer) {
     const auto number = [this] {
       return one_of({0u, 1u, static_cast<guint>(below(60)), static_cast<guint>(-below(60)),
@@ -173,7 +174,7 @@ class StereoEpisode final : public fuzz::StereoSettings {
                       : shifted(left, below(12))};
   }
 
-  /// Requests or releases one of the source pads besides src.
+  /// Requests or releases a source pad other than src.
   void open_or_close_a_pad() {
     const std::string pad = one_of({"depth", "confidence", "rectified", "points"});
     if (stereo_->opened().count(pad) != 0) {
@@ -235,7 +236,7 @@ class StereoEpisode final : public fuzz::StereoSettings {
     time_ += frame_time;
     const Pair pictures = new_pictures();
     GstBuffer* left = stamped(with_any_regions(to_buffer(pictures.left, any_layout())));
-    // A new element has seen no frames before.
+    // A new element has seen no earlier frames.
     judged = judged && !is_corrected();
     if (judged && (stereo_->opened().count("depth") != 0 || depends_on_the_past())) {
       if (below(2) == 0)

@@ -14,8 +14,6 @@ class ThresholdEpisode final : public fuzz::Episode {
   ThresholdEpisode(unsigned seed, BufferCount& buffers) : Episode("cudathreshold", seed, buffers) {}
 
  private:
-  bool possible(const FormatSpec&) const override { return true; }
-
   void judge(GstBuffer* out, const Picture& picture, const fuzz::FrameKind& kind) override {
     Threshold how = how_;
     how.limited = kind.limited;
@@ -36,8 +34,6 @@ class ThresholdEpisode final : public fuzz::Episode {
     redraw(how_.speckle_size, {0, 1, 5, 60, 1000000});
     filter().set(how_.properties());
   }
-
-  void mend() override {}
 
   const char* open_downstream() override {
     return one_of({"ANY", "video/x-raw", "video/x-raw, format=GRAY16_LE"});

@@ -21,11 +21,11 @@ using namespace check;
 
 namespace {
 
-// Episodes may go on for so long until every action has run, on every backend.
+// The maximum time until every action has run, on every backend.
 constexpr gint64 patience = 150 * G_USEC_PER_SEC;
 constexpr unsigned fewest_episodes = 25;
 
-// A crash prints this line, formatted before, as signal handlers can do little.
+// A crash prints this line. It is formatted in advance, because signal handlers can do little.
 char episode_line[64];
 
 void print_episode() {
@@ -57,11 +57,11 @@ void run_lives(const std::function<std::unique_ptr<Life>(unsigned, BufferCount&)
   const gint64 end = start + static_cast<gint64>(seconds) * G_USEC_PER_SEC;
   for (int number : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGTRAP})
     signal(number, on_crash);
-  std::atexit(print_episode);  // a failed check, or a warning of GLib in any thread, exits
+  std::atexit(print_episode);  // a failed check, or a GLib warning in any thread, exits
   std::size_t settled = 0;
   unsigned episodes = 0;
   Watchdog watchdog;
-  // A machine or a card that is busy otherwise needs longer for these.
+  // A busy machine or GPU needs longer for all actions.
   const gint64 last_end = std::max(end, start + patience);
   while (g_get_monotonic_time() < end ||
          ((episodes < fewest_episodes || missing_action() != nullptr) &&

@@ -8,13 +8,12 @@
 #include "tests/check/common/pictures/random.h"
 
 /// Does to an element anything that a pipeline could do, in random order. The element must neither
-/// crash, hang nor leak, it must report every failure as an element error, and as long as nothing
-/// is wrong, every output frame must be right.
+/// crash, hang nor leak, and must report every failure as an element error. As long as nothing is
+/// wrong, every output frame must be right.
 ///
-/// Environment variables:
-/// - CUDAVISION_FUZZ_SEED: the number of the first episode; a failed episode's number repeats it.
-/// - CUDAVISION_FUZZ_SECONDS: the time for each element in seconds (default 2; 30 in a full run).
-///   There are some episodes at least, however busy the machine is.
+/// CUDAVISION_FUZZ_SEED: the number of the first episode; a failed episode's number repeats it.
+/// CUDAVISION_FUZZ_SECONDS: the time for each element (default 2; 30 in a full run). A few episodes
+/// always run, however busy the machine is.
 namespace fuzz {
 
 class Life : protected check::Random {

@@ -18,8 +18,8 @@ std::vector<GParamSpec*> properties_of(GstElement* element) {
   return all;
 }
 
-// The base classes' properties change what the tests rely on, such as how long GstAggregator waits
-// for a live pair.
+// Properties of the base classes change the tests' assumptions, such as how long GstAggregator
+// waits for a live pair.
 bool is_own(const GParamSpec* spec) {
   return g_str_has_prefix(g_type_name(spec->owner_type), "GstCuda");
 }
@@ -31,8 +31,7 @@ bool may_change(const GParamSpec* spec) {
          name != "cuda-device-id";
 }
 
-// GObject refuses what lies outside the range, except for those numbers that the elements judge
-// themselves.
+// GObject refuses values outside the range, except for numbers that the elements check themselves.
 bool takes_any(const void* spec) {
   return g_str_has_prefix(g_type_name(G_TYPE_FROM_INSTANCE(spec)), "GstCudaVisionParam");
 }

@@ -13,12 +13,10 @@ namespace fuzz {
 /// Returns the element's own properties that may be set, without those that choose the device.
 std::vector<GParamSpec*> changeable_properties(GstElement* element);
 
-/// Sets one of these properties to an end of its range, its default, or a value near 0;
-/// texts to something that is no good value.
+/// Sets one of these properties to an end of its range, its default, or a value near 0, and strings
+/// to invalid text.
 void set_extreme_property(check::Random& random, GstElement* element);
-/// Sets these properties to their defaults.
 void reset_properties(GstElement* element);
-/// Reads the element's own properties.
 void read_properties(GstElement* element);
 
 }  // namespace fuzz

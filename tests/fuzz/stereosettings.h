@@ -10,7 +10,7 @@
 
 namespace fuzz {
 
-/// Returns a file with a calibration of two cameras, whose pictures are 80×60 pixels large.
+/// Returns a file with a calibration of two cameras, whose pictures have 80×60 pixels.
 inline std::string calibration_file() {
   static const check::TemporaryFile file("fuzz-XXXXXX.json",
                                          R"({"image_width": 80, "image_height": 60,
@@ -51,7 +51,7 @@ class StereoSettings : public Life {
     }
   }
 
-  // In the order of setting, as a preset sets others. custom changes nothing.
+  // In the order of setting, because a preset sets others. custom changes nothing.
   void set(const char* name, const std::string& value) {
     if (value == "custom")
       return;
@@ -63,7 +63,7 @@ class StereoSettings : public Life {
     properties_.emplace_back(name, value);
   }
 
-  /// True if outputs may depend on frames before. Depth has an automatic range.
+  /// True if outputs may depend on earlier frames. Depth has an automatic range.
   bool depends_on_the_past() const {
     return std::any_of(properties_.begin(), properties_.end(), [](const check::Property& property) {
       const std::string name = property.first, value = property.second;
@@ -73,13 +73,13 @@ class StereoSettings : public Life {
     });
   }
 
-  /// Returns true if earlier frames may have corrected the cameras, which nothing but a stop ends.
+  /// True if earlier frames may have corrected the cameras, until the next stop.
   bool is_corrected() const {
     return std::count(properties_.begin(), properties_.end(),
                       check::Property{"calibration-drift", "correct"}) > 0;
   }
 
-  /// Draws another value of a property, and notes it.
+  /// Draws another value of a property, and records it.
   check::Property change_property() {
     using Ranges = cudavision::sgm::Parameters::Ranges;
     const std::pair<const char*, std::string> choices[] = {

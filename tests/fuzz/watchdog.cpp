@@ -50,7 +50,7 @@ bool others_run() {
   return run;
 }
 
-/// Tells a hang from a busy machine: much processor time, or all threads waiting.
+/// Distinguishes a hang from a busy machine: much processor time, or all threads waiting.
 class Progress {
  public:
   bool hangs(Seconds limit) {
@@ -65,7 +65,7 @@ class Progress {
 
  private:
   using Clock = std::chrono::steady_clock;
-  // The watchdog itself uses some ms in a second.
+  // The watchdog itself uses a few ms per second.
   static constexpr Seconds noticeable{0.2};
 
   Clock::time_point last_ = Clock::now();

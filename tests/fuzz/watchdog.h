@@ -8,8 +8,8 @@
 
 namespace fuzz {
 
-/// Ends the program with all stacks if an episode hangs or uses too much memory, and names the
-/// episode.
+/// Ends the program with all stacks and the episode's number if an episode hangs or uses too much
+/// memory.
 class Watchdog {
  public:
   Watchdog();

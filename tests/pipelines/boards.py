@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""boards.py FOLDER chessboard|charuco pinhole|fisheye [VIEWS [TILT]]: paints what two cameras see of a board, as
-leftNN.png, rightNN.png and bothNN.png. The cameras are 100 mm apart; their matrices and distortions are below. The board
-is tilted by up to 0.45, or TILT, about each axis.
+"""boards.py FOLDER chessboard|charuco pinhole|fisheye [VIEWS [TILT]]: paints two cameras' views of a board, as
+leftNN.png, rightNN.png and bothNN.png. The cameras are 100 mm apart; their matrices and distortions are below. The
+board is tilted by up to 0.45 radians, or TILT, about each axis.
 
-boards.py FOLDER chessboard|charuco pinhole film [STILL]: the board moves from place to place and stands still for STILL
-frames at each (default: 8). The pictures of a film with 30 frames per second."""
+boards.py FOLDER chessboard|charuco pinhole film [STILL]: the pictures of a film of 30 frames per second, in which the
+board moves between places and rests for STILL frames at each (default: 8)."""
 import pathlib
 import sys
 
@@ -21,7 +21,7 @@ distortions = {"pinhole": ([-0.2, 0.05, 0.0005, -0.0004, 0], [-0.19, 0.04, -0.00
 
 
 def texture_of(kind):
-    """The board, 20 pixels for each square, in 9x7 squares and a white margin of one square."""
+    """Paints the board: 9x7 squares of 20 pixels, and a white margin of one square."""
     if kind == "charuco":
         if hasattr(cv2.aruco, "CharucoDetector"):
             dictionary = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_5X5_100)
@@ -35,14 +35,14 @@ def texture_of(kind):
 
 
 def directions(model, side):
-    """Where each of 2x2 points of each pixel looks, as (x, y) at distance 1."""
+    """Returns the directions of the 2x2 points of each pixel, as (x, y) at distance 1."""
     grid = (numpy.mgrid[:2 * height, :2 * width][::-1].reshape(2, -1).T - 0.5) / 2
     undistort = cv2.fisheye.undistortPoints if model == "fisheye" else cv2.undistortPoints
     return undistort(grid.reshape(-1, 1, 2).astype("float64"), matrices[side], numpy.array(distortions[model][side])).reshape(-1, 2)
 
 
 def seen(texture, rays, rotation, translation):
-    """The picture of a board whose points are at rotation·p + translation."""
+    """Paints a board whose points are at rotation·p + translation."""
     # A ray meets the board where the third coordinate on the board is 0.
     homography = numpy.linalg.inv(numpy.column_stack((rotation[:, 0], rotation[:, 1], translation)))
     places = numpy.column_stack((rays, numpy.ones(len(rays)))) @ homography.T
@@ -60,16 +60,16 @@ class Scene:
         self.between = cv2.Rodrigues(turn)[0]
 
     def place(self, number):
-        """Somewhere for the board: its turn, and the place of its middle."""
+        """Draws a pose of the board: its rotation, and the position of its centre."""
         angles = self.random.uniform(-self.tilt, self.tilt, 3)
         column, row = number % 4, number // 4 % 3
-        # All of a chessboard must be in view of both cameras.
+        # Both cameras must see the whole chessboard.
         if self.whole:
             return numpy.array([*angles, -62 + 75 * column, -60 + 60 * row, self.random.uniform(480, 640)])
         return numpy.array([*angles, -95 + 85 * column, -60 + 60 * row, self.random.uniform(420, 600)])
 
     def pictures(self, place):
-        """Returns the views that both cameras have of the board there."""
+        """Returns both cameras' views of the board in this pose."""
         rotation = cv2.Rodrigues(place[:3])[0]
         translation = place[3:] - rotation @ numpy.array([4.5 * square, 3.5 * square, 0])
         left = seen(self.texture, self.rays[0], rotation, translation)

@@ -22,7 +22,7 @@ full = os.environ.get("CUDAVISION_TEST_FULL") == "1"
 watchdog = 600
 tests = []
 
-# A shell lets background jobs ignore Ctrl-C, and the commands that are tested would inherit that.
+# A shell lets background jobs ignore Ctrl-C, and the tested commands would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -71,22 +71,31 @@ class Place:
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout)
         return Result(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
 
+    def succeed(self, *command, **more):
+        result = self.run(*command, **more)
+        expect(result.status == 0, result.last())
+        return result
+
     def script(self, name, *arguments, **more):
         return self.run(pipelines / name, *arguments, **more)
 
+    def program(self, text, **more):
+        """Runs a Python program that may import the modules of pipelines/."""
+        return self.run(python, "-c", text, PYTHONPATH=str(pipelines), **more)
+
     def play(self, description, **more):
-        """Plays a pipeline to its end, of which every element must do its work."""
+        """Plays a pipeline to its end. Every element must succeed."""
         return self._pipeline(f"{python} {top}/tests/pipelines/play.py {description}", description, **more)
 
     def gray(self, source):
-        """The bytes of the frames of a file or of some elements, as GRAY8."""
+        """Returns the frames of a file or of some elements, as bytes of GRAY8."""
         source = source if "!" in source else f"filesrc location={source} ! decodebin"
         self.play(f"{source} ! videoconvert ! video/x-raw,format=GRAY8 ! filesink location=.gray")
         return (self.folder / ".gray").read_bytes()
 
     def on_terminal(self, *command, awaited=None, answer=None, status=0):
-        """Returns the output of a command on a terminal. Once the awaited text is in it, makes the file "seen" and types the
-        answer."""
+        """Returns the output of a command on a terminal. Once the awaited text appears, creates the file "seen" and
+        types the answer."""
         child, terminal = pty.fork()
         if child == 0:
             os.chdir(self.folder)
@@ -99,7 +108,7 @@ class Place:
                     (self.folder / "seen").touch()
                     os.write(terminal, answer or b"")
         except OSError:
-            pass  # the end
+            pass  # end of the output
         os.close(terminal)
         found = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         text = text.decode(errors="replace")
@@ -107,8 +116,8 @@ class Place:
         return text
 
     def launch(self, description):
-        """Shows with gst-launch-1.0 what is in a file. It may hang (play.py says why), so this tries again; therefore
-        the pipeline may have none of this project's elements."""
+        """Inspects a file with gst-launch-1.0. This may hang (play.py explains why), so it is retried; therefore the
+        pipeline must have none of this project's elements."""
         assert not re.search(r"! *cuda", description), description
         for patience in (120, watchdog):
             try:
@@ -126,7 +135,7 @@ class Place:
         return Running(self, command, environment)
 
     def stand_in(self, name, text):
-        """Puts a script in front of the program of that name, for all commands of this test."""
+        """Puts a script in place of the program of that name, for all commands of this test."""
         folder = self.folder / "stand-ins"
         folder.mkdir(exist_ok=True)
         (folder / name).write_text("#!/bin/bash\n" + text)
@@ -142,7 +151,7 @@ class Place:
 
 
 class Running:
-    """A command that runs in a session of its own, so that Ctrl-C reaches all of it and nothing else."""
+    """A command in its own session, so that Ctrl-C reaches all of it and nothing else."""
 
     def __init__(self, place, command, environment):
         self.log = open(place.folder / ".log", "w+b")
@@ -186,15 +195,15 @@ class Running:
 
 
 def turned(film):
-    """The bytes of an MP4 film whose players must turn it clockwise by 90 degrees, as a telephone that is held upright
-    writes it: the matrix of the track's header says so."""
+    """Marks an MP4 film as rotated, so that players turn it clockwise by 90 degrees, as an upright telephone does: by
+    the matrix of the track's header."""
     at = film.index(b"tkhd") + 44
     one = 1 << 16
     return film[:at] + struct.pack(">9i", 0, one, 0, -one, 0, 0, 0, 0, 1 << 30) + film[at + 36:]
 
 
 def make_materials(place):
-    """Small films and pictures, drawn here."""
+    """Makes small films and pictures."""
     folder = place.materials
     folder.mkdir()
     moving = "videotestsrc pattern=ball num-buffers=50"
@@ -207,14 +216,14 @@ def make_materials(place):
     picture = f"{moving} ! video/x-raw,format=I420,width=192,height=144,framerate=25/1 ! x264enc tune=zerolatency ! m."
     place.play(f"{depth} ! matroskamux ! filesink location={folder / 'depth.mkv'}")
     place.play(f"{depth} ! m. {picture} {picture} matroskamux name=m ! filesink location={folder / 'rig.mkv'}")
-    # The picture of this one lies on its side.
+    # The picture of this one is rotated.
     place.play(f"videotestsrc pattern=smpte num-buffers=75 ! video/x-raw,format=I420,width=192,height=144,framerate=25/1 ! x264enc "
                  f"speed-preset=ultrafast key-int-max=25 ! h264parse ! mp4mux faststart=true name=m ! filesink location={folder / 'lying.mp4'} "
                  f"{sound.replace('85', '130')}")
     (folder / "turned.mp4").write_bytes(turned((folder / "lying.mp4").read_bytes()))
     place.play("videotestsrc pattern=smpte num-buffers=1 ! video/x-raw,format=RGB,width=192,height=144 ! pngenc "
                  f"! filesink location={folder / 'picture.png'}")
-    # Noise, and what the right camera sees of it 6 pixels away.
+    # Noise, and the right camera's view of it, shifted by 6 pixels.
     width, height, disparity = 96, 48, 6
     noise = random.Random(1)
     left = [bytes(noise.randrange(256) for _ in range(width)) for _ in range(height)]

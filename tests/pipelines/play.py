@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""play.py ELEMENT...: plays a pipeline to its end, as gst-launch-1.0 -q does, whose words these are.
+"""play.py ELEMENT...: plays a pipeline to its end, with the arguments of gst-launch-1.0 -q.
 
-gst-launch-1.0 prerolls the pipeline and then sets it to PLAYING, and a few in a thousand of such pipelines never end
-where several play at once: GstBin (1.22) commits PAUSED in a streaming thread, which is interrupted before it notes that;
-meanwhile the main thread changes the state to PLAYING; then the note arrives, GstBin believes that it has not announced
-PLAYING, and holds back the EOS that its sinks have posted. A pipeline that goes to PLAYING in one step is not exposed to
-this: the thread that commits PAUSED is then the one that goes on to PLAYING."""
+gst-launch-1.0 prerolls the pipeline before it sets it to PLAYING. If several pipelines play at once, a few in a
+thousand never end: GstBin (1.22) commits PAUSED in a streaming thread, which is interrupted before it records that.
+Meanwhile the main thread changes the state to PLAYING. Then the record arrives, GstBin assumes that PLAYING was not
+announced, and holds back the EOS that its sinks have posted. A pipeline that goes to PLAYING in one step is not
+affected, because the thread that commits PAUSED also continues to PLAYING."""
 import sys
 
 import gi

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""run.py [--changed] BUILD [WORD]...: the scripts, the example programs and the commands of the documentation, with the
-plug-in of a build folder. Prints a line for each test: "ok: name", "not ok: name: why" or "SKIP: name: why". With words:
-only the tests whose names have one of them. With --changed: only those for which something has changed since they
-passed; the others are "unchanged: name"."""
+"""run.py [--changed] BUILD [WORD]...: tests the scripts, the example programs and the commands of the documentation,
+with the plug-in of a build folder. Prints a line for each test: "ok: name", "not ok: name: why" or "SKIP: name: why".
+With words: only the tests whose names contain one of them. With --changed: only those for which something has changed
+since they passed; the others are "unchanged: name"."""
 import concurrent.futures
 import importlib
 import pathlib
@@ -24,7 +24,7 @@ SHARED = ("pipelines/", "scripts/", *(f"tests/pipelines/{name}.py" for name in (
           "BUILD/gst/", "BUILD/pipelines/", "BUILD/tests/bench/")
 
 
-# Each registers its tests.
+# Each module registers its tests.
 for source in sorted(pathlib.Path(__file__).parent.rglob("test_*.py")):
     if str(source.parent) not in sys.path:
         sys.path.append(str(source.parent))
@@ -36,8 +36,8 @@ def file_of(module):
 
 
 def reads_of(module):
-    """Lists the files that the tests of a module read. Only those that import harness.top can find the rest of the tree, and they name
-    what they read there in `reads`, or else may read all of it."""
+    """Lists the files that the tests of a module read. Only modules that import harness.top can find the rest of the
+    tree; they list what they read there in `reads`, or may read all of it."""
     modules = {module}
     while True:
         more = {other for name in modules for other in
@@ -51,7 +51,7 @@ def reads_of(module):
 
 
 def select(build, chosen, only_changed):
-    """Returns those of the chosen tests that must run, with their digests, and the record of those that pass."""
+    """Returns the chosen tests that must run, with their digests, and the record of those that pass."""
     tree, passed = changed.Tree(build), changed.Passed(build / "passed-pipelines.json", not only_changed)
     digests = {name: changed.digest_of(changed.conditions(), [tree.of(room) for room in reads_of(function.__module__)])
                for name, function in chosen}
@@ -85,9 +85,9 @@ def main():
     scratch = pathlib.Path(tempfile.mkdtemp(prefix="cudavision-pipelines-"))
     failed = False
     try:
-        # Once, so that the registry is complete before several read it.
+        # Once, so that the registry is complete before several tests read it.
         harness.make_materials(harness.Place(build, scratch))
-        # Most of them wait for a pipeline that plays in real time.
+        # Most tests wait for a pipeline that plays in real time.
         with concurrent.futures.ThreadPoolExecutor(3) as pool:
             for (name, _), (line, bad) in zip(chosen, pool.map(lambda one: run(build, scratch, *one), chosen)):
                 print(line, flush=True)

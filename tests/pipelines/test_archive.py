@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/archive.py, with Ray on this machine. A Python that has Ray and tqdm is in the virtual environment that
-tests/run.sh makes, or is named by CUDAVISION_TEST_RAY. The tests share a cluster, because it takes long to start."""
+"""pipelines/archive.py, with Ray on this machine. Ray and tqdm come from the virtual environment that tests/run.sh
+makes, or from the Python that CUDAVISION_TEST_RAY names. The tests share a cluster, because it starts slowly."""
 import contextlib
 import functools
 import json
@@ -24,7 +24,7 @@ copy = "filesrc location={input} blocksize=1024 ! identity sleep-time=400000 ! f
 
 @functools.lru_cache
 def python_with_ray():
-    """Its path, or None."""
+    """Returns its path, or None."""
     for name in (os.environ.get("CUDAVISION_TEST_RAY", ""), str(top / "build-tests/ray/bin/python"), "python3"):
         python = shutil.which(name)
         if python and subprocess.run([python, "-c", "import ray, tqdm"], stderr=subprocess.DEVNULL).returncode == 0:
@@ -33,19 +33,19 @@ def python_with_ray():
 
 
 class Cluster:
-    """A cluster that believes that it has two GPUs. It ends with this process."""
+    """A cluster that claims two GPUs. It ends with this process."""
     lock = threading.Lock()
     process = address = None
 
     @classmethod
     def join(cls, place):
-        """Makes archive.py use it. Its pipelines run by the program GST_STAND_IN, if that is set: archive.py sends the
-        variables of GStreamer along."""
+        """Makes archive.py use the cluster. If GST_STAND_IN is set, it runs the pipelines: archive.py passes
+        GStreamer's variables on."""
         if not python_with_ray():
             raise Skip("there is no Python with Ray and tqdm: pip install ray tqdm")
         place.environment.update(RAY_AUTH_MODE="disabled", RAY_USAGE_STATS_ENABLED="0")
         with cls.lock:
-            # On a busy machine, Ray can take longer than the 30 s that it gives itself.
+            # On a busy machine, Ray can take longer than its own limit of 30 s.
             end = time.monotonic() + watchdog
             while not cls.address and time.monotonic() < end:
                 cls.start(place)
@@ -75,7 +75,7 @@ def command(*arguments):
 
 
 def stand_in(place, text):
-    """Lets the pipelines of this test run by a script."""
+    """Runs the pipelines of this test by a script."""
     script = place.folder / "stand-in"
     script.write_text(f"#!/bin/bash\n{text}")
     script.chmod(0o755)
@@ -97,13 +97,13 @@ def unfinished(place):
 
 def alive(pid):
     with contextlib.suppress(FileNotFoundError):
-        # A process that has ended without being waited for is no longer alive either.
+        # A zombie process is no longer alive either.
         return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     return False
 
 
 def expect_ended(place, names):
-    """Expects that all processes whose numbers are in these files end."""
+    """Expects that all processes whose ids are in these files end."""
     pids = [int(path.read_text()) for path in place.folder.glob(names)]
     end = time.monotonic() + watchdog
     while any(map(alive, pids)) and time.monotonic() < end:
@@ -117,7 +117,7 @@ def _(place):
         (place.folder / name).parent.mkdir(exist_ok=True)
         (place.folder / name).write_text(name)
     (place.folder / "empty").mkdir()
-    # A module in place of Ray: whoever gets so far is told how to install it.
+    # A fake Ray module: reaching its import must print how to install Ray.
     (place.folder / "ray.py").write_text("raise ImportError('No module named ray')\n")
     for arguments, status, words in (
             (["others"], 2, "required: OUT"),
@@ -174,7 +174,7 @@ def _(place):
     expect(failed[0]["error"] in said and failed[0]["error"] in failed[0]["log"] and f"{broken}: {failed[0]['error']}" in result.err, f"{failed}: {said}")
     expect(report["backend"] == "cpu" and not report["unfinished"] and not report["interrupted"], f"{report}")
 
-    # The broken film is repaired, another one has changed. On a terminal there is a bar.
+    # The broken film is repaired, and another one has changed. On a terminal there is a bar.
     broken.write_bytes(silent.read_bytes())
     source.touch()
     made = pale.stat().st_mtime_ns
@@ -186,7 +186,7 @@ def _(place):
     result = place.run(*command("films", "out", "--address", "192.0.2.1:1"))
     expect(result.status == 0 and "0 written, 3 complete before" in result.out, result.last())
 
-    # Results of two pipelines do not mix. Those of the other one are what the pipeline gives by itself.
+    # Results of two pipelines do not mix. The other pipeline's results are exactly its output.
     equalise = "decodebin expose-all-streams=false caps='video/x-raw(ANY)' ! videoconvert ! cudahistequalize backend={backend} cuda-device-id={device}"
     pipeline = f"filesrc location={{input}} ! {equalise} ! filesink location={{output}}"
     result = place.run(*command("films", "out", "--pipeline", pipeline))
@@ -194,9 +194,9 @@ def _(place):
     result = place.run(*command("films", "out", "--pipeline", pipeline, "--again", "--cpus", "1", "--backend", "cpu"))
     expect(result.status == 0 and "3 written;" in result.out, result.last())
     place.play(f"filesrc location=films/film.mp4 ! {equalise.format(backend='cpu', device=-1)} ! filesink location=film.raw")
-    expect(film.read_bytes() == (place.folder / "film.raw").read_bytes(), "the frames are not those of the pipeline itself")
+    expect(film.read_bytes() == (place.folder / "film.raw").read_bytes(), "the frames differ from the pipeline's own")
 
-    # Nor does it replace what others have made.
+    # Files that others have made are not replaced either.
     (place.folder / "kept").mkdir()
     (place.folder / "kept/film.mkv").write_text("not yours")
     result = place.run(*command("films", "kept"))
@@ -251,7 +251,7 @@ exec {launch} "$@"
                       "stuck.mp4": (2, "The tape is stuck."),
                       "nothing.mp4": (2, "the pipeline ended without an error, but wrote nothing")}, f"{errors}")
     expect(results(place) == ["flaky.mkv", "good.mkv"] and (place.folder / "out/flaky.mkv").read_text() == "flaky", f"{results(place)}")
-    # So short a time is for this one alone: the others may need longer to begin.
+    # Such a short limit suits only this film: the others may start more slowly.
     (place.folder / "films/hang.mp4").write_text("hang")
     result = place.run(*command("films/hang.mp4", *arguments, "--timeout", "3"))
     failed, = json.loads((place.folder / "report.json").read_text())["failed"]
@@ -300,7 +300,7 @@ def _(place):
 def _(place):
     (place.folder / "film.mp4").write_text("film")
     (place.folder / "tqdm.py").write_text("class tqdm:\n    disable = True\n    def __init__(self, **_): pass\n    def __getattr__(self, _): return lambda *_, **__: None\n")
-    # This Ray gets the signal while it starts, or in a destructor, where Python drops exceptions.
+    # This fake Ray gets the signal at its start, or in a destructor, where Python drops exceptions.
     (place.folder / "ray.py").write_text("""
 import os, signal, sys, time, types
 exceptions = types.SimpleNamespace(RayError=type("RayError", (Exception,), {}))
@@ -339,7 +339,7 @@ def _(place):
     (place.folder / "films").mkdir()
     for name in ("one", "two"):
         (place.folder / f"films/{name}.mp4").write_text(name)
-    # Each waits for the other one: they must run at the same time.
+    # Each waits for the other one, so they must run at the same time.
     stand_in(place, f"""
 echo "$CUDA_VISIBLE_DEVICES: $*" >{place.folder}/ran-$$
 while :; do
@@ -370,11 +370,12 @@ def _(place):
     result = place.run(*command("film.mp4", "out", "--address", "127.0.0.1:9"))
     expect(result.status == 1 and "There is no Ray cluster at 127.0.0.1:9" in result.err, result.last())
     place.environment.pop("RAY_ADDRESS")
-    # A pipeline has the priority of archive.py: with that of Ray's workers, it would hardly get a processor beside others.
+    # A pipeline has archive.py's priority. With the priority of Ray's workers, it would hardly get a processor on a
+    # busy machine.
     place.stand_in("gst-launch-1.0", f'nice >{place.folder}/niceness\nexec {launch} "$@"\n')
 
     def run(*arguments):
-        """Ray may take longer than the time that it gives itself to start."""
+        """Retries, because Ray may exceed its own time limit when it starts."""
         end = time.monotonic() + watchdog
         while time.monotonic() < end:
             result = place.run(*command(*arguments))

@@ -15,9 +15,7 @@ formats = {"GRAY8": [(17, 33)], "GRAY16_LE": [(17, 33)], "NV12": [(17, 33), (9, 
 
 @test("pipelines/cudatensors.py pushes arrays as frames and gets the same arrays from them")
 def _(place):
-    (place.folder / "frames_and_arrays.py").write_text(f"""
-import sys
-sys.path.insert(0, {str(pipelines)!r})
+    result = place.program(f"""
 import cudatensors, numpy
 from frames import Gst, GstVideo
 Gst.init(None)
@@ -40,7 +38,7 @@ for name, shapes in {formats!r}.items():
         good &= sample.get_buffer().pts == 1000 * len(got) and sample.get_buffer().duration == 10
         got.append(to_list(cudatensors.to_numpy(sample)))
     pipeline.set_state(Gst.State.NULL)
-    # Samples are gone, and their arrays keep the memory.
+    # Samples are freed, and their arrays keep the memory.
     good &= len(got) == 9 and all(a.shape == b.shape and (a == b).all() and not b.flags.writeable
                                   for pair in zip(frames, got) for a, b in zip(*pair))
     print(name, good)
@@ -66,7 +64,6 @@ def refused(caps):
 refused("video/x-raw,format=YUY2,width=4,height=4,framerate=1/1")
 refused("video/x-raw,format=GRAY8,width=101,height=1,framerate=1/1")
 """)
-    result = place.run(python, "frames_and_arrays.py")
     lines = result.out.splitlines()
     expect(lines[:len(formats)] == [f"{name} True" for name in formats], result.text)
     expect(lines[len(formats):] == [
@@ -93,11 +90,8 @@ torch.jit.save(torch.jit.script(Quarter()), "quarter.pt")
 """)
     expect(place.run(python, "model.py").status == 0, "the model is not written")
     for options, size in (([], (144, 192)), (["--model", "quarter.pt"], (72, 96))):
-        result = place.script("film-model.py", film, "out.mkv", "--strength", "3", *options)
-        expect(result.status == 0, result.text)
-        (place.folder / "read.py").write_text(f"""
-import sys
-sys.path.insert(0, {str(pipelines)!r})
+        place.succeed(pipelines / "film-model.py", film, "out.mkv", "--strength", "3", *options)
+        result = place.program(f"""
 import frames
 def read(name):
     player = frames.Player(f"{{frames.source_of(name)}} ! video/x-raw,format=RGB ! appsink name=sink sync=false")
@@ -107,7 +101,6 @@ film, out = read({str(film)!r}), read("out.mkv")
 print(len(film) == len(out), [out[0][1].shape[:2], max(abs(a[0] - b[0]) for a, b in zip(film, out)) < 0.002])
 print(*out[0][1].reshape(-1, 3).mean(0).round(), out[0][1].std() > 5)
 """)
-        result = place.run(python, "read.py")
         expect(result.out.startswith(f"True [({size[0]}, {size[1]}), True]\n"), result.text)
         means = [float(number) for number in result.out.splitlines()[1].split()[:3]]
         if options:
@@ -128,42 +121,36 @@ def _(place):
     place.play("filesrc location=rig.mkv ! matroskademux ! avdec_ffv1 ! video/x-raw,format=GRAY16_LE ! filesink location=read.raw")
     depth = (place.folder / "depth.raw").read_bytes()
     expect(len(set(depth)) > 2 and depth == (place.folder / "read.raw").read_bytes(), "the depth is another one")
-    (place.folder / "times.py").write_text(f"""
-import sys
-sys.path.insert(0, {str(pipelines)!r})
+    result = place.program("""
 from frames import Gst
 Gst.init(None)
 pipeline = Gst.parse_launch("filesrc location=rig.mkv ! matroskademux name=demux " + " ".join(
-    f"demux.video_{{track}} ! queue ! appsink name=sink{{track}} sync=false" for track in range(3)))
+    f"demux.video_{track} ! queue ! appsink name=sink{track} sync=false" for track in range(3)))
 pipeline.set_state(Gst.State.PLAYING)
 times, kinds = [[], [], []], []
 for track in range(3):
-    while sample := pipeline.get_by_name(f"sink{{track}}").emit("pull-sample"):
+    while sample := pipeline.get_by_name(f"sink{track}").emit("pull-sample"):
         times[track].append(sample.get_buffer().pts)
         caps = sample.get_caps().get_structure(0).get_name()
     kinds.append(caps)
 print(kinds, len(times[0]), times[0] == times[1] == times[2])
 """)
-    result = place.run(python, "times.py")
     expect(result.out == "['video/x-ffv', 'video/x-h264', 'video/x-h264'] 25 True\n", result.text)
 
 
 @test("docs/python.md shows Open3D and ROS 2 depth, intrinsics and capture times")
 def _(place):
-    result = place.run(python, top / "tests/pipelines/boards.py", place.folder, "chessboard", "pinhole")
-    expect(result.status == 0, result.last())
-    result = place.run(python, pipelines / "calibrate.py", "stereo.yml", "--left", "left*.png", "--right", "right*.png", "--board", "8x6", "--square", "30")
-    expect(result.status == 0, result.last())
+    place.succeed(python, top / "tests/pipelines/boards.py", place.folder, "chessboard", "pinhole")
+    place.succeed(python, pipelines / "calibrate.py", "stereo.yml", "--left", "left*.png", "--right", "right*.png", "--board", "8x6", "--square", "30")
     for side in ("left", "right"):
         place.play(f"multifilesrc location={side}%02d.png start-index=1 stop-index=2 caps=image/png,framerate=10/1 ! pngdec ! videoconvert "
                    f"! video/x-raw,format=GRAY8 ! avenc_ffv1 ! matroskamux ! filesink location={side}.mkv")
     open3d, ros = (block for block in re.findall(r"^```python\n(.*?)^```$", (top / "docs/python.md").read_text(), re.M | re.S)
                    if "open3d" in block or "sensor_msgs" in block)
-    # Neither is in Debian: these have their signatures.
-    (place.folder / "shown.py").write_text(f"""
-import array, sys, time, types
+    # Debian has neither: these fakes have their signatures.
+    result = place.program(f"""
+import array, time, types
 import cv2, numpy
-sys.path.insert(0, {str(pipelines)!r})
 import cudatensors, frames
 from frames import Gst
 seen = []
@@ -183,7 +170,7 @@ class Message(types.SimpleNamespace):
 sensor_msgs = types.SimpleNamespace(msg=types.SimpleNamespace(Image=Message, CameraInfo=Message))
 rclpy = types.SimpleNamespace(time=types.SimpleNamespace(Time=lambda nanoseconds: types.SimpleNamespace(to_msg=lambda: nanoseconds)))
 {ros}
-# A frame of a film that took a millisecond at most; then one whose source knows its time.
+# A frame of a film that took a millisecond at most; then one whose source provides its time.
 caps = "video/x-raw,format=GRAY16_LE,width=6,height=4,framerate=10/1"
 pipeline = Gst.parse_launch(f"appsrc name=src format=time is-live=true caps={{caps}} ! cudagaussblur sigma=0.5 ! appsink name=sink sync=false")
 source, sink = (pipeline.get_by_name(name) for name in ("src", "sink"))
@@ -203,7 +190,6 @@ for known in (False, True):
           image.data[:2].tolist(), info.k.shape, info.p.shape)
 pipeline.set_state(Gst.State.NULL)
 """)
-    result = place.run(python, "shown.py")
     if "-Dopencv=enabled" in result.err:
         raise Skip("this build has no OpenCV")
     line = "True True True [188, 2] (9,) (12,)"
@@ -213,9 +199,7 @@ pipeline.set_state(Gst.State.NULL)
 @test("every element keeps the time at which a frame was taken")
 def _(place):
     elements = ("cudahistequalize", "cudagaussblur", "cudapixelate", "cudadenoise frames=3", "cudaguidedfilter", "cudathreshold", "cudaintegral")
-    (place.folder / "metas.py").write_text(f"""
-import sys
-sys.path.insert(0, {str(pipelines)!r})
+    result = place.program(f"""
 from frames import Gst
 Gst.init(None)
 unix = Gst.Caps.from_string("timestamp/x-unix")
@@ -243,7 +227,6 @@ for line in lines:
         print(times)
     pipeline.set_state(Gst.State.NULL)
 """)
-    result = place.run(python, "metas.py")
     expect(result.out.splitlines() == ["[0, 1000, 2000]"] * (len(elements) + 2), result.text)
 
 
@@ -255,5 +238,5 @@ def _(place):
     (place.folder / "program.py").write_text(program[1])
     result = place.run(python, "program.py")
     deviations = [float(number) for number in re.findall(r"^\d\.\d\d s: standard deviation (.*)$", result.out, re.M)]
-    # That of the noise is 74.
+    # The noise has a standard deviation of 74.
     expect(result.status == 0 and len(deviations) == 10 and all(2 < one < 6 for one in deviations), result.text)

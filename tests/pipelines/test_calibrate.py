@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/calibrate.py: painted boards before cameras that are known, and OpenCV's photographs of a chessboard."""
+"""pipelines/calibrate.py: painted boards before known cameras, and OpenCV's chessboard photographs."""
 import re
 import statistics
 import sys
@@ -23,10 +23,9 @@ def number(text, words):
 
 
 def entries(place, name):
-    """The numbers of each matrix of a calibration, as a user would read them."""
-    result = place.run(python, "-c", f"import cv2; f = cv2.FileStorage('{name}', cv2.FILE_STORAGE_READ); "
-                       "[print(key, *f.getNode(key).mat().ravel()) for key in ('M1', 'M2', 'T')]; print('unit', f.getNode('unit').string())")
-    expect(result.status == 0, result.last())
+    """Returns the numbers of each matrix of a calibration, as a user would read them."""
+    result = place.succeed(python, "-c", f"import cv2; f = cv2.FileStorage('{name}', cv2.FILE_STORAGE_READ); "
+                           "[print(key, *f.getNode(key).mat().ravel()) for key in ('M1', 'M2', 'T')]; print('unit', f.getNode('unit').string())")
     return {line.split()[0]: line.split()[1:] for line in result.out.splitlines()}
 
 
@@ -53,9 +52,8 @@ def play(place, calibration):
 
 
 def expect_colours(place, calibration):
-    """Compares the colours of points with those that OpenCV's own rectification has at their pixels."""
-    result = place.run(python, pipelines / "point-cloud.py", "left01.png", "right01.png", "cloud.ply", "--calibration", calibration)
-    expect(result.status == 0, result.last())
+    """Compares the colours of points with OpenCV's own rectification at their pixels."""
+    place.succeed(python, pipelines / "point-cloud.py", "left01.png", "right01.png", "cloud.ply", "--calibration", calibration)
     result = place.run(python, "-c", "import cv2, numpy, sys\n"
                        "data = open('cloud.ply', 'rb').read().split(b'end_header\\n', 1)[1]\n"
                        "cloud = numpy.frombuffer(data, [('p', '<f4', 3), ('c', 'u1', 3)])\n"
@@ -71,12 +69,11 @@ def expect_colours(place, calibration):
 
 
 def expect_same_by_ros(place, model):
-    """Expects the camera_info files to rectify frames as the calibration does, which has lengths of another unit."""
+    """Expects the camera_info files to rectify frames as the calibration does, whose lengths have another unit."""
     calibration, = (path.name for path in place.folder.glob("stereo.*"))
     ros = "--property", "calibration-left=stereo-left.yaml", "--property", "calibration-right=stereo-right.yaml"
     for out, properties in (("cv.npy", ("--property", f"calibration={calibration}")), ("ros.npy", ros)):
-        result = place.run(python, pipelines / "disparity.py", "left01.png", "right01.png", out, *properties)
-        expect(result.status == 0, result.text)
+        place.succeed(python, pipelines / "disparity.py", "left01.png", "right01.png", out, *properties)
     expect((place.folder / "cv.npy").read_bytes() == (place.folder / "ros.npy").read_bytes(), "camera_info rectifies in another way")
     text = (place.folder / "stereo-right.yaml").read_text()
     expect(f"distortion_model: {model}\n" in text, text)
@@ -93,7 +90,7 @@ def _(place):
     expect((place.folder / "stereo-rectified.png").stat().st_size > 10000, "there is no picture")
     expect_cameras(place, "stereo.yml", text)
     play(place, "stereo.yml")
-    # The scripts take it as well, and say what is wrong with a file before they write.
+    # The scripts accept it as well, and report a wrong file before they write.
     result = place.script("stereo-files.sh", "calibration=stereo.yml", "left01.png", "right01.png", "out.png")
     expect(result.status == 0 and (place.folder / "out-colors.png").exists(), result.text)
     result = place.script("stereo-files.sh", "calibration=none.yml", "left01.png", "right01.png", "none.png")
@@ -131,7 +128,7 @@ def _(place):
     board = "--board", "9x7", "--square", "30", "--charuco", "DICT_5X5_100", "--pairs", "11"
     for inputs in (("--left", "left.mkv", "--right", "right.mkv"), ("--packed", "both.mkv")):
         text = calibrate(place, "stereo.xml", *inputs, *board)
-        # The board stands still for four frames each time.
+        # The board rests for four frames each time.
         expect(len(re.findall(r"^[\d.]+ s: pair \d+ of 11", text, re.M)) == 11, text)
         expect_cameras(place, "stereo.xml", text)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/calibrate.py before boards that move, lie flat, are few or the same, and with pictures that are exchanged: its
-verdict, and whether the truth lies within what it says of its own errors."""
+"""pipelines/calibrate.py with boards that move, are not tilted, few or the same, and with exchanged pictures: its
+verdict, and whether its own error bounds are true."""
 import re
 
 from harness import expect, pipelines, python, test, top
@@ -12,8 +12,7 @@ board = "--board", "8x6", "--square", "30"
 
 
 def paint(place, *arguments):
-    result = place.run(python, top / "tests/pipelines/boards.py", place.folder, "chessboard", "pinhole", *arguments)
-    expect(result.status == 0, result.last())
+    place.succeed(python, top / "tests/pipelines/boards.py", place.folder, "chessboard", "pinhole", *arguments)
 
 
 def files(side, numbers):
@@ -21,27 +20,27 @@ def files(side, numbers):
 
 
 def expect_truth(text):
-    """Expects the cameras of boards.py within the errors that are printed."""
+    """Expects the cameras of boards.py within the printed errors."""
     for words, truth in ((r"focal length", 500), (r"pixels on the left,", 505), ("baseline", 100.025)):
         found = re.search(words + r" ([\d.]+) ± ([\d.]+)", text)
         expect(found and abs(float(found[1]) - truth) <= float(found[2]) + 0.05, f"{words}, which is {truth}: {text}")
 
 
 def films(place, late=0):
-    """left.mkv, and right.mkv, whose frames are of so many frames before."""
+    """Writes left.mkv, and right.mkv, which lags by this many frames."""
     for side, first in (("left", late), ("right", 0)):
         place.play(f"multifilesrc location={side}%02d.png start-index={first} caps=image/png,framerate=30/1 ! pngdec ! videoconvert "
                      f"! video/x-raw,format=GRAY8 ! avenc_ffv1 ! matroskamux ! filesink location={side}.mkv")
 
 
-@test("pipelines/calibrate.py takes pairs while the board stands still, so that a late camera does no harm")
+@test("pipelines/calibrate.py takes pairs while the board rests, so that a late camera does no harm")
 def _(place):
     paint(place, "film")
     films(place, late=1)
     text = calibrate(place, "late.yml", "--left", "left.mkv", "--right", "right.mkv", "--pairs", "7", *board)
     expect("Calibrating with 7 pairs" in text and re.search("^(Good|Usable): ", text, re.M), text)
     expect_truth(text)
-    # The eighth board took no part.
+    # The eighth board was not used.
     square = re.search(r"a square measures ([\d.]+) mm of 30", text)
     expect(square and abs(float(square[1]) - 30) < 0.2, text)
 
@@ -99,10 +98,8 @@ def _(place):
 
 @test("the errors that pipelines/calibrate.py prints hold in 19 of 20 cases")
 def _(place):
-    # Corners with noise of 0.1 pixels, without painting them.
-    result = place.run(python, "-c", f"""
-import sys
-sys.path.insert(0, {str(pipelines)!r})
+    # Computed corners with noise of 0.1 pixels, without painting.
+    result = place.program("""
 import cv2, numpy
 from calibration.boards import Chessboard, Pair
 from calibration.precision import Precision
@@ -139,15 +136,14 @@ print(*held)
 @test("pipelines/calibrate.py paints where the board was, and how it leaned")
 def _(place):
     paint(place, "3")
-    result = place.run(python, "-c", f"import sys; sys.path.insert(0, {str(pipelines)!r})\n"
-                       "import cv2, numpy\n"
-                       "from calibration.boards import Chessboard, Pair\n"
-                       "from calibration.preview import overview\n"
-                       "board = Chessboard(8, 6, 30)\n"
-                       "pairs = [Pair('', board, *(cv2.imread(f'{side}{number:02}.png', 0) for side in ('left', 'right'))) for number in range(3)]\n"
-                       "before, after = (overview(pairs[0], taken, 15, 'hold it still').astype(int) for taken in ([], pairs))\n"
-                       "x, y = pairs[2].places[0].mean(axis=0).astype(int)\n"
-                       "greener = (after - before)[y, x]\n"
-                       "dots = (after[360:, 560:720] == (0, 200, 0)).all(axis=2).sum()\n"
-                       "print(before.shape, greener[1] > greener[0], 60 < dots < 200)")
+    result = place.program("import cv2, numpy\n"
+                           "from calibration.boards import Chessboard, Pair\n"
+                           "from calibration.preview import overview\n"
+                           "board = Chessboard(8, 6, 30)\n"
+                           "pairs = [Pair('', board, *(cv2.imread(f'{side}{number:02}.png', 0) for side in ('left', 'right'))) for number in range(3)]\n"
+                           "before, after = (overview(pairs[0], taken, 15, 'hold it still').astype(int) for taken in ([], pairs))\n"
+                           "x, y = pairs[2].places[0].mean(axis=0).astype(int)\n"
+                           "greener = (after - before)[y, x]\n"
+                           "dots = (after[360:, 560:720] == (0, 200, 0)).all(axis=2).sum()\n"
+                           "print(before.shape, greener[1] > greener[0], 60 < dots < 200)")
     expect(result.out == "(480, 1280, 3) True True\n", result.text)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Every command of README.md and docs/, as it stands there, in a folder that looks like the tree after `ninja -C build`
-with its build folder. What needs a camera or a card that is not here must say so."""
+"""Every command of README.md and docs/, verbatim, in a folder that looks like the tree after `ninja -C build` with its
+build folder. If a camera or a GPU is missing, the command must report it."""
 import pathlib
 import re
 import shlex
@@ -14,12 +14,12 @@ reads = ("",)  # the commands of the documentation may concern any file
 
 pages = [top / "README.md", *sorted((top / "docs").glob("**/*.md"))]
 
-# Stand-ins for what changes the machine or takes minutes.
+# Replace programs that change the machine or take minutes.
 stand_ins = {
     "sudo": 'exec "$@"\n',
-    # All packages of Debian must exist; nothing is installed.
+    # All Debian packages must exist; nothing is installed.
     "apt-get": '[[ $* == *./*.deb ]] || exec /usr/bin/apt-get --simulate -qq "$@"\n',
-    # A build folder is set up for real only with an option whose value could be wrong; others are the one at hand.
+    # A build folder is set up for real only for an option whose value could be wrong; otherwise this build is used.
     "meson": """
 PATH=${PATH#*:}
 case "$1 $*" in
@@ -37,7 +37,7 @@ esac
 done
 [[ $1 != run ]] || exec "${@:4}"
 """,
-    # Says what it would build.
+    # Prints what it would build.
     "ninja": 'PATH=${PATH#*:}\nexec ninja -n "${@/build-install/build}" >/dev/null\n',
 }
 
@@ -47,7 +47,7 @@ only_help = re.compile(r"(?:tar .*bash )?(?:bash )?((?:tests|tests/gpu|pipelines
 
 
 def commands_of(page):
-    """The commands of a page, without the comments behind them."""
+    """Returns the commands of a page, without their comments."""
     for block in re.findall(r"^ *```sh\n(.*?)^ *```$", page.read_text(), re.M | re.S):
         for line in block.splitlines():
             if line.strip() and not line.strip().startswith("#"):
@@ -55,7 +55,7 @@ def commands_of(page):
 
 
 def unavailable(place, command):
-    """Returns the words that a command must print because this machine lacks what it needs; None if it must succeed."""
+    """Returns the words that a command must print because this machine lacks something; None if it must succeed."""
     for element in re.findall(r"\b(nvh26\w+|nvv4l2\w+|nvvidconv)", command):
         if place.run("gst-inspect-1.0", element).status != 0:
             return f'no element "{element}"'
@@ -72,14 +72,14 @@ def unavailable(place, command):
 
 
 def as_it_can_run(command):
-    """Ellipses stand for a pipeline of the reader's own."""
+    """Ellipses are placeholders for the reader's own pipeline."""
     if command.startswith("…"):
         command = command.replace("…", "gst-launch-1.0 videotestsrc num-buffers=2", 1).replace("…", "fakesink")
     return command.replace("…", "videotestsrc num-buffers=1 ! cudahistequalize ! fakesink")
 
 
 def plays(place, text):
-    """Returns True if a command's frames have come to the end of its pipeline."""
+    """Returns True if a command's frames have reached the end of its pipeline."""
     file = re.search(r"Writing (\S+)", text)
     if file:
         file = place.folder / file.group(1)
@@ -102,9 +102,9 @@ def execute(place, command):
         command += " --backend=cpu"
     running = place.start("bash", "-c", as_it_can_run(command), DISPLAY=":0", GST_PLUGIN_FEATURE_RANK="fakevideosink:MAX",
                           SHELL="/bin/bash")
-    # A camera's picture and a film in a window go on for long: a second of it is enough, and then Ctrl-C.
+    # A camera's picture or a film in a window lasts long: a second is enough, followed by Ctrl-C.
     if re.search(r"autovideosink|x264enc|blur(-faces)?\.(sh|py)|explore\.py", command) and "archive.py" not in command and missing is None:
-        # blur-faces.py first looks for faces in all of the film.
+        # blur-faces.py first looks for faces in the whole film.
         running.wait_until(lambda: plays(place, running.text()))
         time.sleep(0.5)
         result = running.interrupt()
@@ -113,14 +113,14 @@ def execute(place, command):
     if missing is not None:
         expect(result.status != 0 and missing in result.text, f"it does not say {missing}: {result.last()}")
         return
-    # grep finds nothing, which is the good news.
+    # grep finds nothing, which is the good result.
     good = 1 if "grep 'not found'" in command else 0
     # Ctrl-C also ends the programs that read from a pipeline.
     expect((result.status == good or "| sed" in command and result.status == 130) and "erroneous pipeline" not in result.text, result.last())
 
 
 def make_tree(place):
-    """The tree beside this build folder, with what the pages' commands read."""
+    """The tree with this build folder, and the files that the pages' commands read."""
     for entry in top.iterdir():
         if not entry.name.startswith((".git", "build")):
             (place.folder / entry.name).symlink_to(entry)

@@ -2,7 +2,7 @@
 """pipelines/detect-distance.py: the distances that it prints and draws."""
 import json
 
-from harness import examples, expect, pipelines, Skip, test
+from harness import Skip, examples, expect, pipelines, test
 
 python = "/usr/bin/python3"
 # 12 pixels of disparity are 600 * 100 / 12 mm.
@@ -10,7 +10,7 @@ cameras = "--focal-length", "600", "--baseline", "100", "--property", "num-dispa
 
 
 def record(place):
-    """Pictures of people, and films of these, as two cameras would see them on a flat wall 5 m away."""
+    """Pictures and films of people, as two cameras would see them on a flat wall 5 m away."""
     film = examples / "vtest.avi"
     if not film.is_file():
         raise Skip(f"{film} is missing; it is in Debian's package opencv-doc")
@@ -29,7 +29,7 @@ def expect_distance(objects):
     expect(objects, "nobody was found")
     for one in objects:
         expect(one["label"] == "person" and one["known"] > 0.9 and abs(one["z-mm"] / 5000 - 1) < 0.01, f"{one}")
-        # The cameras look at column 377.5 and row 287.5.
+        # The cameras' principal point is column 377.5, row 287.5.
         for axis, center in (("x", 377.5), ("y", 287.5)):
             middle = one[axis] + (one["width" if axis == "x" else "height"] - 1) / 2
             expect(abs(one[f"{axis}-mm"] - (middle - center) * one["z-mm"] / 600) < 2, f"{one}")
@@ -38,8 +38,7 @@ def expect_distance(objects):
 @test("pipelines/detect-distance.py prints the distance of each person in a film, and draws it")
 def _(place):
     record(place)
-    result = place.run(python, pipelines / "detect-distance.py", "left.mkv", "right.mkv", "out.mkv", *cameras)
-    expect(result.status == 0, result.last())
+    result = place.succeed(python, pipelines / "detect-distance.py", "left.mkv", "right.mkv", "out.mkv", *cameras)
     lines = [json.loads(line) for line in result.out.splitlines()]
     expect([line["time"] for line in lines] == [0, 0.1, 0.2], result.out)
     for line in lines:

@@ -11,8 +11,8 @@ one, other = (100, 100, 40, 40), (300, 100, 80, 80)
 
 
 def known(seen, persistence=0.5, patience=10, cuts=(), film=True):
-    """What is hidden in each frame of 10 per second in which a detector sees these boxes: the columns of the middles of the
-    boxes, and + if all of the frame must be hidden."""
+    """Returns what is hidden in each frame, at 10 frames per second, if a detector finds these boxes: the columns of
+    the boxes' centres, and + if the whole frame must be hidden."""
     tracks = Tracks(persistence, patience)
 
     def describe(hidden):
@@ -35,7 +35,7 @@ def expect_known(answers, wanted, what):
 
 @test("pipelines/faces: a face that is lost while another one is found counts as missing")
 def _(_place):
-    # The first one is seen for half a second, then not for 1.8 s, then again.
+    # The first face is seen for half a second, then not for 1.8 s, then again.
     seen = [[one, other]] * 5 + [[other]] * 18 + [[one, other]] * 5
     both, held, lost = "120 340", "120 340", "340+"
     answers, tracks = known(seen)
@@ -44,7 +44,7 @@ def _(_place):
     answers, tracks = known(seen, film=False)
     expect_known(answers, [both] * 5 + [held] * 5 + [lost] * 13 + [both] * 5, "a camera")
     expect(tracks.report() == ["A face, first seen 0:00.0 at 120,120, is lost: 0:01.0 to 0:02.2"], f"{tracks.report()}")
-    # Not for ever, and not across a cut. A camera's face that is over stays in the report.
+    # Not forever, and not across a cut. A camera's face that has left stays in the report.
     answers, _ = known(seen[:10] + [[other]] * 30, patience=1)
     expect_known(answers, [both] * 10 + [lost] * 5 + ["340"] * 25, "patience")
     answers, tracks = known(seen[:10] + [[other]] * 30, patience=1, film=False)
@@ -60,11 +60,11 @@ def _(_place):
     near = (145, 105, 40, 40)
     answers, _ = known([[one, near]] * 5 + [[near]] * 6)
     expect_known(answers, ["120 165"] * 5 + ["120 165"] * 5 + ["165+"], "neighbours")
-    # One that appears where another one is, takes nothing from it.
+    # A face that appears next to another one takes nothing from it.
     close = (125, 100, 40, 40)
     answers, _ = known([[one]] * 5 + [[one, close]] * 5 + [[close]] * 6)
     expect_known(answers, ["120 145"] * 15 + ["145+"], "close neighbours")
-    # One that moves, with a size that changes, stays one.
+    # A moving face, whose size changes, stays one face.
     moving = [[(100 + 9 * number, 100, 30 + 20 * (number % 2), 40)] for number in range(20)]
     _, tracks = known(moving)
     expect(len(tracks.scenes[0]) == 1, f"{len(tracks.scenes[0])} faces that move")
@@ -83,7 +83,7 @@ def _(_place):
     far = (150, 100, 40, 40)
     _, tracks = known([[one]] * 5 + [[]] * 3 + [[far]] * 5)
     box, = tracks.hidden(type(tracks.frame)(6, 0.6, tracks.scenes[0])).boxes
-    # Both places, and half of that on each side.
+    # Both positions, and half of the distance on each side.
     expect(box == (55, 80, 180, 80), f"{box}")
     answers, tracks = known([[]] * 3 + [[one]] * 4 + [[]] * 3, persistence=0.1)
     expect_known(answers, ["+", "+", "120", "120", "120", "120", "120", "120", "+", "+"], "a gap")
@@ -92,9 +92,8 @@ def _(_place):
 
 @test("pipelines/blur-faces.py sets the regions and the strength of the very frame")
 def _(place):
-    (place.folder / "exact.py").write_text(f"""
-import importlib.util, sys
-sys.path.insert(0, {str(pipelines)!r})
+    result = place.program(f"""
+import importlib.util
 spec = importlib.util.spec_from_file_location("blur_faces", {str(pipelines / "blur-faces.py")!r})
 blur_faces = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(blur_faces)
@@ -125,20 +124,20 @@ def frames_of(count, player):
         player["source"].emit("end-of-stream")
         return [samples.copy() for _, samples in player.frames()]
 
-# Boxes and widths that change from frame to frame, frames without any face, and those with a lost one.
+# Boxes and widths that change from frame to frame, frames without any face, and frames with a lost one.
 width = [8, 24, 70, 508, 509, 0, 16]
 whole = [False, False, False, False, False, False, True]
 box = [(4, 4, 20, 20), (30, 2, 24, 30), (2, 2, 50, 40), (0, 0, 61, 45), (0, 0, 61, 45), None, (9, 9, 9, 9)]
 numbers = iter(range(1000))
 def hidden(buffer, caps):
-    # The picture tells the number of its frame.
+    # The picture encodes its frame number.
     number = next(numbers)
     gray = blur_faces.luminance(buffer, caps)
     assert gray.shape == (45, 61) and gray[44, 60] == number, (gray.shape, gray[44, 60], number)
     kind = number % 7
     return Hidden([box[kind]] if box[kind] else [], whole[kind], width[kind])
 got = follow(hidden, 140, missing="all")
-# The same by fixed properties. A frame that is blurred as a whole has the strength for the widest face of the film.
+# The same by fixed properties. A frame that is blurred as a whole has the strength for the film's widest face.
 blur, mosaic = f"cudagaussblur region-strength={{1 / 4 / 1.5}}", f"cudapixelate region-strength={{1 / 3 / 1.5}}"
 fixed = [f"{{blur}} sigma=2 regions=4,4,20,20", f"{{blur}} sigma=6 regions=30,2,24,30", f"{{blur}} sigma=17.5 regions=2,2,50,40", f"{{blur}} sigma=127 regions=0,0,61,45",
          f"{{mosaic}} block-size=170 regions=0,0,61,45", "cudagaussblur sigma=5", "cudagaussblur sigma=5"]
@@ -148,7 +147,7 @@ numbers = iter(range(1000))
 got = follow(hidden, 7)
 print((got[5] == play(7, "cudagaussblur sigma=0")[5]).all(), (got[6] == play(7, "cudagaussblur sigma=4 regions=9,9,9,9")[6]).all())
 
-# The properties that a user sets reach the element that has them, and change nothing in the other one.
+# The user's properties apply to the element that has them, and change nothing in the other one.
 for more, wanted in ((["method=solid"], "cudapixelate method=solid"), (["method=mosaic", "block-size=30"], f"{{mosaic}} block-size=30"),
                      (["sigma=30", "region-invert=true"], f"{{blur}} sigma=30 region-invert=true"), (["border=replicate"], f"{{blur}} sigma=2 border=replicate")):
     numbers = iter(range(1000))
@@ -161,7 +160,6 @@ def failing(buffer, caps):
     raise ValueError("no eyes")
 follow(failing, 3)
 """)
-    result = place.run(python, "exact.py")
     expect(result.out == "140 True\nTrue True\nTrue True True True \n{'sigma': 30, 'region-strength': 0.167, 'element': 'blur'} "
            "{'method': 'mosaic', 'block-size': 14, 'region-strength': 0.222, 'element': 'pixelate'} "
            "{'method': 'solid', 'element': 'pixelate'} {'method': 'solid', 'element': 'pixelate'}\n", result.text)
@@ -201,8 +199,7 @@ def _(place):
     # Every twelfth frame: three scenes, with faces of 80 to 360 pixels.
     place.play(f"filesrc location={film} ! avidemux name=demux demux.video_0 ! queue ! decodebin ! videorate drop-only=true ! video/x-raw,framerate=2/1 ! videoconvert "
                  "! video/x-raw,format=I420 ! x264enc quantizer=10 pass=quant speed-preset=ultrafast ! matroskamux ! filesink location=short.mkv")
-    result = place.run(python, pipelines / "blur-faces.py", "short.mkv", "out.mkv", timeout=3600)
-    expect(result.status == 0, result.last())
+    place.succeed(python, pipelines / "blur-faces.py", "short.mkv", "out.mkv", timeout=3600)
     (place.folder / "look.py").write_text(look)
     result = place.run(python, "look.py", "short.mkv", "out.mkv", timeout=3600)
     *faces, count = map(int, result.out.split())
@@ -223,20 +220,19 @@ with open("film.raw", "wb") as film:
 def _(place):
     picture = need(examples / "basketball1.png")
     (place.folder / "tilting.py").write_text(tilting)
-    result = place.run(python, "tilting.py", picture)
-    expect(result.status == 0, result.last())
+    place.succeed(python, "tilting.py", picture)
     place.play("filesrc location=film.raw blocksize=51200 ! rawvideoparse format=gray8 width=320 height=160 framerate=10/1 ! videoconvert "
                  "! video/x-raw,format=I420 ! x264enc quantizer=10 pass=quant speed-preset=ultrafast ! matroskamux ! filesink location=film.mkv")
     for missing, source in (("all", "film.mkv"), ("pass", "film.mkv"), ("all", "pipe")):
-        # What comes through a pipe cannot be read twice, as with a camera. filesrc opens it twice, though, so the pipe stays
-        # open for reading and writing until it surely has.
+        # A pipe cannot be read twice, like a camera. filesrc opens it twice, though, so the pipe stays open for reading
+        # and writing for long enough.
         begin = "(exec 3<>pipe; cat film.mkv >&3; sleep 10) &" if source == "pipe" else ""
         result = place.run("bash", "-c", f"rm -f pipe; mkfifo pipe; {begin} {pipelines}/blur-faces.py {source} out.mkv --persistence=0.25 --missing={missing}")
         lost = "0:01.7 to 0:02.6" if source == "pipe" else "0:00.0 to 0:00.3, 0:01.7 to 0:02.4"
         expect(result.status == 0 and "A face, first seen 0:00.6 " in result.out and f"is lost: {lost}\n" in result.out, result.text)
         data = place.gray("out.mkv")
         expect(len(data) == 36 * 51200, f"{len(data)} bytes")
-        # The mean difference of neighbours in the middle of the right head.
+        # The mean difference of neighbouring pixels in the middle of the right head.
         rows = [[data[(number * 160 + y) * 320 + 200:][:80] for y in range(50, 110)] for number in range(36)]
         sharp = [number for number, head in enumerate(rows) if sum(abs(a - b) for row in head for a, b in zip(row, row[1:])) / 60 / 79 > 3]
         wanted = [*range(4), *range(17, 25)] if missing == "pass" else [*range(6)] if source == "pipe" else []
@@ -245,25 +241,21 @@ def _(place):
 
 @test("Ctrl-C does not wait for a stream that has ended")
 def _(place):
-    (place.folder / "end.py").write_text(f"""
-import sys, time
-sys.path.insert(0, {str(pipelines)!r})
+    result = place.program("""
+import time
 import frames
 begin = time.monotonic()
 with frames.Player("videotestsrc num-buffers=5 ! fakesink name=mux") as player:
     player.to_the_end()
     raise KeyboardInterrupt
 print(time.monotonic() - begin < 250, player.interrupted)
-""")
-    result = place.run(python, "end.py", timeout=1000)
+""", timeout=1000)
     expect(result.out == "True True\n", result.text)
 
 
 @test("pipelines/faces: MP4 takes films in which timestamps occur twice")
 def _(place):
-    (place.folder / "twice.py").write_text(f"""
-import sys
-sys.path.insert(0, {str(pipelines)!r})
+    result = place.program("""
 import frames
 from faces.film import writer
 frames.Gst.init(None)
@@ -275,5 +267,4 @@ with frames.Player("appsrc name=source format=time caps=video/x-raw,format=I420,
     player["source"].emit("end-of-stream")
     player.to_the_end()
 """)
-    result = place.run(python, "twice.py")
     expect(result.status == 0 and not result.err, result.text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The scripts as `meson install` leaves them, away from the source tree; and how packages are installed."""
+"""The scripts after `meson install`, away from the source tree; and how packages are installed."""
 import fcntl
 import os
 import pathlib
@@ -12,8 +12,7 @@ reads = ("meson.build", "meson_options.txt", "docs/meson.build", "gst/meson.buil
 
 @test("installed scripts work, and find what they share")
 def _(place):
-    result = place.run("meson", "install", "-C", place.build, "--no-rebuild", DESTDIR=str(place.folder / "root"))
-    expect(result.status == 0, result.last())
+    place.succeed("meson", "install", "-C", place.build, "--no-rebuild", DESTDIR=str(place.folder / "root"))
     tools, = (place.folder / "root").glob("**/gst-cudavision/pipelines")
     expect((tools.parent / "scripts/setup.sh").exists() and not list(tools.glob("**/*.cpp")) and not list(tools.glob("**/__pycache__")),
            f"{sorted(path.name for path in tools.iterdir())}")
@@ -22,11 +21,11 @@ def _(place):
                     (python, tools / "calibrate.py", "--help"), (python, tools / "blur-faces.py", "--help"), ("python3", tools / "archive.py", "--help")):
         result = place.run(*command)
         expect(result.status == 0, f"{command}: {result.last()}")
-    # The link leads to where the prefix has the programs.
+    # The link leads to the programs in the prefix.
     programs = place.folder / "root" / (tools / "programs").readlink().relative_to("/")
     result = place.run(programs / "mark-regions", "--help")
     expect(result.status == 0 and "usage: mark-regions" in result.out, result.last())
-    # So does this one, to the plug-in, which nobody else finds.
+    # This link leads to the plug-in, which has no other way to be found.
     plugin = place.folder / "root" / (tools / "plugin").readlink().relative_to("/")
     expect((plugin / "libgstcudavision.so").exists(), f"{plugin}")
     (tools / "plugin").unlink()
@@ -46,7 +45,7 @@ def _(place):
     for program in ("meson", "pkg-config"):
         if not shutil.which(program):
             raise Skip(f"there is no {program}")
-    # All packages but OpenCV 4, and OpenCV 5 in its place.
+    # All packages but OpenCV 4, which OpenCV 5 replaces.
     packages = place.folder / "packages"
     packages.mkdir()
     for folder in place.run("pkg-config", "--variable=pc_path", "pkg-config").out.strip().split(":"):
@@ -61,7 +60,7 @@ def _(place):
         expect(result.status == status, f"{value}: {result.text}")
         said = [line for line in result.text.splitlines() if missing in line]
         expect(len(said) == {"auto": 2, "enabled": 1, "disabled": 0}[value], f"{value}: {said}")
-        # What was looked for.
+        # The error names what was looked for.
         expect(value != "enabled" or "core, imgproc and calib3d" in said[0], f"{said}")
 
 

@@ -6,7 +6,7 @@ from harness import expect, pipelines, test
 
 
 def picture(place, name, width, height, level):
-    """Writes a PNG, or a JPEG, of the levels of a function of x and y."""
+    """Writes a PNG or a JPEG whose levels are a function of x and y."""
     (place.folder / "picture.raw").write_bytes(bytes(level(x, y) for y in range(height) for x in range(width)))
     encoder = "pngenc" if name.endswith("png") else "jpegenc quality=100"
     place.play(f"filesrc location=picture.raw blocksize={width * height} ! rawvideoparse format=gray8 width={width} height={height} "
@@ -14,7 +14,7 @@ def picture(place, name, width, height, level):
 
 
 def page(x, y):
-    """A stroke of 3 pixels, a stain of 8 pixels and a faint shadow on paper in uneven light."""
+    """Paints a stroke of 3 pixels, a stain of 8 pixels and a faint shadow on unevenly lit paper."""
     paper = 220 - x
     if 20 <= x < 23:
         return paper // 4
@@ -24,12 +24,12 @@ def page(x, y):
 
 
 def black(place, name):
-    """Which of the stroke, the stain and the shadow are black in a picture, and how many pixels are."""
+    """Returns whether stroke, stain and shadow are black in a picture, and the number of black pixels."""
     levels = place.gray(name)
     return [levels[96 * 31 + x] == 0 for x in (21, 51, 70)], levels.count(0)
 
 
-@test("pipelines/binarise.sh keeps strokes, and removes stains of as many pixels as it is told")
+@test("pipelines/binarise.sh keeps strokes, and removes stains up to the given size")
 def _(place):
     picture(place, "page.png", 96, 64, page)
     for options, expected in (([], [True, True, False]), (["--speckle-size=8"], [True, False, False]), (["--speckle-size=7"], [True, True, False]),
@@ -59,7 +59,7 @@ def _(place):
     for name in ("one.png", "two.jpg.png", "two.png.png"):
         expect(black(place, f"out/{name}")[0] == [True, True, False], name)
 
-    # One page that cannot be read does not stop the others.
+    # One unreadable page does not stop the others.
     (place.folder / "pages/a.png").write_bytes((place.folder / "pages/one.png").read_bytes()[:60])
     result = place.script("binarise.sh", "pages/", "again")
     expect(result.status == 1 and "1 of 4 pictures failed" in result.err, result.text)
@@ -73,7 +73,7 @@ def _(place):
 
 
 def dark_film(place, width, height, frames):
-    """A wall of 20 to 50 levels, brighter to the right, bluish there, with noise, in raw I420."""
+    """Paints a wall of 20 to 50 levels, brighter and bluish to the right, with noise, in raw I420."""
     noise = random.Random(3)
     planes = b""
     for _ in range(frames):
@@ -95,7 +95,7 @@ def _(place):
     dark_film(place, width, height, frames)
 
     def seen(script, *options):
-        """The rise from left to right of the middle frame, its noise, and U at the right."""
+        """Returns the rise from left to right of the middle frame, its noise, and U at the right."""
         result = place.script(script, *options, "dark.avi", "out.mkv")
         expect(result.status == 0 and "Writing out.mkv" in result.out, result.last())
         place.play("filesrc location=out.mkv ! decodebin ! videoconvert ! video/x-raw,format=I420 ! filesink location=out.raw")

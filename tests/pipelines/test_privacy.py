@@ -16,12 +16,12 @@ def noise(place, name):
 
 
 def expect_same_sound(before, after):
-    """An MP4 file may say that the last of its samples do not count."""
+    """An MP4 file may declare that its last samples do not count."""
     expect(before and after.startswith(before) and len(after) - len(before) < 100, f"{len(before)} bytes of sound become {len(after)}, or others")
 
 
 def contrast(place, name, size):
-    """Returns a function of a frame and a rectangle in a film: the mean difference of neighbours there."""
+    """Returns a function of a frame and a rectangle in a film: the mean difference of neighbouring pixels there."""
     w, h = size
     data = place.gray(name)
 
@@ -39,8 +39,7 @@ def _(place):
     (place.folder / "regions.txt").write_text("0 1 96 0 96 144\n")
     for options, later_left, later_right in (([], True, True), (["--missing=pass"], False, False),
                                              (["--missing=pass", "--persistence=0.5"], False, True)):
-        result = place.script("privacy.sh", "--shape=rectangle", "--feather=0", *options, "regions.txt", film, "out.mkv")
-        expect(result.status == 0, result.last())
+        place.succeed(pipelines / "privacy.sh", "--shape=rectangle", "--feather=0", *options, "regions.txt", film, "out.mkv")
         of = contrast(place, "out.mkv", (width, height))
         # Frame 33 is 0.32 s after the end of the region.
         blurred = [of(frame, x, 8, 72, 128) < 15 for frame in (10, 33) for x in (8, 108)]
@@ -58,8 +57,7 @@ def _(place):
     uri = (place.folder / "with spaces" / film).as_uri()
     before = decoded_sound(place, film)
     for name, out in ((film, "out.mkv"), (uri, "out.mkv"), (film, "out.webm")):
-        result = place.script("privacy.sh", "--missing=pass", "--shape=rectangle", "--feather=0", "regions.txt", name, out)
-        expect(result.status == 0, result.last())
+        place.succeed(pipelines / "privacy.sh", "--missing=pass", "--shape=rectangle", "--feather=0", "regions.txt", name, out)
         seen = place.launch(f"-v -t filesrc location={out} ! decodebin caps=video/x-raw expose-all-streams=false ! fakesink").out
         expect(f"width=(int){height}, height=(int){width}" in seen and "rotate" not in seen, f"{out} is not turned, or would be turned twice")
         after = decoded_sound(place, out)
@@ -75,8 +73,7 @@ def _(place):
 def _(place):
     (place.folder / "film.mp4").write_bytes(turned((place.folder / noise(place, "noise.mp4")).read_bytes()))
     (place.folder / "regions.txt").write_text(f"0 9 0 0 {height} 60\n")
-    result = place.script("privacy.sh", "--shape=rectangle", "--feather=0", "regions.txt", "film.mp4", "out.mkv")
-    expect(result.status == 0, result.last())
+    place.succeed(pipelines / "privacy.sh", "--shape=rectangle", "--feather=0", "regions.txt", "film.mp4", "out.mkv")
     of = contrast(place, "out.mkv", (height, width))
     above, below = of(20, 8, 8, 128, 44), of(20, 8, 80, 128, 100)
     expect(above < 15 < below, f"the contrast is {above:.1f} in the region, {below:.1f} below it")
@@ -104,7 +101,7 @@ def _(place):
     expect(face_after < 0.5 * face and wall_after > 0.5 * wall, f"contrasts {face:.1f} and {wall:.1f} become {face_after:.1f} and {wall_after:.1f}")
 
 
-# What a film says about itself, in tags and in the comments of its sound.
+# A film's own information, in tags and in the comments of its sound.
 secrets = b"Grandma", b"kitchen", b"Berlin"
 
 
@@ -117,7 +114,7 @@ def _(place):
     data = (place.folder / "film.mkv").read_bytes()
     expect(all(secret in data for secret in secrets), "the film has no tags")
     for command, more, status in ((pipelines / "privacy.sh", ["regions.txt"], 0), (pipelines / "blur-faces.py", [], 1)):
-        # Twice: the names that a muxer gives to tracks do not become titles.
+        # Twice: the names that a muxer gives to tracks must not become titles.
         for source, out, keep in (("film.mkv", "out.mkv", []), ("film.mkv", "out.mp4", []), ("film.mkv", "kept.mkv", ["--keep-tags"]), ("out.mkv", "again.mkv", ["--keep-tags"])):
             result = place.run(command, *keep, *more, source, out)
             expect(result.status == status and f"Writing {out}" in result.out, f"{command} {out}: {result.text}")
@@ -162,7 +159,6 @@ def _(place):
     (place.folder / "regions.txt").write_text("0 9 8 8 16 16\n0 9 8 40 160 96\n")
     contrasts = []
     for sigma in ([], ["--sigma=0.5"]):
-        result = place.script("privacy.sh", "--shape=rectangle", "--feather=0", *sigma, "regions.txt", film, "out.mkv")
-        expect(result.status == 0, result.last())
+        place.succeed(pipelines / "privacy.sh", "--shape=rectangle", "--feather=0", *sigma, "regions.txt", film, "out.mkv")
         contrasts.append(contrast(place, "out.mkv", (width, height))(20, 20, 52, 136, 72))
     expect(contrasts[0] < 3 and contrasts[1] > 15, f"{contrasts}")

@@ -8,16 +8,16 @@ from harness import Skip, expect, pipelines, test
 
 
 def film_of(place, name):
-    """The format of a film's samples, and the bytes of its sound as the file has them."""
+    """Returns the format of a film's samples, and the bytes of its sound as stored in the file."""
     demux = "qtdemux" if name.suffix == ".mp4" else "matroskademux"
-    # gst-launch-1.0 -v can lose a line if two threads have one at the same moment, so decodebin leaves the sound out.
+    # gst-launch-1.0 -v can lose a line if two threads print at the same moment, so decodebin omits the sound.
     log = place.launch(f"-v filesrc location={name} ! decodebin expose-all-streams=false caps='video/x-raw(ANY)' ! fakesink")
     place.play(f"filesrc location={name} ! {demux} name=d d.audio_0 ! queue ! filesink location=sound.raw d.video_0 ! queue ! fakesink")
     return (re.search(r"fakesink.*format=\(string\)(\w+)", log.text).group(1), (place.folder / "sound.raw").read_bytes())
 
 
 def decoded_sound(place, name):
-    # GStreamer can lose the end of so short a film if the frames are decoded as well, for no one.
+    # GStreamer can lose the end of such a short film if the frames are also decoded, but not used.
     place.play(f"filesrc location={name} ! decodebin expose-all-streams=false caps=audio/x-raw ! audioconvert ! audio/x-raw,format=S16LE ! filesink location=decoded.raw")
     return (place.folder / "decoded.raw").read_bytes()
 
@@ -40,8 +40,8 @@ def _(place):
         expect((b"A_PCM" in (place.folder / "out.mkv").read_bytes()) == sound, f"{name}: {'no sound' if sound else 'sound'}")
 
 
-# The streams of the films, and the name of their sound in Matroska. Some demuxers give packets that matroskamux refuses until a
-# parser has looked at them.
+# The streams of the films, and the name of their sound in Matroska. matroskamux refuses the packets of some demuxers
+# unless a parser has processed them.
 for name, video, sound, mux, codec in (("flac.mkv", "x264enc ! h264parse", "flacenc ! flacparse", "matroskamux", b"A_FLAC"),
                                        ("mp3.mkv", "x264enc ! h264parse", "lamemp3enc ! mpegaudioparse", "matroskamux", b"A_MPEG/L3"),
                                        ("mp3.mp4", "x264enc ! h264parse", "lamemp3enc ! mpegaudioparse", "mp4mux", b"A_MPEG/L3"),
@@ -58,28 +58,26 @@ for name, video, sound, mux, codec in (("flac.mkv", "x264enc ! h264parse", "flac
                      f"{mux} name=m ! filesink location={name} "
                      f"audiotestsrc num-buffers=85 ! audio/x-raw,rate=48000,channels=2 ! audioconvert ! {sound} ! m.")
         before = decoded_sound(place, name)
-        # On one processor, the threads of GStreamer meet at other places than on several.
+        # On one processor, GStreamer's threads interleave differently than on several.
         for command in ([], ["taskset", "--cpu-list", min(os.sched_getaffinity(0))]):
-            result = place.run(*command, pipelines / "encode.sh", name, "out.mkv")
-            expect(result.status == 0, result.last())
+            place.succeed(*command, pipelines / "encode.sh", name, "out.mkv")
             expect(codec in (place.folder / "out.mkv").read_bytes(), f"it has no sound of the kind {codec.decode()}")
             after = decoded_sound(place, "out.mkv")
             expect(before and after == before, f"{len(before)} bytes of decoded sound become {len(after)}, or others")
 
 
 def png_kind(path):
-    """Width, height, bits per sample and colour type of a PNG."""
+    """Returns width, height, bits per sample and colour type of a PNG."""
     head = path.read_bytes()[16:26]
     return int.from_bytes(head[:4], "big"), int.from_bytes(head[4:8], "big"), head[8], head[9]
 
 
 @test("pipelines/stereo-files.sh writes colours beside the 16-bit map")
 def _(place):
-    result = place.script("stereo-files.sh", "num-disparities=32", place.materials / "left.png", place.materials / "right.png", "map.png")
-    expect(result.status == 0, result.last())
+    place.succeed(pipelines / "stereo-files.sh", "num-disparities=32", place.materials / "left.png", place.materials / "right.png", "map.png")
     kinds = png_kind(place.folder / "map.png"), png_kind(place.folder / "map-colors.png")
     expect(kinds == ((96, 48, 16, 0), (96, 48, 8, 2)), f"{kinds}")
-    # Scripts take pictures of 16 bits, too.
+    # Scripts accept pictures of 16 bits, too.
     result = place.script("binarise.sh", "map.png", "binarised.png")
     expect(result.status == 0 and (place.folder / "binarised.png").stat().st_size > 0, result.last())
 
@@ -87,11 +85,11 @@ def _(place):
 @test("pipelines/privacy.sh blurs the regions of a file, at their times, and nothing else")
 def _(place):
     film = place.materials / "film.mp4"
-    # The film has 50 frames in 2 s. The second region begins with frame 25, and the left edge cuts it off.
+    # The film has 50 frames in 2 s. The second region begins with frame 25, and the left edge clips it.
     (place.folder / "regions.txt").write_text("# heads\n0 1 10 8 120 128 head\n\n1 9 -20 60 168 40\n")
     result = place.script("privacy.sh", "--feather=0", "--shape=rectangle", "regions.txt", film, "out.mkv")
     expect(result.status == 0 and "Writing out.mkv" in result.out, result.last())
-    # Nothing that may be meant as a region is left out.
+    # No line that may be meant as a region is skipped.
     for line in ("0 1 16 24", "0 1 16 24 40 32px", "0 1 16 24 40 32 head 0 1 60 24 40 32", "0 1 16 24 40 1e30", "1 0 16 24 40 32"):
         (place.folder / "wrong.txt").write_text(f"0 1 16 24 40 32\n{line}\n")
         result = place.script("privacy.sh", "wrong.txt", film, "wrong.mkv")
@@ -103,9 +101,8 @@ def _(place):
     # The same pipeline without an encoder, because that would change every pixel.
     decoded = f"filesrc location={film} ! decodebin ! videoconvert ! video/x-raw,format=GRAY8"
     place.play(f"{decoded} ! filesink location=in.raw")
-    result = place.run(place.build / "pipelines" / "mark-regions", "regions.txt",
-                       *f"{decoded} ! identity name=mark ! cudagaussblur backend=cpu sigma=9 use-roi-meta=true ! filesink location=out.raw".split())
-    expect(result.status == 0, result.last())
+    place.succeed(place.build / "pipelines" / "mark-regions", "regions.txt",
+                  *f"{decoded} ! identity name=mark ! cudagaussblur backend=cpu sigma=9 use-roi-meta=true ! filesink location=out.raw".split())
     before, after = ((place.folder / name).read_bytes() for name in ("in.raw", "out.raw"))
     width, height = 192, 144
     expect(len(before) == len(after) == 50 * width * height, f"{len(before)} and {len(after)} bytes")
@@ -132,8 +129,7 @@ def _(place):
     (place.folder / "noisy.raw").write_bytes(bytes(rows) * frames)
     place.play(f"filesrc location=noisy.raw blocksize={width * height} ! rawvideoparse format=gray8 width={width} height={height} "
                  "framerate=25/1 ! videoconvert ! video/x-raw,format=I420 ! avimux ! filesink location=noisy.avi")
-    result = place.script("denoise.sh", "noisy.avi", "out.mkv")
-    expect(result.status == 0, result.last())
+    place.succeed(pipelines / "denoise.sh", "noisy.avi", "out.mkv")
     picture = place.gray("out.mkv")[:2 * width * height]
     def mean_and_deviation(left, columns):
         values = [picture[2 * width * y + left + x] for y in range(20, height - 20) for x in range(48, width - 48) if x % 48 in columns]
@@ -154,13 +150,12 @@ def _(place):
     (place.folder / "rows.raw").write_bytes(rows)
     place.play(f"filesrc location=rows.raw blocksize={width * height} ! rawvideoparse format=gray8 width={width} height={height} "
                  "framerate=25/1 ! pngenc snapshot=true ! filesink location=checks.png")
-    result = place.script("clahe.sh", "--clip-limit", "20", "--tiles=4", "checks.png", "out.png")
-    expect(result.status == 0, result.last())
+    place.succeed(pipelines / "clahe.sh", "--clip-limit", "20", "--tiles=4", "checks.png", "out.png")
     expect(png_kind(place.folder / "out.png")[:2] == (2 * width, height), "the halves do not lie beside each other")
     picture = place.gray("out.png")
 
     def contrast(half, x):
-        """The difference between a square and its right neighbour, in their middles."""
+        """Returns the difference between a square and its right neighbour, at their centres."""
         middle = 2 * width * (height // 2 + cell // 2) + half * width + x + cell // 2
         return abs(picture[middle] - picture[middle + cell])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The scripts in pipelines/: what they say, and how they end."""
+"""The scripts in pipelines/: their messages, and how they end."""
 import re
 import shutil
 import time
@@ -9,7 +9,7 @@ from harness import Skip, examples, expect, pipelines, test, top
 reads = ("docs/", "tests/")  # besides what all tests read
 
 scripts = sorted(path.name for path in pipelines.glob("*.sh") if path.name != "env.sh")
-# Windows without a display: GStreamer takes this element for one.
+# Windows without a display: GStreamer chooses this element for them.
 window = {"DISPLAY": ":0", "GST_PLUGIN_FEATURE_RANK": "fakevideosink:MAX"}
 
 
@@ -24,7 +24,7 @@ def _(place):
 
 @test("the other scripts explain themselves with --help, too")
 def _(place):
-    # The scripts would begin with these programs if they did not know --help.
+    # The scripts would start these programs if they did not know --help.
     for name in ("gst-launch-1.0", "meson", "ninja", "pkg-config"):
         place.stand_in(name, "exit 1\n")
     found = [path for folder in ("docs", "tests", "pipelines/packaging") for path in sorted((top / folder).glob("**/*.sh"))
@@ -34,7 +34,7 @@ def _(place):
         result = place.run(path, "--help")
         expect(result.status == 0 and result.out.startswith("usage: ") and path.name in result.out.splitlines()[0] and not result.err,
                f"{path.name}: {result.last()}")
-        # tests/debian13.sh gives unknown arguments to tests/run.sh.
+        # tests/debian13.sh passes unknown arguments to tests/run.sh.
         if path.name != "debian13.sh":
             result = place.run(path, "--nonsense")
             expect(result.status == 2 and "usage: " in result.err, f"{path.name}: {result.last()}")
@@ -171,7 +171,7 @@ def _(place):
 @test("a pipeline that hangs after an error is ended")
 def _(place):
     error = "echo 'ERROR: from element /GstPipeline:pipeline0/GstFileSrc:filesrc0: The tape is stuck.' >&2\n"
-    # The second Ctrl-C ends gst-launch-1.0 -e, and nothing but SIGKILL one that has stopped listening.
+    # The second Ctrl-C ends gst-launch-1.0 -e; a command that no longer reacts needs SIGKILL.
     waits = error + "trap 'trap \"trap - INT; kill -INT $$\" INT' INT\nwhile sleep 0.1; do :; done\n"
     deaf = error + "trap '' INT\nexec sleep infinity\n"
     film, picture = (place.materials / name for name in ("film.mp4", "picture.png"))
@@ -194,10 +194,10 @@ def _(place):
 
 @test("pipelines/quickstart.sh makes its pictures")
 def _(place):
-    # The build stands in for one of its own, which takes minutes.
+    # Uses the existing build, because the script's own build takes minutes.
     place.stand_in("meson", f"mkdir -p \"$2\"\nln -sfn {place.build}/gst \"$2/gst\"\n")
     place.stand_in("ninja", "true\n")
-    # A copy, because a script builds beside the file itself, whatever links lead to it.
+    # A copy, because a script builds next to the real file, whatever links lead to it.
     for entry in ("pipelines", "scripts"):
         shutil.copytree(pipelines.parent / entry, place.folder / "tree" / entry)
     result = place.run(place.folder / "tree/pipelines/quickstart.sh", place.materials / "film.mp4")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The scripts and examples print what the elements warn of, and end with 1 if cudasgmstereo says that its result is wrong."""
+"""The scripts and examples print the elements' warnings, and exit with 1 if cudasgmstereo reports a wrong result."""
 import re
 
 from harness import expect, pipelines, python, test
@@ -8,11 +8,11 @@ cameras = "--focal-length", "300", "--baseline", "60"
 
 
 def make_pair(place):
-    """A pair that is large enough to be inspected, as photographs and as films: left.png, right.png, left.mkv, right.mkv."""
-    result = place.run(python, "-c", "import cv2, numpy\n"
-                       "noise = numpy.random.RandomState(1).randint(0, 256, (240, 340), 'u1')\n"
-                       "cv2.imwrite('left.png', noise[:, :320])\ncv2.imwrite('right.png', noise[:, 20:])")
-    expect(result.status == 0, result.last())
+    """Makes a pair that is large enough to be inspected, as photographs and as films: left.png, right.png, left.mkv,
+    right.mkv."""
+    place.succeed(python, "-c", "import cv2, numpy\n"
+                  "noise = numpy.random.RandomState(1).randint(0, 256, (240, 340), 'u1')\n"
+                  "cv2.imwrite('left.png', noise[:, :320])\ncv2.imwrite('right.png', noise[:, 20:])")
     for side in ("left", "right"):
         place.play(f"filesrc location={side}.png ! pngdec ! imagefreeze num-buffers=3 ! video/x-raw,framerate=25/1 ! videoconvert ! "
                      f"video/x-raw,format=GRAY8 ! avenc_ffv1 ! matroskamux ! filesink location={side}.mkv")
@@ -37,7 +37,7 @@ def _(place):
                 result = place.run(*command)
                 warned = len(re.findall("left and right are exchanged", result.text))
                 expect((result.status, warned) == (1, 1) if wrong else (result.status, warned) == (0, 0), f"{command}: {result.text}")
-    # A picture is made all the same, and what warns of mere slowness does no harm.
+    # The picture is still made, and a warning about slowness alone is harmless.
     expect((place.folder / "out-colors.png").exists() and (place.folder / "out.ply").exists(), f"{place.files()}")
     result = place.script("stereo-files.sh", "num-disparities=1024", "left.png", "right.png", "slow.png")
     expect(result.status == 0 and result.err.count("takes time for disparities") == 1, result.text)
@@ -77,9 +77,7 @@ def _(place):
 @test("cudasgmstereo names a missing queue after a restart in which its sinks wait for each other")
 def _(place):
     source = "videotestsrc num-buffers=9 ! video/x-raw,format=GRAY8,width=96,height=48 ! queue ! stereo.sink_"
-    (place.folder / "twice.py").write_text(f"""
-import sys
-sys.path.insert(0, {str(pipelines)!r})
+    result = place.program(f"""
 import frames
 from frames import Gst
 player = frames.Player("cudasgmstereo name=stereo num-disparities=32 ! fakesink name=view async=false "
@@ -92,7 +90,6 @@ with player:
     messages = iter(lambda: player.bus.timed_pop_filtered(30 * Gst.SECOND, Gst.MessageType.WARNING), None)
     print(any('put a "queue"' in message.parse_warning()[0].message for message in messages))
 """)
-    result = place.run(python, "twice.py")
     expect(result.out == "True\n", result.text)
 
 
@@ -107,7 +104,7 @@ def _(place):
 
 @test("programs print what the elements warn of")
 def _(place):
-    # No GPU can be number 99.
+    # No machine has a GPU number 99.
     for command in ((place.build / "pipelines/box-sum", "0", "0", "5", "5", "videotestsrc num-buffers=2 ! identity"),):
         result = place.run(*command, CUDA_VISIBLE_DEVICES="")
         expect(result.status == 0 and "warning: Frames are processed on the CPU" in result.err, f"{command}: {result.text}")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that properties that change with each frame, and frames in flight, cause no additional
-// allocations. Each frame costs a few small blocks in any case.
+// Tests that neither frames in flight nor properties that change with every frame add allocations.
+// Every frame costs a few small blocks.
 #include <gst/video/video.h>
 
 #include "tests/check/common/definitions/blurdefinition.h"
@@ -61,6 +61,72 @@ Setting setting(Set set) {
 
 guint fields_and_frames(FilterHarness&, int i) {
   return i % 2 == 0 ? guint{GST_VIDEO_BUFFER_FLAG_INTERLACED} : 0u;
+}
+
+struct Allocations {
+  long blocks, bytes;  ///< of host memory
+  long by_cuda;        ///< device and page-locked memory, events, streams …
+};
+
+Allocations allocations_in_flight(int frames_in_flight, bool in_cuda) {
+  const FormatSpec& format = format_named("I420");
+  const Picture picture = make_picture(format, 320, 180, Content::natural, 1);
+  const Owned<GstBuffer> frame(in_cuda ? CudaUploader().upload(picture).release()
+                                       : to_buffer(picture));
+  const auto copy = [&](guint64 number) {
+    return at(number * frame_duration, gst_buffer_copy(frame));
+  };
+  FilterHarness filter{{"frames-in-flight", std::to_string(frames_in_flight)}};
+  Receiver receiver(filter);
+  receiver.keep_no_frames();
+  if (in_cuda)
+    filter.accept_downstream(cuda_feature);
+  fail_unless(filter.send_caps(in_cuda ? cuda_caps_of(picture)
+                                       : caps_of(format, 320, 180, colorimetry(format, false))));
+
+  // Fills all slots once, so that no later frame is the first to need a buffer.
+  AllocationCount of_first;
+  of_first.start();
+  const long made_before = things_made(Calls::cuda);
+  receiver.close();
+  Feeder feeder(filter, 0, 10, copy);
+  const bool overlap = frames_in_flight > 1 && !(in_cuda && pushes_in_stream_order);
+  const guint64 accepted = overlap ? static_cast<guint64>(frames_in_flight) : 0;
+  wait_until([&] { return receiver.holds_frame() && feeder.pushed() == accepted; }, "full queues");
+  receiver.open();
+  fail_unless_equals_int(feeder.finish(), GST_FLOW_OK);
+  wait_until([&] { return receiver.frame_count() == 10u; }, "ten frames");
+  of_first.stop();
+  fail_unless(of_first.total() > 0, "allocations are not counted");
+  fail_unless(!testing_cuda() || things_made(Calls::cuda) > made_before,
+              "allocations of CUDA are not counted");
+
+  std::vector<Owned<GstBuffer>> inputs;
+  for (guint64 i = 10; i < 10 + frames; ++i)
+    inputs.emplace_back(copy(i));
+  AllocationCount count;
+  const long made = things_made(Calls::cuda);
+  count.start();
+  for (Owned<GstBuffer>& input : inputs)
+    fail_unless_equals_int(filter.push(input.release()), GST_FLOW_OK);
+  filter.send_eos();
+  count.stop();
+  fail_unless_equals_int(receiver.frame_count(), 10 + frames);
+  return {count.total(), count.bytes(), things_made(Calls::cuda) - made};
+}
+
+void expect_steady_stream(bool in_cuda) {
+  const Allocations alone = allocations_in_flight(1, in_cuda);
+  for (int number : {1, 3, 8}) {
+    const Allocations some = number > 1 ? allocations_in_flight(number, in_cuda) : alone;
+    fail_unless(some.blocks < alone.blocks + frames / 4,
+                "%d in flight: %ld allocations instead of %ld", number, some.blocks, alone.blocks);
+    // A frame has 86 400 bytes.
+    fail_unless(some.bytes < frames * 4096, "%d in flight: %ld bytes for %d frames", number,
+                some.bytes, frames);
+    fail_unless(some.by_cuda == 0, "%d in flight: CUDA has made %ld things for %d frames", number,
+                some.by_cuda, frames);
+  }
 }
 
 }  // namespace
@@ -131,7 +197,6 @@ TEST(test_regions, .unless(unless_allocations_count())) {
                  })});
 }
 
-// Regions of changing sizes change the strength.
 TEST(test_region_strength, .unless(unless_allocations_count())) {
   for (const char* element : {"cudagaussblur", "cudapixelate"})
     expect_no_more(element, {{"regions", "2,2,9,9"}, {"region-strength", "0.25"}}, {300, 200},
@@ -198,76 +263,6 @@ TEST(test_unpacking, .for_each_element().unless(unless_allocations_count())) {
   fail_unless(swapped < gray + frames / 4, "%ld allocations instead of %ld", swapped, gray);
   fail_unless(words < gray + frames / 4, "%ld allocations instead of %ld", words, gray);
 }
-
-namespace {
-
-struct Allocations {
-  long blocks, bytes;  ///< of host memory
-  long by_cuda;        ///< blocks of device memory and of page-locked memory, events, streams …
-};
-
-Allocations allocations_in_flight(int frames_in_flight, bool in_cuda) {
-  const FormatSpec& format = format_named("I420");
-  const Picture picture = make_picture(format, 320, 180, Content::natural, 1);
-  const Owned<GstBuffer> frame(in_cuda ? CudaUploader().upload(picture).release()
-                                       : to_buffer(picture));
-  const auto copy = [&](guint64 number) {
-    return at(number * frame_duration, gst_buffer_copy(frame));
-  };
-  FilterHarness filter{{"frames-in-flight", std::to_string(frames_in_flight)}};
-  Receiver receiver(filter);
-  receiver.keep_no_frames();
-  if (in_cuda)
-    filter.accept_downstream(cuda_feature);
-  fail_unless(filter.send_caps(in_cuda ? cuda_caps_of(picture)
-                                       : caps_of(format, 320, 180, colorimetry(format, false))));
-
-  // As many as possible are in flight at once, so that no later one is the first to need a buffer.
-  AllocationCount of_first;
-  of_first.start();
-  const long made_before = things_made(Calls::cuda);
-  receiver.close();
-  Feeder feeder(filter, 0, 10, copy);
-  const bool overlap = frames_in_flight > 1 && !(in_cuda && pushes_in_stream_order);
-  const guint64 accepted = overlap ? static_cast<guint64>(frames_in_flight) : 0;
-  wait_until([&] { return receiver.holds_frame() && feeder.pushed() == accepted; }, "full queues");
-  receiver.open();
-  fail_unless_equals_int(feeder.finish(), GST_FLOW_OK);
-  wait_until([&] { return receiver.frame_count() == 10u; }, "ten frames");
-  of_first.stop();
-  fail_unless(of_first.total() > 0, "allocations are not counted");
-  fail_unless(!testing_cuda() || things_made(Calls::cuda) > made_before,
-              "allocations of CUDA are not counted");
-
-  std::vector<Owned<GstBuffer>> inputs;
-  for (guint64 i = 10; i < 10 + frames; ++i)
-    inputs.emplace_back(copy(i));
-  AllocationCount count;
-  const long made = things_made(Calls::cuda);
-  count.start();
-  for (Owned<GstBuffer>& input : inputs)
-    fail_unless_equals_int(filter.push(input.release()), GST_FLOW_OK);
-  filter.send_eos();
-  count.stop();
-  fail_unless_equals_int(receiver.frame_count(), 10 + frames);
-  return {count.total(), count.bytes(), things_made(Calls::cuda) - made};
-}
-
-void expect_steady_stream(bool in_cuda) {
-  const Allocations alone = allocations_in_flight(1, in_cuda);
-  for (int number : {1, 3, 8}) {
-    const Allocations some = number > 1 ? allocations_in_flight(number, in_cuda) : alone;
-    fail_unless(some.blocks < alone.blocks + frames / 4,
-                "%d in flight: %ld allocations instead of %ld", number, some.blocks, alone.blocks);
-    // The frames have 86 400 bytes.
-    fail_unless(some.bytes < frames * 4096, "%d in flight: %ld bytes for %d frames", number,
-                some.bytes, frames);
-    fail_unless(some.by_cuda == 0, "%d in flight: CUDA has made %ld things for %d frames", number,
-                some.by_cuda, frames);
-  }
-}
-
-}  // namespace
 
 TEST(test_frames_in_flight, .for_each_element().unless(unless_allocations_count())) {
   expect_steady_stream(false);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests changes of properties while a filter runs: after an invalid set the last valid one stays in
+// Tests property changes while a filter runs: after invalid settings the last valid ones stay in
 // effect, and controllers set values by stream time.
 #include <algorithm>
 
 #include "tests/check/common/definitions/blurdefinition.h"
 #include "tests/check/common/definitions/equalizedefinition.h"
-#include "tests/check/common/pictures/graypictures.h"
 #include "tests/check/common/pictures/tensors.h"
 
 using namespace check;
@@ -35,7 +34,7 @@ Blur of_sigma(double sigma, int kernel_size = 0) {
 
 }  // namespace
 
-// Every frame must be made with one of the two settings, never with parts of both.
+// Every frame must be made with one of the two settings, never with a mixture.
 TEST(test_change_from_another_thread) {
   const auto expect = [](FilterHarness& filter, const char* name, const Property& one,
                          const Property& other, const auto& result_of) {
@@ -63,7 +62,7 @@ TEST(test_impossible, .for_each_element()) {
   std::vector<Impossible> sets;
   for (const PropertySpec& property : spec.properties)
     for (const double number : property.out_of_range())
-      sets.push_back({{"I420"}, {{property.name, text_of(number)}}, {text_of(number), " to "}});
+      sets.push_back({{{property.name, text_of(number)}}, {text_of(number), " to "}, {"I420"}});
   sets.insert(sets.end(), spec.impossible.begin(), spec.impossible.end());
   const auto waits_for_start = [&](const Property& property) {
     return std::any_of(spec.properties.begin(), spec.properties.end(), [&](const auto& row) {
@@ -86,7 +85,8 @@ TEST(test_impossible, .for_each_element()) {
   }
 }
 
-// A value set beside an invalid one takes effect with a valid one; one warning per invalid set.
+// A valid value that is set together with an invalid one takes effect once all are valid. Each
+// invalid set causes one warning.
 TEST(test_impossible_beside_others) {
   const FormatSpec& format = format_named("NV12");
   FilterHarness filter("cudagaussblur", {{"sigma", "3"}});
@@ -105,9 +105,9 @@ TEST(test_impossible_beside_others) {
   filter.messages().expect_one(GST_MESSAGE_WARNING, {"kernel-size-y", "1021", "1023"});
 }
 
-// New caps with which the properties are invalid are an error, until these are mended.
+// If the properties are invalid for new caps, the caps fail until the properties are mended.
 TEST(test_impossible_at_new_caps, .for_each_element()) {
-  const FormatSpec &first = format_named("BGRx"), &second = format_named("GRAY8");
+  const FormatSpec &first = format_named("BGRx"), &second = gray();
   FilterHarness filter;
   filter.accept_caps(first, 32, 16, colorimetry(first, false));
   filter.process(make_picture(first, 32, 16, Content::natural, 2));
@@ -121,18 +121,16 @@ TEST(test_impossible_at_new_caps, .for_each_element()) {
   expect_picture(filter.process(after), result(after), "mended");
 }
 
-// Properties that determine the caps of cudaintegral take effect at the next start.
 TEST(test_output_waits_for_a_start) {
-  const FormatSpec& format = format_named("GRAY8");
-  const Picture picture = make_picture(format, 40, 30, Content::natural, 1);
+  const Picture picture = make_picture(gray(), 40, 30, Content::natural, 1);
   FilterHarness filter("cudaintegral");
   Integral how;
   const auto expect = [&] {
-    filter.accept_caps(format, 40, 30);
+    filter.accept_caps(gray(), 40, 30);
     if (is_table(how.output))
       expect_tensor(filter, picture, how);
     else
-      expect_gray_picture(filter, picture, how, format);
+      expect_gray_picture(filter, picture, how, gray());
   };
   expect();
   for (const auto& [output, same_size, type] :
@@ -153,22 +151,21 @@ TEST(test_output_waits_for_a_start) {
   fail_unless_equals_int(filter.messages().complaints(), 0);
 }
 
-// The curve counts by stream time, whatever timestamp and running time are.
+// Curves are read at the stream time, which here differs from timestamps and running time.
 TEST(test_controlled_by_stream_time) {
-  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter;
   constexpr double values[] = {1.0, 0.25, 0.0, 0.5, 0.75};
   std::vector<Point> points;
   for (double value : values)
     points.push_back({points.size() * GST_SECOND, value});
   control(filter.element(), "strength", Curve::steps, points);
-  filter.accept_caps(format, 40, 24);
+  filter.accept_caps(gray(), 40, 24);
   GstSegment segment = new_segment();
   segment.start = segment.position = 3600 * GST_SECOND;
   segment.base = 77 * GST_SECOND;
   segment.time = 1 * GST_SECOND;
   filter.send_segment(segment);
-  const Picture picture = make_picture(format, 40, 24, Content::natural, 6);
+  const Picture picture = make_picture(gray(), 40, 24, Content::natural, 6);
   for (guint i = 0; i < 3; ++i) {
     filter.expect(at((3600 + i) * GST_SECOND + 40 * GST_MSECOND, to_buffer(picture)),
                   equalized(picture, equalization(values[1 + i])),
@@ -177,32 +174,30 @@ TEST(test_controlled_by_stream_time) {
 }
 
 TEST(test_controlled_messages) {
-  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter;
   control(filter.element(), "post-messages", Curve::steps,
           {{0, 0}, {2 * GST_SECOND, 1}, {4 * GST_SECOND, 0}});
-  filter.accept_caps(format, 40, 24);
+  filter.accept_caps(gray(), 40, 24);
   for (guint second = 0; second < 6; ++second)
-    filter.process(at(second * GST_SECOND, to_buffer(Picture(format, 40, 24))));
+    filter.process(at(second * GST_SECOND, to_buffer(Picture(gray(), 40, 24))));
   filter.send_eos();
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ELEMENT), 2);
 }
 
 TEST(test_controlled_integers) {
   constexpr int frames = 30;
-  const FormatSpec& format = format_named("GRAY8");
-  const Picture picture = make_picture(format, 40, 24, Content::natural, 6);
+  const Picture picture = make_picture(gray(), 40, 24, Content::natural, 6);
   FilterHarness filter("cudaintegral", {{"output", "mean"}});
   control(filter.element(), "radius", Curve::line,
           {{0, 0}, {(frames - 1) * GST_SECOND, frames - 1}});
-  filter.accept_caps(format, 40, 24);
+  filter.accept_caps(gray(), 40, 24);
   for (int i = 0; i < frames; ++i) {
     const Owned<GstBuffer> out = filter.process(at(i * GST_SECOND, to_buffer(picture)));
     gint radius = -1;
     g_object_get(filter.element(), "radius", &radius, nullptr);
     fail_unless(radius >= i - 1 && radius <= i, "frame %d has radius=%d", i, radius);
-    expect_picture(from_buffer(out, format, 40, 24),
-                   gray_picture_of(picture, with_radius(Output::mean, radius), format),
+    expect_picture(from_buffer(out, gray(), 40, 24),
+                   gray_picture_of(picture, with_radius(Output::mean, radius), gray()),
                    "radius=" + std::to_string(radius));
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests bad input: one error that names the fault, and the next good frame is processed.
+// Tests bad input: one error names the fault, and the next good frame is processed.
 #include <gst/video/video.h>
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace {
 
-std::function<void()> on_unmappable;  ///< called once, before such memory refuses to be mapped
+std::function<void()> on_unmappable;  ///< called once, at the next attempt to map unmappable memory
 
 GstMemory* unmappable_alloc(GstAllocator* allocator, gsize size, GstAllocationParams* params) {
   auto* memory = g_new0(GstMemory, 1);
@@ -61,7 +61,6 @@ Owned<GstAllocator> new_unmappable_allocator() {
   return allocator;
 }
 
-/// Expects that the bad frame causes an error and that a good one after it is processed correctly.
 void expect_error(FilterHarness& filter, GstBuffer* bad, const FormatSpec& format, int width,
                   int height, const std::string& what, bool idle = false) {
   filter.messages().clear();
@@ -91,6 +90,21 @@ GstVideoMeta* meta_of(GstBuffer* buffer) {
   return gst_buffer_get_video_meta(buffer);
 }
 
+/// `active`: the expected value of active-backend; `warnings`: their expected number.
+void expect_backend(const char* backend, const char* active, int warnings) {
+  FilterHarness filter{{"backend", backend}};
+  for (const char* name : {"GRAY8", "NV12", "RGBA", "P010_10LE"}) {
+    const FormatSpec& format = format_named(name);
+    filter.accept_caps(format, 45, 31, colorimetry(format, false));
+    const Picture picture = make_picture(format, 45, 31, Content::natural, 1);
+    expect_picture(filter.process(picture), result(picture), backend);
+  }
+  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_WARNING), warnings);
+  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
+  const std::string found = active_backend(filter.element());  // the macro keeps only the pointer
+  fail_unless_equals_string(found.c_str(), active);
+}
+
 }  // namespace
 
 TEST(test_short_buffer, .for_each_element().times(formats().size())) {
@@ -106,7 +120,8 @@ TEST(test_short_buffer, .for_each_element().times(formats().size())) {
   }
 }
 
-// An unchanged buffer must not be pushed if the next element would read beyond its end.
+// A short buffer must not be pushed even unchanged, because the next element would read beyond its
+// end.
 TEST(test_short_buffer_unchanged, .for_each_element().times(formats().size())) {
   FilterHarness filter{tested().idle};
   accept_video_meta(filter);
@@ -119,7 +134,8 @@ TEST(test_short_buffer_unchanged, .for_each_element().times(formats().size())) {
     const gsize size = gst_buffer_get_size(whole);
     const Owned<GstBuffer> out = filter.process(gst_buffer_ref(whole));
     fail_unless(out.get() == whole.get(), "%s: the frame was copied", format.name);
-    // A row has at most 3 bytes of padding. With odd heights, I422_10LE would have an unused row.
+    // Removes more than the padding of a row (up to 3 bytes). With odd heights, I422_10LE would
+    // have an unused row.
     for (gsize missing : {gsize{4}, size / 2, size - 1, size}) {
       GstBuffer* buffer = to_buffer(picture, layout);
       gst_buffer_set_size(buffer, static_cast<gssize>(size - missing));
@@ -129,7 +145,7 @@ TEST(test_short_buffer_unchanged, .for_each_element().times(formats().size())) {
   }
 }
 
-// The strides and offsets of the frame's GstVideoMeta exceed its memory, if only by one byte.
+// The strides and offsets of the GstVideoMeta exceed the memory, by as little as one byte.
 TEST(test_short_buffer_with_meta, .for_each_element().times(formats().size())) {
   FilterHarness filter;
   const FormatSpec& format = start(filter, index, 35, 21);
@@ -169,7 +185,7 @@ TEST(test_meta_contradicts_caps, .for_each_element().times(formats().size())) {
   buffer = to_buffer(picture, padded_layout);
   meta_of(buffer)->height = 19;
   expect_error(filter, buffer, format, 34, 20, "less height");
-  // Formats may be unknown to GStreamer, too, so that they have no name.
+  // The last three formats are unknown to GStreamer and have no name.
   for (int other : {static_cast<int>(GST_VIDEO_FORMAT_AYUV64),
                     static_cast<int>(GST_VIDEO_FORMAT_UNKNOWN), 9999, -1}) {
     buffer = to_buffer(picture, padded_layout);
@@ -181,7 +197,7 @@ TEST(test_meta_contradicts_caps, .for_each_element().times(formats().size())) {
   expect_error(filter, buffer, format, 34, 20, "no planes");
 }
 
-// Memory boundaries inside a plane: the right output or an error, and no read beyond them.
+// Memory boundaries inside a plane: correct output or an error, but no read across a boundary.
 TEST(test_memory_boundaries_inside_planes, .for_each_element().times(formats().size())) {
   FilterHarness filter;
   const FormatSpec& format = start(filter, index, 34, 20);
@@ -225,7 +241,7 @@ TEST(test_unmappable_input, .for_each_element().times(formats().size())) {
   }
 }
 
-// A frame fails while another thread stops the element. Upstream does not take that for an error.
+// The frame fails while another thread stops the element: upstream gets FLUSHING, not an error.
 TEST(test_failure_beside_stop, .for_each_element().times(2)) {
   for (GstState low : {GST_STATE_READY, GST_STATE_NULL}) {
     FilterHarness filter{{"frames-in-flight", index == 0 ? "1" : "3"}};
@@ -246,7 +262,6 @@ TEST(test_failure_beside_stop, .for_each_element().times(2)) {
   }
 }
 
-// Downstream proposes an allocator whose memory the element cannot map.
 TEST(test_unmappable_output, .for_each_element()) {
   FilterHarness filter;
   gst_harness_set_propose_allocator(filter.harness(), new_unmappable_allocator().release(),
@@ -254,7 +269,7 @@ TEST(test_unmappable_output, .for_each_element()) {
   const FormatSpec& format = format_named("NV12");
   filter.accept_caps(format, 34, 20, colorimetry(format, false));
   const Picture picture = make_picture(format, 34, 20, Content::natural, 5);
-  if (filter.push(to_buffer(picture)) == GST_FLOW_OK) {  // the element may use memory of its own
+  if (filter.push(to_buffer(picture)) == GST_FLOW_OK) {  // the element may use its own memory
     const Owned<GstBuffer> out = filter.pull();
     expect_picture(from_buffer(out, format, 34, 20), result(picture), "own memory");
   } else {
@@ -272,7 +287,7 @@ TEST(test_read_only_input, .for_each_element().times(formats().size())) {
   filter.expect(buffer, result(picture), "read-only");
 }
 
-// Messages quote what they are about, and must be UTF-8 even if that is not.
+// Messages quote property values, but must be UTF-8 even if a value is not.
 TEST(test_messages_are_utf8, .for_each_element()) {
   FilterHarness filter;
   g_object_set(filter.element(), "regions", "caf\xe9", nullptr);
@@ -281,25 +296,6 @@ TEST(test_messages_are_utf8, .for_each_element()) {
   expect_words(text, {"regions: \"caf", "is not a rectangle"});
   fail_unless(g_utf8_validate(text.c_str(), -1, nullptr), "%s", text.c_str());
 }
-
-namespace {
-
-/// Expects correct frames, this active backend, and this number of warnings.
-void expect_backend(const char* backend, const char* active, int warnings) {
-  FilterHarness filter{{"backend", backend}};
-  for (const char* name : {"GRAY8", "NV12", "RGBA", "P010_10LE"}) {
-    const FormatSpec& format = format_named(name);
-    filter.accept_caps(format, 45, 31, colorimetry(format, false));
-    const Picture picture = make_picture(format, 45, 31, Content::natural, 1);
-    expect_picture(filter.process(picture), result(picture), backend);
-  }
-  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_WARNING), warnings);
-  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
-  const std::string found = active_backend(filter.element());  // the macro keeps only the pointer
-  fail_unless_equals_string(found.c_str(), active);
-}
-
-}  // namespace
 
 TEST(test_auto_without_gpu, .for_each_element().unless(unless_without_gpu())) {
   expect_backend("auto", "cpu", 1);

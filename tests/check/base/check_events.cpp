@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests events, flow returns, latency and QoS, and the metas, timestamps, flags and offsets of
-// output buffers. check_overlap_reports tests QoS with frames in flight.
+// Tests events, flow returns, latency, QoS, and the metas, timestamps, flags and offsets of output
+// buffers. check_overlap_reports tests QoS with frames in flight.
 #include <gst/video/gstvideometa.h>
 #include <gst/video/video.h>
 
@@ -27,9 +27,52 @@ Owned<GstEvent> expect_event(FilterHarness& filter, GstEventType type) {
   return event;
 }
 
+struct TaggedMeta {
+  const char* name;
+  std::vector<const char*> tags;
+  bool kept;
+};
+
+const std::vector<TaggedMeta> tagged_metas = {
+    {"CheckUntagged", {}, true},
+    {"CheckVideo", {"video"}, true},
+    {"CheckSize", {"size"}, true},
+    {"CheckOrientation", {"orientation"}, true},
+    {"CheckVideoSizeOrientation", {"video", "size", "orientation"}, true},
+    {"CheckMemory", {"memory"}, false},
+    {"CheckVideoMemory", {"video", "memory"}, false},
+    {"CheckColorspace", {"video", "colorspace"}, false},
+    {"CheckOwn", {"something-else"}, false},
+};
+
+void register_metas() {
+  static bool done = false;  // if check does not fork, all tests share one process
+  if (done)
+    return;
+  done = true;
+  for (const TaggedMeta& meta : tagged_metas) {
+    std::vector<const gchar*> tags(meta.tags.begin(), meta.tags.end());
+    tags.push_back(nullptr);
+    gst_meta_register_custom(meta.name, tags.data(), nullptr, nullptr, nullptr);
+  }
+}
+
+void start(FilterHarness& filter, const FormatSpec& format) {
+  filter.accept_caps(format, 32, 18, colorimetry(format, false));
+}
+
+int count_video_metas(GstBuffer* buffer) {
+  gpointer state = nullptr;
+  int count = 0;
+  while (gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_META_API_TYPE) != nullptr)
+    ++count;
+  return count;
+}
+
 }  // namespace
 
-// At LOG the element's debug category has one line per frame: its time and its fate.
+// At level LOG, the element's debug category has one line per frame. At INFO, it has one line for
+// the caps.
 TEST(test_debug_log, .for_each_element()) {
   DebugLog log(tested().element);
   FilterHarness filter({tested().working});
@@ -43,7 +86,6 @@ TEST(test_debug_log, .for_each_element()) {
   expect_words(lines[0], {"0:00:00.000000000", "transformed"});
   expect_words(lines[1], {"0:00:00.040000000", "transformed"});
   expect_words(lines[2], {"0:00:00.080000000", "unchanged"});
-  // The caps are one line at INFO.
   const std::vector<std::string> caps = log.lines(GST_LEVEL_INFO);
   fail_unless_equals_int(caps.size(), 1);
   expect_words(caps[0], {"GRAY8", "24", "16"});
@@ -124,7 +166,6 @@ TEST(test_missing_frame_passes, .for_each_element()) {
   filter.process(frame_at(2 * GST_SECOND));
 }
 
-// The element pushes every frame before it accepts the next one.
 TEST(test_no_latency, .for_each_element()) {
   FilterHarness filter;
   filter.accept_caps(gray(), 24, 16);
@@ -139,52 +180,6 @@ TEST(test_qos_is_on, .for_each_element()) {
   g_object_get(element, "qos", &qos, nullptr);
   fail_unless(qos);
 }
-
-namespace {
-
-struct TaggedMeta {
-  const char* name;
-  std::vector<const char*> tags;
-  bool kept;
-};
-
-const std::vector<TaggedMeta> tagged_metas = {
-    {"CheckUntagged", {}, true},
-    {"CheckVideo", {"video"}, true},
-    {"CheckSize", {"size"}, true},
-    {"CheckOrientation", {"orientation"}, true},
-    {"CheckVideoSizeOrientation", {"video", "size", "orientation"}, true},
-    {"CheckMemory", {"memory"}, false},
-    {"CheckVideoMemory", {"video", "memory"}, false},
-    {"CheckColorspace", {"video", "colorspace"}, false},
-    {"CheckOwn", {"something-else"}, false},
-};
-
-void register_metas() {
-  static bool done = false;  // all tests share one process when check does not fork
-  if (done)
-    return;
-  done = true;
-  for (const TaggedMeta& meta : tagged_metas) {
-    std::vector<const gchar*> tags(meta.tags.begin(), meta.tags.end());
-    tags.push_back(nullptr);
-    gst_meta_register_custom(meta.name, tags.data(), nullptr, nullptr, nullptr);
-  }
-}
-
-void start(FilterHarness& filter, const FormatSpec& format) {
-  filter.accept_caps(format, 32, 18, colorimetry(format, false));
-}
-
-int count_video_metas(GstBuffer* buffer) {
-  gpointer state = nullptr;
-  int count = 0;
-  while (gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_META_API_TYPE) != nullptr)
-    ++count;
-  return count;
-}
-
-}  // namespace
 
 TEST(test_metas_by_tag, .for_each_element()) {
   register_metas();
@@ -238,7 +233,6 @@ TEST(test_metas_of_gstreamer, .for_each_element()) {
   fail_unless(gst_buffer_get_video_time_code_meta(out) != nullptr);
 }
 
-// The GstVideoMeta of the input must not be copied to other memory.
 TEST(test_video_meta_is_the_outputs, .for_each_element().times(formats().size())) {
   const FormatSpec& format = format_number(index);
   FilterHarness filter;
@@ -248,7 +242,7 @@ TEST(test_video_meta_is_the_outputs, .for_each_element().times(formats().size())
     const Owned<GstBuffer> out = filter.process(to_buffer(picture, layout));
     fail_unless(count_video_metas(out) <= 1, "%d GstVideoMeta", count_video_metas(out));
     expect_picture(from_buffer(out, format, 31, 17), result(picture), "with meta");
-    // This downstream has not announced support of GstVideoMeta.
+    // This downstream has not announced support for GstVideoMeta.
     expect_picture(from_plain_buffer(out, format, 31, 17), result(picture), "without meta");
   }
 }
@@ -273,14 +267,12 @@ TEST(test_timestamps_offsets_flags, .for_each_element()) {
   }
 }
 
-// Flags and metas of a frame must not remain on the pool's buffer.
 TEST(test_nothing_left_from_earlier_frames, .for_each_element()) {
   register_metas();
-  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter;
-  start(filter, format);
+  start(filter, gray());
   for (int i = 0; i < 40; ++i) {
-    GstBuffer* in = to_buffer(Picture(format, 32, 18));
+    GstBuffer* in = to_buffer(Picture(gray(), 32, 18));
     const bool marked = i % 3 == 0;
     if (marked) {
       GST_BUFFER_FLAG_SET(in, GST_BUFFER_FLAG_CORRUPTED);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Lets each call of the memory allocator or of the CUDA driver fail in turn: at most one error,
-// which names the remedy, no leak, and the element starts again.
+// Lets each call of the memory allocator or the CUDA driver fail in turn: at most one error, which
+// names the remedy, no leak, and the element starts again.
 #include <gmodule.h>
 
 #include <string>
@@ -31,7 +31,7 @@ void expect_good_error(Subject& subject, const std::string& call, Duration durat
   fail_unless(error->domain == GST_RESOURCE_ERROR, "%s: the error is none of a resource: %s",
               what.c_str(), text.c_str());
   const bool of_driver = call.rfind("cu", 0) == 0;
-  // If all later calls fail as well, the error may be that of another one.
+  // If all later calls fail as well, the error may come from one of them.
   const bool of_memory =
       duration == Duration::once && (!of_driver || call.find("Alloc") != std::string::npos);
   if (of_memory) {
@@ -45,7 +45,7 @@ void expect_good_error(Subject& subject, const std::string& call, Duration durat
     return;
   }
   expect_one_of(text, {"start it again", "set backend=cpu", "smaller frames"}, what);
-  // libgstcuda keeps CUDA's own words to itself.
+  // libgstcuda does not report CUDA's own error text.
   expect_one_of(text, {"(cudaError", "CUDA_ERROR", "no CUDA context", "There is no memory for"},
                 what);
 }
@@ -79,7 +79,7 @@ void expect_recovery(Subject& subject, Calls calls, int min_errors,
     const std::string what = "call " + std::to_string(number) + ", " + fault.failed();
     fail_unless(stopped == GST_STATE_CHANGE_SUCCESS, "%s: the element does not stop", what.c_str());
     subject.expect_right(outputs, what);
-    // Some failures do no harm, such as one to page-lock memory, or one to free something.
+    // Some failures are harmless: page-locking and freeing may fail.
     if (subject.failed()) {
       expect_good_error(subject, fault.failed(), duration, what);
       ++errors;
@@ -91,7 +91,7 @@ void expect_recovery(Subject& subject, Calls calls, int min_errors,
     outputs.clear();
 
     expect_untroubled(subject, "after " + what);
-    // In a context that cannot be entered, nothing can be freed.
+    // If the context cannot be entered, nothing can be freed.
     if (fault.failed().find("cuCtxPushCurrent") != std::string::npos)
       alive = things_alive(calls);
     fail_unless(things_alive(calls) == alive, "%s: %ld things are left", what.c_str(),
@@ -126,6 +126,20 @@ const Properties every_step = {
     {"temporal-alpha", "0.5"}, {"temporal-persistence", "2"}, {"diagnostics-interval", "1"},
 };
 
+/// Looks the function up in the stand-in for the driver, as libgstcuda does.
+template <class Function>
+Function driver_function(GModule* driver, const char* name) {
+  gpointer function = nullptr;
+  fail_unless(g_module_symbol(driver, name, &function), "%s: %s", name, g_module_error());
+  return reinterpret_cast<Function>(function);
+}
+
+std::string unless_fake_driver() {
+  if (!unless_sanitized().empty())
+    return "a sanitizer needs dlsym() itself";
+  return g_getenv("CUDAVISION_TEST_FAKE_DRIVER") ? "" : "CUDAVISION_TEST_FAKE_DRIVER is not set";
+}
+
 }  // namespace
 
 TEST(test_host_memory, .for_each_element().times(std::size(overlaps))) {
@@ -154,7 +168,7 @@ TEST(test_cuda_calls_with_cuda_memory, .times(2).unless(unless_testing_cuda())) 
   expect_recovery(subject, Calls::cuda, 10);
 }
 
-// The memory stays when the element stops, but its page lock goes.
+// When the element stops, the memory stays but must be unlocked.
 TEST(test_cuda_calls_with_recurring_memory, .for_each_element().unless(unless_testing_cuda())) {
   FilterSubject subject("NV12", 3, Memory::recurring);
   expect_recovery(subject, Calls::cuda, 10);
@@ -171,7 +185,7 @@ TEST(test_cuda_calls_in_stereo, .unless(unless_testing_cuda())) {
   expect_recovery(subject, Calls::cuda, 20);
 }
 
-// A kernel that fails makes all later calls fail, too. They cause no further errors.
+// After a failed kernel, all later calls fail, too. They must cause no further errors.
 TEST(test_cuda_stops_working,
      .for_each_element().times(std::size(overlaps)).unless(unless_testing_cuda())) {
   FilterSubject subject("NV12", overlaps[index]);
@@ -204,25 +218,8 @@ TEST(test_cuda_calls_at_start, .for_each_element().unless(unless_testing_cuda())
   fail_unless(failures >= 2, "only %d failures", failures);
 }
 
-namespace {
-
-/// Loads the library in place of the driver, as libgstcuda does, and returns its function.
-template <class Function>
-Function driver_function(GModule* driver, const char* name) {
-  gpointer function = nullptr;
-  fail_unless(g_module_symbol(driver, name, &function), "%s: %s", name, g_module_error());
-  return reinterpret_cast<Function>(function);
-}
-
-std::string unless_fake_driver() {
-  if (!unless_sanitized().empty())
-    return "a sanitizer needs dlsym() itself";
-  return g_getenv("CUDAVISION_TEST_FAKE_DRIVER") ? "" : "CUDAVISION_TEST_FAKE_DRIVER is not set";
-}
-
-}  // namespace
-
-// The calls of a driver are counted and fail, however a library gets the functions.
+// Driver calls are counted and can fail, whether a library gets the function by dlsym() or
+// cuGetProcAddress().
 TEST(test_driver_functions_count, .unless(unless_fake_driver())) {
   GModule* driver = g_module_open(g_getenv("CUDAVISION_TEST_FAKE_DRIVER"), G_MODULE_BIND_LOCAL);
   fail_unless(driver != nullptr, "%s", g_module_error());
@@ -261,7 +258,7 @@ TEST(test_driver_functions_count, .unless(unless_fake_driver())) {
     fail_unless_equals_int(things_alive(Calls::cuda) - alive, allocated == 0 ? 1 : 0);
     if (allocated != 0)
       continue;
-    // Memory is freed even if the call fails.
+    // Memory is freed even if cuMemFree() reports a failure.
     Fault at_the_end(Calls::cuda, number == 0 ? 0 : 1);
     fail_unless_equals_int(release(memory), number == 0 ? 0 : 304);
     fail_unless_equals_int(things_alive(Calls::cuda) - alive, 0);

@@ -12,7 +12,7 @@ using namespace check;
 
 namespace {
 
-// GStreamer reads this variable in gst_init(), which main() calls later.
+// gst_init(), which main() calls later, reads this variable.
 [[maybe_unused]] const gboolean traced = g_setenv("GST_TRACERS", "leaks", TRUE);
 
 Owned<GstTracer> leak_tracer() {
@@ -77,10 +77,10 @@ std::string objects_left_by(const std::function<void()>& live, bool threads) {
   return left;
 }
 
-/// No object of the second call of live() may stay alive; the first call warms up.
+/// Expects no object of the second call of live() to stay alive. The first call warms up.
 void expect_nothing_left(const std::function<void()>& live, bool threads = false) {
   live();
-  // No longer tracks when the test fails: the tracer would block the next test in this process.
+  // Tracking ends before the test can fail, because it would block the next test of this process.
   const std::string left = objects_left_by(live, threads);
   fail_unless(left.empty(), "left behind:\n%s", left.c_str());
 }
@@ -118,7 +118,7 @@ void live_fully_in_stereo() {
     stereo.run(left, right);
     stereo.flush();
     stereo.accept_gray(40, 30);
-    const Picture picture = noise_picture(format_named("GRAY8"), 40, 30, 1);
+    const Picture picture = noise_picture(gray(), 40, 30, 1);
     stereo.process(picture, picture);
     stereo.set("p1", "200");
     stereo.process(picture, picture);
@@ -127,12 +127,12 @@ void live_fully_in_stereo() {
     stereo.process(picture, picture);
     stereo.close("confidence");
     stereo.process(picture, picture);
-    gst_harness_push(stereo.left(), to_buffer(picture));  // is still waiting at the end
+    gst_harness_push(stereo.left(), to_buffer(picture));  // still waits at the end
     gst_element_set_state(stereo.element(), GST_STATE_NULL);
     gst_element_set_state(stereo.element(), GST_STATE_PLAYING);
   }
   StereoHarness packed(Properties(1, {"frame-packing", "side-by-side"}), false);
-  packed.send_caps(packed.left(), caps_of(format_named("GRAY8"), 31, 16));
+  packed.send_caps(packed.left(), caps_of(gray(), 31, 16));
   packed.run(frames_from(0, 3), {});
   packed.flush();
   StereoHarness broken;
@@ -145,7 +145,7 @@ void live_fully_in_stereo() {
 }  // namespace
 
 TEST(test_stereo_leaves_nothing, .unless(unless_leak_tracer())) {
-  // The thread of a GstTask drops its last reference only after the task has been joined.
+  // The thread of a GstTask drops its last reference only after the task was joined.
   expect_nothing_left(live_fully_in_stereo, true);
 }
 
@@ -211,12 +211,11 @@ TEST(test_buffers_are_freed, .for_each_element()) {
 }
 
 TEST(test_many_frames, .for_each_element().unless(unless_sanitized())) {
-  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter(tested().everything);
   if (tested().messages > 0)
     filter.set("message-interval", "40000000");
-  filter.accept_caps(format, 32, 24);
-  const Picture picture = make_picture(format, 32, 24, Content::natural, 1);
+  filter.accept_caps(gray(), 32, 24);
+  const Picture picture = make_picture(gray(), 32, 24, Content::natural, 1);
   const Owned<GstBuffer> frame(to_buffer(picture));
   const Picture expected = result(picture);
   guint64 number = 0;
@@ -224,7 +223,7 @@ TEST(test_many_frames, .for_each_element().unless(unless_sanitized())) {
     for (int i = 0; i < frames; ++i, ++number) {
       const Owned<GstBuffer> out = filter.process(at(number * GST_MSECOND, gst_buffer_copy(frame)));
       if (number % 1000 == 0) {
-        expect_picture(from_buffer(out, format, 32, 24), expected,
+        expect_picture(from_buffer(out, gray(), 32, 24), expected,
                        "frame " + std::to_string(number));
         filter.messages().clear();
       }

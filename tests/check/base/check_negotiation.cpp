@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests which caps the elements offer and refuse, changes of caps in mid-stream, and unusual peers.
-// A CRITICAL of GLib ends this program.
+// GLib criticals end this program.
 #include <gst/video/video.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ Owned<GstCaps> sink_caps(FilterHarness& filter, GstCaps* only = nullptr) {
   return Owned<GstCaps>(gst_pad_peer_query_caps(filter.source_pad(), only));
 }
 
-/// Caps that no element accepts, and the words that name the remedy.
+/// `words`: the error must contain them; they name the remedy.
 struct Refused {
   const char* caps;
   std::vector<std::string> words;
@@ -72,7 +72,8 @@ const std::vector<Refused> refused_caps = {
     {"image/jpeg, width=32, height=16", {"image/jpeg", "decodebin"}},
 };
 
-/// The element must refuse the caps and a frame, say why once, and then accept valid caps.
+/// Expects the element to refuse the caps and a frame with one error, and then to accept valid
+/// caps.
 void expect_refusal(FilterHarness& filter, const Refused& refused) {
   const Owned<GstCaps> caps = caps_from(refused.caps);
   fail_unless(!gst_pad_peer_query_accept_caps(filter.source_pad(), caps), "accepts %s",
@@ -85,10 +86,35 @@ void expect_refusal(FilterHarness& filter, const Refused& refused) {
   fail_unless(filter.pull() == nullptr);
   filter.messages().expect_one(GST_MESSAGE_ERROR, refused.words);
 
-  const FormatSpec& format = format_named("GRAY8");
-  filter.accept_caps(format, 16, 16);
-  const Picture picture = make_picture(format, 16, 16, Content::natural, 1);
+  filter.accept_caps(gray(), 16, 16);
+  const Picture picture = make_picture(gray(), 16, 16, Content::natural, 1);
   expect_picture(filter.process(picture), result(picture), "after refused caps");
+}
+
+constexpr int width = 34, height = 20;
+
+Picture picture() {
+  return make_picture(gray(), width, height, Content::natural, 1);
+}
+
+void answer_caps(GstPad* pad, const std::string& caps) {
+  answer_queries(pad, GST_QUERY_CAPS,
+                 [=](GstQuery* query) { gst_query_set_caps_result(query, caps_from(caps).get()); });
+}
+
+void expect_works(FilterHarness& filter, const std::string& what) {
+  const Picture in = picture();
+  expect_picture(filter.process(in), result(in), what);
+  fail_unless_equals_int(filter.messages().complaints(), 0);
+}
+
+Owned<GstCaps> caps_with_null(const char* media_type, const char* field) {
+  GstStructure* structure = gst_structure_new(media_type, "width", G_TYPE_INT, width, "height",
+                                              G_TYPE_INT, height, nullptr);
+  GValue null = G_VALUE_INIT;
+  g_value_init(&null, G_TYPE_STRING);
+  gst_structure_take_value(structure, field, &null);
+  return Owned<GstCaps>(gst_caps_new_full(structure, nullptr));
 }
 
 }  // namespace
@@ -158,7 +184,8 @@ TEST(test_refused_caps, .for_each_element()) {
   }
 }
 
-// A transform that has been asked to renegotiate may send other caps next.
+// If a transform upstream was asked to reconfigure, other caps may follow, so refused caps are only
+// a warning.
 TEST(test_refused_caps_before_others, .for_each_element()) {
   const Owned<GstHarness> harness = new_shared_harness(
       "identity name=upstream ! " + tested_launch() + " backend=" + test_backend());
@@ -187,7 +214,7 @@ TEST(test_cuda_memory_on_the_cpu,
                            built_with_cuda() ? "set backend=cuda" : "built without CUDA"}});
 }
 
-// A source asks what it may send, and sends nothing then.
+// A source that gets empty caps from its query sends nothing, so the query itself must warn.
 TEST(test_cuda_memory_behind_the_cpu,
      .for_each_element().unless(testing_cuda() || !built_with_cuda()
                                     ? "needs a CPU that might be a GPU"
@@ -201,7 +228,7 @@ TEST(test_cuda_memory_behind_the_cpu,
   filter.messages().expect_one(GST_MESSAGE_WARNING, {"CUDAMemory", "set backend=cuda"});
 }
 
-// filesrc, for example, sends no caps.
+// For example, filesrc sends no caps.
 TEST(test_data_without_caps, .for_each_element()) {
   FilterHarness filter;
   filter.send_segment(new_segment());
@@ -217,7 +244,7 @@ TEST(test_caps_without_a_size, .for_each_element()) {
                                {"format=(string)I420", "Correct the capsfilter"});
 }
 
-// Alternate fields are refused even if the caps lack the caps feature for them.
+// Alternate fields are refused even if the caps lack format:Interlaced.
 TEST(test_alternate_without_feature, .for_each_element()) {
   FilterHarness filter;
   filter.send_caps(
@@ -239,9 +266,8 @@ TEST(test_same_caps_again, .for_each_element()) {
 TEST(test_downstream_cannot_take_it, .for_each_element()) {
   FilterHarness filter;
   filter.accept_downstream("video/x-raw, format=RGB");
-  const FormatSpec& gray = format_named("GRAY8");
-  fail_unless(!filter.send_caps(caps_of(gray, 32, 16)));
-  fail_unless_equals_int(filter.push(to_buffer(Picture(gray, 32, 16))), GST_FLOW_NOT_NEGOTIATED);
+  fail_unless(!filter.send_caps(caps_of(gray(), 32, 16)));
+  fail_unless_equals_int(filter.push(to_buffer(Picture(gray(), 32, 16))), GST_FLOW_NOT_NEGOTIATED);
   fail_unless(filter.pull() == nullptr);
 
   const FormatSpec& rgb = format_named("RGB");
@@ -250,37 +276,7 @@ TEST(test_downstream_cannot_take_it, .for_each_element()) {
   expect_picture(filter.process(picture), result(picture), "after caps that do not fit");
 }
 
-namespace {
-
-constexpr int width = 34, height = 20;
-
-Picture picture() {
-  return make_picture(gray(), width, height, Content::natural, 1);
-}
-
-void answer_caps(GstPad* pad, const std::string& caps) {
-  answer_queries(pad, GST_QUERY_CAPS,
-                 [=](GstQuery* query) { gst_query_set_caps_result(query, caps_from(caps).get()); });
-}
-
-void expect_works(FilterHarness& filter, const std::string& what) {
-  const Picture in = picture();
-  expect_picture(filter.process(in), result(in), what);
-  fail_unless_equals_int(filter.messages().complaints(), 0);
-}
-
-Owned<GstCaps> caps_with_null(const char* media_type, const char* field) {
-  GstStructure* structure = gst_structure_new(media_type, "width", G_TYPE_INT, width, "height",
-                                              G_TYPE_INT, height, nullptr);
-  GValue null = G_VALUE_INIT;
-  g_value_init(&null, G_TYPE_STRING);
-  gst_structure_take_value(structure, field, &null);
-  return Owned<GstCaps>(gst_caps_new_full(structure, nullptr));
-}
-
-}  // namespace
-
-// A CAPS query is a question to which a peer may answer more than its filter has.
+// A peer may answer a CAPS query with more caps than the query's filter allows.
 TEST(test_caps_beyond_the_filter, .for_each_element()) {
   FilterHarness filter;
   for (const char* pad : {"sink", "src"})
@@ -307,7 +303,6 @@ TEST(test_texts_that_are_null, .for_each_element()) {
   expect_works(filter, "caps with NULL");
 }
 
-// A pool that has room for fewer buffers than it begins with cannot be configured so.
 TEST(test_pool_with_less_room_than_buffers, .for_each_element()) {
   FilterHarness filter;
   answer_queries(filter.element(), GST_QUERY_ALLOCATION, [](GstQuery* query) {

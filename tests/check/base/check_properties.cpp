@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests what gst-inspect-1.0 shows: elements, properties, ranges, defaults and times of change.
-// Also tests the values with which no element starts, and their errors.
+// Tests what gst-inspect-1.0 shows: elements, properties, ranges, defaults and mutability. Also
+// tests the errors about values with which no element starts.
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
@@ -95,7 +95,7 @@ bool is_kebab_case(const char* name) {
   });
 }
 
-/// GObject passes every number on; the element itself refuses those out of range.
+/// GObject must accept every number unchanged; the element itself refuses numbers out of range.
 void expect_no_check(GParamSpec* spec, Value& value) {
   Value before(spec);
   g_value_copy(value.get(), before.get());
@@ -183,6 +183,80 @@ void expect_default(GstElement* element, GParamSpec* spec, const PropertySpec& e
               "%s does not have its default in a new element", spec->name);
 }
 
+struct Refused {
+  const char* element;
+  Impossible set;
+};
+
+/// Every element with regions refuses these texts; the error quotes the part after the semicolon.
+const std::string not_rectangles[] = {"1,2,3",     "1,2,3,4;5", "1,2,3,4,5",       "1,2,3,",
+                                      "1,,2,3,4",  "1 2 3 4",   "a,2,3,4",         "1,2,-3,4",
+                                      "1,2,3,nan", "1,2,3px,4", "100.5,80,200,200"};
+
+const std::vector<Refused>& impossible_sets() {
+  static const std::vector<Refused> list = [] {
+    std::vector<Refused> sets;
+    for (const ElementSpec& spec : element_specs())
+      for (const Impossible& set : spec.impossible)
+        sets.push_back({spec.element, set});
+    for (const ElementUnderTest& filter : tested_elements())
+      for (const std::string& text : not_rectangles) {
+        const Properties properties = joined(filter.always, {{"regions", text}});
+        const std::string refused =
+            "regions: \"" + text.substr(text.rfind(';') + 1) + "\" is not a rectangle";
+        sets.push_back(
+            {filter.element, {properties, {refused, "x,y,width,height", "semicolons"}, {"I420"}}});
+      }
+    return sets;
+  }();
+  return list;
+}
+
+std::vector<Refused> sets_out_of_range() {
+  std::vector<Refused> list;
+  for (const ElementSpec& spec : element_specs()) {
+    const bool filter = is_filter(spec);
+    const auto add_ends = [&](const std::vector<PropertySpec>& rows, bool at_start) {
+      for (const PropertySpec& row : rows)
+        for (const double number : row.out_of_range()) {
+          char text[32];
+          std::snprintf(text, sizeof text, "%.10g", number);
+          list.push_back({spec.element, {{{row.name, text}}, {row.name, text}}});
+          if (!at_start)
+            list.back().set.formats = {"I420"};
+        }
+    };
+    add_ends(spec.properties, !filter);
+    if (filter)
+      add_ends(filter_properties, true);
+    if (find_tested(spec.element) != nullptr)
+      add_ends(region_properties, false);
+    add_ends(device_properties, true);
+  }
+  return list;
+}
+
+void expect_refused_caps(const Refused& refused, const FormatSpec& format) {
+  const auto& [element, set] = refused;
+  FilterHarness filter(element, set.properties);
+  filter.send_caps(caps_of(format, 32, 16, colorimetry(format, false)));
+  const GstFlowReturn flow = filter.push(to_buffer(Picture(format, 32, 16)));
+  fail_unless(flow == GST_FLOW_NOT_NEGOTIATED || flow == GST_FLOW_ERROR, "flow %s",
+              gst_flow_get_name(flow));
+  // There may be two errors, because the pad sends the refused caps again with the frame.
+  fail_unless(filter.messages().count(GST_MESSAGE_ERROR) >= 1);
+  expect_words(filter.messages().text(GST_MESSAGE_ERROR), set.words);
+  fail_unless(filter.pull() == nullptr);
+}
+
+void expect_refusal(const Refused& refused) {
+  const auto& [element, set] = refused;
+  if (set.formats.empty())
+    expect_words(expect_failed_start(make_element(element, set.properties).get()), set.words);
+  for (const char* format : set.formats)
+    expect_refused_caps(refused, format_named(format));
+}
+
 }  // namespace
 
 TEST(test_plugin) {
@@ -243,85 +317,6 @@ TEST(test_frame_packing_is_gstreamers) {
   fail_unless(g_object_class_find_property(G_OBJECT_GET_CLASS(element.get()), "frame-packing")
                   ->value_type == GST_TYPE_VIDEO_MULTIVIEW_FRAME_PACKING);
 }
-
-namespace {
-
-struct Refused {
-  const char* element;
-  Impossible set;
-};
-
-/// Every element of tested_elements() refuses these; errors quote what follows the semicolon.
-const std::string not_rectangles[] = {"1,2,3",     "1,2,3,4;5", "1,2,3,4,5",       "1,2,3,",
-                                      "1,,2,3,4",  "1 2 3 4",   "a,2,3,4",         "1,2,-3,4",
-                                      "1,2,3,nan", "1,2,3px,4", "100.5,80,200,200"};
-
-const std::vector<Refused>& impossible_sets() {
-  static const std::vector<Refused> list = [] {
-    std::vector<Refused> sets;
-    for (const ElementSpec& spec : element_specs())
-      for (const Impossible& set : spec.impossible)
-        sets.push_back({spec.element, set});
-    for (const ElementUnderTest& filter : tested_elements())
-      for (const std::string& text : not_rectangles) {
-        const Properties properties = joined(filter.always, {{"regions", text}});
-        const std::string refused =
-            "regions: \"" + text.substr(text.rfind(';') + 1) + "\" is not a rectangle";
-        sets.push_back(
-            {filter.element, {{"I420"}, properties, {refused, "x,y,width,height", "semicolons"}}});
-      }
-    return sets;
-  }();
-  return list;
-}
-
-std::vector<Refused> sets_out_of_range() {
-  std::vector<Refused> list;
-  for (const ElementSpec& spec : element_specs()) {
-    const bool filter = is_filter(spec);
-    const auto add_ends = [&](const std::vector<PropertySpec>& rows, bool at_start) {
-      for (const PropertySpec& row : rows)
-        for (const double number : row.out_of_range()) {
-          char text[32];
-          std::snprintf(text, sizeof text, "%.10g", number);
-          list.push_back({spec.element,
-                          {at_start ? std::vector<const char*>{} : std::vector<const char*>{"I420"},
-                           {{row.name, text}},
-                           {row.name, text}}});
-        }
-    };
-    add_ends(spec.properties, !filter);
-    if (filter)
-      add_ends(filter_properties, true);
-    if (find_tested(spec.element) != nullptr)
-      add_ends(region_properties, false);
-    add_ends(device_properties, true);
-  }
-  return list;
-}
-
-void expect_refused_caps(const Refused& refused, const FormatSpec& format) {
-  const auto& [element, set] = refused;
-  FilterHarness filter(element, set.properties);
-  filter.send_caps(caps_of(format, 32, 16, colorimetry(format, false)));
-  const GstFlowReturn flow = filter.push(to_buffer(Picture(format, 32, 16)));
-  fail_unless(flow == GST_FLOW_NOT_NEGOTIATED || flow == GST_FLOW_ERROR, "flow %s",
-              gst_flow_get_name(flow));
-  // There may be two errors, because the pad offers the refused caps again with the frame.
-  fail_unless(filter.messages().count(GST_MESSAGE_ERROR) >= 1);
-  expect_words(filter.messages().text(GST_MESSAGE_ERROR), set.words);
-  fail_unless(filter.pull() == nullptr);
-}
-
-void expect_refusal(const Refused& refused) {
-  const auto& [element, set] = refused;
-  if (set.formats.empty())
-    expect_words(expect_failed_start(make_element(element, set.properties).get()), set.words);
-  for (const char* format : set.formats)
-    expect_refused_caps(refused, format_named(format));
-}
-
-}  // namespace
 
 TEST(test_impossible_at_start, .times(impossible_sets().size())) {
   expect_refusal(impossible_sets()[index]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests region-strength: sigma and block-size that fit the largest region of a frame.
+// Tests region-strength, which fits sigma or block-size to the largest region of a frame.
 #include <gst/video/gstvideometa.h>
 
 #include <cmath>
@@ -15,21 +15,21 @@ struct Face {
   int x, y, width, height;
 };
 
-/// Two elements that get the same frames: one fits its strength, the other one has a fixed one.
+/// Two elements that get the same frames: one with region-strength, one with a fixed strength.
 class Pair {
  public:
   Pair(const char* element, int width, int height, const Properties& strength,
        const Properties& both = {})
       : fitting_(element, joined(both, strength)),
         fixed_(element, both),
-        picture_(make_picture(format_named("GRAY8"), width, height, Content::random, 1)) {
+        picture_(make_picture(gray(), width, height, Content::random, 1)) {
     for (FilterHarness* filter : {&fitting_, &fixed_}) {
       filter->set("use-roi-meta", "true");
-      filter->accept_caps(format_named("GRAY8"), width, height);
+      filter->accept_caps(gray(), width, height);
     }
   }
 
-  /// The strength for these faces must be that of the property of the other element.
+  /// Expects the same output from region-strength as from the fixed `property=value`.
   void expect(const std::vector<Face>& faces, const char* property, const std::string& value) {
     fixed_.set(property, value);
     const Picture expected = process(fixed_, faces);
@@ -47,14 +47,14 @@ class Pair {
           buffer, "face", static_cast<guint>(face.x), static_cast<guint>(face.y),
           static_cast<guint>(face.width), static_cast<guint>(face.height));
     const Owned<GstBuffer> out = filter.process(buffer);
-    return from_buffer(out, format_named("GRAY8"), picture_.width, picture_.height);
+    return from_buffer(out, gray(), picture_.width, picture_.height);
   }
 
   FilterHarness fitting_, fixed_;
   const Picture picture_;
 };
 
-/// The strength in steps of a sixth of an octave.
+/// Rounds up to the next sixth of an octave, in which the strength is stepped.
 std::string stepped(double pixels) {
   return std::to_string(std::exp2(std::ceil(6 * std::log2(pixels)) / 6));
 }
@@ -67,11 +67,11 @@ TEST(test_sigma_follows_the_largest_region) {
   pair.expect({{10, 10, 40, 64}, {100, 60, 70, 99}, {3, 3, 299, 5}}, "sigma", stepped(17.5));
   pair.expect({{10, 10, 40, 32}}, "sigma", "8");
   pair.expect({{10, 10, 7, 7}}, "sigma", "2");
-  // A margin does not make a face larger.
+  // A margin does not enlarge the face.
   for (FilterHarness* filter : {&pair.fitting(), &pair.fixed()})
     filter->set("region-margin", "20");
   pair.expect({{10, 10, 40, 32}}, "sigma", "8");
-  // A face cannot be larger than the frame, nor outside of it.
+  // Only the part of a face inside the frame counts.
   pair.expect({{-1000, -1000, 3000, 3000}}, "sigma", stepped(50));
   pair.expect({{10, 10, 40, 32}, {400, 10, 90, 90}}, "sigma", "8");
   fail_unless_equals_int(pair.fitting().messages().complaints(), 0);
@@ -86,7 +86,8 @@ TEST(test_strength_and_other_settings) {
   pair.expect({{10, 10, 40, 32}}, "sigma", "1.2");
 }
 
-// Invalid settings keep the previous ones, whose strength also fits later, larger regions.
+// While settings are invalid, the previous ones stay in effect, and their strength still follows
+// the region.
 TEST(test_strength_while_settings_are_invalid) {
   Pair pair("cudagaussblur", 300, 200, {{"region-strength", "0.25"}});
   pair.expect({{10, 10, 40, 32}}, "sigma", "8");
@@ -103,7 +104,7 @@ TEST(test_blocks_follow_the_largest_region) {
   pair.expect({{10, 10, 20, 20}}, "block-size", "4");
 }
 
-// A frame without a known region may show a face that the detector has missed.
+// A frame without a known region may show a face that the detector missed.
 TEST(test_strength_of_whole_frames) {
   Pair pair("cudagaussblur", 300, 200, {{"region-strength", "0.25"}, {"sigma", "2"}},
             {{"regions-missing", "all"}});

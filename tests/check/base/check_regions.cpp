@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that elements with one input limit their effect to regions: those in properties and those
-// in metas of the frames, and what happens to frames of which no region is known. fuzz_regions
-// compares random ones, and changes of them, with an oracle.
+// Tests that elements with one input limit their effect to regions, from properties and from metas,
+// and tests frames without a known region. fuzz_regions compares random regions with an oracle.
 #include <gst/video/gstvideometa.h>
 
 #include <algorithm>
@@ -31,7 +30,7 @@ GstBuffer* with_region(GstBuffer* buffer, const Box& box) {
   return buffer;
 }
 
-/// Regions that overlap, are empty, or lie partly or wholly outside the frame.
+/// Regions that overlap, are empty, or are partly or wholly outside the frame.
 const std::vector<Box> any_boxes = {{10, 12, 40, 30}, {33, 20, 60, 48}, {-9, -7, 6, 5},
                                     {65, 40, 90, 70}, {20, 50, 20, 60}, {500, 600, 700, 800}};
 
@@ -43,9 +42,67 @@ Regions ellipses() {
   return regions;
 }
 
+/// Coordinates in a meta are unsigned; detectors store negative ones as their two's complement.
+struct DetectedBox {
+  gint64 x, y;
+  guint width, height;
+
+  void add_to(GstBuffer* buffer) const {
+    gst_buffer_add_video_region_of_interest_meta(buffer, "face", static_cast<guint>(x),
+                                                 static_cast<guint>(y), width, height);
+  }
+  /// The coordinates that the definition uses are clamped.
+  Box defined() const {
+    const auto limited = [](gint64 coordinate) {
+      return static_cast<int>(
+          std::clamp<gint64>(coordinate, -Regions::max_coordinate, Regions::max_coordinate));
+    };
+    return {limited(x), limited(y), limited(x + width), limited(y + height)};
+  }
+};
+
+constexpr GstClockTime frame_time = 40 * GST_MSECOND;
+const Box face{10, 8, 31, 33}, plate{40, 20, 60, 41};
+
+struct Frame {
+  Picture in =
+      with_valid_chroma(make_picture(format_named("I420"), width, height, Content::random, 1));
+  Picture processed = result(in);
+
+  Picture in_boxes(const std::vector<Box>& boxes, int margin = 0) const {
+    Regions regions = rectangles(boxes);
+    regions.margin = margin;
+    return in_regions(in, processed, regions);
+  }
+};
+
+/// An element that takes regions from metas, and numbered frames for it.
+class Detected {
+ public:
+  explicit Detected(std::initializer_list<Property> properties = {})
+      : filter({{"use-roi-meta", "true"}}) {
+    filter.set(Properties(properties));
+    filter.accept_caps(format_named("I420"), width, height,
+                       colorimetry(format_named("I420"), false));
+  }
+
+  GstBuffer* buffer(guint64 number) const {
+    return at(number * frame_time, to_buffer(frame.in), frame_time);
+  }
+  void see(guint64 number, const Box& box = face, int margin = 0) {
+    filter.expect(with_region(buffer(number), box), frame.in_boxes({box}, margin), "a region");
+  }
+  void miss(guint64 number, const Picture& expected, const char* what) {
+    filter.expect(buffer(number), expected, what);
+  }
+
+  FilterHarness filter;
+  const Frame frame;
+};
+
 }  // namespace
 
-// Outside the regions, the output has the input's bits in every format.
+// Outside the regions, the output has the input's bits.
 TEST(test_every_format, .for_each_element().times(formats().size())) {
   const FormatSpec& format = format_number(index);
   const Picture picture = random_picture(format, 1);
@@ -70,41 +127,14 @@ TEST(test_shares_of_the_frame, .for_each_element()) {
   const Regions regions = rectangles({{36, 13, 53, 40}, {1, 2, 4, 6}});
   expect_picture(filter.process(picture), in_regions(picture, processed, regions), "shares");
 
-  filter.set("regions", "0.0,0.0,1.0,1.0");
-  expect_picture(filter.process(picture),
-                 in_regions(picture, processed, rectangles({{0, 0, width, height}})),
-                 "the whole frame");
-  filter.set("regions", "-0.5,-0.5,2.0,2.0");
-  expect_picture(filter.process(picture),
-                 in_regions(picture, processed, rectangles({{0, 0, width, height}})),
-                 "more than the whole frame");
+  for (const char* whole : {"0.0,0.0,1.0,1.0", "-0.5,-0.5,2.0,2.0"}) {
+    filter.set("regions", whole);
+    expect_picture(filter.process(picture),
+                   in_regions(picture, processed, rectangles({{0, 0, width, height}})), whole);
+  }
 }
 
-namespace {
-
-/// A box in a meta, whose coordinates are unsigned.
-struct DetectedBox {
-  gint64 x, y;
-  guint width, height;
-
-  void add_to(GstBuffer* buffer) const {
-    gst_buffer_add_video_region_of_interest_meta(buffer, "face", static_cast<guint>(x),
-                                                 static_cast<guint>(y), width, height);
-  }
-  /// The definition's boxes are signed, but have a limit.
-  Box defined() const {
-    const auto limited = [](gint64 coordinate) {
-      return static_cast<int>(
-          std::clamp<gint64>(coordinate, -Regions::max_coordinate, Regions::max_coordinate));
-    };
-    return {limited(x), limited(y), limited(x + width), limited(y + height)};
-  }
-};
-
-}  // namespace
-
-// The numbers that a meta can have at most. fuzz_regions has boxes that the edges of the frame cut
-// off.
+// Extreme coordinates. fuzz_regions has boxes that the frame's edges clip.
 TEST(test_extreme_metas, .for_each_element()) {
   const FormatSpec& format = format_named("I420");
   const Picture picture = random_picture(format, 10), processed = result(picture);
@@ -135,16 +165,15 @@ TEST(test_extreme_metas, .for_each_element()) {
 
 // DL Streamer and others store the confidence in a parameter of the meta.
 TEST(test_confidence_of_metas, .for_each_element()) {
-  const FormatSpec& format = format_named("GRAY8");
-  const Picture picture = random_picture(format, 4), processed = result(picture);
+  const Picture picture = random_picture(gray(), 4), processed = result(picture);
   FilterHarness filter({{"use-roi-meta", "true"}, {"region-confidence", "0.5"}});
-  start(filter, format);
+  start(filter, gray());
   const std::vector<Box> boxes = {{3, 4, 20, 30}, {30, 4, 40, 30}, {50, 4, 60, 30}};
   GstBuffer* buffer = to_buffer(picture);
   for (std::size_t i = 0; i < boxes.size(); ++i) {
     with_region(buffer, boxes[i]);
     if (i == 2)
-      continue;  // without a confidence
+      continue;  // no confidence
     auto* meta = gst_buffer_get_video_region_of_interest_meta_id(buffer, 0);
     gpointer state = nullptr;
     while (auto* next = static_cast<GstVideoRegionOfInterestMeta*>(
@@ -160,7 +189,6 @@ TEST(test_confidence_of_metas, .for_each_element()) {
                 "a confidence of 0.49 does not count");
 }
 
-// With wrong text, the last valid regions stay.
 TEST(test_wrong_text, .for_each_element()) {
   const FormatSpec& format = format_named("YUY2");
   const Picture picture = random_picture(format, 5);
@@ -178,13 +206,12 @@ TEST(test_wrong_text, .for_each_element()) {
 }
 
 TEST(test_as_many_regions_as_possible, .for_each_element()) {
-  const FormatSpec& format = format_named("GRAY8");
-  const Picture picture = random_picture(format, 6), processed = result(picture);
+  const Picture picture = random_picture(gray(), 6), processed = result(picture);
   std::vector<Box> boxes;
   for (int i = 0; i < Regions::max_count; ++i)
     boxes.push_back({i % 32 * 3, i / 32 * 2, i % 32 * 3 + 2, i / 32 * 2 + 1});
   FilterHarness filter({{"use-roi-meta", "true"}});
-  start(filter, format);
+  start(filter, gray());
   const auto push = [&](int count) {
     GstBuffer* in = to_buffer(picture);
     for (int i = 0; i < count; ++i)
@@ -193,13 +220,12 @@ TEST(test_as_many_regions_as_possible, .for_each_element()) {
   };
   fail_unless(push(Regions::max_count) == GST_FLOW_OK);
   const Owned<GstBuffer> out = filter.pull();
-  expect_picture(from_buffer(out, format, width, height),
+  expect_picture(from_buffer(out, gray(), width, height),
                  in_regions(picture, processed, rectangles(boxes)), "1024 regions");
   fail_unless(push(Regions::max_count + 1) == GST_FLOW_ERROR);
   expect_words(filter.messages().text(GST_MESSAGE_ERROR), {"1024", "region-types"});
 }
 
-// The metas stay with the frame, whether it is a new one or the input buffer.
 TEST(test_metas_survive, .for_each_element()) {
   const FormatSpec& format = format_named("NV12");
   const Picture picture = random_picture(format, 7);
@@ -213,52 +239,7 @@ TEST(test_metas_survive, .for_each_element()) {
   }
 }
 
-/* Frames of which no region is known: regions-missing and region-persistence */
-
-namespace {
-
-constexpr GstClockTime frame_time = 40 * GST_MSECOND;
-const Box face{10, 8, 31, 33}, plate{40, 20, 60, 41};
-
-/// A frame and what an element makes of it.
-struct Frame {
-  Picture in =
-      with_valid_chroma(make_picture(format_named("I420"), width, height, Content::random, 1));
-  Picture processed = result(in);
-
-  Picture in_boxes(const std::vector<Box>& boxes, int margin = 0) const {
-    Regions regions = rectangles(boxes);
-    regions.margin = margin;
-    return in_regions(in, processed, regions);
-  }
-};
-
-/// An element that takes regions from metas, and numbered frames of it.
-class Detected {
- public:
-  explicit Detected(std::initializer_list<Property> properties = {})
-      : filter({{"use-roi-meta", "true"}}) {
-    filter.set(Properties(properties));
-    filter.accept_caps(format_named("I420"), width, height,
-                       colorimetry(format_named("I420"), false));
-  }
-
-  /// Returns the frame of that number, without a meta.
-  GstBuffer* buffer(guint64 number) const {
-    return at(number * frame_time, to_buffer(frame.in), frame_time);
-  }
-  void see(guint64 number, const Box& box = face, int margin = 0) {
-    filter.expect(with_region(buffer(number), box), frame.in_boxes({box}, margin), "a region");
-  }
-  void miss(guint64 number, const Picture& expected, const char* what) {
-    filter.expect(buffer(number), expected, what);
-  }
-
-  FilterHarness filter;
-  const Frame frame;
-};
-
-}  // namespace
+/* Frames without a known region: regions-missing and region-persistence */
 
 TEST(test_persistence, .for_each_element()) {
   Detected stream({{"region-persistence", "80000000"}, {"region-margin", "3"}});
@@ -266,7 +247,7 @@ TEST(test_persistence, .for_each_element()) {
   stream.miss(0, frame.in, "nothing yet");
   stream.see(1, plate, 3);
   stream.see(2, face, 3);
-  // Only the last frame counts, and its regions grow by the margin once more.
+  // Only the last frame's regions persist, and they grow by the margin once more.
   stream.miss(3, frame.in_boxes({face}, 6), "after 40 ms");
   stream.miss(4, frame.in_boxes({face}, 6), "after 80 ms");
   stream.miss(5, frame.in, "after 120 ms");
@@ -277,7 +258,7 @@ TEST(test_persistence, .for_each_element()) {
   stream.filter.set("regions-missing", "all");
   stream.miss(10, frame.in_boxes({face}, 6), "after 80 ms");
   stream.miss(11, frame.processed, "after 120 ms");
-  // The rectangles of the property are there in any case, and do not grow.
+  // Rectangles of the property always apply, and do not grow.
   stream.see(12, face, 3);
   stream.filter.set({{"regions", "50,40,5,5"}, {"region-margin", "0"}});
   stream.miss(13, frame.in_boxes({face, {50, 40, 55, 45}}), "with a rectangle");
@@ -293,18 +274,17 @@ TEST(test_a_start_resets_persistence, .for_each_element()) {
   stream.miss(2, stream.frame.in, "after a start");
 }
 
-// A detector that looks at every third frame, finds a moving face in nine of ten of these and loses
-// it altogether now and then. The face moves by at most a pixel per frame.
+// The detector runs on every third frame, misses every tenth of these, and loses the face for a
+// while now and then. The face moves by at most one pixel per frame.
 TEST(test_a_detector_that_skips_and_loses) {
-  const FormatSpec& format = format_named("GRAY8");
-  const Picture picture = make_picture(format, width, height, Content::random, 3);
+  const Picture picture = make_picture(gray(), width, height, Content::random, 3);
   for (const char* missing : {"pass", "all"}) {
     FilterHarness filter("cudagaussblur", {{"sigma", "9"},
                                            {"use-roi-meta", "true"},
                                            {"regions-missing", missing},
                                            {"region-margin", "4"},
                                            {"region-persistence", "80000000"}});
-    filter.accept_caps(format, width, height, colorimetry(format, false));
+    filter.accept_caps(gray(), width, height, colorimetry(gray(), false));
     int unprocessed = 0;
     for (guint64 i = 0; i < 1000; ++i) {
       const int x = static_cast<int>(i % 100 < 50 ? i % 50 : 50 - i % 50);
@@ -313,12 +293,12 @@ TEST(test_a_detector_that_skips_and_loses) {
       const bool looks = i % 3 == 0, loses = i % 30 == 0 || i % 200 > 180;
       const Owned<GstBuffer> out =
           filter.process(looks && !loses ? with_region(buffer, box) : buffer);
-      const Picture after = from_buffer(out, format, width, height);
+      const Picture after = from_buffer(out, gray(), width, height);
       int same = 0;
       for (int y = box.y0; y < box.y1; ++y)
         for (int column = box.x0; column < box.x1; ++column)
           same += after.sample(0, column, y) == picture.sample(0, column, y);
-      // Noise that a blur leaves as it is by chance.
+      // A blur may leave single pixels of noise unchanged.
       unprocessed += same > 16 * 20 / 10;
     }
     if (std::string(missing) == "all") {
@@ -329,7 +309,7 @@ TEST(test_a_detector_that_skips_and_loses) {
   }
 }
 
-// The histogram is that of the pixels that are equalised.
+// The histogram covers the pixels that are equalised.
 TEST(test_statistics_region) {
   Detected stream({{"statistics-region", "regions"}, {"region-persistence", "40000000"}});
   const Frame& frame = stream.frame;

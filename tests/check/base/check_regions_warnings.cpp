@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the warning that explains why no frame had a region although regions were asked for.
+// Tests the warning that no frame had a region although regions were requested.
 #include <gst/video/gstvideometa.h>
 
 #include "tests/check/common/filterharness.h"
@@ -11,13 +11,13 @@ namespace {
 constexpr int width = 71, height = 53;
 constexpr GstClockTime frame_time = 100 * GST_MSECOND;
 
-/// An element whose frames are numbered, from 0 after each start.
+/// Numbers its frames from 0 after each start.
 class Stream {
  public:
   Stream(std::initializer_list<Property> properties) : filter(properties) { begin(); }
 
   void begin() {
-    filter.accept_caps(format_named("GRAY8"), width, height);
+    filter.accept_caps(gray(), width, height);
     number_ = 0;
   }
   void restart() {
@@ -25,7 +25,7 @@ class Stream {
     begin();
   }
 
-  /// Pushes frames, each with a meta of that label if there is one.
+  /// Pushes frames, each with a meta if `label` is given.
   void push(int count, const char* label = nullptr, guint x = 3, guint y = 4) {
     for (int i = 0; i < count; ++i) {
       GstBuffer* buffer = at(number_++ * frame_time, to_buffer(picture_), frame_time);
@@ -51,7 +51,7 @@ class Stream {
   double confidence = 1;  ///< of the metas
 
  private:
-  const Picture picture_ = make_picture(format_named("GRAY8"), width, height, Content::random, 1);
+  const Picture picture_ = make_picture(gray(), width, height, Content::random, 1);
   guint64 number_ = 0;
 };
 
@@ -70,7 +70,7 @@ TEST(test_regions_outside, .for_each_element()) {
     stream.push(1);
     stream.expect_warning({"71x53"});
   }
-  // A region of one frame is enough.
+  // A region in a single frame prevents the warning.
   stream.restart();
   stream.filter.set("regions", "60,10,30,20");
   stream.push(1);
@@ -107,7 +107,7 @@ TEST(test_other_labels, .for_each_element()) {
   stream.push(31, "person");
   stream.expect_warning({"region-types=face,plate", "person, car", "frames pass unchanged"});
 
-  // A short film ends before that.
+  // A short film ends before the time limit.
   stream.restart();
   stream.push(2, "person");
   stream.filter.send_eos();

@@ -28,7 +28,7 @@ std::string short_launch(const Properties& properties = {}) {
 class ShortPipeline {
  public:
   explicit ShortPipeline(const std::string& launch) {
-    // This does not use new_pipeline(), which would give it a shared CUDA context.
+    // Not new_pipeline(), which would share a CUDA context.
     GError* problem = nullptr;
     pipeline_.reset(gst_parse_launch(launch.c_str(), &problem));
     fail_unless(problem == nullptr, "%s", problem ? problem->message : "");
@@ -62,9 +62,26 @@ class ShortPipeline {
 
 constexpr long long mebibyte = 1 << 20;
 
+/// Expects that restarts leak neither memory nor threads. The first cycles warm up.
+void expect_flat_cycles(ShortPipeline& pipeline, GstContext* context) {
+  const auto run = [&](int cycles) {
+    for (int cycle = 0; cycle < cycles; ++cycle) {
+      if (context != nullptr)
+        gst_element_set_context(pipeline.get(), context);
+      fail_unless(pipeline.run() == nullptr,
+                  "the element made a context although one was provided");
+    }
+  };
+  run(full_run() ? 100 : 30);
+  const int cycles = full_run() ? 950 : 100;
+  const long long bytes_per_cycle = 2000;
+  expect_no_leak([&] { run(cycles); }, testing_cuda() ? 4 * mebibyte : cycles * bytes_per_cycle,
+                 4 * mebibyte, std::to_string(cycles) + " cycles");
+}
+
 }  // namespace
 
-// Goes through the states like GStreamer's own test generic/states, with and without NULL.
+// The order of GStreamer's own test generic/states, with and without NULL.
 TEST(test_state_changes, .times(element_specs().size())) {
   const Owned<GstElement> element = make_element(factory(index));
   for (GstState state : {GST_STATE_READY, GST_STATE_NULL, GST_STATE_READY, GST_STATE_PAUSED,
@@ -169,7 +186,7 @@ TEST(test_one_warning_for_a_pipeline, .unless(unless_without_gpu())) {
   for (int start = 0; start < 2; ++start) {
     to_state(pipeline, GST_STATE_READY);
     fail_unless_equals_int(messages.count(GST_MESSAGE_WARNING), 1);
-    // Nor does an element warn that starts again while the others go on.
+    // An element that restarts alone does not warn again.
     to_state(second, GST_STATE_NULL);
     to_state(second, GST_STATE_READY);
     fail_unless(active_backend(second) == "cpu");
@@ -184,27 +201,6 @@ TEST(test_no_such_gpu,
   expect_failed_start(
       make_element(factory(index), {{"backend", "cuda"}, {"cuda-device-id", "4095"}}).get());
 }
-
-namespace {
-
-/// Restarts must leave nothing behind, of the element or of threads. The first cycles warm up.
-void expect_flat_cycles(ShortPipeline& pipeline, GstContext* context) {
-  const auto run = [&](int cycles) {
-    for (int cycle = 0; cycle < cycles; ++cycle) {
-      if (context != nullptr)
-        gst_element_set_context(pipeline.get(), context);
-      fail_unless(pipeline.run() == nullptr,
-                  "the element made a context although one was provided");
-    }
-  };
-  run(full_run() ? 100 : 30);
-  const int cycles = full_run() ? 950 : 100;
-  const long long bytes_per_cycle = 2000;
-  expect_no_leak([&] { run(cycles); }, testing_cuda() ? 4 * mebibyte : cycles * bytes_per_cycle,
-                 4 * mebibyte, std::to_string(cycles) + " cycles");
-}
-
-}  // namespace
 
 // Many pipelines with a CUDA context each, then one pipeline many times in a given context.
 TEST(test_cycles, .for_each_element().unless(unless_sanitized())) {
@@ -221,7 +217,7 @@ TEST(test_cycles, .for_each_element().unless(unless_sanitized())) {
     if (cycle == 0)
       shared = std::move(context);
   }
-  // The driver keeps some of each context's host memory for the next one.
+  // The driver keeps some host memory of each context for the next one.
   before->expect_grown_less((testing_cuda() ? 48 : 4) * mebibyte, 32 * mebibyte,
                             std::to_string(pipelines - 10) + " pipelines");
 

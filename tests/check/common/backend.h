@@ -6,7 +6,7 @@
 
 namespace check {
 
-/// The backend under test, which CUDAVISION_TEST_BACKEND names. The default is "cpu".
+/// The backend under test, from CUDAVISION_TEST_BACKEND; "cpu" by default.
 std::string test_backend();
 inline bool testing_cuda() {
   return test_backend() == "cuda";
@@ -14,7 +14,6 @@ inline bool testing_cuda() {
 
 bool built_with_cuda();
 
-/// A reason to skip a test that uses GStreamer's own CUDA elements.
 std::string unless_cuda_elements();
 
 /// Asks the driver in a child process, because CUDA does not survive a fork.
@@ -28,7 +27,7 @@ std::string unless_testing_cuda();
 std::string unless_testing_two_gpus();
 std::string unless_without_gpu();
 std::string unless_with_gpu();
-std::string unless_sanitized();  ///< for tests of memory use, because sanitizers keep freed memory
+std::string unless_sanitized();  ///< for tests of memory use; sanitizers keep freed memory
 std::string unless_elements(const std::vector<const char*>& factories);
 
 }  // namespace check

@@ -13,7 +13,7 @@ struct Table {
   std::vector<ElementUnderTest> filters;
 };
 
-/// Rows enter themselves before main() begins, so no order of static objects may matter.
+/// Rows register before main(), so this must not depend on the order of static objects.
 Table& table() {
   static Table rows;
   return rows;
@@ -57,7 +57,7 @@ namespace {
 
 const ElementUnderTest* current = nullptr;
 
-// The functions of a check fixture have no parameters, so there is one for each number.
+// A check fixture has no parameters, so each number needs its own function.
 template <std::size_t number>
 void choose() {
   current = &tested_elements()[number];
@@ -81,7 +81,7 @@ SFun fixture_for_element(std::size_t number) {
 }
 
 std::vector<double> PropertySpec::out_of_range() const {
-  // Other types of numbers hold nothing beyond these ends.
+  // Values beyond these ends do not fit the property's type.
   const bool is_unsigned = minimum == 0 && maximum > G_MAXINT32;
   if (change == Change::never || minimum == maximum || is_unsigned)
     return {};

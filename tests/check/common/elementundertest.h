@@ -7,7 +7,7 @@
 #include "tests/check/common/gstcheck.h"
 #include "tests/check/common/pictures/picture.h"
 
-/// A table of the elements of the plug-in, for the tests of what they have in common.
+/// A table of the plug-in's elements, for tests that run for all elements.
 namespace check {
 
 using Property = std::pair<const char*, std::string>;
@@ -28,20 +28,20 @@ struct PropertySpec {
   double minimum = 0, maximum = 0;  ///< the range of a number
   std::string nicks = {};           ///< the nicks of an enum; empty for GStreamer's own enums
 
-  /// Returns the numbers just beyond either end of the range, unless the type holds none.
+  /// Returns the numbers just beyond either end of the range, if the type can hold them.
   std::vector<double> out_of_range() const;
 };
 
 /// Values that contradict each other, and words of the error that name the remedy.
 struct Impossible {
-  std::vector<const char*> formats;  ///< filters check the values when caps of these formats arrive
   Properties properties;
   std::vector<std::string> words;
+  std::vector<const char*> formats = {};  ///< of caps that must be refused; empty: fails to start
 };
 
 struct ElementSpec {
   const char* element;
-  std::vector<PropertySpec> properties;  ///< those that no other element has
+  std::vector<PropertySpec> properties;  ///< without the properties that elements share
   std::vector<Impossible> impossible;
 };
 
@@ -55,13 +55,13 @@ struct ElementUnderTest : ElementSpec {
   Property mended;        ///< undoes `wrong`
   int messages;           ///< element messages per frame with `everything`
   Picture (*result)(const Picture& picture, bool limited);
-  /// True if RGB of more than 8 bits is processed by its luminance.
+  /// RGB of more than 8 bits is processed by its luminance.
   bool equalizes = false;
-  /// Words of the remedy in errors about memory.
+  /// The remedy in errors about memory.
   const char* memory_advice = "smaller frames";
 };
 
-/// Enters a row into the table: one per element, in its element.cpp.
+/// Registers a row: one per element, in its element.cpp.
 class RegisteredElement {
  public:
   explicit RegisteredElement(ElementSpec row);
@@ -72,7 +72,7 @@ const std::vector<ElementSpec>& element_specs();
 
 const std::vector<ElementUnderTest>& tested_elements();
 
-/// Returns one of tested_elements(), or nullptr if there is none of that name.
+/// Returns nullptr if tested_elements() has no such element.
 const ElementUnderTest* find_tested(const std::string& element);
 
 /// The element of a test that runs for_each_element(); in other tests cudahistequalize.

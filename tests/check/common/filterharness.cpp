@@ -7,6 +7,7 @@
 #include <gst/video/video.h>
 
 #include <atomic>
+#include <cstring>
 #include <functional>
 #include <thread>
 
@@ -16,7 +17,7 @@ namespace check {
 
 namespace {
 
-/// Returns the context of an element that has started without being given one.
+/// Returns the context that an element makes if none is given to it.
 Owned<GstContext> new_cuda_context() {
   const Owned<GstElement> element = new_element(any_element().c_str());
   set_property(element, "backend", "cuda");
@@ -36,7 +37,7 @@ Owned<GstContext> new_cuda_context() {
 void share_cuda_context(GstElement* element) {
   if (!testing_cuda())
     return;
-  // The context must not be made before the first test, because CUDA does not survive a fork.
+  // Not made before the first test, because CUDA does not survive a fork.
   static Owned<GstContext> shared;
   if (shared == nullptr)
     shared = new_cuda_context();
@@ -224,9 +225,7 @@ Owned<GstElement> make_element(const char* factory, const Properties& properties
 }
 
 Owned<GstElement> make_tested(const Properties& properties) {
-  Properties all = tested().always;
-  all.insert(all.end(), properties.begin(), properties.end());
-  return make_element(tested().element, all);
+  return make_element(tested().element, joined(tested().always, properties));
 }
 
 FilterHarness::FilterHarness(std::initializer_list<Property> properties)
@@ -295,6 +294,20 @@ void expect_picture(const Picture& got, const Picture& expected, const std::stri
   const std::string where = difference(got, expected);
   fail_unless(where.empty(), "%s %dx%d, %s: %s", expected.format->name, expected.width,
               expected.height, what.c_str(), where.c_str());
+}
+
+void expect_gray_picture(FilterHarness& filter, const Picture& picture, const Picture& expected,
+                         const std::string& what, const Layout& layout) {
+  const Owned<GstBuffer> out = filter.process_unchanged(picture, layout);
+  GstVideoInfo info;
+  const Owned<GstCaps> caps = current_caps(filter.sink_pad());
+  fail_unless(gst_video_info_from_caps(&info, caps) &&
+                  std::strcmp(info.finfo->name, expected.format->name) == 0 &&
+                  info.width == expected.width && info.height == expected.height,
+              "%" GST_PTR_FORMAT " instead of %s %dx%d", caps.get(), expected.format->name,
+              expected.width, expected.height);
+  expect_picture(from_buffer(out, *expected.format, expected.width, expected.height), expected,
+                 what);
 }
 
 std::string expect_failed_start(GstElement* element) {

@@ -25,7 +25,7 @@ Owned<GstContext> context_in(GstMessage* message);
 void expect_upstream_event(GstHarness* harness, GstEventType type);
 
 Owned<GstCaps> caps_from(const std::string& text);
-/// Returns the pad's current caps, which must exist.
+/// The pad must have caps.
 Owned<GstCaps> current_caps(GstPad* pad);
 Owned<GstPad> pad_of(GstElement* element, const char* name);
 Owned<GstElement> element_in(GstElement* pipeline, const char* name);
@@ -42,7 +42,7 @@ GstBuffer* stamped(GstBuffer* buffer);
 void expect_stamps(GstBuffer* buffer);
 GstBuffer* missing_frame();
 
-/// Sends caps and a TIME segment from 0. Returns whether the pad took the caps.
+/// Sends caps and a TIME segment from 0. Returns whether the pad accepted the caps.
 bool send_caps(GstPad* source_pad, const std::string& caps);
 GstSegment new_segment(GstFormat format = GST_FORMAT_TIME);
 
@@ -55,12 +55,13 @@ enum class Curve { steps, line };
 void control(GstElement* element, const char* property, Curve curve,
              const std::vector<Point>& points);
 
-/// Calls `change` in another thread while 200 pictures are made, each equal to one of the two.
+/// Calls `change` in another thread while 200 pictures are made, each of which must equal one of
+/// the two.
 void expect_either(const std::function<void(unsigned number)>& change,
                    const std::function<Picture()>& process, const Picture& one,
                    const Picture& other);
 
-/// When CUDA is tested, gives the element or pipeline this program's one CUDA context, which is
+/// If CUDA is tested, gives the element or pipeline this program's single CUDA context, which is
 /// faster than one each. Call this before the start.
 void share_cuda_context(GstElement* element);
 
@@ -68,16 +69,16 @@ Owned<GstElement> new_element(const char* factory);
 /// Makes an element with the backend under test. By default, filters have nothing in flight.
 Owned<GstElement> make_element(const char* factory, const Properties& properties = {});
 Owned<GstHarness> new_shared_harness(const std::string& launch);
-/// Returns one whose elements compute in a CUDA context that no others use. Requires a GPU.
+/// The elements get a CUDA context of their own. Requires a GPU.
 Owned<GstHarness> new_harness_in_own_context(const std::string& launch, guint gpu = 0);
-/// Makes tested() with the backend under test, `always` and further properties.
+/// Makes tested() with the backend under test, `always` and `properties`.
 Owned<GstElement> make_tested(const Properties& properties = {});
 
 inline std::string active_backend(GstElement* element) {
   return value_of(element, "active-backend");
 }
 
-/// One element that plays between two pads of the test. It is tested() unless a factory is named.
+/// One element, tested() by default, that plays between two pads of the test.
 class FilterHarness {
  public:
   FilterHarness(std::initializer_list<Property> properties = {});
@@ -86,7 +87,7 @@ class FilterHarness {
 
   GstElement* element() const { return element_; }
   GstHarness* harness() const { return harness_; }
-  GstPad* source_pad() const { return harness_->srcpad; }  ///< the harness's, feeds the element
+  GstPad* source_pad() const { return harness_->srcpad; }  ///< of the harness; feeds the element
   GstPad* sink_pad() const { return harness_->sinkpad; }
   MessageLog& messages() { return messages_; }
 
@@ -106,7 +107,7 @@ class FilterHarness {
   void send_segment(const GstSegment& segment) { send_event(gst_event_new_segment(&segment)); }
   void send_eos() { send_event(gst_event_new_eos()); }
   void flush();
-  /// Takes the element to a state and back to PLAYING, where a new stream begins.
+  /// Goes to a state and back to PLAYING, where a new stream begins.
   void restart(GstState low = GST_STATE_READY);
   void accept_downstream(const std::string& caps) {
     gst_harness_set_sink_caps_str(harness_, caps.c_str());
@@ -120,7 +121,6 @@ class FilterHarness {
   void expect(GstBuffer* buffer, const Picture& expected, const std::string& what);
   /// Pushes a picture, which must stay unchanged, and returns its only output.
   Owned<GstBuffer> process_unchanged(const Picture& picture, const Layout& layout = packed_layout);
-  /// Does the same, and returns the output as a Picture.
   Picture process(const Picture& picture, const Layout& layout = packed_layout);
 
  private:
@@ -131,8 +131,12 @@ class FilterHarness {
   const Owned<GstHarness> harness_;
 };
 
-/// Fails the test unless the pictures are equal. `what` names the case in the failure.
+/// Fails the test if the pictures differ; `what` names the case.
 void expect_picture(const Picture& got, const Picture& expected, const std::string& what);
+
+/// Sends a picture through an element and compares the gray picture and its caps.
+void expect_gray_picture(FilterHarness& filter, const Picture& picture, const Picture& expected,
+                         const std::string& what, const Layout& layout = packed_layout);
 
 /// Starts an element, which must fail with exactly one error. Returns the text of the error.
 std::string expect_failed_start(GstElement* element);
@@ -146,7 +150,7 @@ void answer_queries(GstElement* element, GstQueryType type,
 void on_buffers(GstPad* pad, std::function<void(GstBuffer*)> look);
 /// Returns the picture of a buffer with a pad's caps.
 Picture picture_at(GstPad* pad, const Owned<GstBuffer>& buffer);
-/// A sink pad takes buffers from now on, and always gives this answer.
+/// Lets a sink pad accept buffers, always with this flow return.
 void answer_buffers(GstPad* pad, GstFlowReturn answer = GST_FLOW_OK);
 
 }  // namespace check

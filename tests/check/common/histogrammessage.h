@@ -10,7 +10,7 @@ namespace check {
 
 const GstStructure* structure_of(GstMessage* message);
 
-/// Compares all statistics with the picture's, or with those of the pixels in the regions.
+/// Compares all statistics with those of the picture, or of the pixels in the regions.
 void expect_statistics(const GstStructure* structure, const Picture& picture,
                        const Regions* regions = nullptr);
 

@@ -26,7 +26,7 @@ GstBusSyncReply MessageLog::handle(GstBus*, GstMessage* message, gpointer self) 
   if (look)
     look(message);
   const std::lock_guard<std::mutex> lock(log->mutex_);
-  log->messages_.emplace_back(message);  // GST_BUS_DROP hands the reference to the handler
+  log->messages_.emplace_back(message);  // GST_BUS_DROP passes the reference to the handler
   return GST_BUS_DROP;
 }
 

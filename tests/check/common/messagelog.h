@@ -22,14 +22,14 @@ class MessageLog {
   int complaints() {
     return count(static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
   }
-  /// Returns the messages of a type, oldest first.
+  /// Oldest first.
   std::vector<Owned<GstMessage>> take(GstMessageType type);
   /// Returns the text and the debug text of the first ERROR or WARNING, or an empty string.
   std::string text(GstMessageType type);
-  /// Expects one ERROR or WARNING so far, which is of this type and has these words.
+  /// Expects a single ERROR or WARNING so far, of this type and with these words.
   void expect_one(GstMessageType type, const std::vector<std::string>& words);
   void clear();
-  /// Calls look() for each message before it counts, in the thread that posts it.
+  /// Calls look() for each message before it is counted, in the thread that posts it.
   void on_message(std::function<void(GstMessage*)> look);
 
  private:
@@ -43,11 +43,11 @@ class MessageLog {
 };
 
 const GstStructure* structure_of(GstMessage* message, const char* name);
-/// Return the value of a field, which must exist. A time may be GST_CLOCK_TIME_NONE.
+/// The field must exist. A time may be GST_CLOCK_TIME_NONE.
 guint64 time_in(const GstStructure* structure, const char* field);
 double number_in(const GstStructure* structure, const char* field);
 
-/// The lines that elements write to a debug category, at the levels up to LOG, while this lives.
+/// Collects the lines that elements write to a debug category, at the levels up to LOG.
 class DebugLog {
  public:
   explicit DebugLog(const char* category);

@@ -16,7 +16,7 @@ using Look = std::function<void(GstElement* pipeline)>;
 void run_pipeline(const std::string& description, const Look& prepare, const Look& look);
 void run_pipeline(
     const std::string& description, const Look& look = [](GstElement*) {});
-/// Looks at the buffers that reach this element.
+/// Calls look() with the buffers that reach this element.
 void run_pipeline(const std::string& description, const char* element_name,
                   const std::function<void(GstBuffer*)>& look);
 
@@ -28,7 +28,7 @@ void on_buffers_at(GstElement* pipeline, const char* element_name,
 
 /// True if the buffer's memory is CUDA memory, whatever its caps say.
 bool is_cuda_memory(GstBuffer* buffer);
-/// True if its CUDA memory carries the mark that work on it may still be going on.
+/// True if the CUDA memory is marked because work on it may be unfinished.
 bool is_marked_unfinished(GstBuffer* buffer);
 
 }  // namespace check

@@ -57,7 +57,7 @@ void StereoHarness::accept_caps(const std::string& caps) {
 }
 
 void StereoHarness::accept_gray(int width, int height) {
-  accept_caps(caps_of(format_named("GRAY8"), width, height));
+  accept_caps(caps_of(gray(), width, height));
 }
 
 Map StereoHarness::process(GstBuffer* left, GstBuffer* right) {
@@ -162,10 +162,9 @@ std::string start_error(const Properties& properties) {
 }
 
 GstBuffer* small_frame(const StereoFrame& frame) {
-  const FormatSpec& gray = format_named("GRAY8");
   return at(
       frame.pts,
-      frame.gap ? missing_frame() : to_buffer(noise_picture(gray, small_width, small_height, 1)),
+      frame.gap ? missing_frame() : to_buffer(noise_picture(gray(), small_width, small_height, 1)),
       frame.duration);
 }
 

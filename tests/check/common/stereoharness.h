@@ -24,7 +24,7 @@ constexpr GstClockTime ms = GST_MSECOND;
 
 GstBuffer* small_frame(const StereoFrame& frame);
 
-/// Returns `count` frames at 25 frames per second, of which the first has time `first`.
+/// Returns `count` frames at 25 frames per second; the first has time `first`.
 StereoFrames frames_from(GstClockTime first, int count);
 
 struct Map : Owned<GstBuffer> {
@@ -63,7 +63,7 @@ class StereoHarness {
 
   Map process(GstBuffer* left, GstBuffer* right);
   Map process(const Picture& left, const Picture& right, GstClockTime time = GST_CLOCK_TIME_NONE);
-  /// Process frames as process() does, and return the picture that comes out.
+  /// Process frames as process() does, and return the resulting picture.
   Picture match(GstBuffer* left, GstBuffer* right) {
     return picture_at(left_->sinkpad, process(left, right));
   }
@@ -85,7 +85,7 @@ class StereoHarness {
   guint32 flush();
   /// Goes to a state and back to PLAYING; a new stream begins on all linked pads.
   void restart(GstState low = GST_STATE_READY);
-  /// Waits for the first error, which must have these words.
+  /// Waits for the first error, which must contain these words.
   void expect_error(const std::vector<std::string>& words = {});
   GstFlowReturn flow_after_stop();
   void expect_end();
@@ -104,10 +104,10 @@ class StereoHarness {
 
 std::vector<GstClockTime> times_of(const std::vector<Map>& outputs);
 
-/// Returns the error of an element that does not start with these properties.
+/// Returns the error of an element that must not start with these properties.
 std::string start_error(const Properties& properties);
 
-/// A harness that has got GRAY8 caps and a first pair.
+/// A harness that has received GRAY8 caps and a first pair.
 struct PlayingStereo : StereoHarness {
   explicit PlayingStereo(const Properties& properties = {}) : StereoHarness(properties) {
     accept_gray();
@@ -115,7 +115,7 @@ struct PlayingStereo : StereoHarness {
   }
 };
 
-/// Make a picture of noise, and the right camera's picture of it at a constant disparity.
+/// Make a picture of noise, and the right camera's view of it at a constant disparity.
 Picture noise_picture(const FormatSpec& format, int width, int height, unsigned seed);
 Picture shifted(const Picture& left, int disparity);
 

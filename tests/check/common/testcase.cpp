@@ -29,7 +29,7 @@ std::vector<Test>& all_tests() {
   return tests;
 }
 
-/// The limit of one test, in seconds, which only a hang reaches.
+/// The time limit of one test in seconds, which only a hang reaches.
 constexpr double time_limit = 3 * watchdog_seconds;
 
 int number_in_environment(const char* name, int fallback) {
@@ -37,7 +37,7 @@ int number_in_environment(const char* name, int fallback) {
   return text != nullptr ? std::atoi(text) : fallback;
 }
 
-/// True for every CUDAVISION_TEST_SHARDS-th call, from number CUDAVISION_TEST_SHARD on.
+/// True for every CUDAVISION_TEST_SHARDS-th call, starting with number CUDAVISION_TEST_SHARD.
 bool next_is_in_shard() {
   static const int shards = number_in_environment("CUDAVISION_TEST_SHARDS", 1);
   static const int shard = number_in_environment("CUDAVISION_TEST_SHARD", 0);
@@ -84,7 +84,7 @@ void add_to(TCase* tcase, const Test& test, const Options& options, const std::s
   if (!next_is_in_shard())
     return;
   std::printf("SKIP: %s%s: %s\n", test.name, element.c_str(), options.skip_reason.c_str());
-  // check forks next. Without this, every child would print the buffered line again.
+  // check forks next. Otherwise every child would print the buffered line again.
   std::fflush(stdout);
 }
 
@@ -151,7 +151,7 @@ bool full_run() {
 }  // namespace check
 
 #if defined(__SANITIZE_THREAD__)
-// GLib's slices go from thread to thread, which ThreadSanitizer does not see.
+// ThreadSanitizer does not see that GLib's slices are passed between threads.
 extern "C" [[gnu::visibility("default")]] const char* __tsan_default_suppressions();
 extern "C" const char* __tsan_default_suppressions() {
   return "race:posix_memalign\n";
@@ -169,7 +169,8 @@ int main(int argc, char** argv) {
   const char* name =
       std::strrchr(program, '/') != nullptr ? std::strrchr(program, '/') + 1 : program;
   gst_check_init(&argc, &argv);
-  // Tests are forked and inherit the loaded plug-in. Programs of classes may have no plug-in.
+  // Tests are forked and inherit the loaded plug-in. Programs that test classes may have no
+  // plug-in.
   if (GstPlugin* plugin = gst_plugin_load_by_name("cudavision"))
     gst_object_unref(plugin);
   keep_named_elements();
@@ -184,7 +185,7 @@ int main(int argc, char** argv) {
   for (const Test& test : all_tests()) {
     if (!is_wanted(test.name))
       continue;
-    // The options are made only now, because reasons to skip a test need an initialised GStreamer.
+    // Options are evaluated late, because reasons to skip a test need an initialised GStreamer.
     Options options;
     test.set_options(options);
     if (!options.each_element)

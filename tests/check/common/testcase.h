@@ -5,15 +5,16 @@
 
 #include "tests/check/common/gstcheck.h"
 
-/// Tests register themselves: TEST(name) { … } or, with options, for example
-/// TEST(name, .for_each_element().times(3).unless(unless_sanitized())) { … }. main() is in the
-/// common library and runs all tests of the program in the order of the source.
+/// Tests register themselves: TEST(name) { … } or, with options, for example TEST(name,
+/// .for_each_element().times(3).unless(unless_sanitized())) { … }. main() in the common library
+/// runs all tests of the program in source order.
 namespace check {
 
 struct Options {
   /// Runs the test for each ElementUnderTest, which tested() then returns.
   Options& for_each_element();
-  /// Runs the test for each index from first to end - 1 in one process, which check starts slowly.
+  /// Runs the test for each index from first to end - 1, all in one process, because check starts
+  /// processes slowly.
   Options& times(std::size_t first, std::size_t end);
   Options& times(std::size_t count) { return times(0, count); }
   /// Skips the test if the reason is not empty. The first reason is reported.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests wait for conditions. They sleep only where nothing may happen.
+// Tests wait for conditions. They sleep only where they check that nothing happens.
 #pragma once
 
 #include <gst/check/gstharness.h>
@@ -25,20 +25,18 @@ GstEvent* wait_for_event(GstHarness* harness);
 /// Returns the next buffer, or nullptr after EOS. Fails the test if the watchdog ends the wait.
 GstBuffer* wait_for_buffer_or_eos(GstHarness* harness);
 
-/// The calling thread, as wait_until_blocked() knows threads.
+/// The calling thread's id for wait_until_blocked().
 pid_t this_thread();
 
-/// Waits until a thread sleeps whenever it is looked at. A short sleep may pass for a long one,
-/// which only makes a race less likely to be seen.
+/// Waits until several samples find the thread asleep. If it only sleeps briefly, a race is less
+/// likely to show.
 void wait_until_blocked(pid_t thread);
 
 /// Sleeps while nothing may happen. On a busy machine the test may miss a fault.
 void let_time_pass(int milliseconds);
 
-/// Rounds of a test of races, for a time instead of a number, so that slow rounds do not take
-/// longer. There are three at least.
-///
-///     for (RoundsInTime rounds(250); rounds.next();)
+/// Bounds the rounds of a race test by time, with at least three rounds:
+/// for (RoundsInTime rounds(250); rounds.next();)
 class RoundsInTime {
  public:
   explicit RoundsInTime(int milliseconds);

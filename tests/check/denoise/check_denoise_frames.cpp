@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the property frames: the frames searched, and the order and metas of waiting ones.
+// Tests the property frames: which frames are searched, and the order and metas of delayed frames.
 #include <gst/video/video.h>
 
 #include "tests/check/denoise/film.h"
 
 using namespace check;
 
-// Both ends of the film search what there is, and so do films of fewer frames than are searched.
+// Near the film's ends, and in films that are too short, fewer frames are searched.
 TEST(test_each_number_of_frames, .times(4)) {
   const int frames = 2 * index + 3;
   for (const char* format : {"GRAY8", "NV12", "RGB", "GRAY16_LE"})
@@ -27,7 +27,8 @@ TEST(test_each_number_of_frames, .times(4)) {
     }
 }
 
-// Nothing beyond a scene cut is searched. Deep RGB has no luminance; green decides.
+// No frame beyond a scene cut is searched. RGB of more than 8 bits has no luminance, so green
+// decides.
 TEST(test_scene_cuts) {
   for (const auto& [format, level] : {std::pair{"I420", 150}, std::pair{"GBR_10LE", 700}}) {
     auto pictures = film(format, 6);
@@ -62,7 +63,6 @@ TEST(test_cut_to_a_mirror_image, .times(3)) {
   one.expect(pictures, 5, 3, 6);
 }
 
-// After a gap, a segment or another serialized event, no earlier frames are searched.
 TEST(test_interruptions, .times(4)) {
   const auto pictures = film("GRAY8", 9);
   Film one(5);
@@ -103,7 +103,7 @@ TEST(test_flush) {
   one.expect_none();
 }
 
-// A change while playing lets all frames out that wait.
+// A change while playing pushes all delayed frames.
 TEST(test_change_while_playing) {
   const auto pictures = film("GRAY8", 12);
   Film one(3);
@@ -132,7 +132,7 @@ TEST(test_missing_frames) {
   one.expect(pictures, 3, 3, 5);
 }
 
-// Frames keep times, flags and metas; with strength 0 they wait unchanged.
+// Frames keep times, flags and metas; with strength 0 they are delayed unchanged.
 TEST(test_metas_and_unchanged_frames) {
   const auto pictures = film("GRAY8", 6);
   Film one(5, "GRAY8", {{"strength", "0"}});
@@ -152,11 +152,11 @@ TEST(test_metas_and_unchanged_frames) {
     fail_unless_equals_int(GST_BUFFER_FLAG_IS_SET(out.get(), GST_BUFFER_FLAG_MARKER), i == 3);
     const GstVideoRegionOfInterestMeta* face = gst_buffer_get_video_region_of_interest_meta(out);
     fail_unless(face && face->x == i);
-    expect_picture(from_buffer(out, format_named("GRAY8"), 29, 18), pictures[i], "unchanged");
+    expect_picture(from_buffer(out, gray(), 29, 18), pictures[i], "unchanged");
   }
 }
 
-// Frames that QoS drops are searched by no other ones, and the next one is marked.
+// Frames that QoS drops are not searched, and the next frame is marked as DISCONT.
 TEST(test_late_frames) {
   const auto pictures = film("GRAY8", 4);
   Film one(3);
@@ -171,13 +171,13 @@ TEST(test_late_frames) {
     const Owned<GstBuffer> out = one.filter.pull();
     fail_unless_equals_uint64(GST_BUFFER_PTS(out), (i < 2 ? i : i + 2) * frame_time);
     fail_unless_equals_int(GST_BUFFER_FLAG_IS_SET(out.get(), GST_BUFFER_FLAG_DISCONT), i == 2);
-    expect_picture(from_buffer(out, format_named("GRAY8"), 29, 18), expected(pictures, i, 3, 0, 4),
+    expect_picture(from_buffer(out, gray(), 29, 18), expected(pictures, i, 3, 0, 4),
                    "frame " + std::to_string(i));
   }
   one.expect_none();
 }
 
-// The pools of upstream may have few buffers: the element keeps none.
+// The element must keep no buffers, because upstream's pool may be small.
 TEST(test_keeps_no_buffers) {
   const auto pictures = film("GRAY8", 6);
   Film one(9);
@@ -192,16 +192,17 @@ TEST(test_keeps_no_buffers) {
 
 TEST(test_latency) {
   Film one(5);
+  const auto expect = [&](GstClockTime latency) {
+    fail_unless_equals_uint64(gst_harness_query_latency(one.filter.harness()), latency);
+  };
   gst_harness_set_upstream_latency(one.filter.harness(), 10 * GST_MSECOND);
-  fail_unless_equals_uint64(gst_harness_query_latency(one.filter.harness()),
-                            10 * GST_MSECOND + 2 * frame_time);
+  expect(10 * GST_MSECOND + 2 * frame_time);
   one.filter.set("frames", "9");
   one.push(film("GRAY8", 1)[0]);
-  fail_unless_equals_uint64(gst_harness_query_latency(one.filter.harness()),
-                            10 * GST_MSECOND + 4 * frame_time);
+  expect(10 * GST_MSECOND + 4 * frame_time);
   one.filter.set("frames", "1");
   one.push(film("GRAY8", 1)[0]);
-  fail_unless_equals_uint64(gst_harness_query_latency(one.filter.harness()), 10 * GST_MSECOND);
+  expect(10 * GST_MSECOND);
 }
 
 TEST(test_restart) {

@@ -27,29 +27,29 @@ Picture with_noise(const FormatSpec& format, double deviation, unsigned seed) {
   Picture picture = picture_with(format, 160, 128, [&](int channel, int x, int y) {
     return noisy((x / 24 + y / 24 + channel) % 3 * 0.25 + 0.25, static_cast<int>(format.peak()));
   });
-  const std::size_t step = format.peak() > 255 ? 2 : 1;  // the upper bytes of words
+  const std::size_t step = format.peak() > 255 ? 2 : 1;  // words: upper bytes only
   for (std::size_t p = 1; format.places.size() == 1 && p < picture.planes.size(); ++p)
     for (std::size_t i = step - 1; i < picture.planes[p].bytes.size(); i += step)
       picture.planes[p].bytes[i] = static_cast<std::uint8_t>(noisy(0.5, 255));
   return picture;
 }
 
-std::vector<double> numbers_in(const GstStructure* structure, const char* field) {
+template <class Value, class Get>
+std::vector<Value> array_in(const GstStructure* structure, const char* field, const Get& get) {
   const GValue* const array = gst_structure_get_value(structure, field);
   fail_unless(array && GST_VALUE_HOLDS_ARRAY(array), "no array %s", field);
-  std::vector<double> numbers;
+  std::vector<Value> values;
   for (guint i = 0; i < gst_value_array_get_size(array); ++i)
-    numbers.push_back(g_value_get_double(gst_value_array_get_value(array, i)));
-  return numbers;
+    values.push_back(get(gst_value_array_get_value(array, i)));
+  return values;
 }
 
-std::vector<bool> booleans_in(const GstStructure* structure, const char* field) {
-  const GValue* const array = gst_structure_get_value(structure, field);
-  fail_unless(array && GST_VALUE_HOLDS_ARRAY(array), "no array %s", field);
-  std::vector<bool> booleans;
-  for (guint i = 0; i < gst_value_array_get_size(array); ++i)
-    booleans.push_back(g_value_get_boolean(gst_value_array_get_value(array, i)));
-  return booleans;
+std::vector<double> numbers_in(const GstStructure* structure, const char* field) {
+  return array_in<double>(structure, field, g_value_get_double);
+}
+
+std::vector<bool> uncertain_in(GstMessage* message) {
+  return array_in<bool>(gst_message_get_structure(message), "uncertain", g_value_get_boolean);
 }
 
 std::vector<Owned<GstMessage>> take_messages(FilterHarness& filter) {
@@ -76,26 +76,25 @@ TEST(test_strength_follows_noise) {
 }
 
 TEST(test_flush_and_caps_restart_the_average) {
-  const FormatSpec& format = format_named("GRAY8");
   const Denoising how = automatic();
   FilterHarness filter("cudadenoise", how.properties());
-  const Picture loud = with_noise(format, 30, 1), quiet = with_noise(format, 3, 2);
+  const Picture loud = with_noise(gray(), 30, 1), quiet = with_noise(gray(), 3, 2);
   NoiseSoFar first, second;
   const Picture after_loud = (denoised(loud, how, first), denoised(quiet, how, first));
   const Picture alone = denoised(quiet, how, second);
   fail_unless(!difference(after_loud, alone).empty(), "the average has no effect");
 
-  filter.accept_caps(format, 160, 128);
+  filter.accept_caps(gray(), 160, 128);
   filter.process(loud);
   expect_picture(filter.process(quiet), after_loud, "in sequence");
   filter.process(loud);
   filter.flush();
-  filter.accept_caps(format, 160, 128);
+  filter.accept_caps(gray(), 160, 128);
   expect_picture(filter.process(quiet), alone, "after a flush");
   filter.process(loud);
   filter.accept_caps(format_named("I420"), 160, 128);
   filter.process(with_noise(format_named("I420"), 3, 3));
-  filter.accept_caps(format, 160, 128);
+  filter.accept_caps(gray(), 160, 128);
   expect_picture(filter.process(quiet), alone, "after other caps");
 }
 
@@ -130,7 +129,7 @@ TEST(test_messages) {
       fail_unless_equals_int(noise.size(), expected.channels);
       fail_unless_equals_int(used.size(), expected.channels);
       fail_unless_equals_int(strength.size(), expected.channels);
-      fail_unless(booleans_in(structure, "uncertain") == std::vector<bool>(expected.channels),
+      fail_unless(uncertain_in(messages[i]) == std::vector<bool>(expected.channels),
                   "%s: uncertain", expected.format);
       for (std::size_t c = 0; c < noise.size(); ++c) {
         fail_unless(noise[c] > 6 && noise[c] < 16 && std::abs(used[c] - noise[c]) < 4,
@@ -147,37 +146,31 @@ TEST(test_messages) {
 }
 
 TEST(test_message_says_that_texture_is_uncertain) {
-  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter("cudadenoise", {{"search-size", "3"}, {"post-messages", "true"}});
-  filter.accept_caps(format, 160, 128);
+  filter.accept_caps(gray(), 160, 128);
   std::mt19937 random(1);
   std::normal_distribution<double> normal;
-  filter.process(picture_with(format, 160, 128, [&](int, int x, int) {
+  filter.process(picture_with(gray(), 160, 128, [&](int, int x, int) {
     return std::clamp(static_cast<int>(120 + 45 * std::sin(x / 2.0) + 15 * normal(random)), 0, 255);
   }));
-  filter.process(with_noise(format, 15, 1));
+  filter.process(with_noise(gray(), 15, 1));
   filter.send_eos();
   const std::vector<Owned<GstMessage>> messages = take_messages(filter);
   fail_unless_equals_int(messages.size(), 2);
   for (const bool texture : {true, false})
-    fail_unless(booleans_in(gst_message_get_structure(messages[texture ? 0 : 1]), "uncertain") ==
-                std::vector<bool>{texture});
+    fail_unless(uncertain_in(messages[texture ? 0 : 1]) == std::vector<bool>{texture});
 }
 
 TEST(test_interval) {
-  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter(
       "cudadenoise",
       {{"search-size", "3"}, {"post-messages", "true"}, {"message-interval", "100000000"}});
-  filter.accept_caps(format, 160, 128);
+  filter.accept_caps(gray(), 160, 128);
   for (guint i = 0; i < 10; ++i)
-    push_frame(filter, with_noise(format, 5, i), i * 40 * GST_MSECOND);
+    push_frame(filter, with_noise(gray(), 5, i), i * 40 * GST_MSECOND);
   filter.send_eos();
   std::vector<guint64> times;
-  for (const Owned<GstMessage>& message : take_messages(filter)) {
-    guint64 time = 0;
-    gst_structure_get_uint64(gst_message_get_structure(message), "timestamp", &time);
-    times.push_back(time / GST_MSECOND);
-  }
+  for (const Owned<GstMessage>& message : take_messages(filter))
+    times.push_back(time_in(gst_message_get_structure(message), "timestamp") / GST_MSECOND);
   fail_unless((times == std::vector<guint64>{0, 120, 200, 320}), "%zu messages", times.size());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that FrameWindow overwrites no frame that may still be searched, and that arriving frames
-// wait for no search without need.
+// Tests that FrameWindow never overwrites a frame that may still be searched, and that new frames
+// wait for no other searches.
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -15,7 +15,7 @@ using namespace cudavision;
 
 namespace {
 
-/// A queue of the CPU device. An event stands for the searches enqueued before it.
+/// A queue of the CPU device. An event represents the searches that were enqueued before it.
 class Queue final : public Device {
  public:
   explicit Queue(const int& searches) : searches_(searches) {}
@@ -74,7 +74,7 @@ FrameLayout small_gray() {
   return layout;
 }
 
-/// A window that takes frames as FrameDelay hands them on.
+/// A window that gets frames as FrameDelay passes them.
 class Stream {
  public:
   explicit Stream(int frames) : window_(arrivals_, device_, layout_, frames) {}
@@ -112,7 +112,7 @@ class Stream {
     oldest_ = arrived_;
     window_.clear();
   }
-  /// How many of the last searches the last frame did not wait for.
+  /// Returns how many of the latest searches the newest frame did not wait for.
   int unwaited() const { return searches_ - arrivals_.waited_for(); }
 
  private:
@@ -129,7 +129,6 @@ class Stream {
 
 }  // namespace
 
-// A frame that arrives does not wait for the last search, nor for the one after it.
 TEST(test_searches_in_flight, .times(4)) {
   Stream stream(2 * index + 3);
   for (int i = 0; i < 20; ++i)
@@ -153,7 +152,7 @@ TEST(test_frames_are_kept_while_they_are_searched, .times(4)) {
   }
 }
 
-// Until it is known that a frame begins a new scene, it is searched.
+// A frame is searched until it is known to begin a new scene.
 TEST(test_late_judgement) {
   const int searches = 0;
   Queue arrivals(searches), device(searches);

@@ -3,7 +3,6 @@
 #include "tests/check/common/elementundertest.h"
 
 namespace check {
-namespace {
 
 const RegisteredElement row(ElementUnderTest{
     {"cudadenoise",
@@ -14,11 +13,11 @@ const RegisteredElement row(ElementUnderTest{
       {"frames", Change::playing, "1", "5", 1, 9},
       {"post-messages", Change::playing, "false", "true"},
       {"message-interval", Change::playing, "0", "12345678901", 0, 18446744073709551615.0}},
-     {{{"I420"}, {{"search-size", "6"}}, {"search-size=6 must be odd", "5 or 7"}},
-      {{"I420"}, {{"patch-size", "6"}}, {"patch-size=6 must be odd", "5 or 7"}},
-      {{"I420"}, {{"frames", "4"}}, {"frames=4 must be odd", "3 or 5"}},
-      {{"I420"}, {{"strength", "-0.5"}}, {"strength=-0.5", "0 to 255"}},
-      {{"I420"}, {{"chroma-strength", "-0.25"}}, {"chroma-strength=-0.25", "0 to 255"}}}},
+     {{{{"search-size", "6"}}, {"search-size=6 must be odd", "5 or 7"}, {"I420"}},
+      {{{"patch-size", "6"}}, {"patch-size=6 must be odd", "5 or 7"}, {"I420"}},
+      {{{"frames", "4"}}, {"frames=4 must be odd", "3 or 5"}, {"I420"}},
+      {{{"strength", "-0.5"}}, {"strength=-0.5", "0 to 255"}, {"I420"}},
+      {{{"chroma-strength", "-0.25"}}, {"chroma-strength=-0.25", "0 to 255"}, {"I420"}}}},
     // A small search is fast, and this strength changes every picture of these tests.
     {{"search-size", "5"}, {"patch-size", "3"}, {"strength", "60"}},
     {{"post-messages", "true"}},
@@ -32,5 +31,4 @@ const RegisteredElement row(ElementUnderTest{
     false,
     "a smaller value of frames"});
 
-}  // namespace
 }  // namespace check

@@ -12,13 +12,13 @@ namespace check {
 inline constexpr GstClockTime frame_time = 40 * GST_MSECOND;
 inline constexpr Size film_size = {29, 18};
 
-/// Noisy frames of a slowly moving pattern. `level`: its brightness (of 16 bits in 8), which tells
-/// scenes apart.
+/// Noisy frames of a slowly moving pattern. `level`: its brightness in 8 bits, which differs
+/// between scenes.
 std::vector<Picture> film(const char* format, int frames, int level = 40, unsigned seed = 1,
                           const Size& size = film_size);
 
-/// True at a new scene: the areas, or a quarter of the luminance (green in deep RGB) histogram,
-/// change by more than a quarter. Of 16 bits the upper 8 count.
+/// True if the areas, or a quarter of the histogram, change by more than a quarter. The histogram
+/// is that of the luminance (green in RGB of more than 8 bits); of 16 bits the upper 8 count.
 bool begins_scene(const Picture& before, const Picture& frame);
 
 std::vector<Picture> neighbours_of(const std::vector<Picture>& pictures, int i, int frames,
@@ -32,12 +32,13 @@ class Film {
 
   GstFlowReturn push(const Picture& picture) { return push(to_buffer(picture)); }
   GstFlowReturn push(GstBuffer* buffer) { return filter.push(at(pushed_++ * frame_time, buffer)); }
-  /// Pushes these frames of the film, which must be accepted.
+  /// The frames must be accepted.
   void push(const std::vector<Picture>& pictures, int first, int end);
   void expect(const Picture& picture, const std::string& what);
-  /// Expects what these frames become if those from `first` to before `end` are a scene.
+  /// Expects these frames denoised, as a scene from `first` to before `end`.
   void expect(const std::vector<Picture>& pictures, int frames, int first, int end);
   void expect_missing();
+  void skip_outputs(guint64 count) { pulled_ += count; }  ///< outputs that were lost
   void expect_none() { fail_if(filter.pull(), "there is an output too early"); }
 
   FilterHarness filter;

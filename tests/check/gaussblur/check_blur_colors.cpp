@@ -71,7 +71,7 @@ const std::vector<Case> cases = {
     {"GBR_12LE", nullptr, 0xff0133ff, {16, 819, 4095}},
     {"ARGB64_LE", nullptr, 0x80ff3300, {65535, 13107, 0, 32896}},
     {"RGBA64_LE", nullptr, 0x80ff3300, {65535, 13107, 0, 32896}},
-    // 2 bits of alpha, of 0, 85, 170 or 255
+    // 2 bits of alpha: 0, 85, 170 or 255 in 8 bits.
     {"RGB10A2_LE", nullptr, 0x80123456, {72, 209, 345, 2}},
     {"BGR10A2_LE", nullptr, 0x2a123456, {72, 209, 345, 0}},
     {"BGR10A2_LE", nullptr, 0x2b123456, {72, 209, 345, 1}},
@@ -108,7 +108,8 @@ std::string described(const Case& color) {
 
 }  // namespace
 
-// At the largest sigma the output is the border; at 16 bits a pixel could add one level.
+// At the largest sigma the output is the border's colour. With 16 bits, the opposite colour in the
+// pixel could shift it by one level.
 TEST(test_colors) {
   for (const Case& color : cases) {
     const FormatSpec& format = format_named(color.format);

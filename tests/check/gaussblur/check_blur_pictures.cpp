@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests controlled properties of cudagaussblur, and interlaced frames: fields are pictures.
+// Tests controlled properties of cudagaussblur, and interlaced frames, whose fields are blurred
+// separately.
 #include <gst/video/video.h>
 
 #include <algorithm>
@@ -33,7 +34,7 @@ Picture process_flagged(FilterHarness& filter, const Picture& picture, guint fla
   return result;
 }
 
-/// Returns a field as a picture: the rows of one parity, in every plane.
+/// Returns the rows of one parity, in every plane.
 Picture field_of(const Picture& picture, int field) {
   Picture result(*picture.format, picture.width, (picture.height + 1 - field) / 2);
   for (std::size_t p = 0; p < result.planes.size(); ++p)
@@ -73,7 +74,7 @@ class Negotiations {
 
 }  // namespace
 
-// Sigma moves from sharpening to blurring without renegotiation and without more memory.
+// Sigma moves from sharpening to blurring without renegotiation or additional memory.
 TEST(test_controlled_sigma) {
   constexpr int frames = 41;
   const FormatSpec& format = format_named("NV12");
@@ -107,13 +108,12 @@ TEST(test_controlled_sigma) {
                          0);
 }
 
-// A frame gives the same result as its two fields sent as separate pictures.
 TEST(test_fields_are_pictures) {
   for (const char* name : {"GRAY8", "NV12", "I420", "YUY2", "Y42B", "RGBA", "P010_10LE", "GBR"}) {
     const FormatSpec& format = format_named(name);
     FilterHarness frames("cudagaussblur", {{"sigma", "5"}}),
         fields("cudagaussblur", {{"sigma", "5"}});
-    // The size is such that fields begin and end with whole groups of chroma.
+    // With this size, both fields consist of whole chroma groups.
     frames.accept_caps(format, 34, 32, caps_more(format, "interleaved"));
     fields.accept_caps(format, 34, 16, colorimetry(format, false));
     const Picture picture = interlaced_picture(format, 34, 32, 3);
@@ -124,7 +124,7 @@ TEST(test_fields_are_pictures) {
   }
 }
 
-// In mixed streams the buffers' flags decide about interlacing, in others the caps.
+// In mixed streams the buffer flags select fields, otherwise the caps do.
 TEST(test_flags_and_caps) {
   constexpr guint interlaced = GST_VIDEO_BUFFER_FLAG_INTERLACED, tff = GST_VIDEO_BUFFER_FLAG_TFF,
                   rff = GST_VIDEO_BUFFER_FLAG_RFF;
@@ -145,7 +145,6 @@ TEST(test_flags_and_caps) {
     }
 }
 
-// After invalid settings, the last valid ones stay in effect for interlaced and progressive frames.
 TEST(test_mixed_with_impossible_settings) {
   const FormatSpec& format = format_named("I420");
   FilterHarness filter("cudagaussblur", {{"sigma", "2"}});

@@ -3,7 +3,6 @@
 #include "tests/check/common/elementundertest.h"
 
 namespace check {
-namespace {
 
 const RegisteredElement row(ElementUnderTest{
     {"cudagaussblur",
@@ -17,18 +16,18 @@ const RegisteredElement row(ElementUnderTest{
       {"blur-alpha", Change::playing, "true", "false"},
       {"fine", Change::playing, "false", "true"},
       {"region-strength", Change::playing, "0", "0.25", 0, 1}},
-     {{{"I420"}, {{"sigma", "500"}}, {"sigma=500", "-127 to 127"}},
-      {{"I420"}, {{"sigma", "nan"}}, {"sigma=nan", "-127 to 127"}},
-      {{"I420"},
-       {{"sigma", "-2"}, {"region-strength", "0.5"}},
-       {"sigma=-2", "region-strength=0.5", "set sigma to 0 or more"}},
-      {{"I420"}, {{"kernel-size", "1025"}}, {"kernel-size=1025", "0 to 1023"}},
-      {{"I420"}, {{"kernel-size", "2"}}, {"kernel-size", "1", "3"}},
-      {{"I420"}, {{"kernel-size", "64"}}, {"kernel-size", "63", "65"}},
-      {{"I420"}, {{"kernel-size", "1022"}}, {"kernel-size", "1021", "1023"}},
-      {{"I420"}, {{"kernel-size-y", "2"}}, {"kernel-size-y", "1", "3"}},
-      {{"I420"}, {{"kernel-size-y", "64"}}, {"kernel-size-y", "63", "65"}},
-      {{"I420"}, {{"kernel-size-y", "1022"}}, {"kernel-size-y", "1021", "1023"}}}},
+     {{{{"sigma", "500"}}, {"sigma=500", "-127 to 127"}, {"I420"}},
+      {{{"sigma", "nan"}}, {"sigma=nan", "-127 to 127"}, {"I420"}},
+      {{{"sigma", "-2"}, {"region-strength", "0.5"}},
+       {"sigma=-2", "region-strength=0.5", "set sigma to 0 or more"},
+       {"I420"}},
+      {{{"kernel-size", "1025"}}, {"kernel-size=1025", "0 to 1023"}, {"I420"}},
+      {{{"kernel-size", "2"}}, {"kernel-size", "1", "3"}, {"I420"}},
+      {{{"kernel-size", "64"}}, {"kernel-size", "63", "65"}, {"I420"}},
+      {{{"kernel-size", "1022"}}, {"kernel-size", "1021", "1023"}, {"I420"}},
+      {{{"kernel-size-y", "2"}}, {"kernel-size-y", "1", "3"}, {"I420"}},
+      {{{"kernel-size-y", "64"}}, {"kernel-size-y", "63", "65"}, {"I420"}},
+      {{{"kernel-size-y", "1022"}}, {"kernel-size-y", "1021", "1023"}, {"I420"}}}},
     {},
     {},
     {"sigma", "1.2"},
@@ -43,5 +42,4 @@ const RegisteredElement row(ElementUnderTest{
       return blurred(picture, how);
     }});
 
-}  // namespace
 }  // namespace check

@@ -3,14 +3,13 @@
 #include "tests/check/common/elementundertest.h"
 
 namespace check {
-namespace {
 
 const RegisteredElement row(ElementUnderTest{
     {"cudaguidedfilter",
      {{"radius", Change::playing, "7", "65535", 0, 65535},
       {"epsilon", Change::playing, "100", "650.25", 0, 65025}},
-     {{{"I420"}, {{"radius", "70000"}}, {"radius=70000", "0 to 65535"}},
-      {{"I420"}, {{"epsilon", "nan"}}, {"epsilon=nan", "0 to 65025"}}}},
+     {{{{"radius", "70000"}}, {"radius=70000", "0 to 65535"}, {"I420"}},
+      {{{"epsilon", "nan"}}, {"epsilon=nan", "0 to 65025"}, {"I420"}}}},
     {{"radius", "3"}, {"epsilon", "5000"}},
     {},
     {"epsilon", "5000"},
@@ -23,5 +22,4 @@ const RegisteredElement row(ElementUnderTest{
       return guided(picture, {3, 5000});
     }});
 
-}  // namespace
 }  // namespace check

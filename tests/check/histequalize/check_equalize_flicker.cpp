@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests how much less videos flicker with smoothing-time of cudahistequalize.
+// Tests how much smoothing-time of cudahistequalize reduces the flicker of videos.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -20,16 +20,23 @@ double mean_change(const std::vector<double>& numbers) {
   return sum / static_cast<double>(numbers.size() - 1);
 }
 
+constexpr char crop[] = " ! videocrop left=0 right=628 top=360 bottom=36 ! fakesink name=";
+
+double mean_of_lawn(GstBuffer* frame) {
+  const std::vector<std::uint8_t> bytes = bytes_of(frame);
+  fail_unless_equals_int(bytes.size(), 140 * 180);
+  return std::accumulate(bytes.begin(), bytes.end(), 0) / static_cast<double>(bytes.size());
+}
+
 }  // namespace
 
-// A lamp pumps over the right half of the picture. The left half must not pump with it.
+// A lamp flickers over the right half. The left half must not flicker with it.
 TEST(test_pumping_exposure) {
   std::mt19937 random(1);
-  const FormatSpec& gray = format_named("GRAY8");
   FilterHarness plain("cudahistequalize");
   FilterHarness smoothed("cudahistequalize", {{"smoothing-time", "1000000000"}});
   std::vector<double> left_plain, left_smoothed;
-  const Picture scene = make_picture(gray, 160, 120, Content::natural, 1);
+  const Picture scene = make_picture(gray(), 160, 120, Content::natural, 1);
   const auto left_mean = [](const Picture& picture) {
     double sum = 0;
     for (int y = 0; y < picture.height; ++y)
@@ -38,7 +45,7 @@ TEST(test_pumping_exposure) {
     return sum / (picture.height * picture.width / 2);
   };
   for (FilterHarness* filter : {&plain, &smoothed})
-    filter->accept_caps(gray, scene.width, scene.height, colorimetry(gray, false));
+    filter->accept_caps(gray(), scene.width, scene.height, colorimetry(gray(), false));
   for (guint i = 0; i < 75; ++i) {
     Picture picture = scene;
     const double light = 1 + 0.15 * std::sin(i * 1.3);
@@ -52,7 +59,7 @@ TEST(test_pumping_exposure) {
          {std::pair<FilterHarness*, std::vector<double>*>{&plain, &left_plain},
           {&smoothed, &left_smoothed}}) {
       const Owned<GstBuffer> out = filter->process(at(i * 40 * GST_MSECOND, to_buffer(picture)));
-      means->push_back(left_mean(from_buffer(out, gray, scene.width, scene.height)));
+      means->push_back(left_mean(from_buffer(out, gray(), scene.width, scene.height)));
     }
   }
   const double before = mean_change(left_plain), after = mean_change(left_smoothed);
@@ -64,20 +71,7 @@ TEST(test_pumping_exposure) {
   fail_unless(after <= before / 10);
 }
 
-namespace {
-
-constexpr char crop[] = " ! videocrop left=0 right=628 top=360 bottom=36 ! fakesink name=";
-
-double mean_of_lawn(GstBuffer* frame) {
-  const std::vector<std::uint8_t> bytes = bytes_of(frame);
-  fail_unless_equals_int(bytes.size(), 140 * 180);
-  return std::accumulate(bytes.begin(), bytes.end(), 0) / static_cast<double>(bytes.size());
-}
-
-}  // namespace
-
-// The lawn must not change with people who walk by, nearly as little as with tables that never
-// change.
+// A lawn must hardly change while people walk by, nearly as little as with constant tables.
 TEST(test_lawn, .times(2).unless(unless_street()).unless(unless_sanitized())) {
   const std::string method = index == 1 ? "clahe" : "equalize";
   struct Branch {

@@ -11,7 +11,7 @@ using namespace check;
 
 namespace {
 
-/// Counts the messages that have been posted by the time an event of one type arrives downstream.
+/// Counts the messages posted before an event of one type arrives downstream.
 struct CountAtEvent {
   FilterHarness& filter;
   GstEventType type;
@@ -36,7 +36,7 @@ void expect_one_message(MessageLog& log, const Picture& picture) {
 
 }  // namespace
 
-// The noise is that of a frame by itself, of the luminance or of red, green and blue.
+// The reported noise is the frame's own, in the luminance or in red, green and blue.
 TEST(test_noise) {
   for (const char* name : {"GRAY8", "NV12", "RGBA", "GRAY16_LE"}) {
     const FormatSpec& format = format_named(name);
@@ -52,7 +52,7 @@ TEST(test_noise) {
       push_frame(filter, picture, 0);
       const std::vector<Owned<GstMessage>> messages = filter.messages().take(GST_MESSAGE_ELEMENT);
       fail_unless_equals_int(messages.size(), 1);
-      // Equally likely numbers from 0 to n have a variance of n(n + 2) / 12.
+      // Uniform numbers from 0 to n have a variance of n(n + 2) / 12.
       const double expected = std::sqrt(largest * (largest + 2) / 12.0);
       const double noise = number_in(structure_of(messages[0]), "noise");
       fail_unless(noise > 0.85 * expected && noise < 1.15 * expected, "%s: %f instead of %f", name,
@@ -95,7 +95,7 @@ TEST(test_frame_order) {
   }
 }
 
-// There is one message for each 100 ms of running time, which at rate 2 means 200 ms of timestamps.
+// One message per 100 ms of running time; at rate 2, that is 200 ms of timestamps.
 TEST(test_interval) {
   FilterHarness filter{{"post-messages", "true"}, {"message-interval", "100000000"}};
   filter.accept_caps(gray(), 20, 10);
@@ -133,7 +133,7 @@ TEST(test_posted_before_other_events) {
     if (type == GST_EVENT_EOS)
       filter.send_eos();
     else
-      filter.accept_caps(gray(), 16, 8);  // sends a segment, too
+      filter.accept_caps(gray(), 16, 8);  // also sends a segment
     if (type != GST_EVENT_EOS)
       push_frame(filter, Picture(gray(), 16, 8), 2);
     fail_unless(!at_event.counts.empty() && at_event.counts[0] == 2, "%s",
@@ -147,7 +147,6 @@ TEST(test_posted_before_other_events) {
   fail_unless((take_timestamps(stopped) == std::vector<guint64>{0, 1, 2, 3, 4}));
 }
 
-// A message is posted no later than with the next frame.
 TEST(test_posted_in_time) {
   FilterHarness filter{{"post-messages", "true"}};
   filter.accept_caps(gray(), 320, 200);
@@ -158,7 +157,6 @@ TEST(test_posted_in_time) {
   }
 }
 
-// A flush discards the messages of earlier frames and restarts the interval.
 TEST(test_discarded_by_flush) {
   FilterHarness filter{{"post-messages", "true"}, {"message-interval", "1000000000"}};
   filter.accept_caps(gray(), 320, 200);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests how cudahistequalize takes the range and the samples of formats, when a new grid takes
+// Tests how cudahistequalize handles the range and samples of formats, when a new grid takes
 // effect, and the negotiation of channels=rgb.
 #include "tests/check/common/definitions/equalizedefinition.h"
 #include "tests/check/common/filterharness.h"
@@ -7,7 +7,7 @@
 
 using namespace check;
 
-// Without colorimetry, gray has full range and YUV limited range, whatever came before.
+// Without colorimetry, gray has full range and YUV limited range, whatever the previous caps.
 TEST(test_range_without_colorimetry) {
   FilterHarness filter;
   for (const char* name : {"GRAY8", "I420", "GRAY16_LE", "NV12", "P010_10LE"})
@@ -20,7 +20,6 @@ TEST(test_range_without_colorimetry) {
     }
 }
 
-// P010's low bits have no effect and do not appear in the output.
 TEST(test_p010_low_bits) {
   const FormatSpec& format = format_named("P010_10LE");
   const Picture clean = make_picture(format, 35, 19, Content::natural, 4);
@@ -33,7 +32,7 @@ TEST(test_p010_low_bits) {
   expect_picture(filter.process(dirty), equalized(clean, {false, 1, true}), "low bits set");
 }
 
-// Words of more than ten bits are invalid samples, but must not cause accesses outside a table.
+// Words above ten bits are invalid samples, but must not cause accesses outside a table.
 TEST(test_samples_above_the_bit_depth) {
   const FormatSpec& format = format_named("I420_10LE");
   FilterHarness filter{{"post-messages", "true"}};
@@ -57,10 +56,7 @@ Equalization with_tiles(int x, int y) {
 }
 
 Properties all_properties(const Equalization& how) {
-  Properties properties = how.tile_properties();
-  for (const Property& property : how.properties())
-    properties.push_back(property);
-  return properties;
+  return joined(how.tile_properties(), how.properties());
 }
 
 void expect_equalized(FilterHarness& filter, const Picture& picture, const Equalization& how) {
@@ -68,26 +64,6 @@ void expect_equalized(FilterHarness& filter, const Picture& picture, const Equal
                  text_of(all_properties(how)) + std::to_string(picture.width) + "x" +
                      std::to_string(picture.height) + (how.limited ? ", limited" : ", full"));
 }
-
-}  // namespace
-
-// A change of the grid waits for new caps or a start.
-TEST(test_grid_waits_for_a_start) {
-  const FormatSpec& format = format_named("GRAY8");
-  const Picture picture = make_picture(format, 90, 70, Content::natural, 3);
-  const Equalization first = with_tiles(4, 4), second = with_tiles(2, 5);
-  FilterHarness filter(all_properties(first));
-  filter.accept_caps(format, 90, 70, colorimetry(format, false));
-  expect_equalized(filter, picture, first);
-  filter.set(second.tile_properties());
-  expect_equalized(filter, picture, first);
-  filter.restart();
-  filter.accept_caps(format, 90, 70, colorimetry(format, false));
-  expect_equalized(filter, picture, second);
-  fail_unless_equals_int(filter.messages().complaints(), 0);
-}
-
-namespace {
 
 std::string format_at_sink(const std::string& pipeline, const Look& feed) {
   std::string format;
@@ -102,7 +78,21 @@ std::string format_at_sink(const std::string& pipeline, const Look& feed) {
 
 }  // namespace
 
-// videoconvert converts, and a source that has the choice makes RGB frames.
+TEST(test_grid_waits_for_a_start) {
+  const Picture picture = make_picture(gray(), 90, 70, Content::natural, 3);
+  const Equalization first = with_tiles(4, 4), second = with_tiles(2, 5);
+  FilterHarness filter(all_properties(first));
+  filter.accept_caps(gray(), 90, 70, colorimetry(gray(), false));
+  expect_equalized(filter, picture, first);
+  filter.set(second.tile_properties());
+  expect_equalized(filter, picture, first);
+  filter.restart();
+  filter.accept_caps(gray(), 90, 70, colorimetry(gray(), false));
+  expect_equalized(filter, picture, second);
+  fail_unless_equals_int(filter.messages().complaints(), 0);
+}
+
+// videoconvert converts, and a source that can choose makes RGB frames.
 TEST(test_channels_ask_for_rgb) {
   for (const char* upstream :
        {"videotestsrc num-buffers=2 ! video/x-raw,format=I420 ! videoconvert",
@@ -121,7 +111,7 @@ TEST(test_channels_ask_for_rgb) {
   fail_unless_equals_string(plain.c_str(), "I420");
 }
 
-// The same while playing. The frames that are on their way are no reason to warn.
+// The same while playing. Frames that are already in flight must not cause a warning.
 TEST(test_channels_change_to_rgb) {
   for (const char* converter : {"videoconvert", "videoconvert ! queue"}) {
     int warnings = 0;
@@ -144,7 +134,7 @@ TEST(test_channels_change_to_rgb) {
   }
 }
 
-// Upstream that cannot convert is a reason to warn.
+// If upstream cannot convert, the element warns.
 TEST(test_channels_change_without_rgb) {
   FilterHarness filter;
   const FormatSpec& format = format_named("NV12");

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests statistics-region of cudahistequalize: frames that are equalised by the histogram of their
-// regions, and the messages about these.
+// regions, and the messages about them.
 #include <gst/video/gstvideometa.h>
-
-#include <algorithm>
 
 #include "tests/check/common/definitions/equalizedefinition.h"
 #include "tests/check/common/definitions/regiondefinition.h"
@@ -17,7 +15,7 @@ namespace {
 constexpr int width = 71, height = 53;
 const Property by_regions = {"statistics-region", "regions"};
 
-/// Regions that overlap, are empty, or lie partly or wholly outside the frame.
+/// Regions that overlap, are empty, or are partly or wholly outside the frame.
 Regions some_regions(RegionShape shape, bool invert) {
   Regions regions = rectangles(
       {{10, 12, 40, 30}, {33, 20, 60, 48}, {-9, -7, 6, 5}, {20, 50, 20, 60}, {500, 6, 700, 8}});
@@ -36,7 +34,7 @@ void start(FilterHarness& filter, const FormatSpec& format, bool limited = false
   filter.accept_caps(format, width, height, colorimetry(format, limited));
 }
 
-/// Returns the frame with its regions equalised by their own histogram.
+/// Equalises the regions by their own histogram.
 Picture definition_of(const Picture& picture, const Regions& regions, Equalization how = {}) {
   how.limited = how.limited && picture.format->family != Family::rgb;
   const auto process = [&](const Picture& part) {
@@ -52,7 +50,7 @@ void expect_message(FilterHarness& filter, const Picture& picture, const Regions
   expect_statistics(structure_of(messages[0]), picture, regions);
 }
 
-/// Processes a frame and waits for its message.
+/// Processes a frame and expects its message.
 void expect_frame(FilterHarness& filter, const Picture& picture, const Picture& expected,
                   const Regions* regions, const char* what) {
   filter.expect(to_buffer(picture), expected, what);
@@ -84,7 +82,7 @@ TEST(test_every_format, .times(formats().size())) {
   }
 }
 
-// Without smoothing, no frame depends on those before it, also where regions move.
+// Without smoothing, a frame does not depend on earlier frames, even if regions move.
 TEST(test_moving_regions) {
   const FormatSpec& format = format_named("NV12");
   FilterHarness filter({{"use-roi-meta", "true"}, by_regions, {"post-messages", "true"}});
@@ -102,10 +100,9 @@ TEST(test_moving_regions) {
 }
 
 TEST(test_no_pixel_is_selected) {
-  const FormatSpec& format = format_named("GRAY8");
-  const Picture picture = natural(format, 4);
+  const Picture picture = natural(gray(), 4);
   FilterHarness filter({{"use-roi-meta", "true"}, by_regions, {"post-messages", "true"}});
-  start(filter, format);
+  start(filter, gray());
   Regions none;
   expect_frame(filter, picture, picture, &none, "no region: the frame passes");
   filter.set("regions", "1000,0,5,5");
@@ -117,16 +114,15 @@ TEST(test_no_pixel_is_selected) {
 }
 
 TEST(test_one_level) {
-  const FormatSpec& format = format_named("GRAY8");
-  Picture picture = natural(format, 5);
+  Picture picture = natural(gray(), 5);
   const Regions regions = rectangles({{10, 10, 30, 20}});
   for (int y = 10; y < 20; ++y)
     for (int x = 10; x < 30; ++x)
       picture.set_sample(0, x, y, 77);
   FilterHarness filter(properties_of(regions));
   filter.set({by_regions});
-  start(filter, format);
-  expect_picture(filter.process(picture), picture, "a region of one grey stays as it is");
+  start(filter, gray());
+  expect_picture(filter.process(picture), picture, "a region of one grey stays unchanged");
 }
 
 TEST(test_changes_while_playing) {
@@ -150,14 +146,13 @@ TEST(test_changes_while_playing) {
   fail_unless_equals_int(filter.messages().complaints(), 0);
 }
 
-// The tables of tiles come from all of their pixels. Messages describe the regions.
+// The tables of tiles use all pixels of the tiles, but messages only those in the regions.
 TEST(test_clahe) {
-  const FormatSpec& format = format_named("GRAY8");
-  const Picture picture = natural(format, 7);
+  const Picture picture = natural(gray(), 7);
   const Regions regions = some_regions(RegionShape::rectangle, false);
   FilterHarness filter(properties_of(regions));
   filter.set({by_regions, {"method", "clahe"}, {"post-messages", "true"}});
-  start(filter, format);
+  start(filter, gray());
   Equalization how;
   how.adaptive = true;
   expect_frame(filter, picture, in_regions(picture, equalized(picture, how), regions), &regions,

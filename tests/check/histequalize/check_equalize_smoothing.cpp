@@ -33,7 +33,7 @@ Picture other(const FormatSpec& format, int width, int height) {
   return make_picture(format, width, height, Content::ramp, 2);
 }
 
-/// A definition of the method, with few tiles because it is slow with many.
+/// Few tiles, because the definition is slow with many.
 Equalization with_method(bool adaptive) {
   Equalization how;
   how.adaptive = adaptive;
@@ -67,7 +67,7 @@ class SmoothedVideo {
                    definition_.next(picture, how_, elapsed, 1e9, 1), what);
   }
 
-  /// Expects that the frame begins a new average, and that one that does not would differ.
+  /// Expects that the frame begins a new average, and that the picture shows the difference.
   void expect_new_average(const Picture& picture, GstClockTime pts, const char* what) {
     SmoothedEqualization going_on = definition_;
     const Picture expected = equalized(picture, how_);
@@ -90,9 +90,30 @@ Picture bright() {
   return brighter(dark(), 60);
 }
 
+std::vector<bool> take_cuts(FilterHarness& filter) {
+  std::vector<bool> cuts;
+  for (const Owned<GstMessage>& message : filter.messages().take(GST_MESSAGE_ELEMENT)) {
+    gboolean cut = FALSE;
+    fail_unless(gst_structure_get_boolean(structure_of(message), "scene-cut", &cut));
+    cuts.push_back(cut);
+  }
+  return cuts;
+}
+
+void push_scenes(FilterHarness& filter, const std::string& scenes) {
+  for (std::size_t i = 0; i < scenes.size(); ++i)
+    push_frame(filter, scenes[i] == 'a' ? natural(gray(), 64, 48) : other(gray(), 64, 48),
+               i * 40 * GST_MSECOND);
+}
+
+FilterHarness& with_caps(FilterHarness& filter) {
+  filter.accept_caps(gray(), 64, 48, colorimetry(gray(), false));
+  return filter;
+}
+
 }  // namespace
 
-// The weight of a frame follows from the running time since the last one.
+// A frame's weight depends on the running time since the previous frame.
 TEST(test_times) {
   SmoothedVideo video;
   const GstClockTime ms = GST_MSECOND;
@@ -158,7 +179,7 @@ TEST(test_new_averages, .times(2)) {
   video.expect_new_average(bright(), next(), "switched on again");
 }
 
-// The operation was made without memory for averages.
+// At first, the operation has no memory for averages.
 TEST(test_switched_on_while_playing, .times(2)) {
   const Equalization how = with_method(index == 1);
   FilterHarness filter("cudahistequalize", how.tile_properties());
@@ -178,7 +199,7 @@ TEST(test_switched_on_while_playing, .times(2)) {
   expect(bright(), equalized(bright(), how), "off again");
 }
 
-// Another smoothing time goes on with the same average.
+// A change of the smoothing time keeps the average.
 TEST(test_changed_while_playing) {
   FilterHarness filter("cudahistequalize", {one_second, no_cuts});
   filter.accept_caps(gray(), 64, 48, colorimetry(gray(), false));
@@ -194,7 +215,6 @@ TEST(test_changed_while_playing) {
   filter.expect(at(GST_SECOND, to_buffer(dark())), equalized(dark(), {}), "a scene cut");
 }
 
-// Another method begins a new average, also if it had one before.
 TEST(test_method_changed_while_playing) {
   SmoothedVideo video(with_method(false));
   GstClockTime time = 0;
@@ -207,7 +227,7 @@ TEST(test_method_changed_while_playing) {
   }
 }
 
-// Another clip limit makes other tables from the same average.
+// A change of the clip limit makes new tables from the same average.
 TEST(test_clip_limit_changed_while_playing) {
   Equalization how = with_method(true);
   SmoothedVideo video(how);
@@ -220,7 +240,6 @@ TEST(test_clip_limit_changed_while_playing) {
   }
 }
 
-// An impossible threshold leaves the last one in force, and one warning names the remedy.
 TEST(test_impossible_threshold) {
   FilterHarness filter("cudahistequalize", {one_second, no_cuts});
   filter.accept_caps(gray(), 64, 48, colorimetry(gray(), false));
@@ -235,7 +254,7 @@ TEST(test_impossible_threshold) {
   filter.messages().expect_one(GST_MESSAGE_WARNING, {"scene-cut-threshold=-0.5", "0 to 1"});
 }
 
-// With strength=0, frames pass and the average does not see them.
+// With strength=0, frames pass and do not enter the average.
 TEST(test_paused_by_strength) {
   SmoothedVideo video;
   video.expect(dark(), 0, 0, "the first frame");
@@ -244,31 +263,6 @@ TEST(test_paused_by_strength) {
   video.filter().set("strength", "1");
   video.expect(bright(), 80 * GST_MSECOND, 80e6, "since the last smoothed frame");
 }
-
-namespace {
-
-std::vector<bool> take_cuts(FilterHarness& filter) {
-  std::vector<bool> cuts;
-  for (const Owned<GstMessage>& message : filter.messages().take(GST_MESSAGE_ELEMENT)) {
-    gboolean cut = FALSE;
-    fail_unless(gst_structure_get_boolean(structure_of(message), "scene-cut", &cut));
-    cuts.push_back(cut);
-  }
-  return cuts;
-}
-
-void push_scenes(FilterHarness& filter, const std::string& scenes) {
-  for (std::size_t i = 0; i < scenes.size(); ++i)
-    push_frame(filter, scenes[i] == 'a' ? natural(gray(), 64, 48) : other(gray(), 64, 48),
-               i * 40 * GST_MSECOND);
-}
-
-FilterHarness& with_caps(FilterHarness& filter) {
-  filter.accept_caps(gray(), 64, 48, colorimetry(gray(), false));
-  return filter;
-}
-
-}  // namespace
 
 TEST(test_cuts_in_messages, .times(2)) {
   FilterHarness filter{{"post-messages", "true"}, one_second};
@@ -286,7 +280,7 @@ TEST(test_no_cuts_in_messages_without_smoothing) {
   fail_unless((take_cuts(filter) == std::vector<bool>(4, false)));
 }
 
-// A message also tells of a scene cut at a frame that has none.
+// A message also reports a scene cut at a frame without a message.
 TEST(test_cuts_between_messages) {
   FilterHarness filter{{"post-messages", "true"}, {"message-interval", "160000000"}, one_second};
   push_scenes(with_caps(filter),
@@ -299,7 +293,7 @@ TEST(test_cuts_between_messages) {
   fail_unless((take_cuts(filter) == std::vector<bool>{false, false, true, true, true}));
 }
 
-// The scene cuts of one average are none of the other's.
+// Scene cuts of one method's average are not reported for the other method.
 TEST(test_cuts_in_messages_of_both_methods) {
   FilterHarness filter{{"post-messages", "true"}, one_second};
   with_caps(filter);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the messages of cudahistequalize where one thread counts and another posts: order and sync
-// handlers. The CPU's work is always complete, so only the threads matter.
+// Tests the order and the sync handlers of cudahistequalize's messages if one thread counts and
+// another posts. The CPU's work is always complete, so only the threads matter.
 #include <atomic>
 #include <future>
 #include <thread>
@@ -20,7 +20,7 @@ using cudavision::DeviceSession;
 using cudavision::FrameTimes;
 using cudavision::HistogramMessages;
 
-/// HistogramMessages, and what a sync handler sees of them.
+/// HistogramMessages, and the messages that a sync handler gets.
 class Posting {
  public:
   using Handler = std::function<void(guint64 timestamp)>;
@@ -112,7 +112,7 @@ TEST(test_order) {
   fail_unless(posted == timestamps(frames), "%zu messages", posted.size());
 }
 
-// While a handler waits for the streaming thread, that goes on counting.
+// While a handler waits for the streaming thread, that thread continues counting.
 TEST(test_handler_that_waits) {
   std::promise<void> waiting, counted;
   Posting posting([&](guint64 timestamp) {

@@ -3,7 +3,6 @@
 #include "tests/check/common/elementundertest.h"
 
 namespace check {
-namespace {
 
 const std::vector<const char*> no_rgb = {"NV12", "GRAY8", "GRAY16_LE", "UYVY", "Y444"};
 const std::vector<const char*> deep_rgb = {"GBR_10LE", "RGBA64_LE", "RGB10A2_LE"};
@@ -22,11 +21,11 @@ const RegisteredElement row(ElementUnderTest{
       {"statistics-region", Change::playing, "frame", "regions", 0, 0, "frame regions"},
       {"post-messages", Change::playing, "false", "true"},
       {"message-interval", Change::playing, "0", "12345678901", 0, 18446744073709551615.0}},
-     {{no_rgb, {{"channels", "rgb"}}, {"channels"}},
-      {deep_rgb, {{"channels", "rgb"}}, {"channels", "of 8 bits"}},
-      {no_rgb, {{"method", "clahe"}, {"channels", "rgb"}}, {"channels"}},
-      {{"I420"}, {{"clip-limit", "-1"}}, {"clip-limit=-1", "0 to 65536"}},
-      {{"I420"}, {{"tiles-x", "65"}}, {"tiles-x=65", "1 to 64"}}}},
+     {{{{"channels", "rgb"}}, {"channels"}, no_rgb},
+      {{{"channels", "rgb"}}, {"channels", "of 8 bits"}, deep_rgb},
+      {{{"method", "clahe"}, {"channels", "rgb"}}, {"channels"}, no_rgb},
+      {{{"clip-limit", "-1"}}, {"clip-limit=-1", "0 to 65536"}, {"I420"}},
+      {{{"tiles-x", "65"}}, {"tiles-x=65", "1 to 64"}, {"I420"}}}},
     {},
     // With this threshold, smoothing changes no output; see fuzz_histequalize.cpp.
     {{"post-messages", "true"}, {"smoothing-time", "1000000000"}, {"scene-cut-threshold", "0"}},
@@ -42,5 +41,4 @@ const RegisteredElement row(ElementUnderTest{
     true,
     "tiles-x"});
 
-}  // namespace
 }  // namespace check

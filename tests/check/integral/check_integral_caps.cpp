@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests the caps of cudaintegral: tensors, pictures, the choice between them, and refusals.
-#include <gst/video/video.h>
 
 #include "tests/check/common/outputcaps.h"
 #include "tests/check/common/pictures/tensors.h"
@@ -78,9 +77,8 @@ TEST(test_cuda_memory_is_offered) {
   }
 }
 
-// Tensors are in CUDA memory only if downstream names it for tensors, and the element works there.
+// Tensors are in CUDA memory only if downstream names it for tensors and the element runs on CUDA.
 TEST(test_memory_of_tensors) {
-  const FormatSpec& format = format_named("GRAY8");
   for (const auto& [sink_caps, named] :
        {std::pair{"other/tensors(memory:CUDAMemory); other/tensors", true},
         std::pair{"other/tensors; other/tensors(memory:CUDAMemory)", true},
@@ -91,11 +89,11 @@ TEST(test_memory_of_tensors) {
         std::pair{"video/x-raw(memory:CUDAMemory); other/tensors(ANY)", false}}) {
     FilterHarness filter("cudaintegral");
     filter.accept_downstream(sink_caps);
-    filter.accept_caps(format, 20, 10);
+    filter.accept_caps(gray(), 20, 10);
     const Owned<GstCaps> caps = current_caps(filter.sink_pad());
     fail_unless(has_cuda_tensors(caps) == (named && testing_cuda()), "%" GST_PTR_FORMAT " for %s",
                 caps.get(), sink_caps);
-    expect_tensor(filter, make_picture(format, 20, 10, Content::natural, 1), Integral{Output::sum});
+    expect_tensor(filter, make_picture(gray(), 20, 10, Content::natural, 1), Integral{Output::sum});
   }
 }
 
@@ -135,9 +133,8 @@ TEST(test_tensor_rather_than_picture) {
                                 "video/x-raw(memory:CUDAMemory); video/x-raw; other/tensors"}) {
     FilterHarness filter("cudaintegral");
     filter.accept_downstream(sink_caps);
-    const FormatSpec& format = format_named("GRAY8");
-    filter.accept_caps(format, 20, 10);
-    expect_tensor(filter, make_picture(format, 20, 10, Content::natural, 1), Integral{Output::sum});
+    filter.accept_caps(gray(), 20, 10);
+    expect_tensor(filter, make_picture(gray(), 20, 10, Content::natural, 1), Integral{Output::sum});
   }
 }
 
@@ -177,16 +174,16 @@ TEST(test_size_from_dimensions) {
 
 // Downstream may require an element type, which the element accepts if the sums fit it.
 TEST(test_type_that_downstream_takes) {
-  const FormatSpec &gray = format_named("GRAY8"), &deep = format_named("GRAY16_LE");
+  const FormatSpec& deep = format_named("GRAY16_LE");
   FilterHarness filter("cudaintegral");
   filter.accept_downstream("other/tensors, types=(string)uint32");
-  filter.accept_caps(gray, 400, 300);
+  filter.accept_caps(gray(), 400, 300);
   fail_unless(!filter.send_caps(caps_of(deep, 400, 300)));
   FilterHarness floats("cudaintegral", {{"element-type", "float32"}});
   floats.accept_downstream("other/tensors, types=(string)uint32");
-  fail_unless(!floats.send_caps(caps_of(gray, 400, 300)));
+  fail_unless(!floats.send_caps(caps_of(gray(), 400, 300)));
   floats.accept_downstream("other/tensors, types=(string){ int8, float32, uint32 }");
-  floats.accept_caps(gray, 400, 300);
+  floats.accept_caps(gray(), 400, 300);
 }
 
 TEST(test_launch_lines) {
@@ -239,7 +236,7 @@ TEST(test_picture_caps) {
            OutputCaps{sum, "format=RGB, width=7, height=3, framerate=25/1",
                       ", format=(string){ GRAY16_LE, GRAY8 }",
                       "format=GRAY8, width=8, height=4, framerate=25/1"},
-           // A mean has the samples' range: for YUV without colorimetry the limited one.
+           // A mean has the range of the samples: limited for YUV without colorimetry.
            OutputCaps{mean, "format=P010_10LE, width=8, height=8, framerate=25/1", "",
                       "format=GRAY16_LE, width=8, height=8, framerate=25/1, colorimetry=bt601"},
            OutputCaps{mean, "format=I420, width=8, height=8, framerate=25/1, colorimetry=1:4:16:4",
@@ -301,33 +298,30 @@ TEST(test_too_large_for_a_picture) {
   for (const auto& [width, height] : {std::pair{65535, 2}, std::pair{2, 65535}}) {
     FilterHarness filter("cudaintegral");
     filter.accept_downstream("video/x-raw");
-    expect_words(expect_refusal(filter, format_named("GRAY8"), width, height),
+    expect_words(expect_refusal(filter, gray(), width, height),
                  {"65536", "table-layout=same-size", "other/tensors"});
-    filter.accept_caps(format_named("GRAY8"), 65534, 2);
+    filter.accept_caps(gray(), 65534, 2);
 
     FilterHarness same("cudaintegral", {{"table-layout", "same-size"}});
     same.accept_downstream("video/x-raw");
-    same.accept_caps(format_named("GRAY8"), width, height);
+    same.accept_caps(gray(), width, height);
   }
 }
 
 // libgstcuda counts the bytes of a row in an int.
 TEST(test_too_large_for_cuda_memory, .unless(unless_testing_cuda())) {
-  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter("cudaintegral");
   filter.accept_downstream("other/tensors(memory:CUDAMemory)");
-  expect_words(expect_refusal(filter, format, 30000, 20000),
+  expect_words(expect_refusal(filter, gray(), 30000, 20000),
                {"30001", "CUDA memory", "2147483136"});
-  filter.accept_caps(format, 16, 16);
-  expect_tensor(filter, make_picture(format, 16, 16, Content::natural, 1), Integral{Output::sum});
+  filter.accept_caps(gray(), 16, 16);
+  expect_tensor(filter, make_picture(gray(), 16, 16, Content::natural, 1), Integral{Output::sum});
 }
 
 TEST(test_too_large_for_a_buffer) {
   FilterHarness filter("cudaintegral", {{"element-type", "uint64"}});
-  expect_words(expect_refusal(filter, format_named("GRAY8"), 30000, 30000),
-               {"30001", "element-type=uint32"});
-  const FormatSpec& format = format_named("GRAY8");
-  filter.accept_caps(format, 16, 16);
-  expect_tensor(filter, make_picture(format, 16, 16, Content::natural, 1),
+  expect_words(expect_refusal(filter, gray(), 30000, 30000), {"30001", "element-type=uint32"});
+  filter.accept_caps(gray(), 16, 16);
+  expect_tensor(filter, make_picture(gray(), 16, 16, Content::natural, 1),
                 {Output::sum, false, ElementType::uint64});
 }

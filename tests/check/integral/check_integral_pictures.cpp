@@ -33,7 +33,7 @@ std::string type_out(FilterHarness& filter) {
 
 }  // namespace
 
-// In CUDA memory, the rows of a table follow each other without a gap as well.
+// The rows of a table are contiguous even in CUDA memory.
 TEST(test_tables_in_cuda_memory, .unless(unless_testing_cuda())) {
   constexpr auto map_cuda = static_cast<GstMapFlags>(GST_MAP_READ | GST_MAP_FLAG_LAST << 1);
   for (const char* name : {"GRAY8", "NV12", "BGRA", "GRAY16_LE"})
@@ -123,13 +123,12 @@ TEST(test_timestamps_flags_metas) {
 }
 
 TEST(test_missing_frame_passes) {
-  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter("cudaintegral");
-  filter.accept_caps(format, 24, 16);
+  filter.accept_caps(gray(), 24, 16);
   Owned<GstBuffer> out = filter.process(at(GST_SECOND, missing_frame()));
   fail_unless_equals_int(gst_buffer_get_size(out), 0);
   fail_unless_equals_uint64(GST_BUFFER_PTS(out), GST_SECOND);
-  GstBuffer* marked = to_buffer(Picture(format, 24, 16));
+  GstBuffer* marked = to_buffer(Picture(gray(), 24, 16));
   GST_BUFFER_FLAG_SET(marked, GST_BUFFER_FLAG_GAP);
   out = filter.process(marked);
   fail_unless_equals_int(gst_buffer_get_size(out), 4 * 25 * 17);
@@ -147,9 +146,8 @@ TEST(test_short_buffer) {
   expect_tensor(filter, make_picture(format, 24, 16, Content::natural, 1), Integral{Output::sum});
 }
 
-// Downstream's memory may have a prefix and padding. The tensor has its exact size all the same.
+// Downstream's memory may have a prefix and padding, but the tensor has its exact size.
 TEST(test_memory_of_downstream) {
-  const FormatSpec& format = format_named("GRAY8");
   for (ElementType type : all_element_types)
     for (gsize prefix : {0, 1, 2, 4, 7}) {
       const Integral how{Output::sum, false, type};
@@ -159,14 +157,13 @@ TEST(test_memory_of_downstream) {
       params.prefix = prefix;
       params.padding = 5;
       gst_harness_set_propose_allocator(filter.harness(), nullptr, &params);
-      filter.accept_caps(format, 23, 14);
+      filter.accept_caps(gray(), 23, 14);
       for (unsigned seed : {1u, 2u, 3u})
-        expect_tensor(filter, make_picture(format, 23, 14, Content::random, seed), how);
+        expect_tensor(filter, make_picture(gray(), 23, 14, Content::random, seed), how);
     }
 }
 
 TEST(test_pool_of_downstream) {
-  const FormatSpec& format = format_named("GRAY8");
   for (const char* sink_caps : {"ANY", "other/tensors(memory:CUDAMemory); other/tensors"}) {
     FilterHarness filter("cudaintegral");
     filter.accept_downstream(sink_caps);
@@ -174,28 +171,27 @@ TEST(test_pool_of_downstream) {
       const Owned<GstBufferPool> pool(gst_buffer_pool_new());
       gst_query_add_allocation_pool(query, pool, 100002, 2, 4);
     });
-    filter.accept_caps(format, 23, 14);
+    filter.accept_caps(gray(), 23, 14);
     for (unsigned seed = 0; seed < 9; ++seed)
-      expect_tensor(filter, make_picture(format, 23, 14, Content::random, seed),
+      expect_tensor(filter, make_picture(gray(), 23, 14, Content::random, seed),
                     Integral{Output::sum});
   }
 }
 
 TEST(test_tables_of_several_contexts, .unless(unless_testing_cuda())) {
-  const FormatSpec& format = format_named("GRAY8");
   const auto new_uploader = [&] {
     Owned<GstHarness> uploader(gst_harness_new_parse("cudagaussblur sigma=0 backend=cuda"));
     gst_harness_set_sink_caps_str(uploader, "video/x-raw(memory:CUDAMemory)");
-    gst_harness_set_src_caps_str(uploader, caps_of(format, 61, 37).c_str());
+    gst_harness_set_src_caps_str(uploader, caps_of(gray(), 61, 37).c_str());
     return uploader;
   };
   const Owned<GstHarness> first = new_uploader(), second = new_uploader();
   FilterHarness filter("cudaintegral");
   filter.accept_downstream("other/tensors(memory:CUDAMemory)");
   fail_unless(
-      filter.send_caps(caps_of(format, 61, 37).replace(0, 11, "video/x-raw(memory:CUDAMemory)")));
+      filter.send_caps(caps_of(gray(), 61, 37).replace(0, 11, "video/x-raw(memory:CUDAMemory)")));
   for (unsigned i = 0; i < 6; ++i) {
-    const Picture picture = make_picture(format, 61, 37, Content::natural, i);
+    const Picture picture = make_picture(gray(), 61, 37, Content::natural, i);
     GstHarness* uploader = i % 2 == 0 ? first : second;
     const Owned<GstBuffer> out =
         filter.process(gst_harness_push_and_pull(uploader, to_buffer(picture)));

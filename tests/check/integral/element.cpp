@@ -2,7 +2,6 @@
 #include "tests/check/common/elementundertest.h"
 
 namespace check {
-namespace {
 
 const RegisteredElement row(ElementSpec{
     "cudaintegral",
@@ -10,7 +9,6 @@ const RegisteredElement row(ElementSpec{
      {"table-layout", Change::ready, "padded", "same-size", 0, 0, "padded same-size"},
      {"element-type", Change::ready, "auto", "float64", 0, 0, "auto uint32 uint64 float32 float64"},
      {"radius", Change::playing, "7", "65535", 0, 65535}},
-    {{{"I420"}, {{"radius", "70000"}}, {"radius=70000", "0 to 65535"}}}});
+    {{{{"radius", "70000"}}, {"radius=70000", "0 to 65535"}, {"I420"}}}});
 
-}  // namespace
 }  // namespace check

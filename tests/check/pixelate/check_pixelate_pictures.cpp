@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that cudapixelate uncovers nothing.
 #include "tests/check/common/definitions/pixelatedefinition.h"
 #include "tests/check/common/filterharness.h"
 

@@ -3,7 +3,6 @@
 #include "tests/check/common/elementundertest.h"
 
 namespace check {
-namespace {
 
 const RegisteredElement row(ElementUnderTest{
     {"cudapixelate",
@@ -12,7 +11,7 @@ const RegisteredElement row(ElementUnderTest{
       {"color", Change::playing, "0xff000000", "0x80ff4020", 0, 4294967295.0},
       {"hide-alpha", Change::playing, "true", "false"},
       {"region-strength", Change::playing, "0", "0.25", 0, 1}},
-     {{{"I420"}, {{"block-size", "500"}}, {"block-size=500", "2 to 256"}}}},
+     {{{{"block-size", "500"}}, {"block-size=500", "2 to 256"}, {"I420"}}}},
     {},
     {},
     {"use-roi-meta", "false"},
@@ -27,5 +26,4 @@ const RegisteredElement row(ElementUnderTest{
       return pixelated(picture, how);
     }});
 
-}  // namespace
 }  // namespace check

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests source pads of cudasgmstereo that come, go, end and fail while others go on.
+// Tests source pads of cudasgmstereo that are added, removed, end and fail while others continue.
 #include <atomic>
 #include <mutex>
 #include <set>
@@ -9,7 +9,7 @@
 
 using namespace check;
 
-// Pads may come and go while the element plays. Those that stay miss nothing.
+// Pads may be added and removed while the element plays. The other pads miss nothing.
 TEST(test_pads_come_and_go) {
   PadsHarness stereo;
   stereo.accept_gray();
@@ -34,7 +34,6 @@ TEST(test_pads_come_and_go) {
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
 
-// The same, while both cameras send as fast as they can.
 TEST(test_pads_come_and_go_at_full_speed) {
   PadsHarness stereo;
   gst_harness_set_drop_buffers(stereo.left(), TRUE);
@@ -62,14 +61,14 @@ TEST(test_pads_come_and_go_at_full_speed) {
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
 
-// A branch at EOS does not stop the others; after the last, the cameras get EOS.
+// A branch at EOS does not stop the others; after the last one, the cameras get EOS.
 TEST(test_branches_end_early) {
   static std::set<GstPad*> ended;
   static std::mutex mutex;
   const auto chain = +[](GstPad* pad, GstObject*, GstBuffer* buffer) -> GstFlowReturn {
     gst_buffer_unref(buffer);
     const std::lock_guard lock(mutex);
-    return ended.insert(pad).second ? GST_FLOW_EOS : GST_FLOW_ERROR;  // a second one is an error
+    return ended.insert(pad).second ? GST_FLOW_EOS : GST_FLOW_ERROR;  // a second EOS is an error
   };
   for (bool src_first : {true, false}) {
     PadsHarness stereo;
@@ -108,7 +107,7 @@ TEST(test_flush_after_early_end) {
   wait_until([&] { return arrived == 2; }, "the branch to get a frame after the flush");
 }
 
-// What downstream returns reaches the cameras if nobody else wants maps, and errors always do.
+// Downstream's flow returns reach the cameras if no other pad wants maps; errors always do.
 TEST(test_flow_returns) {
   for (const auto& [branch, flow] :
        {std::pair{"src", GST_FLOW_EOS}, std::pair{"src", GST_FLOW_NOT_LINKED},
@@ -125,7 +124,7 @@ TEST(test_flow_returns) {
   }
 }
 
-// Unlinked request pads change nothing; without any linked pad, the cameras are told.
+// Unlinked request pads change nothing; without any linked pad, the cameras get NOT_LINKED.
 TEST(test_nothing_linked) {
   PadsHarness stereo;
   const Owned<GstPad> depth(gst_element_request_pad_simple(stereo.element(), "depth"));
@@ -136,7 +135,6 @@ TEST(test_nothing_linked) {
   gst_element_release_request_pad(stereo.element(), depth);
 }
 
-// src may be unlinked and linked again while another pad goes on.
 TEST(test_src_is_linked_again) {
   PadsHarness stereo;
   stereo.open("depth");
@@ -171,7 +169,7 @@ TEST(test_one_pad_per_template) {
   fail_unless(gst_element_request_pad_simple(stereo.element(), "sink_middle") == nullptr);
 }
 
-// The element starts again after each state, also if a frame waits.
+// The element restarts from each state, even if a frame waits.
 TEST(test_starts_again) {
   PadsHarness stereo;
   stereo.open_all();
@@ -202,7 +200,7 @@ TEST(test_short_frame) {
   }
 }
 
-// A flushing seek of the whole pipeline, which reaches the element through every sink.
+// A flushing seek of the whole pipeline reaches the element through every sink.
 TEST(test_pipeline_seeks) {
   const Owned<GstElement> pipeline = new_pipeline(
       "cudasgmstereo name=e focal-length=50 baseline=10 num-disparities=32  "

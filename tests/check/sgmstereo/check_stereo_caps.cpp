@@ -46,7 +46,7 @@ TEST(test_sink_offers) {
                   "%s does not take %s", pad, format.name);
 }
 
-// Once one pad has caps, the other offers that size and depth, if its peer can send it.
+// Once one pad has caps, the other offers the same size and depth if its peer can send them.
 TEST(test_size_of_the_other_pad) {
   for (bool left_first : {true, false}) {
     for (const FormatSpec& format : formats()) {
@@ -71,7 +71,8 @@ TEST(test_size_of_the_other_pad) {
   }
 }
 
-// A peer that cannot send such frames may send others: the other camera may be about to change too.
+// If the peer cannot send such frames, it may send others, because the other camera may be about to
+// change, too.
 TEST(test_another_size_than_the_other_pad) {
   for (bool left_first : {true, false}) {
     StereoHarness stereo;
@@ -82,7 +83,7 @@ TEST(test_another_size_than_the_other_pad) {
                               "video/x-raw, format=GRAY8, width=32, height=[17, 100]",
                               "video/x-raw, format={GRAY16_LE, P010_10LE}, width=32, height=16"})
       fail_unless(fits(query_caps(stereo, other_pad, other).get(), other), "%s", other);
-    // Link checks query without a filter. They get all caps, with those that fit first.
+    // Link checks query without a filter. They get all caps, the matching ones first.
     const Owned<GstCaps> all = query_caps(stereo, other_pad);
     fail_unless(fits(all, caps_of(gray(), 33, 16)));
     gint width = 0;
@@ -91,7 +92,7 @@ TEST(test_another_size_than_the_other_pad) {
   }
 }
 
-// As long as one pad has no caps, what its peer can send counts.
+// While a pad has no caps, the caps that its peer can send count.
 TEST(test_possible_sizes_of_the_other_pad) {
   for (bool left_first : {true, false}) {
     StereoHarness stereo;
@@ -157,7 +158,7 @@ TEST(test_nothing_for_downstream) {
     stereo.accept_downstream(downstream);
     stereo.accept_gray();
     stereo.push_pair(0);
-    // A photograph has no second frame whose flow return would tell.
+    // A photograph has no second frame whose flow return would report the error.
     stereo.expect_error({"pad src", "offered: video/x-raw", "format=(string)GRAY16_LE",
                          "width=(int)32", "videoconvert ! videoscale"});
     fail_unless_equals_int(stereo.flow_after_stop(), GST_FLOW_NOT_NEGOTIATED);
@@ -181,7 +182,7 @@ TEST(test_nothing_for_downstream_in_cuda_memory,
   }
 }
 
-// Downstream wants other caps in mid-stream, which src does not have.
+// Downstream asks for other caps in mid-stream, which src cannot produce.
 TEST(test_nothing_for_downstream_any_more) {
   PlayingStereo stereo;
   stereo.accept_downstream("video/x-raw, format=NV12");
@@ -206,7 +207,7 @@ TEST(test_data_without_caps) {
   }
 }
 
-// The element takes all fields but format and colorimetry from the left caps.
+// All fields but format and colorimetry come from the left caps.
 TEST(test_fields_of_the_left) {
   StereoHarness stereo;
   fail_unless(
@@ -244,7 +245,6 @@ TEST(test_without_a_rate) {
   }
 }
 
-// One camera sends its caps after the other's first frame.
 TEST(test_late_caps) {
   for (bool left_first : {true, false}) {
     StereoHarness stereo;
@@ -297,7 +297,6 @@ TEST(test_unequal) {
   }
 }
 
-// Repeated caps are not sent downstream again.
 TEST(test_same_caps_again) {
   StereoHarness stereo;
   for (int i = 0; i < 5; ++i) {
@@ -307,7 +306,6 @@ TEST(test_same_caps_again) {
   fail_unless_equals_int(stereo.take_events(GST_EVENT_CAPS).size(), 1);
 }
 
-// Like the other elements, this one explains which caps it cannot accept.
 TEST(test_refused_caps) {
   const std::string raw = "video/x-raw";
   for (const auto& [caps, word] :

@@ -12,9 +12,9 @@ namespace {
 
 constexpr int width = 64, height = 24;
 
-/// A step in depth, speckles and a part without matches: every property changes the map.
+/// A step in depth, speckles and an area without matches, so that every property changes the map.
 struct Scene {
-  Picture left = make_picture(format_named("GRAY8"), width, height, Content::random, 5);
+  Picture left = make_picture(gray(), width, height, Content::random, 5);
   Picture right = left;
 
   Scene() {
@@ -45,9 +45,45 @@ Picture map_with(const Properties& properties, const Scene& scene) {
 
 const Properties few = {{"num-disparities", "32"}};
 
+class Camera {
+ public:
+  Camera(const StereoHarness& stereo, const char* sink, int width)
+      : width_(width),
+        pad_(GST_PAD(gst_object_ref_sink(gst_pad_new("camera", GST_PAD_SRC)))),
+        sink_(pad_of(stereo.element(), sink)) {
+    gst_pad_use_fixed_caps(pad_);
+    gst_pad_set_active(pad_, TRUE);
+    gst_pad_push_event(pad_, gst_event_new_stream_start("camera"));
+    const std::string caps = caps_of(gray(), width, 16);
+    gst_pad_push_event(pad_, gst_event_new_caps(caps_from(caps).get()));
+    const GstSegment segment = new_segment();
+    gst_pad_push_event(pad_, gst_event_new_segment(&segment));
+    fail_unless_equals_int(gst_pad_link(pad_, sink_), GST_PAD_LINK_OK);
+  }
+  ~Camera() {
+    gst_pad_unlink(pad_, sink_);
+    gst_pad_set_active(pad_, FALSE);
+  }
+
+  GstFlowReturn push(GstClockTime time) {
+    const Picture picture = noise_picture(gray(), width_, 16, 1);
+    return gst_pad_push(pad_, at(time, to_buffer(picture)));
+  }
+  void end() { gst_pad_push_event(pad_, gst_event_new_eos()); }
+
+ private:
+  const int width_;
+  const Owned<GstPad> pad_;
+  const Owned<GstPad> sink_;
+};
+
+void unlink_harness(const StereoHarness& stereo) {
+  for (GstHarness* harness : stereo.harnesses())
+    gst_pad_unlink(harness->srcpad, Owned<GstPad>(gst_pad_get_peer(harness->srcpad)).get());
+}
+
 }  // namespace
 
-// Unknown pixels have the value that the property invalid-value gives.
 TEST(test_invalid_value_is_true) {
   const Scene scene;
   for (const Properties& properties :
@@ -57,7 +93,7 @@ TEST(test_invalid_value_is_true) {
     StereoHarness stereo(joined(few, properties));
     stereo.accept_gray(width, height);
     const Picture map = process(stereo, scene);
-    // Pixels at the left edge have no match, so some are unknown.
+    // Pixels at the left edge have no match.
     int unknown = 0;
     for (int y = 0; y < height; ++y)
       for (int x = 0; x < width; ++x)
@@ -66,7 +102,7 @@ TEST(test_invalid_value_is_true) {
   }
 }
 
-// Each live property acts with the next frame, like an element made with it.
+// Each live property affects the next frame, as in an element made with it.
 TEST(test_change_while_playing) {
   const Scene scene;
   StereoHarness stereo(few);
@@ -125,7 +161,7 @@ TEST(test_camera_and_colors_while_playing) {
   }
 }
 
-// Properties that determine caps and the sizes of volumes take effect at the next start.
+// Properties that determine caps and volume sizes take effect at the next start.
 TEST(test_others_wait_for_a_start) {
   const Scene scene;
   Properties now = joined(few, {{"focal-length", "100"}, {"baseline", "60"}});
@@ -149,7 +185,7 @@ TEST(test_others_wait_for_a_start) {
   }
 }
 
-// The settings are valid at the start, and have become invalid when caps arrive.
+// The settings are valid at the start, but invalid when caps arrive.
 TEST(test_impossible_in_new_caps) {
   StereoHarness stereo(few);
   stereo.set("p2", "240");
@@ -173,7 +209,7 @@ TEST(test_impossible_while_playing) {
         std::tuple{"depth-unit", "0", "1"}, std::tuple{"max-skew", "-2", "-1"}}) {
     stereo.messages().clear();
     stereo.set(name, wrong);
-    stereo.set("subpixel", "false");  // has no effect while the set is invalid
+    stereo.set("subpixel", "false");  // has no effect while the settings are invalid
     for (int i = 0; i < 4; ++i)
       expect_picture(process(stereo, scene), valid, "the last valid set");
     stereo.messages().expect_one(GST_MESSAGE_WARNING, {name});
@@ -186,7 +222,7 @@ TEST(test_impossible_while_playing) {
   }
 }
 
-// Every map must be made with one of the two settings, never with parts of both.
+// Every map must be made with one of the two settings, never with a mixture.
 TEST(test_change_from_another_thread) {
   const Scene scene;
   StereoHarness stereo(few);
@@ -212,48 +248,7 @@ TEST(test_controller) {
   }
 }
 
-namespace {
-
-class Camera {
- public:
-  Camera(const StereoHarness& stereo, const char* sink, int width)
-      : width_(width),
-        pad_(GST_PAD(gst_object_ref_sink(gst_pad_new("camera", GST_PAD_SRC)))),
-        sink_(pad_of(stereo.element(), sink)) {
-    gst_pad_use_fixed_caps(pad_);
-    gst_pad_set_active(pad_, TRUE);
-    gst_pad_push_event(pad_, gst_event_new_stream_start("camera"));
-    const std::string caps = caps_of(format_named("GRAY8"), width, 16);
-    gst_pad_push_event(pad_, gst_event_new_caps(caps_from(caps).get()));
-    const GstSegment segment = new_segment();
-    gst_pad_push_event(pad_, gst_event_new_segment(&segment));
-    fail_unless_equals_int(gst_pad_link(pad_, sink_), GST_PAD_LINK_OK);
-  }
-  ~Camera() {
-    gst_pad_unlink(pad_, sink_);
-    gst_pad_set_active(pad_, FALSE);
-  }
-
-  GstFlowReturn push(GstClockTime time) {
-    const Picture picture = noise_picture(format_named("GRAY8"), width_, 16, 1);
-    return gst_pad_push(pad_, at(time, to_buffer(picture)));
-  }
-  void end() { gst_pad_push_event(pad_, gst_event_new_eos()); }
-
- private:
-  const int width_;
-  const Owned<GstPad> pad_;
-  const Owned<GstPad> sink_;
-};
-
-void unlink_harness(const StereoHarness& stereo) {
-  for (GstHarness* harness : stereo.harnesses())
-    gst_pad_unlink(harness->srcpad, Owned<GstPad>(gst_pad_get_peer(harness->srcpad)).get());
-}
-
-}  // namespace
-
-// One camera after the other. In between the pairs do not fit.
+// The cameras change one after the other. The pairs in between do not fit.
 TEST(test_one_camera_after_the_other) {
   PlayingStereo stereo;
   unlink_harness(stereo);
@@ -285,7 +280,7 @@ TEST(test_one_camera_after_the_other) {
   fail_unless_equals_int(stereo.messages().complaints(), 0);
 }
 
-// A new camera takes the place of one that has ended while the other one goes on.
+// A new camera replaces one that has ended while the other one continues.
 TEST(test_new_camera_after_the_end) {
   for (bool left_ends : {true, false}) {
     PlayingStereo stereo;
@@ -309,7 +304,7 @@ TEST(test_new_camera_after_the_end) {
       wait_until([&] { return stereo.number(counter) == before + 1; }, "the frame is dropped");
     }
     fail_unless_equals_int(stereo.messages().complaints(), 0);
-    // Each stream downstream has its beginning, caps, segment and end, in this order.
+    // Each stream downstream has its stream-start, caps, segment and EOS, in this order.
     std::string events;
     while (const Owned<GstEvent> event{gst_harness_try_pull_event(stereo.left())})
       events += std::string(GST_EVENT_TYPE_NAME(event)) + " ";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the element message of cudasgmstereo and its warnings, none of which good pairs may cause.
+// Tests the element message of cudasgmstereo and its warnings, which good pairs must not cause.
 #include <locale.h>
 
 #include <clocale>
@@ -35,7 +35,7 @@ locale_t load_language_with_commas() {
   return newlocale(LC_NUMERIC_MASK, language_with_commas, nullptr);
 }
 
-// The machine may lack the language, but have what localedef makes it of.
+// If the machine lacks the language, localedef may still have its sources.
 locale_t make_language_with_commas() {
   const Owned<gchar> folder(g_dir_make_tmp("cudavision-languages-XXXXXX", nullptr));
   const std::string path = folder.get();
@@ -51,6 +51,41 @@ locale_t make_language_with_commas() {
 std::string unless_commas() {
   static const bool there = load_language_with_commas() || make_language_with_commas();
   return there ? "" : "this machine has no language with decimal commas";
+}
+
+/// Returns the warnings for 25 frames per second whose times differ by `apart`.
+std::string pairing_warning(const char* max_skew, GstClockTime apart, int count) {
+  StereoHarness stereo(Properties{{"max-skew", max_skew}});
+  stereo.run(frames_from(GST_SECOND, count), frames_from(GST_SECOND + apart, count));
+  fail_unless(stereo.messages().complaints() <= 1);
+  return stereo.messages().text(GST_MESSAGE_WARNING);
+}
+
+std::string unless_slow() {
+#if defined(CUDAVISION_TEST_SANITIZED) || defined(__SANITIZE_THREAD__)
+  return "a sanitizer makes this too slow";
+#else
+  return "";
+#endif
+}
+
+std::string warnings_for(const std::string& left, const std::string& right,
+                         const std::string& decoder, int disparities) {
+  const auto branch = [&](const std::string& file, const char* pad) {
+    return " filesrc location=" + file + " ! " + decoder + " ! videoconvert ! queue ! e." + pad;
+  };
+  const Owned<GstElement> pipeline =
+      new_pipeline(std::string("cudasgmstereo name=e backend=") + test_backend() +
+                   " num-disparities=" + std::to_string(disparities) + " ! fakesink " +
+                   branch(left, "sink_left") + branch(right, "sink_right"));
+  MessageLog log(pipeline);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  wait_until([&] { return log.count(GST_MESSAGE_EOS) > 0 || log.count(GST_MESSAGE_ERROR) > 0; },
+             "EOS");
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  fail_unless_equals_int(log.count(GST_MESSAGE_ERROR), 0);
+  fail_unless_equals_int(log.count(GST_MESSAGE_ELEMENT), 1);
+  return log.text(GST_MESSAGE_WARNING);
 }
 
 }  // namespace
@@ -89,7 +124,7 @@ TEST(test_figures) {
       }
 }
 
-// One message per second of running time, from the first pair on.
+// One message per second of running time, starting with the first pair.
 TEST(test_interval) {
   struct Case {
     const char* interval;
@@ -122,7 +157,7 @@ TEST(test_flat_pictures_have_no_vertical_offset) {
   fail_unless(!gst_structure_has_field(figures, "vertical-spread"));
 }
 
-// The property is live. After a flush, messages begin anew.
+// The property is live. A flush restarts the interval.
 TEST(test_interval_while_playing) {
   PlayingStereo stereo(inspecting());
   stereo.process_at(500 * ms);
@@ -137,7 +172,7 @@ TEST(test_interval_while_playing) {
   fail_unless((message_times(stereo) == std::vector<guint64>{0, 540 * ms, 0}));
 }
 
-// Every 30th pair is inspected if pairs have no running times.
+// If pairs have no running times, every 30th pair is inspected.
 TEST(test_without_times) {
   StereoHarness stereo(inspecting());
   stereo.accept_gray();
@@ -193,7 +228,7 @@ TEST(test_few_disparities) {
       {"from 50 to 50 pixels", "from 60 to 91 pixels", "set min-disparity=42 num-disparities=64."});
 }
 
-// Two cameras that see different things.
+// The cameras see different scenes.
 TEST(test_nothing_in_common) {
   const Picture left = noise_picture(gray(), width, height, 1);
   const Picture right = noise_picture(gray(), width, height, 2);
@@ -228,7 +263,7 @@ TEST(test_focal_length_in_millimetres) {
 }
 
 TEST(test_saturated_depth) {
-  // 12 pixels are 100 m away.
+  // 12 pixels of disparity correspond to 100 m.
   const Properties far = {{"output", "depth"}, {"focal-length", "1000"}, {"baseline", "1200"}};
   const std::string text = warning_for(wall(), far);
   expect_words(text, {"65.5 m", "depth-unit=1.000", "set depth-unit=2."});
@@ -247,7 +282,7 @@ TEST(test_saturated_depth) {
   fail_unless(number_in(figures_in(messages[0]), "saturated") > 0.95);
 }
 
-// Messages write numbers as properties take them: with a decimal point in every language.
+// Messages write numbers with a decimal point in every language, as properties need them.
 TEST(test_decimal_point_in_other_languages, .unless(unless_commas())) {
   fail_unless(std::setlocale(LC_NUMERIC, language_with_commas) != nullptr);
   expect_words(warning_for(wall(), {{"output", "depth"},
@@ -266,7 +301,7 @@ TEST(test_saturated_depth_on_request) {
   expect_words(stereo.messages().text(GST_MESSAGE_WARNING), {"65.5 m", "set depth-unit=2."});
 }
 
-// One bad pair among good ones may be an accident; the only pair of a stream counts.
+// A bad pair among good ones may be an accident; the only pair of a stream counts.
 TEST(test_confirmation) {
   const Pair good = wall(), bad = {good.right, good.left};
   StereoHarness stereo(inspecting());
@@ -297,29 +332,17 @@ TEST(test_restart) {
   }
 }
 
-namespace {
-
-/// Returns the warnings for 25 frames per second that are `apart` from each other.
-std::string pairing_warning(const char* max_skew, GstClockTime apart, int count) {
-  StereoHarness stereo(Properties{{"max-skew", max_skew}});
-  stereo.run(frames_from(GST_SECOND, count), frames_from(GST_SECOND + apart, count));
-  fail_unless(stereo.messages().complaints() <= 1);
-  return stereo.messages().text(GST_MESSAGE_WARNING);
-}
-
-}  // namespace
-
 TEST(test_small_max_skew) {
   for (GstClockTime apart : {15 * ms, 975 * ms})
     expect_words(pairing_warning("10000000", apart, 100),
                  {"max-skew allows 10.0 ms", "15.0 ms apart", "set max-skew=16000000 "});
-  // Less than 2 s, a camera that begins late, and one whose frames are near enough
+  // Less than 2 s, a camera that starts late, and one whose frames are near enough.
   fail_unless(pairing_warning("10000000", 15 * ms, 48).empty());
   fail_unless(pairing_warning("10000000", 3000 * ms, 100).empty());
   fail_unless(pairing_warning("15000000", 15 * ms, 100).empty());
 }
 
-// The distance is that of the nearest frames. Other pairs in between begin the 2 s anew.
+// The warning names the distance of the nearest frames. Other pairs in between restart the 2 s.
 TEST(test_small_max_skew_again) {
   StereoFrames left = frames_from(0, 150), right = frames_from(15 * ms, 150);
   for (std::size_t i = 0; i < right.size(); i += 40)
@@ -328,37 +351,6 @@ TEST(test_small_max_skew_again) {
   fail_unless_equals_int(stereo.run(left, right).size(), 4);
   fail_unless_equals_int(stereo.messages().complaints(), 0);
 }
-
-namespace {
-
-std::string unless_slow() {
-#if defined(CUDAVISION_TEST_SANITIZED) || defined(__SANITIZE_THREAD__)
-  return "a sanitizer makes this too slow";
-#else
-  return "";
-#endif
-}
-
-std::string warnings_for(const std::string& left, const std::string& right,
-                         const std::string& decoder, int disparities) {
-  const auto branch = [&](const std::string& file, const char* pad) {
-    return " filesrc location=" + file + " ! " + decoder + " ! videoconvert ! queue ! e." + pad;
-  };
-  const Owned<GstElement> pipeline =
-      new_pipeline(std::string("cudasgmstereo name=e backend=") + test_backend() +
-                   " num-disparities=" + std::to_string(disparities) + " ! fakesink " +
-                   branch(left, "sink_left") + branch(right, "sink_right"));
-  MessageLog log(pipeline);
-  gst_element_set_state(pipeline, GST_STATE_PLAYING);
-  wait_until([&] { return log.count(GST_MESSAGE_EOS) > 0 || log.count(GST_MESSAGE_ERROR) > 0; },
-             "EOS");
-  gst_element_set_state(pipeline, GST_STATE_NULL);
-  fail_unless_equals_int(log.count(GST_MESSAGE_ERROR), 0);
-  fail_unless_equals_int(log.count(GST_MESSAGE_ELEMENT), 1);
-  return log.text(GST_MESSAGE_WARNING);
-}
-
-}  // namespace
 
 // RealPairs of tests/rig inspects more photographs.
 TEST(test_photographs,

@@ -27,7 +27,8 @@ void expect_segment(GstEvent* event, const GstSegment& segment) {
 
 }  // namespace
 
-// All pads have the mandatory events once, in order, with the same segment and own stream ids.
+// All pads get the mandatory events once and in order, with the same segment and their own stream
+// ids.
 TEST(test_order_of_events_on_all_pads) {
   for (bool src_linked : {true, false}) {
     AllPads stereo(src_linked);
@@ -76,7 +77,6 @@ TEST(test_segment_of_the_left) {
   }
 }
 
-// Frames pair by running time, whatever their segments.
 TEST(test_pairs_by_running_time) {
   StereoHarness stereo;
   stereo.accept_gray();
@@ -96,7 +96,7 @@ TEST(test_other_segment_formats) {
   const GstSegment segment = new_segment(GST_FORMAT_BYTES);
   stereo.send_to_all([&] { return gst_event_new_segment(&segment); });
   stereo.process_at(0);
-  // Frames pair in the order of their arrival, whatever their timestamps.
+  // Frames pair in their order of arrival, whatever their timestamps.
   stereo.process(small_frame({40 * ms}), small_frame({800 * ms}));
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
@@ -163,7 +163,6 @@ TEST(test_flush_on_all_pads) {
   }
 }
 
-// A flush frees a branch that blocks.
 TEST(test_flush_of_a_blocked_branch) {
   AllPads stereo;
   stereo.process_all(0);
@@ -216,7 +215,7 @@ TEST(test_caps_after_an_early_end) {
   fail_unless(gst_pad_has_current_caps(stereo.left()->sinkpad), "the map has no caps");
 }
 
-// A seek from any pad reaches both cameras, once for each seqnum.
+// A seek from any pad reaches both cameras once per seqnum.
 TEST(test_seek_from_any_pad) {
   AllPads stereo;
   stereo.process_all(0);
@@ -267,7 +266,7 @@ TEST(test_end_by_the_application) {
     events_until_end(harness);
 }
 
-// When one camera ends and another takes its place, a new stream begins on all pads.
+// When another camera replaces one that has ended, a new stream begins on all pads.
 TEST(test_new_stream_on_all_pads) {
   AllPads stereo;
   stereo.process_all(0);
@@ -275,7 +274,7 @@ TEST(test_new_stream_on_all_pads) {
   for (GstHarness* harness : stereo.outlets())
     events_until_end(harness);
   gst_harness_push_event(stereo.left(), gst_event_new_stream_start("another"));
-  fail_unless(stereo.send_caps(stereo.left(), caps_of(format_named("GRAY8"), 32, 16)));
+  fail_unless(stereo.send_caps(stereo.left(), caps_of(gray(), 32, 16)));
   for (const Map& map : stereo.process_all(0))
     fail_unless(map.discont());
   for (GstHarness* harness : stereo.outlets()) {
@@ -332,7 +331,7 @@ TEST(test_tags_and_custom_events_on_all_pads) {
   }
 }
 
-// Every pad answers queries as src does, but CAPS with caps of its own.
+// Every pad answers queries as src does, but CAPS queries with its own caps.
 TEST(test_queries_on_all_pads) {
   PadsHarness stereo;
   stereo.open_all();

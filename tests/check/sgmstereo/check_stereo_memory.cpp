@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the memory of cudasgmstereo's frames.
 #include "tests/check/common/pictures/cudaframes.h"
 #include "tests/check/common/pipelines.h"
 #include "tests/check/common/streams/padsharness.h"
@@ -61,7 +60,7 @@ TEST(test_cuda_memory_is_offered) {
     fail_unless_equals_int(offers_cuda(stereo, pad), testing_cuda());
 }
 
-// Peers that do not ask for CUDA memory get system memory, wherever the input lies.
+// Peers that do not ask for CUDA memory get system memory, whatever the input's memory.
 TEST(test_system_memory_for_anybody) {
   for (const char* peer : {"", " ! tee", " ! queue", " ! identity"})
     run_pipeline(cameras(testing_cuda(), testing_cuda(), "GRAY8") + "cudasgmstereo name=e" + peer +
@@ -69,7 +68,6 @@ TEST(test_system_memory_for_anybody) {
                  [](GstElement* pipeline) { fail_unless(!output_is_cuda(pipeline, "e")); });
 }
 
-// The map does not depend on the memory of input and output.
 TEST(test_memory_of_the_frames, .unless(unless_testing_cuda())) {
   for (const char* format : {"GRAY8", "NV12", "P010_10LE", "RGBA"}) {
     const Bytes expected = last_output(cameras(false, false, format) + "cudasgmstereo name=e");
@@ -90,7 +88,7 @@ TEST(test_memory_of_the_frames, .unless(unless_testing_cuda())) {
   }
 }
 
-// The same holds for pads on request, beside src and without it.
+// The same for request pads, with and without src.
 TEST(test_memory_of_request_pads, .unless(unless_testing_cuda())) {
   for (const char* pad : {"depth", "confidence", "rectified"})
     for (const char* src : {"e.src ! queue ! fakesink  ", ""}) {
@@ -118,7 +116,7 @@ TEST(test_named_cuda_memory, .unless(unless_testing_cuda())) {
                [](GstElement* pipeline) { fail_unless(output_is_cuda(pipeline, "e")); });
 }
 
-// From 1.24 on, the host waits only for pairs in CUDA memory that it inspects.
+// From GStreamer 1.24 on, the host waits only for pairs in CUDA memory that it inspects.
 TEST(test_pairs_in_stream_order, .unless(unless_testing_cuda())) {
   constexpr int frames = 24;
   const auto pipeline = [](bool cuda) {
@@ -136,7 +134,7 @@ TEST(test_pairs_in_stream_order, .unless(unless_testing_cuda())) {
   fail_unless(outputs(pipeline(true)) == outputs(pipeline(false)));
 }
 
-// Each camera's frames lie on a GPU of its own. The element works on either, or on the left one's.
+// Each camera's frames are on another GPU. The element runs on either, or on the left one's.
 TEST(test_cameras_on_two_gpus, .times(3).unless(unless_testing_two_gpus())) {
   const auto camera = [](int gpu, const char* pattern, const char* pad) {
     return std::string("videotestsrc num-buffers=8 pattern=") + pattern +
@@ -153,7 +151,7 @@ TEST(test_cameras_on_two_gpus, .times(3).unless(unless_testing_two_gpus())) {
 
 // Element and pool follow the frames' context; a refused negotiation stops the element.
 TEST(test_frames_of_another_context, .unless(unless_testing_cuda())) {
-  const std::string caps = caps_of(format_named("GRAY8"), 32, 16);
+  const std::string caps = caps_of(gray(), 32, 16);
   const auto new_uploader = [&] {
     Owned<GstHarness> uploader = new_harness_in_own_context("cudagaussblur sigma=0 backend=cuda");
     gst_harness_set_sink_caps_str(uploader, cuda_caps);

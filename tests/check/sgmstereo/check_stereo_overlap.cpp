@@ -20,7 +20,7 @@ struct Cameras {
   std::atomic<bool> done{false};
 };
 
-/// Gives no buffer for pair n before pair n + 1 waits, so that pairs overlap on any device.
+/// Withholds pair n's buffer until pair n + 1 waits, so that pairs overlap on any device.
 struct PatientPool {
   GstVideoBufferPool parent;
   const Cameras* cameras;
@@ -50,10 +50,10 @@ void patient_pool_class_init(PatientPoolClass* klass) {
 }
 void patient_pool_init(PatientPool*) {}
 
-/// One element whose downstream has a patient pool, and what comes out of it.
+/// An element whose downstream has a patient pool, and its output.
 class StereoOverlap {
  public:
-  /// At most `buffers` of the pool can be in use; 0 if it has no limit.
+  /// `buffers`: the maximum of the pool; 0: unlimited.
   explicit StereoOverlap(int frames_in_flight, guint buffers = 0, const Properties& more = {})
       : buffers_(buffers),
         stereo_(
@@ -82,7 +82,7 @@ class StereoOverlap {
     right.join();
     cameras_.done = true;
   }
-  /// Pushes caps, frames, then EOS, and waits until that has come out.
+  /// Pushes caps, frames and EOS, and waits until EOS has come out.
   void feed_to_end(int count, const MakeEvent& make = {}) {
     stereo_.accept_gray();
     feed(0, count, make);
@@ -183,10 +183,10 @@ class StereoOverlap {
   Look look_;
   std::mutex mutex_;
   std::string arrivals_;
-  PadsHarness stereo_;  // goes first, which stops the thread that uses the others
+  PadsHarness stereo_;  // destroyed first, which stops the thread that uses the others
 };
 
-/// Each test runs for these numbers of pairs in flight.
+/// Numbers of pairs in flight; each test runs for all of them.
 constexpr int limits[] = {1, 2, 3, 8};
 
 }  // namespace
@@ -225,7 +225,7 @@ TEST(test_events_keep_their_place, .times(std::size(limits))) {
   overlap.expect("0 1 2 3 4 custom-downstream custom-downstream 5 6 7 8 9 10 11 eos");
 }
 
-// New caps and segments come after the pairs in flight, and those that follow overlap again.
+// New caps and segments follow the pairs in flight, and later pairs overlap again.
 TEST(test_new_caps_and_segments, .times(std::size(limits))) {
   StereoOverlap overlap(limits[index]);
   overlap.feed_to_end(20, [](int pair) -> GstEvent* {
@@ -237,16 +237,16 @@ TEST(test_new_caps_and_segments, .times(std::size(limits))) {
     }
     if (pair == 13)
       return gst_event_new_caps(
-          caps_from(caps_of(format_named("GRAY8"), 32, 16, ", pixel-aspect-ratio=2/1")).get());
+          caps_from(caps_of(gray(), 32, 16, ", pixel-aspect-ratio=2/1")).get());
     return nullptr;
   });
   overlap.expect(numbers(0, 20) + " eos");
-  // At most seven pairs follow each other without an event.
+  // At most seven consecutive pairs have no event between them.
   fail_unless_equals_int(overlap.max_in_flight(), std::min(limits[index], 7) - 1);
   fail_unless_equals_int(overlap.stereo().messages().complaints(), 0);
 }
 
-// Pairs in flight may have all buffers of downstream's pool.
+// Pairs in flight may hold all buffers of downstream's pool.
 TEST(test_small_pool_of_downstream, .times(3)) {
   StereoOverlap overlap(8, static_cast<guint>(index) + 1);
   std::thread consumer([&] {
@@ -287,7 +287,7 @@ TEST(test_requested_pads, .times(std::size(limits))) {
   fail_unless_equals_int(stereo.messages().complaints(), 0);
 }
 
-// The pairs in flight after one that downstream has refused are dropped.
+// Once downstream has refused a pair, the pairs in flight behind it are dropped.
 TEST(test_answers_of_downstream, .times(2 * std::size(limits))) {
   const int limit = limits[index / 2];
   const GstFlowReturn answer = index % 2 == 0 ? GST_FLOW_EOS : GST_FLOW_ERROR;
@@ -328,7 +328,7 @@ TEST(test_inspected_pairs, .times(std::size(limits))) {
   fail_unless_equals_int(overlap.stereo().messages().count(GST_MESSAGE_ELEMENT), 5);
 }
 
-// When downstream wants other caps, the pairs in flight still have the old ones.
+// When downstream wants other caps, the pairs in flight keep the old ones.
 TEST(test_reconfiguration, .times(std::size(limits))) {
   StereoOverlap overlap(limits[index]);
   GstHarness* src = overlap.stereo().left();
@@ -349,7 +349,7 @@ TEST(test_reconfiguration, .times(std::size(limits))) {
   fail_unless_equals_int(overlap.stereo().messages().complaints(), 0);
 }
 
-// An unlinked src during a negotiation does not matter to later pairs.
+// If src is unlinked during a negotiation, later pairs are not affected.
 TEST(test_linked_again, .times(1, std::size(limits))) {
   StereoOverlap overlap(limits[index]);
   GstHarness* src = overlap.stereo().left();
@@ -364,7 +364,7 @@ TEST(test_linked_again, .times(1, std::size(limits))) {
   fail_unless_equals_int(overlap.last_flow(), GST_FLOW_OK);
 }
 
-// A new peer of src gets the pairs after those in flight, which the old caps still have.
+// A new peer of src gets the pairs after those in flight, which keep the old caps.
 TEST(test_new_peer, .times(2 * std::size(limits))) {
   const int limit = limits[index / 2], count = index % 2 == 0 ? pair_count : 8;
   const PickySink next("video/x-raw, format=RGB");

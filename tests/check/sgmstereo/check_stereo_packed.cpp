@@ -25,7 +25,7 @@ std::string packed_caps(const FormatSpec& format, const Arrangement& how,
                  how.side_by_side ? height : 2 * height, more);
 }
 
-/// Formats GstVideoMultiviewFlags as a number, because caps would read their names as a string.
+/// Formats GstVideoMultiviewFlags as a number, because caps would parse the names as a string.
 std::string flags_in_caps(int flags) {
   g_type_ensure(GST_TYPE_VIDEO_MULTIVIEW_FLAGSET);  // the caps parser must know the type's name
   const Owned<gchar> text(
@@ -54,7 +54,7 @@ void expect_end(StereoHarness& stereo) {
 
 }  // namespace
 
-// Packed frames give the map of two cameras, packed by property or by caps.
+// Frames packed by property or by caps give the map of two cameras.
 TEST(test_halves, .times(formats().size())) {
   const FormatSpec& format = format_number(index);
   const Picture left = left_picture(format), right = shifted(left, 5);
@@ -103,7 +103,6 @@ TEST(test_right_view_first) {
   }
 }
 
-// The caps of a map describe one picture.
 TEST(test_caps_of_maps) {
   struct Case {
     Arrangement how;
@@ -169,7 +168,7 @@ TEST(test_not_negotiated) {
   }
 }
 
-// The property overrides the caps. In this test it declares the frames to be mono.
+// The property overrides the caps; here it declares the frames to be mono.
 TEST(test_property_against_caps) {
   const Picture left = left_picture();
   StereoHarness stereo(Properties{{"frame-packing", "mono"}});
@@ -198,7 +197,6 @@ TEST(test_both_pads_linked) {
   }
 }
 
-// For N frames, the element makes N maps and then EOS.
 TEST(test_as_many_maps_as_frames, .times(11)) {
   StereoHarness stereo({{"frame-packing", "side-by-side"}}, false);
   const StereoFrames frames = frames_from(0, index);
@@ -218,7 +216,7 @@ TEST(test_gap) {
   fail_unless_equals_int(stereo.take_events(GST_EVENT_GAP).size(), 1);
 }
 
-// The element forwards flushes of sink_left with their seqnum, and processes frames after them.
+// Flushes of sink_left are forwarded with their seqnum, and later frames are processed.
 TEST(test_flushes) {
   for (const Arrangement& how : arrangements) {
     const Picture left = left_picture(), right = shifted(left, 5);
@@ -251,7 +249,6 @@ TEST(test_flushes) {
   }
 }
 
-// EOS has the seqnum of sink_left's segment.
 TEST(test_seqnum_of_the_end) {
   StereoHarness stereo({{"frame-packing", "side-by-side"}}, false);
   const Owned<GstCaps> caps = caps_from(packed_caps(gray(), arrangements[0]));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests what the source pads of cudasgmstereo carry that exist on request, and their caps.
+// Tests the output and the caps of cudasgmstereo's request pads.
 #include <array>
 #include <cstring>
 #include <map>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int width = 48, height = 20;
 
-/// Request pads that carry what the property output names.
+/// Request pads whose data the property output can also select.
 const std::vector<const char*> request_pads = {"depth", "confidence"};
 
 const FormatSpec& format_of_pad(const std::string& pad) {
@@ -43,9 +43,40 @@ void push_scene(PadsHarness& stereo, const Pair& pair) {
     fail_unless_equals_int(gst_harness_push(harness, at(0, to_buffer(*picture))), GST_FLOW_OK);
 }
 
+using Xyz = std::array<float, 3>;
+
+/// Computes the points of a disparity map, by the geometry of two cameras.
+std::vector<std::uint8_t> points_of_map(const Picture& map, double focal_length, double baseline) {
+  std::vector<std::uint8_t> bytes;
+  for (int y = 0; y < map.height; ++y)
+    for (int x = 0; x < map.width; ++x) {
+      const int v = disparity_at(map, x, y);
+      Xyz point;
+      if (v <= 0) {
+        const std::uint32_t nan = 0x7fc00000;
+        for (float& number : point)
+          std::memcpy(&number, &nan, sizeof nan);
+      } else {
+        const double w = v / 16.0 * (1 / baseline);
+        point = {static_cast<float>((x - (map.width - 1) / 2.0) * (1 / w)),
+                 static_cast<float>((y - (map.height - 1) / 2.0) * (1 / w)),
+                 static_cast<float>(focal_length * (1 / w))};
+      }
+      const auto* first = reinterpret_cast<const std::uint8_t*>(point.data());
+      bytes.insert(bytes.end(), first, first + sizeof point);
+    }
+  return bytes;
+}
+
+/// Answers a pad's CAPS queries with these caps, ignoring the filter.
+void answer_caps(GstElement* element, const char* pad, const std::string& caps) {
+  answer_queries(pad_of(element, pad).get(), GST_QUERY_CAPS,
+                 [=](GstQuery* query) { gst_query_set_caps_result(query, caps_from(caps).get()); });
+}
+
 }  // namespace
 
-// Every set of linked pads gives the bits that the property output gives for each of them.
+// Any combination of linked pads gives the bits that the property output gives for each.
 TEST(test_pads_give_what_output_gives) {
   struct Always {
     const char* output;
@@ -84,36 +115,7 @@ TEST(test_pads_give_what_output_gives) {
   }
 }
 
-namespace {
-
-using Xyz = std::array<float, 3>;
-
-/// Returns the points that follow from a map of disparities, by the geometry of two cameras.
-std::vector<std::uint8_t> points_of_map(const Picture& map, double focal_length, double baseline) {
-  std::vector<std::uint8_t> bytes;
-  for (int y = 0; y < map.height; ++y)
-    for (int x = 0; x < map.width; ++x) {
-      const int v = disparity_at(map, x, y);
-      Xyz point;
-      if (v <= 0) {
-        const std::uint32_t nan = 0x7fc00000;
-        for (float& number : point)
-          std::memcpy(&number, &nan, sizeof nan);
-      } else {
-        const double w = v / 16.0 * (1 / baseline);
-        point = {static_cast<float>((x - (map.width - 1) / 2.0) * (1 / w)),
-                 static_cast<float>((y - (map.height - 1) / 2.0) * (1 / w)),
-                 static_cast<float>(focal_length * (1 / w))};
-      }
-      const auto* first = reinterpret_cast<const std::uint8_t*>(point.data());
-      bytes.insert(bytes.end(), first, first + sizeof point);
-    }
-  return bytes;
-}
-
-}  // namespace
-
-// The pad points has the points of the disparities that src has, in NNStreamer's caps.
+// The pad points has the points of src's disparities, in NNStreamer's caps.
 TEST(test_points) {
   for (const char* input : {"GRAY8", "NV12", "P010_10LE"}) {
     const Pair pair = scene(format_named(input));
@@ -144,12 +146,11 @@ TEST(test_points) {
 }
 
 TEST(test_packed_frames_and_new_settings) {
-  const FormatSpec& gray = format_named("GRAY8");
-  const Pair pair = scene(gray);
+  const Pair pair = scene(gray());
   const Picture both = packed(pair.left, pair.right, true);
   PadsHarness stereo(joined(stereo_cameras, {{"frame-packing", "side-by-side"}}), false);
   stereo.open_all();
-  stereo.accept_caps(caps_of(gray, 2 * width, height));
+  stereo.accept_caps(caps_of(gray(), 2 * width, height));
   for (const char* fill : {"false", "true", "false"}) {
     const Properties settings = joined(stereo_cameras, {{"fill-holes", fill}});
     stereo.set("fill-holes", fill);
@@ -166,10 +167,9 @@ TEST(test_packed_frames_and_new_settings) {
 TEST(test_new_size_on_all_pads) {
   PadsHarness stereo;
   stereo.open_all();
-  const FormatSpec& gray = format_named("GRAY8");
   for (Size size : {Size{32, 16}, Size{17, 33}, Size{64, 9}}) {
-    stereo.accept_caps(caps_of(gray, size.width, size.height));
-    const Pair pair = scene(gray, size.width, size.height);
+    stereo.accept_caps(caps_of(gray(), size.width, size.height));
+    const Pair pair = scene(gray(), size.width, size.height);
     push_scene(stereo, pair);
     const Map map = stereo.pull();
     for (const char* pad : request_pads) {
@@ -193,17 +193,7 @@ TEST(test_peer_that_accepts_nothing) {
   }
 }
 
-namespace {
-
-/// Answers the CAPS queries of a pad without regard to their filter.
-void answer_caps(GstElement* element, const char* pad, const std::string& caps) {
-  answer_queries(pad_of(element, pad).get(), GST_QUERY_CAPS,
-                 [=](GstQuery* query) { gst_query_set_caps_result(query, caps_from(caps).get()); });
-}
-
-}  // namespace
-
-// A peer may answer more than the filter of a CAPS query has.
+// A peer may answer a CAPS query with more than its filter allows.
 TEST(test_caps_beyond_the_filter) {
   const Pair pair = scene(format_named("NV12"));
   const char* media_types = "video/x-raw(ANY);other/tensors;audio/x-raw";
@@ -225,7 +215,7 @@ TEST(test_caps_beyond_the_filter) {
   }
 }
 
-// Or nothing that the pad has, although it has asked for it.
+// A peer may also answer with caps that the pad lacks.
 TEST(test_caps_beside_the_filter) {
   for (const char* pad : {"src", "depth", "rectified", "points"}) {
     PadsHarness stereo;
@@ -238,8 +228,8 @@ TEST(test_caps_beside_the_filter) {
   }
 }
 
-// Depth and points need the cameras' geometry: an error at the start or the first frame, or a
-// warning.
+// Without the cameras' geometry, depth and points are an error at the start or the first frame, or
+// a warning.
 TEST(test_lengths_need_cameras) {
   for (const char* pad : {"depth", "points"}) {
     PadsHarness stereo(Properties{});
@@ -269,9 +259,9 @@ TEST(test_lengths_need_cameras) {
   expect_words(expect_failed_start(pipeline), {"focal-length", "baseline"});
 }
 
-// A pad that is linked while a property is invalid takes part in the last valid settings.
+// A pad that is linked while a property is invalid follows the last valid settings.
 TEST(test_new_pad_while_settings_are_invalid) {
-  const Pair pair = scene(format_named("GRAY8"));
+  const Pair pair = scene(gray());
   for (const auto& [property, value] :
        {std::pair{"uniqueness", "2"}, std::pair{"colormap-range", "wide"},
         std::pair{"baseline", "0"}}) {
@@ -290,7 +280,6 @@ TEST(test_new_pad_while_settings_are_invalid) {
   }
 }
 
-// RECONFIGURE at one pad negotiates that pad anew, and no other.
 TEST(test_reconfigure_of_one_pad) {
   PadsHarness stereo;
   stereo.open_all();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the pairing of frames, first the rule by itself and then the element.
+// Tests the pairing of frames, first the rule alone and then in the element.
 #include <optional>
 
 #include "gst/sgmstereo/pairing/framepairing.h"
@@ -32,7 +32,7 @@ FrameStream waiting_gap(gint64 time) {
   return {cudavision::WaitingFrame{time, true, 40}, std::nullopt, false};
 }
 
-/// The same frames in a stream whose frames come at any time.
+/// The same frames in a stream without a regular interval.
 FrameStream irregular(FrameStream stream) {
   for (auto* frame : {&stream.frame, &stream.next})
     if (*frame)
@@ -76,7 +76,6 @@ TEST(test_rule_by_time) {
   expect_step(waiting(100), waiting(110), PairingStep::pair, true);
 }
 
-// A frame pairs with the nearest of the frames within the skew.
 TEST(test_rule_of_the_nearest) {
   constexpr GstClockTime skew = 100;
   const auto expect = [](const FrameStream& older, const FrameStream& newer, PairingStep as_left,
@@ -93,15 +92,15 @@ TEST(test_rule_of_the_nearest) {
   expect(waiting_with_next(100, 143), waiting(121), PairingStep::pair, PairingStep::pair);
   // The next frame but one may be nearer still.
   expect(waiting_with_next(40, 80), waiting(121), PairingStep::drop_left, PairingStep::drop_right);
-  // The next frame is nearer to the frame after the other one.
+  // The next frame is nearer to the other camera's next frame.
   expect(waiting_with_next(60, 130), waiting(100), PairingStep::pair, PairingStep::pair);
   expect(waiting_with_next(60, 120), waiting(100), PairingStep::drop_left, PairingStep::drop_right);
-  // No next frame comes, or not in time.
+  // There is no next frame, or not in time.
   expect(waiting(100, true), waiting(150), PairingStep::pair, PairingStep::pair);
   expect(waiting(100), waiting(150), PairingStep::pair, PairingStep::pair, true);
   expect({frame_at(100), frame_at(std::nullopt)}, waiting(150), PairingStep::pair,
          PairingStep::pair);
-  // Nothing tells when the next frame comes.
+  // The next frame's time is unknown.
   expect(irregular(waiting(100)), waiting(101), PairingStep::look_left, PairingStep::look_right);
   expect(irregular(waiting(100)), waiting(100), PairingStep::pair, PairingStep::pair);
   expect(irregular(waiting_with_next(60, 130)), irregular(waiting(100)), PairingStep::drop_left,
@@ -177,7 +176,6 @@ TEST(test_default_skew) {
   fail_unless_equals_uint64(frame_interval(GST_CLOCK_TIME_NONE, 0, 1), GST_CLOCK_TIME_NONE);
 }
 
-// A duration that has wrapped counts as unknown.
 TEST(test_unlikely_durations) {
   fail_unless_equals_uint64(frame_interval(10 * GST_SECOND, 25, 1), 10 * GST_SECOND);
   for (GstClockTime duration :
@@ -194,7 +192,7 @@ TEST(test_running_times_far_apart) {
   fail_unless_equals_uint64(cudavision::time_between(G_MAXINT64, G_MININT64), G_MAXUINT64);
 }
 
-// Times at both ends of what a segment can give, in pairs that fit and in some that do not.
+// Times at both ends of a segment's range, in pairs that fit and in others.
 TEST(test_extreme_running_times) {
   for (bool negative : {false, true}) {
     StereoHarness stereo(Properties{{"max-skew", "9223372036854775807"}});
@@ -214,7 +212,7 @@ TEST(test_extreme_running_times) {
   }
 }
 
-// For N pairs, the element makes N maps with the left frames' times.
+// Each of N pairs gives one map with the left frame's time.
 TEST(test_as_many_maps_as_pairs, .times(11)) {
   StereoHarness stereo;
   const StereoFrames frames = frames_from(0, index);
@@ -229,7 +227,6 @@ TEST(test_as_many_maps_as_pairs, .times(11)) {
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
 
-// The timestamps of the two cameras differ slightly.
 TEST(test_skew) {
   struct Case {
     GstClockTime left, right;
@@ -262,7 +259,7 @@ TEST(test_nearest_partner) {
       const StereoFrames early = frames_from(GST_SECOND, pairs);
       const StereoFrames late = frames_from(GST_SECOND + offset * ms, pairs);
       const std::vector<Map> maps = left_first ? stereo.run(early, late) : stereo.run(late, early);
-      // The nearest frame counts; of two equally near ones the earlier.
+      // The nearest frame counts; of two equally near frames the earlier one.
       const guint skipped = offset / 40 + (offset % 40 > 20 ? 1 : 0);
       fail_unless_equals_int(maps.size(), pairs - skipped);
       for (guint i = 0; i < maps.size(); ++i)
@@ -272,7 +269,7 @@ TEST(test_nearest_partner) {
     }
 }
 
-// A frame without a partner is dropped and never paired with another frame's partner.
+// A frame without a partner is dropped; it never takes another frame's partner.
 TEST(test_frames_without_partners) {
   StereoFrames left = frames_from(0, 10), right = frames_from(0, 10);
   left.erase(left.begin() + 3);
@@ -346,7 +343,7 @@ TEST(test_gaps) {
   }
 }
 
-// GAP events have the same meaning, because GstAggregator turns them into gap buffers.
+// GAP events have the same effect, because GstAggregator turns them into gap buffers.
 TEST(test_gap_events) {
   StereoHarness stereo;
   stereo.accept_gray();
@@ -358,8 +355,7 @@ TEST(test_gap_events) {
   expect_dropped(stereo, 0, 1);
 }
 
-// The counts restart from 0 with each start.
-TEST(test_counts_begin_anew) {
+TEST(test_counts_restart) {
   StereoHarness stereo;
   stereo.run(frames_from(0, 5), frames_from(80 * ms, 3));
   expect_dropped(stereo, 2, 0);
@@ -369,7 +365,7 @@ TEST(test_counts_begin_anew) {
   expect_dropped(stereo, 0, 0);
 }
 
-// At LOG the element's own debug category has one line for each decision.
+// At level LOG, the element's own debug category has one line per decision.
 TEST(test_debug_log) {
   DebugLog log("cudasgmstereo");
   StereoFrames right = frames_from(0, 3);

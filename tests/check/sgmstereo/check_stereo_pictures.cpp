@@ -93,9 +93,9 @@ TEST(test_formats, .times(formats().size())) {
   }
 }
 
-// The settings decide the map's scale and unknown disparities.
+// The settings determine the map's scale and the value of invalid disparities.
 TEST(test_gray_and_depth) {
-  const Pair pair = scene(format_named("GRAY8"));
+  const Pair pair = scene(gray());
   for (const Setting& setting : settings()) {
     const std::string what = text_of(setting.properties);
     const Picture map = map_of(setting.properties, pair.left, pair.right);

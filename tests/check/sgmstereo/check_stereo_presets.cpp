@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the properties of cudasgmstereo that set others: preset, and compatibility=libsgm. Also
+// Tests the properties of cudasgmstereo that set others, preset and compatibility=libsgm. Also
 // tests the scale and invalid value of maps, and confidence-threshold.
 #include <cstdlib>
 #include <map>
@@ -54,7 +54,7 @@ class Notifications {
                      this);
   }
 
-  /// Returns the properties that were notified since the last call, and how often.
+  /// Returns how often each property was notified since the last call.
   std::map<std::string, int> take() { return std::exchange(counts_, {}); }
 
  private:
@@ -64,14 +64,14 @@ class Notifications {
 using Counts = std::map<std::string, int>;
 
 struct DoubtfulPair {
-  Picture left = make_picture(format_named("GRAY8"), width, height, Content::random, 3);
+  Picture left = make_picture(gray(), width, height, Content::random, 3);
   Picture right = shifted(left, 7);
 
   DoubtfulPair() {
     const Picture other = noise_picture(*left.format, width, height, 4);
     for (int y = 0; y < height; ++y)
       for (int x = 0; x < width; ++x) {
-        const int doubt = x < 30 ? 0 : x < 55 ? 1 : 3;  // quarters of the other picture
+        const int doubt = x < 30 ? 0 : x < 55 ? 1 : 3;  // quarters from the other picture
         const int value = (4 - doubt) * right.sample(0, x, y) + doubt * other.sample(0, x, y);
         right.set_sample(0, x, y, value / 4);
       }
@@ -108,7 +108,7 @@ TEST(test_presets_are_their_properties) {
   expect_picture(maps[1], map_of({}, pair), "balanced is the default");
 }
 
-// A property that is set after a preset counts, and then the values are those of no preset.
+// A property that is set after a preset overrides it, and the preset becomes custom.
 TEST(test_properties_after_a_preset) {
   const Owned<GstElement> element = make_element("cudasgmstereo");
   set_property(element, "preset", "dense");
@@ -142,7 +142,7 @@ TEST(test_presets_notify) {
   set_property(element, "refine", "true");
   fail_unless((notifications.take() == Counts{{"preset", 1}, {"refine", 1}}));
   set_property(element, "speckle-size", "5");
-  fail_unless((notifications.take() == Counts{{"speckle-size", 1}}));  // custom before and after
+  fail_unless((notifications.take() == Counts{{"speckle-size", 1}}));  // custom stays custom
 }
 
 // libSGM's automatic values remove no speckles, but the preset is still the default.
@@ -188,7 +188,6 @@ TEST(test_confidence_threshold) {
   }
 }
 
-// The threshold applies before holes are filled.
 TEST(test_confidence_threshold_before_filling) {
   const DoubtfulPair pair;
   const Picture filled = map_of({{"confidence-threshold", "120"}, {"fill-holes", "true"}}, pair);
@@ -197,7 +196,6 @@ TEST(test_confidence_threshold_before_filling) {
       fail_unless(disparity_at(filled, x, y) != -16, "(%d, %d) is unknown", x, y);
 }
 
-// Scale and invalid value are known before the first map.
 TEST(test_scale_and_invalid_value) {
   const Owned<GstElement> element = new_element("cudasgmstereo");
   const auto set = [&](const char* name, const char* value) { set_property(element, name, value); };
@@ -230,7 +228,7 @@ TEST(test_scale_and_invalid_value) {
   fail_unless((notifications.take() == Counts{{"p1", 1}}));
 }
 
-// With compatibility=libsgm, properties that nobody has set are libSGM's.
+// With compatibility=libsgm, properties that were not set have libSGM's values.
 TEST(test_defaults_of_libsgm) {
   const Owned<GstElement> element = new_element("cudasgmstereo");
   const auto expect = [&](const char* paths, const char* census, const char* speckle_size) {

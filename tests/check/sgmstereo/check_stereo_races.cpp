@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests what other threads and callbacks of the application do to cudasgmstereo while it runs.
+// Tests what other threads and application callbacks do to cudasgmstereo while it runs.
 #include <atomic>
 #include <functional>
 #include <thread>
@@ -43,7 +43,7 @@ void on_pair(GstElement* element, std::function<void()>& look) {
 
 }  // namespace
 
-// Whoever learns that a frame is freed may call the element, also while it stops.
+// A callback for a freed frame may call the element, even while it stops.
 TEST(test_frames_are_freed_without_a_lock) {
   for (bool flush : {false, true}) {
     std::atomic<int> freed{0};
@@ -65,7 +65,7 @@ TEST(test_frames_are_freed_without_a_lock) {
   }
 }
 
-// The same for caps, of which the element has the last reference when it stops.
+// The same for caps to which the element has the last reference when it stops.
 TEST(test_caps_are_freed_without_a_lock) {
   int freed = 0;
   std::function<void()> farewell;
@@ -74,7 +74,7 @@ TEST(test_caps_are_freed_without_a_lock) {
     stereo.number("dropped-left");
     ++freed;
   };
-  GstCaps* caps = gst_caps_from_string(caps_of(format_named("GRAY8"), 32, 16).c_str());
+  GstCaps* caps = gst_caps_from_string(caps_of(gray(), 32, 16).c_str());
   call_when_freed(GST_MINI_OBJECT_CAST(caps), farewell);
   gst_harness_push_event(stereo.left(), gst_event_new_caps(caps));
   gst_caps_unref(caps);
@@ -85,7 +85,6 @@ TEST(test_caps_are_freed_without_a_lock) {
   fail_unless_equals_int(freed, 1);
 }
 
-// Two threads request and release a pad, which is free afterwards.
 TEST(test_pads_in_two_threads) {
   const Owned<GstElement> element = make_element("cudasgmstereo", stereo_cameras);
   std::atomic<int> requested{0};
@@ -106,7 +105,7 @@ TEST(test_pads_in_two_threads) {
   release(element, pad);
 }
 
-// While a pad leaves the element, its name is still taken there, and releasing it has no effect.
+// While a pad is being removed, its name is still taken, and releasing it again has no effect.
 TEST(test_request_while_a_pad_leaves) {
   const Owned<GstElement> element = make_element("cudasgmstereo", stereo_cameras);
   const Owned<GstPad> sink(GST_PAD(gst_object_ref_sink(gst_pad_new("sink", GST_PAD_SINK))));
@@ -115,7 +114,7 @@ TEST(test_request_while_a_pad_leaves) {
   static int refused;
   refused = 0;
   g_signal_connect(depth, "unlinked", G_CALLBACK(+[](GstPad* pad, GstPad*, GstElement* self) {
-                     gst_element_release_request_pad(self, pad);  // once more
+                     gst_element_release_request_pad(self, pad);  // again
                      refused += request_depth(self) == nullptr;
                    }),
                    element.get());
@@ -126,7 +125,7 @@ TEST(test_request_while_a_pad_leaves) {
   release(element, next);
 }
 
-// The pad can be requested again as soon as the application hears that it is gone.
+// The pad can be requested again as soon as the application is notified of its removal.
 TEST(test_request_when_a_pad_is_removed) {
   const Owned<GstElement> element = make_element("cudasgmstereo", stereo_cameras);
   static GstPad* again;
@@ -156,7 +155,7 @@ TEST(test_pad_is_released_twice, .times(20)) {
   PadsHarness stereo;
   GstPad* const depth = request_depth(stereo.element());
   const Owned<GstPad> sink(GST_PAD(gst_object_ref_sink(gst_pad_new("sink", GST_PAD_SINK))));
-  // The pad may still be linked when the push goes on.
+  // The pad may still be linked when the push continues.
   answer_buffers(sink);
   gst_pad_set_active(sink, TRUE);
   fail_unless_equals_int(gst_pad_link(depth, sink), GST_PAD_LINK_OK);
@@ -179,7 +178,7 @@ TEST(test_pad_is_released_twice, .times(20)) {
   stereo.process_at(0);
   stereo.process_at(40 * ms);
   other.join();
-  // The thread that pushes may be removing the pad still, and there is only one of this name.
+  // The pushing thread may still be removing the pad, whose name is unique.
   wait_until([&] { return released >= 2; }, "the pad is released");
   gst_object_unref(depth);
   stereo.open("depth");
@@ -187,7 +186,8 @@ TEST(test_pad_is_released_twice, .times(20)) {
   fail_unless_equals_int(stereo.messages().complaints(), 0);
 }
 
-// While the element stops, a pad that has got no segment gets no buffer: GStreamer complains.
+// While the element stops, a pad without a segment must get no buffer, because GStreamer would
+// warn.
 TEST(test_stop_at_the_first_frame) {
   for (bool stop : {true, false}) {
     PadsHarness stereo(joined(stereo_cameras, {{"diagnostics-interval", "40000000"}}));
@@ -195,7 +195,7 @@ TEST(test_stop_at_the_first_frame) {
     stereo.unlink_src();
     const Owned<GstPad> src = pad_of(stereo.element(), "src");
     std::atomic<bool> waits{false};
-    // The message about the pair comes when all that is left is to push it.
+    // The pair's message comes when only the push remains.
     stereo.messages().on_message([&](GstMessage* message) {
       if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_ELEMENT)
         return;
@@ -245,7 +245,7 @@ TEST(test_new_peers, .times(8)) {
   other.join();
   wait_until([&] { return next.frames() >= 25; }, "frames at the new peer");
   fail_unless_equals_int(stereo.messages().complaints(), 0);
-  gst_element_set_state(stereo.element(), GST_STATE_READY);  // the probe uses what goes first
+  gst_element_set_state(stereo.element(), GST_STATE_READY);  // before the probe's objects go
 }
 
 // A handler may stop the element in the pairing thread, though GStreamer complains.
@@ -271,7 +271,7 @@ TEST(test_stop_in_the_pairing_thread, .times(2)) {
   gst_harness_push(stereo.left(), small_frame({0}));
   gst_harness_push(stereo.right(), small_frame({0}));
   wait_until([&] { return stopped.load(); }, "the stop");
-  // GStreamer has left it to another thread to wait for that one.
+  // GStreamer leaves it to another thread to join the pairing thread.
   const Owned<GstPad> src = pad_of(stereo.element(), "src");
   gst_pad_stop_task(src);
   fail_unless(gst_harness_push(stereo.left(), small_frame({40 * ms})) != GST_FLOW_OK);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests colormap-range of cudasgmstereo: the values that grey levels and colours stand for.
+// Tests colormap-range of cudasgmstereo: the values that grey levels and colours represent.
 #include "tests/check/common/definitions/stereodefinition.h"
 #include "tests/check/common/streams/padsharness.h"
 
@@ -11,7 +11,7 @@ constexpr int width = 64, height = 24;
 constexpr MapScale scale = {32, 0, 16};
 
 struct Scene {
-  Picture left = make_picture(format_named("GRAY8"), width, height, Content::random, 5);
+  Picture left = make_picture(gray(), width, height, Content::random, 5);
   Picture right = left;
 
   Scene(int near, int far) {
@@ -122,7 +122,7 @@ TEST(test_automatic) {
                  levels_in(map, Quantity::depth, Look::Range::full), "full");
 }
 
-// Ranges take effect with the next frame, and each output has its own.
+// Ranges take effect with the next frame, and each output has its own range.
 TEST(test_changes_while_playing) {
   const Scene scene(20, 6);
   const Picture map = output_of("disparity", "GRAY16_LE", scene);
@@ -149,7 +149,7 @@ TEST(test_changes_while_playing) {
   }
 }
 
-// Automatic ranges follow the scene in the course of seconds of running time.
+// Automatic ranges follow the scene over seconds of running time.
 TEST(test_automatic_ranges_are_smooth) {
   const Scene before(10, 3), after(28, 15);
   OutputHarness stereo("disparity", "GRAY8", {{"colormap-range", "auto"}});
@@ -167,15 +167,15 @@ TEST(test_automatic_ranges_are_smooth) {
   int last = sum(soon);
   for (guint i = 2; i < 12; ++i) {
     const int levels = sum(stereo.next(after, i * 300 * ms));
-    fail_unless(levels <= last, "the levels do not fall towards those of the new range");
+    fail_unless(levels <= last, "the levels do not approach the new range");
     last = levels;
   }
   fail_unless(last < sum(soon));
   expect_picture(stereo.next(after, 60 * GST_SECOND), at_once, "after a minute");
 }
 
-// They begin anew with a discontinuity, a segment, a flush and new caps.
-TEST(test_automatic_ranges_begin_anew) {
+// Automatic ranges restart at a discontinuity, a segment, a flush and new caps.
+TEST(test_automatic_ranges_restart) {
   const Scene before(10, 3), after(28, 15);
   const Picture at_once = output_of("disparity", "GRAY8", after, {{"colormap-range", "auto"}});
   OutputHarness stereo("disparity", "GRAY8", {{"colormap-range", "auto"}});
@@ -193,13 +193,12 @@ TEST(test_automatic_ranges_begin_anew) {
   expect_picture(stereo.next(after, time), at_once, "a flush");
   first();
   stereo.accept_gray(48, 16);
-  stereo.process(to_buffer(Picture(format_named("GRAY8"), 48, 16)),
-                 to_buffer(Picture(format_named("GRAY8"), 48, 16)));
+  stereo.process(to_buffer(Picture(gray(), 48, 16)), to_buffer(Picture(gray(), 48, 16)));
   stereo.accept_gray(width, height);
   expect_picture(stereo.next(after, time), at_once, "caps");
 }
 
-// A list that is wrong is an error at the start. While playing, the last valid one stays in force.
+// At the start, an invalid list is an error. While playing, the last valid list stays in effect.
 TEST(test_wrong_lists) {
   const Scene scene(20, 6);
   const Picture map = output_of("disparity", "GRAY16_LE", scene);

@@ -13,7 +13,7 @@ using namespace check;
 
 namespace {
 
-/// A pipeline with cudasgmstereo e. Counts frames at elements named "count…" by their caps.
+/// A pipeline with cudasgmstereo e. Counts frames by their caps, at elements named "count…".
 class Pipeline {
  public:
   explicit Pipeline(const std::string& description)
@@ -98,13 +98,13 @@ class Pipeline {
   std::map<std::string, int> counts_;
 };
 
-/// Frames follow each other quickly, so a change takes little running time.
-std::string gray(int width, int height, const char* format = "GRAY8") {
+/// The short frame interval makes a change take little running time.
+std::string gray_caps(int width, int height, const char* format = "GRAY8") {
   return std::string("video/x-raw,format=") + format + ",width=" + std::to_string(width) +
          ",height=" + std::to_string(height) + ",framerate=1000/1";
 }
 
-const std::string small = gray(64, 32), large = gray(96, 48);
+const std::string small = gray_caps(64, 32), large = gray_caps(96, 48);
 const char* const small_map = "GRAY16_LE 64×32";
 const char* const large_map = "GRAY16_LE 96×48";
 const std::string matching = "cudasgmstereo name=e num-disparities=32 ! fakesink name=count ";
@@ -116,6 +116,64 @@ std::string source(int frames, const std::string& caps) {
 void set_caps(const Pipeline& pipeline, const char* element, const std::string& text) {
   g_object_set(pipeline.element(element).get(), "caps", caps_from(text).get(), nullptr);
 }
+
+/// A videoscale before one pad, which gets frames of 48×16; the other pad gets frames of 32×16.
+class ScalerBesideCamera {
+ public:
+  explicit ScalerBesideCamera(bool scaler_left) : bin_(gst_pipeline_new(nullptr)) {
+    const Owned<GstElement> element = make_element("cudasgmstereo", {{"num-disparities", "32"}});
+    GstElement* scaler = gst_element_factory_make("videoscale", nullptr);
+    gst_bin_add_many(GST_BIN(bin_.get()), scaler, element.get(), nullptr);
+    fail_unless(
+        gst_element_link_pads(scaler, "src", element, scaler_left ? "sink_left" : "sink_right"));
+    scaler_.reset(gst_harness_new_with_element(scaler, "sink", nullptr));
+    camera_.reset(
+        gst_harness_new_with_element(element, scaler_left ? "sink_right" : "sink_left", "src"));
+    gst_pad_add_probe(pad_of(element, scaler_left ? "sink_left" : "sink_right").get(),
+                      GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, query_arrived, this, nullptr);
+    gst_element_set_state(bin_, GST_STATE_PLAYING);
+  }
+  ~ScalerBesideCamera() { gst_element_set_state(bin_, GST_STATE_NULL); }
+
+  void start_scaler() { start(scaler_, 48); }
+  /// Waits until the scaler has queried the caps that it may send.
+  void wait_for_scaler() {
+    wait_until([&] { return asked_.load(); }, "the scaler to ask for caps");
+  }
+  void start_camera() { start(camera_, 32); }
+  /// The pads count as live, and a late frame does not wait for its partner.
+  void push_to_scaler(GstClockTime time) { push(scaler_, 48, GST_SECOND * 100 + time); }
+  void push_to_camera(GstClockTime time) { push(camera_, 32, GST_SECOND * 100 + time); }
+  Map pull() {
+    Map map(wait_for_buffer(camera_));
+    fail_unless(map != nullptr, "no map came out");
+    return map;
+  }
+
+ private:
+  static void start(GstHarness* harness, int width) {
+    fail_unless(send_caps(harness->srcpad, caps_of(gray(), width, 16)));
+  }
+  static void push(GstHarness* harness, int width, GstClockTime time) {
+    const Picture picture = noise_picture(gray(), width, 16, 1);
+    fail_unless_equals_int(gst_harness_push(harness, at(time, to_buffer(picture))), GST_FLOW_OK);
+  }
+
+  static GstPadProbeReturn query_arrived(GstPad*, GstPadProbeInfo* info, gpointer self) {
+    GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);
+    GstCaps* filter = nullptr;
+    if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS)
+      gst_query_parse_caps(query, &filter);
+    if (filter != nullptr)
+      static_cast<ScalerBesideCamera*>(self)->asked_ = true;
+    return GST_PAD_PROBE_OK;
+  }
+
+  std::atomic<bool> asked_{false};
+  const Owned<GstElement> bin_;
+  Owned<GstHarness> scaler_;
+  Owned<GstHarness> camera_;
+};
 
 }  // namespace
 
@@ -133,7 +191,7 @@ TEST(test_concats, .times(4)) {
 }
 
 TEST(test_two_capsfilters, .times(2)) {
-  const std::string other = index == 0 ? large : gray(64, 32, "GRAY16_LE");
+  const std::string other = index == 0 ? large : gray_caps(64, 32, "GRAY16_LE");
   const char* const other_map = index == 0 ? large_map : small_map;
   Pipeline pipeline(matching + "videotestsrc ! capsfilter name=l caps=" + small +
                     " ! e.sink_left videotestsrc ! capsfilter name=r caps=" + small +
@@ -148,12 +206,12 @@ TEST(test_two_capsfilters, .times(2)) {
   }
 }
 
-// A pair whose pictures differ is no error while the cameras change, if that does not take long.
+// Differing pictures are no error while the cameras change, unless that takes too long.
 TEST(test_unequal_pairs) {
   PlayingStereo stereo;
   const auto send = [&](GstHarness* harness, int width, GstClockTime time) {
-    fail_unless(stereo.send_caps(harness, caps_of(format_named("GRAY8"), width, 16)));
-    const Picture picture = noise_picture(format_named("GRAY8"), width, 16, 1);
+    fail_unless(stereo.send_caps(harness, caps_of(gray(), width, 16)));
+    const Picture picture = noise_picture(gray(), width, 16, 1);
     fail_unless_equals_int(gst_harness_push(harness, at(time, to_buffer(picture))), GST_FLOW_OK);
   };
   guint64 dropped = 0;
@@ -163,7 +221,7 @@ TEST(test_unequal_pairs) {
     fail_unless_equals_uint64(stereo.number("dropped-left"), dropped);
     fail_unless_equals_int(stereo.messages().complaints(), 0);
   };
-  // Twice, since each change begins anew.
+  // Twice, because each change restarts the timer.
   for (GstClockTime begin : {GST_SECOND, 20 * GST_SECOND}) {
     for (GstClockTime time = begin; time < begin + 5 * GST_SECOND; time += GST_SECOND) {
       send(stereo.left(), 48, time);
@@ -186,7 +244,7 @@ TEST(test_unequal_pairs) {
   stereo.expect_error({"48×16", "32×16", "videoscale"});
 }
 
-// If the end comes before the last pairs fit, that is a warning.
+// If the stream ends before the last pairs fit, the element warns.
 TEST(test_unequal_pairs_at_the_end) {
   Pipeline pipeline(matching + source(20, small) + "l. " + source(20, large) + "l. " +
                     source(40, small) + "e.sink_right concat name=l ! e.sink_left");
@@ -202,7 +260,7 @@ TEST(test_two_different_pictures, .times(20)) {
     std::vector<std::string> words;
   };
   for (const Case& c : {Case{small, large, {"64×32", "96×48", "videoscale"}},
-                        Case{small, gray(64, 32, "GRAY16_LE"), {"8 bits", "16 bits"}}}) {
+                        Case{small, gray_caps(64, 32, "GRAY16_LE"), {"8 bits", "16 bits"}}}) {
     Pipeline pipeline(matching + source(1, c.left) + "queue ! e.sink_left " + source(1, c.right) +
                       (index % 2 == 0 ? "queue ! " : "") + "e.sink_right");
     expect_words(pipeline.run(), c.words);
@@ -216,7 +274,7 @@ TEST(test_adapters, .times(20)) {
   for (const auto& [other, adapter] :
        {std::pair{large, "videoscale ! "},
         std::pair{large, "videoconvert ! videoscale ! videoconvert ! "},
-        std::pair{gray(64, 32, "GRAY16_LE"), "videoconvert ! "}}) {
+        std::pair{gray_caps(64, 32, "GRAY16_LE"), "videoconvert ! "}}) {
     Pipeline pipeline(matching + source(1, left_adapts ? other : small) +
                       (left_adapts ? adapter : "") + queue + "e.sink_left " +
                       source(1, left_adapts ? small : other) + (left_adapts ? "" : adapter) +
@@ -226,69 +284,7 @@ TEST(test_adapters, .times(20)) {
   }
 }
 
-namespace {
-
-/// A videoscale before one pad, which gets frames of 48×16, and frames of 32×16 on the other pad.
-class ScalerBesideCamera {
- public:
-  explicit ScalerBesideCamera(bool scaler_left) : bin_(gst_pipeline_new(nullptr)) {
-    const Owned<GstElement> element = make_element("cudasgmstereo", {{"num-disparities", "32"}});
-    GstElement* scaler = gst_element_factory_make("videoscale", nullptr);
-    gst_bin_add_many(GST_BIN(bin_.get()), scaler, element.get(), nullptr);
-    fail_unless(
-        gst_element_link_pads(scaler, "src", element, scaler_left ? "sink_left" : "sink_right"));
-    scaler_.reset(gst_harness_new_with_element(scaler, "sink", nullptr));
-    camera_.reset(
-        gst_harness_new_with_element(element, scaler_left ? "sink_right" : "sink_left", "src"));
-    gst_pad_add_probe(pad_of(element, scaler_left ? "sink_left" : "sink_right").get(),
-                      GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, query_arrived, this, nullptr);
-    gst_element_set_state(bin_, GST_STATE_PLAYING);
-  }
-  ~ScalerBesideCamera() { gst_element_set_state(bin_, GST_STATE_NULL); }
-
-  void start_scaler() { start(scaler_, 48); }
-  /// Waits until the scaler has asked which frames it may send.
-  void wait_for_scaler() {
-    wait_until([&] { return asked_.load(); }, "the scaler to ask for caps");
-  }
-  void start_camera() { start(camera_, 32); }
-  /// The pads count as live, and a frame that comes late does not wait for its partner.
-  void push_to_scaler(GstClockTime time) { push(scaler_, 48, GST_SECOND * 100 + time); }
-  void push_to_camera(GstClockTime time) { push(camera_, 32, GST_SECOND * 100 + time); }
-  Map pull() {
-    Map map(wait_for_buffer(camera_));
-    fail_unless(map != nullptr, "no map came out");
-    return map;
-  }
-
- private:
-  static void start(GstHarness* harness, int width) {
-    fail_unless(send_caps(harness->srcpad, caps_of(format_named("GRAY8"), width, 16)));
-  }
-  static void push(GstHarness* harness, int width, GstClockTime time) {
-    const Picture picture = noise_picture(format_named("GRAY8"), width, 16, 1);
-    fail_unless_equals_int(gst_harness_push(harness, at(time, to_buffer(picture))), GST_FLOW_OK);
-  }
-
-  static GstPadProbeReturn query_arrived(GstPad*, GstPadProbeInfo* info, gpointer self) {
-    GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);
-    GstCaps* filter = nullptr;
-    if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS)
-      gst_query_parse_caps(query, &filter);
-    if (filter != nullptr)
-      static_cast<ScalerBesideCamera*>(self)->asked_ = true;
-    return GST_PAD_PROBE_OK;
-  }
-
-  std::atomic<bool> asked_{false};
-  const Owned<GstElement> bin_;
-  Owned<GstHarness> scaler_;
-  Owned<GstHarness> camera_;
-};
-
-}  // namespace
-
-// A scaler does not choose its size before anything is known of the other camera.
+// A scaler does not choose its size before the other camera's size is known.
 TEST(test_scaler_waits) {
   for (bool scaler_left : {true, false}) {
     ScalerBesideCamera frames(scaler_left);
@@ -304,21 +300,21 @@ TEST(test_scaler_waits) {
   }
 }
 
-// If one thread feeds both pads, it must choose, but it is asked again.
+// If one thread feeds both pads, the scaler must choose at once, but is asked again later.
 TEST(test_scaler_is_asked_again) {
   for (bool scaler_left : {true, false}) {
     ScalerBesideCamera frames(scaler_left);
     frames.start_scaler();
     frames.push_to_scaler(0);
     frames.start_camera();
-    frames.push_to_camera(0);  // does not fit what the scaler has sent
+    frames.push_to_camera(0);  // does not fit the scaler's frame
     frames.push_to_scaler(40 * ms);
     frames.push_to_camera(40 * ms);
     fail_unless_equals_uint64(frames.pull().pts(), 100 * GST_SECOND + 40 * ms);
   }
 }
 
-// A recording beside the element, behind a tee, gets all frames of its camera.
+// A recording that shares a tee with the element gets all frames of its camera.
 TEST(test_recording_beside, .times(2)) {
   const bool left_ends = index == 0;
   Pipeline pipeline(matching + source(400, small) + "tee name=t ! queue ! e.sink_" +
@@ -327,7 +323,7 @@ TEST(test_recording_beside, .times(2)) {
   pipeline.run_to_eos();
   fail_unless_equals_int(pipeline.frames("GRAY8 64×32", "count2"), 400);
   fail_unless_equals_int(pipeline.frames(small_map), 40);
-  // The element may still be behind the recording.
+  // The element may be behind the recording.
   const char* counter = left_ends ? "dropped-right" : "dropped-left";
   wait_until([&] { return pipeline.dropped(counter) == 360; }, "all later frames are dropped");
 }

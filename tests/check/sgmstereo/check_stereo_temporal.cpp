@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests when the filter over time of cudasgmstereo begins a new history.
+// Tests when the temporal filter of cudasgmstereo begins a new history.
 #include "tests/check/common/definitions/stereodefinition.h"
 #include "tests/check/common/stereoharness.h"
 
@@ -15,8 +15,7 @@ struct Wall {
   Picture left, right;
 
   explicit Wall(bool covered, unsigned seed = 5)
-      : left(noise_picture(format_named("GRAY8"), width, height, seed)),
-        right(shifted(left, disparity)) {
+      : left(noise_picture(gray(), width, height, seed)), right(shifted(left, disparity)) {
     const Picture other = noise_picture(*left.format, width, height, seed + 1);
     for (int y = 4; y < 20; ++y)
       for (int x = 20; x < 44; ++x)
@@ -25,7 +24,7 @@ struct Wall {
   }
 };
 
-/// An element that has matched the wall while it was not covered, and keeps its disparities.
+/// An element that has matched the uncovered wall, and keeps its disparities.
 class Keeper {
  public:
   Keeper() {
@@ -52,7 +51,7 @@ class Keeper {
   GstClockTime time_ = 0;
 };
 
-/// The map of the covered wall alone, without a frame before it.
+/// The map of the covered wall alone, without an earlier frame.
 Picture first_map(unsigned seed = 5) {
   StereoHarness stereo(keeping);
   stereo.accept_gray(width, height);
@@ -92,7 +91,7 @@ void send_segment(GstHarness* to) {
 
 }  // namespace
 
-TEST(test_begins_anew) {
+TEST(test_new_histories) {
   expect_new_sequence_after("flush", [](Keeper& keeper) {
     keeper.stereo().flush();
     keeper.rewind();
@@ -103,7 +102,7 @@ TEST(test_begins_anew) {
                             [](Keeper& keeper) { send_segment(keeper.stereo().right()); });
   expect_new_sequence_after("caps", [](Keeper& keeper) {
     keeper.stereo().accept_caps(
-        caps_of(format_named("GRAY8"), width, height, ", pixel-aspect-ratio=(fraction)2/1"));
+        caps_of(gray(), width, height, ", pixel-aspect-ratio=(fraction)2/1"));
   });
   expect_new_sequence_after("a new start", [](Keeper& keeper) {
     keeper.stereo().restart();
@@ -117,7 +116,7 @@ TEST(test_begins_anew) {
   });
 }
 
-TEST(test_discont_begins_anew) {
+TEST(test_discont_begins_a_history) {
   for (const bool left : {true, false}) {
     Keeper keeper;
     expect_kept(keeper.match(Wall(true)), "no DISCONT");
@@ -125,14 +124,14 @@ TEST(test_discont_begins_anew) {
   }
 }
 
-TEST(test_another_scene_begins_anew) {
+TEST(test_scene_cut_begins_a_history) {
   Keeper keeper;
   expect_kept(keeper.match(Wall(true)), "the same scene");
-  // The areas of most pictures of noise differ by less than a scene cut needs.
+  // The areas of noise pictures mostly differ by less than a scene cut needs.
   expect_picture(keeper.match(Wall(true, 61)), first_map(61), "another scene");
 }
 
-// A frame that found no partner is not the end of a scene. Neither is a property that changes.
+// Neither a frame without a partner nor a changed property ends a scene.
 TEST(test_goes_on_after_drops_and_changes) {
   Keeper keeper;
   gst_harness_push(keeper.stereo().right(), keeper.next(Wall(true).right));
@@ -148,7 +147,7 @@ TEST(test_goes_on_after_drops_and_changes) {
   }
 }
 
-// A disparity that was kept is not one of this pair, and confidence says so.
+// A kept disparity is not measured in this pair, and its confidence shows this.
 TEST(test_confidence_of_kept_disparities) {
   const Properties properties = joined(keeping, {{"output", "confidence"}});
   const auto confidence_of = [&](bool wall_before) {

@@ -36,6 +36,29 @@ int count_waits(StereoHarness& stereo) {
   return static_cast<int>(gst_test_clock_peek_id_count(clock));
 }
 
+class SystemTestClock {
+ public:
+  SystemTestClock() { gst_system_clock_set_default(GST_CLOCK(clock_.get())); }
+  ~SystemTestClock() { gst_system_clock_set_default(nullptr); }
+
+  void move_to(GstClockTime time) {
+    gst_test_clock_set_time(clock_, time);
+    while (GstClockID id = gst_test_clock_process_next_clock_id(clock_))
+      gst_clock_id_unref(id);
+  }
+
+ private:
+  const Owned<GstTestClock> clock_{GST_TEST_CLOCK(gst_test_clock_new())};
+};
+
+std::string gray_caps() {
+  return caps_of(gray(), 40, 24);
+}
+
+GstBuffer* gray_frame() {
+  return to_buffer(noise_picture(gray(), 40, 24, 3));
+}
+
 }  // namespace
 
 TEST(test_latency) {
@@ -95,7 +118,7 @@ TEST(test_timeout) {
   }
 }
 
-// A duration that has wrapped does not put the timeout off, and a duration without end no latency.
+// A wrapped duration must not delay the timeout, and an endless duration adds no latency.
 TEST(test_timeout_with_a_wrapped_duration) {
   PlayingStereo stereo;
   GstBuffer* frame = small_frame({40 * ms});
@@ -127,7 +150,7 @@ TEST(test_no_timeout) {
   }
 }
 
-// If the next frame may be nearer, the element waits for it, but not longer than max-skew.
+// If the next frame may be nearer, the element waits for it, but at most for max-skew.
 TEST(test_timeout_of_a_nearer_partner) {
   for (bool right_is_older : {true, false}) {
     PlayingStereo stereo(Properties{{"max-skew", "100000000"}});
@@ -145,7 +168,6 @@ TEST(test_timeout_of_a_nearer_partner) {
   }
 }
 
-// The aggregator makes no calls while no frame arrives.
 TEST(test_calls_are_bounded) {
   begin_to_count();
   StereoHarness stereo;
@@ -159,7 +181,6 @@ TEST(test_calls_are_bounded) {
   fail_unless(calls <= 2 * pairs, "%d calls for %d pairs", calls.load(), pairs);
 }
 
-// The same holds for sources that are not live.
 TEST(test_calls_for_files) {
   begin_to_count();
   run_pipeline(
@@ -220,33 +241,6 @@ TEST(test_qos_and_flush) {
   stereo.process_at(40 * ms);
 }
 
-namespace {
-
-class SystemTestClock {
- public:
-  SystemTestClock() { gst_system_clock_set_default(GST_CLOCK(clock_.get())); }
-  ~SystemTestClock() { gst_system_clock_set_default(nullptr); }
-
-  void move_to(GstClockTime time) {
-    gst_test_clock_set_time(clock_, time);
-    while (GstClockID id = gst_test_clock_process_next_clock_id(clock_))
-      gst_clock_id_unref(id);
-  }
-
- private:
-  const Owned<GstTestClock> clock_{GST_TEST_CLOCK(gst_test_clock_new())};
-};
-
-std::string gray_caps() {
-  return caps_of(format_named("GRAY8"), 40, 24);
-}
-
-GstBuffer* gray_frame() {
-  return to_buffer(noise_picture(format_named("GRAY8"), 40, 24, 3));
-}
-
-}  // namespace
-
 // If nothing is linked to sink_right, the element waits, and posts one warning after 5 s.
 TEST(test_warning) {
   SystemTestClock clock;
@@ -268,9 +262,8 @@ TEST(test_warning) {
 TEST(test_no_warning) {
   SystemTestClock clock;
   StereoHarness packed_frames({}, false), stopped({}, false), two;
-  fail_unless(packed_frames.send_caps(
-      packed_frames.left(),
-      caps_of(format_named("GRAY8"), 40, 24, ", multiview-mode=side-by-side")));
+  fail_unless(packed_frames.send_caps(packed_frames.left(),
+                                      caps_of(gray(), 40, 24, ", multiview-mode=side-by-side")));
   fail_unless(stopped.send_caps(stopped.left(), gray_caps()));
   fail_unless(two.send_caps(two.left(), gray_caps()));
   gst_element_set_state(stopped.element(), GST_STATE_READY);
@@ -297,7 +290,7 @@ TEST(test_end_without_a_partner) {
                  {"has ended", "nothing is linked to sink_right", "frame-packing=side-by-side"});
     clock.move_to(60 * GST_SECOND);
     fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 1);
-    // Whoever was told that frames wait need not be told twice.
+    // After the warning about waiting frames, no second warning follows.
     fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_WARNING), late ? 1 : 0);
   }
 }

@@ -16,10 +16,10 @@ using cudavision::sgm::BoxDisparity;
 
 inline constexpr double focal_length = 500, baseline = 80;
 
-/// Properties that measure detections of cameras with these lengths.
+/// Properties that measure detections, with the focal length and baseline of the test cameras.
 Properties detecting(const Properties& more = {});
 
-/// As a meta has it: negative coordinates wrap.
+/// As in a meta: negative coordinates wrap.
 struct Region {
   gint64 x, y, width, height;
 };
@@ -46,7 +46,7 @@ int integer_in(const GstStructure* structure, const char* field);
 Region region_in(const GstStructure* structure);
 Box map_box_in(const GstStructure* structure);
 
-/// A map that came out as GRAY16_LE, with 32 disparities from 0.
+/// Describes a GRAY16_LE map with 32 disparities, from 0, for the definition.
 cudavision::test::DistancesCase map_case(const Map& map, int columns, int rows);
 
 void expect_near(const GstStructure* structure, const char* field, double expected);

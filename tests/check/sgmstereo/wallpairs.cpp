@@ -39,7 +39,7 @@ std::string warning_for(const Pair& pair, const Properties& properties) {
   send(stereo, pair, 2);
   fail_unless(stereo.messages().complaints() <= 1);
   const std::string text = stereo.messages().text(GST_MESSAGE_WARNING);
-  // It comes once, however often the same is found, until the next start.
+  // The warning is posted once per start, however often its cause recurs.
   send(stereo, pair, 3, 2 * GST_SECOND);
   send_eos(stereo);
   fail_unless_equals_int(stereo.messages().complaints(), text.empty() ? 0 : 1);

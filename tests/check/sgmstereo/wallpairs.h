@@ -19,7 +19,7 @@ void send(StereoHarness& stereo, const Pair& pair, int count, GstClockTime first
 
 void send_eos(StereoHarness& stereo);
 
-/// Returns the warnings for two pairs: at most one, which does not come again.
+/// Returns the warnings for two pairs: at most one, which is not repeated.
 std::string warning_for(const Pair& pair, const Properties& properties = {});
 
 void expect_no_warning(const Pair& pair, const Properties& properties = {});

@@ -4,7 +4,6 @@
 
 #include "tests/check/common/definitions/thresholddefinition.h"
 #include "tests/check/common/outputcaps.h"
-#include "tests/check/common/pictures/graypictures.h"
 #include "tests/check/common/pipelines.h"
 
 using namespace check;
@@ -21,9 +20,8 @@ TEST(test_range_follows_the_caps) {
     for (bool sauvola : {false, true}) {
       Threshold how{9, sauvola}, other = how;
       other.limited = true;
-      const FormatSpec& gray = format_named("GRAY8");
-      const Picture full = thresholded(page, how, gray);
-      fail_unless(rgb || !difference(full, thresholded(page, other, gray)).empty(),
+      const Picture full = thresholded(page, how, gray());
+      fail_unless(rgb || !difference(full, thresholded(page, other, gray())).empty(),
                   "%s: the picture does not show its range", name);
       FilterHarness filter("cudathreshold", how.properties());
       for (const auto& [caps, limited] :
@@ -34,7 +32,7 @@ TEST(test_range_follows_the_caps) {
             {std::string(rgb ? ", colorimetry=1:1:7:1" : ", colorimetry=1:3:5:1"), false}}) {
         filter.accept_caps(format, 61, 47, caps);
         how.limited = limited;
-        expect_gray_picture(filter, page, thresholded(page, how, gray), how.description());
+        expect_gray_picture(filter, page, thresholded(page, how, gray()), how.description());
       }
     }
   }
@@ -104,7 +102,7 @@ TEST(test_timestamps_flags_metas) {
 }
 
 TEST(test_behind_another_element, .times(formats().size())) {
-  const FormatSpec &format = format_number(index), &gray = format_named("GRAY8");
+  const FormatSpec& format = format_number(index);
   const std::string feature = testing_cuda() ? "video/x-raw(memory:CUDAMemory)" : "video/x-raw";
   const std::string backend = " backend=" + test_backend() + " ";
   const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
@@ -117,5 +115,5 @@ TEST(test_behind_another_element, .times(formats().size())) {
   const Owned<GstBuffer> out(gst_harness_push_and_pull(harness, to_buffer(picture, odd_layout)));
   fail_unless(out != nullptr, "nothing came out of: %s", launch.c_str());
   fail_unless(!is_cuda_memory(out));
-  expect_picture(from_buffer(out, gray, 61, 37), thresholded(picture, {}, gray), launch);
+  expect_picture(from_buffer(out, gray(), 61, 37), thresholded(picture, {}, gray()), launch);
 }

@@ -2,7 +2,6 @@
 #include "tests/check/common/elementundertest.h"
 
 namespace check {
-namespace {
 
 const RegisteredElement row(ElementSpec{
     "cudathreshold",
@@ -13,8 +12,7 @@ const RegisteredElement row(ElementSpec{
      {"range", Change::playing, "0", "100.5", 0, 65535},
      {"invert", Change::playing, "false", "true"},
      {"speckle-size", Change::playing, "0", "100", 0, G_MAXINT}},
-    {{{"I420"}, {{"radius", "70000"}}, {"radius=70000", "0 to 65535"}},
-     {{"I420"}, {{"speckle-size", "-1"}}, {"speckle-size=-1", "at least 0"}}}});
+    {{{{"radius", "70000"}}, {"radius=70000", "0 to 65535"}, {"I420"}},
+     {{{"speckle-size", "-1"}}, {"speckle-size=-1", "at least 0"}, {"I420"}}}});
 
-}  // namespace
 }  // namespace check

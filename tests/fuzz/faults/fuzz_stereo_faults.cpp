@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Gives cudasgmstereo damaged metas, failing memory and pools, curves, and peers that ignore
-// filters; see life.h. Each works or gives an error, and then it starts again.
+// filters; see life.h. Each must work or cause an error, after which the element restarts.
 #include "tests/check/common/stereoharness.h"
 #include "tests/fuzz/actions.h"
 #include "tests/fuzz/hostile/hostilebuffers.h"
@@ -59,7 +59,7 @@ class StereoFaultsLife final : public fuzz::Life {
 
   GstBuffer* next(GstBuffer* buffer) { return tracked(at(time_, buffer)); }
 
-  /// Pushes a pair, and waits until its map or an error has come. Returns the map, if there is one.
+  /// Pushes a pair and waits for its map or an error. Returns the map, if there is one.
   Map push(GstBuffer* left, GstBuffer* right) {
     gst_harness_push(stereo_.left(), next(left));
     gst_harness_push(stereo_.right(), next(right));
@@ -122,7 +122,7 @@ class StereoFaultsLife final : public fuzz::Life {
     any_pairs();
   }
 
-  // Downstream's caps are those that the element offers first.
+  // Downstream's caps are the first ones that the element offers.
   void ignored_filters() {
     const Owned<GstPad> pad = any_source_pad();
     {

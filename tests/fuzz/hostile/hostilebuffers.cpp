@@ -62,7 +62,7 @@ void call_back(gpointer data) {
   set_again(element, "cuda-device-id");
   for (const char* pad : {"sink", "sink_left", "src"})
     query_caps(element, pad);
-  // GstAggregator frees frames under a lock that it takes for its latency, too.
+  // GstAggregator frees frames under a lock that its LATENCY query takes, too.
   if (GST_IS_BASE_TRANSFORM(element.get())) {
     const Owned<GstQuery> latency(gst_query_new_latency());
     gst_element_query(element, latency);
@@ -105,7 +105,7 @@ std::optional<std::size_t> hash_of(GstBuffer* buffer) {
 void keep_buffer(GstBuffer* buffer) {
   const std::optional<std::size_t> hash = hash_of(buffer);
   if (!hash)
-    return;  // its memory fails now and then, or is lost
+    return;  // its memory may be unmappable or missing
   const std::lock_guard<std::mutex> lock(mutex);
   if (kept.size() < most)
     kept.push_back({Owned<GstBuffer>(gst_buffer_ref(buffer)), *hash});

@@ -10,11 +10,11 @@ namespace fuzz {
 
 void damage(check::Random& random, GstVideoMeta* meta, int planes);
 
-/// When the buffer's memory is freed, in any thread, it uses the element, like applications with
-/// own pools. It keeps the element alive. Returns the buffer.
+/// The buffer's memory uses the element when it is freed, in any thread, as applications with their
+/// own pools do. It keeps the element alive. Returns the buffer.
 GstBuffer* with_callback(GstElement* element, GstBuffer* buffer);
 
-/// Takes a reference. Nobody may change the bytes any more. Any thread may call this.
+/// Takes a reference. From now on, nobody may change the bytes. Thread-safe.
 void keep_buffer(GstBuffer* buffer);
 
 void free_kept_buffers();

@@ -11,7 +11,7 @@ using namespace check;
 
 namespace {
 
-// Any thread may draw.
+// Thread-safe.
 bool one_in(guint32 n) {
   return g_random_int() % n == 0;
 }
@@ -140,7 +140,7 @@ void offer_failing_pools(GstQuery* query) {
         GST_BUFFER_POOL(gst_object_ref_sink(g_object_new(unreliable_pool_get_type(), nullptr))));
     const guint sizes[] = {right_size, right_size, right_size, 0, 1, right_size / 2};
     const guint size = sizes[g_random_int() % G_N_ELEMENTS(sizes)];
-    // No limit: base classes wait for a buffer even while stopping, and the test keeps some.
+    // Unlimited: base classes wait for a buffer even while stopping, and the test keeps some.
     gst_query_add_allocation_pool(query, pool, size, g_random_int() % 3, 0);
   }
   if (one_in(2))
@@ -159,7 +159,7 @@ GstBuffer* new_unreliable_buffer(gsize size) {
 
 namespace {
 
-// Queries that the element sends to its peer, before they get there.
+// Intercepts queries of the element before they reach its peer.
 gulong add_query_probe(GstPad* pad, GstPadProbeCallback answer, gpointer data,
                        GDestroyNotify free_data) {
   const auto direction = gst_pad_get_direction(pad) == GST_PAD_SRC

@@ -8,7 +8,7 @@
 /// Neighbours with unusual answers, and with pools, allocators and memory that fail now and then.
 namespace fuzz {
 
-/// Sometimes answers with excluded or no caps; false without an answer. Any thread.
+/// Sometimes answers with excluded or no caps; false without an answer. Thread-safe.
 bool answer_caps_query(GstQuery* query);
 
 class UnfilteredPeer {
@@ -21,10 +21,10 @@ class UnfilteredPeer {
   const gulong probe_;
 };
 
-/// Offers a failing pool, allocator or both, with any sizes and numbers. Any thread.
+/// Offers a failing pool, allocator or both, with any sizes and numbers. Thread-safe.
 void offer_failing_pools(GstQuery* query);
 
-/// Returns a buffer whose memory cannot be mapped now and then.
+/// Returns a buffer whose memory sometimes cannot be mapped.
 GstBuffer* new_unreliable_buffer(gsize size);
 
 /// While this lives, downstream offers failing pools.

@@ -9,7 +9,7 @@
 namespace fuzz {
 
 GstClockTime hostile_time(check::Random& random);
-/// Each time stays right half of the time: several wrong ones hide each other.
+/// Each time stays valid half of the time, because several wrong ones hide each other.
 void set_hostile_times(check::Random& random, GstBuffer* buffer);
 GstSegment hostile_segment(check::Random& random);
 const char* hostile_framerate(check::Random& random);

@@ -10,7 +10,7 @@
 
 namespace fuzz {
 
-// The probe may still run when it is removed, so it has a function of its own.
+// The probe may still run when it is removed, so it owns its copy of on_frame.
 Downstream::Downstream(GstPad* source, bool linked, std::function<bool()> on_frame)
     : source_(GST_PAD(gst_object_ref(source))),
       probe_(gst_pad_add_probe(
@@ -33,7 +33,7 @@ void Downstream::relink() {
   if (hostile_)
     gst_pad_set_query_function(sink_, handle_query);
   gst_pad_set_active(sink_, TRUE);
-  // If the element stops meanwhile, GStreamer sends the frame without these and warns.
+  // If the element stops meanwhile, GStreamer sends the frame without sticky events and warns.
   gst_pad_sticky_events_foreach(
       source_,
       +[](GstPad*, GstEvent** event, gpointer sink) -> gboolean {

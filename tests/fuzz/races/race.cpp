@@ -65,7 +65,7 @@ void Race::act_as_application() {
 
 void Race::start() {
   set_property(element_, "frames-in-flight", one_of({"0", "1", "2", "4", "8"}));
-  // GStreamer allows no change of bindings while frames follow them.
+  // GStreamer allows no change of bindings while frames use them.
   if (below(6) == 0) {
     control_property(*this, element_);
     count_action("let a curve control a property");
@@ -108,9 +108,9 @@ void Race::stop() {
   remove_controls(element_);
 }
 
-// An element whose properties are impossible must start when they are mended.
+// An element with invalid properties must start once they are mended.
 void Race::play() {
-  // With a context for each start, the host of an H200 has time for 4 episodes a minute.
+  // With a context for each start, the host of an H200 has time for only 4 episodes a minute.
   share_cuda_context(element_);
   const Owned<GstClock> clock(gst_system_clock_obtain());
   gst_element_set_base_time(element_, gst_clock_get_time(clock));
@@ -141,7 +141,7 @@ bool Race::restart() {
   return true;
 }
 
-// As applications do that want something of an element in a thread that must not do it itself.
+// Applications use another thread for actions that the pushing thread must not run itself.
 void Race::run_elsewhere(bool (Race::*action)()) {
   {
     const std::lock_guard<std::mutex> lock(elsewhere_mutex_);
@@ -192,13 +192,12 @@ bool Race::relink_before() {
   return gate && one_of(upstreams_)->relink();
 }
 
-// The usual way to exchange what is behind an element: block it, unlink, link, unblock.
+// The usual way to exchange elements downstream: block, unlink, link, unblock.
 bool Race::relink_downstream() {
   const std::unique_lock<std::mutex> gate(gate_, std::try_to_lock);
   return gate && while_blocked(source_, [this] { downstream_->relink(); });
 }
 
-// Unlinking needs no block.
 bool Race::unlink_for_a_moment() {
   downstream_->unlink();
   rest();

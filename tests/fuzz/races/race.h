@@ -17,8 +17,8 @@
 
 namespace fuzz {
 
-/// The life of an element between threads: sources feed it, and the application and probes change
-/// it, except what GStreamer forbids: two changes of state or flushes at once.
+/// The life of an element between threads. Sources feed it, and the application and probes change
+/// it, except for what GStreamer forbids: concurrent state changes or flushes.
 class Race : public Life {
  public:
   Race(unsigned seed, check::BufferCount& buffers, check::Owned<GstElement> element,
@@ -36,10 +36,11 @@ class Race : public Life {
   virtual void round_begins() {}
   virtual void round_ends() {}
 
-  /// Calls acts() for a frame. False if the frame is void, so that a segment comes next.
+  /// Calls acts() for a frame. Returns false if the frame was flushed, so that a segment comes
+  /// next.
   bool frame_leaves(const std::function<void(check::Random&)>& acts);
 
-  // Actions. Those that return false could not run, because another thread was at it.
+  // Actions. They return false if they could not run, because another thread was running one.
   bool restart();
   void restart_elsewhere() { run_elsewhere(&Race::restart); }
   void seek_elsewhere() { run_elsewhere(&Race::flushing_seek); }
@@ -57,7 +58,7 @@ class Race : public Life {
   void reconfigure();
   void rest();
 
-  /// Draws for actions in other threads than that of run().
+  /// Random numbers for actions in other threads than run()'s.
   check::Random new_random() { return check::Random(seed() * 7919 + ++draws_); }
 
  private:
@@ -73,13 +74,13 @@ class Race : public Life {
   const check::Owned<GstPad> source_;
   std::vector<std::unique_ptr<Upstream>> upstreams_;
   std::unique_ptr<Downstream> downstream_;
-  std::mutex gate_;        ///< held by who changes the state or flushes
-  std::mutex properties_;  ///< held by who changes them
+  std::mutex gate_;        ///< held while changing the state or flushing
+  std::mutex properties_;  ///< held while changing properties
   std::atomic<unsigned> draws_{0};
-  std::atomic<unsigned> breaks_{0};  ///< restarts and flushes; the frames before each are void
+  std::atomic<unsigned> breaks_{0};  ///< restarts and flushes, which void earlier frames
   std::mutex elsewhere_mutex_;
   std::condition_variable elsewhere_done_;
-  int elsewhere_ = 0;  ///< actions that other threads have been asked for
+  int elsewhere_ = 0;  ///< requested actions of other threads
 };
 
 }  // namespace fuzz

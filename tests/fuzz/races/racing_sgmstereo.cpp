@@ -9,7 +9,7 @@ using namespace check;
 
 namespace {
 
-// Returns nullptr if the pad exists. GStreamer itself forbids to request one by its name then.
+// Returns nullptr if the pad exists, because GStreamer forbids requesting it again by name.
 GstPad* request_pad(GstElement* element, const char* name) {
   return gst_element_request_pad(element, gst_element_get_pad_template(element, name), nullptr,
                                  nullptr);
@@ -54,7 +54,7 @@ class StereoRace final : public fuzz::Race {
     std::thread thread;
   };
 
-  // The pushing thread can neither stop nor flush GstAggregator, as it would wait for itself.
+  // The pushing thread can neither stop nor flush GstAggregator, because it would wait for itself.
   void act_downstream(Random& random) override {
     static const fuzz::Action<StereoRace, bool> exclusive[] = {
         {"pause and go on in the thread that pushes", 2, &StereoRace::pause},
@@ -122,7 +122,7 @@ void StereoRace::Requester::request() {
   release();
   GstPad* requested = request_pad(race.element(), random.one_of(pad_names));
   if (requested == nullptr)
-    return;  // the other thread has it
+    return;  // another thread uses it
   pad = std::make_shared<RequestedPad>(race.element(), requested);
   const auto on_frame = [&owner = race, shared = pad] {
     const auto acts = [&](Random& draws) {
@@ -156,8 +156,8 @@ void StereoRace::Requester::unlink() {
 }  // namespace
 
 TEST(racing_sgmstereo) {
-  // A restart drops sticky events; GstAggregator warns of a segment without caps, which come again
-  // with the next buffer.
+  // A restart drops sticky events. GstAggregator warns about a segment without caps, which the next
+  // buffer sends again.
   gst_check_add_log_filter(
       "GStreamer", G_LOG_LEVEL_WARNING,
       g_regex_new("Sticky event misordering", GRegexCompileFlags{}, GRegexMatchFlags{}, nullptr),

@@ -9,10 +9,10 @@
 
 namespace fuzz {
 
-/// Returns a pad with ANY caps; without a template, GStreamer uses caps without a reference.
+/// Returns a pad with a template of ANY caps; without one, GStreamer uses caps without a reference.
 check::Owned<GstPad> new_any_pad(const char* name, GstPadDirection direction);
 
-/// Calls change() while the pad is blocked; false if nothing comes. Relinking needs a block.
+/// Calls change() while the pad is blocked, as relinking needs; false if no data arrives.
 bool while_blocked(GstPad* source, const std::function<void()>& change);
 
 }  // namespace fuzz

@@ -140,7 +140,7 @@ void Upstream::push(GstBuffer* buffer) {
     for (int i = 0; i < 20; ++i)
       allocation_query();  // the element is about to stop
   if (flow != GST_FLOW_OK)
-    rest();  // so that those who would change this get to run
+    rest();  // lets the threads run that would change this
 }
 
 // src may be flushing when an event precedes the frame: GST_FLOW_ERROR without a message.
@@ -150,7 +150,7 @@ void Upstream::expect_error_message(GstFlowReturn flow) {
   accepts_ = flow == GST_FLOW_OK || (accepts_ && flow != GST_FLOW_ERROR);
 }
 
-// GstAggregator frees queued frames under a lock, so these must not use the element.
+// GstAggregator frees queued frames under a lock, so they must not use the element.
 void Upstream::good_frame() {
   GstBuffer* buffer = at(time_ += frame_time, new_frame(), frame_time);
   if (GST_IS_BASE_TRANSFORM(element_.get()) && below(4) == 0) {
@@ -160,7 +160,7 @@ void Upstream::good_frame() {
   push(buffer);
 }
 
-// A frame of the far future lets all others of its pair's other pad be dropped until a flush.
+// After a frame of the far future, all frames on the pair's other pad are dropped until a flush.
 void Upstream::hostile_frame() {
   GstBuffer* buffer = at(time_ += frame_time, new_frame(), frame_time);
   set_hostile_times(*this, buffer);
@@ -212,14 +212,14 @@ void Upstream::custom_event() {
 
 void Upstream::end() {
   gst_pad_push_event(pad_, gst_event_new_eos());
-  begun_ = below(4) == 0;  // some sources go on after the end
+  begun_ = below(4) == 0;  // some sources continue after EOS
 }
 
 void Upstream::rest() {
   g_usleep(static_cast<gulong>(below(500)));
 }
 
-// GstAggregator 1.22 uses a query that a flush has already given back.
+// GstAggregator 1.22 uses a query that a flush has already returned.
 bool Upstream::may_query() const {
   return GST_IS_BASE_TRANSFORM(element_.get());
 }
@@ -278,7 +278,7 @@ gboolean Upstream::handle_event(GstPad* pad, GstObject*, GstEvent* event) {
   return TRUE;
 }
 
-// As GstBaseSrc, but a seek without a flush waits for no lock.
+// Like GstBaseSrc, but a seek without a flush waits for no lock.
 void Upstream::seek(bool flush) {
   if (!flush) {
     in_segment_ = false;

@@ -16,19 +16,20 @@ namespace fuzz {
 /// A source: a thread that sends good and hostile frames, events and queries, and follows seeks.
 class Upstream : private check::Random {
  public:
-  /// The pads of a pair mostly get frames of the same sizes. `errors` counts the element's.
+  /// The pads of a pair mostly get frames of the same sizes. `errors` counts the element's errors.
   Upstream(unsigned seed, check::BufferCount& buffers, GstElement* element, const char* pad,
            const std::atomic<unsigned>& errors);
   ~Upstream();
 
-  /// The element has started: begins a stream, whose source is live or not.
+  /// Begins a stream after the element has started; `live`: of a live source.
   void start(bool live);
   /// Ends the thread, with a flush. The element may be in any state.
   void stop();
 
-  /// Waits until the thread is outside the element, whose pad must refuse all, and keeps it there.
+  /// Waits until the thread is outside the element, whose pad must refuse everything, and keeps it
+  /// there.
   std::unique_lock<std::recursive_mutex> hold();
-  /// The next thing to be sent is a new stream. Call this while it is held.
+  /// The next item sent is a new stream. Call this while the thread is held.
   void begin_again() { begun_ = false; }
 
   bool relink();
@@ -71,9 +72,9 @@ class Upstream : private check::Random {
   unsigned errors_before_ = 0;        ///< number of errors before that frame
   check::Owned<GstBufferPool> pool_;  ///< that the element offers; nullptr if none is in use
   std::atomic<bool> stopping_{false}, live_{false}, begun_{false}, in_segment_{false};
-  std::recursive_mutex stream_;       ///< held while the thread may be inside the element
-  std::atomic<int> waiting_{0};       ///< number of threads that wait for it; they have precedence
-  std::atomic<bool> hostile_{false};  ///< some memory fails, and filters of queries are ignored
+  std::recursive_mutex stream_;  ///< held while the thread may be inside the element
+  std::atomic<int> waiting_{0};  ///< number of threads that wait for stream_; they have precedence
+  std::atomic<bool> hostile_{false};  ///< some memory fails, and query filters are ignored
   check::Owned<GstCaps> caps_;
   GstVideoInfo info_;
   GstClockTime time_ = 0;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Debian's Chromium without a window, driven through its DevTools protocol over two pipes."""
+"""Debian's headless Chromium, driven through its DevTools protocol over two pipes."""
 import base64
 import json
 import os
@@ -19,7 +19,7 @@ class Browser:
             raise Skip("there is no Chromium: sudo apt-get install chromium")
         to_browser, self.write_end = os.pipe()
         self.read_end, from_browser = os.pipe()
-        # The protocol is spoken on the file descriptors 3 and 4.
+        # The protocol uses the file descriptors 3 and 4.
         command = f'exec "$@" 3<&{to_browser} 4>&{from_browser}'
         self.log = open(place.folder / ".browser", "w+b")
         self.process = subprocess.Popen(
@@ -80,7 +80,7 @@ class Page:
         return self.browser.call(method, self.session, **parameters)
 
     def run(self, script):
-        """The value of an expression of JavaScript, or of what it promises."""
+        """Evaluates a JavaScript expression, and awaits its promise."""
         result = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True, userGesture=True)
         expect("exceptionDetails" not in result, f"{script}: {result.get('exceptionDetails', {}).get('exception', {}).get('description')}")
         return result["result"].get("value")
@@ -104,7 +104,7 @@ class Page:
         self.call("Input.dispatchMouseEvent", type="mouseMoved", x=place[0], y=place[1])
 
     def press(self, *keys, shift=False):
-        """Presses keys, by the names that JavaScript gives them."""
+        """Presses keys by their JavaScript names."""
         codes = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Enter": 13, "Escape": 27, "Tab": 9, "Home": 36, "End": 35, "Delete": 46}
         for key in keys:
             code = {"windowsVirtualKeyCode": codes[key]} if key in codes else {"text": key}
@@ -165,13 +165,13 @@ class Explored:
 
 
 def pixels(page, x, y, width=1, height=1):
-    """Red, green and blue of pixels of the page's picture, whose places are shares of the canvas."""
+    """Red, green and blue of pixels of the page's picture, at places given as shares of the canvas."""
     return page.run(f"""(() => {{ const c = document.getElementById('picture'), d = c.getContext('2d').getImageData(
         Math.floor({x} * c.width), Math.floor({y} * c.height), {width}, {height}).data; return Array.from(d).filter((_, i) => i % 4 < 3); }})()""")
 
 
 def middle(page, share_x, share_y, name="picture"):
-    """A place in the window, by shares of the picture's canvas."""
+    """Coordinates in the window, from shares of the picture's canvas."""
     x, y, width, height = page.run(f"(r => [r.x, r.y, r.width, r.height])(document.getElementById('{name}').getBoundingClientRect())")
     return x + share_x * width, y + share_y * height
 
@@ -181,25 +181,25 @@ def choose(page, tool):
 
 
 def put(page, name, value):
-    """Enters the value of a property as a user does."""
+    """Enters a property's value as a user does."""
     page.run(f"""(() => {{ const e = document.getElementById('property-{name}'); e.focus();
         if (e.type === 'checkbox') e.checked = {str(value == 'true').lower()}; else e.value = {value!r};
         e.dispatchEvent(new Event('change')); e.blur(); }})()""")
 
 
 def value(page, name):
-    """Returns the value of a property that the page shows."""
+    """Returns the property's value on the page."""
     return page.run(f"""(e => e.type === 'checkbox' ? String(e.checked) : e.value ?? e.textContent)(
         document.getElementById('property-{name}'))""")
 
 
 def refused(page, name):
-    """Why a property's value is refused; empty if it is not."""
+    """Why a property's value is refused; empty if it is accepted."""
     return page.run(f"(row => row.classList.contains('refused') ? row.querySelector('.why').textContent : '')(document.querySelector('[data-name={name}]'))")
 
 
 def copied(page):
-    """The line for a terminal that the page offers to copy."""
+    """The shell command that the page offers to copy."""
     page.run("document.getElementById('shell').value = ''; document.getElementById('copy').click()")
     line = page.wait("document.getElementById('shell').value", "the lines")
     page.run("document.getElementById('lines').close()")
@@ -213,8 +213,8 @@ def text(page, name):
 position = "parseFloat(document.getElementById('time').textContent || 0)"
 
 
-def begin_anew(page, times):
-    """Waits until the film has begun anew so many times."""
+def wait_for_restarts(page, times):
+    """Waits until the film has restarted this many times."""
     page.run("window.turns = 0")
     page.wait(f"(now => {{ if (now < window.last) window.turns++; window.last = now; return window.turns >= {times}; }})({position})", "the film's beginning")
 

@@ -2,7 +2,7 @@
 """pipelines/explore.py in a browser: pictures, properties, the divider and regions."""
 import time
 
-from browser import Explored, banners, begin_anew, choose, middle, painted, pixels, position, put, text, value
+from browser import Explored, banners, wait_for_restarts, choose, middle, painted, pixels, position, put, text, value
 from harness import examples, expect, test, watchdog
 
 
@@ -18,7 +18,7 @@ def _(place):
         painted(page)
         expect(value(page, "sigma") == "0" and value(page, "backend") == "cpu", "the values of the command line")
         sharp = spread(pixels(page, 0.6, 0.4, 60, 60))
-        put(page, "sigma", "20")  # a number, live
+        put(page, "sigma", "20")  # a live number
         page.wait("document.querySelector('[data-name=sigma]').classList.contains('changed')", "the change")
         end = time.monotonic() + watchdog
         while spread(pixels(page, 0.6, 0.4, 60, 60)) > 0.7 * sharp:
@@ -40,15 +40,15 @@ def _(place):
             expect(value(page, name) == shown, f"{name} is {value(page, name)}")
         page.run("document.querySelector('[data-name=border] button').click()")
         page.wait("!document.querySelector('[data-name=border]').classList.contains('changed')", "the reset")
-        # A value out of range is refused, and the old one stays.
+        # A value out of range is refused, and the previous one stays.
         put(page, "sigma", "1000")
         page.wait("document.getElementById('why-sigma').textContent.includes('sigma takes a number from -127 to 127')", "the refusal")
         put(page, "sigma", "20")
-        # A region that is drawn is added.
+        # A drawn region is added.
         choose(page, "region")
         page.mouse(middle(page, 0.35, 0.2), middle(page, 0.4, 0.3), middle(page, 0.45, 0.4))
         page.wait("document.querySelector('[data-name=regions] input').value.split(';').length === 2", "the region")
-        # Another page shows the same, and that it closes stops nothing.
+        # Another page shows the same; closing it stops nothing.
         other = explored.open()
         painted(other)
         expect(value(other, "border-color") == "0xff112233", "the other page shows other values")
@@ -70,12 +70,12 @@ def _(place):
         page.wait(f"{position} > 3", "some seconds of the film")
         put(page, "tiles-x", "4")  # takes effect by a restart
         page.wait("document.querySelector('[data-name=tiles-x]').classList.contains('changed')", "the change")
-        # The film plays on for a second, and none of the figures has an earlier place.
+        # The film plays on for a second; no figure shows an earlier position.
         page.run(f"""window.least = window.most = {position}; new MutationObserver(() => {{
             const now = {position}; if (now) {{ window.least = Math.min(window.least || now, now); window.most = Math.max(window.most, now); }}
             }}).observe(document.getElementById('time'), {{childList: true, characterData: true, subtree: true}})""")
         page.wait("window.most > window.least + 1", "a second of the film")
-        expect(page.run("window.least") >= 3 and value(page, "tiles-x") == "4", f"it has begun anew: {text(page, 'figures')}")
+        expect(page.run("window.least") >= 3 and value(page, "tiles-x") == "4", f"it has restarted: {text(page, 'figures')}")
 
 
 @test("pipelines/explore.py repeats films, and turns them as players do")
@@ -84,6 +84,6 @@ def _(place):
         page = explored.page
         painted(page)
         # The picture is higher than wide.
-        expect(not any(pixels(page, 0.1, 0.5, 20, 20)) and any(pixels(page, 0.5, 0.5, 20, 20)), "the film lies on its side")
-        begin_anew(page, 2)
+        expect(not any(pixels(page, 0.1, 0.5, 20, 20)) and any(pixels(page, 0.5, 0.5, 20, 20)), "the film is not upright")
+        wait_for_restarts(page, 2)
         expect(not banners(page), f"{banners(page)}")

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/explore.py on a desktop and on a phone: the layout, what readers of the screen get, keys and fingers."""
+"""pipelines/explore.py on a desktop and on a phone: layout, screen readers, keys and fingers."""
 from browser import Explored, choose, middle, painted, put, text
 from harness import examples, expect, test
 
-# The sizes of a desktop and of a phone.
+# A desktop and a phone.
 sizes = ((1280, 800, False), (390, 844, True))
-# Nodes with these roles hold others and are no controls.
+# Nodes with these roles are containers, not controls.
 unnamed = {"generic", "none", "StaticText", "InlineTextBox", "paragraph", "LabelText", "list", "listitem", "ListMarker", "LineBreak", "banner", "main", "figure",
            "RootWebArea", "Details", "DisclosureTriangle", "menu", "MenuListPopup", "small", "Legend", "Iframe", "emphasis", "form"}
 
 
 def named_nodes(page):
-    """The role and the name of each node that a reader of the screen comes to."""
+    """Returns the role and the name of each node that a screen reader visits."""
     nodes = page.call("Accessibility.getFullAXTree")["nodes"]
     return [(node["role"]["value"], node.get("name", {}).get("value", "").strip()) for node in nodes if not node["ignored"]]
 
@@ -69,7 +69,7 @@ def _(place):
                              if arguments == film else [("radio", "ruler"), ("textbox", "max-skew ms")])):
                 expect(wanted in names, f"there is no {wanted} among {sorted(set(names))}")
             expect(("button", "reset") not in names, "a reset does not say of what")
-            # With a banner, a refusal and each dialog.
+            # Checks the page with a banner, a refusal and each dialog.
             page.run("document.getElementById('search').value = 'zzz'")
             put(page, "frames-in-flight", "99")
             page.wait("!!document.querySelector('.refused')", "the refusal")

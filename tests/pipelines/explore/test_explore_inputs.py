@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/explore.py: files below the folder and none outside it, pause, places in a film, searching, messages, early regions."""
+"""pipelines/explore.py: files inside the folder only, pause, seeking, searching, messages, early regions."""
 import json
 import os
 import shutil
@@ -14,12 +14,12 @@ def entries(page):
 
 
 def click(page, words):
-    """Chooses what is listed under these words."""
+    """Chooses the list entry with this text."""
     page.run(f"[...document.querySelectorAll('#entries li')].find(one => one.textContent.trim() === '{words}').querySelector('button, input').click()")
 
 
 def answer(page, **said):
-    """What explore.py answers to a message, of those that it sends for files."""
+    """Returns explore.py's reply to a message, among those about files."""
     return page.run(f"""new Promise(done => {{ const s = new WebSocket(`ws://${{location.host}}/socket${{location.search}}`);
         s.onmessage = ({{ data }}) => {{ const answer = typeof data === 'string' ? JSON.parse(data) : {{}};
             if (['folder', 'refused'].includes(answer.is)) {{ s.close(); done(answer); }} }};
@@ -27,7 +27,7 @@ def answer(page, **said):
 
 
 def folder_of(place):
-    """A folder with films, and with ways out of it."""
+    """Makes a folder with films, and with links out of it."""
     for name in ("films", ".hidden", "films/deep"):
         (place.folder / name).mkdir()
     for name, copy in (("film.mp4", "films/film.mp4"), ("left.png", "left.png"), ("right.png", "right.png"), ("packed.mkv", "films/packed.mkv"),
@@ -59,7 +59,7 @@ def _(place):
         page.wait(f"{position} > 0.1", "the film plays")
         expect(page.run("document.getElementById('element').value") == "cudagaussblur" and value(page, "backend") == "cpu", "another element or device")
         painted(page)
-        # A pair, which another element plays, and a film that holds both pictures.
+        # A pair, which another element plays, and a film with both pictures in one frame.
         page.run("document.getElementById('choose').click()")
         page.wait("document.getElementById('files').open", "the files")
         for name in ("left.png", "right.png"):
@@ -78,7 +78,7 @@ def _(place):
         page.wait("document.getElementById('inputs').textContent.endsWith('packed.mkv')", "the packed film")
         page.wait("document.getElementById('figures').textContent.match(/[1-9][0-9.]* frames/)", "frames")
         expect(value(page, "frame-packing") == "side-by-side" and not page.run("document.querySelector('#banners .error')"), f"{banners(page)}")
-        # Ways out, and what is not there, get the same answer.
+        # Paths out of the folder get the same reply as missing files.
         outside = ("..", "/", "/etc", "films/../..", "root", "root/etc", "../" * 30 + "etc", ".hidden", "films/../.hidden", "nowhere", "\0", "left.png",
                    str(place.materials), "x" * 60000)
         for name in outside:
@@ -91,7 +91,7 @@ def _(place):
         for names, is_packed in ((["left.png", "/etc/passwd"], False), (["left.png", "right.png"], True), ([], False), (["left.png"] * 3, False)):
             expect(answer(page, do="open", names=names, packed=is_packed)["is"] == "refused", f"{names}, {is_packed}")
         expect(text(page, "inputs").endswith("packed.mkv"), text(page, "inputs"))
-        # What cannot be played leaves what plays.
+        # If a file cannot be played, the current one continues.
         (place.folder / "broken.png").write_bytes(b"no picture")
         expect("broken.png" in answer(page, do="open", names=["broken.png"], packed=False)["text"], "a broken picture")
         page.wait("document.getElementById('figures').textContent.match(/[1-9][0-9.]* frames/)", "frames")
@@ -111,7 +111,7 @@ def _(place):
         page.wait(f"{position} > 1", "a second of the film")
         page.run("document.getElementById('pause').click()")
         page.wait("document.getElementById('pause').textContent === 'play'", "the pause")
-        # A film that plays has another frame and another place a second later.
+        # A playing film shows another frame and another position a second later.
         place_before, sharp, end = None, None, time.monotonic() + watchdog
         while (page.run(position), pixels(page, 0.55, 0.1, 200, 200)) != (place_before, sharp):
             expect(time.monotonic() < end, f"it plays: {page.run(position)}, {place_before}")
@@ -136,7 +136,7 @@ def _(place):
             there = pixels(page, 0.55, 0.1, 200, 200)
         page.run("document.getElementById('pause').click()")
         page.wait(f"{position} > 51 && {position} < 79", "the film from there")
-        # Near the end, it begins anew.
+        # Near the end, it restarts.
         page.run("(s => { s.value = s.max; s.dispatchEvent(new Event('change')); })(document.getElementById('seek'))")
         page.wait(f"{position} > 0.5 && {position} < 20", "the beginning")
         # A restart keeps the pause.
@@ -182,7 +182,7 @@ def _(place):
         # All figures are in one unit.
         page.wait("/ ms per frame/.test(document.getElementById('figures').textContent)", "the time of a frame")
         expect("µs" not in text(page, "figures"), text(page, "figures"))
-        # Another page, to which the first picture has not come yet.
+        # Another page, which has not received the first picture yet.
         early = explored.browser.open("about:blank")
         early.call("Page.addScriptToEvaluateOnNewDocument", source="{ const real = createImageBitmap, held = new Promise(done => { window.release = done; }); "
                    "window.createImageBitmap = async (...what) => { await held; return real(...what); }; }")
@@ -194,7 +194,7 @@ def _(place):
         early.run("release()")
         found = early.wait("document.getElementById('property-regions').value.split(',').length === 4 && document.getElementById('property-regions').value", "the region")
         x, y, width, height = map(float, found.split(","))
-        # The picture is in the middle of the canvas.
+        # The picture is centred in the canvas.
         expect(abs(x + width / 2 - 0.5) < 0.02 and abs(y + height / 2 - 0.5) < 0.02 and 0.15 < height < 0.25, found)
         early.close()
     with Explored(place, "--element", "cudahistequalize", "rtsp://127.0.0.1:9/") as explored:

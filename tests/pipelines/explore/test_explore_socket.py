@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/explore.py against strangers, nonsense on its socket, and pipelines that fail."""
+"""pipelines/explore.py against strangers, invalid messages on its socket, and pipelines that fail."""
 import http.client
 import json
 import random
@@ -10,7 +10,7 @@ from harness import expect, pipelines, python, test, watchdog
 
 
 def asked(link, path, **headers):
-    """The status and the text of an answer."""
+    """Returns the status and the text of a response."""
     connection = http.client.HTTPConnection(link.hostname, link.port, timeout=watchdog)
     connection.putrequest("GET", path, skip_host="Host" in headers)
     for name, content in headers.items():
@@ -21,7 +21,7 @@ def asked(link, path, **headers):
 
 
 def nonsense(seed, count):
-    """Messages that are nearly those of the page, or not at all."""
+    """Messages that resemble the page's, or not at all."""
     dice = random.Random(seed)
     words = ["do", "show", "set", "values", "seen", "element", "copy", "name", "value", "at", "pictures", "before", "sigma", "width", "\0", "é", "ping"]
 
@@ -60,7 +60,7 @@ def _(place):
                                       ("/style.css/../../server.py", {}, 404), ("/page/main.js", {}, 404)):
             answer, content = asked(link, path, **headers)
             expect(answer == status, f"{path} {headers}: {answer}, {content[:80]}")
-        # The page of another site in the same browser, even with the token.
+        # Another site's page in the same browser, even with the token.
         stranger = explored.browser.open("about:blank")
         reached = stranger.run(f"new Promise(done => {{ const s = new WebSocket('ws://{own}/socket?{link.query}'); "
                                "s.onopen = () => done('open'); s.onerror = () => done('refused'); })")
@@ -88,7 +88,7 @@ def _(place):
             }};
         }})""")
         expect(answers > 150, f"{answers} refusals")
-        # One that is too large ends the socket, and nothing else.
+        # A message that is too large closes the socket, and nothing else.
         closed = explored.page.run(f"""new Promise(done => {{ const s = new WebSocket('ws://{link.netloc}/socket?{link.query}');
             s.onopen = () => s.send('x'.repeat(1e6)); s.onclose = ({{code}}) => done(code); }})""")
         expect(closed == 1009, f"closed with {closed}")
@@ -106,8 +106,8 @@ def _(place):
                "! x264enc speed-preset=ultrafast ! h264parse ! mp4mux ! filesink location=fast.mp4")
     with Explored(place, "--element", "cudagaussblur", "fast.mp4") as explored:
         link = urllib.parse.urlsplit(explored.link)
-        # The second picture is sent after the first one has been seen, so that its time begins the measure: the first one
-        # may have been on its way for long.
+        # The second picture is sent after the first one was seen, so the measurement starts there: the first one may
+        # have been delayed for long.
         unseen, seconds = explored.page.run(f"""new Promise(done => {{
             const s = new WebSocket('ws://{link.netloc}/socket?{link.query}'), times = [];
             let unseen;
@@ -132,12 +132,12 @@ def _(place):
     with Explored(place, *pair, "num-disparities=32") as explored:
         page = explored.page
         painted(page)
-        # Without three.js, the page says what is missing.
+        # Without three.js, the page reports what is missing.
         page.call("Network.enable")
         page.call("Network.setBlockedURLs", urls=["*three.module.js"])
         page.run("document.getElementById('show-cloud').click()")
         page.wait("document.getElementById('banners').textContent.includes('libjs-three')", "the name of the package")
-        # Distances in pixels, as there is no calibration; the page's own needs are not shown as settings.
+        # Distances are in pixels without a calibration; settings that the page itself needs are not shown.
         expect(value(page, "focal-length") == "0", value(page, "focal-length"))
     film = (place.materials / "film.mp4").read_bytes()
     (place.folder / "cut.mp4").write_bytes(film[:len(film) // 3])
@@ -147,7 +147,7 @@ def _(place):
                              (["--calibrate", "out.yml", *pair], "--calibrate needs")):
         result = place.run(python, pipelines / "explore.py", *arguments)
         expect(result.status in (1, 2) and words in result.err and "Traceback" not in result.err, f"{arguments}: {result.text}")
-    # A camera of the network that is not there is found out when it plays.
+    # A missing network camera is reported only when it plays.
     with Explored(place, "--element", "cudahistequalize", "rtsp://127.0.0.1:9/") as explored:
         explored.page.wait("!!document.querySelector('#banners .error')", "the error")
         expect("error: " in explored.program.text() and "Traceback" not in explored.program.text() and text(explored.page, "inputs") == "rtsp://127.0.0.1:9/", explored.program.text())

@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/explore.py with a pair: distances under the pointer, points, lines to copy and snapshots; and the calibration."""
+"""pipelines/explore.py with a pair: distances under the pointer, points, lines to copy and snapshots; and the
+calibration."""
 import os
 import pathlib
 import re
 import shutil
 import time
 
-from browser import Explored, banners, begin_anew, choose, middle, painted, put, text, value
+from browser import Explored, banners, wait_for_restarts, choose, middle, painted, put, text, value
 from harness import Skip, examples, expect, python, test, top
 
 focal_length, baseline = 3740, 160
 
 
 def truth(place):
-    """A pair, how many disparities it has, and the file and scale of its true disparities: cones of Middlebury, which are not
-    part of the project, or the aloe of opencv-doc."""
+    """Returns a pair, its number of disparities, and the file and scale of its true disparities: Middlebury's cones,
+    which are not part of the project, or the aloe of opencv-doc."""
     cones = pathlib.Path(os.environ.get("CUDAVISION_STEREO_PAIRS", "/nowhere")) / "cones"
     if cones.is_dir():
         return cones / "left.png", cones / "right.png", 64, cones / "truth_x16.png", 16
@@ -24,7 +25,8 @@ def truth(place):
 
 
 def true_disparities(place, file, scale, places):
-    """The true disparities at shares of the picture, if the surroundings have the same; else None; and the places in pixels."""
+    """Returns the true disparities at shares of the picture, or None where the surroundings differ, and the places in
+    pixels."""
     result = place.run(python, "-c", "import cv2, sys\n"
                        f"t = cv2.imread('{file}', cv2.IMREAD_UNCHANGED)\nh, w = t.shape[:2]\n"
                        f"for a, b in {places}:\n"
@@ -40,7 +42,7 @@ def file_of(explored, folder, button):
     folder.mkdir(exist_ok=True)
     explored.browser.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
     name = folder / ("explored.ply" if button == "ply" else "explored.png")
-    # If no frame comes for 20 s, explore.py says so and wants to be asked again.
+    # If no frame arrives for 20 s, explore.py reports it and waits for another request.
     while not name.exists():
         explored.page.run(f"document.getElementById('{button}').click()")
         end = time.monotonic() + 60
@@ -135,10 +137,10 @@ def _(place):
         with Explored(place, *inputs, "num-disparities=32", "diagnostics-interval=0") as explored:
             page = explored.page
             painted(page)
-            begin_anew(page, 2)
+            wait_for_restarts(page, 2)
             expect(not page.run("!!document.querySelector('#banners .error')"), f"{banners(page)}")
             page.hover(middle(page, 0.6, 0.5))
-            # The noise of the right film is the left one's, 6 pixels away.
+            # The right film's noise is the left one's, shifted by 6 pixels.
             page.wait("/^.[0-9]+, [0-9]+. [56]\\.[0-9]+ pixels, confidence/.test(document.getElementById('pointer').textContent)", "6 pixels")
 
 
@@ -152,7 +154,7 @@ def _(place):
     with Explored(place, "left.mkv", "right.mkv", "num-disparities=128", "--calibrate", "stereo.yml", "--square", "30", "--board", "8x6",
                   "--pairs", "7") as explored:
         page = explored.page
-        # A film is read as fast as it can be, so the calibration may be over when the browser shows the page.
+        # A film is read as fast as possible, so the calibration may be finished when the browser shows the page.
         page.wait("document.getElementById('pointer').textContent.match(/pair [3-7] of 7/) || "
                   "document.getElementById('banners').textContent.match(/stereo.yml: /)", "pairs")
         painted(page)

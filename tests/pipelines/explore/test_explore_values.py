@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/explore.py: sliders and keys reach valid values only, and what is refused is not in force."""
+"""pipelines/explore.py: sliders and keys reach only valid values, and refused values have no effect."""
 import re
 
 from browser import Explored, banners, copied, painted, put, refused, text, value
@@ -11,7 +11,8 @@ def pair(place):
 
 
 def reached(page):
-    """The values that each slider reaches by the pointer, and by arrow keys from its lowest value and from its highest."""
+    """Returns the values that each slider reaches by the pointer, and by arrow keys from its lowest and highest
+    value."""
     return page.run("""(async () => {
         const { Scale } = await import('/scale.js');
         const hello = await new Promise(done => { const s = new WebSocket(`ws://${location.host}/socket${location.search}`);
@@ -48,7 +49,7 @@ def _(place):
         sliders = check_sliders(place, page, "cudasgmstereo")
         expect(sliders["num-disparities"]["values"] == [str(32 * i) for i in range(1, 33)], f"{sliders['num-disparities']['values']}")
         expect(set(sliders["paths"]["values"]) == {"4", "8"}, f"{sliders['paths']['values']}")
-        # Times are in ms, and what stands for something else is not converted.
+        # Times are in ms; special values are not converted.
         expect((value(page, "diagnostics-interval"), value(page, "max-skew")) == ("1000", "-1"), "the times")
         put(page, "max-skew", "12.5")
         page.wait("document.querySelector('[data-name=max-skew]').classList.contains('changed')", "the change")
@@ -82,14 +83,14 @@ def _(place):
         painted(page)
         for wrong in ("4", "6", "nonsense", "5000"):
             put(page, "kernel-size", wrong)
-            # An element that is playing answers with its next frame.
+            # A playing element replies with its next frame.
             page.wait(f"document.querySelector('.refused [aria-invalid=true]')?.value === '{wrong}' && "
                       f"document.getElementById('why-kernel-size').textContent.includes('{wrong}')", f"the refusal of {wrong}")
             expect(re.search(r"kernel-size.* In force: 5\.$", refused(page, "kernel-size")), refused(page, "kernel-size"))
             red, green, blue = map(int, re.findall(r"\d+", page.run("getComputedStyle(document.getElementById('property-kernel-size')).color"))[:3])
             expect(red > 1.5 * max(green, blue), f"the colour is {red}, {green}, {blue}")
             expect("kernel-size=5 " in copied(page) + " ", copied(page))
-        # What else is set is not taken back, and the refused value stays until there is another.
+        # Other settings are not reverted, and the refused value stays until it is replaced.
         put(page, "sigma", "3")
         page.wait("document.querySelector('[data-name=sigma]').classList.contains('changed')", "another property")
         expect(refused(page, "kernel-size") and not refused(page, "sigma"), "what is refused")
@@ -102,7 +103,7 @@ def _(place):
         page.run("document.getElementById('reset').click()")
         page.wait("!document.querySelector('.changed, .refused')", "the reset of all")
         expect(value(page, "sigma") == "1.2" and "cudagaussblur !" in copied(page), copied(page))
-    # A restart that fails is taken back, too: also one with what the command line says.
+    # A failed restart is reverted, too, even with values from the command line.
     with Explored(place, *pair(place), "num-disparities=64", "paths=5") as explored:
         page = explored.page
         painted(page)
@@ -115,7 +116,7 @@ def _(place):
         page.wait("document.querySelector('[data-name=calibration]').classList.contains('refused')", "the refusal of a file")
         page.wait("document.getElementById('figures').textContent.match(/[1-9][0-9.]* frames/)", "frames after it")
         expect("calibration" not in copied(page), copied(page))
-        # Without a baseline, nothing is said in metres, and the page says so.
+        # Without a baseline, the page shows no metres, and says so.
         expect(page.run("!document.getElementById('scale').hidden") and "not true to scale" in text(page, "scale"), "the mark")
         for name, number in (("focal-length", "100"), ("baseline", "60")):
             put(page, name, number)

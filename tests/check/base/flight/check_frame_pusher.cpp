@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the thread that pushes the frames in flight of the filters: which frames count, what other
-// threads may do meanwhile, and the wait for the device or for frames.
+// Tests the thread that pushes frames in flight: which frames it counts, what other threads may do
+// meanwhile, and the wait for the device or for new frames.
 #include <atomic>
 #include <functional>
 #include <mutex>
@@ -62,91 +62,7 @@ class Stream {
       source_.get(), [](FramePusher::Frame frame) { return std::move(frame.buffer); });
 };
 
-}  // namespace
-
-// The streaming thread may come late: it must not start what the stop has ended.
-TEST(test_nothing_starts_after_a_stop) {
-  Stream stream;
-  fail_unless_equals_int(stream.pusher->set_limit(4), 0);
-  stream.pusher->open();
-  fail_unless_equals_int(stream.pusher->set_limit(4), 4);
-  stream.add();
-  stream.pusher->drain();
-  fail_unless_equals_int(stream.arrived(), 1);
-
-  stream.pusher->stop();
-  fail_unless_equals_int(stream.pusher->set_limit(4), 0);
-  fail_unless(!stream.pusher->started());
-  fail_unless_equals_int(stream.pusher->wait_for_room(), GST_FLOW_FLUSHING);
-  stream.add();
-  fail_unless(stream.pusher->idle());
-  fail_unless_equals_int(stream.arrived(), 1);
-
-  stream.pusher->open();
-  fail_unless_equals_int(stream.pusher->set_limit(2), 2);
-  stream.add();
-  stream.pusher->drain();
-  fail_unless_equals_int(stream.arrived(), 2);
-}
-
-// A stop may be late. Frames since the reopening still count, so nothing they use is freed.
-TEST(test_a_late_stop_forgets_no_frame) {
-  std::atomic<int> let_go{0};
-  std::atomic<int> arrivals{0};
-  Stream stream([&] {
-    const int number = ++arrivals;
-    wait_until([&] { return let_go >= number; }, "the test");
-  });
-  stream.pusher->open();
-  stream.pusher->set_limit(2);
-  stream.add();
-  wait_until([&] { return stream.arrived() == 1; }, "the first frame");
-  std::thread stopper([&] { stream.pusher->stop(); });
-  wait_until([&] { return !stream.pusher->started(); }, "the stop");
-
-  stream.pusher->open();
-  fail_unless_equals_int(stream.pusher->set_limit(2), 2);
-  stream.add();
-  let_go = 1;
-  stopper.join();
-  wait_until([&] { return stream.arrived() == 2; }, "the second frame");
-  fail_unless(!stream.pusher->idle());
-  fail_unless_equals_int(stream.pusher->wait_for_room(), GST_FLOW_OK);
-  let_go = 2;
-  stream.pusher->drain();
-  fail_unless(stream.pusher->idle());
-}
-
-// After a flush in the pusher's thread, the streaming thread does not wait for the void push.
-TEST(test_new_limits_wait_for_no_push) {
-  std::atomic<Stream*> flushed{nullptr};
-  std::atomic<bool> goes_on{false};
-  Stream stream([&] {
-    if (Stream* const self = flushed.exchange(nullptr)) {
-      self->pusher->flush();
-      wait_until([&] { return goes_on.load(); }, "the streaming thread");
-    }
-  });
-  flushed = &stream;
-  stream.pusher->open();
-  stream.pusher->set_limit(2);
-  stream.add();
-  wait_until([&] { return flushed == nullptr && stream.pusher->idle(); }, "the flush");
-  fail_unless_equals_int(stream.pusher->take_flow(), GST_FLOW_FLUSHING);
-  for (std::size_t limit : {3, 0, 8})
-    fail_unless_equals_int(stream.pusher->set_limit(limit), limit);
-  const std::thread::id thread = stream.thread();
-  stream.add();
-  fail_unless(!stream.pusher->idle());
-  goes_on = true;
-  stream.pusher->drain();
-  fail_unless_equals_int(stream.arrived(), 2);
-  fail_unless(stream.thread() == thread, "one thread serves all limits");
-}
-
-namespace {
-
-/// Work that is done when finish() is called, by whatever thread.
+/// Work that finish() completes, in any thread.
 class FakeWork {
  public:
   bool done() {
@@ -178,7 +94,6 @@ class FakeWork {
   std::function<void()> call_;
 };
 
-/// Frames that another thread brings.
 struct Frames {
   std::atomic<bool> here{false};
   std::atomic<int> looks{0};
@@ -191,7 +106,7 @@ struct Frames {
   }
 };
 
-/// The frames come when the thread already waits for the device.
+/// Sends the frames once the waiting thread has asked for the device's notification.
 std::thread send_frames_when_asked(const FakeWork& work, Frames& frames, CompletionWait& wait) {
   return std::thread([&] {
     while (!work.asked)
@@ -202,6 +117,87 @@ std::thread send_frames_when_asked(const FakeWork& work, Frames& frames, Complet
 }
 
 }  // namespace
+
+// The streaming thread may be late: it must not restart the pusher after a stop.
+TEST(test_nothing_starts_after_a_stop) {
+  Stream stream;
+  fail_unless_equals_int(stream.pusher->set_limit(4), 0);
+  stream.pusher->open();
+  fail_unless_equals_int(stream.pusher->set_limit(4), 4);
+  stream.add();
+  stream.pusher->drain();
+  fail_unless_equals_int(stream.arrived(), 1);
+
+  stream.pusher->stop();
+  fail_unless_equals_int(stream.pusher->set_limit(4), 0);
+  fail_unless(!stream.pusher->started());
+  fail_unless_equals_int(stream.pusher->wait_for_room(), GST_FLOW_FLUSHING);
+  stream.add();
+  fail_unless(stream.pusher->idle());
+  fail_unless_equals_int(stream.arrived(), 1);
+
+  stream.pusher->open();
+  fail_unless_equals_int(stream.pusher->set_limit(2), 2);
+  stream.add();
+  stream.pusher->drain();
+  fail_unless_equals_int(stream.arrived(), 2);
+}
+
+// stop() may return after a reopening. Frames since the reopening still count, so that nothing they
+// use is freed.
+TEST(test_a_late_stop_forgets_no_frame) {
+  std::atomic<int> let_go{0};
+  std::atomic<int> arrivals{0};
+  Stream stream([&] {
+    const int number = ++arrivals;
+    wait_until([&] { return let_go >= number; }, "the test");
+  });
+  stream.pusher->open();
+  stream.pusher->set_limit(2);
+  stream.add();
+  wait_until([&] { return stream.arrived() == 1; }, "the first frame");
+  std::thread stopper([&] { stream.pusher->stop(); });
+  wait_until([&] { return !stream.pusher->started(); }, "the stop");
+
+  stream.pusher->open();
+  fail_unless_equals_int(stream.pusher->set_limit(2), 2);
+  stream.add();
+  let_go = 1;
+  stopper.join();
+  wait_until([&] { return stream.arrived() == 2; }, "the second frame");
+  fail_unless(!stream.pusher->idle());
+  fail_unless_equals_int(stream.pusher->wait_for_room(), GST_FLOW_OK);
+  let_go = 2;
+  stream.pusher->drain();
+  fail_unless(stream.pusher->idle());
+}
+
+// After a flush in the pusher's thread, the streaming thread does not wait for the flushed push.
+TEST(test_new_limits_wait_for_no_push) {
+  std::atomic<Stream*> flushed{nullptr};
+  std::atomic<bool> goes_on{false};
+  Stream stream([&] {
+    if (Stream* const self = flushed.exchange(nullptr)) {
+      self->pusher->flush();
+      wait_until([&] { return goes_on.load(); }, "the streaming thread");
+    }
+  });
+  flushed = &stream;
+  stream.pusher->open();
+  stream.pusher->set_limit(2);
+  stream.add();
+  wait_until([&] { return flushed == nullptr && stream.pusher->idle(); }, "the flush");
+  fail_unless_equals_int(stream.pusher->take_flow(), GST_FLOW_FLUSHING);
+  for (std::size_t limit : {3, 0, 8})
+    fail_unless_equals_int(stream.pusher->set_limit(limit), limit);
+  const std::thread::id thread = stream.thread();
+  stream.add();
+  fail_unless(!stream.pusher->idle());
+  goes_on = true;
+  stream.pusher->drain();
+  fail_unless_equals_int(stream.arrived(), 2);
+  fail_unless(stream.thread() == thread, "one thread serves all limits");
+}
 
 TEST(test_frames_that_are_here) {
   CompletionWait wait;
@@ -223,7 +219,7 @@ TEST(test_work_that_is_done) {
   fail_unless(!work.asked, "there is nothing to wait for");
 }
 
-// However long that takes, nobody looks again and again.
+// The waiting thread sleeps, and does not poll.
 TEST(test_the_device_wakes) {
   CompletionWait wait;
   FakeWork work;
@@ -258,7 +254,7 @@ TEST(test_frames_wake) {
   fail_unless(frames.looks <= 8, "looked for frames %d times", frames.looks.load());
 }
 
-// The device answers the question about earlier work when the thread already waits for later work.
+// The notification about earlier work arrives while the thread already waits for later work.
 TEST(test_a_late_answer_is_not_the_next_one) {
   CompletionWait wait;
   FakeWork first, second;
@@ -288,7 +284,7 @@ TEST(test_a_device_that_fails_is_not_waited_for) {
   fail_unless(!wait.wait(work, [] { return false; }));
 }
 
-// The element may be gone when the driver answers.
+// The element may be gone when the driver's notification arrives.
 TEST(test_an_answer_that_nobody_awaits) {
   FakeWork work;
   {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests who owns a frame in flight, and who waits for it. A stand-in for the CUDA device works only
-// when somebody waits for it, so a buffer that goes too early is noticed.
+// Tests who owns a frame in flight, and who waits for it. The fake CUDA device works only while
+// somebody waits for it, so that freeing a buffer too early is detected.
 #include <atomic>
 #include <optional>
 #include <thread>
@@ -66,7 +66,7 @@ struct Element {
     }
   }
 
-  /// Enqueues the work on a pair: each output becomes a copy of one input.
+  /// Enqueues a copy of each input to its output.
   PendingGpuWork start(const InputFrames& in, const OutputFrames& out, bool on_host = false) {
     PendingGpuWork work = slots.map(in, out);
     for (std::size_t i = 0; i < 2; ++i)
@@ -124,7 +124,7 @@ TEST(test_more_frames_than_slots) {
   }
 }
 
-// The device has the buffers until it has finished, whether anybody wants the result or not.
+// The buffers stay alive until the device has finished, even if the result is dropped.
 TEST(test_dropped_frames_wait_for_the_device) {
   Element element;
   const OwnedBuffer in = new_system_frame(3);
@@ -142,7 +142,7 @@ TEST(test_work_that_never_ends) {
   fail_unless_equals_int(GST_MINI_OBJECT_REFCOUNT_VALUE(in.get()), 1);
 }
 
-// on_host: the host needs more than the buffers.
+// on_host: the host needs other results, so complete() must wait for the device.
 TEST(test_order_of_streams, .times(2)) {
   const bool on_host = index > 0;
   Element element;
@@ -160,7 +160,7 @@ TEST(test_order_of_streams, .times(2)) {
   fail_unless_equals_int(first_byte(out.get()), 0);
 }
 
-// A frame that is only inspected goes downstream itself, so nobody else may hold it then.
+// A pair that is only inspected is pushed itself, so no other reference may remain.
 TEST(test_frames_without_an_output) {
   Element element;
   const OwnedBuffer left = new_system_frame(5), right = new_system_frame(6);
@@ -176,7 +176,7 @@ TEST(test_frames_without_an_output) {
   fail_unless_equals_int(seen.back(), 6);
 }
 
-// Whoever had the buffers may have lost them while the device uses them.
+// The caller may release the buffers while the device uses them.
 TEST(test_buffers_outlive_their_work, .times(2)) {
   Element element;
   BufferCount buffers;
@@ -195,7 +195,7 @@ TEST(test_buffers_outlive_their_work, .times(2)) {
   fail_unless_equals_int(buffers.alive(), 0);
 }
 
-// Whoever gets a buffer back may use the element, so its slot must be free by then.
+// Freeing a buffer may call back into the element, so its slot must already be free.
 TEST(test_buffers_go_after_the_slot_is_free) {
   Element element;
   struct Owner {
@@ -227,7 +227,7 @@ TEST(test_slots_wait_for_other_threads) {
   std::atomic<int> given_back{0};
   {
     Element element;
-    // The streams of the stand-in are for one thread at a time, so nothing is enqueued here.
+    // The fake streams are not thread-safe, so nothing is enqueued here.
     for (int number = 0; number < 6; ++number)
       threads.emplace_back([&, frames = std::optional(element.slots.map({}, {}))]() mutable {
         let_time_pass(3);
@@ -241,7 +241,7 @@ TEST(test_slots_wait_for_other_threads) {
     thread.join();
 }
 
-// One output is in place, the other is downloaded. Notices come when both are there.
+// One output is in place, the other is downloaded. The notification comes when both are complete.
 TEST(test_notices, .times(2)) {
   Element element;
   const OwnedBuffer left = new_system_frame(7), right = new_system_frame(8);
@@ -262,13 +262,13 @@ TEST(test_notices, .times(2)) {
     finish_fake_stream(element.download_stream);
     fail_unless(work.done());
   } else {
-    work.complete();  // as when frames arrive first
+    work.complete();  // as if frames arrived first
   }
   advance_fake_stream(notices);
   fail_unless_equals_int(calls, 1);
 }
 
-// Any thread may complete or drop a frame, without the context of the slots.
+// Any thread may complete or drop a frame, without making the pool's context current.
 TEST(test_the_context_comes_along, .times(2)) {
   Element element;
   const OwnedBuffer in = new_system_frame(1), out = new_system_frame(0);
@@ -286,7 +286,6 @@ TEST(test_the_context_comes_along, .times(2)) {
   fail_unless(current_fake_context() == current);
 }
 
-// Frames and pairs overlap where that makes them faster.
 TEST(test_automatic_frames_in_flight) {
   const auto number = automatic_frames_in_flight;
   for (const std::size_t pipelines : {std::size_t{1}, overlapping_pipelines})

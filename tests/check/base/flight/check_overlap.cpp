@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests streams with several frames in flight: nothing is lost, nothing changes its place.
+// Tests streams with several frames in flight: nothing is lost or reordered.
 #include <cstdio>
 #include <cstring>
 
@@ -45,6 +45,18 @@ void expect_marks(GstBuffer* frame, guint64 number) {
   fail_unless(meta != nullptr && meta->timestamp == number);
 }
 
+/// Reads the property's blurb: "at present 2", or "at present 3 on CUDA, 1 on the CPU".
+guint64 automatic_number(GstElement* element) {
+  GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element), "frames-in-flight");
+  const char* description = g_param_spec_get_blurb(spec);
+  const char* present = strstr(description, "at present");
+  fail_unless(present != nullptr, "%s", description);
+  unsigned on_cuda = 0, on_cpu = 0;
+  const int found = std::sscanf(present, "at present %u on CUDA, %u on the CPU", &on_cuda, &on_cpu);
+  fail_unless(found >= 1, "%s", description);
+  return found == 2 && !testing_cuda() ? on_cpu : on_cuda;
+}
+
 }  // namespace
 
 TEST(test_order, .for_each_element().times(std::size(numbers_in_flight))) {
@@ -78,23 +90,7 @@ TEST(test_limit, .for_each_element()) {
   }
 }
 
-namespace {
-
-/// Reads the property's description: "at present 2", or "at present 3 on CUDA, 1 on the CPU".
-guint64 automatic_number(GstElement* element) {
-  GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element), "frames-in-flight");
-  const char* description = g_param_spec_get_blurb(spec);
-  const char* present = strstr(description, "at present");
-  fail_unless(present != nullptr, "%s", description);
-  unsigned on_cuda = 0, on_cpu = 0;
-  const int found = std::sscanf(present, "at present %u on CUDA, %u on the CPU", &on_cuda, &on_cpu);
-  fail_unless(found >= 1, "%s", description);
-  return found == 2 && !testing_cuda() ? on_cpu : on_cuda;
-}
-
-}  // namespace
-
-// The automatic number is the one that users are told.
+// The automatic number equals the one in the property's blurb.
 TEST(test_automatic_number, .for_each_element()) {
   Overlap overlap(0);
   const guint64 limit = automatic_number(overlap.filter().element());
@@ -118,7 +114,7 @@ TEST(test_automatic_number, .for_each_element()) {
   fail_unless_equals_int(feeder.finish(), GST_FLOW_OK);
 }
 
-// The number may change between two runs; an invalid one does not prevent later starts.
+// The number may change between runs; an invalid number does not prevent later starts.
 TEST(test_number_of_the_next_run, .for_each_element()) {
   Overlap overlap(3);
   for (const auto& [text, limit] : {std::pair{"2", 2}, std::pair{"17", 0}, std::pair{"-1", 0},
@@ -142,13 +138,12 @@ TEST(test_number_of_the_next_run, .for_each_element()) {
       continue;
     }
     overlap.receiver().close();
-    overlap.push(0, static_cast<guint64>(limit));  // would block with another limit
+    overlap.push(0, static_cast<guint64>(limit));  // blocks if the limit is lower
     overlap.receiver().open();
     overlap.expect(numbers(0, static_cast<guint64>(limit)));
   }
 }
 
-// Serialized events keep their places among the frames.
 TEST(test_events, .for_each_element().times(std::size(overlaps))) {
   Overlap overlap(overlaps[index]);
   overlap.receiver().set_delay(2000);
@@ -173,7 +168,7 @@ TEST(test_events, .for_each_element().times(std::size(overlaps))) {
       "custom-downstream eos");
 }
 
-// New caps come after the frames of the old ones; no picture is made with the wrong ones.
+// New caps follow the frames of the old caps, and each frame is processed with its own caps.
 TEST(test_new_caps, .for_each_element().times(std::size(overlaps))) {
   struct Part {
     const char* format;
@@ -211,7 +206,6 @@ TEST(test_new_caps, .for_each_element().times(std::size(overlaps))) {
   }
 }
 
-// Downstream asks for another negotiation, which comes after the frames in flight.
 TEST(test_reconfiguration, .for_each_element().times(std::size(overlaps))) {
   Overlap overlap(overlaps[index]);
   overlap.receiver().set_delay(2000);
@@ -223,7 +217,6 @@ TEST(test_reconfiguration, .for_each_element().times(std::size(overlaps))) {
   overlap.expect_pictures();
 }
 
-// Frames that are missing, and those that stay unchanged, keep their places.
 TEST(test_missing_and_unchanged_frames, .for_each_element().times(std::size(overlaps))) {
   Overlap overlap(overlaps[index]);
   overlap.receiver().set_delay(500);
@@ -237,13 +230,12 @@ TEST(test_missing_and_unchanged_frames, .for_each_element().times(std::size(over
   overlap.expect(numbers(0, frame_count) + " eos");
   const std::vector<Owned<GstBuffer>> frames = overlap.receiver().take_frames();
   for (guint64 i = 0; i < frame_count; ++i) {
-    // A harness without ALLOCATION hooks understands no GstVideoMeta, but these frames have none.
+    // A harness without ALLOCATION hooks does not support GstVideoMeta, but these frames have none.
     fail_unless((frames[i] == sent[i]) == (i % 3 != 0), "frame %d", static_cast<int>(i));
     fail_unless_equals_int(gst_buffer_get_size(frames[i]) == 0, i % 3 == 2);
   }
 }
 
-// A serialized query returns when all frames before it have gone downstream.
 TEST(test_serialized_queries, .for_each_element()) {
   const auto own = static_cast<GstQueryType>(
       GST_QUERY_MAKE_TYPE(3000, GST_QUERY_TYPE_BOTH | GST_QUERY_TYPE_SERIALIZED));
@@ -259,12 +251,11 @@ TEST(test_serialized_queries, .for_each_element()) {
   fail_unless_equals_int(overlap.receiver().frame_count(), 12);
 }
 
-// Whoever pulls frames gets each of them as a return value, so that no two are in flight.
+// In pull mode, the caller gets each frame as a return value, so no two are in flight.
 TEST(test_pull_mode, .for_each_element()) {
   constexpr guint64 last = 10;
-  const FormatSpec& gray = format_named("GRAY8");
   const auto picture_of = [](guint64 number) {
-    return make_picture(format_named("GRAY8"), 24, 16, Content::natural, number);
+    return make_picture(gray(), 24, 16, Content::natural, number);
   };
   std::function<GstFlowReturn(guint64, GstBuffer**)> deliver = [&](guint64 number,
                                                                    GstBuffer** frame) {
@@ -279,7 +270,7 @@ TEST(test_pull_mode, .for_each_element()) {
   const Owned<GstElement> element = make_tested({{"frames-in-flight", "8"}});
   MessageLog messages(element);
   const Owned<GstPad> source = pad_with(GST_PAD_SRC), sink = pad_with(GST_PAD_SINK);
-  // Offsets are numbers of frames.
+  // Offsets are frame numbers.
   gst_pad_set_getrange_function_full(
       source,
       +[](GstPad* pad, GstObject*, guint64 number, guint, GstBuffer** frame) {
@@ -293,14 +284,14 @@ TEST(test_pull_mode, .for_each_element()) {
   fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PLAYING),
                          GST_STATE_CHANGE_SUCCESS);
   gst_pad_push_event(source, gst_event_new_stream_start("pulled"));
-  fail_unless(send_caps(source, caps_of(gray, 24, 16)));
+  fail_unless(send_caps(source, caps_of(gray(), 24, 16)));
   for (guint64 i = 0; i <= last; ++i) {
     GstBuffer* frame = nullptr;
     fail_unless_equals_int(gst_pad_pull_range(sink, i, 24 * 16, &frame), GST_FLOW_OK);
     const Owned<GstBuffer> out(frame);
     fail_unless(out != nullptr);
     fail_unless_equals_uint64(GST_BUFFER_PTS(out.get()), i * frame_duration);
-    expect_picture(from_buffer(out, gray, 24, 16), result(picture_of(i)),
+    expect_picture(from_buffer(out, gray(), 24, 16), result(picture_of(i)),
                    "frame " + std::to_string(i));
   }
   GstBuffer* none = nullptr;

@@ -31,7 +31,7 @@ void five_blocks_init(FiveBlocks* self) {
 
 using namespace check;
 
-/// Races between threads show in some rounds only.
+/// Races show up only in some rounds.
 const int rounds = full_run() ? 100 : 15;
 
 void fill(Overlap& overlap, guint64 first, guint64 frames_in_flight) {
@@ -40,9 +40,27 @@ void fill(Overlap& overlap, guint64 first, guint64 frames_in_flight) {
   wait_until([&] { return overlap.receiver().holds_frame(); }, "the first frame");
 }
 
+/// Sends the flush and segment of a seek; in between waits until the feeder has stopped.
+void seek(Overlap& overlap, const Feeder* feeder = nullptr) {
+  overlap.filter().send_event(gst_event_new_flush_start());
+  comes_true([&] { return feeder == nullptr || feeder->ended(); });
+  overlap.filter().send_event(gst_event_new_flush_stop(TRUE));
+  overlap.filter().send_segment(new_segment());
+}
+
+void expect_seek(Overlap& overlap, Feeder& feeder) {
+  fail_unless_equals_int(feeder.finish(), GST_FLOW_FLUSHING);
+  const std::string sought = "flush-start flush-stop segment";
+  overlap.expect(sought);
+  overlap.push(0, 20);
+  overlap.drain();
+  overlap.expect(sought + " " + numbers(0, 20) + " drain");
+  overlap.expect_pictures();
+}
+
 }  // namespace
 
-// While downstream blocks, a flush drops the frames in flight: none comes after it.
+// While downstream blocks, a flush drops the frames in flight; none arrives after it.
 TEST(test_flush, .for_each_element().times(std::size(overlaps))) {
   const auto limit = static_cast<guint64>(overlaps[index]);
   Overlap overlap(overlaps[index]);
@@ -68,7 +86,7 @@ TEST(test_flush, .for_each_element().times(std::size(overlaps))) {
   fail_unless_equals_int(overlap.filter().messages().complaints(), 0);
 }
 
-// A flush may also come while all is quiet, or in the midst of frames that flow.
+// A flush may also come while the stream is idle, or between frames that flow.
 TEST(test_flush_of_a_stream, .for_each_element()) {
   Overlap overlap(3);
   for (int round = 0; round < rounds; ++round) {
@@ -85,29 +103,7 @@ TEST(test_flush_of_a_stream, .for_each_element()) {
   }
 }
 
-namespace {
-
-/// Sends the flush and segment of a seek; in between waits until the feeder has stopped.
-void seek(Overlap& overlap, const Feeder* feeder = nullptr) {
-  overlap.filter().send_event(gst_event_new_flush_start());
-  comes_true([&] { return feeder == nullptr || feeder->ended(); });
-  overlap.filter().send_event(gst_event_new_flush_stop(TRUE));
-  overlap.filter().send_segment(new_segment());
-}
-
-void expect_seek(Overlap& overlap, Feeder& feeder) {
-  fail_unless_equals_int(feeder.finish(), GST_FLOW_FLUSHING);
-  const std::string sought = "flush-start flush-stop segment";
-  overlap.expect(sought);
-  overlap.push(0, 20);
-  overlap.drain();
-  overlap.expect(sought + " " + numbers(0, 20) + " drain");
-  overlap.expect_pictures();
-}
-
-}  // namespace
-
-// An appsink, for example, may seek when it gets a frame, in the thread that pushes the frame.
+// For example, an appsink may seek when it gets a frame, in the pushing thread.
 TEST(test_downstream_seeks, .for_each_element().times(std::size(overlaps))) {
   for (const char* at : {"100", "101", "110"}) {
     Overlap overlap(overlaps[index]);
@@ -128,13 +124,13 @@ TEST(test_downstream_seeks, .for_each_element().times(std::size(overlaps))) {
   }
 }
 
-// The handler of a message may seek. The frame of the message then stays out, like those after it.
+// A message handler may seek. The message's frame and all later ones are then dropped.
 TEST(test_handler_of_messages_seeks, .times(std::size(overlaps))) {
   Overlap overlap(overlaps[index], {{"post-messages", "true"}});
   std::atomic<Feeder*> feeder{nullptr};
   bool sought = false;
   overlap.filter().messages().on_message([&](GstMessage* message) {
-    // The streaming thread may also post messages, but it does not wait for itself.
+    // The streaming thread may also post messages, but it cannot wait for itself.
     const Feeder* frames = feeder;
     if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_ELEMENT || frames == nullptr ||
         frames->thread() == std::this_thread::get_id() || std::exchange(sought, true))
@@ -160,7 +156,7 @@ TEST(test_stop, .for_each_element().times(std::size(overlaps))) {
                   [&](guint64 number) { return buffers.track(overlap.frame(number)); });
     wait_until([&] { return feeder.pushed() == limit && overlap.receiver().holds_frame(); },
                "full queues");
-    // In a pipeline, elements stop in this order.
+    // Elements of a pipeline stop in this order.
     overlap.receiver().stop();
     gst_element_set_state(overlap.filter().element(), low);
     fail_unless_equals_int(feeder.finish(), GST_FLOW_FLUSHING);
@@ -178,7 +174,7 @@ TEST(test_stop, .for_each_element().times(std::size(overlaps))) {
   fail_unless_equals_int(overlap.filter().messages().complaints(), 0);
 }
 
-// No frame has told upstream of the stop before the element starts again.
+// No push has reported the stop to upstream before the element starts again.
 TEST(test_stop_between_frames, .for_each_element().times(std::size(overlaps))) {
   Overlap overlap(overlaps[index]);
   fill(overlap, 100, static_cast<guint64>(overlaps[index]));
@@ -194,7 +190,8 @@ TEST(test_stop_between_frames, .for_each_element().times(std::size(overlaps))) {
   overlap.expect("stream-start caps allocation segment 0 1 2 drain");
 }
 
-// Errors of downstream reach upstream with a later frame; a flush or another try goes on.
+// Downstream's errors reach upstream with a later frame. After that, the next push or a flush
+// continues the stream.
 TEST(test_flow_returns, .for_each_element().times(std::size(overlaps))) {
   const auto limit = static_cast<guint64>(overlaps[index]);
   for (GstFlowReturn flow : {GST_FLOW_EOS, GST_FLOW_NOT_LINKED, GST_FLOW_FLUSHING, GST_FLOW_ERROR,
@@ -219,7 +216,7 @@ TEST(test_flow_returns, .for_each_element().times(std::size(overlaps))) {
       seek(overlap);
       overlap.push(300, 3);
       overlap.drain();
-      // Downstream may be at one of these frames when the flush starts.
+      // Downstream may be processing one of these frames when the flush starts.
       const std::string arrivals = overlap.receiver().arrivals();
       fail_unless(g_str_has_suffix(arrivals.c_str(), " flush-stop segment 300 301 302 drain"), "%s",
                   arrivals.c_str());
@@ -228,7 +225,6 @@ TEST(test_flow_returns, .for_each_element().times(std::size(overlaps))) {
   }
 }
 
-// A success other than GST_FLOW_OK does not end the stream.
 TEST(test_custom_success, .for_each_element()) {
   Overlap overlap(3);
   for (guint64 number : {1, 4})
@@ -238,7 +234,7 @@ TEST(test_custom_success, .for_each_element()) {
   overlap.expect(numbers(0, 10) + " drain");
 }
 
-// Downstream may want no more frames of a segment, but those of the next.
+// EOS from downstream ends only the current segment.
 TEST(test_eos_ends_with_its_segment, .for_each_element()) {
   for (bool stream_start : {false, true}) {
     Overlap overlap(8);
@@ -255,7 +251,7 @@ TEST(test_eos_ends_with_its_segment, .for_each_element()) {
   }
 }
 
-// Frames before an error have arrived, one error is posted, nothing follows; then a restart.
+// Frames before the error arrive, one error is posted, nothing follows; then the element restarts.
 TEST(test_error, .for_each_element().times(std::size(overlaps))) {
   Overlap overlap(overlaps[index]);
   std::string arrivals_before;
@@ -294,13 +290,12 @@ TEST(test_full_memory_of_downstream, .for_each_element().times(std::size(overlap
     if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR)
       arrivals_before = receiver.arrivals();
   });
-  const FormatSpec& gray = format_named("GRAY8");
-  filter.accept_caps(gray, 24, 16);
+  filter.accept_caps(gray(), 24, 16);
   receiver.forget();
   GstFlowReturn flow = GST_FLOW_OK;
   for (guint64 i = 0; i < 6; ++i) {
     fail_unless_equals_int(flow, GST_FLOW_OK);
-    flow = filter.push(at(i * frame_duration, to_buffer(Picture(gray, 24, 16))));
+    flow = filter.push(at(i * frame_duration, to_buffer(Picture(gray(), 24, 16))));
   }
   fail_unless_equals_int(flow, GST_FLOW_ERROR);
   filter.messages().expect_one(GST_MESSAGE_ERROR, {"no memory for another output frame"});
@@ -311,9 +306,7 @@ TEST(test_relink, .for_each_element().times(std::size(overlaps))) {
   const auto limit = static_cast<guint64>(overlaps[index]);
   Overlap overlap(overlaps[index]);
   for (int round = 0; round < 10; ++round) {
-    overlap.receiver().close();
-    overlap.push(0, limit);
-    wait_until([&] { return overlap.receiver().holds_frame(); }, "the first frame");
+    fill(overlap, 0, limit);
     fail_unless(gst_pad_unlink(src_of(overlap), overlap.filter().sink_pad()));
     const AtFrame unlinked(src_of(overlap), 1, [] {});
     overlap.receiver().forget();
@@ -333,7 +326,7 @@ TEST(test_relink, .for_each_element().times(std::size(overlaps))) {
   }
 }
 
-// Downstream may be linked again before the push that met no pad has returned.
+// Downstream may be linked again before the push that found no peer has returned.
 TEST(test_relink_during_push, .for_each_element().times(std::size(overlaps))) {
   Overlap overlap(overlaps[index]);
   overlap.receiver().answer(1, GST_FLOW_NOT_LINKED);
@@ -347,7 +340,6 @@ TEST(test_relink_during_push, .for_each_element().times(std::size(overlaps))) {
   fail_unless(frames == 9 || frames == 10, "%d frames", static_cast<int>(frames));
 }
 
-// Events do not wait until downstream is linked again.
 TEST(test_events_while_unlinked, .for_each_element().times(std::size(overlaps))) {
   Overlap overlap(overlaps[index]);
   fail_unless(gst_pad_unlink(src_of(overlap), overlap.filter().sink_pad()));

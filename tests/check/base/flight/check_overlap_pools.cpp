@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests frames in flight where a pool of upstream or downstream limits their number, frames in CUDA
-// memory, and changes of the CUDA context among them.
+// memory, and changes of the CUDA context.
 #include <gst/video/video.h>
 
 #include "tests/check/common/faults/memoryuse.h"
@@ -25,44 +25,13 @@ Owned<GstBufferPool> pool_of(guint buffers, GstCaps* caps, gsize size) {
 GstBuffer* frame_of(GstBufferPool* pool, Overlap& overlap, guint64 number) {
   GstBuffer* buffer = nullptr;
   fail_unless_equals_int(gst_buffer_pool_acquire_buffer(pool, &buffer, nullptr), GST_FLOW_OK);
-  // ThreadSanitizer does not see that the pool orders threads; a mutex of the receiver does so.
+  // ThreadSanitizer does not see that the pool orders threads; the receiver's mutex does.
   overlap.receiver().frame_count();
   const Owned<GstBuffer> frame(overlap.frame(number));
   const std::vector<std::uint8_t> bytes = bytes_of(frame);
   fail_unless_equals_int(gst_buffer_fill(buffer, 0, bytes.data(), bytes.size()), bytes.size());
   return at(number * frame_duration, buffer, frame_duration);
 }
-
-}  // namespace
-
-TEST(test_small_pool_of_downstream, .for_each_element().times(1, 3)) {
-  FilterHarness filter{{"frames-in-flight", "8"}};
-  answer_queries(filter.element(), GST_QUERY_ALLOCATION, [&](GstQuery* query) {
-    GstCaps* caps = nullptr;
-    gst_query_parse_allocation(query, &caps, nullptr);
-    GstVideoInfo info;
-    gst_video_info_from_caps(&info, caps);
-    const auto buffers = static_cast<guint>(index);
-    gst_query_add_allocation_pool(query, pool_of(buffers, caps, info.size).get(),
-                                  static_cast<guint>(info.size), 0, buffers);
-  });
-  Receiver receiver(filter);
-  receiver.keep_no_frames();
-  receiver.set_delay(500);
-  const FormatSpec& gray = format_named("GRAY8");
-  filter.accept_caps(gray, 24, 16);
-  receiver.forget();
-  for (guint64 i = 0; i < frame_count; ++i)
-    fail_unless_equals_int(
-        filter.push(
-            at(i * frame_duration, to_buffer(make_picture(gray, 24, 16, Content::natural, 1)))),
-        GST_FLOW_OK);
-  filter.send_eos();
-  const std::string arrivals = receiver.arrivals();
-  fail_unless(arrivals == numbers(0, frame_count) + " eos", "%s", arrivals.c_str());
-}
-
-namespace {
 
 void expect_to_pass_from_pool(guint buffers, Overlap& overlap) {
   const Owned<GstBufferPool> pool =
@@ -76,59 +45,6 @@ void expect_to_pass_from_pool(guint buffers, Overlap& overlap) {
   overlap.expect(numbers(0, frame_count) + " drain");
   gst_buffer_pool_set_active(pool, FALSE);
 }
-
-}  // namespace
-
-TEST(test_small_pool_of_upstream, .for_each_element().times(1, 3)) {
-  Overlap overlap(8);
-  expect_to_pass_from_pool(static_cast<guint>(index), overlap);
-  overlap.expect_pictures();
-}
-
-// Upstream's pool is small, and its buffers go downstream themselves.
-TEST(test_small_pool_of_unchanged_frames, .for_each_element().times(1, 3)) {
-  Overlap overlap(8, {tested().idle});
-  overlap.receiver().keep_no_frames();
-  expect_to_pass_from_pool(static_cast<guint>(index), overlap);
-}
-
-TEST(test_offered_pool, .for_each_element()) {
-  for (guint64 limit : {1, 3, 8, 16}) {
-    Overlap overlap(static_cast<int>(limit));
-    const Owned<GstCaps> caps = current_caps(overlap.filter().source_pad());
-    const Owned<GstQuery> query(gst_query_new_allocation(caps, TRUE));
-    fail_unless(gst_pad_peer_query(overlap.filter().source_pad(), query));
-    fail_unless_equals_int(gst_query_get_n_allocation_pools(query), 1);
-    GstBufferPool* offered = nullptr;
-    guint size = 0, minimum = 0, maximum = 0;
-    gst_query_parse_nth_allocation_pool(query, 0, &offered, &size, &minimum, &maximum);
-    const Owned<GstBufferPool> pool(offered);
-    fail_unless(pool != nullptr);
-    // Upstream may offer the element a pool of its own instead, with so many buffers more.
-    const guint64 accepted = limit > 1 ? limit : 0;
-    fail_unless_equals_int(minimum, accepted);
-    GstStructure* config = gst_buffer_pool_get_config(pool);
-    gst_buffer_pool_config_set_params(config, caps, size, minimum, maximum);
-    fail_unless(gst_buffer_pool_set_config(pool, config));
-    fail_unless(gst_buffer_pool_set_active(pool, TRUE));
-
-    overlap.receiver().close();
-    std::atomic<guint64> filled{0};
-    Feeder feeder(overlap.filter(), 0, 20, [&](guint64 number) {
-      GstBuffer* frame = frame_of(pool, overlap, number);
-      ++filled;
-      return frame;
-    });
-    wait_until([&] { return feeder.pushed() == accepted && filled == accepted + 1; }, "buffers");
-    overlap.receiver().open();
-    fail_unless_equals_int(feeder.finish(), GST_FLOW_OK);
-    overlap.expect(numbers(0, 20));
-    overlap.expect_pictures();
-    gst_buffer_pool_set_active(pool, FALSE);
-  }
-}
-
-namespace {
 
 /// tested() with frames in flight, and numbered frames for it in CUDA memory.
 class CudaOverlap {
@@ -191,36 +107,98 @@ void for_each_kind(const std::function<void(const char* format, bool to_cuda)>& 
 
 }  // namespace
 
-TEST(test_frames_in_flight,
-     .for_each_element().times(std::size(overlaps)).unless(unless_testing_cuda())) {
-  CudaUploader uploader;
-  for_each_kind([&](const char* format, bool to_cuda) {
-    CudaOverlap overlap(overlaps[index], format, to_cuda);
-    overlap.receiver().set_delay(500);
-    for (guint64 i = 0; i < 30; ++i)
-      overlap.push(uploader, i);
-    overlap.expect_frames(30);
-    fail_unless_equals_int(overlap.filter().messages().count(GST_MESSAGE_ELEMENT),
-                           30 * tested().messages);
+TEST(test_small_pool_of_downstream, .for_each_element().times(1, 3)) {
+  FilterHarness filter{{"frames-in-flight", "8"}};
+  answer_queries(filter.element(), GST_QUERY_ALLOCATION, [&](GstQuery* query) {
+    GstCaps* caps = nullptr;
+    gst_query_parse_allocation(query, &caps, nullptr);
+    GstVideoInfo info;
+    gst_video_info_from_caps(&info, caps);
+    const auto buffers = static_cast<guint>(index);
+    gst_query_add_allocation_pool(query, pool_of(buffers, caps, info.size).get(),
+                                  static_cast<guint>(info.size), 0, buffers);
   });
+  Receiver receiver(filter);
+  receiver.keep_no_frames();
+  receiver.set_delay(500);
+  filter.accept_caps(gray(), 24, 16);
+  receiver.forget();
+  for (guint64 i = 0; i < frame_count; ++i)
+    fail_unless_equals_int(
+        filter.push(
+            at(i * frame_duration, to_buffer(make_picture(gray(), 24, 16, Content::natural, 1)))),
+        GST_FLOW_OK);
+  filter.send_eos();
+  const std::string arrivals = receiver.arrivals();
+  fail_unless(arrivals == numbers(0, frame_count) + " eos", "%s", arrivals.c_str());
 }
 
-// The context of the frames changes while earlier ones are in flight. They go downstream first.
-TEST(test_context_changes_in_flight,
-     .for_each_element().times(std::size(overlaps)).unless(unless_testing_cuda())) {
+TEST(test_small_pool_of_upstream, .for_each_element().times(1, 3)) {
+  Overlap overlap(8);
+  expect_to_pass_from_pool(static_cast<guint>(index), overlap);
+  overlap.expect_pictures();
+}
+
+TEST(test_small_pool_of_unchanged_frames, .for_each_element().times(1, 3)) {
+  Overlap overlap(8, {tested().idle});
+  overlap.receiver().keep_no_frames();
+  expect_to_pass_from_pool(static_cast<guint>(index), overlap);
+}
+
+TEST(test_offered_pool, .for_each_element()) {
+  for (guint64 limit : {1, 3, 8, 16}) {
+    Overlap overlap(static_cast<int>(limit));
+    const Owned<GstCaps> caps = current_caps(overlap.filter().source_pad());
+    const Owned<GstQuery> query(gst_query_new_allocation(caps, TRUE));
+    fail_unless(gst_pad_peer_query(overlap.filter().source_pad(), query));
+    fail_unless_equals_int(gst_query_get_n_allocation_pools(query), 1);
+    GstBufferPool* offered = nullptr;
+    guint size = 0, minimum = 0, maximum = 0;
+    gst_query_parse_nth_allocation_pool(query, 0, &offered, &size, &minimum, &maximum);
+    const Owned<GstBufferPool> pool(offered);
+    fail_unless(pool != nullptr);
+    // Upstream may use its own pool instead, with this many additional buffers.
+    const guint64 accepted = limit > 1 ? limit : 0;
+    fail_unless_equals_int(minimum, accepted);
+    GstStructure* config = gst_buffer_pool_get_config(pool);
+    gst_buffer_pool_config_set_params(config, caps, size, minimum, maximum);
+    fail_unless(gst_buffer_pool_set_config(pool, config));
+    fail_unless(gst_buffer_pool_set_active(pool, TRUE));
+
+    overlap.receiver().close();
+    std::atomic<guint64> filled{0};
+    Feeder feeder(overlap.filter(), 0, 20, [&](guint64 number) {
+      GstBuffer* frame = frame_of(pool, overlap, number);
+      ++filled;
+      return frame;
+    });
+    wait_until([&] { return feeder.pushed() == accepted && filled == accepted + 1; }, "buffers");
+    overlap.receiver().open();
+    fail_unless_equals_int(feeder.finish(), GST_FLOW_OK);
+    overlap.expect(numbers(0, 20));
+    overlap.expect_pictures();
+    gst_buffer_pool_set_active(pool, FALSE);
+  }
+}
+
+// The CUDA context of the frames may change while earlier frames are in flight, which are pushed
+// first.
+TEST(test_frames_in_flight,
+     .for_each_element().times(2 * std::size(overlaps)).unless(unless_testing_cuda())) {
+  const bool changes = index % 2 == 1;
   CudaUploader first, second;
   for_each_kind([&](const char* format, bool to_cuda) {
-    CudaOverlap overlap(overlaps[index], format, to_cuda);
-    overlap.receiver().set_delay(2000);
+    CudaOverlap overlap(overlaps[index / 2], format, to_cuda);
+    overlap.receiver().set_delay(changes ? 2000 : 500);
     for (guint64 i = 0; i < 30; ++i)
-      overlap.push(i / 3 % 2 == 0 ? first : second, i);
+      overlap.push(changes && i / 3 % 2 == 1 ? second : first, i);
     overlap.expect_frames(30);
     fail_unless_equals_int(overlap.filter().messages().count(GST_MESSAGE_ELEMENT),
                            30 * tested().messages);
   });
 }
 
-// A frame of another context waits for those in flight when a flush drops them.
+// A frame of another context waits for the frames in flight, which a flush then drops.
 TEST(test_flush_at_change_of_context,
      .for_each_element().times(std::size(overlaps)).unless(unless_testing_cuda())) {
   const auto limit = static_cast<guint64>(overlaps[index]);
@@ -233,13 +211,13 @@ TEST(test_flush_at_change_of_context,
     overlap.receiver().close();
     Feeder feeder(overlap.filter(), 100, limit, [&](guint64 number) {
       CudaUploader& uploader = number < 100 + limit - 1 ? first : second;
-      // The uploader's pool keeps its buffers alive.
+      // The uploader's pool keeps its own buffers alive.
       return buffers.track(
           gst_buffer_copy(Owned<GstBuffer>(overlap.frame(uploader, number)).get()));
     });
     wait_until([&] { return feeder.pushed() == limit - 1 && overlap.receiver().holds_frame(); },
                "a frame of another context");
-    feeder.wait_until_blocked();  // as that frame waits for the others
+    feeder.wait_until_blocked();  // because the frame waits for the others
     overlap.filter().send_event(gst_event_new_flush_start());
     feeder.finish();
     overlap.filter().send_event(gst_event_new_flush_stop(TRUE));
@@ -252,7 +230,7 @@ TEST(test_flush_at_change_of_context,
   });
 }
 
-// A frame keeps its DISCONT though the next one is pushed by the other thread.
+// A frame keeps its DISCONT flag although another thread pushes the next frame.
 TEST(test_discont_of_a_gap,
      .for_each_element().times(std::size(overlaps)).unless(unless_testing_cuda())) {
   CudaUploader uploader;

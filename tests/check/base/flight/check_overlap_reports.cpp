@@ -26,34 +26,6 @@ void expect_skipped(Overlap& overlap, guint64 from, guint64 count, guint64 proce
   }
 }
 
-}  // namespace
-
-TEST(test_qos, .for_each_element().times(std::size(numbers_in_flight))) {
-  Overlap overlap(numbers_in_flight[index]);
-  for (guint64 before : {5, 3}) {  // a flush starts the counts anew
-    overlap.receiver().forget();
-    overlap.push(0, before);
-    send_qos(overlap, (before + 3) * frame_duration);
-    overlap.push(before, 4);
-    expect_skipped(overlap, before, 4, before);
-    // Whoever keeps a frame must not find it changed.
-    const Owned<GstBuffer> kept(overlap.frame(before + 4));
-    fail_unless_equals_int(overlap.filter().push(gst_buffer_ref(kept)), GST_FLOW_OK);
-    fail_unless(!GST_BUFFER_FLAG_IS_SET(kept.get(), GST_BUFFER_FLAG_DISCONT));
-    overlap.push(before + 5, 3);
-    overlap.drain();
-    overlap.expect(numbers(0, before) + " " + numbers(before + 4, 4) + " drain");
-    const std::vector<Owned<GstBuffer>> frames = overlap.receiver().take_frames();
-    for (std::size_t i = 0; i < frames.size(); ++i)
-      fail_unless(GST_BUFFER_FLAG_IS_SET(frames[i].get(), GST_BUFFER_FLAG_DISCONT) == (i == before),
-                  "frame %d", static_cast<int>(i));
-    overlap.filter().flush();
-    overlap.filter().send_segment(new_segment());
-  }
-}
-
-namespace {
-
 struct Latency {
   gboolean live;
   GstClockTime minimum, maximum;
@@ -79,7 +51,31 @@ Latency query_latency(Overlap& overlap) {
 
 }  // namespace
 
-// Up to n - 1 frames wait; with an unknown frame duration there is no greatest latency.
+TEST(test_qos, .for_each_element().times(std::size(numbers_in_flight))) {
+  Overlap overlap(numbers_in_flight[index]);
+  for (guint64 before : {5, 3}) {  // a flush resets the counts
+    overlap.receiver().forget();
+    overlap.push(0, before);
+    send_qos(overlap, (before + 3) * frame_duration);
+    overlap.push(before, 4);
+    expect_skipped(overlap, before, 4, before);
+    // The element must not change a frame that others hold.
+    const Owned<GstBuffer> kept(overlap.frame(before + 4));
+    fail_unless_equals_int(overlap.filter().push(gst_buffer_ref(kept)), GST_FLOW_OK);
+    fail_unless(!GST_BUFFER_FLAG_IS_SET(kept.get(), GST_BUFFER_FLAG_DISCONT));
+    overlap.push(before + 5, 3);
+    overlap.drain();
+    overlap.expect(numbers(0, before) + " " + numbers(before + 4, 4) + " drain");
+    const std::vector<Owned<GstBuffer>> frames = overlap.receiver().take_frames();
+    for (std::size_t i = 0; i < frames.size(); ++i)
+      fail_unless(GST_BUFFER_FLAG_IS_SET(frames[i].get(), GST_BUFFER_FLAG_DISCONT) == (i == before),
+                  "frame %d", static_cast<int>(i));
+    overlap.filter().flush();
+    overlap.filter().send_segment(new_segment());
+  }
+}
+
+// Up to n - 1 frames wait. If the frame duration is unknown, the maximum latency is, too.
 TEST(test_latency, .for_each_element()) {
   for (guint64 limit : {1, 2, 3, 8}) {
     Overlap overlap(static_cast<int>(limit));
@@ -94,7 +90,6 @@ TEST(test_latency, .for_each_element()) {
       fail_unless_equals_uint64(latency.minimum, 5 * GST_MSECOND);
       fail_unless_equals_uint64(latency.maximum, GST_CLOCK_TIME_NONE);
     }
-    // The caps say how long a frame lasts, or do not.
     upstream_latency = {TRUE, 0, GST_SECOND};
     fail_unless(overlap.filter().send_caps(
         "video/x-raw, format=GRAY8, width=16, height=16, framerate=100/1"));
@@ -114,7 +109,6 @@ TEST(test_latency, .for_each_element()) {
   }
 }
 
-// The position is the end of the last frame.
 TEST(test_position, .for_each_element().times(std::size(numbers_in_flight))) {
   Overlap overlap(numbers_in_flight[index]);
   for (guint64 frames : {1, 20}) {
@@ -127,7 +121,6 @@ TEST(test_position, .for_each_element().times(std::size(numbers_in_flight))) {
   }
 }
 
-// The messages are complete, and come in order, before EOS and before a new segment.
 TEST(test_messages, .times(std::size(numbers_in_flight))) {
   constexpr guint64 frame_count = 60;
   Overlap overlap(numbers_in_flight[index], {{"post-messages", "true"}});
@@ -148,14 +141,12 @@ TEST(test_messages, .times(std::size(numbers_in_flight))) {
   fail_unless_equals_int(at_segment, frame_count / 2);
   fail_unless_equals_int(at_eos, frame_count);
   const std::vector<Owned<GstMessage>> messages = filter.messages().take(GST_MESSAGE_ELEMENT);
-  for (guint64 i = 0; i < frame_count; ++i) {
-    guint64 timestamp = 0;
-    gst_structure_get_uint64(gst_message_get_structure(messages[i]), "timestamp", &timestamp);
-    fail_unless_equals_uint64(timestamp, i * frame_duration);
-  }
+  for (guint64 i = 0; i < frame_count; ++i)
+    fail_unless_equals_uint64(time_in(gst_message_get_structure(messages[i]), "timestamp"),
+                              i * frame_duration);
 }
 
-// A skipped frame is announced between the messages of the frames around it.
+// A skipped frame is reported between the messages of its neighbours.
 TEST(test_messages_about_skipped_frames, .times(1, std::size(overlaps))) {
   Overlap overlap(overlaps[index], {{"post-messages", "true"}});
   std::string order;
@@ -168,9 +159,9 @@ TEST(test_messages_about_skipped_frames, .times(1, std::size(overlaps))) {
   overlap.receiver().close();
   overlap.push(0);
   wait_until([&] { return overlap.receiver().holds_frame(); }, "the first frame");
-  overlap.push(1);  // its message follows when the first frame has gone
+  overlap.push(1);  // its message follows the push of the first frame
   send_qos(overlap, 2 * frame_duration);
-  // Opens when the streaming thread waits for the first frame to be pushed, which it need not do.
+  // Opens if the streaming thread blocks until the first frame is pushed, which it need not do.
   const pid_t streaming = this_thread();
   std::thread opener([&] {
     wait_until_blocked(streaming);

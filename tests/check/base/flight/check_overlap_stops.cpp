@@ -7,7 +7,7 @@ using namespace check;
 
 namespace {
 
-/// Races show in some rounds only. CUDA allocates memory in each, so there are few.
+/// Races show up only in some rounds. Each round allocates CUDA memory, so there are few.
 class Rounds : public RoundsInTime {
  public:
   Rounds() : RoundsInTime(full_run() ? 8000 : 250) {}
@@ -18,7 +18,7 @@ bool asks_for_pool(Overlap& overlap, const Owned<GstCaps>& caps) {
   return gst_pad_peer_query(overlap.filter().source_pad(), query);
 }
 
-/// ThreadSanitizer does not see GLib's reference counts, so it misses who frees last.
+/// ThreadSanitizer does not see GLib's reference counts, so it misreports the last release.
 std::string unless_counts_are_seen() {
 #if defined(__SANITIZE_THREAD__)
   return "GLib's references are invisible to ThreadSanitizer";
@@ -27,9 +27,85 @@ std::string unless_counts_are_seen() {
 #endif
 }
 
+/// A filter between two pads, to which the test holds the only reference.
+class LastReference {
+ public:
+  LastReference(const char* factory, const Properties& properties, int frames_in_flight) {
+    element_ =
+        make_element(factory,
+                     joined(properties, {{"frames-in-flight", std::to_string(frames_in_flight)}}))
+            .release();
+    g_object_weak_ref(
+        G_OBJECT(element_),
+        +[](gpointer self, GObject*) { static_cast<LastReference*>(self)->released_ = true; },
+        this);
+    answer_buffers(sink_);
+    gst_pad_set_active(source_, TRUE);
+    gst_pad_set_active(sink_, TRUE);
+    gst_pad_link(source_, GST_BASE_TRANSFORM_SINK_PAD(element_));
+    gst_pad_link(GST_BASE_TRANSFORM_SRC_PAD(element_), sink_);
+  }
+
+  GstElement* element() const { return element_; }
+  void release() {
+    gst_element_set_state(element_, GST_STATE_NULL);
+    gst_object_unref(element_);
+  }
+  void play() {
+    gst_element_set_state(element_, GST_STATE_PLAYING);
+    gst_pad_push_event(source_, gst_event_new_stream_start("one"));
+    fail_unless(check::send_caps(source_, caps_of(gray(), 24, 16)));
+    GstFlowReturn flow = GST_FLOW_OK;
+    for (guint64 i = 0; flow == GST_FLOW_OK; ++i)
+      flow = gst_pad_push(source_, at(i * frame_duration, to_buffer(Picture(gray(), 24, 16))));
+    wait_until([&] { return released_.load(); }, "the end of the element");
+    gst_task_cleanup_all();
+  }
+
+ private:
+  const Owned<GstPad> source_{gst_pad_new("up", GST_PAD_SRC)};
+  const Owned<GstPad> sink_{gst_pad_new("down", GST_PAD_SINK)};
+  GstElement* element_;
+  std::atomic<bool> released_{false};
+};
+
+struct EmptyPool {
+  GstTaskPool parent;
+};
+struct EmptyPoolClass {
+  GstTaskPoolClass parent;
+};
+G_DEFINE_TYPE(EmptyPool, empty_pool, GST_TYPE_TASK_POOL)
+
+gpointer refuse_task(GstTaskPool*, GstTaskPoolFunction, gpointer, GError** error) {
+  g_set_error(error, GST_CORE_ERROR, GST_CORE_ERROR_FAILED, "no thread is left");
+  return nullptr;
+}
+
+void empty_pool_class_init(EmptyPoolClass* klass) {
+  klass->parent.push = refuse_task;
+}
+
+void empty_pool_init(EmptyPool*) {}
+
+struct Status {
+  GstStreamStatusType type;
+  GstElement* owner;
+  GstTask* task;
+};
+
+Status status_in(GstMessage* message) {
+  Status status{};
+  gst_message_parse_stream_status(message, &status.type, &status.owner);
+  const GValue* task = gst_message_get_stream_status_object(message);
+  fail_unless(task && G_VALUE_HOLDS(task, GST_TYPE_TASK));
+  status.task = GST_TASK_CAST(g_value_get_object(task));
+  return status;
+}
+
 }  // namespace
 
-// Sources stop last, so they may ask for a pool while a filter stops, which then negotiates.
+// Sources stop last, so they may ask for a pool while a filter stops and renegotiates.
 TEST(test_query_beside_stop, .for_each_element().times(std::size(numbers_in_flight))) {
   Overlap overlap(numbers_in_flight[index]);
   const Owned<GstCaps> caps = current_caps(GST_BASE_TRANSFORM_SINK_PAD(overlap.filter().element()));
@@ -49,11 +125,11 @@ TEST(test_query_beside_stop, .for_each_element().times(std::size(numbers_in_flig
     gst_element_set_state(overlap.filter().element(), GST_STATE_PLAYING);
     overlap.begin();
   }
-  // GstBaseTransform warns if it negotiates while only the source pad has become inactive.
+  // GstBaseTransform warns if it negotiates while only the source pad is inactive.
   fail_unless_equals_int(overlap.filter().messages().count(GST_MESSAGE_ERROR), 0);
 }
 
-// Nothing is negotiated for an element that does not process frames now.
+// Nothing is negotiated for an element that processes no frames.
 TEST(test_query_without_stream, .for_each_element()) {
   Overlap overlap(2);
   const Owned<GstCaps> caps = current_caps(GST_BASE_TRANSFORM_SINK_PAD(overlap.filter().element()));
@@ -66,7 +142,7 @@ TEST(test_query_without_stream, .for_each_element()) {
   fail_unless(!asks_for_pool(overlap, caps), "in READY");
 }
 
-// FLUSH_STOP may arrive while the element stops and starts: inactive pads take it, too.
+// FLUSH_STOP may arrive while the element stops and starts, because inactive pads accept it.
 TEST(test_flush_stop_beside_stop, .times(std::size(numbers_in_flight))) {
   Overlap overlap(numbers_in_flight[index], {{"post-messages", "true"}});
   GstPad* const sink = GST_BASE_TRANSFORM_SINK_PAD(overlap.filter().element());
@@ -110,7 +186,7 @@ TEST(test_probe_stops, .for_each_element().times(std::size(overlaps))) {
   }
 }
 
-// Upstream may push on until the element has stopped, whatever it is told.
+// Upstream may keep pushing until the element has stopped, whatever the flow return.
 TEST(test_probe_stops_beside_stubborn_upstream, .times(std::size(overlaps))) {
   for (Rounds rounds; rounds.next();) {
     Overlap overlap(overlaps[index]);
@@ -126,7 +202,6 @@ TEST(test_probe_stops_beside_stubborn_upstream, .times(std::size(overlaps))) {
   }
 }
 
-// The probe may also start the element again at once.
 TEST(test_probe_restarts, .for_each_element().times(std::size(overlaps))) {
   const auto limit = static_cast<guint64>(overlaps[index]);
   for (guint64 at : {guint64{0}, limit - 1}) {
@@ -170,53 +245,6 @@ TEST(test_handler_of_messages_stops, .times(std::size(overlaps))) {
   overlap.expect_new_stream();
 }
 
-namespace {
-
-/// A filter of which the test has the only reference, between two pads.
-class LastReference {
- public:
-  LastReference(const char* factory, const Properties& properties, int frames_in_flight) {
-    element_ =
-        make_element(factory,
-                     joined(properties, {{"frames-in-flight", std::to_string(frames_in_flight)}}))
-            .release();
-    g_object_weak_ref(
-        G_OBJECT(element_),
-        +[](gpointer self, GObject*) { static_cast<LastReference*>(self)->released_ = true; },
-        this);
-    answer_buffers(sink_);
-    gst_pad_set_active(source_, TRUE);
-    gst_pad_set_active(sink_, TRUE);
-    gst_pad_link(source_, GST_BASE_TRANSFORM_SINK_PAD(element_));
-    gst_pad_link(GST_BASE_TRANSFORM_SRC_PAD(element_), sink_);
-  }
-
-  GstElement* element() const { return element_; }
-  void release() {
-    gst_element_set_state(element_, GST_STATE_NULL);
-    gst_object_unref(element_);
-  }
-  void play() {
-    gst_element_set_state(element_, GST_STATE_PLAYING);
-    gst_pad_push_event(source_, gst_event_new_stream_start("one"));
-    const FormatSpec& gray = format_named("GRAY8");
-    fail_unless(check::send_caps(source_, caps_of(gray, 24, 16)));
-    GstFlowReturn flow = GST_FLOW_OK;
-    for (guint64 i = 0; flow == GST_FLOW_OK; ++i)
-      flow = gst_pad_push(source_, at(i * frame_duration, to_buffer(Picture(gray, 24, 16))));
-    wait_until([&] { return released_.load(); }, "the end of the element");
-    gst_task_cleanup_all();
-  }
-
- private:
-  const Owned<GstPad> source_{gst_pad_new("up", GST_PAD_SRC)};
-  const Owned<GstPad> sink_{gst_pad_new("down", GST_PAD_SINK)};
-  GstElement* element_;
-  std::atomic<bool> released_{false};
-};
-
-}  // namespace
-
 TEST(test_probe_releases,
      .for_each_element().times(std::size(overlaps)).unless(unless_counts_are_seen())) {
   LastReference filter(tested().element, {}, overlaps[index]);
@@ -251,44 +279,6 @@ TEST(test_handler_of_messages_releases,
   releaser.filter.play();
 }
 
-namespace {
-
-struct EmptyPool {
-  GstTaskPool parent;
-};
-struct EmptyPoolClass {
-  GstTaskPoolClass parent;
-};
-G_DEFINE_TYPE(EmptyPool, empty_pool, GST_TYPE_TASK_POOL)
-
-gpointer refuse_task(GstTaskPool*, GstTaskPoolFunction, gpointer, GError** error) {
-  g_set_error(error, GST_CORE_ERROR, GST_CORE_ERROR_FAILED, "no thread is left");
-  return nullptr;
-}
-
-void empty_pool_class_init(EmptyPoolClass* klass) {
-  klass->parent.push = refuse_task;
-}
-
-void empty_pool_init(EmptyPool*) {}
-
-struct Status {
-  GstStreamStatusType type;
-  GstElement* owner;
-  GstTask* task;
-};
-
-Status status_in(GstMessage* message) {
-  Status status{};
-  gst_message_parse_stream_status(message, &status.type, &status.owner);
-  const GValue* task = gst_message_get_stream_status_object(message);
-  fail_unless(task && G_VALUE_HOLDS(task, GST_TYPE_TASK));
-  status.task = GST_TASK_CAST(g_value_get_object(task));
-  return status;
-}
-
-}  // namespace
-
 TEST(test_stream_status, .for_each_element().times(std::size(numbers_in_flight))) {
   FilterHarness filter{{"frames-in-flight", std::to_string(numbers_in_flight[index])}};
   gst_element_set_state(filter.element(), GST_STATE_NULL);
@@ -302,7 +292,7 @@ TEST(test_stream_status, .for_each_element().times(std::size(numbers_in_flight))
   for (int round = 0; round < 3; ++round) {
     gst_element_set_state(filter.element(), GST_STATE_PLAYING);
     gst_pad_push_event(filter.source_pad(), gst_event_new_stream_start("again"));
-    fail_unless(filter.send_caps(caps_of(format_named("GRAY8"), 32, 16)));
+    fail_unless(filter.send_caps(caps_of(gray(), 32, 16)));
     if (numbers_in_flight[index] > 1)
       wait_until([&] { return filter.messages().count(GST_MESSAGE_STREAM_STATUS) == 2; }, "ENTER");
     gst_element_set_state(filter.element(), GST_STATE_READY);
@@ -325,7 +315,8 @@ TEST(test_stream_status, .for_each_element().times(std::size(numbers_in_flight))
   }
 }
 
-// The application's pool has no thread; caps, which decide the number in flight, fail.
+// The application's task pool provides no thread. The number in flight depends on the caps, so the
+// caps fail.
 TEST(test_no_thread, .for_each_element()) {
   FilterHarness filter{{"frames-in-flight", "2"}};
   const Owned<GstTaskPool> pool(
@@ -334,7 +325,7 @@ TEST(test_no_thread, .for_each_element()) {
     if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_STREAM_STATUS)
       gst_task_set_pool(status_in(message).task, pool);
   });
-  const std::string caps = caps_of(format_named("GRAY8"), 32, 16);
+  const std::string caps = caps_of(gray(), 32, 16);
   bool accepted = true;
   ASSERT_WARNING(accepted = filter.send_caps(caps));  // of GstTask
   fail_unless(!accepted);

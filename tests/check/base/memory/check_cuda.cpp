@@ -43,6 +43,16 @@ std::string pair_of_elements(const Property& property) {
          "\" ! " + element;
 }
 
+/// Makes a pipeline of two elements, which new_pipeline() would give a shared context.
+Owned<GstElement> new_unshared_pipeline(const std::string& properties) {
+  const std::string element = tested_launch() + properties;
+  return Owned<GstElement>(gst_parse_launch(
+      ("videotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=64,height=48 ! " + element +
+       " ! " + element + " ! fakesink sync=false")
+          .c_str(),
+      nullptr));
+}
+
 guint gpu_of(GstContext* context) {
   guint gpu = 0;
   fail_unless(gst_structure_get_uint(gst_context_get_structure(context), "cuda-device-id", &gpu));
@@ -89,7 +99,7 @@ TEST(test_photographs,
   expect_picture(after, result(before), photographs[index].file + (" " + element));
 }
 
-// An element that changes nothing must still copy the frame if input and output memory differ.
+// Even an element that changes nothing must copy the frame if input and output memory differ.
 TEST(test_two_elements_that_change_nothing, .for_each_element().times(formats().size())) {
   const FormatSpec& format = format_number(index);
   Chain pair(pair_of_elements(tested().idle));
@@ -119,8 +129,8 @@ TEST(test_peer_naming_cuda_memory_gets_it, .for_each_element().unless(unless_tes
                });
 }
 
-// This includes formats that libgstcuda does not support.
-TEST(test_idle_hands_on_cuda_memory,
+// Includes formats that libgstcuda does not support.
+TEST(test_idle_pushes_cuda_memory,
      .for_each_element().times(formats().size()).unless(unless_testing_cuda())) {
   const FormatSpec& format = format_number(index);
   CudaUploader uploader;
@@ -158,7 +168,7 @@ TEST(test_frames_in_stream_order, .for_each_element().unless(unless_testing_cuda
   }
 }
 
-// Many frames are pushed before the first of them is looked at, and memory is used again.
+// Many frames are pushed before the first one is read, and memory is reused.
 TEST(test_many_frames_in_stream_order, .for_each_element().unless(unless_testing_cuda())) {
   constexpr int frames = 40;
   const FormatSpec& format = format_named("I420_10LE");
@@ -180,7 +190,6 @@ TEST(test_many_frames_in_stream_order, .for_each_element().unless(unless_testing
                    "frame " + std::to_string(i));
 }
 
-// GStreamer's own elements upload and download the frames.
 TEST(test_cudaupload_and_cudadownload, .for_each_element().unless(unless_cuda_elements())) {
   for (const char* name : {"NV12", "I420", "RGBA", "P010_10LE", "BGRx", "Y444", "P016_LE",
                            "I422_12LE", "BGRP", "RGB10A2_LE"}) {
@@ -200,13 +209,7 @@ TEST(test_cudaupload_and_cudadownload, .for_each_element().unless(unless_cuda_el
 }
 
 TEST(test_neighbours_share_a_context, .for_each_element().unless(unless_testing_cuda())) {
-  const std::string element = tested_launch() + " backend=cuda";
-  // This does not use new_pipeline(), which would give them a shared context.
-  const Owned<GstElement> pipeline(gst_parse_launch(
-      ("videotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=64,height=48 ! " + element +
-       " ! " + element + " ! fakesink sync=false")
-          .c_str(),
-      nullptr));
+  const Owned<GstElement> pipeline = new_unshared_pipeline(" backend=cuda");
   MessageLog messages(pipeline);
   gst_element_set_state(pipeline, GST_STATE_PAUSED);
   fail_unless_equals_int(gst_element_get_state(pipeline, nullptr, nullptr, watchdog),
@@ -218,17 +221,11 @@ TEST(test_neighbours_share_a_context, .for_each_element().unless(unless_testing_
   gst_element_set_state(pipeline, GST_STATE_NULL);
 }
 
-// Pipelines spread over the GPUs, and all elements of a pipeline are on the same one.
+// Pipelines spread over the GPUs; all elements of a pipeline use the same one.
 TEST(test_pipelines_on_the_least_used_gpu, .for_each_element().unless(unless_testing_two_gpus())) {
-  const std::string element = tested_launch() + " backend=cuda cuda-device-id=-2";
   std::vector<Owned<GstElement>> pipelines;
   for (guint i = 0; i < 4; ++i) {
-    // This does not use new_pipeline(), which would give them a shared context.
-    pipelines.emplace_back(gst_parse_launch(
-        ("videotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=64,height=48 ! " + element +
-         " ! " + element + " ! fakesink sync=false")
-            .c_str(),
-        nullptr));
+    pipelines.push_back(new_unshared_pipeline(" backend=cuda cuda-device-id=-2"));
     MessageLog messages(pipelines.back());
     gst_element_set_state(pipelines.back(), GST_STATE_PAUSED);
     fail_unless_equals_int(gst_element_get_state(pipelines.back(), nullptr, nullptr, watchdog),
@@ -244,7 +241,8 @@ TEST(test_pipelines_on_the_least_used_gpu, .for_each_element().unless(unless_tes
     gst_element_set_state(pipeline, GST_STATE_NULL);
 }
 
-// The element stays on its GPU; frames of the other GPU are copied, and the other reads its output.
+// The element stays on its GPU: it copies frames of the other GPU, and the other element copies its
+// output.
 TEST(test_frames_of_another_gpu, .for_each_element().times(2).unless(unless_testing_two_gpus())) {
   const int ours = static_cast<int>(index), theirs = 1 - ours;
   CudaUploader other_uploader(theirs), own_uploader(ours);
@@ -271,10 +269,8 @@ TEST(test_frames_of_another_gpu, .for_each_element().times(2).unless(unless_test
   }
 }
 
-// Frames outlive the element that made them.
 TEST(test_frames_outlive_their_maker, .for_each_element().unless(unless_testing_cuda())) {
-  const FormatSpec& format = format_named("GRAY8");
-  const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
+  const Picture picture = make_picture(gray(), 61, 37, Content::natural, 4);
   Owned<GstBuffer> buffer;
   {
     CudaUploader maker;
@@ -285,7 +281,7 @@ TEST(test_frames_outlive_their_maker, .for_each_element().unless(unless_testing_
   expect_output(filter, buffer.release(), result(picture), "after the maker was freed");
 }
 
-// cudadownload may push CUDA memory with the caps of system memory.
+// cudadownload may push CUDA memory with system-memory caps.
 TEST(test_cuda_memory_under_system_caps, .for_each_element().unless(unless_testing_cuda())) {
   CudaUploader uploader;
   for (const Property& property : {tested().working, tested().idle})
@@ -299,7 +295,6 @@ TEST(test_cuda_memory_under_system_caps, .for_each_element().unless(unless_testi
     }
 }
 
-// The opposite may happen, too: system memory with the caps of CUDA memory.
 TEST(test_system_memory_under_cuda_caps, .for_each_element().unless(unless_testing_cuda())) {
   for (const char* name : {"NV12", "RGBA", "GRAY8"}) {
     const FormatSpec& format = format_named(name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests which of several GPUs an element chooses, with stand-ins for devices and libgstcuda.
+// Tests which of several GPUs an element chooses, with fake devices and a fake libgstcuda.
 #include <algorithm>
 #include <memory>
 #include <thread>
@@ -21,7 +21,7 @@ using cudavision::DeviceSession;
 
 constexpr int any = -1, min_load = -2;
 
-/// An element that runs on the GPU of this cuda-device-id while it lives, if it is started.
+/// An element with this cuda-device-id, which stops when it is destroyed.
 class Running {
  public:
   explicit Running(int device_id) {
@@ -72,7 +72,6 @@ TEST(test_min_load_gpu) {
   expect_start(second, 1, "of two with one element the first");
 }
 
-// Elements count whatever has chosen their GPU, and only while they run.
 TEST(test_all_running_elements_count) {
   let_there_be(2);
   {
@@ -87,7 +86,7 @@ TEST(test_all_running_elements_count) {
   expect_start(again, 0, "all have stopped");
 }
 
-// A neighbour's or the application's context comes first, as for -1.
+// A context from a neighbour or the application takes precedence, as with -1.
 TEST(test_context_that_there_is) {
   let_there_be(2);
   Running busy(0), element(min_load), other(min_load);
@@ -100,7 +99,7 @@ TEST(test_context_that_there_is) {
   expect_start(element, 1, "started again without a context");
 }
 
-// What has not started does not count.
+// An element that failed to start does not count.
 TEST(test_gpu_without_memory) {
   let_there_be(2);
   fake_usable_devices = 1;

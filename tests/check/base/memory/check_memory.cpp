@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests the memory of the output: the peer's choice, downstream's pool and strides, or the input
-// buffer. Compares the layouts that the tests assume with GStreamer's, which GstVideoFormatInfo
-// alone does not give where several samples share a word.
-#include <glib/gstdio.h>
+// buffer. Compares the layouts that the tests assume with GStreamer's unpacking, because
+// GstVideoFormatInfo does not describe formats in which several samples share a word.
 #include <gst/video/gstvideometa.h>
 #include <gst/video/gstvideopool.h>
 #include <gst/video/video.h>
@@ -14,7 +13,6 @@
 
 using namespace check;
 
-// Sinks that accept any memory get system memory.
 TEST(test_sinks_get_system_memory, .for_each_element()) {
   const std::string source =
       "videotestsrc num-buffers=4 ! video/x-raw,format=NV12,width=62,height=34 ! " +
@@ -110,8 +108,7 @@ TEST(test_pool_for_upstream, .for_each_element()) {
   }
 }
 
-// An element that changes nothing and has the same caps on both sides pushes the input buffer.
-TEST(test_identity_hands_on_the_buffer, .for_each_element().times(formats().size())) {
+TEST(test_identity_pushes_the_input_buffer, .for_each_element().times(formats().size())) {
   const FormatSpec& format = format_number(index);
   FilterHarness filter{tested().idle};
   filter.accept_caps(format, 32, 18, colorimetry(format, false));
@@ -126,7 +123,7 @@ TEST(test_identity_hands_on_the_buffer, .for_each_element().times(formats().size
 
 namespace {
 
-/// Makes a pool of system memory that begins with a page, and frames of `size` bytes.
+/// Makes a pool of page-aligned system memory, with frames of `size` bytes.
 Owned<GstBufferPool> pool_of_pages(GstCaps* caps, gsize size) {
   Owned<GstBufferPool> pool(gst_buffer_pool_new());
   GstAllocationParams params;
@@ -139,11 +136,33 @@ Owned<GstBufferPool> pool_of_pages(GstCaps* caps, gsize size) {
   return pool;
 }
 
+constexpr int width = 37, height = 5;
+
+/// Lets GStreamer unpack row y to alpha, then Y, U and V or red, green and blue. 8-bit samples are
+/// shifted to the upper byte of 16.
+std::vector<int> unpacked_row(const Picture& picture, const GstVideoFormatInfo* format, int y) {
+  gpointer data[GST_VIDEO_MAX_PLANES] = {};
+  gint stride[GST_VIDEO_MAX_PLANES] = {};
+  for (std::size_t p = 0; p < picture.planes.size(); ++p) {
+    data[p] = const_cast<std::uint8_t*>(picture.planes[p].row(0));
+    stride[p] = picture.planes[p].row_bytes;
+  }
+  const bool deep =
+      GST_VIDEO_FORMAT_INFO_BITS(gst_video_format_get_info(format->unpack_format)) > 8;
+  std::vector<guint16> words(std::size_t{4} * (width + 8));
+  format->unpack_func(format, GST_VIDEO_PACK_FLAG_NONE, words.data(), data, stride, 0, y, width);
+  const auto* bytes = reinterpret_cast<const guint8*>(words.data());
+  std::vector<int> row;
+  for (std::size_t i = 0; i < std::size_t{4} * width; ++i)
+    row.push_back(deep ? words[i] : bytes[i] << 8);
+  return row;
+}
+
 }  // namespace
 
-// Memory that recurs is page-locked after a while. Upstream frees it before or after the element.
+// Recurring memory is page-locked after a while. Upstream frees it before or after the element.
 TEST(test_memory_that_comes_back, .for_each_element().times(2)) {
-  // 33 pages.
+  // 33 pages per frame.
   constexpr int width = 352, height = 256;
   const FormatSpec& format = format_named("NV12");
   const Picture pictures[] = {make_picture(format, width, height, Content::natural, 1),
@@ -181,31 +200,6 @@ TEST(test_memory_that_comes_back, .for_each_element().times(2)) {
     expect_picture(from_buffer(outputs[i], format, width, height), expected[i],
                    "after the element has gone");
 }
-
-namespace {
-
-constexpr int width = 37, height = 5;
-
-/// Lets GStreamer unpack row y: alpha, then Y, U and V or red, green and blue, of 8 or 16 bits.
-std::vector<int> unpacked_row(const Picture& picture, const GstVideoFormatInfo* format, int y) {
-  gpointer data[GST_VIDEO_MAX_PLANES] = {};
-  gint stride[GST_VIDEO_MAX_PLANES] = {};
-  for (std::size_t p = 0; p < picture.planes.size(); ++p) {
-    data[p] = const_cast<std::uint8_t*>(picture.planes[p].row(0));
-    stride[p] = picture.planes[p].row_bytes;
-  }
-  const bool deep =
-      GST_VIDEO_FORMAT_INFO_BITS(gst_video_format_get_info(format->unpack_format)) > 8;
-  std::vector<guint16> words(std::size_t{4} * (width + 8));
-  format->unpack_func(format, GST_VIDEO_PACK_FLAG_NONE, words.data(), data, stride, 0, y, width);
-  const auto* bytes = reinterpret_cast<const guint8*>(words.data());
-  std::vector<int> row;
-  for (std::size_t i = 0; i < std::size_t{4} * width; ++i)
-    row.push_back(deep ? words[i] : bytes[i] << 8);
-  return row;
-}
-
-}  // namespace
 
 TEST(test_samples_are_where_gstreamer_reads_them, .times(formats().size())) {
   const FormatSpec& format = format_number(index);

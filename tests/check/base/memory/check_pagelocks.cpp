@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests which memory of others is page-locked and unlocked, with a stand-in for the device.
+// Tests which foreign memory is page-locked and unlocked, with a fake device.
 #include <sys/mman.h>
 
 #include <thread>
@@ -45,22 +45,17 @@ void expect_locks(int locks, int unlocks, const std::string& what) {
 
 TEST(test_pool_is_locked_once, .times(2)) {
   reset_fake_transfers();
-  const bool writes = index == 1;
+  const auto transfer = index == 1 ? &MappingElement::write : &MappingElement::read;
   MappingElement element(new_fake_context());
   const Owned<GstBufferPool> pool = new_pool(4);
   for (int round = 1; round <= 6; ++round) {
-    for (int i = 0; i < 4; ++i) {
-      const Owned<GstBuffer> buffer = take(pool);
-      if (writes)
-        element.write(buffer);
-      else
-        element.read(buffer);
-    }
+    for (int i = 0; i < 4; ++i)
+      (element.*transfer)(take(pool).get());
     fail_unless_equals_int(fake_transfers().direct, round < 3 ? 0 : 4);
     fail_unless((fake_transfers().staged > 0) == (round < 3));
     expect_locks(round == 3 ? 4 : 0, 0, "round " + std::to_string(round));
   }
-  // Nobody else has the buffers, so they are freed now.
+  // The pool holds all references, so it frees the buffers now.
   gst_buffer_pool_set_active(pool, FALSE);
   expect_locks(0, 4, "the pool is inactive");
 }
@@ -81,7 +76,7 @@ TEST(test_unlocked_by_whichever_thread_frees) {
   expect_locks(0, 1, "freed");
 }
 
-// The locks go with the element, and the context with them, whatever memory lives on.
+// The locks go when the element stops, and the context with them, even if the memory lives on.
 TEST(test_unlocked_when_the_element_stops) {
   reset_fake_transfers();
   const CudaContext context = new_fake_context();
@@ -96,7 +91,7 @@ TEST(test_unlocked_when_the_element_stops) {
   expect_locks(1, 1, "stopped");
   fail_unless_equals_int(references_to(context), 1);
 
-  // For another element, which may have the same address, the memory is new.
+  // Another element, possibly at the same address, starts counting again.
   {
     MappingElement element(context);
     for (int i = 0; i < 2; ++i)
@@ -116,7 +111,7 @@ TEST(test_memory_that_does_not_come_back_is_not_locked) {
   for (int i = 0; i < 50; ++i) {
     const Owned<GstBuffer> buffer(new_frame());
     element.read(buffer);
-    // As videorate does when it doubles the frame rate.
+    // As videorate does to double the frame rate.
     element.read_what_is_there(Owned<GstBuffer>(gst_buffer_copy(buffer)).get(),
                                static_cast<guint8>(i + 1));
   }
@@ -124,7 +119,7 @@ TEST(test_memory_that_does_not_come_back_is_not_locked) {
   expect_locks(0, 0, "new memory for each frame");
 }
 
-// If locking fails, frames are staged, and it is not tried again.
+// If locking fails, frames are staged, and locking is not tried again.
 TEST(test_failed_locks) {
   reset_fake_transfers();
   MappingElement element(new_fake_context());
@@ -170,11 +165,11 @@ TEST(test_memory_of_others_is_not_locked) {
   const Owned<GstBuffer> two(gst_buffer_new());
   for (int i = 0; i < 2; ++i)
     gst_buffer_append_memory(two, gst_buffer_get_memory(new_filled(frame_bytes / 2).get(), 0));
-  // A buffer that nobody else holds would keep the copy.
+  // If nobody else held the buffer, mapping would replace its memories by the copy.
   const Owned<GstBuffer> held(gst_buffer_ref(two));
   expect_staged(two, "two memories, mapped as a copy");
 
-  // Memory of other types may lie elsewhere each time it is mapped.
+  // Memory of other types may be mapped at a different address each time.
   const Owned<GstBuffer> other = new_filled(frame_bytes);
   GstAllocator* const allocator = gst_buffer_peek_memory(other, 0)->allocator;
   const gchar* const type = std::exchange(allocator->mem_type, "FdMemory");
@@ -182,7 +177,7 @@ TEST(test_memory_of_others_is_not_locked) {
   allocator->mem_type = type;
 }
 
-/// A mapping in which frames lie, one after the other, in memory that is wrapped.
+/// A mapping that holds frames one after the other, as wrapped memory.
 class Mapping {
  public:
   Mapping(std::size_t frames, std::size_t bytes_per_frame)
@@ -208,7 +203,7 @@ class Mapping {
   std::vector<Owned<GstBuffer>> frames_;
 };
 
-// The driver's buffers that v4l2src maps, and those of an application.
+// Buffers that v4l2src maps from the driver, and buffers of an application.
 TEST(test_mapped_memory_is_locked, .times(2)) {
   reset_fake_transfers();
   MappingElement element(new_fake_context());
@@ -228,30 +223,27 @@ TEST(test_mapped_memory_is_locked, .times(2)) {
   expect_locks(0, 4, "freed");
 }
 
-// Frames share their first and last page with others: rows in these pages are staged.
+// Frames share their first and last page with their neighbours: rows in these pages are staged.
 TEST(test_frames_that_share_pages, .times(2)) {
   reset_fake_transfers();
-  const bool writes = index == 1;
+  const auto transfer = index == 1 ? &MappingElement::write : &MappingElement::read;
   MappingElement element(new_fake_context());
   const Mapping mapping(5, frame_bytes + 1000);
   for (int round = 1; round <= 4; ++round) {
     for (const Owned<GstBuffer>& frame : mapping.frames())
-      if (writes)
-        element.write(frame);
-      else
-        element.read(frame);
+      (element.*transfer)(frame);
     if (round < 3) {
       expect_locks(0, 0, "before they are locked");
       continue;
     }
-    // Only the first frame consists of whole pages.
+    // Only the first frame starts at a page.
     fail_unless_equals_int(fake_transfers().direct, 5);
     fail_unless_equals_int(fake_transfers().staged, 8);
     expect_locks(round == 3 ? 5 : 0, 0, "locked");
   }
 }
 
-// The same for blocks of the C library, of any size and whatever has been freed before.
+// Blocks of the C library are locked, too, whatever their size and whatever was freed before.
 TEST(test_blocks_of_the_c_library) {
   reset_fake_transfers();
   MappingElement element(new_fake_context());
@@ -286,7 +278,7 @@ TEST(test_small_frames_are_not_locked) {
   }
 }
 
-// Only as much is locked as is allowed. When something is unlocked, there is room again.
+// The locked bytes are bounded. Unlocking makes room again.
 TEST(test_bound) {
   reset_fake_transfers();
   MappingElement element(new_fake_context(), 3 * frame_bytes);
@@ -320,7 +312,7 @@ TEST(test_elements_share_locks) {
   second.read(buffer);
   fail_unless_equals_int(fake_transfers().direct, 1);
   reset_fake_transfers();
-  // Another context has no part in that lock.
+  // An element in another context does not share the lock.
   for (int i = 0; i < 4; ++i)
     elsewhere.read(buffer);
   fail_unless_equals_int(fake_transfers().direct, 0);
@@ -330,7 +322,7 @@ TEST(test_elements_share_locks) {
   expect_locks(0, 1, "both have stopped");
 }
 
-// Elements start and stop and frames are freed in other threads while frames are transferred.
+// Elements start and stop, and frames are freed in other threads, during transfers.
 TEST(test_threads) {
   reset_fake_transfers();
   constexpr int elements = 3, lives = 8, frames = 24;

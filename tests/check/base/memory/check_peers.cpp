@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests how frames in the memory of another GPU reach an element, with stand-ins that need no GPU.
-#include <algorithm>
+// Tests how frames in the memory of another GPU reach an element, with fakes that need no GPU.
 
 #include "gst/memory/framemapper.h"
 #include "tests/check/common/fakes/fakedevice.h"
@@ -16,14 +15,15 @@ namespace {
 constexpr int width = 32, height = 16;
 constexpr gsize luma_bytes = gsize{width} * height, frame_bytes = luma_bytes / 2 * 3;
 
-// A build without CUDA does not read caps of CUDA memory, but what counts is the memory.
+// Without CUDA, caps of CUDA memory cannot be parsed; the mapper only looks at the memory.
 FrameFormat nv12() {
   const Caps caps(
       gst_caps_from_string("video/x-raw, format=NV12, width=32, height=16, framerate=25/1"));
   return frame_format_from_caps(caps.get());
 }
 
-/// Makes a frame of one memory, or one per plane, in these contexts; memory i has value + i.
+/// Makes a frame of one memory, or of one memory per plane, in these contexts; memory i is filled
+/// with value + i.
 Owned<GstBuffer> new_frame(guint8 value, const CudaContext& first, const CudaContext* second = {}) {
   Owned<GstBuffer> buffer(gst_buffer_new());
   gst_buffer_append_memory(buffer,
@@ -36,17 +36,9 @@ Owned<GstBuffer> new_frame(guint8 value, const CudaContext& first, const CudaCon
   return buffer;
 }
 
-bool all_are(View<const std::uint8_t> plane, guint8 value) {
-  bool same = true;
-  for (int y = 0; y < plane.height; ++y)
-    same = same && std::all_of(plane.row(y), plane.row(y) + plane.width,
-                               [=](guint8 sample) { return sample == value; });
-  return same;
-}
-
 struct Expected {
   int copies;     ///< from another GPU
-  int host_maps;  ///< after each of them, the frame is uploaded again
+  int host_maps;  ///< after each, the frame is uploaded again
   bool in_place = false;
 };
 
@@ -83,7 +75,7 @@ TEST(test_peers_are_copied_from) {
   let_copy_from(ours, theirs);
   expect_read(ours, new_frame(7, theirs).get(), 7, 7, {2, 0}, "a frame of the peer");
   expect_read(ours, new_frame(9, theirs, &theirs).get(), 9, 10, {2, 0}, "two memories");
-  // Our own stream waits for the default stream, so the host need not.
+  // The element's stream waits for the default stream, so the host need not.
   expect_read(ours, new_frame(11, ours).get(), 0, 0, {0, 0, true}, "a frame of our own");
 }
 
@@ -107,7 +99,7 @@ TEST(test_left_and_right, .times(2)) {
   expect_read(ours, frames[1], 5, 5, {index == 1 ? 0 : 2, 0, index == 1}, "right");
 }
 
-// An output is not written by another device: it goes through the host.
+// No peer writes an output: it goes through the host.
 TEST(test_outputs_of_another_context) {
   const CudaContext ours = new_fake_context(), theirs = new_fake_context();
   let_copy_from(ours, theirs);

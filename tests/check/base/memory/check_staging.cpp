@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests the transfers between host memory and the device: which rows go directly, which through
-// page-locked memory, and in which order. A stand-in for the CUDA device needs no GPU.
+// page-locked memory, and in which order. A fake CUDA device replaces the GPU.
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <functional>
 #include <string>
 #include <thread>
@@ -18,7 +17,7 @@ using namespace cudavision;
 
 namespace {
 
-/// Does all work at once, and calls back before each transfer and in each wait.
+/// Works synchronously, and calls back before each transfer and in each wait.
 class HookedDevice final : public Device {
  public:
   std::function<void(int transfer)> before_transfer = [](int) {};
@@ -86,10 +85,10 @@ FrameLayout layout_of(const std::vector<PlaneShape>& planes) {
   return layout;
 }
 
-/// A frame in memory of this test, in which each plane has its own padding.
+/// A frame whose planes have their own padding.
 class TestFrame {
  public:
-  /// Negative: rows lie bottom up.
+  /// Negative padding: the rows are stored bottom up.
   TestFrame(const FrameLayout& layout, int padding, guint8 poison) : planes_(layout.plane_count) {
     for (int p = 0; p < layout.plane_count; ++p) {
       const auto [row_bytes, rows] = layout.planes[p];
@@ -132,7 +131,7 @@ class TestFrame {
   Frame frame_;
 };
 
-// 2.4 MB in one plane and five pieces, the last of which is short.
+// 2.4 MB in one plane: five pieces, of which the last is short.
 FrameLayout large_layout() {
   return layout_of({{1999, 1211}});
 }
@@ -150,7 +149,7 @@ bool all_are(View<const std::uint8_t> view, guint8 value) {
 
 }  // namespace
 
-// Frames of any shape, with any rows page-locked, arrive as they were, and touch nothing else.
+// Frames of any shape, with any rows page-locked, arrive unchanged, and nothing else is written.
 TEST(test_random_frames, .times(60)) {
   Random random(static_cast<unsigned>(index));
   std::vector<PlaneShape> planes(1 + random.below(4));
@@ -178,7 +177,7 @@ TEST(test_random_frames, .times(60)) {
   }
 }
 
-// Page-locked rows are transferred at once, without events between them, and need no memory.
+// Page-locked rows are transferred at once, without events, and need no staging memory.
 TEST(test_page_locked_frames) {
   const FrameLayout layout = layout_of({{1920, 1080}, {1920, 540}});
   HookedDevice device;
@@ -197,7 +196,7 @@ TEST(test_page_locked_frames) {
   fail_unless_equals_int(waits, 1);
 }
 
-// The first frames are staged whole, later ones only at both ends; memory is seldom allocated.
+// The first frames are staged whole, later frames only at both ends; memory is rarely allocated.
 TEST(test_memory_for_staging) {
   const FrameLayout layout = layout_of({{1920, 1080}});
   constexpr std::size_t frame_bytes = 1920 * 1080;
@@ -216,7 +215,7 @@ TEST(test_memory_for_staging) {
   fail_unless_equals_int(device.allocations[1], frame_bytes);
 }
 
-// A piece is copied while the one before is on its way, so later writes to it arrive.
+// The next piece is copied while the previous one is in flight, so it includes later writes.
 TEST(test_uploads_overlap_with_copies) {
   const FrameLayout layout = large_layout();
   const int rows = layout.planes[0].rows;
@@ -260,7 +259,6 @@ TEST(test_downloads_overlap_with_copies) {
   fail_unless(all_are(host.frame().planes[0], 7));
 }
 
-// If the device fails in mid-frame, the error comes through and the next frame works.
 TEST(test_errors_in_the_middle, .times(3)) {
   const FrameLayout layout = large_layout();
   HookedDevice device;
@@ -294,7 +292,7 @@ TEST(test_errors_in_the_middle, .times(3)) {
   out.expect(in, 0xFF);
 }
 
-// All elements of a program share the threads that help to copy.
+// All elements of a process share the threads that help to copy.
 TEST(test_many_threads) {
   const FrameLayout layout = layout_of({{1001, 1500}, {1001, 750}});
   std::vector<std::thread> threads;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests frames in CUDA memory that carries a stream: the host does not wait for them, and all work
-// on them happens in the order of the streams. Stand-ins need no GPU.
+// Tests CUDA memory that carries a stream: the host does not wait for it, and all work on it is
+// stream-ordered. Fakes replace the GPU.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -31,7 +31,7 @@ void add_meta(GstBuffer* buffer) {
                             height);
 }
 
-/// Makes a frame whose planes carry these streams; nullptr for none.
+/// Makes a frame whose planes carry these streams, or none (nullptr).
 Owned<GstBuffer> new_frame(const CudaContext& context, CudaStream luma, CudaStream chroma) {
   Owned<GstBuffer> buffer(gst_buffer_new());
   gst_buffer_append_memory(buffer, new_fake_cuda_memory(context, luma_bytes, luma));
@@ -64,7 +64,7 @@ class Neighbour {
       device_of(memory)->fill(bytes_of(memory, GST_MAP_WRITE), value);
     }
   }
-  /// The bytes arrive in `read` when the stream has come that far.
+  /// The bytes are in `read` after the stream has copied them.
   void read(GstBuffer* buffer, std::array<guint8, frame_bytes>& read) {
     gsize offset = 0;
     for (guint i = 0; i < 2; ++i) {
@@ -99,15 +99,27 @@ struct Element {
   const std::unique_ptr<Device> device = new_stream_device(streams.own);
   FrameMapper input{FrameQueues(*device), context, nullptr, nv12(), GST_MAP_READ};
   FrameMapper output{FrameQueues(*device), context, nullptr, nv12(), GST_MAP_WRITE};
+
+  Owned<GstBuffer> frame(CudaStream luma, CudaStream chroma) const {
+    return new_frame(context, luma, chroma);
+  }
+  void finish() const {
+    for (const CudaStream stream : streams.all())
+      finish_fake_stream(stream);
+  }
+  void fill_output(std::uint8_t value) {
+    for (int p = 0; p < 2; ++p)
+      device->fill(output.frame().planes[p], value);
+  }
 };
 
-/// The streams that the planes of the input and of the output carry, by their numbers.
+/// Indices into Streams::all() of the streams that the planes of input and output carry.
 constexpr int carried[][4] = {
     {0, 0, 0, 0}, {1, 1, 0, 0}, {0, 0, 1, 1}, {1, 1, 1, 1}, {1, 1, 2, 2},
     {1, 2, 0, 0}, {0, 0, 1, 2}, {1, 2, 1, 2}, {1, 2, 2, 1}, {0, 1, 2, 0},
 };
 constexpr int carried_count = static_cast<int>(std::size(carried));
-/// One stream after the other is fast, and at last none.
+/// Each of the three streams runs ahead in turn, and last none of them.
 constexpr int fast_count = 4;
 
 void copy_frame(Device& device, const ConstFrame& in, const Frame& out) {
@@ -117,12 +129,10 @@ void copy_frame(Device& device, const ConstFrame& in, const Frame& out) {
 
 }  // namespace
 
-// Pools of two buffers: memory is written again while the frame before may still be read.
+// Pools of two buffers: memory is rewritten while the previous frame may still be read.
 TEST(test_order_without_waiting, .times(carried_count* fast_count)) {
   Element element;
-  const CudaContext& context = element.context;
-  const Streams& streams = element.streams;
-  const auto all = streams.all();
+  const auto all = element.streams.all();
   const int(&by)[4] = carried[index / fast_count];
   const int fast = index % fast_count;
   const auto hurry = [&] {
@@ -132,8 +142,8 @@ TEST(test_order_without_waiting, .times(carried_count* fast_count)) {
 
   std::vector<Owned<GstBuffer>> in_pool, out_pool;
   for (int i = 0; i < 2; ++i) {
-    in_pool.push_back(new_frame(context, all[by[0]], all[by[1]]));
-    out_pool.push_back(new_frame(context, all[by[2]], all[by[3]]));
+    in_pool.push_back(element.frame(all[by[0]], all[by[1]]));
+    out_pool.push_back(element.frame(all[by[2]], all[by[3]]));
   }
   waits_for_fake_cuda_memory();
   host_maps_of_fake_cuda_memory();
@@ -162,26 +172,23 @@ TEST(test_order_without_waiting, .times(carried_count* fast_count)) {
     hurry();
   }
   fail_unless_equals_int(waits_for_fake_cuda_memory(), 0);
-  for (const CudaStream stream : all)
-    finish_fake_stream(stream);
+  element.finish();
   for (int n = 0; n < frames; ++n)
     fail_unless(std::all_of(received[n].begin(), received[n].end(),
                             [=](guint8 byte) { return byte == n + 1; }),
                 "frame %d is %d", n, received[n][0]);
 }
 
-// A frame that is only read goes downstream itself, where its next owner may write to it.
+// A frame that is only read is pushed itself, and its next owner may write to it.
 TEST(test_only_read, .times(fast_count)) {
   Element element;
-  const CudaContext& context = element.context;
   const Streams& streams = element.streams;
-  const Owned<GstBuffer> frame = new_frame(context, streams.first, streams.second);
+  const Owned<GstBuffer> frame = element.frame(streams.first, streams.second);
   std::vector<guint8> seen(luma_bytes);
   Neighbour neighbour;
   neighbour.write(frame, 1);
   mark_finished(frame);
-  for (const CudaStream stream : streams.all())
-    finish_fake_stream(stream);
+  element.finish();
   element.input.map(frame);
   element.device->copy(element.input.frame().planes[0], {seen.data(), width, height, width});
   element.input.end_in_stream_order();
@@ -190,38 +197,33 @@ TEST(test_only_read, .times(fast_count)) {
   neighbour.write(frame, 2);
   if (index < 3)
     advance_fake_stream(streams.all()[index]);
-  for (const CudaStream stream : streams.all())
-    finish_fake_stream(stream);
+  element.finish();
   fail_unless(std::all_of(seen.begin(), seen.end(), [](guint8 byte) { return byte == 1; }));
 }
 
-// Reading leaves no mark, but is over before the memory is written to.
+// Reading leaves no mark, but must finish before the memory is written.
 TEST(test_writing_waits_for_readers) {
   Element element;
-  const CudaContext& context = element.context;
   const Streams& streams = element.streams;
-  const Owned<GstBuffer> frame = new_frame(context, streams.first, streams.second);
+  const Owned<GstBuffer> frame = element.frame(streams.first, streams.second);
   std::array<guint8, frame_bytes> read{};
   read.fill(1);
   Neighbour().read(frame, read);
   fail_unless(!marked(frame));
   element.output.map(frame);
-  for (int p = 0; p < 2; ++p)
-    element.device->fill(element.output.frame().planes[p], 3);
+  element.fill_output(3);
   element.output.end_in_stream_order();
   element.output.unmap();
-  for (const CudaStream stream : streams.all())
-    finish_fake_stream(stream);
+  element.finish();
   fail_unless(std::all_of(read.begin(), read.end(), [](guint8 byte) { return byte == 0; }));
 }
 
-// Whoever waits for a frame takes the mark away: others would wait for the frames after it.
+// Waiting for a frame removes its mark, because others would wait for later frames as well.
 TEST(test_completed_frames_are_not_marked) {
   Element element;
-  const CudaContext& context = element.context;
   const Streams& streams = element.streams;
   const Owned<GstBuffer> in = new_system_frame();
-  const Owned<GstBuffer> out = new_frame(context, streams.own, streams.first);
+  const Owned<GstBuffer> out = element.frame(streams.own, streams.first);
   gst_buffer_memset(in, 0, 7, frame_bytes);
   element.input.map(in);
   element.output.map(out);
@@ -239,18 +241,16 @@ TEST(test_completed_frames_are_not_marked) {
   fail_unless_equals_int(bytes_of(gst_buffer_peek_memory(out, 1), GST_MAP_READ).data[0], 7);
 }
 
-// Nobody could wait for memory that carries no stream.
+// Nobody could wait later for memory that carries no stream.
 TEST(test_memory_without_a_stream_is_waited_for) {
   Element element;
-  const CudaContext& context = element.context;
   const Streams& streams = element.streams;
   const CudaStream of_planes[][2] = {{nullptr, nullptr}, {streams.first, nullptr}};
   for (const auto& [luma, chroma] : of_planes) {
-    const Owned<GstBuffer> frame = new_frame(context, luma, chroma);
+    const Owned<GstBuffer> frame = element.frame(luma, chroma);
     FrameMapper& output = element.output;
     output.map(frame);
-    for (int p = 0; p < 2; ++p)
-      element.device->fill(output.frame().planes[p], 5);
+    element.fill_output(5);
     output.end();
     fail_unless(!output.is_stream_ordered());
     output.complete();
@@ -260,7 +260,7 @@ TEST(test_memory_without_a_stream_is_waited_for) {
   }
 }
 
-// Memory of others that is marked as unfinished is waited for where it is not used in place.
+// Foreign memory that is marked as unfinished is waited for where it is not used in place.
 TEST(test_marked_memory_of_another_context) {
   const CudaContext ours = new_fake_context(), theirs = new_fake_context();
   let_copy_from(ours, theirs);
@@ -281,21 +281,19 @@ TEST(test_marked_memory_of_another_context) {
   fail_unless(waits_for_fake_cuda_memory() > 0);
 }
 
-// If something fails in between, the device ends its work before the buffers go.
+// If processing fails in between, the device finishes before the buffers are freed.
 TEST(test_abandoned_frames) {
   Element element;
-  const CudaContext& context = element.context;
   const Streams& streams = element.streams;
-  const Owned<GstBuffer> frame = new_frame(context, streams.first, streams.first);
+  const Owned<GstBuffer> frame = element.frame(streams.first, streams.first);
   element.output.map(frame);
-  for (int p = 0; p < 2; ++p)
-    element.device->fill(element.output.frame().planes[p], 3);
+  element.fill_output(3);
   element.output.unmap();
   for (guint p = 0; p < 2; ++p)
     fail_unless_equals_int(bytes_of(gst_buffer_peek_memory(frame, p), GST_MAP_READ).data[0], 3);
 }
 
-// The caps decide whether frames are in stream order: in CUDA memory, from 1.24 on.
+// Frames are stream-ordered in CUDA memory from GStreamer 1.24 on; the caps decide.
 TEST(test_order_of_formats) {
   FrameFormat format = nv12();
   fail_unless(!order_is_known(format));

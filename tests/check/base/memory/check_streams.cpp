@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests the streams that CUDA memory carries, with libgstcuda's own pools, and the choice of a CUDA
-// context: on a GPU, or with a driver that does nothing (fakecuda.cpp).
+// context: on a GPU, or with the fake driver of fakecuda.cpp.
 #include <gmodule.h>
 #include <gst/cuda/gstcudacontext.h>
 #include <gst/cuda/gstcudautils.h>
@@ -16,7 +16,7 @@ using namespace cudavision;
 
 namespace {
 
-// Where there is a fake driver, it must work.
+// If there is a fake driver, it must work.
 std::string unless_driver() {
   return g_getenv("CUDAVISION_TEST_FAKE_DRIVER") ? "" : probe_cuda(-1);
 }
@@ -94,7 +94,7 @@ CudaContext new_context() {
   return Negotiators().negotiate(0);
 }
 
-/// A context that belongs to nobody yet, as those of an application and of a neighbour.
+/// Makes a context that no element uses yet, like one of an application or a neighbour.
 Owned<GstContext> new_foreign_context(const CudaContext& primary, CudaContext& foreign) {
   GstCudaContext* made = gst_cuda_context_new(static_cast<guint>(primary.device_id()));
   fail_unless(made != nullptr);
@@ -144,7 +144,7 @@ class Pool {
   const Owned<GstBufferPool> pool_;
 };
 
-/// Returns this stream if memory carries streams, which it does from GStreamer 1.24 on.
+/// Returns the stream's handle if memory carries streams (GStreamer 1.24 and later).
 CudaStream if_carried(const SharedStream& stream) {
   return memory_carries_streams ? stream.handle() : nullptr;
 }
@@ -161,7 +161,6 @@ void map_on_device(GstMemory* memory, GstMapFlags access) {
 
 }  // namespace
 
-// Pipelines that nobody gives a context share one, which goes with the last of them.
 TEST(test_pipelines_share_the_primary_context, .unless(unless_driver())) {
   const bool can_count = unless_fake_driver().empty();
   for (int round = 0; round < 2; ++round) {
@@ -183,7 +182,7 @@ TEST(test_each_device_has_a_primary_context, .unless(unless_fake_driver())) {
   fail_unless_equals_int(context.device_id(), 1);
   fail_unless(!(other.negotiate(0, 0) == context));
   fail_unless(other.negotiate(1, 1) == context);
-  // A device is chosen only where the pipeline has no context yet.
+  // A device is chosen only if the pipeline has no context yet.
   fail_unless_equals_int(third.negotiate(0, -2, 1).device_id(), 1);
   fail_unless(third.negotiate(1, -2, 0) == context, "another context in the same pipeline");
   // A context that was offered for another device does not count.
@@ -259,7 +258,7 @@ TEST(test_memory_carries_the_stream_of_a_neighbour, .unless(unless_driver())) {
   fail_unless(stream_of(frame) == if_carried(neighbours));
 }
 
-// Memory carries its pool's stream, also in formats unknown to libgstcuda; neighbours find it.
+// Memory carries its pool's stream, even in formats unknown to libgstcuda; neighbours find it.
 TEST(test_stream_of_a_pool, .unless(unless_driver())) {
   const CudaContext context = new_context();
   for (const char* format : {"NV12", "GRAY8"}) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <algorithm>
 #include <optional>
 
 #include "gst/memory/framemapper.h"
@@ -14,12 +13,12 @@ namespace check {
 
 using namespace cudavision;
 
-// 36 pages. Larger frames are copied by TBB's threads, which ThreadSanitizer does not see.
+// 36 pages. Larger frames are copied by TBB's threads, which ThreadSanitizer does not understand.
 constexpr int width = 512, height = 288;
 constexpr std::size_t frame_bytes = std::size_t{width} * height;
 constexpr gsize page_alignment = 4095;
 
-// Made only once: ThreadSanitizer does not see how GLib locks what it keeps of caps.
+// Made once, because ThreadSanitizer does not see the lock around GLib's caps data.
 inline const FrameFormat& gray_format() {
   static const FrameFormat format = [] {
     const Caps caps(
@@ -29,7 +28,7 @@ inline const FrameFormat& gray_format() {
   return format;
 }
 
-/// Makes a buffer of system memory, by default of whole pages, so that all can be locked.
+/// By default a whole number of pages, so that all of it can be locked.
 inline GstBuffer* new_frame(gsize alignment = page_alignment, gsize bytes = frame_bytes) {
   GstAllocationParams params;
   gst_allocation_params_init(&params);
@@ -64,7 +63,7 @@ class MappingElement {
   void read_what_is_there(GstBuffer* buffer, guint8 value) {
     const CudaScope scope(context_);
     input_->map(buffer);
-    expect(input_->frame().planes[0], value);
+    fail_unless(all_are(input_->frame().planes[0], value), "other samples");
     input_->end();
     input_->complete();
     input_->unmap();
@@ -81,19 +80,11 @@ class MappingElement {
     }
     GstMapInfo map;
     fail_unless(gst_buffer_map(buffer, &map, GST_MAP_READ));
-    expect({map.data, width, height, width}, value_);
+    fail_unless(all_are({map.data, width, height, width}, value_), "other samples");
     gst_buffer_unmap(buffer, &map);
   }
 
  private:
-  static void expect(View<const std::uint8_t> view, guint8 value) {
-    bool same = true;
-    for (int y = 0; y < view.height; ++y)
-      same = same && std::all_of(view.row(y), view.row(y) + view.width,
-                                 [=](guint8 sample) { return sample == value; });
-    fail_unless(same, "other samples");
-  }
-
   const CudaContext context_;
   FakeDevice device_;
   std::optional<PageLocks> locks_;

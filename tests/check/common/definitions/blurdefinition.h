@@ -27,13 +27,14 @@ struct Blur {
   bool fine = false;
 
   bool fields = false;   ///< the frame is interlaced
-  bool limited = false;  ///< the samples have limited range; their matrix is BT.601
+  bool limited = false;  ///< limited range, BT.601 matrix
 
   Properties properties() const;
   std::string description() const;
 };
 
-/// Without a change every byte is the input's, else only blurred components are rewritten.
+/// If no component changes, all bytes are the input's; otherwise only blurred components are
+/// rewritten.
 Picture blurred(const Picture& picture, const Blur& how);
 
 }  // namespace check

@@ -35,7 +35,7 @@ std::uint16_t color_sample(std::uint32_t argb, bool limited, const cudavision::F
         return peak * component(24);
     }
   }();
-  // Rounds ties up, including those that rounding errors put slightly below the tie.
+  // Rounds ties up, including ties that rounding errors put slightly lower.
   return static_cast<std::uint16_t>(std::clamp(std::floor(sample + 0.5L + 1e-9L), 0.0L, peak));
 }
 

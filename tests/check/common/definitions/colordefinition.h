@@ -7,7 +7,7 @@
 
 namespace check {
 
-/// Returns a colour's sample in a channel, by BT.601 and in limited or full range.
+/// Returns a colour's sample in a channel, by BT.601.
 std::uint16_t color_sample(std::uint32_t argb, bool limited, const cudavision::FrameLayout& layout,
                            int channel);
 

@@ -21,17 +21,17 @@ struct Denoising {
   Properties properties() const;
   std::string description() const { return text_of(properties()); }
 };
-/// Returns settings of which the definition is fast.
+/// Settings for which the definition is fast.
 Denoising denoising(double strength = 60, int search = 5, int patch = 3);
 
-/// The noise of the channels, over time.
+/// The noise of each channel, averaged over time.
 using NoiseSoFar = std::array<cudavision::test::DefinedNoise, 4>;
 
-/// noise: the channels' noise so far, which takes this frame's. With neighbours, the other searched
-/// frames, the format must be native.
+/// Adds the frame to `noise` before it is denoised. `neighbours` are the other searched frames;
+/// with neighbours, the format must be native.
 Picture denoised(const Picture& picture, const Denoising& how, NoiseSoFar& noise,
                  const std::vector<Picture>& neighbours = {});
-/// For known strengths.
+/// For a fixed strength.
 Picture denoised(const Picture& picture, const Denoising& how,
                  const std::vector<Picture>& neighbours = {});
 

@@ -49,14 +49,13 @@ kernels::clahe::Parameters tile_parameters_of(const Equalization& how, const For
   return {parameters_of(how, format), how.clip_limit};
 }
 
-/// Scales the chroma of an equalised picture, if `how` says so; copies it without strength.
+/// Applies chroma=scale to an equalised picture. Without strength, chroma stays unchanged.
 void finish_chroma(const Picture& in, const Equalization& how, Picture& out) {
   if (how.scales_chroma && in.format->family == Family::yuv &&
       parameters_of(how, *in.format).blend > 0)
     definition::defined_chroma(layout_of(in), how.limited, frame_of(in), frame_of(out));
 }
 
-/// Returns the histograms of all pixels, or of the pixels in the regions.
 std::vector<Bins> histograms_of(const FrameLayout& layout, Parameters::Channels channels,
                                 const kernels::ConstFrame& in, const Regions* regions) {
   if (!regions)

@@ -13,39 +13,38 @@
 namespace check {
 
 struct Equalization {
-  bool each_channel = false;  ///< red, green and blue have a table each
+  bool each_channel = false;  ///< separate tables for red, green and blue
   double strength = 1.0;
-  bool limited = false;   ///< luma lies in 16…235 (times 2^(bits − 8))
+  bool limited = false;   ///< luma range is 16…235 (times 2^(bits − 8))
   bool adaptive = false;  ///< method=clahe
   double clip_limit = 2.0;
   int tiles_x = 8, tiles_y = 8;
   bool scales_chroma = false;
 
-  /// All except the tiles, which cannot change while the element plays.
+  /// All properties except the tiles, which cannot change while the element plays.
   Properties properties() const;
   Properties tile_properties() const;
 };
 
 Picture equalized(const Picture& picture, const Equalization& how);
 
-/// Equalises all of the picture by the histogram of its regions. The method is that of one table.
+/// Equalises the whole picture by the histogram of its regions. `how` must not be adaptive.
 Picture equalized_by_regions(const Picture& picture, const Equalization& how,
                              const Regions& regions);
 
 class SmoothedEqualization {
  public:
-  /// `elapsed`: since the frame before, in ns. With regions, only their pixels count.
+  /// `elapsed`: time since the previous frame, in ns. With regions, only their pixels count.
   Picture next(const Picture& picture, const Equalization& how, double elapsed,
                double smoothing_time, double scene_cut_threshold, const Regions* regions = nullptr);
 
-  /// Forgets the frames before the next one.
   void restart() {
     average_.restart();
     adaptive_.restart();
   }
 
  private:
-  /// The method of the last frame. Another one begins a new average.
+  /// The method of the last frame. A change of the method begins a new average.
   bool was_adaptive_ = false;
   cudavision::test::DefinedSmoothedClahe adaptive_;
   cudavision::test::DefinedAreas areas_;

@@ -47,9 +47,10 @@ struct Tensor {
 
 Tensor tensor_of(const Picture& picture, const Integral& how);
 
-/// Returns mean, stddev or a table's picture. Mean and stddev need natural_format().
+/// Returns the mean, the standard deviation, or a table as a picture. Mean and standard deviation
+/// need natural_format().
 Picture gray_picture_of(const Picture& picture, const Integral& how, const FormatSpec& format);
-/// Returns GRAY16_LE for mean and stddev of more than 8 bits, and GRAY8 in all other cases.
+/// Returns GRAY16_LE for mean and stddev of more than 8 bits, otherwise GRAY8.
 const FormatSpec& natural_format(const Picture& picture, Output output);
 
 }  // namespace check

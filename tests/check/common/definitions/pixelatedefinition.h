@@ -17,7 +17,7 @@ struct Pixelation {
   bool hide_alpha = true;
 
   bool fields = false;   ///< the frame is interlaced
-  bool limited = false;  ///< the samples have limited range; their matrix is BT.601
+  bool limited = false;  ///< limited range, BT.601 matrix
 
   Properties properties() const;
   std::string description() const;

@@ -15,21 +15,21 @@ using Regions = cudavision::regions::Parameters;
 using Box = cudavision::regions::Box;
 using RegionShape = cudavision::regions::Shape;
 
-/// Returns rectangles with hard edges.
+/// With hard edges.
 Regions rectangles(const std::vector<Box>& boxes);
 
 /// Formats the regions as properties, in pixels.
 Properties properties_of(const Regions& regions);
 
-/// Returns the processed picture in the regions, and the original elsewhere. The format must be one
-/// that operations can read. distances are those from masks, if there are any.
+/// Blends the processed picture into the regions of the original. The format must be native.
+/// distances: from masks, if there are any.
 Picture in_regions(const Picture& original, const Picture& processed, const Regions& regions,
                    const std::vector<std::uint8_t>& distances = {});
 
 using Process = std::function<Picture(const Picture&)>;
 
-/// Does so for any format: process returns the result without regions, of the original in a format
-/// that operations can read or, if the element equalises RGB of more than 8 bits, of its luminance.
+/// The same for any format. `process` gets the original in a native format or, if the element
+/// equalises RGB of more than 8 bits, its luminance.
 Picture in_regions(const Picture& original, const Process& process, const Regions& regions,
                    bool equalizes, const std::vector<std::uint8_t>& distances = {});
 

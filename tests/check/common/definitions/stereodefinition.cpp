@@ -67,7 +67,7 @@ Picture levels_of(const Picture& numbers, const MapScale& facts,
       list.push_back(static_cast<std::uint16_t>(numbers.sample(0, x, y)));
   const std::vector<int> levels =
       cudavision::test::DefinedLevels(parameters_of(facts), look).levels(list, 0);
-  return picture_with(format_named("GRAY8"), numbers.width, numbers.height, [&](int, int x, int y) {
+  return picture_with(gray(), numbers.width, numbers.height, [&](int, int x, int y) {
     return levels.at(std::size_t(y * numbers.width + x));
   });
 }

@@ -4,7 +4,7 @@
 #include "cuda/sgm/picture/disparitypicture.h"
 #include "tests/check/common/pictures/picture.h"
 
-/// The outputs that follow from a map of disparities, by the definitions of tests/kernels.
+/// The outputs that are computed from a disparity map, by the definitions of tests/kernels.
 namespace check {
 
 struct MapScale {
@@ -19,11 +19,11 @@ int disparity_at(const Picture& map, int x, int y);
 
 Picture levels_of(const Picture& numbers, const MapScale& facts,
                   const cudavision::sgm::PictureParameters& look);
-/// Returns that of the disparities searched.
+/// Returns the grey levels for the whole range of searched disparities.
 Picture gray_of_map(const Picture& map, const MapScale& facts);
 
 enum class Colors { turbo, jet, gray };
-/// Returns a picture of levels in colours. The format must be RGB, RGBA or BGRx.
+/// Returns grey levels in colours. The format must be RGB, RGBA or BGRx.
 Picture in_colors(const Picture& levels, const FormatSpec& format, Colors colors = Colors::turbo);
 
 struct Cameras {

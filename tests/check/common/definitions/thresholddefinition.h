@@ -17,7 +17,7 @@ struct Threshold {
   double range = 0;
   bool invert = false;
   int speckle_size = 0;
-  bool limited = false;  ///< luma lies in 16…235 (times 2^(bits − 8)), as the caps say
+  bool limited = false;  ///< luma range is 16…235 (times 2^(bits − 8)), from the caps
 
   Properties properties() const;
   std::string description() const { return text_of(properties()); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Replaces libcuda.so.1: device memory is host memory, and nothing is copied or launched.
+// A fake libcuda.so.1: device memory is host memory, and nothing is copied or launched.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -22,11 +22,10 @@ std::atomic<int> streams_alive{0}, synchronized{0}, failing_streams{0}, retained
 EXPORTED int fake_streams_alive() {
   return streams_alive;
 }
-/// Returns how often cuStreamSynchronize() was called.
 EXPORTED int fake_synchronized() {
   return synchronized;
 }
-/// Lets so many calls of cuStreamCreate() fail.
+/// Lets the next `count` calls of cuStreamCreate() fail.
 EXPORTED int fake_fail_streams(int count) {
   return failing_streams = count;
 }
@@ -35,7 +34,20 @@ EXPORTED int fake_primary_retained() {
   return retained;
 }
 
-/* The functions with effects */
+/* Functions with effects */
+
+/// Defines a function that returns `value` through its first parameter.
+#define GIVES(name, type, value)         \
+  EXPORTED int name(type* result, ...) { \
+    *result = value;                     \
+    return 0;                            \
+  }
+
+GIVES(cuDriverGetVersion, int, 12000)
+GIVES(cuDeviceGetCount, int, 2)
+GIVES(cuDeviceGetAttribute, int, 1)
+GIVES(cuDeviceCanAccessPeer, int, 0)
+GIVES(cuCtxCreate_v2, Handle, 1)
 
 EXPORTED int cuGetErrorName(int, const char** name) {
   *name = "CUDA_ERROR_FAKE";
@@ -47,16 +59,6 @@ EXPORTED int cuGetErrorString(int, const char** text) {
   return 0;
 }
 
-EXPORTED int cuDriverGetVersion(int* version) {
-  *version = 12000;
-  return 0;
-}
-
-EXPORTED int cuDeviceGetCount(int* count) {
-  *count = 2;
-  return 0;
-}
-
 EXPORTED int cuDeviceGet(int* device, int number) {
   *device = number;
   return 0;
@@ -65,21 +67,6 @@ EXPORTED int cuDeviceGet(int* device, int number) {
 EXPORTED int cuDeviceGetName(char* name, int size, int) {
   if (size > 0)
     *name = '\0';
-  return 0;
-}
-
-EXPORTED int cuDeviceGetAttribute(int* value, int, int) {
-  *value = 1;
-  return 0;
-}
-
-EXPORTED int cuDeviceCanAccessPeer(int* can, int, int) {
-  *can = 0;
-  return 0;
-}
-
-EXPORTED int cuCtxCreate_v2(Handle* context, unsigned, int) {
-  *context = 1;
   return 0;
 }
 
@@ -147,57 +134,29 @@ EXPORTED int cuStreamSynchronize(Handle) {
   return 0;
 }
 
-/* The others that libgstcuda 1.22 to 1.26 looks for before it works at all */
+/* The other functions without which libgstcuda 1.22 to 1.26 refuses to load the driver */
 
 #define DOES_NOTHING(name) \
   EXPORTED int name() {    \
     return 0;              \
   }
+#define DO_NOTHING(a, b, c) DOES_NOTHING(a) DOES_NOTHING(b) DOES_NOTHING(c)
 
-DOES_NOTHING(cuInit)
-DOES_NOTHING(cuCtxDestroy_v2)
-DOES_NOTHING(cuCtxPushCurrent_v2)
-DOES_NOTHING(cuCtxSynchronize)
-DOES_NOTHING(cuCtxEnablePeerAccess)
-DOES_NOTHING(cuCtxDisablePeerAccess)
-DOES_NOTHING(cuCtxGetLimit)
-DOES_NOTHING(cuCtxSetLimit)
-DOES_NOTHING(cuGLGetDevices_v2)
-DOES_NOTHING(cuGraphicsGLRegisterBuffer)
-DOES_NOTHING(cuGraphicsGLRegisterImage)
-DOES_NOTHING(cuGraphicsMapResources)
-DOES_NOTHING(cuGraphicsUnmapResources)
-DOES_NOTHING(cuGraphicsUnregisterResource)
-DOES_NOTHING(cuGraphicsResourceSetMapFlags_v2)
-DOES_NOTHING(cuGraphicsSubResourceGetMappedArray)
-DOES_NOTHING(cuGraphicsResourceGetMappedPointer_v2)
-DOES_NOTHING(cuMemAlloc_v2)
-DOES_NOTHING(cuMemcpy2D_v2)
-DOES_NOTHING(cuMemcpy2DAsync_v2)
-DOES_NOTHING(cuMemcpyDtoD_v2)
-DOES_NOTHING(cuMemcpyDtoDAsync_v2)
-DOES_NOTHING(cuMemcpyDtoH_v2)
-DOES_NOTHING(cuMemcpyDtoHAsync_v2)
-DOES_NOTHING(cuMemcpyHtoD_v2)
-DOES_NOTHING(cuMemcpyHtoDAsync_v2)
-DOES_NOTHING(cuMemsetD2D8_v2)
-DOES_NOTHING(cuMemsetD2D8Async)
-DOES_NOTHING(cuMemsetD2D16_v2)
-DOES_NOTHING(cuMemsetD2D16Async)
-DOES_NOTHING(cuMemsetD2D32_v2)
-DOES_NOTHING(cuMemsetD2D32Async)
-DOES_NOTHING(cuModuleLoadData)
-DOES_NOTHING(cuModuleUnload)
-DOES_NOTHING(cuModuleGetFunction)
-DOES_NOTHING(cuTexObjectCreate)
-DOES_NOTHING(cuTexObjectDestroy)
-DOES_NOTHING(cuLaunchKernel)
-DOES_NOTHING(cuEventCreate)
-DOES_NOTHING(cuEventDestroy_v2)
-DOES_NOTHING(cuEventRecord)
-DOES_NOTHING(cuEventSynchronize)
-DOES_NOTHING(cuIpcGetEventHandle)
-DOES_NOTHING(cuIpcOpenEventHandle)
-DOES_NOTHING(cuIpcGetMemHandle)
+DO_NOTHING(cuInit, cuCtxDestroy_v2, cuCtxPushCurrent_v2)
+DO_NOTHING(cuCtxSynchronize, cuCtxEnablePeerAccess, cuCtxDisablePeerAccess)
+DO_NOTHING(cuCtxGetLimit, cuCtxSetLimit, cuGLGetDevices_v2)
+DO_NOTHING(cuGraphicsGLRegisterBuffer, cuGraphicsGLRegisterImage, cuGraphicsMapResources)
+DO_NOTHING(cuGraphicsUnmapResources, cuGraphicsUnregisterResource, cuGraphicsResourceSetMapFlags_v2)
+DO_NOTHING(cuGraphicsSubResourceGetMappedArray, cuGraphicsResourceGetMappedPointer_v2,
+           cuMemAlloc_v2)
+DO_NOTHING(cuMemcpy2D_v2, cuMemcpy2DAsync_v2, cuMemcpyDtoD_v2)
+DO_NOTHING(cuMemcpyDtoDAsync_v2, cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2)
+DO_NOTHING(cuMemcpyHtoD_v2, cuMemcpyHtoDAsync_v2, cuMemsetD2D8_v2)
+DO_NOTHING(cuMemsetD2D8Async, cuMemsetD2D16_v2, cuMemsetD2D16Async)
+DO_NOTHING(cuMemsetD2D32_v2, cuMemsetD2D32Async, cuModuleLoadData)
+DO_NOTHING(cuModuleUnload, cuModuleGetFunction, cuTexObjectCreate)
+DO_NOTHING(cuTexObjectDestroy, cuLaunchKernel, cuEventCreate)
+DO_NOTHING(cuEventDestroy_v2, cuEventRecord, cuEventSynchronize)
+DO_NOTHING(cuIpcGetEventHandle, cuIpcOpenEventHandle, cuIpcGetMemHandle)
 DOES_NOTHING(cuIpcOpenMemHandle)
 DOES_NOTHING(cuIpcCloseMemHandle)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/check/common/fakes/fakedevice.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -45,7 +46,7 @@ void unlock(void* memory) noexcept {
   const auto found = locked.find(static_cast<const std::uint8_t*>(memory));
   fail_unless(found != locked.end(), "this memory is not locked");
   fail_unless(found->second.context == current_fake_context(), "unlocked in another context");
-  // If the memory has been freed already, its mapping is gone, and this ends the program.
+  // Accesses the memory: if it was freed before it was unlocked, the program crashes here.
   const volatile auto* bytes = static_cast<const volatile std::uint8_t*>(memory);
   for (std::size_t i = 0; i < found->second.size; i += 4096)
     static_cast<void>(bytes[i]);
@@ -85,6 +86,13 @@ class FakeEvent final : public Event {
 
 }  // namespace
 
+bool all_are(View<const std::uint8_t> plane, std::uint8_t value) {
+  for (int y = 0; y < plane.height; ++y)
+    if (std::count(plane.row(y), plane.row(y) + plane.width, value) != plane.width)
+      return false;
+  return true;
+}
+
 FakeTransfers fake_transfers() {
   const std::lock_guard guard(mutex);
   return done;
@@ -107,7 +115,7 @@ Buffer FakeDevice::page_lock(void* memory, std::size_t bytes) {
   const std::lock_guard guard(mutex);
   const auto* begin = static_cast<const std::uint8_t*>(memory);
   fail_unless(reinterpret_cast<std::uintptr_t>(memory) % 4096 == 0 && bytes % 4096 == 0,
-              "other memory lies in these pages");
+              "the pages contain other memory");
   if (locks_fail || overlaps(locked, begin, bytes)) {
     ++done.failed_locks;
     return {};

@@ -12,19 +12,22 @@ struct FakeTransfers {
   int failed_locks = 0;  ///< attempts that failed
   int unlocks = 0;
   int locked_now = 0;
-  int direct = 0;    ///< transfers of page-locked memory of others
-  int staged = 0;    ///< transfers of memory that the device has allocated itself
+  int direct = 0;    ///< transfers of page-locked foreign memory
+  int staged = 0;    ///< transfers through the device's own memory
   int pageable = 0;  ///< transfers of any other memory
   int copies = 0;    ///< copies on the device
 };
 
-/// Returns what has been done since the last reset_fake_transfers().
+/// Returns the counts since the last reset_fake_transfers().
 FakeTransfers fake_transfers();
 void reset_fake_transfers();
 void fail_page_locks(bool fail);
 
-/// A CUDA device that works at once on the CPU. It fails the test where CUDA would: without a
-/// current context, for wrong or overlapping locks, and for pages of others.
+/// True if all samples of a plane in host memory have this value.
+bool all_are(cudavision::View<const std::uint8_t> plane, std::uint8_t value);
+
+/// A synchronous CUDA device on the CPU. It fails the test where CUDA would fail: without a current
+/// context, and for invalid or overlapping page locks.
 class FakeDevice final : public cudavision::Device {
  public:
   cudavision::DeviceKind kind() const noexcept override { return cudavision::DeviceKind::cuda; }

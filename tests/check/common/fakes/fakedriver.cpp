@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Stands for the CUDA driver in the test of driverfaults.cpp: four of its functions.
+// A fake CUDA driver with four functions, for the test of driverfaults.cpp.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>

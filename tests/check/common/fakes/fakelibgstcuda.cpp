@@ -31,8 +31,8 @@ struct FakeCudaMemory {
   GstMemory memory;
   CudaContext context;
   std::vector<guint8> bytes;
-  guint8 value = 0;                         ///< which they get when the default stream is finished
-  cudavision::CudaStream stream = nullptr;  ///< which the memory carries
+  guint8 value = 0;                         ///< of all bytes once the default stream has finished
+  cudavision::CudaStream stream = nullptr;  ///< that the memory carries
   bool marked = false;                      ///< as unfinished
 };
 std::set<FakeCudaMemory*> unfinished;
@@ -46,7 +46,7 @@ void finish(FakeCudaMemory* memory) {
     std::fill(memory->bytes.begin(), memory->bytes.end(), memory->value);
 }
 
-// libgstcuda downloads on the default stream, which is why that copy comes after others.
+// libgstcuda downloads on the default stream, so the copy waits for work on that stream.
 gpointer map_memory(GstMemory* memory, gsize, GstMapFlags flags) {
   FakeCudaMemory& mapped = *fake(memory);
   if (!(flags & cudavision::cuda_map_flag())) {
@@ -104,7 +104,7 @@ using cudavision::CudaStream;
 cudavision::CudaContext new_fake_context(int device) {
   GstObject* object = GST_OBJECT_CAST(gst_bus_new());
   g_object_set_data(G_OBJECT(object), "device", GINT_TO_POINTER(device));
-  // Without this, a later context at the same address would inherit the access.
+  // Otherwise a later context at the same address would inherit the access.
   g_object_weak_ref(G_OBJECT(object), forget_peers, nullptr);
   cudavision::CudaContext context(object);
   gst_object_unref(object);

@@ -3,31 +3,31 @@
 
 #include "gst/memory/libgstcuda.h"
 
-/// Replaces libgstcuda and the driver: link fakelibgstcuda.cpp instead of libgstcuda.cpp and
+/// A fake of libgstcuda and the driver: link fakelibgstcuda.cpp instead of libgstcuda.cpp and
 /// cudastream.cpp.
 namespace check {
 
-/// The number of devices. Those from fake_usable_devices on cannot make a context.
+/// No context can be made on devices from fake_usable_devices on.
 inline int fake_devices = 1, fake_usable_devices = 1;
 
 cudavision::CudaContext new_fake_context(int device = 0);
 /// Returns the context as an application sets it on elements. The caller owns it.
 GstContext* new_fake_gst_context(const cudavision::CudaContext& context);
 int references_to(const cudavision::CudaContext& context);
-/// Returns the context that is current in this thread, or nullptr.
+/// Returns this thread's current context, or nullptr.
 GstObject* current_fake_context();
 
-/// Lets `context` copy from memory of `other`, but not the other way round.
+/// Lets `context` copy from memory of `other`, but not vice versa.
 void let_copy_from(const cudavision::CudaContext& context, const cudavision::CudaContext& other);
 
-/// Makes CUDA memory whose bytes are `value` once the default stream has been finished.
+/// Makes CUDA memory whose bytes become `value` once the default stream has finished.
 GstMemory* new_fake_cuda_memory(const cudavision::CudaContext& context, gsize bytes, guint8 value);
-/// Makes CUDA memory of a context that carries a stream of fakestreams.h. Its bytes are 0.
+/// Makes zeroed CUDA memory that carries a stream of fakestreams.h.
 GstMemory* new_fake_cuda_memory(const cudavision::CudaContext& context, gsize bytes,
                                 cudavision::CudaStream stream);
 /// Returns how often the host has waited for unfinished memory since the last call.
 int waits_for_fake_cuda_memory();
-/// Returns how many times CUDA memory has been mapped on the host since the last call.
+/// Returns how often CUDA memory was mapped on the host since the last call.
 int host_maps_of_fake_cuda_memory();
 
 }  // namespace check

@@ -17,7 +17,7 @@ namespace {
 
 struct Stream;
 
-/// A point in a stream that an event has recorded.
+/// A point in a stream, recorded by an event.
 struct Mark {
   Stream& stream;
   bool passed = false;
@@ -25,7 +25,7 @@ struct Mark {
 
 struct Task {
   std::function<void()> work;
-  std::shared_ptr<Mark> awaited;  ///< before the work; may be none
+  std::shared_ptr<Mark> awaited;  ///< must pass before the work; nullptr: none
 };
 
 struct Stream {
@@ -53,7 +53,8 @@ void do_next(Stream& stream) {
     task.work();
 }
 
-// Does work until the mark is passed, in its stream and in those for which that one waits.
+// Runs the mark's stream until the mark has passed, and other streams as far as that one waits for
+// them.
 void pass(const Mark& mark) {
   while (!mark.passed) {
     if (waits_for_mark(mark.stream))

@@ -1,37 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/check/common/faults/allocationcount.h"
 
-#include <link.h>
-
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
+#include "tests/check/common/faults/faults.h"
 #include "tests/check/common/filterharness.h"
 
 namespace {
 
 std::atomic<long> allocations{0}, allocated_bytes{0};
 
-/// The code of the CUDA driver, which allocates for itself while a thread waits for the GPU.
-std::atomic<std::uintptr_t> driver_begin{0}, driver_end{0};
-
-int find_driver(dl_phdr_info* info, std::size_t, void*) {
-  if (std::strstr(info->dlpi_name, "libcuda.so") == nullptr)
-    return 0;
-  for (int i = 0; i < info->dlpi_phnum; ++i)
-    if (const auto& part = info->dlpi_phdr[i];
-        part.p_type == PT_LOAD && (part.p_flags & PF_X) != 0) {
-      driver_begin = info->dlpi_addr + part.p_vaddr;
-      driver_end = info->dlpi_addr + part.p_vaddr + part.p_memsz;
-    }
-  return 1;
-}
+/// The CUDA driver's code, which allocates memory while a thread waits for the GPU.
+check::CodeRange driver;
 
 [[maybe_unused]] void count(std::size_t size, const void* caller) {
-  const auto address = reinterpret_cast<std::uintptr_t>(caller);
-  if (address >= driver_begin && address < driver_end)
+  if (driver.contains(caller))
     return;
   ++allocations;
   allocated_bytes += static_cast<long>(size);
@@ -41,7 +26,7 @@ int find_driver(dl_phdr_info* info, std::size_t, void*) {
 
 #if !defined(CUDAVISION_TEST_SANITIZED) && !defined(__SANITIZE_THREAD__)
 
-// The dynamic linker resolves all libraries' calls to these definitions instead of the C library's.
+// The dynamic linker resolves the calls of all libraries to these definitions.
 extern "C" {
 
 void* __libc_malloc(std::size_t);
@@ -93,7 +78,7 @@ std::string unless_allocations_count() {
 }
 
 void AllocationCount::start() {
-  dl_iterate_phdr(find_driver, nullptr);
+  driver.find("libcuda.so");
   total_ -= allocations;
   bytes_ -= allocated_bytes;
 }

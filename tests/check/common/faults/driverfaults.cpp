@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Replaces dlsym(), by which libgstcuda and the CUDA runtime get the driver's functions (the
-// runtime by cuGetProcAddress()): those in the table are replaced by counting ones.
+// Replaces dlsym(), from which libgstcuda and the CUDA runtime get the driver's functions (the
+// runtime by way of cuGetProcAddress()). Functions in the table are replaced by counting ones.
 #include <dlfcn.h>
 
 #include <array>
@@ -19,94 +19,72 @@ namespace {
 
 using check::Calls;
 
-/// The effect of a function of the driver, as far as it matters here.
 enum class Role {
-  enter,  ///< enters a context, which is possible even if all work in it fails
-  use,    ///< enqueues, waits, or asks for something
+  enter,  ///< enters a context, which succeeds even if all work in it fails
+  use,    ///< enqueues, waits or queries
   make,   ///< makes something that must be freed
-  free,   ///< frees it; does so even when it is to fail, because nobody can try again
+  free,   ///< frees it, even if the call must fail, because callers cannot retry
 };
 
-struct Function {
-  std::string_view name;  ///< without suffix; a final * stands for any further letters
+struct Functions {
   Role role;
+  /// Without suffix; a final * matches any further letters.
+  std::array<std::string_view, 13> names;
 };
 
-/// The elements' calls. Others happen once per process, and the runtime keeps their errors.
-constexpr Function functions[] = {
-    {"cuMemAlloc", Role::make},
-    {"cuMemAllocPitch", Role::make},
-    {"cuMemAllocAsync", Role::make},
-    {"cuMemAllocHost", Role::make},
-    {"cuMemHostAlloc", Role::make},
-    {"cuMemHostRegister", Role::make},
-    {"cuMemFree", Role::free},
-    {"cuMemFreeAsync", Role::free},
-    {"cuMemFreeHost", Role::free},
-    {"cuMemHostUnregister", Role::free},
-    {"cuStreamCreate", Role::make},
-    {"cuStreamCreateWithPriority", Role::make},
-    {"cuStreamDestroy", Role::free},
-    {"cuEventCreate", Role::make},
-    {"cuEventDestroy", Role::free},
-    {"cuGraphCreate", Role::make},
-    {"cuGraphDestroy", Role::free},
-    {"cuGraphInstantiate*", Role::make},
-    {"cuGraphExecDestroy", Role::free},
-    {"cuCtxCreate", Role::make},
-    {"cuCtxDestroy", Role::free},
-    {"cuDevicePrimaryCtxRetain", Role::make},
-    {"cuDevicePrimaryCtxRelease", Role::free},
-    {"cuCtxPushCurrent", Role::enter},
-    {"cuMemcpy*", Role::use},
-    {"cuMemset*", Role::use},
-    {"cuMemGetInfo", Role::use},
-    {"cuLaunch*", Role::use},
-    {"cuGraphLaunch", Role::use},
-    {"cuGraphAddKernelNode", Role::use},
-    {"cuGraphAddDependencies", Role::use},
-    {"cuGraphExecKernelNodeSetParams", Role::use},
-    {"cuStreamSynchronize", Role::use},
-    {"cuStreamQuery", Role::use},
-    {"cuStreamWaitEvent", Role::use},
-    {"cuStreamIsCapturing", Role::use},
-    {"cuEventRecord*", Role::use},
-    {"cuEventQuery", Role::use},
-    {"cuEventSynchronize", Role::use},
-    {"cuFuncGetAttribute", Role::use},
-    {"cuFuncSetAttribute", Role::use},
-    {"cuKernelGetAttribute", Role::use},
-    {"cuKernelSetAttribute", Role::use},
-    {"cuOccupancyMaxActiveBlocksPerMultiprocessor*", Role::use},
+/// Functions that the elements call. Other functions are called once per process, and the runtime
+/// keeps their errors.
+constexpr Functions functions[] = {
+    {Role::make,
+     {"cuMemAlloc", "cuMemAllocPitch", "cuMemAllocAsync", "cuMemAllocHost", "cuMemHostAlloc",
+      "cuMemHostRegister", "cuStreamCreate", "cuStreamCreateWithPriority", "cuEventCreate",
+      "cuGraphCreate", "cuGraphInstantiate*", "cuCtxCreate", "cuDevicePrimaryCtxRetain"}},
+    {Role::free,
+     {"cuMemFree", "cuMemFreeAsync", "cuMemFreeHost", "cuMemHostUnregister", "cuStreamDestroy",
+      "cuEventDestroy", "cuGraphDestroy", "cuGraphExecDestroy", "cuCtxDestroy",
+      "cuDevicePrimaryCtxRelease"}},
+    {Role::enter, {"cuCtxPushCurrent"}},
+    {Role::use,
+     {"cuMemcpy*", "cuMemset*", "cuMemGetInfo", "cuLaunch*", "cuGraphLaunch",
+      "cuGraphAddKernelNode", "cuGraphAddDependencies", "cuGraphExecKernelNodeSetParams"}},
+    {Role::use,
+     {"cuStreamSynchronize", "cuStreamQuery", "cuStreamWaitEvent", "cuStreamIsCapturing",
+      "cuEventRecord*", "cuEventQuery"}},
+    {Role::use,
+     {"cuEventSynchronize", "cuFuncGetAttribute", "cuFuncSetAttribute", "cuKernelGetAttribute",
+      "cuKernelSetAttribute", "cuOccupancyMaxActiveBlocksPerMultiprocessor*"}},
 };
 
 // CUDA_ERROR_OUT_OF_MEMORY, and CUDA_ERROR_OPERATING_SYSTEM, which the driver does not keep.
 constexpr int out_of_memory = 2, operating_system = 304;
 
-/// Versions of a function: _v2, and _ptsz or _ptds for a default stream of each thread.
+/// Removes _v2, and _ptsz or _ptds, which denote the per-thread default stream.
 std::string_view without_suffix(std::string_view name) {
   const std::size_t suffix = name.find('_');
   return name.substr(0, suffix);
 }
 
 bool matches(std::string_view pattern, std::string_view name) {
+  if (pattern.empty())
+    return false;
   if (pattern.back() != '*')
     return name == pattern;
   pattern.remove_suffix(1);
   return name.substr(0, pattern.size()) == pattern;
 }
 
-const Function* function_named(std::string_view name) {
-  for (const Function& function : functions)
-    if (matches(function.name, without_suffix(name)))
-      return &function;
+const Role* role_of(std::string_view name) {
+  for (const Functions& functions_of_role : functions)
+    for (const std::string_view pattern : functions_of_role.names)
+      if (matches(pattern, without_suffix(name)))
+        return &functions_of_role.role;
   return nullptr;
 }
 
-/* Functions that count */
+/* Counting functions */
 
-// On x86-64 and arm64 a callee may have fewer parameters than the caller passes, so one type of
-// function stands for all in the table.
+// On x86-64 and arm64, a caller may pass more arguments than the callee has parameters, so one
+// function type serves for the whole table.
 using Word = std::uintptr_t;
 using DriverFunction = int (*)(Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word);
 
@@ -171,7 +149,7 @@ void* counted_driver_function(const char* name, void* function) {
     real_get_proc_address = function;
     return reinterpret_cast<void*>(get_proc_address);
   }
-  const Function* known = function_named(name);
+  const Role* known = role_of(name);
   if (!known)
     return function;
   const std::lock_guard lock(counted_mutex);
@@ -179,7 +157,7 @@ void* counted_driver_function(const char* name, void* function) {
     Counted& counted = counted_functions[i];
     if (!counted.real) {
       counted.name = strdup(name);
-      counted.role = known->role;
+      counted.role = *known;
       counted.real = function;
     }
     // libgstcuda and the runtime may get the same function, which then has one number.
@@ -199,7 +177,7 @@ namespace {
 using DynamicSymbol = void* (*)(void*, const char*);
 
 DynamicSymbol real_dlsym() {
-  // dlvsym() finds the function that this file replaces; its version depends on the architecture.
+  // dlvsym() finds the replaced function. Its version depends on the architecture.
   static const auto found = [] {
     void* function = nullptr;
     for (const char* version : {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"})
@@ -212,7 +190,7 @@ DynamicSymbol real_dlsym() {
 
 }  // namespace
 
-// Sanitizers find what they replace by RTLD_NEXT, which depends on the caller of dlsym().
+// Sanitizers look up replaced functions by RTLD_NEXT, which depends on the caller of dlsym().
 extern "C" __attribute__((visibility("default"))) void* dlsym(void* handle, const char* name) {
   void* function = real_dlsym()(handle, name);
   return function ? check::counted_driver_function(name, function) : nullptr;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/check/common/faults/faults.h"
 
+#include <link.h>
+
 #include <array>
-#include <atomic>
+#include <cstring>
+#include <utility>
 
 #include "tests/check/common/gstcheck.h"
 
@@ -10,7 +13,7 @@ namespace check {
 
 namespace {
 
-// All of this is without dynamic initialisation, because the replaced functions run before main().
+// Constant-initialised, because the replaced functions run before main().
 std::atomic<bool> active{false};
 std::atomic<Calls> counted{Calls::host_memory};
 std::atomic<Duration> duration_of_fault{Duration::once};
@@ -42,6 +45,29 @@ void Fault::end() {
   count_ = calls_made;
   if (const char* name = failed_call)
     failed_ = name;
+}
+
+void CodeRange::find(const char* library) {
+  std::pair sought(this, library);
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* data) {
+        const auto& [range, name] = *static_cast<decltype(sought)*>(data);
+        if (std::strstr(info->dlpi_name, name) == nullptr)
+          return 0;
+        for (int i = 0; i < info->dlpi_phnum; ++i)
+          if (const auto& part = info->dlpi_phdr[i];
+              part.p_type == PT_LOAD && (part.p_flags & PF_X) != 0) {
+            range->begin_ = info->dlpi_addr + part.p_vaddr;
+            range->end_ = info->dlpi_addr + part.p_vaddr + part.p_memsz;
+          }
+        return 1;
+      },
+      &sought);
+}
+
+bool CodeRange::contains(const void* address) const {
+  const auto number = reinterpret_cast<std::uintptr_t>(address);
+  return number >= begin_ && number < end_;
 }
 
 bool call_fails(Calls calls, const char* name, bool recovers) {

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <string>
 
-/// Lets one call fail by which the elements ask the system or CUDA. Programs that link these files
-/// replace parts of the C and C++ libraries.
+/// Lets single calls to the system or to CUDA fail. Programs that link these files replace parts of
+/// the C and C++ libraries.
 namespace check {
 
 enum class Calls {
-  host_memory,  ///< those of operator new and aligned_alloc() that the plug-in itself makes
-  cuda,         ///< those of the CUDA driver, no matter through which library they are made
+  host_memory,  ///< operator new and aligned_alloc(), if the plug-in itself calls them
+  cuda,         ///< the CUDA driver's functions, whichever library calls them
 };
 
 enum class Duration {
   once,     ///< a single call fails
-  lasting,  ///< all later calls fail as well, as those of CUDA do after a kernel has failed
+  lasting,  ///< all later calls fail as well, as in CUDA after a failed kernel
 };
 
-/// Counts calls of one kind and lets the number-th fail (0: none). At most one at a time.
+/// Counts calls of one kind and lets the number-th fail (0: none). At most one can exist at a time.
 class Fault {
  public:
   Fault(Calls calls, int number, Duration duration = Duration::once);
@@ -27,7 +29,7 @@ class Fault {
 
   void end();
 
-  /// Returns the name of the first call that failed; empty if there were fewer than `number`.
+  /// Returns the name of the first failed call, or an empty string.
   const std::string& failed() const { return failed_; }
   bool happened() const { return !failed_.empty(); }
   int count() const { return count_; }
@@ -38,7 +40,7 @@ class Fault {
   bool ended_ = false;
 };
 
-/// Returns how many things made by such calls exist: blocks, streams, events, graphs, contexts.
+/// Returns how many things made by these calls exist: blocks, streams, events, graphs, contexts.
 long things_alive(Calls calls);
 
 long things_made(Calls calls);
@@ -48,7 +50,17 @@ void find_plugin_code();
 
 /* For the replaced functions */
 
-/// Counts a call. Returns whether it is to fail; a call that `recovers` fails only once.
+/// The code of a library, in which calls are recognised by their return address.
+class CodeRange {
+ public:
+  void find(const char* library);
+  bool contains(const void* address) const;
+
+ private:
+  std::atomic<std::uintptr_t> begin_{0}, end_{0};
+};
+
+/// Counts a call and returns whether it must fail. A call that `recovers` fails only once.
 bool call_fails(Calls calls, const char* name, bool recovers = false);
 
 void note_thing(Calls calls, int change);

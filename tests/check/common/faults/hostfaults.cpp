@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Replaces the allocator. Only the plug-in's calls count: GLib aborts without memory.
-#include <link.h>
-
+// Replaces the allocator. Only the plug-in's own calls count, because GLib aborts without memory.
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <new>
 
 #include "tests/check/common/faults/faults.h"
@@ -16,35 +13,15 @@ namespace {
 using check::Calls;
 
 #if defined(CUDAVISION_TEST_SANITIZED) || defined(__SANITIZE_THREAD__)
-// The sanitizer keeps account of memory itself, and its free() cannot be replaced.
+// Sanitizers do their own bookkeeping, and their free() cannot be replaced.
 constexpr bool sees_free = false;
 #else
 constexpr bool sees_free = true;
 #endif
 
-struct Range {
-  std::atomic<std::uintptr_t> begin{0}, end{0};
-};
-Range plugin;
+check::CodeRange plugin;
 
-int find_plugin(dl_phdr_info* info, std::size_t, void*) {
-  if (std::strstr(info->dlpi_name, "libgstcudavision.so") == nullptr)
-    return 0;
-  for (int i = 0; i < info->dlpi_phnum; ++i)
-    if (const auto& part = info->dlpi_phdr[i];
-        part.p_type == PT_LOAD && (part.p_flags & PF_X) != 0) {
-      plugin.end = info->dlpi_addr + part.p_vaddr + part.p_memsz;
-      plugin.begin = info->dlpi_addr + part.p_vaddr;
-    }
-  return 1;
-}
-
-bool called_by_plugin(void* caller) {
-  const auto address = reinterpret_cast<std::uintptr_t>(caller);
-  return address >= plugin.begin && address < plugin.end;
-}
-
-/// The plug-in's blocks that are not freed: a hash table that allocates nothing itself.
+/// The plug-in's live blocks, in a hash table that never allocates.
 class Blocks {
  public:
   void add(void* block) {
@@ -82,12 +59,12 @@ class Blocks {
 
   static std::size_t next(std::size_t place) { return (place + 1) % size; }
 
-  // Blocks begin at multiples of 16.
+  // Blocks are 16-byte aligned.
   static std::size_t home(void* block) {
     return (reinterpret_cast<std::uintptr_t>(block) / 16 * 0x9e3779b97f4a7c15u >> 40) % size;
   }
 
-  // Moves blocks up that lie behind the gap only because their own places were taken.
+  // Moves later entries into the gap if their home allows it.
   void close_gap(std::size_t gap) {
     for (std::size_t place = next(gap); places_[place]; place = next(place)) {
       const std::size_t from_home = (place - home(places_[place])) % size;
@@ -105,7 +82,7 @@ class Blocks {
 Blocks blocks;
 
 void* counted_new(std::size_t size, void* caller) {
-  const bool counts = called_by_plugin(caller);
+  const bool counts = plugin.contains(caller);
   if (counts && check::call_fails(Calls::host_memory, "operator new"))
     throw std::bad_alloc();
   void* memory = std::malloc(size ? size : 1);
@@ -117,7 +94,7 @@ void* counted_new(std::size_t size, void* caller) {
 }
 
 void counted_delete(void* memory) noexcept {
-  // Where free() is replaced, it notes the end of the block.
+  // The replaced free() removes the block.
   if (!sees_free && memory)
     blocks.remove(memory);
   std::free(memory);
@@ -140,7 +117,7 @@ REPLACED void operator delete(void* memory, std::size_t) noexcept {
 extern "C" {
 
 REPLACED void* aligned_alloc(std::size_t alignment, std::size_t size) {
-  const bool counts = called_by_plugin(__builtin_return_address(0));
+  const bool counts = plugin.contains(__builtin_return_address(0));
   void* memory = nullptr;
   if ((counts && check::call_fails(Calls::host_memory, "aligned_alloc")) ||
       posix_memalign(&memory, alignment, size) != 0) {
@@ -169,7 +146,7 @@ REPLACED void free(void* memory) {
 namespace check {
 
 void find_plugin_code() {
-  dl_iterate_phdr(find_plugin, nullptr);
+  plugin.find("libgstcudavision.so");
 }
 
 }  // namespace check

@@ -10,13 +10,14 @@
 
 namespace check {
 
-/// From now on, freed large blocks go back to the system; their holes would hide leaks.
+/// From now on, freed large blocks are returned to the system. Otherwise, holes in the heap hide
+/// leaks.
 void return_freed_memory();
 
 std::size_t resident_bytes();
 
-/// The memory in use by this process and on the first GPU at its construction: of the heap, whose
-/// unused parts hide leaks, and resident.
+/// The memory in use at construction: on the heap, resident (the heap's unused parts hide leaks),
+/// and on the first GPU.
 class MemoryUse {
  public:
   MemoryUse();
@@ -31,12 +32,12 @@ class MemoryUse {
   long long heap_, process_;
 };
 
-/// Fails the test if more bytes stay in use. Calls run() up to five times: only leaks show each
-/// time.
+/// Fails the test if more bytes stay in use after each of five calls of run(). Only a leak grows
+/// every time.
 void expect_no_leak(const std::function<void()>& run, long long process, long long gpu,
                     const std::string& what);
 
-/// Counts those tracked buffers that still exist.
+/// Counts the tracked buffers that still exist.
 class BufferCount {
  public:
   /// Counts the buffer until it is freed. Returns the buffer.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The elements of which single calls fail, with their input and what they must make of it.
+// The elements whose calls fail, with their input and expected output.
 
 #include <atomic>
 #include <optional>
@@ -16,10 +16,10 @@ namespace check {
 
 using Outputs = std::vector<Owned<GstBuffer>>;
 
-/// An element that can be started and stopped repeatedly, and what it must make of some frames.
+/// An element that can be started and stopped repeatedly.
 class Subject {
  public:
-  /// What the element allocates from its construction on counts.
+  /// Allocations of the element count from its construction on.
   Subject() {
     const Owned<GstPlugin> plugin(gst_plugin_load_by_name("cudavision"));
     find_plugin_code();
@@ -31,7 +31,7 @@ class Subject {
   virtual Outputs play() = 0;
   virtual std::size_t frames() const = 0;
   virtual void expect_right(const Outputs& outputs, const std::string& what) = 0;
-  /// The words that the advice of an error about memory must have, besides smaller frames.
+  /// The words that an error about memory must contain, besides "smaller frames".
   virtual std::string advice() const = 0;
 
   bool start() {
@@ -43,16 +43,16 @@ class Subject {
 
 enum class Memory {
   system,
-  recurring,  ///< system memory, the same in each frame, which is page-locked for CUDA
-  cuda,       ///< that of the output; the input lies in system memory
+  recurring,  ///< system memory, page-locked for CUDA, because all frames share it
+  cuda,       ///< for the output; the input is in system memory
 };
 
 class FilterSubject final : public Subject {
  public:
-  /// Lets tested() process frames of the format.
   FilterSubject(const char* format, int frames_in_flight, Memory memory = Memory::system)
-      : FilterSubject(tested().element, all_of_tested(), format, tested().memory_advice,
-                      frames_in_flight, memory == Memory::recurring ? Size{352, 256} : small) {
+      : FilterSubject(tested().element, joined(tested().always, tested().everything), format,
+                      tested().memory_advice, frames_in_flight,
+                      memory == Memory::recurring ? Size{352, 256} : small) {
     if (memory == Memory::cuda)
       filter_.accept_downstream("video/x-raw(memory:CUDAMemory)");
     if (memory == Memory::recurring)
@@ -98,7 +98,7 @@ class FilterSubject final : public Subject {
     return outputs;
   }
 
-  /// The frames before an error have gone downstream when it is posted, and none comes after it.
+  /// Frames before an error must be pushed before it is posted, and none after it.
   void expect_right(const Outputs& outputs, const std::string& what) override {
     if (failed_while_playing_)
       fail_unless(outputs.size() == outputs_at_error_, "%s: %d outputs, %d before the error",
@@ -122,7 +122,7 @@ class FilterSubject final : public Subject {
  private:
   static constexpr Size small{44, 28};
 
-  // Page-locks need memory that shares no page with anything else.
+  // Memory can be page-locked only if no other data shares its pages.
   static Owned<GstBuffer> in_whole_pages(const Picture& picture) {
     const std::vector<std::uint8_t> bytes = bytes_of(Owned<GstBuffer>(to_buffer(picture)).get());
     GstAllocationParams params;
@@ -135,12 +135,6 @@ class FilterSubject final : public Subject {
 
   GstBuffer* next_frame() const {
     return recurring_ ? gst_buffer_copy(recurring_) : to_buffer(picture_);
-  }
-
-  static Properties all_of_tested() {
-    Properties all = tested().always;
-    all.insert(all.end(), tested().everything.begin(), tested().everything.end());
-    return all;
   }
 
   FilterHarness filter_;

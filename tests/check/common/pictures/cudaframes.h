@@ -9,7 +9,7 @@ inline const char cuda_feature[] = "video/x-raw(memory:CUDAMemory)";
 
 std::string cuda_caps_of(const Picture& picture);
 
-/// True if tested() pushes CUDA memory without waiting for the device: GStreamer 1.24 and later.
+/// True if tested() pushes CUDA memory without waiting for the device (GStreamer 1.24 and later).
 constexpr bool pushes_in_stream_order = GST_CHECK_VERSION(1, 24, 0);
 
 /// Copies frames to CUDA memory, in a context of its own.

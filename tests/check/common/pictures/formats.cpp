@@ -28,6 +28,9 @@ const std::vector<FormatSpec>& formats() {
   static const std::vector<Place> word_gbr = {{2, 0, 2}, {0, 0, 2}, {1, 0, 2}};
   static const Others alpha_first = {{{0, 0, 4}}}, alpha_last = {{{0, 3, 4}}};
   static const Others word_alpha_first = {{{0, 0, 8}}}, word_alpha_last = {{{0, 6, 8}}};
+  static const std::vector<PlaneSpec> rgba64 = {{1, 8, 1}};
+  static const Place low_10 = {0, 0, 4, 0, 10}, middle_10 = {0, 0, 4, 10, 10},
+                     high_10 = {0, 0, 4, 20, 10};
   static const Others two_bits = {{{0, 0, 4, 30, 2}}};
   static const std::vector<FormatSpec> table = {
     {"GRAY8", Family::gray, 8, 0, {{0, 0, 1}}, {full}},
@@ -70,34 +73,10 @@ const std::vector<FormatSpec>& formats() {
 #if GST_CHECK_VERSION(1, 24, 0)
     {"GBR_16LE", Family::rgb, 16, 0, word_gbr, {word, word, word}},
 #endif
-    {"ARGB64_LE",
-     Family::rgb,
-     16,
-     0,
-     {{0, 2, 8}, {0, 4, 8}, {0, 6, 8}},
-     {{1, 8, 1}},
-     word_alpha_first},
-    {"RGBA64_LE",
-     Family::rgb,
-     16,
-     0,
-     {{0, 0, 8}, {0, 2, 8}, {0, 4, 8}},
-     {{1, 8, 1}},
-     word_alpha_last},
-    {"RGB10A2_LE",
-     Family::rgb,
-     10,
-     0,
-     {{0, 0, 4, 0, 10}, {0, 0, 4, 10, 10}, {0, 0, 4, 20, 10}},
-     {{1, 4, 1}},
-     two_bits},
-    {"BGR10A2_LE",
-     Family::rgb,
-     10,
-     0,
-     {{0, 0, 4, 20, 10}, {0, 0, 4, 10, 10}, {0, 0, 4, 0, 10}},
-     {{1, 4, 1}},
-     two_bits},
+    {"ARGB64_LE", Family::rgb, 16, 0, {{0, 2, 8}, {0, 4, 8}, {0, 6, 8}}, rgba64, word_alpha_first},
+    {"RGBA64_LE", Family::rgb, 16, 0, {{0, 0, 8}, {0, 2, 8}, {0, 4, 8}}, rgba64, word_alpha_last},
+    {"RGB10A2_LE", Family::rgb, 10, 0, {low_10, middle_10, high_10}, {{1, 4, 1}}, two_bits},
+    {"BGR10A2_LE", Family::rgb, 10, 0, {high_10, middle_10, low_10}, {{1, 4, 1}}, two_bits},
   };
   return table;
 }

@@ -6,23 +6,23 @@
 /// The layout of each format, independent of GstVideoFormatInfo and of the plug-in's table.
 namespace check {
 
-/// Sample x of a row lies at byte offset + step·x of that row of the plane.
+/// Sample x of a row is at byte offset + step·x of that row of the plane.
 struct Place {
   int plane;
   int offset;
   int step;
-  int low_bit = 0;  ///< of the sample in a word of four bytes, if it has a depth
-  int depth = 0;  ///< bits of the sample in that word; 0: the sample has a byte or word of its own
+  int low_bit = 0;  ///< of the sample in a 4-byte word, if `depth` is set
+  int depth = 0;    ///< bits of the sample in that word; 0: the sample has its own byte or word
 };
 
-/// One sample for every `pixels` pixels, one row for every `lines` lines, both rounded up.
+/// One sample per `pixels` pixels, one row per `lines` lines, both rounded up.
 struct Component {
   Place place;
   int pixels = 1;
   int lines = 1;
 };
 
-/// One group of bytes for every `pixels` pixels, one row for every `lines` lines, rounded up.
+/// One group of bytes per `pixels` pixels, one row per `lines` lines, both rounded up.
 struct PlaneSpec {
   int pixels;
   int bytes;
@@ -42,9 +42,9 @@ struct FormatSpec {
   bool big_endian = false;
 
   bool is_packed() const { return places[0].depth != 0; }
-  /// Operations can read its samples without converting them.
+  /// Operations can read its samples without conversion.
   bool is_native() const { return !big_endian && !is_packed(); }
-  /// Deep colours are equalised by their luminance only.
+  /// RGB of more than 8 bits is equalised only by its luminance.
   bool has_single_colors() const { return family == Family::rgb && bits == 8; }
   int sample_bytes() const { return bits > 8 ? 2 : 1; }
   int peak() const { return (1 << bits) - 1; }
@@ -62,7 +62,7 @@ inline constexpr const char* formats_of_the_same_samples[][2] = {{"P010_10LE", "
                                                                  {"GRAY16_BE", "GRAY16_LE"},
                                                                  {"RGB10A2_LE", "BGR10A2_LE"}};
 
-/// Returns a format with the same components, in words of their own, for one that is not native.
+/// Returns a native format with the same components, for a format that is not native.
 const FormatSpec& native_format(const FormatSpec& format);
 
 inline const FormatSpec& format_number(int number) {

@@ -33,7 +33,7 @@ void add_channel(FrameLayout& layout, const Component& component, Role role) {
                                              component.lines};
 }
 
-/// Lets equalize change the luminance, and adds the change to red, green and blue.
+/// Equalises the luminance, and adds the change to red, green and blue.
 Picture recolored(const Picture& picture, const Work& equalize) {
   const Picture before = luminance_picture(picture);
   Picture after = before;

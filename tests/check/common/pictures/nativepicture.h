@@ -6,23 +6,22 @@
 #include "cuda/core/frame.h"
 #include "tests/check/common/pictures/picture.h"
 
-/// Pictures as the definitions take them; the elements convert other formats and back.
+/// Converts pictures to the formats of the definitions and back, as the elements do.
 namespace check {
 
 Picture native(const Picture& picture);
 
-/// Return the picture's layout and planes in the form that the definitions require.
 cudavision::FrameLayout layout_of(const Picture& picture);
 cudavision::ConstFrame frame_of(const Picture& picture);
 cudavision::Frame frame_of(Picture& picture);
 
-/// Writes into `out`, which is a copy of `in`, what an operation makes of `in`.
+/// Applies an operation to `in` and writes the result to `out`, which is a copy of `in`.
 using Work = std::function<void(const Picture& in, Picture& out)>;
 
-/// Lets `work` see a native format. Returns `out` in the picture's own format.
+/// Applies `work` in a native format. Returns the result in the picture's own format.
 Picture in_native_format(const Picture& picture, const Work& work);
 
-/// Lets `equalize` see luminance (RGB of more than 8 bits) or the native format.
+/// Applies `equalize` to the luminance (RGB of more than 8 bits) or in the native format.
 Picture in_equalizable_format(const Picture& picture, const Work& equalize);
 
 }  // namespace check

@@ -21,7 +21,7 @@ inline constexpr Photograph photographs[] = {{"fruits.jpg", "jpegdec"},
 /// Returns a picture's path in CUDAVISION_TEST_PICTURES or opencv-doc; see picturefiles.inc.
 std::string picture_file(const std::string& name);
 
-/// Returns opencv-doc's film of a street, or its first frames in H.264 on GPU hosts.
+/// Returns opencv-doc's street film, or its first frames in H.264 on GPU hosts.
 std::string street_film();
 /// Why tests of this film cannot run; empty if they can.
 std::string unless_street();
@@ -29,9 +29,8 @@ std::string unless_street();
 std::string unless_pictures(const std::vector<std::string>& names);
 std::string unless_photographs();
 
-/// Returns the next sample of an appsink.
 Owned<GstSample> pull_sample(GstElement* pipeline, const char* sink);
-/// Returns a sample's frame, which must have the format.
+/// The sample must have the format.
 Picture picture_in(GstSample* sample, const FormatSpec& format);
 
 Picture decoded(const std::string& file, const char* decoder, const FormatSpec& format);

@@ -103,7 +103,7 @@ Picture read_planes(GstBuffer* buffer, const FormatSpec& format, int width, int 
       const std::ptrdiff_t start =
           static_cast<std::ptrdiff_t>(offset[p]) + stride[p] * std::ptrdiff_t{y};
       fail_unless(start >= 0 && static_cast<gsize>(start + plane.row_bytes) <= map.size,
-                  "%s %dx%d: row %d of plane %d lies outside the buffer of %d bytes", format.name,
+                  "%s %dx%d: row %d of plane %d is outside the buffer of %d bytes", format.name,
                   width, height, y, static_cast<int>(p), static_cast<int>(map.size));
       std::memcpy(plane.row(y), map.data + start, static_cast<std::size_t>(plane.row_bytes));
     }

@@ -15,7 +15,7 @@ struct Size {
   int width, height;
 };
 
-/// The bytes of a frame with chroma, alpha and packed padding, in tightly packed rows.
+/// The bytes of a frame, including chroma, alpha and padding inside pixels, in tightly packed rows.
 struct Picture {
   struct Plane {
     int row_bytes = 0;
@@ -30,8 +30,8 @@ struct Picture {
 
   Picture(const FormatSpec& format, int width, int height);
 
-  int sample(int place, int x, int y) const;  ///< the value without a word's unused low bits
-  void set_sample(int place, int x, int y, int value);  ///< writes the unused low bits as zero
+  int sample(int place, int x, int y) const;            ///< without a word's unused low bits
+  void set_sample(int place, int x, int y, int value);  ///< clears the unused low bits
   int sample_at(const Place& place, int x, int y) const;
   void set_sample_at(const Place& place, int x, int y, int value);
 
@@ -52,7 +52,8 @@ enum class Content {
 inline constexpr Content all_contents[] = {Content::random, Content::natural, Content::ramp,
                                            Content::flat, Content::two_valued};
 
-/// Luma or RGB samples show the content, the rest is noise. Equal seeds give equal pictures.
+/// Luma or RGB samples have the content; chroma, alpha and padding are noise. Equal seeds give
+/// equal pictures.
 Picture make_picture(const FormatSpec& format, int width, int height, Content content,
                      unsigned seed);
 
@@ -70,10 +71,10 @@ Picture picture_with(const FormatSpec& format, int width, int height, const Samp
 /// Clears the bits above the depth that make_picture() leaves in chroma words.
 Picture with_valid_chroma(Picture picture);
 
-/// Returns the luminance as a picture in GRAY8, GRAY16_LE, or I420_10LE, whose chroma is ignored.
+/// Returns the luminance in GRAY8, GRAY16_LE, or I420_10LE or _12LE (ignore the chroma).
 Picture luminance_picture(const Picture& picture);
 
-/// The layout for to_buffer(). Without `meta` it is GstVideoInfo's.
+/// For to_buffer(). Without `meta`, the layout is GstVideoInfo's.
 struct Layout {
   bool meta = false;
   int first = 0;         ///< bytes before the first plane
@@ -110,7 +111,7 @@ std::vector<std::uint8_t> bytes_of(GstBuffer* buffer);
 /// Returns "video/x-raw, format=…, width=…, height=…, framerate=25/1" and `more`.
 std::string caps_of(const FormatSpec& format, int width, int height, const std::string& more = "");
 
-/// Returns the colorimetry to append to the caps for a range. RGB always has the full range.
+/// Returns ", colorimetry=…" for caps. RGB always has full range.
 std::string colorimetry(const FormatSpec& format, bool limited);
 
 }  // namespace check

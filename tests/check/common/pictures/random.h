@@ -12,7 +12,7 @@
 
 namespace check {
 
-/// Draws what random cases and fuzzing are made of. The same seed gives the same case everywhere.
+/// Draws random cases. The same seed gives the same case on every machine.
 class Random {
  public:
   explicit Random(unsigned seed) : engine_(seed) {}
@@ -34,7 +34,7 @@ class Random {
   }
   unsigned any_seed() { return static_cast<unsigned>(engine_()); }
   guint64 any_number();
-  /// Draws from least to most. All magnitudes are equally likely.
+  /// Draws from minimum to maximum. All magnitudes are equally likely.
   double log_uniform(double minimum, double maximum);
 
   const FormatSpec& any_format() { return formats()[engine_() % formats().size()]; }

@@ -4,9 +4,7 @@
 #include <gst/video/video.h>
 
 #include <algorithm>
-#include <cstring>
 
-#include "tests/check/common/pictures/graypictures.h"
 #include "tests/check/common/pipelines.h"
 
 namespace check {

@@ -9,10 +9,10 @@ namespace check {
 
 /// Use: TEST(name, .times(std::size(overlaps))).
 constexpr int overlaps[] = {2, 3, 8};
-/// The same, and one frame after the other.
+/// The same, and 1.
 constexpr int numbers_in_flight[] = {1, 2, 3, 8};
 
-/// tested() with frames in flight, after the caps of its numbered frames.
+/// tested() with frames in flight; its caps are already sent.
 class Overlap {
  public:
   explicit Overlap(int frames_in_flight, const Properties& more = {});
@@ -21,7 +21,7 @@ class Overlap {
   Receiver& receiver() { return receiver_; }
 
   GstBuffer* frame(guint64 number) const;
-  /// Pushes a frame, or several, which must be accepted.
+  /// The frames must be accepted.
   void push(guint64 number);
   void push(guint64 first, guint64 count);
   Feeder::MakeFrame frames() const {
@@ -30,11 +30,10 @@ class Overlap {
 
   /// Waits for these arrivals since Receiver::forget(); anything else fails the test.
   void expect(const std::string& arrivals);
-  /// Expects that all frames that the receiver has kept show the right pictures.
   void expect_pictures();
   void drain();
   void begin();
-  /// Starts the element again, and expects all of a new stream.
+  /// Restarts the element, and expects a complete new stream.
   void expect_new_stream();
 
  private:
@@ -75,7 +74,7 @@ class AtFrame {
   std::atomic<bool> done_{false};
 };
 
-/// Returns "first first+1 …", count numbers as Receiver::arrivals() lists frames.
+/// Returns "first first+1 …", count numbers in the format of Receiver::arrivals().
 std::string numbers(guint64 first, guint64 count);
 
 }  // namespace check

@@ -29,11 +29,11 @@ class PadsHarness : public StereoHarness {
   void unlink_src() const;
 
   std::vector<Map> process_all(GstClockTime time);
-  /// Pushes pairs of small frames until one is refused, and returns the answer.
+  /// Pushes pairs of small frames until one is refused, and returns the flow return.
   GstFlowReturn flow_in_the_end(GstClockTime time);
 };
 
-/// A sink pad that takes frames of one format only, and counts them.
+/// A sink pad that accepts frames of one format only, and counts them.
 class PickySink {
  public:
   explicit PickySink(const char* caps)

@@ -15,10 +15,11 @@
 
 namespace check {
 
-/// Frames of these tests are numbered, and follow each other at 25 frames per second.
+/// Frames of these tests are numbered, at 25 frames per second.
 constexpr GstClockTime frame_duration = 40 * GST_MSECOND;
 
-/// Downstream of a filter: notes and can hold up what arrives. Its destructor stops the filter.
+/// Downstream of a filter: records arrivals and can hold frames back. Its destructor stops the
+/// filter.
 class Receiver {
  public:
   explicit Receiver(FilterHarness& filter);
@@ -26,19 +27,20 @@ class Receiver {
 
   void close();
   void open();
-  /// Each frame takes so long.
+  /// The time that each frame takes.
   void set_delay(gulong microseconds);
-  /// Answers a frame with another flow return than GST_FLOW_OK.
+  /// Sets the flow return for a frame.
   void answer(guint64 number, GstFlowReturn flow);
   using Look = std::function<void(const std::string& what)>;
   void on_arrival(Look look);
   void keep_no_frames();
 
-  /// Together do the same as an element that goes to READY and back.
+  /// Together act like an element that goes to READY and back.
   void stop();
   void start();
 
-  /// Returns what has arrived: "stream-start caps allocation segment 0 1 eos"; "-" without time.
+  /// Returns the arrivals in order, such as "stream-start caps allocation segment 0 1 eos". A frame
+  /// without a time is "-".
   std::string arrivals();
   std::size_t frame_count();
   bool holds_frame();
@@ -63,7 +65,7 @@ class Receiver {
   std::vector<Owned<GstBuffer>> frames_;
 };
 
-/// Pushes numbered frames from a thread of its own, until one is not accepted.
+/// Pushes numbered frames from its own thread, until one is not accepted.
 class Feeder {
  public:
   using MakeFrame = std::function<GstBuffer*(guint64 number)>;

@@ -53,7 +53,7 @@ std::string write(Folder& folder, const std::string& name, const Writer& writer)
 cudavision::StereoCalibration read(const std::string& files);
 cudavision::StereoCalibration read(const std::string& left, const std::string& right);
 
-/// Runs something that must throw, and returns the message.
+/// Returns the error message of a function that must throw.
 std::string error_of(const std::function<void()>& body);
 
 }  // namespace check

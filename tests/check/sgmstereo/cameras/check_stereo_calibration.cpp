@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the reading of calibrations. check_stereo_maps.cpp tests the maps.
+// Tests the parsing of calibrations. check_stereo_maps.cpp tests the maps.
 #include <cmath>
 #include <map>
 #include <opencv2/calib3d.hpp>  // before gstcheck.h, which defines fail
@@ -119,7 +119,7 @@ TEST(test_opencv_without_a_rectification) {
   fail_unless(!found.left.rectification && found.width == 640 && found.height == 480);
 }
 
-// R and T follow from the rectification.
+// R and T are derived from the rectification.
 TEST(test_opencv_without_a_pose) {
   Folder folder;
   const CalibratedCameras cameras;
@@ -163,7 +163,7 @@ TEST(test_ros) {
     }
 }
 
-// ROS's rational model, line ends of other systems, and lists over several lines.
+// ROS's rational model, foreign line ends, and lists over several lines.
 TEST(test_ros_variants) {
   Folder folder;
   CalibratedCameras cameras;
@@ -221,7 +221,7 @@ TEST(test_faults_of_opencv_files) {
       {"T", with("T", -cameras.t), {"T", "to the left", "exchange"}},
       {"T", with("T", number(cameras.t, 1, 0, 500)), {"T", "above the other", "videoflip"}},
       {"T", with("T", cv::Mat::zeros(3, 1, CV_64F)), {"T", "the same place", "stereo pair"}},
-      // OpenCV gives this for the pictures of one camera.
+      // As OpenCV computes it from the pictures of a single camera.
       {"T", with("T", cv::Mat(1e-13 * cameras.t)), {"T", "the same place", "stereo pair"}},
       {"image_size",
        text("image_size", "640x480"),
@@ -259,7 +259,7 @@ TEST(test_faults_of_opencv_files) {
   }
 }
 
-// Each kind of file names the properties of the other kind.
+// For each kind of file, the error names the properties of the other kind.
 TEST(test_files_of_the_other_kind) {
   Folder folder;
   const CalibratedCameras cameras;
@@ -271,7 +271,7 @@ TEST(test_files_of_the_other_kind) {
   expect_words(error_of([&] { read(left, both); }), {"both.yml", "set calibration instead"});
 }
 
-// The line is the file's own, also where the reader has put a header before the text.
+// Line numbers are those of the file, even if the parser got a header before the text.
 TEST(test_unreadable_lines) {
   struct Fault {
     const char *name, *text, *words;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests what cudasgmstereo says about cameras: exposures, pictures that are not simultaneous, a
-// silent camera, implausible lengths, and noise.
+// Tests what cudasgmstereo reports about the cameras: exposures, pictures that are not
+// simultaneous, a silent camera, implausible lengths, and noise.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -34,6 +34,71 @@ std::string warnings_in(MessageLog& log) {
   return texts;
 }
 
+/// Returns the warnings for pairs whose right pictures are shifted down by `rows`.
+std::string warnings_for_rows(const std::vector<int>& rows) {
+  const Pair pair = wall();
+  StereoHarness stereo(inspecting());
+  stereo.accept_gray(width, height);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    send(stereo, {pair.left, moved_down(pair.right, rows[i])}, 1, i * GST_SECOND);
+  send_eos(stereo);
+  return stereo.messages().text(GST_MESSAGE_WARNING);
+}
+
+guint64 frames_in(const Owned<GstElement>& sink) {
+  GstStructure* stats = nullptr;
+  g_object_get(sink.get(), "stats", &stats, nullptr);
+  guint64 rendered = 0;
+  gst_structure_get_uint64(stats, "rendered", &rendered);
+  gst_structure_free(stats);
+  return rendered;
+}
+
+Picture with_noise(Picture picture, double levels, unsigned seed) {
+  std::uint64_t state = 88172645463325252ull + seed;
+  const auto next = [&] {
+    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+    return static_cast<double>(state >> 11) / static_cast<double>(std::uint64_t{1} << 53);
+  };
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x) {
+      double sum = -6;  // twelve uniform numbers: mean 0, variance 1
+      for (int i = 0; i < 12; ++i)
+        sum += next();
+      picture.set_sample(
+          0, x, y, std::clamp<long>(std::lround(picture.sample(0, x, y) + levels * sum), 0, 255));
+    }
+  return picture;
+}
+
+Pair flat_pair(double noise, unsigned seed) {
+  Picture flat = make_picture(gray(), width, height, Content::flat, 1);
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x)
+      flat.set_sample(0, x, y, 128);
+  return {with_noise(flat, noise, seed), with_noise(flat, noise, seed + 1)};
+}
+
+struct Noise {
+  std::optional<double> measured;
+  double used;
+};
+
+Noise noise_in(StereoHarness& stereo) {
+  const std::vector<Owned<GstMessage>> messages = stereo.messages().take(GST_MESSAGE_ELEMENT);
+  fail_unless(!messages.empty());
+  const GstStructure* figures = structure_of(messages.back(), "cudasgmstereo");
+  Noise noise{std::nullopt, number_in(figures, "noise-used")};
+  if (gst_structure_has_field(figures, "noise"))
+    noise.measured = number_in(figures, "noise");
+  return noise;
+}
+
+/// The estimate subtracts what looks like texture, so flat pictures measure slightly less noise.
+bool is_near(double number, double expected) {
+  return std::abs(number - expected) < 0.25 * expected + 0.05;
+}
+
 }  // namespace
 
 TEST(test_unequal_exposures) {
@@ -45,7 +110,7 @@ TEST(test_unequal_exposures) {
   expect_no_warning({pair.left, exposed(pair.right, 0.8)});
 }
 
-// Other mistakes are found nevertheless.
+// Other mistakes are still detected.
 TEST(test_mistakes_with_unequal_exposures) {
   const Pair pair = wall(), dark = {pair.left, exposed(pair.right, 0.35)};
   struct Mistake {
@@ -73,7 +138,7 @@ TEST(test_black_and_white) {
 }
 
 TEST(test_without_texture) {
-  // A wall in even grey, and the noise of the cameras.
+  // A wall in uniform grey, with camera noise.
   const auto even = [](unsigned seed) {
     const Picture noise = noise_picture(gray(), width, height, seed);
     return picture_with(gray(), width, height, [&](int place, int x, int y) {
@@ -84,21 +149,6 @@ TEST(test_without_texture) {
                {"Hardly anything is known", "hardly any texture (in 0 of ", "light"});
 }
 
-namespace {
-
-/// Returns the warnings for pairs whose right pictures are moved down by these rows.
-std::string warnings_for_rows(const std::vector<int>& rows) {
-  const Pair pair = wall();
-  StereoHarness stereo(inspecting());
-  stereo.accept_gray(width, height);
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    send(stereo, {pair.left, moved_down(pair.right, rows[i])}, 1, i * GST_SECOND);
-  send_eos(stereo);
-  return stereo.messages().text(GST_MESSAGE_WARNING);
-}
-
-}  // namespace
-
 TEST(test_not_simultaneous) {
   for (const std::vector<int>& rows :
        {std::vector{0, 4, -3, 2}, std::vector{3, 0, 3, 0}, std::vector{5, -5, 5}}) {
@@ -108,7 +158,7 @@ TEST(test_not_simultaneous) {
   }
 }
 
-// Cameras that get a blow stay moved.
+// Cameras that a blow has turned stay turned.
 TEST(test_blow) {
   const std::string text = warnings_for_rows({0, 0, 4, 4, 4});
   expect_words(text, {"not rectified"});
@@ -116,7 +166,7 @@ TEST(test_blow) {
   fail_unless(warnings_for_rows({0, 0, 4}).empty());
 }
 
-// By time where frames have one, else by their number.
+// By running time if frames have one, otherwise by number.
 TEST(test_quiet_times) {
   constexpr cudavision::WarningTimeout patience{GST_SECOND, 3};
   cudavision::ConditionTimer quiet;
@@ -151,7 +201,7 @@ TEST(test_silence) {
   fail_unless(camera.missed("sink_left", 9 * second).empty());
   expect_words(camera.sends("sink_left"), {"sink_left", "again, after 4.0 s"});
   fail_unless(camera.sends("sink_left").empty());
-  // Frames in between, and a seek, begin the time anew.
+  // Frames in between, and a seek, restart the timer.
   camera.missed("sink_left", 10 * second);
   camera.sends("sink_left");
   fail_unless(camera.missed("sink_left", 13 * second).empty());
@@ -160,21 +210,8 @@ TEST(test_silence) {
   expect_words(camera.missed("sink_left", 3 * second), {"2 s"});
 }
 
-namespace {
-
-guint64 frames_in(const Owned<GstElement>& sink) {
-  GstStructure* stats = nullptr;
-  g_object_get(sink.get(), "stats", &stats, nullptr);
-  guint64 rendered = 0;
-  gst_structure_get_uint64(stats, "rendered", &rendered);
-  gst_structure_free(stats);
-  return rendered;
-}
-
-}  // namespace
-
-// Drops one camera's frames for a while, but not its events: without caps GstAggregator would not
-// ask for the latency again.
+// Drops one camera's frames for a while, but not its events: without caps, GstAggregator would not
+// query the latency again.
 TEST(test_silent_camera, .times(2)) {
   const bool from_the_start = index == 0;
   const Owned<GstElement> pipeline = new_pipeline(
@@ -196,7 +233,7 @@ TEST(test_silent_camera, .times(2)) {
     wait_until([&] { return frames_in(sink) >= 10; }, "frames");
     g_object_set(valve.get(), "drop", TRUE, nullptr);
   }
-  // A busy machine may itself hold up the sources for seconds, so earlier warnings do not count.
+  // A busy machine may delay the sources for seconds, so earlier warnings do not count.
   std::string last;
   const auto wait_for_warning = [&](const std::string& words) {
     wait_until(
@@ -256,55 +293,6 @@ TEST(test_calibration_with_a_large_error, .unless(unless_built_with_opencv())) {
   }
 }
 
-namespace {
-
-Picture with_noise(Picture picture, double levels, unsigned seed) {
-  std::uint64_t state = 88172645463325252ull + seed;
-  const auto next = [&] {
-    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-    return static_cast<double>(state >> 11) / static_cast<double>(std::uint64_t{1} << 53);
-  };
-  for (int y = 0; y < height; ++y)
-    for (int x = 0; x < width; ++x) {
-      double sum = -6;  // of twelve uniform numbers: variance 1
-      for (int i = 0; i < 12; ++i)
-        sum += next();
-      picture.set_sample(
-          0, x, y, std::clamp<long>(std::lround(picture.sample(0, x, y) + levels * sum), 0, 255));
-    }
-  return picture;
-}
-
-Pair flat_pair(double noise, unsigned seed) {
-  Picture flat = make_picture(gray(), width, height, Content::flat, 1);
-  for (int y = 0; y < height; ++y)
-    for (int x = 0; x < width; ++x)
-      flat.set_sample(0, x, y, 128);
-  return {with_noise(flat, noise, seed), with_noise(flat, noise, seed + 1)};
-}
-
-struct Noise {
-  std::optional<double> measured;
-  double used;
-};
-
-Noise noise_in(StereoHarness& stereo) {
-  const std::vector<Owned<GstMessage>> messages = stereo.messages().take(GST_MESSAGE_ELEMENT);
-  fail_unless(!messages.empty());
-  const GstStructure* figures = structure_of(messages.back(), "cudasgmstereo");
-  Noise noise{std::nullopt, number_in(figures, "noise-used")};
-  if (gst_structure_has_field(figures, "noise"))
-    noise.measured = number_in(figures, "noise");
-  return noise;
-}
-
-/// What texture looks like is subtracted, so flat pictures seem to have a little less noise.
-bool is_near(double number, double expected) {
-  return std::abs(number - expected) < 0.25 * expected + 0.05;
-}
-
-}  // namespace
-
 TEST(test_noise_is_measured) {
   for (const double levels : {0.0, 4.0, 8.0}) {
     StereoHarness stereo(inspecting());
@@ -332,7 +320,7 @@ TEST(test_noise_that_is_set) {
   fail_unless(noise_in(stereo).used == 0);
 }
 
-// A pair that is far noisier changes the noise in use little by little, but at once after a flush.
+// The noise in use follows a far noisier pair slowly, but at once after a flush.
 TEST(test_noise_over_time_and_after_a_flush) {
   StereoHarness stereo(inspecting());
   stereo.accept_gray(width, height);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests known-distance of cudasgmstereo: the right camera's yaw follows from one known distance.
+// Tests known-distance of cudasgmstereo, which derives the right camera's yaw from one known
+// distance.
 #include <array>
 #include <cmath>
 
@@ -13,7 +14,7 @@ namespace {
 
 constexpr int wait = cudavision::pairs_to_wait;
 constexpr double focal_length = MovingScene::width, baseline = 100;
-// A place on the wall, where the disk never comes.
+// A point on the wall that the disk never covers.
 constexpr int place_x = 60, place_y = 40;
 
 double distance_of(double disparity) {
@@ -40,7 +41,7 @@ double wall_distance() {
 
 }  // namespace
 
-// Disparities, and with them depths, are then as if the camera had not turned.
+// The corrected disparities, and with them depths, are those of an upright camera.
 TEST(test_yaw, .times(3).unless(unless_built_with_opencv())) {
   const Turn turn =
       std::array{Turn{0, 0.25, 0}, Turn{0, -0.25, 0}, Turn{0.3, 0.25, -0.2, 1.002}}[index];
@@ -60,7 +61,7 @@ TEST(test_yaw, .times(3).unless(unless_built_with_opencv())) {
   fail_unless(rig.stereo().messages().count(GST_MESSAGE_INFO) >= 1);
 }
 
-// The property is live, and each value counts once, whatever moves there later.
+// The property is live, and each value is used once, whatever moves there later.
 TEST(test_live, .unless(unless_built_with_opencv())) {
   const Turn turn = {0, 0.25, 0};
   Rig rig(at_distance());
@@ -74,12 +75,12 @@ TEST(test_live, .unless(unless_built_with_opencv())) {
   };
   const double yaw = yaw_with(known_distance(wall_distance()), 1);
   yaw_with("", 1);
-  // A distance that is not true, as if something stood there.
+  // A wrong distance, as if an obstacle were there.
   fail_unless(std::abs(yaw_with(known_distance(1.3 * wall_distance()), 2) - yaw) > 0.1);
   fail_unless(std::abs(yaw_with(known_distance(wall_distance()), 3) - yaw) < 0.05);
 }
 
-// A distance that agrees needs no other map.
+// A distance that agrees with the map causes no new map.
 TEST(test_true_already, .unless(unless_built_with_opencv())) {
   Rig rig(at_distance({{"known-distance", known_distance(wall_distance())}}));
   rig.send({}, wait + 4);
@@ -110,13 +111,11 @@ TEST(test_warnings) {
   }
 }
 
-// Where nothing is known, the distance cannot be measured.
+// A distance cannot be measured at pixels without a disparity.
 TEST(test_unknown_place, .unless(unless_built_with_opencv())) {
   Rig rig(at_distance({{"known-distance", "160,120,3000"}}));
-  const Picture left =
-      noise_picture(format_named("GRAY8"), MovingScene::width, MovingScene::height, 1);
-  const Picture right =
-      noise_picture(format_named("GRAY8"), MovingScene::width, MovingScene::height, 2);
+  const Picture left = noise_picture(gray(), MovingScene::width, MovingScene::height, 1);
+  const Picture right = noise_picture(gray(), MovingScene::width, MovingScene::height, 2);
   for (int i = 0; i < 12; ++i)
     rig.process(left, right);
   std::string texts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests which files are read as calibrations, and the rectification maps that follow from them.
+// Tests which files are read as calibrations, and the rectification maps made from them.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,7 +46,8 @@ void expect_map(const RectifyingMap& found, const CvMap& expected) {
               "other fractions");
 }
 
-/// The last digits of the matrices may differ, and so may a place that lies between two.
+/// The last digits of the matrices may differ, and a coordinate between two values may round either
+/// way.
 void expect_nearly(const RectifyingMap& found, const CvMap& expected) {
   fail_unless_equals_int(found.fractions.size(), expected.fractions.total());
   int different = 0;
@@ -63,11 +64,51 @@ void expect_rectification(const Rectification& found, const CalibratedCameras& c
   fail_unless(found.focal_length == cameras.p1.at<double>(0, 0));
   fail_unless(std::abs(found.baseline - cv::norm(cameras.t)) < 1e-9 * found.baseline,
               "baseline %.17g", found.baseline);
-  // OpenCV's Q has the same numbers, if it is that of the maps' own rectification.
+  // OpenCV's Q has the same numbers if it is that of the same rectification.
   const auto q = [&](int row, int column) { return cameras.q.at<double>(row, column); };
   const auto& projection = found.left_camera.rectification.projection;
   fail_unless(projection[2] == -q(0, 3) && projection[6] == -q(1, 3));
   fail_unless(found.focal_length == q(2, 3) && std::abs(1 / found.baseline - q(3, 2)) < 1e-9);
+}
+
+constexpr std::size_t max_bytes = std::size_t{4} << 20;
+
+std::string times(int count, const std::string& text) {
+  std::string all;
+  for (int i = 0; i < count; ++i)
+    all += text;
+  return all;
+}
+
+std::string indented_lines(int count) {
+  std::string all;
+  for (int i = 0; i < count; ++i)
+    all += std::string(static_cast<std::size_t>(i), ' ') + "a:\n";
+  return all;
+}
+
+/// Returns texts that nest the parser at least `levels` deep, some in disguise.
+std::vector<std::string> nested_texts(int levels) {
+  const std::string yaml = "%YAML:1.0\n---\n", xml = "<?xml version=\"1.0\"?>\n<opencv_storage>\n";
+  std::vector<std::string> texts;
+  for (const std::string& text :
+       {"a: " + times(levels, "["), "a: " + times(levels, "{b: "), times(levels, "- "),
+        times(levels, "-"), times(levels, "a: "), times(levels, "- a: "),
+        "a: " + times(levels, "[ \"]\", "), "a: " + times(levels, "[ ']', "),
+        "a:\n" + times(levels, " [ # ]\n"), "a:\n" + times(levels, " [ \r ]\n"),
+        "a: " + times(levels, "[ !] b, "), "a: " + times(levels, "{ b]: "),
+        "a]: [ c, " + times(levels, "d[, [")})
+    texts.push_back(yaml + text + "\n");
+  texts.push_back(yaml + indented_lines(std::min(levels, 2500)));
+  for (const std::string& text :
+       {times(levels, "["), times(levels, "{\"b\": "), times(levels, "[\"]\", "),
+        times(levels, "[\"\\\"\", "), times(levels, "[ /*\n]*/ "), times(levels, "[ // ]\"\n"),
+        times(levels, "{\"b\\\": ")})
+    texts.push_back("{\"a\": " + text + "\n");
+  for (const std::string& text :
+       {times(levels, "<a>"), times(levels, "<a> <!-- </a> -->"), times(levels, "<a b=\"c\">\n")})
+    texts.push_back(xml + text + "\n");
+  return texts;
 }
 
 }  // namespace
@@ -84,7 +125,7 @@ TEST(test_maps_are_those_of_opencv) {
   }
 }
 
-// The rectification of the files is taken unless alpha asks for another.
+// The rectification in the files is used unless alpha asks for another one.
 TEST(test_rectification_of_the_files) {
   Folder folder;
   const CalibratedCameras given(false, 0.7);
@@ -93,7 +134,7 @@ TEST(test_rectification_of_the_files) {
   expect_rectification(make_rectification(calibration, 640, 480, 1), CalibratedCameras(false, 1));
 }
 
-// The edges of scaled pictures stay where they are, and with them the places of the map.
+// The edges of a scaled picture stay its edges, so the map's coordinates scale with it.
 TEST(test_scaled) {
   for (const bool fisheye : {false, true})
     for (const double factor : {0.25, 0.5, 1.5, 2.0}) {
@@ -134,11 +175,11 @@ TEST(test_sizes_that_do_not_fit) {
                  {"stereo.yml", "image_width", "(322, 236)"});
 }
 
-// OpenCV's numbers of places that are further away than 16 bits reach may lie in the picture.
+// If coordinates exceed 16 bits, OpenCV's numbers may wrap into the picture.
 TEST(test_distant_places) {
   Folder folder;
   CalibratedCameras cameras(true);
-  // An angle of view of more than 180 degrees: what lies behind the camera has no place.
+  // An angle of view above 180 degrees: points behind the camera have no coordinates.
   cv::Rodrigues(cv::Vec3d(0, 1.2, 0), cameras.r1);
   cameras.r2 = cameras.r1.clone();
   cameras.p1.at<double>(0, 0) = cameras.p1.at<double>(1, 1) = 60;
@@ -181,7 +222,7 @@ TEST(test_infinity) {
   expect_map(make_rectification(read(file), 640, 480, -1).right, cv_map(cameras, true));
 }
 
-// Plane maps are OpenCV's for matrices in samples, which lie in the middle of their pixels.
+// Plane maps are OpenCV's for matrices in samples, which are centred on their pixels.
 TEST(test_maps_of_planes) {
   for (const bool fisheye : {false, true}) {
     Folder folder;
@@ -208,51 +249,7 @@ TEST(test_maps_of_planes) {
   }
 }
 
-namespace {
-
-constexpr std::size_t max_bytes = std::size_t{4} << 20;
-
-std::string times(int count, const std::string& text) {
-  std::string all;
-  for (int i = 0; i < count; ++i)
-    all += text;
-  return all;
-}
-
-std::string indented_lines(int count) {
-  std::string all;
-  for (int i = 0; i < count; ++i)
-    all += std::string(static_cast<std::size_t>(i), ' ') + "a:\n";
-  return all;
-}
-
-/// Returns texts in which the parser calls itself at least `levels` times, some of which hide that.
-std::vector<std::string> nested_texts(int levels) {
-  const std::string yaml = "%YAML:1.0\n---\n", xml = "<?xml version=\"1.0\"?>\n<opencv_storage>\n";
-  std::vector<std::string> texts;
-  for (const std::string& text :
-       {"a: " + times(levels, "["), "a: " + times(levels, "{b: "), times(levels, "- "),
-        times(levels, "-"), times(levels, "a: "), times(levels, "- a: "),
-        "a: " + times(levels, "[ \"]\", "), "a: " + times(levels, "[ ']', "),
-        "a:\n" + times(levels, " [ # ]\n"), "a:\n" + times(levels, " [ \r ]\n"),
-        "a: " + times(levels, "[ !] b, "), "a: " + times(levels, "{ b]: "),
-        "a]: [ c, " + times(levels, "d[, [")})
-    texts.push_back(yaml + text + "\n");
-  texts.push_back(yaml + indented_lines(std::min(levels, 2500)));
-  for (const std::string& text :
-       {times(levels, "["), times(levels, "{\"b\": "), times(levels, "[\"]\", "),
-        times(levels, "[\"\\\"\", "), times(levels, "[ /*\n]*/ "), times(levels, "[ // ]\"\n"),
-        times(levels, "{\"b\\\": ")})
-    texts.push_back("{\"a\": " + text + "\n");
-  for (const std::string& text :
-       {times(levels, "<a>"), times(levels, "<a> <!-- </a> -->"), times(levels, "<a b=\"c\">\n")})
-    texts.push_back(xml + text + "\n");
-  return texts;
-}
-
-}  // namespace
-
-// Opening a pipe would wait for a writer, and /dev/zero has no end.
+// Opening a pipe would wait for a writer, and /dev/zero never ends.
 TEST(test_files_that_are_not_regular) {
   Folder folder;
   const std::string pipe = folder.path("pipe.yml");
@@ -285,7 +282,7 @@ TEST(test_nested_texts) {
     }
 }
 
-// Without these checks, OpenCV 4.6 reads past the end of these texts.
+// Without these checks, OpenCV 4.6 reads beyond the end of these texts.
 TEST(test_texts_that_end_early) {
   Folder folder;
   const std::string xml = calibration_file_text(CalibratedCameras().write(folder, "whole.xml"));
@@ -304,7 +301,7 @@ TEST(test_texts_that_end_early) {
   }
 }
 
-// Long files of programs are not nested deeply, with any line ends and byte order marks.
+// Long files written by programs are not deeply nested; line ends and byte order marks vary.
 TEST(test_texts_of_programs) {
   Folder folder;
   const std::string pairs = times(5000, "[-1.5, 2e-07], ") + "[0, 0]";

@@ -25,6 +25,45 @@ std::vector<Turn> half_degrees() {
   return turns;
 }
 
+std::string unless_pairs() {
+  if (std::string reason = unless_fast(); !reason.empty())
+    return reason;
+  return g_getenv("CUDAVISION_STEREO_PAIRS") != nullptr
+             ? unless_elements({"pngdec", "videoconvert", "filesrc", "appsink"})
+             : "no real pairs: set CUDAVISION_STEREO_PAIRS to their folder";
+}
+
+/// The result for consecutive pairs.
+struct Result {
+  Picture map;                ///< of the last pair
+  std::vector<double> known;  ///< share of valid pixels in each map, before holes are filled
+  int complaints;
+};
+
+Result matched(const std::vector<Pair>& pairs, const char* drift, const char* disparities) {
+  const int width = pairs[0].left.width, height = pairs[0].left.height;
+  Rig rig(watching(drift, {{"num-disparities", disparities}}), MovingScene(), {width, height});
+  Result result{Picture(format_named("GRAY16_LE"), width, height), {}, 0};
+  for (const Pair& pair : pairs)
+    result.map = rig.process(pair.left, pair.right);
+  for (const Said& said : rig.said())
+    result.known.push_back(said.number("known"));
+  result.complaints = rig.stereo().messages().complaints();
+  return result;
+}
+
+struct Scene {
+  const char* name;
+  const char* disparities;
+  std::vector<Turn> turns;
+};
+
+const Scene scenes[] = {{"cones", "64", half_degrees()},
+                        {"teddy", "64", half_degrees()},
+                        {"venus", "64", half_degrees()},
+                        {"tsukuba", "64", half_degrees()},
+                        {"aloe", "256", {{0.5, 0, 0.5, 1.005}, {-0.5, 0, 0.5, 0.995}}}};
+
 }  // namespace
 
 TEST(test_corrected, .times(8).unless(unless_built_with_opencv())) {
@@ -38,7 +77,7 @@ TEST(test_corrected, .times(8).unless(unless_built_with_opencv())) {
     Rig cameras(correcting(), scene);
     const int count = 20;
     cameras.send(turn, count);
-    upright.skip(count);  // without corrections, maps do not depend on the pairs before
+    upright.skip(count);  // without corrections, maps do not depend on earlier pairs
     left_alone.skip(count);
     upright.next({});
     left_alone.next(turn);
@@ -85,49 +124,6 @@ TEST(test_long_stream, .times(2).unless(unless_fast())) {
   fail_unless(!turns || (corrected < 0.01 && left_alone > 0.03));
 }
 
-namespace {
-
-std::string unless_pairs() {
-  if (std::string reason = unless_fast(); !reason.empty())
-    return reason;
-  return g_getenv("CUDAVISION_STEREO_PAIRS") != nullptr
-             ? unless_elements({"pngdec", "videoconvert", "filesrc", "appsink"})
-             : "no real pairs: set CUDAVISION_STEREO_PAIRS to their folder";
-}
-
-/// What comes of pairs that follow each other.
-struct Result {
-  Picture map;                ///< the last one
-  std::vector<double> known;  ///< share of each map, before it is filled
-  int complaints;
-};
-
-Result matched(const std::vector<Pair>& pairs, const char* drift, const char* disparities) {
-  const int width = pairs[0].left.width, height = pairs[0].left.height;
-  Rig rig(watching(drift, {{"num-disparities", disparities}}), MovingScene(), {width, height});
-  Result result{Picture(format_named("GRAY16_LE"), width, height), {}, 0};
-  for (const Pair& pair : pairs)
-    result.map = rig.process(pair.left, pair.right);
-  for (const Said& said : rig.said())
-    result.known.push_back(said.number("known"));
-  result.complaints = rig.stereo().messages().complaints();
-  return result;
-}
-
-struct Scene {
-  const char* name;
-  const char* disparities;
-  std::vector<Turn> turns;
-};
-
-const Scene scenes[] = {{"cones", "64", half_degrees()},
-                        {"teddy", "64", half_degrees()},
-                        {"venus", "64", half_degrees()},
-                        {"tsukuba", "64", half_degrees()},
-                        {"aloe", "256", {{0.5, 0, 0.5, 1.005}, {-0.5, 0, 0.5, 0.995}}}};
-
-}  // namespace
-
 // After 20 pairs, at most .015 more pixels are wrong than with an upright camera.
 TEST(test_turned_pairs, .times(std::size(scenes)).unless(unless_pairs())) {
   const Scene& scene = scenes[index];
@@ -145,13 +141,13 @@ TEST(test_turned_pairs, .times(std::size(scenes)).unless(unless_pairs())) {
                  scene.name);
   double most = 0, mean = 0;
   for (const Turn& turn : scene.turns) {
-    // Nobody knows the focal length of these cameras; the width is the element's guess.
+    // The focal length of these cameras is unknown; the width is the element's guess.
     const TurnedCamera camera(turn, upright.left.width, upright.left.height, upright.left.width);
     const Pair turned{upright.left, turned_photograph(upright.right, camera)};
     const Result result = matched(std::vector<Pair>(20, turned), "correct", scene.disparities);
     const double more = wrong(result.map, camera) - wrong(best, camera);
     const double left_alone = wrong(matched({turned}, "off", scene.disparities).map, camera);
-    g_print("%s, pitch %g, roll %g, zoom %g: %.4f as it is, %.4f turned, %+.4f corrected\n",
+    g_print("%s, pitch %g, roll %g, zoom %g: %.4f upright, %.4f turned, %+.4f corrected\n",
             scene.name, turn.pitch, turn.roll, turn.zoom, wrong(best, camera), left_alone, more);
     most = std::max(most, more);
     mean += more / static_cast<double>(scene.turns.size());
@@ -161,7 +157,7 @@ TEST(test_turned_pairs, .times(std::size(scenes)).unless(unless_pairs())) {
               mean);
 }
 
-// No turn explains distorted cameras that look in different directions, but it helps.
+// No rotation explains distorted cameras that look in different directions, but it helps.
 TEST(test_chessboards, .unless(unless_chessboards())) {
   const std::vector<ChessboardPair> boards = chessboards();
   std::vector<Pair> pairs;

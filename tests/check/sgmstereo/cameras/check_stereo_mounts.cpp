@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests what cudasgmstereo says of, and does about, a right camera that has turned in its mount.
+// Tests how cudasgmstereo reports and corrects a right camera that has turned in its mount.
 #include <cmath>
 
 #include "gst/sgmstereo/rig/delayedresult.h"
@@ -19,13 +19,20 @@ void expect_found(const Said& said, const char* field, double truth, double slac
               "%s is %g ± %g instead of %g", field, found, error, truth);
 }
 
+struct Corrector {
+  Properties properties;
+  const char* count;  ///< message field with the number of corrections
+};
+const std::vector<Corrector> correctors = {
+    {correcting(), "corrections"}, {watching("warn", {{"calibration", "auto"}}), "calibrations"}};
+
 }  // namespace
 
-// By default, the message says how the camera has turned, and a warning comes if that matters.
+// By default, the message reports the rotation, and a warning follows if it matters.
 TEST(test_warning) {
   const Turn turn = {0.1, 0, 0.3, 1.002};
   Properties properties = watching("warn");
-  properties.pop_back();  // it is the default
+  properties.pop_back();  // removes the default, to test it
   Rig cameras(properties);
   cameras.send(turn, 12);
   const Said& said = cameras.last_said();
@@ -49,18 +56,8 @@ TEST(test_off) {
   fail_unless_equals_int(cameras.stereo().messages().complaints(), 0);
 }
 
-namespace {
-
-struct Corrector {
-  Properties properties;
-  const char* count;  ///< field of messages, how often it has done so
-};
-const std::vector<Corrector> correctors = {
-    {correcting(), "corrections"}, {watching("warn", {{"calibration", "auto"}}), "calibrations"}};
-
-}  // namespace
-
-// Cameras in good order give no warning, and every bit is as without.
+// Well-mounted cameras cause no warning, and the output is bit-identical to that without
+// correction.
 TEST(test_good_cameras, .times(correctors.size()).unless(unless_built_with_opencv())) {
   const MovingScene scene;
   Rig off(watching("off")), warned(watching("warn")), corrected(correctors[index].properties);
@@ -80,7 +77,7 @@ TEST(test_good_cameras, .times(correctors.size()).unless(unless_built_with_openc
   fail_unless(warned.last_said().has("rows-off"));
 }
 
-// Pictures that are not simultaneous are neither turns nor diverging cameras.
+// Pictures that are not simultaneous must not look like rotations or diverging cameras.
 TEST(test_not_simultaneous, .times(correctors.size()).unless(unless_built_with_opencv())) {
   Rig cameras(correctors[index].properties);
   for (int i = 0; i < 24; ++i)
@@ -92,15 +89,15 @@ TEST(test_not_simultaneous, .times(correctors.size()).unless(unless_built_with_o
 
 TEST(test_without_texture, .times(correctors.size()).unless(unless_built_with_opencv())) {
   Rig cameras(correctors[index].properties);
-  const Picture flat = make_picture(format_named("GRAY8"), MovingScene::width, MovingScene::height,
-                                    Content::flat, 1);
+  const Picture flat =
+      make_picture(gray(), MovingScene::width, MovingScene::height, Content::flat, 1);
   for (int i = 0; i < 6; ++i)
     cameras.process(flat, flat);
   fail_if(cameras.last_said().has("rows-off"));
   fail_unless_equals_int(cameras.last_said().count(correctors[index].count), 0);
 }
 
-// A build without OpenCV can find turns, but not correct them.
+// A build without OpenCV can detect rotations, but not correct them.
 TEST(test_without_opencv,
      .unless(unless_built_with_opencv().empty() ? "this build has OpenCV" : "")) {
   expect_words(
@@ -108,13 +105,14 @@ TEST(test_without_opencv,
       {"without OpenCV", "calibration-drift=correct needs"});
 }
 
-// With a calibration, another map takes the place of the calibration's.
+// With a calibration, a corrected map replaces the calibration's map.
 TEST(test_corrected_calibration, .unless(unless_built_with_opencv())) {
   for (const bool fisheye : {false, true}) {
     const CalibrationFile file(fisheye);
     const Plane plane{24, 0.03, 0.01};
     const Camera left = left_camera(fisheye), right = right_camera(fisheye);
-    // turned: from the camera's coordinates to the rectified pair's. The camera turns first.
+    // turned: from the camera's coordinates to the rectified pair's. The camera's own rotation
+    // comes first.
     Camera moved = right;
     const double pitch = 0.008, roll = -0.009;
     const Rotation& r = right.turned;
@@ -170,7 +168,7 @@ TEST(test_when, .unless(unless_built_with_opencv())) {
   }
 }
 
-// A blow to the cameras while they play.
+// A blow to the cameras while the element plays.
 TEST(test_blow, .unless(unless_built_with_opencv())) {
   const Turn before = {0.3, 0, 0.2}, after = {-0.4, 0, -0.3, 1.003};
   Rig cameras(correcting()), upright(watching("off"));
@@ -182,7 +180,7 @@ TEST(test_blow, .unless(unless_built_with_opencv())) {
   fail_unless(share < best + 0.015, "%.4f instead of %.4f", share, best);
 }
 
-// A correction outlives flushes and new caps, also of another size, and ends with a stop.
+// A correction survives flushes and new caps, even of another size, and ends with a stop.
 TEST(test_life, .unless(unless_built_with_opencv())) {
   const Turn turn = {0.4, 0, -0.3};
   Rig cameras(correcting());
@@ -192,8 +190,7 @@ TEST(test_life, .unless(unless_built_with_opencv())) {
   const double corrected = cameras.last_said().number("corrected-pitch");
   fail_unless(std::abs(corrected - turn.pitch) < 0.05, "%f", corrected);
   cameras.stereo().accept_gray(160, 120);
-  const Picture small =
-      noise_picture(format_named("GRAY8"), 160, 120, 1);  // in which nothing has turned
+  const Picture small = noise_picture(gray(), 160, 120, 1);  // shows no rotation
   cameras.process(small, shifted(small, 5));
   fail_unless(cameras.last_said().number("corrected-pitch") == corrected);
   // While another map is being made.

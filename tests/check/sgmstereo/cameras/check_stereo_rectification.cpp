@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the maps of cudasgmstereo with a calibration: a scene of known depth, as two distorted
-// cameras see it. check_stereo_calibration.cpp tests the calibrations themselves.
+// Tests the maps of cudasgmstereo with a calibration: a scene of known depth seen by two distorted
+// cameras. check_stereo_calibration.cpp tests the calibrations themselves.
 #include <cmath>
 
 #include "tests/check/common/definitions/stereodefinition.h"
@@ -26,8 +26,8 @@ Picture map_of(const Properties& properties, const Picture& left, const Picture&
 
 struct Errors {
   int pixels = 0;
-  double known = 0;       ///< share of the pixels
-  double within_one = 0;  ///< share of the known ones
+  double known = 0;       ///< share of valid pixels
+  double within_one = 0;  ///< share of the valid pixels
   double mean = 0;
 };
 
@@ -61,6 +61,20 @@ Errors errors_of(const Picture& map, const Photographs& photographs) {
 
 const Plane planes[] = {{20}, {31}, {24, 0.03, 0.01}, {30, -0.02, 0.04}};
 
+double number_of(const StereoHarness& stereo, const char* property) {
+  gdouble number = 0;
+  g_object_get(stereo.element(), property, &number, nullptr);
+  return number;
+}
+
+Picture halved(const Picture& picture) {
+  return picture_with(
+      *picture.format, picture.width / 2, picture.height / 2, [&](int place, int x, int y) {
+        const auto at = [&](int i, int j) { return picture.sample(place, 2 * x + i, 2 * y + j); };
+        return (at(0, 0) + at(1, 0) + at(0, 1) + at(1, 1) + 2) / 4;
+      });
+}
+
 }  // namespace
 
 TEST(test_known_depth, .times(2 * std::size(planes)).unless(unless_built_with_opencv())) {
@@ -73,20 +87,20 @@ TEST(test_known_depth, .times(2 * std::size(planes)).unless(unless_built_with_op
   fail_unless(errors.pixels > width * height / 2, "the test sees %d pixels", errors.pixels);
   fail_unless(errors.known > 0.99, "%.3f are known", errors.known);
   fail_unless(std::abs(errors.mean) < 0.1, "the mean error is %.3f sixteenths", errors.mean);
-  // Undistorted cameras show how inexact matching itself is between whole pixels.
+  // Undistorted cameras show the matching error between whole pixels.
   const Photographs ideal(ideal_camera(0), ideal_camera(baseline), plane);
   const Errors best = errors_of(map_of({}, ideal.left, ideal.right), photographs);
   fail_unless(errors.within_one > best.within_one - 0.05, "%.3f instead of %.3f are exact",
               errors.within_one, best.within_one);
   const double exact = plane.slope_x == 0 ? 0.95 : 0.8;
   fail_unless(errors.within_one > exact, "%.3f are exact", errors.within_one);
-  // Disparities that are not sharpened favour whole pixels, at which these planes lie.
+  // Without subpixel interpolation, matching favours whole disparities, which these planes have.
   const Errors flat = errors_of(
       map_of({file.property(), {"slanted-surfaces", "false"}}, photographs.left, photographs.right),
       photographs);
   if (plane.slope_x == 0)
     fail_unless(flat.within_one > 0.98, "%.3f are exact", flat.within_one);
-  // Without rectification, next to nothing is found.
+  // Without rectification, hardly any disparity is right.
   const Errors raw = errors_of(map_of({}, photographs.left, photographs.right), photographs);
   fail_unless(raw.known * raw.within_one < 0.1, "%.3f of %.3f", raw.within_one, raw.known);
 }
@@ -129,10 +143,10 @@ TEST(test_packed_frames, .unless(unless_built_with_opencv())) {
   }
 }
 
-// Pixels that a camera does not see are unknown, even when holes are filled.
+// Pixels that a camera does not see are invalid, even when holes are filled.
 TEST(test_unseen_pixels, .times(2).unless(unless_built_with_opencv())) {
   const bool fisheye = index == 1;
-  // Rectified pictures that show more than the cameras see.
+  // The rectified pictures show more than the cameras see.
   constexpr double focal = 180;
   const CalibrationFile file(fisheye, "unit: mm\n", focal);
   const Photographs photographs(fisheye, planes[0]);
@@ -177,16 +191,6 @@ TEST(test_confidence, .unless(unless_built_with_opencv())) {
   fail_unless(unknown > 200);
 }
 
-namespace {
-
-double number_of(const StereoHarness& stereo, const char* property) {
-  gdouble number = 0;
-  g_object_get(stereo.element(), property, &number, nullptr);
-  return number;
-}
-
-}  // namespace
-
 TEST(test_depth, .unless(unless_built_with_opencv())) {
   const CalibrationFile file(false);
   const Photographs photographs(false, planes[1]);
@@ -209,7 +213,7 @@ TEST(test_depth, .unless(unless_built_with_opencv())) {
   fail_unless(std::abs(number_of(stereo, "baseline") - baseline) < 1e-9);
   fail_unless_equals_int(g_atomic_int_get(&notified), 1);
 
-  // Those that are set take the place of the calibration's, and 0 stands for the calibration's.
+  // Properties override the calibration's lengths; 0 means the calibration's.
   stereo.set("baseline", "45");
   expect_depth(focal_length, 45);
   stereo.set("focal-length", "500");
@@ -222,18 +226,6 @@ TEST(test_depth, .unless(unless_built_with_opencv())) {
   fail_unless(number_of(stereo, "focal-length") == 0 && number_of(stereo, "baseline") == 0);
   fail_unless_equals_int(stereo.messages().complaints(), 0);
 }
-
-namespace {
-
-Picture halved(const Picture& picture) {
-  return picture_with(
-      *picture.format, picture.width / 2, picture.height / 2, [&](int place, int x, int y) {
-        const auto at = [&](int i, int j) { return picture.sample(place, 2 * x + i, 2 * y + j); };
-        return (at(0, 0) + at(1, 0) + at(0, 1) + at(1, 1) + 2) / 4;
-      });
-}
-
-}  // namespace
 
 TEST(test_other_sizes, .unless(unless_built_with_opencv())) {
   const CalibrationFile file(false);
@@ -257,7 +249,7 @@ TEST(test_other_sizes, .unless(unless_built_with_opencv())) {
       }
     fail_unless(exact > 0.9 * pixels, "%d of %d", exact, pixels);
   }
-  // Frames of another aspect ratio show something else.
+  // Frames of another aspect ratio do not match the calibration.
   stereo.messages().clear();
   stereo.accept_gray(width, height - 40);
   gst_harness_push(stereo.left(), to_buffer(Picture(*left.format, width, height - 40)));
@@ -285,11 +277,11 @@ TEST(test_errors_at_start, .unless(unless_built_with_opencv())) {
     expect_words(start_error(fault.properties), fault.words);
 }
 
-// Pictures that are too large for a map are refused with their caps. Without a map, they are not.
+// Pictures too large for a map are refused with their caps, but are accepted without a map.
 TEST(test_too_large_to_be_rectified, .unless(unless_built_with_opencv())) {
   const CalibrationFile file(false);
   const auto caps = [](int large_width, int large_height, const char* more = "") {
-    return caps_of(format_named("GRAY8"), large_width, large_height, more);
+    return caps_of(gray(), large_width, large_height, more);
   };
   struct Case {
     Properties properties;

@@ -33,7 +33,7 @@ std::vector<std::string> offered_formats(GstHarness* harness) {
   return formats;
 }
 
-/// Has the pad rectified in a format, or in the one that the element prefers if that is nullptr.
+/// Has the pad rectified, in the given format or, with nullptr, in the element's preferred one.
 struct RectifiedHarness : PadsHarness {
   RectifiedHarness(const Properties& properties, const char* format, bool two = true)
       : PadsHarness(joined(few, properties), two), pad(open("rectified")) {
@@ -51,14 +51,53 @@ struct RectifiedHarness : PadsHarness {
 
 Picture gray_of(const Picture& picture) {
   const Picture luminance = luminance_picture(picture);
-  return picture_with(format_named("GRAY8"), picture.width, picture.height, [&](int, int x, int y) {
+  return picture_with(gray(), picture.width, picture.height, [&](int, int x, int y) {
     return luminance.sample(0, x, y) >> (picture.format->bits - 8);
   });
 }
 
+constexpr char right_first[] =
+    ", multiview-mode=MODE, multiview-flags=(GstVideoMultiviewFlagsSet)1:ffffffff";
+
+constexpr int width = camera_width, height = camera_height;
+constexpr double wide =
+    180;  // a focal length with which the rectified picture shows more than the camera sees
+
+struct Slope {
+  double factor, tolerance;
+
+  /// count: of samples in that direction.
+  explicit Slope(int count)
+      : factor(count > 160 ? 0.625 : 1), tolerance(count > 160 ? 1.2 : 0.55) {}
+  double at(double coordinate) const { return 50 + factor * coordinate; }
+};
+
+/// Returns a photograph whose chroma encodes each sample's column (U) and row (V).
+Picture with_places_as_chroma(Picture picture) {
+  const FormatSpec& format = *picture.format;
+  for (std::size_t c = 0; c < format.others.size(); ++c) {
+    const Component& component = format.others[c];
+    const int columns = picture.width / component.pixels, rows = picture.height / component.lines;
+    const Slope slope(c == 0 ? columns : rows);
+    for (int y = 0; y < rows; ++y)
+      for (int x = 0; x < columns; ++x)
+        picture.set_sample_at(component.place, x, y, static_cast<int>(slope.at(c == 0 ? x : y)));
+  }
+  return picture;
+}
+
+/// Distance in pixels to the edge of the camera's picture; negative inside.
+double beyond(const std::array<double, 2>& place) {
+  const auto [x, y] = place;
+  return std::max(std::max(-x, x - (width - 1)), std::max(-y, y - (height - 1)));
+}
+
+const char* const plain_formats[] = {"GRAY8", "GRAY16_LE", "xBGR", "GBR"};
+const char* const chroma_formats[] = {"I420", "NV21", "Y42B", "Y444", "YUY2", "UYVY", "P010_10LE"};
+
 }  // namespace
 
-// Without a calibration, the pad carries the left picture as it is, or its luminance in 8 bits.
+// Without a calibration, the pad carries the left picture, or its luminance in 8 bits.
 TEST(test_as_it_is, .times(formats().size())) {
   const FormatSpec& format = format_number(index);
   for (const Size& size : {Size{48, 20}, Size{33, 17}, Size{1, 1}})
@@ -76,7 +115,7 @@ TEST(test_as_it_is, .times(formats().size())) {
     }
 }
 
-// The pad prefers the frames' format and colorimetry; gray of limited range says so.
+// The pad prefers the frames' format and colorimetry; gray of limited range declares it.
 TEST(test_caps) {
   struct Row {
     const char* format;
@@ -109,13 +148,6 @@ TEST(test_caps) {
   fail_unless(offered_formats(stereo.pad) == std::vector<std::string>({"P010_10LE", "GRAY8"}));
 }
 
-namespace {
-
-constexpr char right_first[] =
-    ", multiview-mode=MODE, multiview-flags=(GstVideoMultiviewFlagsSet)1:ffffffff";
-
-}  // namespace
-
 TEST(test_packed_frames, .times(formats().size())) {
   const FormatSpec& format = format_number(index);
   const Picture left = make_picture(format, 24, 12, Content::random, 3);
@@ -136,7 +168,7 @@ TEST(test_packed_frames, .times(formats().size())) {
       }
 }
 
-// Where a half has no whole samples of chroma, the pad offers gray alone.
+// If a half has no whole chroma samples, the pad offers only gray.
 TEST(test_packed_frames_that_split_chroma) {
   struct Row {
     const char* format;
@@ -165,51 +197,7 @@ TEST(test_packed_frames_that_split_chroma) {
   }
 }
 
-namespace {
-
-constexpr int width = camera_width, height = camera_height;
-constexpr double wide =
-    180;  // a focal length with which the rectified picture shows more than the camera sees
-
-struct Slope {
-  double factor, tolerance;
-
-  /// count: of samples in that direction.
-  explicit Slope(int count)
-      : factor(count > 160 ? 0.625 : 1), tolerance(count > 160 ? 1.2 : 0.55) {}
-  double at(double coordinate) const { return 50 + factor * coordinate; }
-};
-
-/// Returns a photograph whose chroma says where each of its samples lies: U its column, V its row.
-Picture with_places_as_chroma(Picture picture) {
-  const FormatSpec& format = *picture.format;
-  for (std::size_t c = 0; c < format.others.size(); ++c) {
-    const Component& component = format.others[c];
-    const int columns = picture.width / component.pixels, rows = picture.height / component.lines;
-    const Slope slope(c == 0 ? columns : rows);
-    for (int y = 0; y < rows; ++y)
-      for (int x = 0; x < columns; ++x)
-        picture.set_sample_at(component.place, x, y, static_cast<int>(slope.at(c == 0 ? x : y)));
-  }
-  return picture;
-}
-
-/// How far a place lies beyond the edges of the camera's picture, in pixels; below 0 inside.
-double beyond(const std::array<double, 2>& place) {
-  const auto [x, y] = place;
-  return std::max(std::max(-x, x - (width - 1)), std::max(-y, y - (height - 1)));
-}
-
-}  // namespace
-
-namespace {
-
-const char* const plain_formats[] = {"GRAY8", "GRAY16_LE", "xBGR", "GBR"};
-const char* const chroma_formats[] = {"I420", "NV21", "Y42B", "Y444", "YUY2", "UYVY", "P010_10LE"};
-
-}  // namespace
-
-// A camera that looks as the rectified pair does sees the rectified picture.
+// A camera with the rectified pair's orientation sees the rectified picture.
 TEST(test_rectified, .times(2 * std::size(plain_formats)).unless(unless_built_with_opencv())) {
   const bool fisheye = index % 2 == 1;
   const char* const name = plain_formats[index / 2];
@@ -245,14 +233,14 @@ TEST(test_rectified, .times(2 * std::size(plain_formats)).unless(unless_built_wi
   fail_unless(sum / seen < 0.02 && worst < 0.4, "%s: the mean error is %g, the worst %g", name,
               sum / seen, worst);
   fail_unless(sum < moved_sum / 4, "a pixel beside its place, it would fit as well");
-  // All channels are alike here. In GRAY8, it is the luminance that is matched.
+  // Here all channels are equal. In GRAY8, the luminance is matched.
   RectifiedHarness gray({file.property()}, "GRAY8");
   gray.accept_caps(caps_of(format_named(name), width, height));
   expect_picture(gray.next(to_buffer(photographs.left), to_buffer(photographs.right)), gray_of(out),
                  name);
 }
 
-// Chroma comes from the luma's places. Unseen places are black in the format's range.
+// Chroma is sampled at the luma's coordinates. Unseen pixels are black in the format's range.
 TEST(test_rectified_chroma,
      .times(2 * std::size(chroma_formats)).unless(unless_built_with_opencv())) {
   const bool fisheye = index % 2 == 1;
@@ -273,7 +261,7 @@ TEST(test_rectified_chroma,
     const Slope slope(c == 0 ? width / nx : height / ny);
     for (int y = 0; y < height / ny; ++y)
       for (int x = 0; x < width / nx; ++x) {
-        // The centre of the pixels that the sample stands for, and what is there.
+        // The centre of the pixels that share the sample, and its coordinates in the photograph.
         const auto place =
             photographs.left_of.source(nx * x + (nx - 1) / 2.0, ny * y + (ny - 1) / 2.0, wide);
         const int sample = out.sample_at(component.place, x, y);
@@ -295,7 +283,7 @@ TEST(test_rectified_chroma,
         fail_unless_equals_int(out.sample(0, u, v), black);
 }
 
-// The halves of packed frames are rectified with their colours.
+// The halves of packed frames are rectified in colour.
 TEST(test_rectified_packed_frames, .unless(unless_built_with_opencv())) {
   const CalibrationFile file(false);
   for (const char* name : {"NV12", "YUY2", "BGRx"}) {
@@ -315,7 +303,7 @@ TEST(test_rectified_packed_frames, .unless(unless_built_with_opencv())) {
   }
 }
 
-// The maps of a pad that is opened later, or negotiated anew, are the same.
+// A pad that is opened or negotiated later has the same maps.
 TEST(test_rectified_later, .unless(unless_built_with_opencv())) {
   const CalibrationFile file(false);
   const Photographs photographs(false, {20}, "NV12");

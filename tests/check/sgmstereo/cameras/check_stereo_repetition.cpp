@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests the warning of cudasgmstereo about patterns that repeat along the rows: painted ones,
-// OpenCV's photographs of chessboards, and pictures that do not repeat.
+// OpenCV's chessboard photographs, and pictures that do not repeat.
 #include <algorithm>
 #include <cstdlib>
 #include <string>
@@ -44,6 +44,15 @@ std::vector<Repeating> figures_of(StereoHarness& stereo) {
   return all;
 }
 
+struct Scene {
+  const char* file;  ///< nullptr: the street film
+  const char* decoder;
+};
+const Scene scenes[] = {{nullptr, "decodebin"},      {"fruits.jpg", "jpegdec"},
+                        {"baboon.jpg", "jpegdec"},   {"messi5.jpg", "jpegdec"},
+                        {"building.jpg", "jpegdec"}, {"home.jpg", "jpegdec"},
+                        {"graf1.png", "pngdec"},     {"sudoku.png", "pngdec"}};
+
 }  // namespace
 
 TEST(test_warning) {
@@ -74,7 +83,7 @@ TEST(test_figures) {
   }
 }
 
-// One such pair among others may be an accident. The warning comes once per start.
+// A single pair may be an accident, so it must be confirmed. The warning comes once per start.
 TEST(test_confirmation) {
   const Pair repeating = chessboard_wall(12);
   StereoHarness stereo(inspecting());
@@ -95,14 +104,14 @@ TEST(test_confirmation) {
   expect_words(photographs.messages().text(GST_MESSAGE_WARNING), {warning_words});
 }
 
-// Exchanged pictures have no period that means something.
+// The period of exchanged pictures is meaningless, so no repetition is reported.
 TEST(test_exchanged) {
   const Pair pair = chessboard_wall(12);
   const std::string text = warning_for({pair.right, pair.left});
   fail_unless(text.find(warning_words) == std::string::npos, "%s", text.c_str());
 }
 
-// In two of the photographs, the board is turned against the rows so far that it hardly repeats.
+// In two of the photographs, the board is tilted so far that it hardly repeats along the rows.
 TEST(test_chessboards, .unless(unless_chessboards())) {
   const ChessboardCalibration calibration;
   StereoHarness stereo({{"diagnostics-interval", "1"},
@@ -133,20 +142,7 @@ TEST(test_chessboards, .unless(unless_chessboards())) {
       text.c_str());
 }
 
-namespace {
-
-struct Scene {
-  const char* file;  ///< nullptr: the film of a street
-  const char* decoder;
-};
-const Scene scenes[] = {{nullptr, "decodebin"},      {"fruits.jpg", "jpegdec"},
-                        {"baboon.jpg", "jpegdec"},   {"messi5.jpg", "jpegdec"},
-                        {"building.jpg", "jpegdec"}, {"home.jpg", "jpegdec"},
-                        {"graf1.png", "pngdec"},     {"sudoku.png", "pngdec"}};
-
-}  // namespace
-
-// Both cameras see the same picture, or one that is moved.
+// Both cameras see the same picture, or a shifted one.
 TEST(test_photographs, .times(std::size(scenes)).unless(unless_chessboards())) {
   const auto& [file, decoder] = scenes[index];
   const std::string path = file ? picture_file(file) : street_film();

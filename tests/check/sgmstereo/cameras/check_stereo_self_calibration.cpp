@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests calibration=auto of cudasgmstereo: cameras without a calibration, whose rows it aligns.
+// Tests calibration=auto of cudasgmstereo, which aligns the rows of uncalibrated cameras.
 #include <algorithm>
 #include <cmath>
 
@@ -56,7 +56,8 @@ TEST(test_without_inspections, .unless(unless_built_with_opencv())) {
   expect_words(stereo.messages().text(GST_MESSAGE_WARNING), {"diagnostics-interval"});
 }
 
-// The right camera has turned: after some pairs, as much is known as if it had not.
+// The right camera has turned: after some pairs, as many disparities are valid as without the
+// rotation.
 TEST(test_turned, .unless(unless_built_with_opencv())) {
   Rig upright(calibrating({{"calibration", ""}})), alone(calibrating({{"calibration", ""}}));
   Rig rig(calibrating());
@@ -76,7 +77,7 @@ TEST(test_turned, .unless(unless_built_with_opencv())) {
   fail_unless(information.size() >= rig.last_said().calibrations());
 }
 
-// Distorted, diverging cameras: rows nearly as good as with the calibration.
+// Distorted, diverging cameras: rows are aligned nearly as well as with the calibration.
 TEST(test_distorted, .unless(unless_built_with_opencv())) {
   const CalibrationFile file(false);
   const Properties search{{"num-disparities", "64"}, {"focal-length", "260"}};
@@ -102,7 +103,7 @@ TEST(test_distorted, .unless(unless_built_with_opencv())) {
   expect_rows(rig, 0.5, 0.5);
 }
 
-// OpenCV's chessboards: rows within half a pixel, as much known as with a file.
+// OpenCV's chessboards: rows within half a pixel, and as many valid disparities as with a file.
 TEST(test_chessboards, .unless(unless_chessboards())) {
   const std::vector<ChessboardPair> pairs = chessboards();
   const ChessboardCalibration file;
@@ -131,7 +132,7 @@ TEST(test_chessboards, .unless(unless_chessboards())) {
   fail_unless(spreads[spreads.size() / 2] < 0.5);
 }
 
-// Calibrations take effect with the same pairs in every run, whatever is in flight.
+// Calibrations take effect with the same pairs in every run, however many are in flight.
 TEST(test_same_every_time, .unless(unless_built_with_opencv())) {
   constexpr int pairs = 24;
   std::vector<Picture> expected;
@@ -174,7 +175,7 @@ TEST(test_pads, .unless(unless_built_with_opencv())) {
   stereo.messages().expect_one(GST_MESSAGE_WARNING, {"not metric", "yaw", "width"});
 }
 
-// A calibration outlives flushes and caps; it ends with a stop or another scene.
+// A calibration survives flushes and caps; it ends with a stop or another scene.
 TEST(test_life, .unless(unless_built_with_opencv())) {
   Rig rig(calibrating());
   rig.send(turned, 8);
@@ -183,11 +184,11 @@ TEST(test_life, .unless(unless_built_with_opencv())) {
   fail_unless(rig.last_said().calibrations() >= 1);
   const guint count = rig.last_said().calibrations();
   rig.stereo().accept_gray(160, 120);
-  const Picture small = noise_picture(format_named("GRAY8"), 160, 120, 1);
+  const Picture small = noise_picture(gray(), 160, 120, 1);
   rig.process(small, shifted(small, 5));
   fail_unless(rig.last_said().calibrations() >= count);
   rig.stereo().accept_gray(160, 100);
-  const Picture other = noise_picture(format_named("GRAY8"), 160, 100, 1);
+  const Picture other = noise_picture(gray(), 160, 100, 1);
   rig.process(other, shifted(other, 5));
   fail_unless_equals_int(rig.last_said().calibrations(), 0);
   rig.stereo().accept_gray(MovingScene::width, MovingScene::height);
@@ -198,7 +199,7 @@ TEST(test_life, .unless(unless_built_with_opencv())) {
   fail_unless_equals_int(rig.last_said().calibrations(), 0);
 }
 
-// Cameras that turn after they have been calibrated are followed, unless that is switched off.
+// Rotations after the calibration are corrected, too, unless that is switched off.
 TEST(test_turns_again, .times(3).unless(unless_built_with_opencv())) {
   const char* drift = (const char*[]){"warn", "correct", "off"}[index];
   Rig rig(calibrating({{"calibration-drift", drift}}));
@@ -220,7 +221,7 @@ TEST(test_baseline_is_needed, .unless(unless_built_with_opencv())) {
   expect_start({{"calibration", "auto"}, {"output", "depth"}, {"baseline", "60"}});
 }
 
-// Depths are as long as baseline and focal-length say, before and after the calibration.
+// baseline and focal-length scale the depths, before and after the calibration.
 TEST(test_lengths, .unless(unless_built_with_opencv())) {
   const auto depths = [&](const Properties& lengths, bool live) {
     Rig rig(calibrating({{"output", "depth"}, {"depth-unit", "1"}, lengths[0], lengths[1]}));
@@ -242,7 +243,7 @@ TEST(test_lengths, .unless(unless_built_with_opencv())) {
   const auto guessed = depths({{"baseline", "100"}, {"focal-length", "0"}}, false);
   const auto longer = depths({{"baseline", "100"}, {"focal-length", "0"}}, true);
   const auto given = depths({{"baseline", "100"}, {"focal-length", "320"}}, false);
-  // The scene's focal length is its width, as is the guess.
+  // The scene's focal length equals its width, which is also the element's guess.
   for (std::size_t i = 0; i < guessed.size(); ++i) {
     fail_unless(std::abs(given[i] - guessed[i]) <= 1);
     fail_unless(std::abs(longer[i] - (i < 12 ? 1 : 2) * guessed[i]) <= 2);
@@ -251,7 +252,7 @@ TEST(test_lengths, .unless(unless_built_with_opencv())) {
   fail_unless(std::abs(guessed.back() - 3300) < 500, "%f", guessed.back());
 }
 
-// A known distance finds the yaw, which rows do not show.
+// A known distance yields the yaw, which rows cannot show.
 TEST(test_known_distance, .unless(unless_built_with_opencv())) {
   const MovingScene scene;
   const double disparity = scene.disparities(0)(60, 40);
@@ -269,6 +270,6 @@ TEST(test_known_distance, .unless(unless_built_with_opencv())) {
   fail_if(known.size() < 20);
   std::sort(known.begin(), known.end());
   const double found = known[known.size() / 2];
-  // The rectified picture is a little smaller.
+  // The rectified picture is slightly smaller.
   fail_unless(std::abs(found - disparity) < 0.8, "%f instead of %f", found, disparity);
 }

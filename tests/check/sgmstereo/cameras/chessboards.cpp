@@ -27,7 +27,7 @@ std::string file_of(const std::string& side, int number) {
 
 std::vector<ChessboardPair> chessboards() {
   const auto picture = [](const std::string& name) {
-    return decoded(picture_file(name), "jpegdec", format_named("GRAY8"));
+    return decoded(picture_file(name), "jpegdec", gray());
   };
   std::vector<ChessboardPair> pairs;
   for (const int number : numbers)

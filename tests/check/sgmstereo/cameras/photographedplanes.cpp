@@ -67,7 +67,7 @@ Vector Camera::direction(double u, double v) const {
 
 std::array<double, 2> Camera::source(double u, double v, double focal) const {
   const double x = (u - rectified_center_x) / focal, y = (v - rectified_center_y) / focal;
-  const Rotation& r = turned;  // its transpose turns back
+  const Rotation& r = turned;  // its transpose is the inverse
   const double z = r[2] * x + r[5] * y + r[8];
   return place((r[0] * x + r[3] * y + r[6]) / z, (r[1] * x + r[4] * y + r[7]) / z);
 }

@@ -25,14 +25,14 @@ using Rotation = std::array<double, 9>;
 struct Camera {
   bool fisheye;
   double fx, fy, cx, cy;
-  std::array<double, 5> distortion;  ///< k1 k2 p1 p2 k3, or the four of the fisheye model
+  std::array<double, 5> distortion;  ///< k1 k2 p1 p2 k3, or the fisheye model's four
   Rotation turned;
   double position;  ///< on the axis x of the rectified pair, in mm
 
   std::array<double, 2> place(double x, double y) const;
-  /// Returns the direction in which a pixel looks, in the coordinates of the rectified pair.
+  /// Returns the viewing direction of a pixel, in the coordinates of the rectified pair.
   Vector direction(double u, double v) const;
-  /// Returns the place in this camera's picture of a place in the rectified one.
+  /// Maps coordinates in the rectified picture to this camera's picture.
   std::array<double, 2> source(double u, double v, double focal = rectified_focal_length) const;
 };
 
@@ -40,7 +40,7 @@ Camera left_camera(bool fisheye);
 Camera right_camera(bool fisheye);
 Camera ideal_camera(double position);
 
-/// A plane: its disparity in the picture's middle, and its slopes per pixel.
+/// A plane, by its disparity in the picture's centre and its slopes per pixel.
 struct Plane {
   double middle, slope_x = 0, slope_y = 0;
 
@@ -49,7 +49,7 @@ struct Plane {
   }
   /// Returns the point that a camera sees in that direction.
   Vector seen(double position, const Vector& direction) const;
-  /// A texture of waves that are 5 to 25 pixels long in the middle.
+  /// A texture of waves that are 5 to 25 pixels long near the centre.
   double brightness(const Vector& point) const;
 };
 

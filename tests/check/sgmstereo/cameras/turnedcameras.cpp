@@ -148,7 +148,7 @@ Picture MovingScene::right(int frame, const Turn& turn, const char* format) cons
     const auto [x, y] = seen.upright(u, v);
     if (disk.has(x + disk.disparity, y))
       return disk.level(x + disk.disparity, y);
-    // Behind the disk, the left camera sees nothing of the wall, but it is there.
+    // The disk hides the wall from the left camera, but the wall continues behind it.
     const double of_wall = (x + wall_disparity) / (1 - wall_slope);
     return wall_level(frame, of_wall, y);
   });

@@ -21,7 +21,7 @@ class TurnedCamera {
  public:
   TurnedCamera(const Turn& turn, int width, int height, double focal_length);
 
-  /// Return where it sees what an upright camera sees at (x, y), and the other way round.
+  /// Map the coordinates of an upright camera to the turned one's, and vice versa.
   std::array<double, 2> turned(double x, double y) const;
   std::array<double, 2> upright(double x, double y) const;
   bool sees(double x, double y) const;
@@ -52,8 +52,8 @@ class MovingScene {
 /// Returns a turned camera's picture of an upright one; edges repeat the nearest pixel.
 Picture turned_photograph(const Picture& upright, const TurnedCamera& camera);
 
-/// Returns the share of pixels that are unknown or off by more than a pixel, of those with a true
-/// disparity that both cameras see.
+/// Returns the share of pixels whose disparity is invalid or wrong by more than a pixel, among
+/// pixels with a true disparity that both cameras see.
 template <class TrueDisparity>
 double wrong_share(const Picture& map, const TurnedCamera& right,
                    const TrueDisparity& true_disparity);
