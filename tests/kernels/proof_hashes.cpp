@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Prints, as JSON, the hashes of one device's results for seeded cases of each operation.
-// tests/gpu/check_proof.py compares them with those of a GPU host.
+// tests/gpu/check_proof.py compares them with the hashes of a GPU host.
 #include <algorithm>
 #include <cstdio>
 #include <iostream>

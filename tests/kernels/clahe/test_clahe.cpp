@@ -73,7 +73,7 @@ std::vector<ClaheCase> cases_of(const Picture& picture) {
 
 CUDAVISION_TABLE_CASES(ClaheExtremes, extremes, cases_of);
 
-/// Frames for which the definition is too slow.
+/// Frames that are too large for the definition.
 constexpr Picture large[] = {
     {"Uhd4kFlat", "GRAY8", 3840, 2160, Content::flat, {8, 8}, 2},
     {"Uhd4kTwoValued", "GRAY8", 3840, 2160, Content::two_valued, {8, 8}, 2},
@@ -123,7 +123,7 @@ TEST(SmoothedClaheSequences, TilesOfOnePixelEqualTheDefinition) {
 
 CUDAVISION_SMOOTHING(SmoothedTiles, natural)
 
-/// The steps of a smoothed frame and the launches of one by itself use the same memory.
+/// Smoothed and unsmoothed frames use the same memory, but must not affect each other.
 TEST_P(SmoothedTiles, AreAsEverForFramesByThemselvesInBetween) {
   Video video(device, natural);
   auto picture = video.picture();

@@ -17,7 +17,7 @@ namespace {
 
 using namespace clahe;
 
-/// Equalises two frames in turn, so that stale counts or tables would show.
+/// Equalises two frames in turn, so that stale counts or tables give wrong results.
 void run_in_turn(int width, int height, const Tiles& tiles, int runs, int bits = 8) {
   CudaTestDevice card;
   const auto cpu = make_cpu_device();

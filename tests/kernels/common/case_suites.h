@@ -10,10 +10,10 @@
 #include "tests/kernels/common/layout_cases.h"
 
 /// Suites that compare every byte of an operation's output: on the CPU device with the definition,
-/// and on the CUDA device with the CPU device. frame_case.h describes what a Case is.
+/// and on the CUDA device with the CPU device. frame_case.h lists the requirements of a Case.
 namespace cudavision::test {
 
-/// Two fillings that differ in every bit: a byte not written differs in one of two runs.
+/// Two fillings that differ in every bit, so that an unwritten byte fails in one of two runs.
 constexpr std::uint8_t poison = 0xcd, other_poison = 0x32;
 
 /// Runs the case on the device twice, with another picture in between, and compares all output.
@@ -80,7 +80,7 @@ void expect_equal_devices(Device& cuda, const Case& test) {
       expect_equal_devices(*device, test);    \
   }
 
-/// An entry of a table, whose name is that of its tests.
+/// An entry of a table. Its name becomes the name of its tests.
 struct Named {
   const char* name;
 };
@@ -122,7 +122,7 @@ int work_in_pixels(const Case& test) {
   return test.layout.width * test.layout.height;
 }
 
-/// A suite for CUDA alone, where the definition is too slow. make_cases(entry) returns cases.
+/// Defines a suite for CUDA alone, if the definition is too slow. make_cases(entry) returns cases.
 #define CUDAVISION_CUDA_TABLE_CASES(Suite, table, make_cases)                         \
   class Suite : public testing::TestWithParam<std::decay_t<decltype((table)[0])>> {}; \
   TEST_P(Suite, CudaEqualsCpu) {                                                      \
@@ -136,7 +136,7 @@ int work_in_pixels(const Case& test) {
   INSTANTIATE_TEST_SUITE_P(Table, Suite, testing::ValuesIn(table),                    \
                            [](const auto& info) { return std::string(info.param.name); })
 
-/// Defines the same suite for both devices.
+/// Also compares the CPU with the definition.
 #define CUDAVISION_TABLE_CASES(Suite, table, make_cases) \
   CUDAVISION_CUDA_TABLE_CASES(Suite, table, make_cases); \
   TEST_P(Suite, CpuEqualsDefinition) {                   \

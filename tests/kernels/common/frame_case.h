@@ -111,7 +111,7 @@ class CaseFrames {
   DeviceBlock<std::uint8_t> in_block_, out_block_;
 
  public:
-  ConstFrame in;  ///< run() uses these two; a test may spoil them
+  ConstFrame in;  ///< arguments of run(), which a test may spoil
   Frame out;
 };
 

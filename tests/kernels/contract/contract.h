@@ -18,7 +18,7 @@
 /// The contract suite tests the promises that all operations share:
 ///
 /// - An operation refuses wrong layouts, parameters and frames with an error that names the fault,
-///   and then works on as before.
+///   and keeps its state.
 /// - It allocates nothing after construction.
 /// - run() only enqueues work.
 /// - Operations that run at the same time do not disturb each other.
@@ -143,7 +143,7 @@ TYPED_TEST_P(Contract, ParametersChangeFromOneFrameToTheNext) {
         frames.push_back(std::make_unique<typename Case::Frames>(device, one));
       }
       auto operation = test.make(device, test.other_parameters());
-      // On a GPU all frames queue behind the busy kernel, so every set precedes the first frame.
+      // On a GPU, all frames queue behind the busy kernel, so all sets precede the first frame.
       if (this->cuda)
         this->cuda->spin(1, 50);
       for (const auto& frame : frames) {
@@ -257,7 +257,7 @@ TYPED_TEST_P(CudaContract, EqualBesideABusyKernel) {
     const auto cpu = make_cpu_device();
     const auto expected = Runner<Case>(*cpu, test).run(input, 0xcd);
     Runner<Case> runner(*device, test);
-    // The neighbour occupies first a few, in the end all of the multiprocessors.
+    // The neighbour occupies a few multiprocessors at first, and all of them at the end.
     for (const int share : {16, 4, 2, 1}) {
       neighbour.spin(std::max(1, 2 * cuda_multiprocessors() / share), 50);
       for (int i = 0; i < 3; ++i)

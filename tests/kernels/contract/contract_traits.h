@@ -9,7 +9,7 @@
 #include "tests/kernels/common/frame_case.h"
 #include "tests/kernels/common/layout_refusals.h"
 
-/// How an operation describes itself to the contract suite.
+/// The description of an operation for the contract suite.
 namespace cudavision::test {
 
 template <class Case>

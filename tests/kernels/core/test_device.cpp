@@ -210,7 +210,7 @@ TEST(CudaDevice, EventIsNotDoneBeforeTheWorkIs) {
   EXPECT_TRUE(event->done());
 }
 
-// On a device that only waits for others, so that no work waits for the notice.
+// `notices` only waits for other devices' events, so that no work waits for its callback.
 TEST(CudaDevice, NotifiesWhenOtherDevicesHavePassedEvents) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_TRUE_TIMING();
@@ -250,7 +250,7 @@ TEST(CudaDevice, WaitsForEventsOfOtherDevices) {
     second->wait_event(*written);
     second->copy(row(memory.data(), memory.size()), row(copy.data(), copy.size()));
     copied->record();
-    first->wait_event(*copied);  // or else the next round would overwrite what is being copied
+    first->wait_event(*copied);  // otherwise the next round would overwrite the copy's source
     if (!settings().small) {
       EXPECT_FALSE(copied->done()) << "the host has waited";
       first.release();

@@ -8,7 +8,7 @@
 namespace cudavision::test {
 namespace {
 
-/// Draws a radius from 0 on, mostly usual ones, many near 63.
+/// Draws a radius of at least 0, mostly small, often near 63.
 int random_radius(Random& random) {
   constexpr int ends[] = {0, 1, 63, 64, 65534, 65535};
   return random.one_in(8)   ? ends[random.between(0, 5)]
@@ -17,7 +17,7 @@ int random_radius(Random& random) {
                             : random.log_uniform(80);
 }
 
-/// Draws a dyadic epsilon, the same on every machine, from tiny to the largest.
+/// Draws an epsilon from tiny to the largest. It is dyadic, hence the same on every machine.
 double random_epsilon(Random& random) {
   constexpr double ends[] = {0, 1.0 / 65536, 16383, 16383.5, 16384, 49151, 49152, 65025};
   return random.one_in(8) ? ends[random.between(0, 7)]

@@ -59,7 +59,7 @@ Wide scaled(Wide number, int power) {
   return power >= 0 ? number << power : number >> -power;
 }
 
-/// Returns e of guided.h.
+/// Returns the exponent e that guided.h defines.
 int headroom(double epsilon) {
   int e = 0;
   while (16384 + std::ceil(epsilon) >= std::ldexp(1.0, e))

@@ -145,7 +145,7 @@ void expect_smoothing_refusals(Device& device, Case test) {
   EXPECT_EQ(difference_after_run(device, test, operation), "") << "the first frame";
 }
 
-/// Defines a suite of where smoothing begins, and what it refuses.
+/// Defines a suite that tests when averages begin, and which parameters are refused.
 #define CUDAVISION_SMOOTHING(Suite, make_case)                                  \
   CUDAVISION_ON_BOTH_DEVICES(Suite);                                            \
   TEST_P(Suite, TheFirstFrameIsEqualizedByItself) {                             \

@@ -24,7 +24,7 @@ FrameLayout table_layout(const FrameLayout& layout, const integral::Parameters& 
                      entries.height);
 }
 
-/// Aligns the elements to their size, as the operation requires, and to nothing more.
+/// Aligns the elements to their size, as the operation requires, and no further.
 Placement random_table_placement(const FrameLayout& layout, const integral::Parameters& parameters,
                                  Random& random) {
   const std::size_t bytes = bytes_of(parameters.element);

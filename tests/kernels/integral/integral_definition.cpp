@@ -24,12 +24,12 @@ Row sums_from_the_left(const DefinedLuminance& picture, integral::TableKind kind
   return sums;
 }
 
-/// Row y < Y contributes to entry (X, Y) its pixels within Y − y − 1 columns of column X − 1; far
-/// rows count whole.
+/// Entry (X, Y) is the sum, over all rows y < Y, of the pixels within Y − y − 1 columns of column
+/// X − 1. From a radius of the width on, a row counts as a whole.
 void tilted_rows(const DefinedLuminance& picture,
                  const std::function<void(int, const Row&)>& take) {
   const int width = picture.width;
-  // The sums continue by `width` columns on both sides, so that every range has ends.
+  // The sums are padded by `width` columns on both sides, so that every range is inside.
   std::vector<Row> from_the_left;
   for (int y = 0; y < picture.height; ++y) {
     const Row inside = sums_from_the_left(picture, integral::TableKind::tilted_sum, y);
@@ -73,8 +73,7 @@ void store(View<std::uint8_t> table, int x, int y, integral::TableElement elemen
   }
 }
 
-/// Calls take(x, y, sum) for each entry, with or without the first row and column. No sum exceeds
-/// 65535⁴ < 2^64.
+/// Calls take(Y, row) for each row of the table. No sum exceeds 65535⁴ < 2^64.
 void for_each_defined_row(const DefinedLuminance& picture, integral::TableKind kind,
                           const std::function<void(int Y, const Row& row)>& take) {
   if (kind == integral::TableKind::tilted_sum)

@@ -168,7 +168,7 @@ Element total(Device& device, const FrameLayout& layout, const ConstFrame& in,
 
 TEST_P(IntegralUse, RoundsOnceNextToATie) {
   CUDAVISION_NEEDS_PIXELS(2100 * 2010);
-  // 1 more than the midpoint of two binary32 numbers: binary64 first would make a tie.
+  // 1 more than the midpoint of two binary32 numbers. Rounding to binary64 first makes a tie.
   constexpr std::uint64_t tie = (std::uint64_t{1} << 54) + (std::uint64_t{1} << 30);
   const FrameLayout layout = gray_layout(2100, 2010, 16);
   std::vector<std::uint16_t> levels;
@@ -188,7 +188,7 @@ TEST_P(IntegralUse, RoundsOnceNextToATie) {
   EXPECT_EQ(total<double>(device, layout, in, TableElement::float64), 0x1p54 + 0x1p30);
 }
 
-/// One graph on different frames: a stale neighbour's sum gives a wrong table.
+/// Replays one graph on different frames, so that a stale sum of a neighbour gives a wrong table.
 TEST(IntegralCuda, ReplaysOfChangingFramesAreTheirOwn) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_PIXELS(1920 * 1080);

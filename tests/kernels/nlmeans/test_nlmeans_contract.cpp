@@ -206,7 +206,7 @@ TEST(StrengthSteps, AreTheNearest) {
   EXPECT_EQ(StrengthSteps(21, 9).step_for(160 * 160), 23);
 }
 
-/// The tables of all steps fit and end with 0; just below 1000 they are longest.
+/// The tables of all steps fit their memory and end with 0.
 TEST(StrengthSteps, HaveTablesThatFit) {
   for (const int bits : {8, 10, 16})
     for (const int channels : {1, 3})

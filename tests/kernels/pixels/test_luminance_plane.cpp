@@ -74,7 +74,7 @@ CUDAVISION_RANDOM_CASES(LuminanceCases, make_luminance_case);
 
 CUDAVISION_ON_BOTH_DEVICES(LuminancePlane);
 
-/// Returns 4096×4096 pixels with all 256³ colours: the bytes of a pixel's number.
+/// Returns 4096×4096 pixels of all 256³ colours. The bytes of a pixel's number are its colour.
 std::vector<std::uint8_t> every_colour(const FrameLayout& layout) {
   const Placement placement = dense_placement(layout);
   std::vector<std::uint8_t> block(placement.bytes, 0xa5);

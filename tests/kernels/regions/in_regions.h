@@ -7,8 +7,8 @@
 
 namespace cudavision::test {
 
-/// Runs a case's operation only where regions need it, into a frame that is poisoned, and blends
-/// the result into the frame. Compares that with the blend of the whole result of the CPU device.
+/// Runs a case's operation only where regions need it, into a poisoned frame, and blends the result
+/// with the input. The output must equal the blend of the CPU device's whole result.
 template <class Case>
 void expect_same_in_regions(Device& device, const Case& test,
                             const regions::Parameters& selection) {
@@ -67,7 +67,7 @@ regions::Parameters regions_for(const Case& test) {
   }                                                             \
   INSTANTIATE_TEST_SUITE_P(Layouts, Suite, every_layout(), layout_name)
 
-/// Defines a suite of large frames, all with the same regions. Kind is the kind of its cases.
+/// Defines a suite of large frames, all with the same regions. Kind is the type of its cases.
 #define CUDAVISION_LARGE_REGION_CASES(Suite, Kind, frames, selection)                    \
   class Suite : public testing::TestWithParam<Extreme<Kind::Parameters>> {};             \
   TEST_P(Suite, CpuEqualsTheBlendOfWholeFrames) {                                        \

@@ -124,7 +124,7 @@ int defined_weight(const regions::Parameters& parameters, int x, int y, int dist
   return parameters.invert ? 256 - weight : weight;
 }
 
-/// Returns the weight of a channel's sample: the largest of those pixels that it covers.
+/// Returns the weight of a channel's sample: the largest weight of the pixels that it covers.
 static int defined_sample_weight(const FrameLayout& layout, const regions::Parameters& parameters,
                                  const Channel& channel, int x, int y,
                                  const std::vector<std::uint8_t>& distances) {

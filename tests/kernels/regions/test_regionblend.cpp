@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares every byte of RegionBlend's output: on the CPU device with the definition, and on the
-// CUDA device with the CPU device.
-
 #include "tests/kernels/regions/in_regions.h"
 
 namespace cudavision::test {
@@ -47,7 +43,7 @@ Parameters max_regions(Shape shape, int feather) {
   return parameters;
 }
 
-/// Two boxes that adjoin in the middle of samples, so that no single one covers these as a whole.
+/// Two boxes that meet in the middle of chroma samples, so that neither covers a whole sample.
 Parameters adjoining() {
   Parameters parameters = rectangle({10, 10, 21, 41});
   parameters.boxes[1] = {21, 10, 60, 41};
@@ -55,7 +51,6 @@ Parameters adjoining() {
   return parameters;
 }
 
-/// Extreme regions and frames.
 const Extreme<Parameters> extremes[] = {
     {"None", "GRAY8", 70, 50, Content::random, {}},
     {"NoneInverted", "NV12", 70, 50, Content::random, with({}, 0, true)},
@@ -112,7 +107,7 @@ const Extreme<Parameters> extremes[] = {
 
 CUDAVISION_TABLE_CASES(RegionBlendExtremes, extremes, dense_and_ragged<RegionBlendCase>);
 
-/// Frames for which the definition is too slow.
+/// Frames that are too large for the definition.
 const Extreme<Parameters> large[] = {
     {"FullHd", "GRAY8", 1920, 1080, Content::natural, four_regions(16)},
     {"FullHdNv12", "NV12", 1920, 1080, Content::natural, four_regions(16)},

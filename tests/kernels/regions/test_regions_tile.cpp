@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Runs the blocks of the CUDA kernel one after the other on the host, with the functions that the
-// kernel consists of, and compares the result with the definition.
-
+// Runs the CUDA kernels' blocks on the host and compares with the definition.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -69,7 +66,7 @@ struct HostLaunch {
   int blocks = 0;
 };
 
-/// Makes a thread's rows of words. word_of(row, word, in, processed) returns a word of the output.
+/// Writes a thread's rows. word_of(row, word, in, processed) returns a word of the output.
 template <class WordOf>
 void mix_rows(const ThreadPart& part, const WordOf& word_of) {
   const BlendPlane& plane = part.plane;
@@ -120,7 +117,7 @@ void run_blocks(const HostLaunch& launch) {
   }
 }
 
-/// The same with bits in place of weights.
+/// Runs the blocks of the kernel that selects bytes by bits instead of weights.
 template <int kSampleBytes>
 void run_selecting_blocks(const HostLaunch& launch) {
   const BlendArguments& a = launch.arguments;
@@ -149,7 +146,7 @@ void run_selecting_blocks(const HostLaunch& launch) {
   }
 }
 
-/// Runs a kernel's blocks for samples of one byte, or for those of two.
+/// Runs a kernel's blocks for samples of one or two bytes, and compares with the definition.
 template <class Run>
 void expect_defined_frame(const RegionBlendCase& test, const Run& one_byte, const Run& two_bytes) {
   SCOPED_TRACE(describe(test));
@@ -224,7 +221,7 @@ TEST_P(RegionsTile, BlocksThatSelectWholePixelsMakeTheDefinedFrame) {
 
 INSTANTIATE_TEST_SUITE_P(Layouts, RegionsTile, every_layout(), layout_name);
 
-/// Every block finds another cell, and together they find all pixels of active cells.
+/// Every block has a different cell. Together the cells cover all pixels of active cells.
 TEST(NumberedCells, AreTheActiveOnesRowByRow) {
   Random random(85);
   for (int i = 0; i < 300; ++i) {
@@ -268,7 +265,7 @@ TEST(RegionsArithmetic, IsTheDefinedOneForSinglePixels) {
     parameters.margin = random.one_in(3) ? random.log_uniform(65535) : 0;
     parameters.feather = random.one_in(3) ? 0 : random.log_uniform(65535);
     const Region region = region_of(parameters.boxes[0], parameters.margin);
-    // Pixels near the region's edge are the interesting ones.
+    // Mostly pixels near the region's edge.
     const auto near_edge = [&](int first, int end) {
       return std::clamp(random.one_in(4) ? random.between(0, 65534)
                                          : (random.one_in(2) ? first : end) +
@@ -291,7 +288,7 @@ TEST(RegionsArithmetic, IsTheDefinedOneForSinglePixels) {
   }
 }
 
-/// Turned by nothing, or by half a turn, both shapes are those that are not turned.
+/// Turns by 0° and 180° change neither shape.
 TEST(RegionsArithmetic, TurningByHalfATurnChangesNothing) {
   Random random(84);
   for (int i = 0; i < 100000; ++i) {
@@ -311,8 +308,8 @@ TEST(RegionsArithmetic, TurningByHalfATurnChangesNothing) {
   }
 }
 
-/// Every pixel whose centre is in the exact rectangle has the full weight, and what has any weight
-/// is in the box that is looked at.
+/// Every pixel whose centre is in the exact rectangle has the full weight. Every pixel with a
+/// weight above 0 is in the box `reached`.
 TEST(RegionsArithmetic, TurnedRectanglesCoverTheExactOnes) {
   Random random(86);
   int inside = 0;
@@ -325,7 +322,7 @@ TEST(RegionsArithmetic, TurnedRectanglesCoverTheExactOnes) {
     const int angle = static_cast<int>(std::lround(turn / 6.283185307179586 * 65536)) % 65536;
     const int feather = random.one_in(2) ? 0 : random.log_uniform(50);
     const TurnedRegion region = turned_region_of(whole, angle, 0, feather);
-    // A pixel near a place in the rectangle or just outside of it.
+    // A pixel in the rectangle or just outside.
     const double along = random.between(-1100, 1100) / 2000.0 * (whole.x1 - whole.x0);
     const double across = random.between(-1100, 1100) / 2000.0 * (whole.y1 - whole.y0);
     const double centre_x = (whole.x0 + whole.x1) / 2.0, centre_y = (whole.y0 + whole.y1) / 2.0;
@@ -363,8 +360,8 @@ TEST(RegionsArithmetic, EllipseTouchesTheSidesOfItsBox) {
   EXPECT_NEAR(defined_weight(parameters, 30, 43), 128, 20);
 }
 
-/// Both devices leave out what lies beyond the box. Rounding let an ellipse of 31977 pixels reach
-/// one pixel farther.
+/// Both devices skip pixels beyond the box, so their weight must be 0. Rounding once extended an
+/// ellipse of 31977 pixels by one pixel.
 TEST(RegionsArithmetic, WideEllipsesStayInTheirBoxes) {
   Random random(83);
   for (int i = 0; i < 20000; ++i) {

@@ -10,12 +10,12 @@
 
 namespace cudavision::test {
 
-/// The kinds of maps that tests draw. The seed decides on their numbers.
+/// The kinds of maps that tests draw. The seed determines the numbers.
 enum class MapKind {
-  identity,   ///< each pixel of the picture in its place; beyond it, nothing
+  identity,   ///< each output pixel shows the pixel at its own place
   moved,      ///< the picture moved by a vector
   turned,     ///< turned and scaled
-  lens,       ///< as rectification does: a radial distortion, moved a little
+  lens,       ///< a radial distortion, slightly moved, as in rectification
   scattered,  ///< places anywhere in the picture and just beyond its edges
   edges,      ///< places within two pixels of the edges and corners
   anywhere,   ///< any numbers that the matrices can hold

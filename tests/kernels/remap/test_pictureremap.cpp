@@ -35,7 +35,7 @@ FrameLayout in_words(FrameLayout layout, int bits, int shift) {
   return layout;
 }
 
-/// Layouts whose pixels are read and written as a whole where rows are aligned.
+/// Layouts whose pixels are read and written as a whole if rows are aligned.
 struct WholePixels : Named {
   const char* layout;
   int bits, shift;
@@ -54,7 +54,7 @@ const WholePixels whole_pixels[] = {
     {"PackedPairs", "YUY2", 8, 0},    {"PackedWordPairs", "UYVY", 10, 6},
 };
 
-/// Rows around segment ends, and planes aligned for pixels of all sizes, 2 bytes, or 1.
+/// Rows that end around the ends of segments, in planes aligned to 8, 4, 2 and 1 bytes.
 std::vector<PictureRemapCase> cases_of(const WholePixels& pixels) {
   std::vector<PictureRemapCase> cases;
   for (const int width : {1, 2, 127, 128, 130, 640})

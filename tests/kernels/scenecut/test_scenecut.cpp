@@ -33,7 +33,7 @@ AreaCase make_area_case(std::uint64_t seed, int number, int max_pixels) {
     draw_content(test, random);
     const std::vector<std::uint8_t> other = input_block(test);
     for (int frame = 0; frame < 4; ++frame) {
-      // A part of another frame, the bytes of a part in other places, or other levels there.
+      // Copies a part of another frame, moves bytes, or brightens a part.
       std::vector<std::uint8_t> block = first;
       const auto share = static_cast<std::ptrdiff_t>(block.size()) * random.between(0, 8) / 8;
       if (random.one_in(3)) {
@@ -88,8 +88,8 @@ CUDAVISION_RANDOM_CASES(AreaCases, make_area_case);
 /// A painted scene without symmetry, of levels from 40 to 120.
 struct Scene {
   int width = 320, height = 240;
-  double phase = 0;  ///< another one is another scene
-  double left = 0;   ///< of the camera, in pixels
+  double phase = 0;  ///< identifies the scene
+  double left = 0;   ///< position of the camera, in pixels
   bool mirrored = false;
   double gain = 1, offset = 0, noise = 0;
   unsigned seed = 1;

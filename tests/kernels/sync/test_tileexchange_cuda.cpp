@@ -67,7 +67,7 @@ class TileExchangeOnCard : public testing::Test {
       std::uint32_t before[2];
       card->download(bytes_of(state, sizeof before), bytes_of(before, sizeof before));
       card->finish();
-      // The two highest bits of each byte hold any epoch except that of the coming run.
+      // The two highest bits of each byte hold any epoch except the next run's.
       const std::uint32_t epoch = (before[0] + 1 + 1 + random.between(0, 2)) % 4;
       card->fill(
           bytes_of(words, count * 4),

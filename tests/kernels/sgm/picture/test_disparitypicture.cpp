@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares DisparityPicture with the definition over sequences, and its refusals.
+// Compares DisparityPicture with the definition over sequences, and tests its refusals.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -44,7 +44,7 @@ std::vector<std::uint16_t> random_numbers(const Parameters& parameters, Quantity
   return numbers;
 }
 
-/// A picture at a random address on a device, and what it shows.
+/// A picture at a random address on a device, and its defined content.
 class Screen {
  public:
   Screen(Device& device, int width, int height, const Parameters& parameters, const Look& look,
@@ -126,7 +126,7 @@ Look random_look(Kind kind, Quantity quantity, const Parameters& parameters, Ran
   Look look;
   look.kind = kind;
   look.quantity = quantity;
-  // With the largest ones, depths do not fit 16 bits.
+  // With the largest focal length, depths do not fit 16 bits.
   look.focal_length = random.one_in(16) ? 1e300 : random.between(1, 5000) / 7.0;
   look.baseline = random.between(1, 5000) / 3.0;
   look.unit = random.one_in(2) ? 1 : random.between(1, 100) / 10.0;
@@ -236,7 +236,7 @@ TEST(DefinedPictures, KnownOnes) {
   EXPECT_EQ(levels[21], 255);
 }
 
-// Without subpixel, numbers of a compatible map are pixels instead of sixteenths.
+// Without subpixel, maps compatible with libSGM hold pixels instead of sixteenths.
 TEST_P(DisparityPictures, AutomaticRangesBeginAnewWithOtherNumbers) {
   Random random(3);
   Parameters sixteenths = few_disparities(), pixels = few_disparities();

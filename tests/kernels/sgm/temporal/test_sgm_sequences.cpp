@@ -59,7 +59,7 @@ TEST(SgmSequences, CudaEqualsCpuForLargeFrames) {
 
 CUDAVISION_ON_BOTH_DEVICES(SgmOverTime);
 
-/// The random sequences change parameters once before a frame.
+/// Random sequences never switch the filter off and on again before the same frame.
 TEST_P(SgmOverTime, OffAndOnAgainForgets) {
   Parameters parameters = few_disparities(), off = parameters;
   parameters.temporal_persistence = 200;
