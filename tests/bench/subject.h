@@ -50,8 +50,8 @@ struct PreparedWork {
 struct Subject {
   Row row;
   unsigned runners;
-  bool names_content = false;              ///< in the CPU half; the GPU half always names it
-  std::size_t input_bytes = 0, items = 0;  ///< per run, for the rates of the CPU half
+  bool names_content = false;              ///< in CPU rows; GPU rows always name it
+  std::size_t input_bytes = 0, items = 0;  ///< per run, for the rates of CPU rows
   std::any test = {};                      ///< the case of the kernel tests
   std::function<PreparedWork(Device&)> prepare = {};
   std::function<std::string(Device&, Device&)> difference = {};

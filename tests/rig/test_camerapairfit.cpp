@@ -32,7 +32,7 @@ double distorted(const CameraPair& pair, double radius) {
   return radius + pair.k1 * std::pow(radius, 3) + pair.k2 * std::pow(radius, 5);
 }
 
-/// Projects a point into both pictures, from the text of CameraPair.
+/// Projects a point into both pictures, as the text of CameraPair describes.
 MatchedPoint seen(const CameraPair& pair, const Vector& point) {
   const auto place = [&](const Vector& direction, double zoom, double row) {
     const double x = direction.x / direction.z, y = direction.y / direction.z;

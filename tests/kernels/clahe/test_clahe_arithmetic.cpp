@@ -97,7 +97,7 @@ std::uint32_t quad_of(const std::uint32_t (&levels)[4]) {
   return levels[0] | levels[1] << 8 | levels[2] << 16 | levels[3] << 24;
 }
 
-/// The columns of a picture and their scale of estimates.
+/// One axis of a picture, with the scale of its estimates.
 struct EstimatedAxis {
   TiledAxis axis;
   EstimateScale scale;

@@ -83,7 +83,7 @@ regions::Parameters regions_for(const Case& test) {
   INSTANTIATE_TEST_SUITE_P(Table, Suite, testing::ValuesIn(frames),                      \
                            [](const auto& info) { return std::string(info.param.name); })
 
-/// Four regions, of which two overlap, in a frame of 1920×1080 pixels or more.
+/// Four regions in a frame of 1920×1080 pixels or more; two regions overlap.
 inline regions::Parameters four_regions(int feather) {
   regions::Parameters parameters =
       one_region({100, 80, 300, 280}, regions::Shape::rectangle, feather);

@@ -114,7 +114,7 @@ TEST(OpenCvRemap, EqualToDeepSamplesUpToTheRoundingOfHalves) {
   });
 }
 
-/// The sums of 16 bits have 26 bits, of which binary32 keeps 24.
+/// The sums of 16-bit pixels have 26 bits; binary32 keeps 24.
 TEST(OpenCvRemap, WithinOneOfWordsOf16Bits) {
   for_each_case_number([](int number) {
     OracleCase test(number, 16);

@@ -26,7 +26,7 @@ repack::StoredLayout storage_named(const std::string& name, int width, int heigh
 struct RepackParameters {
   std::string storage = "RGB10A2";
   repack::UnpackedForm form = repack::UnpackedForm::channels;
-  bool packs = false;  ///< packs or unpacks
+  bool packs = false;  ///< false: unpacks
 
   bool operator==(const RepackParameters&) const = default;
 };

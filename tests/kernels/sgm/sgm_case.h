@@ -49,7 +49,7 @@ struct SgmCase {
 /// The largest volume of costs for a definition: `entries`, or fewer if frames must be small.
 int max_volume(int entries);
 
-/// Draws a size of at most max_pixels, less with many disparities.
+/// Draws a size of at most max_pixels; pictures with many disparities are smaller.
 SgmCase make_sgm_case(std::uint64_t seed, int number, int max_pixels);
 
 /// Draws a case with slanted_surfaces, and without compatibility, which would disable them.

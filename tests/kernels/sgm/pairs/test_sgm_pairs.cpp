@@ -83,7 +83,7 @@ struct Setting {
   double max_wrong, max_wrong_by_half, max_off_by_one;
   bool fills = false;    ///< counts wrong pixels with fill_holes, and other errors without
   double noise = 0;      ///< added to the pictures, in levels
-  double max_more = 1;   ///< limit of wrong pixels of each pair, beyond the previous setting
+  double max_more = 1;   ///< limit of each pair's wrong pixels beyond those of the previous setting
   double max_share = 2;  ///< limit of wrong pixels, as a multiple of the previous setting
 };
 

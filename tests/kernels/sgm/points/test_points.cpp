@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares Points with the definition for every number of a map, and tests what it refuses.
+// Compares Points with the definition for every number of a map, and tests its refusals.
 #include <algorithm>
 #include <array>
 #include <cmath>

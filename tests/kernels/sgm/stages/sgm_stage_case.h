@@ -20,7 +20,7 @@ struct SgmStageCase {
   FrameLayout layout;  ///< the layout of the picture, which has one channel
   Placement placement;
   std::vector<std::uint8_t> picture;        ///< the block that contains the picture
-  std::vector<std::uint8_t> right_picture;  ///< the right picture's block, placed alike
+  std::vector<std::uint8_t> right_picture;  ///< the right picture's block, in the same layout
   std::vector<std::uint64_t> left_features, right_features;
   sgm::Penalties penalties;
   std::vector<std::uint16_t> sums;
@@ -40,7 +40,7 @@ struct SgmStageCase {
   Map measured, history;
   std::vector<std::uint8_t> ages;
 
-  // For the stages under noise, which only census_gradient has.
+  // For the stages that adapt to noise; only census_gradient has them.
   sgm::NoiseState noise;
   bool noise_on_device = false;
   sgm::Penalties noise_penalties;
