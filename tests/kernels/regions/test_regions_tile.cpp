@@ -345,21 +345,6 @@ TEST(RegionsArithmetic, TurnedRectanglesCoverTheExactOnes) {
   EXPECT_GT(inside, 50000);
 }
 
-/// The ellipse is what the name promises: inside, at and outside its axes' ends.
-TEST(RegionsArithmetic, EllipseTouchesTheSidesOfItsBox) {
-  const Parameters parameters = one_region({10, 20, 50, 40}, Shape::ellipse, 8);
-  EXPECT_EQ(defined_weight(parameters, 10, 29), 256);
-  EXPECT_EQ(defined_weight(parameters, 49, 30), 256);
-  EXPECT_EQ(defined_weight(parameters, 30, 20), 256);
-  EXPECT_EQ(defined_weight(parameters, 30, 39), 256);
-  EXPECT_LT(defined_weight(parameters, 10, 20), 256) << "the box's corner is outside";
-  EXPECT_EQ(defined_weight(parameters, 1, 30), 0);
-  EXPECT_EQ(defined_weight(parameters, 30, 48), 0);
-  // Along both axes, half of the feather's width away, the weight is near one half.
-  EXPECT_NEAR(defined_weight(parameters, 53, 30), 128, 20);
-  EXPECT_NEAR(defined_weight(parameters, 30, 43), 128, 20);
-}
-
 /// Both devices skip pixels beyond the box, so their weight must be 0. Rounding once extended an
 /// ellipse of 31977 pixels by one pixel.
 TEST(RegionsArithmetic, WideEllipsesStayInTheirBoxes) {

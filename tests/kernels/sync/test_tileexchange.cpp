@@ -202,14 +202,5 @@ TEST(Quads, AddUpTheirPixels) {
   }
 }
 
-// Two bits of a word hold the epoch, so the sum of a whole tile must fit the others.
-TEST(Quads, TheLargestTileFitsAWord) {
-  EXPECT_LT(std::uint64_t{256} * 128 * 255, std::uint64_t{1} << 30);
-  constexpr std::uint64_t pixels = 256 * 64;
-  EXPECT_LT(pixels * 255 * 255, std::uint64_t{1} << 30);
-  EXPECT_LT(pixels * 65535, std::uint64_t{1} << 30);
-  EXPECT_LT(pixels * 65535 * 65535, std::uint64_t{1} << 62);
-}
-
 }  // namespace
 }  // namespace cudavision::test
