@@ -63,13 +63,13 @@ void store(View<std::uint8_t> table, int x, int y, integral::TableElement elemen
            std::uint64_t sum) {
   switch (element) {
     case integral::TableElement::uint32:
-      return store(table, x, y, defined_uint32(sum));
+      return store(table, x, y, static_cast<std::uint32_t>(sum % (std::uint64_t{1} << 32)));
     case integral::TableElement::uint64:
       return store(table, x, y, sum);
     case integral::TableElement::float32:
-      return store(table, x, y, defined_float32(sum));
+      return store(table, x, y, rounded<float>(sum));
     case integral::TableElement::float64:
-      return store(table, x, y, defined_float64(sum));
+      return store(table, x, y, rounded<double>(sum));
   }
 }
 
@@ -99,18 +99,6 @@ void for_each_entry(const DefinedLuminance& picture, integral::TableKind kind, b
 }
 
 }  // namespace
-
-std::uint32_t defined_uint32(std::uint64_t sum) {
-  return static_cast<std::uint32_t>(sum % (std::uint64_t{1} << 32));
-}
-
-float defined_float32(std::uint64_t sum) {
-  return rounded<float>(sum);
-}
-
-double defined_float64(std::uint64_t sum) {
-  return rounded<double>(sum);
-}
 
 void defined_integral(const FrameLayout& layout, const integral::Parameters& parameters,
                       const ConstFrame& in, View<std::uint8_t> table) {
