@@ -28,12 +28,7 @@ double random_epsilon(Random& random) {
 
 GuidedCase make_guided_case(std::uint64_t seed, int number, int max_pixels) {
   Random random = random_of_case(seed, number);
-  const LayoutKind& kind = layout_kind_of_case(number);
-
-  GuidedCase test;
-  test.title = kind.name + ", case " + std::to_string(number);
-  const auto [width, height] = random_picture_size(random, max_pixels);
-  test.layout = test.out_layout = kind.make(width, height);
+  auto test = random_frame_case<GuidedCase>(number, max_pixels, random);
   test.parameters = {random_radius(random), random_epsilon(random)};
   return drawn(test, random);
 }

@@ -59,20 +59,6 @@ TEST_P(IntegralUse, RefusesPicturesOfOtherDepths) {
         std::to_string(bits) + " bits");
 }
 
-template <class Run>
-void expect_refusals(Device& device, const IntegralCase& test,
-                     const std::vector<FramesRefusal<IntegralCase>>& refusals, const Run& run) {
-  SCOPED_TRACE(describe(test));
-  for (const auto& refusal : refusals) {
-    IntegralFrames frames(device, test);
-    const auto untouched = frames.output();
-    refusal.spoil(frames);
-    CUDAVISION_EXPECT_ERROR(run(frames), invalid_argument, refusal.words);
-    device.finish();
-    EXPECT_EQ(difference(test, untouched, frames.output()), "") << "a refused run wrote output";
-  }
-}
-
 TEST_P(IntegralUse, RefusesTablesOfAnotherShape) {
   for (const bool same_size : {false, true})
     for (const TableElement element : table_elements) {

@@ -11,11 +11,7 @@ namespace {
 
 FrameCase make_luminance_case(std::uint64_t seed, int number, int max_pixels) {
   Random random = random_of_case(seed, number);
-  const LayoutKind& kind = layout_kind_of_case(number);
-  const auto [width, height] = random_picture_size(random, max_pixels);
-  FrameCase test;
-  test.title = kind.name + ", case " + std::to_string(number);
-  test.layout = kind.make(width, height);
+  auto test = random_frame_case<FrameCase>(number, max_pixels, random);
   test.in = random_placement(test.layout, random);
   draw_content(test, random);
   return test;

@@ -49,15 +49,10 @@ regions::Parameters one_region(const regions::Box& box, regions::Shape shape, in
 
 RegionBlendCase make_region_blend_case(std::uint64_t seed, int number, int max_pixels) {
   Random random = random_of_case(seed, number);
-  const LayoutKind& kind = layout_kind_of_case(number);
-
-  RegionBlendCase test;
-  test.title = kind.name + ", case " + std::to_string(number);
   const int maximum = random.one_in(8) ? regions::Parameters::max_count : 12;
-  const auto [width, height] =
-      random_picture_size(random, std::min(max_pixels, max_weights / maximum));
-  test.parameters = random_regions(width, height, maximum, random);
-  test.layout = test.out_layout = kind.make(width, height);
+  auto test = random_frame_case<RegionBlendCase>(
+      number, std::min(max_pixels, max_weights / maximum), random);
+  test.parameters = random_regions(test.layout.width, test.layout.height, maximum, random);
   draw_placements(test, random);
   draw_content(test, random);
   test.parameters_later = random.one_in(3);

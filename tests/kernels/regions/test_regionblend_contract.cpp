@@ -135,9 +135,7 @@ TEST(RegionParameters, AreEqualWhereNothingThatCountsDiffers) {
   EXPECT_EQ(changed([](Parameters& p) { p.boxes[1].x1 = 1; }), small);
 }
 
-class RegionBlendUse : public EitherDevice {};
-
-INSTANTIATE_TEST_SUITE_P(Devices, RegionBlendUse, both_devices(), device_name);
+CUDAVISION_ON_BOTH_DEVICES(RegionBlendUse);
 
 /// A chroma sample has the largest weight of its pixels, so that chroma shows no outline of a face.
 TEST_P(RegionBlendUse, NothingOfARegionStays) {

@@ -8,8 +8,6 @@
 namespace cudavision::test {
 namespace {
 
-constexpr int largest_picture = 32767;
-
 struct MapPlace {
   std::int64_t x, y;
 };
@@ -141,13 +139,7 @@ void RemapCase::define(const ConstFrame& from, const Frame& to) const {
 
 RemapCase make_remap_case(std::uint64_t seed, int number, int max_pixels) {
   Random random = random_of_case(seed, number);
-  const LayoutKind& kind = layout_kind_of_case(number);
-
-  RemapCase test;
-  test.title = kind.name + ", case " + std::to_string(number);
-  const auto [picture_width, picture_height] = random_picture_size(random, max_pixels);
-  test.layout = kind.make(std::min(picture_width, largest_picture),
-                          std::min(picture_height, largest_picture));
+  auto test = random_frame_case<RemapCase>(number, max_pixels, random, 32767);
   test.parameters.kind = static_cast<MapKind>(random.between(0, map_kind_count - 1));
   test.parameters.seed = random.next();
   test.parameters.width = test.layout.width;
@@ -161,8 +153,9 @@ RemapCase make_remap_case(std::uint64_t seed, int number, int max_pixels) {
   return test;
 }
 
-RemapCase plain_remap_case(const FrameLayout& layout, const MapParameters& parameters,
-                           Content content, std::uint64_t seed) {
+template <>
+RemapCase plain_case(const FrameLayout& layout, const MapParameters& parameters, Content content,
+                     std::uint64_t seed) {
   RemapCase test;
   test.parameters = parameters;
   make_dense(test, layout,

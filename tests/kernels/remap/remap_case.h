@@ -65,8 +65,11 @@ using RemapRunner = Runner<RemapCase>;
 
 RemapCase make_remap_case(std::uint64_t seed, int number, int max_pixels);
 
-RemapCase plain_remap_case(const FrameLayout& layout, const MapParameters& parameters,
-                           Content content, std::uint64_t seed);
+template <>
+RemapCase plain_case<RemapCase>(const FrameLayout& layout, const MapParameters& parameters,
+                                Content content, std::uint64_t seed);
+
+constexpr auto plain_remap_case = plain_case<RemapCase>;
 
 std::string describe(const RemapCase& test);
 

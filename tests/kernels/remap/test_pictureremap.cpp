@@ -20,12 +20,7 @@ const Extreme<PictureMapParameters> extremes[] = {
     {"Uhd4kP010", "P010", 3840, 2160, Content::natural, {MapKind::lens, 11, 64}},
 };
 
-std::vector<PictureRemapCase> dense(const Extreme<PictureMapParameters>& extreme) {
-  return {plain_case<PictureRemapCase>(layout_named(extreme.layout, extreme.width, extreme.height),
-                                       extreme.parameters, extreme.content, 6)};
-}
-
-CUDAVISION_TABLE_CASES(PictureRemapExtremes, extremes, dense);
+CUDAVISION_TABLE_CASES(PictureRemapExtremes, extremes, dense<PictureRemapCase>);
 
 FrameLayout in_words(FrameLayout layout, int bits, int shift) {
   layout.bits = bits;

@@ -38,12 +38,7 @@ const Extreme<MapParameters> extremes[] = {
     {"Uhd4kScattered", "GRAY16", 3840, 2160, Content::random, {MapKind::scattered, 21}},
 };
 
-std::vector<RemapCase> dense(const Extreme<MapParameters>& extreme) {
-  return {plain_remap_case(layout_named(extreme.layout, extreme.width, extreme.height),
-                           extreme.parameters, extreme.content, 77)};
-}
-
-CUDAVISION_TABLE_CASES(RemapExtremes, extremes, dense);
+CUDAVISION_TABLE_CASES(RemapExtremes, extremes, dense<RemapCase>);
 
 class RemapUse : public EitherDevice {
  protected:
