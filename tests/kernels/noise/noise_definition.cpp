@@ -167,7 +167,7 @@ std::optional<DefinedMeasurement> defined_noise(const FrameLayout& layout, const
   return defined_measurement(classes, extremes, numbers);
 }
 
-void DefinedNoise::take(std::optional<DefinedMeasurement> measurement) {
+void DefinedEstimate::take(std::optional<DefinedMeasurement> measurement) {
   if (!measurement)
     return;
   measured = measurement->variance;

@@ -35,7 +35,7 @@ std::optional<DefinedMeasurement> defined_measurement(const std::vector<DefinedC
 std::optional<DefinedMeasurement> defined_noise(const FrameLayout& layout, const Channel& channel,
                                                 const ConstFrame& in);
 
-struct DefinedNoise {
+struct DefinedEstimate {
   bool any = false, uncertain = false;
   std::int64_t measured = 0, average = 0, used = 0;
 

@@ -9,6 +9,7 @@
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/layout_refusals.h"
 #include "tests/kernels/common/layouts.h"
+#include "tests/kernels/common/placement.h"
 
 namespace cudavision::test {
 namespace {
@@ -49,9 +50,7 @@ State state_of(Device& device, const std::vector<std::uint8_t>& picture, int wid
   const FrameLayout layout = gray_layout(width, height);
   Estimate estimate(device, layout);
   const DeviceBlock<std::uint8_t> block(device, picture);
-  ConstFrame in;
-  in.planes[0] = {block.data(), width, height, width};
-  estimate.run(in);
+  estimate.run(frame_in(layout, dense_placement(layout), block.data()));
   const State state = downloaded(device, estimate.states(), FrameLayout::max_channels)[0];
   EXPECT_EQ(state.measured, state.used.variance);
   return state;
