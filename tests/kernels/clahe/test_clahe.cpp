@@ -61,14 +61,8 @@ constexpr Picture extremes[] = {
 };
 
 std::vector<ClaheCase> cases_of(const Picture& picture) {
-  std::vector<ClaheCase> cases(
-      2, plain_clahe_case(layout_named(picture.layout, picture.width, picture.height),
-                          picture.tiles, picture.clip_limit, picture.content, 77));
-  Random random(78);
-  cases[1].title = "ragged case";
-  draw_placements(cases[1], random);
-  cases[1].dirty = true;
-  return cases;
+  return with_ragged(plain_clahe_case(layout_named(picture.layout, picture.width, picture.height),
+                                      picture.tiles, picture.clip_limit, picture.content, 77));
 }
 
 CUDAVISION_TABLE_CASES(ClaheExtremes, extremes, cases_of);

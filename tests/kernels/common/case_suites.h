@@ -48,6 +48,29 @@ void expect_equal_devices(Device& cuda, const Case& test) {
   expect_output(cuda, test, input, Runner<Case>(*cpu, test).run(input, poison));
 }
 
+/// A sequence of frames, which one operation processes in turn.
+template <class Any>
+concept Sequence = requires(const Any& sequence) {
+  sequence.steps;
+};
+
+template <Sequence Frames>
+void expect_definition(const Frames& sequence) {
+  SCOPED_TRACE(describe(sequence));
+  const auto device = make_cpu_device();
+  const auto outputs = run_sequence(*device, sequence, poison);
+  ASSERT_EQ(difference(sequence, defined_outputs(sequence, poison), outputs), "");
+  ASSERT_EQ(hash(sequence, run_sequence(*device, sequence, other_poison)), hash(sequence, outputs));
+}
+
+template <Sequence Frames>
+void expect_equal_devices(Device& cuda, const Frames& sequence) {
+  SCOPED_TRACE(describe(sequence));
+  const auto expected = run_sequence(*make_cpu_device(), sequence, poison);
+  ASSERT_EQ(difference(sequence, expected, run_sequence(cuda, sequence, poison)), "");
+  ASSERT_EQ(hash(sequence, run_sequence(cuda, sequence, other_poison)), hash(sequence, expected));
+}
+
 #define CUDAVISION_CASES_OF(Base, Suite, make_case)                                           \
   class Suite : public Base {};                                                               \
   TEST_P(Suite, CpuEqualsDefinition) {                                                        \
@@ -107,13 +130,18 @@ std::vector<Case> dense(const Extreme<typename Case::Parameters>& extreme) {
 
 /// Returns the dense case, and one with random addresses and dirty words.
 template <class Case>
-std::vector<Case> dense_and_ragged(const Extreme<typename Case::Parameters>& extreme) {
-  std::vector<Case> cases(2, dense<Case>(extreme)[0]);
+std::vector<Case> with_ragged(const Case& test) {
+  std::vector<Case> cases(2, test);
   Random random(78);
   cases[1].title = "ragged case";
   draw_placements(cases[1], random);
   cases[1].dirty = true;
   return cases;
+}
+
+template <class Case>
+std::vector<Case> dense_and_ragged(const Extreme<typename Case::Parameters>& extreme) {
+  return with_ragged(dense<Case>(extreme)[0]);
 }
 
 /// A case's work in pixels, for CUDAVISION_TEST_MAX_PIXELS. Operations may overload it.
