@@ -250,8 +250,8 @@ TEST_P(StereoOverTime, StillScenesAreStill) {
 
 CUDAVISION_ON_BOTH_DEVICES(StereoConfidence);
 
-/// Wrong disparities have a low confidence, counted before filling and refining. Without slanted
-/// surfaces the area is 0.878, with sums alone 0.837.
+/// Wrong disparities have a low confidence, counted before filling and refining. The area under the
+/// ROC curve is 0.878 without slanted surfaces, and 0.837 with sums alone.
 TEST_P(StereoConfidence, TellsWrongFromRight) {
   CUDAVISION_NEEDS_PAIRS();
   double sum = 0;

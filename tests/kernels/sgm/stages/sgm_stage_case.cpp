@@ -157,7 +157,7 @@ void make_noise(SgmStageCase& test, Random random) {
                                                                        : random.between(0, 100));
   test.noise.used = sgm::noise_of_deviation(deviation);
   test.noise_on_device = random.one_in(2);
-  if (test.noise_on_device)  // seldom a square
+  if (test.noise_on_device)  // its variance is seldom a square
     test.noise.used = sgm::noise_of_variance(
         test.noise.used.variance + static_cast<std::uint32_t>(random.between(
                                        0, static_cast<int>(2 * test.noise.used.deviation))));
