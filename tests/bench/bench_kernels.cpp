@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Measures the operations of cuda/, on the GPU beside a plain copy of the same bytes.
+// Measures the operations of cuda/. On the GPU, also measures a plain copy of the same bytes.
 #include <benchmark/benchmark.h>
 
 #include <iostream>
@@ -53,7 +53,7 @@ Values values_of(const Row& row) {
           text(nullptr, row.required > 0 ? verdict : "", "")};
 }
 
-/// Measures the GPU time of a plain copy that reads and writes so many bytes in total.
+/// Returns the GPU time in µs of a plain copy that reads and writes `bytes` in total.
 double copy_time(const test::CudaTestDevice& device, std::size_t bytes) {
   const std::size_t copied = bytes / 2 / 16 * 16;
   const Buffer from = device->allocate(copied), to = device->allocate(copied);
@@ -64,12 +64,12 @@ double copy_time(const test::CudaTestDevice& device, std::size_t bytes) {
 /// Throws std::runtime_error if a result differs from the CPU device's.
 void measure_on_cuda(const Subjects& subjects, Results& results) {
   results.card = test::cuda_card();
-  std::cout << results.card << "\nGPU time per frame, without the host's; the required times "
+  std::cout << results.card << "\nGPU time per frame, without host time; the required times "
             << "apply to an NVIDIA H200\n"
             << std::endl;
   const test::CudaTestDevice device;
   const auto cpu_device = make_cpu_device();
-  for (int i = 0; i < 3; ++i)  // until the GPU has reached the clock that it keeps under load
+  for (int i = 0; i < 3; ++i)  // warm-up: the GPU must reach its clock rate under load
     copy_time(device, 1 << 25);
   for (const Subject& subject : subjects) {
     const std::string different =
@@ -132,11 +132,11 @@ void measure_one_on_cpu(benchmark::State& state, const Subject& subject) {
 
 void measure_on_cpu(const Subjects& subjects, std::vector<char*> arguments, Results& results) {
   for (const Subject& subject : subjects)
-    // Real time, because other threads than the calling one do most of the work.
+    // Wall-clock time, because other threads do most of the work.
     benchmark::RegisterBenchmark(subject.name(cpu).c_str(), measure_one_on_cpu, subject)
         ->UseRealTime()
         ->Unit(benchmark::kMicrosecond);
-  // A time that the command line can change, unlike one that is set for each benchmark.
+  // The command line can override this option, but not a time that is set per benchmark.
   std::string min_time = "--benchmark_min_time=0.2";
   arguments.insert(arguments.begin() + 1, min_time.data());
   int argc = static_cast<int>(arguments.size());
@@ -158,7 +158,7 @@ bool run(int& argc, char** argv) {
     cpu_subjects = wanted_subjects(line, cpu);
   const bool measures = !only_cuda || test::cuda_unusable().empty();
   if (cuda_subjects.empty() && cpu_subjects.empty() && measures)
-    throw std::invalid_argument("no row has such a name; --list prints them");
+    throw std::invalid_argument("no row matches; --list prints the names");
   if (line.list) {
     for (const Subject& subject : cuda_subjects)
       std::cout << subject.name(cuda) << "\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares the CPU's speed with OpenCV's. bench_kernels also runs on hosts without OpenCV.
+// Compares the CPU backend's speed with OpenCV's.
 #include <tbb/task_arena.h>
 
 #include <algorithm>
@@ -81,7 +81,7 @@ class Comparison {
       measure_stereo(subject, *test);
   }
 
-  /// Both remove speckles in place, so the times include a copy of the map.
+  /// Both filters work in place, so both times include a copy of the map.
   void measure_speckles(const Row& row) {
     constexpr int size = 100, max_step = 16;
     sgm::Parameters parameters;
@@ -92,7 +92,7 @@ class Comparison {
     const test::SgmCase test = test::plain_sgm_case(test::gray_layout(row.width, row.height),
                                                     parameters, Content::natural, 3);
     auto disparities = test::SgmRunner(*device, test).run(input_block(test), 0).disparity;
-    // OpenCV's maps are signed: `unknown`, the largest number, is -1 there.
+    // OpenCV's maps are signed; the bits of `unknown` are -1 there.
     const auto invalid =
         static_cast<std::uint16_t>(sgm::disparity_scale(sgm::resolved(parameters)).invalid);
     cv::Mat map(row.height, row.width, CV_16U, disparities.data());
@@ -117,7 +117,7 @@ class Comparison {
   using Input = const cv::Mat&;
   using Output = cv::Mat&;
 
-  /// Measures a subject of this case; make_opencv(case) makes OpenCV's function.
+  /// Measures the subject if its case is a Case. make_opencv(case) returns OpenCV's function.
   template <class Case, class Make>
   void compare(const Subject& subject, const Make& make_opencv) {
     const auto* const test = std::any_cast<Case>(&subject.test);
@@ -136,7 +136,7 @@ class Comparison {
                    is_remap = std::is_same_v<Case, test::RemapCase>;
     if ((is_mean || is_remap) && test->layout.bits > 8)
       return;  // OpenCV rounds these differently
-    // Beyond the edges, OpenCV continues the picture, while the mean counts only existing pixels.
+    // At the edges, OpenCV extrapolates the image; our mean covers existing pixels only.
     if constexpr (is_mean) {
       const int radius = test->parameters.radius;
       exact = {radius, radius, out.cols - 2 * radius, out.rows - 2 * radius};
@@ -156,11 +156,11 @@ class Comparison {
       return result;
   }
 
-  /// Does not compare the maps, because OpenCV's matching cost is a different one.
+  /// Measures the times only. The maps differ, because the matching costs do.
   void measure_stereo(const Subject& subject, const test::SgmCase& test) {
     test::SgmInput input = input_block(test);
     const cv::Mat left = matrix(test.layout, input.left), right = matrix(test.layout, input.right);
-    // The settings of OpenCV's own example; its mode has at least as many paths.
+    // The settings of OpenCV's example. MODE_SGBM has 5 paths, MODE_HH has 8.
     const auto opencv = cv::StereoSGBM::create(
         0, test.parameters.disparities, 5, 8 * 25, 32 * 25, 1, 63, 5, 0, 0,
         test.parameters.paths == 4 ? cv::StereoSGBM::MODE_SGBM : cv::StereoSGBM::MODE_HH);
@@ -170,7 +170,7 @@ class Comparison {
     print_best(subject.row, ours.work[0].run, [&] { opencv->compute(left, right, map); });
   }
 
-  /// Prints the best times of both. They alternate, so that other load on the machine affects both.
+  /// Prints both best times. The runs alternate, so that other load on the machine affects both.
   void print_best(const Row& row, const std::function<void()>& ours,
                   const std::function<void()>& theirs) {
     const auto milliseconds = [](const std::function<void()>& work) {

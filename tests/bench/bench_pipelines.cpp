@@ -30,7 +30,7 @@ std::string usage() {
                        [--group NAME] [--filter REGEX] [--list] [--json FILE]
 
   --backend   the backend of the elements (default: auto)
-  --in-flight frames-in-flight in rows whose names do not say it (default: 0, automatic)
+  --in-flight frames-in-flight of rows whose names do not set it (default: 0, automatic)
   --seconds   the time for each row of the table in seconds (default: 1)
   --group     measure only these rows: )" +
       joined(pipeline_groups()) + R"(
@@ -43,13 +43,13 @@ over all threads, and the same for each element; bus µs that a copy of the fram
 the direction that takes longer, and its share in the time per frame; per frame the
 uploads, downloads, copies on the GPU, launches of kernels or graphs, and allocations of
 device memory. They are counted if CUDA_INJECTION64_PATH names libcounttransfers.so,
-which tests/gpu/bundle.sh builds. Of the group streams, whose frames per second are those
-of all pipelines together: the time until each has put out a frame, and the GPU memory of
-each.
+which tests/gpu/bundle.sh builds. Rows of the group streams show the frame rate of all
+pipelines together, the time until every pipeline has output a frame, and the GPU memory
+per pipeline.
 )";
 }
 
-/// Throws std::invalid_argument, unless a value is good.
+/// Throws std::invalid_argument with the rule and the value if it is not good.
 void expect(bool good, const std::string& rule, const std::string& value) {
   if (!good)
     throw std::invalid_argument(rule + ", not \"" + value + "\"");
@@ -66,17 +66,17 @@ constexpr Request requests[] = {{"uploads", "up", &CudaCounts::uploads},
                                 {"allocations", "allocations", &CudaCounts::allocations}};
 using Calls = std::array<double, std::size(requests)>;
 
-/// Elements in a pipeline, or a copy over the bus to compare them with.
+/// A row of the table: elements in a pipeline, or a bus copy for comparison.
 struct PipelineRow {
   PipelineSubject subject;
   std::string backend;
-  double frames_per_second = 0;  ///< of all pipelines together
+  double frames_per_second = 0;  ///< total of all pipelines
   double host_microseconds = 0;  ///< processor time per frame; 0 if not measured
   int elements = 1;
   double bus_microseconds = 0;
-  double start_seconds = 0;      ///< until each pipeline has put out a frame; 0 if not measured
-  double device_megabytes = 0;   ///< of GPU memory for each pipeline; 0 if not measured
-  std::optional<Calls> calls{};  ///< of one frame, if they were counted
+  double start_seconds = 0;      ///< until every pipeline has output a frame; 0 if not measured
+  double device_megabytes = 0;   ///< GPU memory per pipeline; 0 if not measured
+  std::optional<Calls> calls{};  ///< per frame, if they were counted
 };
 
 Values values_of(const PipelineRow& row) {
@@ -112,7 +112,7 @@ Values values_of(const PipelineRow& row) {
   return values;
 }
 
-/// Measures a copy of as many bytes as a frame of GRAY8 or NV12 has.
+/// Measures a bus copy of one frame of GRAY8 or NV12.
 PipelineRow measure_bus(const PipelineSubject& subject, const test::CudaTestDevice& device) {
   const auto direction =
       subject.chain == copy_to_gpu ? BusDirection::to_gpu : BusDirection::from_gpu;
@@ -122,7 +122,7 @@ PipelineRow measure_bus(const PipelineSubject& subject, const test::CudaTestDevi
   return {subject, "cuda", 1e6 / time, 0, 1, time};
 }
 
-/// Counts a frame's requests to the GPU: a long stream minus a short one.
+/// Counts the requests to the GPU per frame: the difference of a long and a short stream.
 std::optional<Calls> count_calls(const PipelineSubject& subject, const Options& options) {
   constexpr int short_stream = 20, long_stream = 60;
   const auto counts_of = [&](int frames) {
@@ -146,7 +146,7 @@ std::optional<Calls> count_calls(const PipelineSubject& subject, const Options& 
   return calls;
 }
 
-/// Runs the subject's pipelines side by side, each with a thread that pushes frames.
+/// Runs the subject's pipelines concurrently, each with a thread that pushes frames.
 PipelineRow measure_streams(const PipelineSubject& subject, const Options& options, bool on_gpu) {
   using Clock = std::chrono::steady_clock;
   using Seconds = std::chrono::duration<double>;
@@ -178,10 +178,10 @@ PipelineRow measure_streams(const PipelineSubject& subject, const Options& optio
   while (!std::all_of(runs.begin(), runs.end(), all_put_out))
     for (std::future<void>& feeder : feeders)
       if (feeder.wait_for(std::chrono::milliseconds(1)) == std::future_status::ready)
-        feeder.get();  // throws: it ends only by itself if its frames are refused
+        feeder.get();  // rethrows: a feeder ends early only if a frame is refused
   PipelineRow row{subject, runs.front()->active_backend()};
   row.start_seconds = Seconds(Clock::now() - start).count();
-  // Meanwhile the elements lock the memory of frames, which takes some dozens of them.
+  // Warm-up: the elements page-lock the memory of frames, which takes some dozens of frames.
   std::this_thread::sleep_for(Seconds(std::max(options.seconds, subject.pace > 0 ? 3. : 1.)));
   const std::uint64_t first = outputs();
   const double processor_start = processor_seconds();
@@ -201,7 +201,7 @@ PipelineRow measure_streams(const PipelineSubject& subject, const Options& optio
 PipelineRow measure_one(const PipelineSubject& subject, const Options& options,
                         const test::CudaTestDevice* device) {
   PipelineRun run(subject, options);
-  constexpr double warm_up_seconds = 0.3;  // meanwhile, the elements allocate their memory
+  constexpr double warm_up_seconds = 0.3;  // the elements allocate their memory
   run.measure(std::min(warm_up_seconds, options.seconds));
   const PipelineRun::Rates rates = run.measure(options.seconds);
   PipelineRow row{subject, run.active_backend(), rates.frames_per_second, rates.host_microseconds,
@@ -221,7 +221,7 @@ bool measure_all(const std::vector<PipelineSubject>& subjects, const Options& op
   };
   bool good = true;
   std::vector<PipelineRow> rows;
-  // Goes on with the other rows if this one cannot be measured.
+  // Catches errors, so that the remaining rows are still measured.
   const auto attempt = [&](const PipelineSubject& subject, const std::function<void()>& work) {
     try {
       if (subject.group == gpus_group && (!gpu_unusable.empty() || count_gpus() < 2))
@@ -244,13 +244,13 @@ bool measure_all(const std::vector<PipelineSubject>& subjects, const Options& op
       rows.push_back(is_copy(subject)      ? measure_bus(subject, *device)
                      : subject.streams > 0 ? measure_streams(subject, options, device != nullptr)
                                            : measure_one(subject, options, device.get()));
-      // It can take minutes until the table is printed.
+      // Show progress, because the table may be minutes away.
       const PipelineRow& row = rows.back();
       std::cerr << subject.name() << ": " << row.frames_per_second << " frames/s, "
                 << row.host_microseconds << " µs of the host, " << row.bus_microseconds
                 << " µs on the bus" << std::endl;
     });
-  // Count only after all times are measured, lest the counting slows anything down.
+  // Count after all times are measured, because counting slows the work down.
   for (PipelineRow& row : rows)
     if (row.backend == "cuda" && row.subject.streams == 0 && !is_copy(row.subject))
       attempt(row.subject, [&] { row.calls = count_calls(row.subject, options); });
@@ -276,7 +276,7 @@ bool run(int& argc, char** argv) {
     return !line.wants(subject.group, subject.name());
   });
   if (subjects.empty())
-    throw std::invalid_argument("no row has such a name; --list prints them");
+    throw std::invalid_argument("no row matches; --list prints the names");
   if (line.list) {
     for (const PipelineSubject& subject : subjects)
       std::cout << subject.name() << "\n";
@@ -284,7 +284,7 @@ bool run(int& argc, char** argv) {
   }
   if (!ObjectPtr<GstPlugin>(gst_plugin_load_by_name("cudavision")))
     throw std::runtime_error(
-        "there is no plug-in cudavision; run this within `meson devenv`, or "
+        "GStreamer finds no plug-in cudavision; run this within `meson devenv`, or "
         "set GST_PLUGIN_PATH");
   const std::string unusable =
       options.backend == "cpu" ? "--backend is cpu" : test::cuda_unusable();

@@ -66,7 +66,7 @@ double bus_time(const test::CudaTestDevice& device, BusDirection direction, std:
 
 std::optional<CountsAround> count_cuda(const std::function<void()>& work) {
   const char* path = std::getenv("CUDA_INJECTION64_PATH");
-  // Only the driver may load the library, which must be there before the first context.
+  // The driver must load the library itself, before the first context is created.
   void* library = path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : nullptr;
   if (!library)
     return std::nullopt;

@@ -75,10 +75,10 @@ __global__ void plain_copy_kernel(const uint4* from, uint4* to, std::size_t coun
 }  // namespace
 
 double graph_time(CudaStream stream, const std::function<void()>& work) {
-  work();  // loads the kernels, which must happen outside of a capture
+  work();  // loads the kernels, which a capture does not allow
   cuda_check(cudaStreamSynchronize(stream), "the work on the GPU");
 
-  // Replays take long enough for their launch not to matter, and are short enough to run many.
+  // Long enough to hide the cost of a launch, short enough for many replays.
   constexpr double replay_microseconds = 4000;
   constexpr int probe_repeats = 10, replays = 51;
   const double once =

@@ -8,7 +8,7 @@
 
 namespace cudavision::bench {
 
-/// Captures the work many times in a graph. Returns the median time of one repetition in µs.
+/// Captures the work repeatedly in one graph. Returns the median time of a repetition in µs.
 double graph_time(CudaStream stream, const std::function<void()>& work);
 
 struct LaunchedTime {
@@ -18,7 +18,7 @@ struct LaunchedTime {
 /// Measures work that launches graphs itself. The GPU must take longer for it than the host.
 LaunchedTime launched_time(CudaStream stream, const std::function<void()>& work);
 
-/// Copies at the speed of the memory bus. Addresses and `bytes` must be multiples of 16.
+/// Copies at memory bandwidth. Addresses and `bytes` must be multiples of 16.
 void enqueue_plain_copy(CudaStream stream, const void* from, void* to, std::size_t bytes);
 
 }  // namespace cudavision::bench

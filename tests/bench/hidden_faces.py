@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Finds out how strong a blur or a mosaic must be to hide the faces of the films in Debian's opencv-doc. Three cascades of
-OpenCV, two of Haar features and one of local binary patterns, look for faces before and after. Each hidden face is compared
-with all sharp faces of other frames by normalised correlation, and counts as recognised if the best one is the same face.
-The blur is OpenCV's, which cudagaussblur equals in every bit. Prints one row for each strength, in shares of a face's side."""
+"""Measures how strong a blur or a mosaic must be to hide the faces in the films of Debian's opencv-doc. Three cascades of
+OpenCV, two of Haar features and one of local binary patterns, detect faces before and after. Each hidden face is compared
+with all sharp faces of other frames by normalised correlation. It is recognised if the best match is the same face. The
+blur is OpenCV's, which cudagaussblur reproduces bit for bit. Prints one row per strength, in fractions of a face's side."""
 import math
 
 import cv2
@@ -26,13 +26,12 @@ def grown(box, share):
 
 
 def cut(gray, box):
-    """The part of a frame in a box, and where the box begins in it."""
     x, y, w, h = box
-    return gray[max(y, 0):y + h, max(x, 0):x + w], min(x, 0), min(y, 0)
+    return gray[max(y, 0):y + h, max(x, 0):x + w]
 
 
 def hidden(gray, boxes, kind, share):
-    """The frame with its faces hidden, as by region-strength with a margin of a quarter of each face."""
+    """Hides the faces like region-strength with a margin of a quarter of each face."""
     side = max(min(box[2:]) for box in boxes)
     strength = 2 ** (math.ceil(6 * math.log2(share * side)) / 6)
     if kind == "blur":
@@ -52,21 +51,20 @@ def hidden(gray, boxes, kind, share):
 
 
 def found_in(cascades, gray, box):
-    """How many faces are found whose middle is in a hidden region."""
+    """Returns the number of detected faces whose centre is in the hidden region."""
     around, (x, y, w, h) = grown(box, 3 / 4), grown(box, 1 / 4)
-    part, _, _ = cut(gray, around)
     left, top = x - max(around[0], 0), y - max(around[1], 0)
-    return sum(left <= a + c / 2 < left + w and top <= b + d / 2 < top + h for a, b, c, d in faces(cascades, part))
+    return sum(left <= a + c / 2 < left + w and top <= b + d / 2 < top + h for a, b, c, d in faces(cascades, cut(gray, around)))
 
 
 def same(one, other):
-    """True if boxes of successive frames show one face."""
+    """Returns True if boxes of successive frames show the same face."""
     (x, y, w, h), (a, b, c, d) = one, other
     return abs(x + w / 2 - a - c / 2) < max(w, c) / 2 and abs(y + h / 2 - b - d / 2) < max(h, d) / 2 and max(w, c) < 2 * min(w, c)
 
 
 def vector(gray, box):
-    patch = cv2.resize(cut(gray, box)[0], (48, 48)).astype(float).ravel()
+    patch = cv2.resize(cut(gray, box), (48, 48)).astype(float).ravel()
     patch -= patch.mean()
     return patch / (numpy.linalg.norm(patch) or 1)
 

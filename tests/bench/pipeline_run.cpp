@@ -34,11 +34,11 @@ struct Mapping {
   std::size_t size;
 };
 
-/// Makes a buffer of a mapping, which goes with the memory.
+/// Makes a buffer of mapped memory, which is unmapped with the buffer.
 GstBuffer* new_mapped_buffer(std::size_t size) {
   void* bytes = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (bytes == MAP_FAILED)
-    throw std::runtime_error("the system maps no memory");
+    throw std::runtime_error("mmap() failed: not enough memory for a frame");
   return gst_buffer_new_wrapped_full(static_cast<GstMemoryFlags>(0), bytes, size, 0, size,
                                      new Mapping{bytes, size}, [](gpointer data) {
                                        auto* mapping = static_cast<Mapping*>(data);
@@ -47,7 +47,7 @@ GstBuffer* new_mapped_buffer(std::size_t size) {
                                      });
 }
 
-/// Makes a buffer of memory not seen before, with the bytes of a frame that must live longer.
+/// Wraps the bytes of a frame in a new GstMemory. The frame must outlive the buffer.
 GstBuffer* new_wrapper(GstBuffer* frame) {
   GstMapInfo map;
   if (!gst_buffer_map(frame, &map, GST_MAP_READ))
@@ -155,7 +155,7 @@ void PipelineRun::prepare_frames() {
     throw std::runtime_error("these caps do not describe video");
   if (subject_.memory == FrameMemory::proposed || subject_.memory == FrameMemory::cuda)
     take_proposed_pool();
-  // No cache holds so much memory that never comes back, and no source has so large a pool.
+  // Fresh memory must not be found in a cache, so use more frames than any cache holds.
   const std::uint64_t count = subject_.memory == FrameMemory::fresh ? 32 : 4;
   for (std::uint64_t i = 0; i < count; ++i) {
     frames_.emplace_back(new_frame());
@@ -241,7 +241,7 @@ void PipelineRun::end() {
   if (message)
     gst_message_unref(message);
   if (!ended)
-    throw std::runtime_error("the stream does not end");
+    throw std::runtime_error("the stream does not end within 60 s");
 }
 
 std::string PipelineRun::active_backend() const {

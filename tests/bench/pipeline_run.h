@@ -16,9 +16,9 @@
 namespace cudavision::bench {
 
 struct Options {
-  std::string backend;   ///< of elements of this project: auto, cpu or cuda
-  int frames_in_flight;  ///< of these elements, unless the subject says how many
-  double seconds;        ///< the time for each row
+  std::string backend;   ///< of this project's elements: auto, cpu or cuda
+  int frames_in_flight;  ///< of these elements, unless the subject sets it
+  double seconds;        ///< measuring time per row
 };
 
 class MissingElement : public std::runtime_error {
@@ -35,7 +35,7 @@ class PipelineRun {
   ~PipelineRun();
 
   void push();
-  /// Pushes frames until stop, at the subject's pace.
+  /// Pushes frames at the subject's pace until `stop` is set.
   void push_until(const std::atomic<bool>& stop);
   std::uint64_t outputs() const { return outputs_; }
 
@@ -45,12 +45,12 @@ class PipelineRun {
   };
   Rates measure(double seconds);
 
-  /// Ends the stream, so that no frame remains on its way. Nothing can be pushed afterwards.
+  /// Sends EOS and waits until no frame is in flight. Nothing can be pushed afterwards.
   void end();
 
-  int elements() const { return elements_; }  ///< that are measured
+  int elements() const { return elements_; }  ///< number of measured elements
   std::string active_backend() const;         ///< "-" for elements without the property
-  std::size_t input_bytes() const { return info_.size * sources_.size(); }  ///< of a pair: of both
+  std::size_t input_bytes() const { return info_.size * sources_.size(); }  ///< all inputs
   std::size_t output_bytes() const { return size_; }  ///< of the latest output
 
  private:

@@ -12,14 +12,14 @@ using Sizes = std::vector<Size>;
 using Chains = std::vector<std::string>;
 using Memories = std::vector<FrameMemory>;
 
-/// Stands for every combination of its sizes, chains, formats and memories.
+/// Expands to every combination of its sizes, chains, formats and memories.
 struct Entry {
   const char* group;
   Chains chains;
   Chains formats;
   Memories memories;
   Sizes sizes;
-  const char* output = nullptr;  ///< a format, "tensors", or nullptr for the format of the input
+  const char* output = nullptr;  ///< a format, "tensors", or nullptr: the input's format
 
   int streams = 0;
   double pace = 0;
@@ -55,7 +55,7 @@ Chains on_gpus(const std::string& element, const std::vector<std::vector<int>>& 
   return chains;
 }
 
-// Pipelines on the first GPU, on the second one, and where there are several, half on each.
+// All pipelines on GPU 0, all on GPU 1, or half of them on each (-2: the least used GPU).
 const std::vector<std::vector<int>> either{{0}, {1}}, shared{{0}, {1}, {-2}};
 
 const Entry table[] = {
@@ -89,7 +89,7 @@ const Entry table[] = {
     {"streams", {blur5}, nv12, {system}, hd, nullptr, 64},
     {"streams", {"identity", blur5}, nv12, {system}, hd, nullptr, 1, 30},
     {"streams", {"identity", blur5, "cudadenoise"}, nv12, {system}, hd, nullptr, 64, 30},
-    // Frames that stay on a GPU, that go to the other one, and that come back as well.
+    // Frames stay on one GPU, move to the other GPU, or move there and back.
     {gpus_group,
      on_gpus(blur5, {{0, 0}, {0, 1}, {0, 0, 0}, {0, 1, 0}}),
      {"NV12", "P010_10LE", "RGBA"},
@@ -101,7 +101,7 @@ const Entry table[] = {
     {gpus_group, on_gpus("cudadenoise", either), nv12, {system}, hd, nullptr, 1},
     {gpus_group, on_gpus("cudadenoise", shared), nv12, {system}, hd, nullptr, 16},
     {gpus_group, on_gpus("cudadenoise", shared), nv12, {system}, hd, nullptr, 64},
-    // GStreamer's own elements, each but identity followed by this project's for similar work.
+    // GStreamer's elements, most followed by this project's counterpart.
     {"gstreamer", {"identity"}, nv12, {system}, hd},
     {"gstreamer", {"videoconvert"}, nv12, {system}, hd, "BGRx"},
     {"gstreamer", {"cvequalizehist", "cudahistequalize"}, gray, {system}, hd},

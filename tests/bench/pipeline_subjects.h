@@ -7,12 +7,12 @@
 namespace cudavision::bench {
 
 enum class FrameMemory {
-  system,  ///< blocks of the C library that come back, as in the pools of decoders or videotestsrc
-  mapped,  ///< mappings that come back, as the driver's buffers that v4l2src maps
-  fresh,   ///< memory that never comes back, as of raw files
+  system,       ///< recycled blocks of malloc(), as in the pools of decoders or videotestsrc
+  mapped,       ///< recycled mappings, like the driver's buffers that v4l2src maps
+  fresh,        ///< memory that is never reused, as when a raw file is read
   proposed,     ///< buffers of the pool that the first element proposes
   cuda,         ///< CUDA memory
-  page_locked,  ///< of copies over the bus
+  page_locked,  ///< page-locked memory, for bus copies
 };
 
 struct PipelineSubject {
@@ -23,9 +23,9 @@ struct PipelineSubject {
   FrameMemory memory;
   std::string output_caps;
 
-  int streams = 0;  ///< pipelines side by side, whose start is measured as well; 0: a single one
-  double pace = 0;  ///< frames per second of each pipeline; 0: as many as it accepts
-  bool sweeps_sigma = false;  ///< sets another sigma before each frame
+  int streams = 0;  ///< concurrent pipelines, whose start is measured as well; 0: a single pipeline
+  double pace = 0;  ///< frames per second of each pipeline; 0: as fast as possible
+  bool sweeps_sigma = false;  ///< changes sigma before each frame
 
   std::string title() const;
   std::string memory_name() const;
@@ -36,7 +36,7 @@ struct PipelineSubject {
 /// The group whose rows need two GPUs.
 constexpr char gpus_group[] = "gpus";
 
-/// The chains of the group "bus", which are copies of as many bytes as a frame has.
+/// The chains of the group "bus": copies of one frame's bytes.
 constexpr char copy_to_gpu[] = "copy to the GPU", copy_from_gpu[] = "copy from the GPU";
 
 std::vector<std::string> pipeline_groups();

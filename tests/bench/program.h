@@ -8,12 +8,12 @@
 #include <variant>
 #include <vector>
 
-/// What all benchmarks share: the command line, tables and files of results.
+/// Shared by all benchmarks: the command line, tables and result files.
 namespace cudavision::bench {
 
 struct CommandLine {
   std::string group, json;
-  std::regex filter{""};  ///< without a text, it would match nothing
+  std::regex filter{""};  ///< a default-constructed regex matches nothing
   bool list = false;
 
   bool wants(const std::string& row_group, const std::string& name) const {
@@ -26,9 +26,8 @@ struct Option {
   std::variant<bool*, std::string*> target;
 };
 
-/// Parses the arguments by the program's own options and those of all, and checks the group. --help
-/// prints the usage and ends the program. Arguments that begin with `kept` are left in argv. Throws
-/// std::invalid_argument.
+/// Parses the program's own options and the shared ones, and checks the group. --help prints the
+/// usage and exits. Arguments that begin with `kept` stay in argv. Throws std::invalid_argument.
 CommandLine parse(int& argc, char** argv, const std::string& usage,
                   const std::vector<std::string>& groups, std::vector<Option> options,
                   const char* kept = nullptr);
@@ -38,8 +37,8 @@ std::string joined(const std::vector<std::string>& names);
 /// Runs a benchmark that returns true on success, and prints exceptions. Returns the exit status.
 int run_benchmark(const char* name, bool (*run)(int& argc, char** argv), int argc, char** argv);
 
-/// A value of a row: its key and text in JSON, and its title and text in a table. It is not part of
-/// a file without a key, nor of a table without a title.
+/// A value of a row: key and text for JSON, title and text for the table. Without a key, the file
+/// omits it; without a title, the table omits it.
 struct Value {
   const char* key;
   std::string json;
@@ -50,15 +49,15 @@ using Values = std::vector<Value>;
 
 std::string fixed(double value, int decimals);
 Value text(const char* key, const std::string& value, const char* title = nullptr);
-/// 0 means that it was not measured. A table gets so many decimals, and JSON three.
+/// A value of 0 was not measured. The table shows `decimals` decimals, JSON three.
 Value number(const char* key, double value, const char* title = nullptr, int decimals = 1);
 
-/// Prints rows with equal titles, with the first `left_columns` columns aligned to the left.
+/// Prints rows that have the same titles. The first `left_columns` columns are left-aligned.
 void print_table(std::ostream& stream, std::size_t left_columns, const std::vector<Values>& rows);
 
 /// Writes a JSON object with the values of `head` and with lists of rows. Does nothing if `path` is
-/// empty. The file always holds its old contents or all of the new ones, whatever stops the
-/// program; devices and pipes are written to directly. Throws std::runtime_error if that fails.
+/// empty. Replaces files atomically, but writes to devices and pipes directly. Throws
+/// std::runtime_error on failure.
 void write_json(const std::string& path, const Values& head,
                 const std::vector<std::pair<const char*, std::vector<Values>>>& lists);
 

@@ -15,7 +15,7 @@ namespace cudavision::bench {
 
 using test::Content;
 
-/// The halves of bench_kernels, and bench_opencv. A row has the sum of its runners.
+/// The halves of bench_kernels, and bench_opencv. A row has the bitwise OR of its runners.
 constexpr unsigned cpu = 1, cuda = 2, opencv = 4, both = cpu | cuda, all = both | opencv;
 
 struct Size {
@@ -27,10 +27,10 @@ struct Row {
   std::string operation, format;
   int width = 0, height = 0;
   std::string content = {};
-  double required = 0;           ///< that the project requires on an NVIDIA H200; 0: none
-  double microseconds = 0;       ///< of the GPU
-  double copy_microseconds = 0;  ///< of the GPU, for a plain copy of the same bytes
-  double host_microseconds = 0;  ///< of the thread that enqueues it; 0 if not measured
+  double required = 0;           ///< limit of microseconds on an NVIDIA H200; 0: none
+  double microseconds = 0;       ///< GPU time
+  double copy_microseconds = 0;  ///< GPU time of a plain copy of the same bytes
+  double host_microseconds = 0;  ///< of the enqueuing thread; 0 if not measured
 
   std::string size() const { return std::to_string(width) + "x" + std::to_string(height); }
   std::string name() const { return operation + "/" + format + "/" + size() + "/" + content; }
@@ -38,20 +38,20 @@ struct Row {
 
 struct Work {
   std::function<void()> run;
-  std::size_t bytes = 0;         ///< that it must at least read and write
-  std::string part = {};         ///< the name of a part of an operation; empty: all of it
-  bool launches_graphs = false;  ///< such work cannot be captured in a graph
+  std::size_t bytes = 0;         ///< minimum that it reads and writes
+  std::string part = {};         ///< name of a part of an operation; empty: the whole operation
+  bool launches_graphs = false;  ///< launches graphs itself, so no graph can capture it
 };
 struct PreparedWork {
   std::shared_ptr<void> state;  ///< must live as long as the work
-  std::vector<Work> work;       ///< the whole operation, or its parts in the order to measure them
+  std::vector<Work> work;       ///< the whole operation, or its parts in measuring order
 };
 
 struct Subject {
   Row row;
   unsigned runners;
-  bool names_content = false;              ///< in the CPU half; the GPU half always does
-  std::size_t input_bytes = 0, items = 0;  ///< of one run, for the rates of the CPU half
+  bool names_content = false;              ///< in CPU rows; GPU rows always name it
+  std::size_t input_bytes = 0, items = 0;  ///< per run, for the rates of CPU rows
   std::any test = {};                      ///< the case of the kernel tests
   std::function<PreparedWork(Device&)> prepare = {};
   std::function<std::string(Device&, Device&)> difference = {};
@@ -65,10 +65,10 @@ struct Subject {
 using Subjects = std::vector<Subject>;
 
 std::vector<std::string> subject_groups();
-/// Returns the subjects that a command line asks for and that the runner measures.
+/// Returns the runner's subjects that the command line selects.
 Subjects wanted_subjects(const CommandLine& line, unsigned runner);
 
-/// Add one group each.
+/// Each adds one group.
 void add_copies(Subjects& subjects);
 void add_equalization(Subjects& subjects);
 void add_clahe(Subjects& subjects);
@@ -82,7 +82,7 @@ void add_remap(Subjects& subjects);
 void add_repack(Subjects& subjects);
 void add_stereo(Subjects& subjects);
 
-/// A case's frames and operation, which run as in the kernel tests.
+/// Runs a case's operation on its frames, as in the kernel tests.
 template <class Case>
 struct CaseRun {
   CaseRun(Device& device, const Case& test)
@@ -93,7 +93,7 @@ struct CaseRun {
   typename Case::Operation operation;
 };
 
-/// Run is constructed of a device and the case, and has a run() that touches at least `bytes`.
+/// Run has a constructor of a device and a case, and a run() that accesses at least `bytes`.
 template <class Run, class Case>
 Subject make_subject(const Row& row, unsigned runners, const Case& test, std::size_t bytes,
                      bool launches_graphs = false) {
@@ -111,7 +111,8 @@ Subject make_subject(const Row& row, unsigned runners, const Case& test, std::si
   return subject;
 }
 
-/// A row of natural content. `other_contents` also measure others, with 1.3 times the time.
+/// A row with natural content. The runners in `other_contents` also measure the other contents, for
+/// which the limit is 1.3 times as long.
 template <class Parameters>
 struct Entry {
   const char* layout;
@@ -129,8 +130,8 @@ struct Entry {
   }
 };
 
-/// make(layout, parameters, content, seed) makes a row's case. map_bytes: what it reads for each
-/// pixel besides the frames.
+/// make(layout, parameters, content, seed) makes a row's case. map_bytes: bytes read per pixel in
+/// addition to the frames.
 template <class Run = void, class Parameters, std::size_t count, class Name, class Make>
 void add_table(Subjects& subjects, const Entry<Parameters> (&table)[count], const Name& name,
                const Make& make, std::size_t map_bytes = 0) {

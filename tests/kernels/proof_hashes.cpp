@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Prints, as JSON, the hashes of one device's results for seeded cases of each operation.
-// tests/gpu/check_proof.py compares them with those of a GPU host.
+// tests/gpu/check_proof.py compares them with the hashes of a GPU host.
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
@@ -52,18 +52,9 @@ std::string mask_distances_hash(Device& device, int number) {
   return hash.text();
 }
 
-std::string sgm_stages_hash(Device& device, int number) {
-  return hash(run_stages(device, make_sgm_stage_case(proof_seed, number, proof_max_pixels), 0xcd));
-}
-
-std::string slanted_sgm_stages_hash(Device& device, int number) {
-  return hash(
-      run_slanted_stages(device, make_sgm_stage_case(proof_seed, number, proof_max_pixels), 0xcd));
-}
-
-std::string noise_sgm_stages_hash(Device& device, int number) {
-  return hash(
-      run_noise_stages(device, make_sgm_stage_case(proof_seed, number, proof_max_pixels), 0xcd));
+template <auto run>
+std::string stages_hash(Device& device, int number) {
+  return hash(run(device, make_sgm_stage_case(proof_seed, number, proof_max_pixels), 0xcd));
 }
 
 template <auto make>
@@ -111,12 +102,12 @@ constexpr Suite suites[] = {
     {"remap", "pictures-", 150, case_hash<make_picture_remap_case>},
     {"repack", "", 200, case_hash<make_repack_case>},
     {"sgm", "", 150, case_hash<make_sgm_case>},
-    {"sgm", "stages-", 150, sgm_stages_hash},
+    {"sgm", "stages-", 150, stages_hash<run_stages>},
     {"sgm", "sequences-", 100, sequence_hash<make_sgm_sequence>},
     {"sgm", "slanted-", 150, case_hash<make_slanted_sgm_case>},
-    {"sgm", "slanted-stages-", 150, slanted_sgm_stages_hash},
+    {"sgm", "slanted-stages-", 150, stages_hash<run_slanted_stages>},
     {"sgm", "noisy-", 150, case_hash<make_noisy_sgm_case>},
-    {"sgm", "noise-stages-", 150, noise_sgm_stages_hash},
+    {"sgm", "noise-stages-", 150, stages_hash<run_noise_stages>},
     {"sgm", "noisy-sequences-", 100, sequence_hash<make_noisy_sgm_sequence>},
     {"sgm", "distances-", 150, box_distances_hash<make_distances_case>},
     {"sgm", "masked-distances-", 150, box_distances_hash<make_masked_distances_case>},

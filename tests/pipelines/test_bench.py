@@ -92,7 +92,7 @@ def _(place):
     groups = re.search(r"only these rows: (.*)", place.run(program, "--help").out)[1].split(", ")
     rows_of = {group: place.run(program, "--list", "--group", group).out for group in groups}
     expect(all(rows_of.values()) and place.run(program, "--list").out == "".join(rows_of.values()), f"{rows_of}")
-    for arguments, words in ((["--group", "none"], "there is no group"), (["--filter", "none"], "no row has such a name"),
+    for arguments, words in ((["--group", "none"], "there is no group"), (["--filter", "none"], "no row matches"),
                              (["--filter", "("], "regular expression"), (["--seconds", "0"], "must be above 0")):
         result = place.run(program, *arguments)
         expect(result.status == 1 and words in result.err, f"{arguments}: {result.text}")
@@ -112,8 +112,8 @@ def _(place):
     result = place.run(program, *chosen, "--benchmark_min_time=0.01", "--json", "rows.json")
     rows = json.loads((place.folder / "rows.json").read_text())
     expect(result.status == 0 and len(expected) > 2 and [row["name"] for row in rows["cpu"]] == expected, f"{rows}")
-    for arguments, words in ((["--group", "none"], "there is no group"), (["--filter", "none"], "no row has such a name"),
-                             (["--filter", "none", "--list"], "no row has such a name"), (["--filter", "("], "regular expression"),
+    for arguments, words in ((["--group", "none"], "there is no group"), (["--filter", "none"], "no row matches"),
+                             (["--filter", "none", "--list"], "no row matches"), (["--filter", "("], "regular expression"),
                              (["--json", "none/rows.json", "--group", "remap"], "cannot write none/rows.json")):
         result = place.run(program, "--cpu", *arguments)
         expect(result.status == 1 and words in result.err, f"{arguments}: {result.text}")

@@ -84,7 +84,7 @@ class Stored {
         memory_(static_cast<std::size_t>(1 + pitch_ * picture.height), 0x5a) {
     for (int y = 0; y < picture.height; ++y)
       for (int x = 0; x < picture.width; ++x) {
-        // The low bits of a sample, and what lies below them, must not count.
+        // Bits below the upper 8 of a sample must not count.
         const int value = picture.at_or_edge(x, y) << (bits - 8);
         const auto word = static_cast<std::uint16_t>((value | (bits > 8 ? x & 1 : 0)) << shift |
                                                      (shift > 0 ? 1 : 0));

@@ -25,7 +25,7 @@ RigRotation random_turn(Random& random, double degrees, double focal_spread = 0)
   return turn;
 }
 
-/// Points of a scene that a turned camera sees in a picture of 4:3, as wide as it is far away.
+/// Points that a turned camera sees, in a 4:3 picture of one focal length's width.
 std::vector<MatchedPoint> points_of(Random& random, const RigRotation& turn, int count,
                                     double noise, double wrong = 0) {
   std::vector<MatchedPoint> points;
@@ -63,13 +63,13 @@ TEST(MountFit, Places) {
     EXPECT_NEAR(back_y, y, 1e-12);
   });
   EXPECT_EQ(rotation_of({}), (std::array<double, 9>{1, 0, 0, 0, 1, 0, 0, 0, 1}));
-  // A camera that looks down sees all higher; turned left, farther right; and so on.
+  // A turn down moves points up; a turn to the left moves them right.
   EXPECT_LT(turned_place({.pitch = 0.01}, 0, 0)[1], 0);
   EXPECT_GT(turned_place({.yaw = 0.01}, 0, 0)[0], 0);
   EXPECT_GT(turned_place({.roll = 0.01}, 0.3, 0)[1], 0);
 }
 
-/// The yaw that explains a column is that of the turn by which the camera has seen it.
+/// The column of a point in a turned camera determines the yaw of the turn.
 TEST(MountFit, YawForColumn) {
   for_each_case_number([](int number_of_case) {
     Random random = random_of_case(settings().seed, number_of_case);
@@ -78,7 +78,7 @@ TEST(MountFit, YawForColumn) {
     const auto [seen_x, seen_y] = turned_place(turn, x, y);
     RigRotation other = turn;
     other.yaw = number(random, -0.05, 0.05);
-    // With another yaw, the row of the place changes as well, so that its column alone decides.
+    // The given yaw must not affect the result.
     EXPECT_NEAR(yaw_for_column(other, seen_x, seen_y, x), turn.yaw, 1e-9);
   });
 }
@@ -93,7 +93,7 @@ TEST(MountFit, FindsTurns) {
     const MountFit exact = fit_mount(points_of(random, turn, 200, 0), prior, 1e-7);
     const auto expected = values_of(turn), found = values_of(exact.turn);
     EXPECT_LT(rows_apart(exact, turn, 0.5, 0.375).rows, 1e-4);
-    // Without a known focal length, turns that move the rows alike cannot be told apart.
+    // Without a known focal length, turns with the same effect on rows are indistinguishable.
     for (int i = 0; i < unknowns && !guessed; ++i)
       EXPECT_NEAR(found[i], expected[i], 1e-4) << i;
     EXPECT_GT(exact.fitting, 0.8);
@@ -114,7 +114,7 @@ TEST(MountFit, IgnoresWrongMatches) {
   });
 }
 
-/// The errors are honest: the squares of deviations over them average about 1.
+/// The stated errors are right: the mean square of deviation / error is about 1.
 TEST(MountFit, Errors) {
   double squares[4] = {};
   constexpr int cases = 300;
@@ -135,7 +135,7 @@ TEST(MountFit, Errors) {
   }
 }
 
-/// At the result, the derivative of what is minimized is 0, with the weights of its residuals.
+/// At the result, the gradient of the weighted sum of squares is 0.
 TEST(MountFit, Minimizes) {
   for_each_case_number([](int number_of_case) {
     Random random = random_of_case(settings().seed, number_of_case);
@@ -176,7 +176,7 @@ TEST(MountFit, Minimizes) {
   });
 }
 
-/// The noise is that of the residuals, unless they are smaller than the least.
+/// The noise follows from the median residual, unless it is less than the minimum.
 TEST(MountFit, Noise) {
   for_each_case_number([](int number_of_case) {
     Random random = random_of_case(settings().seed, number_of_case);
@@ -233,7 +233,7 @@ TEST(MountFit, RowsApart) {
     double squares = 0;
     for (int j = -4; j <= 4; ++j)
       for (int i = -4; i <= 4; ++i) {
-        // A left row's point appears in the corrected row where the fitted camera sees it.
+        // The row of the corrected right picture in which a point of the left row appears.
         const double y = 0.3 * j / 4;
         const auto seen = turned_place(corrected, 0.5 * i / 4, y);
         const double row = upright_place(fit.turn, seen[0], seen[1])[1];

@@ -34,7 +34,7 @@ TEST(PairInspector, VerticalOffsets) {
   }
 }
 
-/// The matches are the places of blocks in both pictures.
+/// The matches hold the positions of blocks in both pictures.
 TEST(PairInspector, Matches) {
   const Gray left = texture(320, 240, 2);
   for (const double offset : {-12.5, 0.0, 0.4, 2.25}) {
@@ -50,7 +50,7 @@ TEST(PairInspector, Matches) {
   }
 }
 
-/// A camera that has turned sees points in far rows at some sides of the picture only.
+/// If a camera has turned, rows differ much only at the sides of the picture.
 TEST(PairInspector, FarRowsAtTheSides) {
   const Gray left = texture(1280, 320, 3);
   const PairFigures figures = figures_of(left, rotated(moved(left, -20, 0), 1.5), searching(64));
@@ -65,7 +65,7 @@ TEST(PairInspector, Rotation) {
   const Gray left = texture(640, 480, 3);
   const PairFigures figures = figures_of(left, rotated(moved(left, -20, 0), 1), searching(64));
   EXPECT_TRUE(figures.is_unrectified()) << text_of(figures);
-  // Rows differ by x·sin 1° from the middle: the quartiles of x are a half of the width apart.
+  // Rows differ by x·sin 1°, and the quartiles of x are half of the width apart.
   EXPECT_NEAR(figures.vertical_spread, 320 * std::sin(std::acos(-1) / 180), 1);
 }
 
@@ -100,7 +100,7 @@ TEST(PairInspector, Range) {
   }
 }
 
-/// A map whose disparities crowd at the end of the range says so, even if no block does.
+/// Many disparities at the end of the map's range count, even if no block has such a disparity.
 TEST(PairInspector, MapAtItsEnd) {
   const Gray left = texture(320, 240, 6), right = moved(left, -20, 0);
   const Parameters parameters = searching(32);
@@ -115,7 +115,7 @@ TEST(PairInspector, MapAtItsEnd) {
   }
 }
 
-/// Pictures in which there is nothing to compare give no conclusions.
+/// Pictures that cannot be compared give no conclusions.
 TEST(PairInspector, SaysNothingWithoutTexture) {
   const auto expect_silence = [](const PairFigures& figures) {
     EXPECT_FALSE(figures.vertical_known() || figures.is_swapped() || figures.is_unrectified() ||
@@ -143,7 +143,7 @@ TEST(PairInspector, SaysNothingWithoutTexture) {
   expect_silence(figures_of(texture(320, 240, 9), texture(320, 240, 10), searching(64)));
 }
 
-/// A camera that sees less light, or more, has the figures of one that sees as much.
+/// A camera's exposure does not affect the other figures.
 TEST(PairInspector, UnequalExposures) {
   const Gray left = texture(320, 240, 12);
   const Gray right = moved(left, -20, 0), lower = moved(left, -20, 5);
@@ -195,7 +195,7 @@ TEST(PairInspector, Exposures) {
   EXPECT_NEAR(measured(exposed(noise, 0.5)).mean / measured(noise).mean, 0.5, 0.02);
 }
 
-/// Deeper samples have the figures of their highest 8 bits, wherever these lie in a word.
+/// The figures of deeper samples depend on their highest 8 bits only, at any shift.
 TEST(PairInspector, AnyDepth) {
   const Gray left = texture(200, 150, 11), right = moved(left, -9, 2);
   const std::string expected = text_of(figures_of(left, right, searching(32)));

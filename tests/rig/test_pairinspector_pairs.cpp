@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests PairInspector on real pairs, good ones and such that are swapped, moved or rotated.
+// Tests PairInspector on real pairs, which are good, swapped, moved or rotated.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -24,10 +24,8 @@ class RealPairs : public testing::TestWithParam<Scene> {
     const Parameters parameters = searching(disparities);
     const FrameLayout layout = gray_layout(left.width, left.height);
     const auto device = make_cpu_device();
-    const auto frame = [](const Gray& gray) {
-      ConstFrame made;
-      made.planes[0] = {gray.levels.data(), gray.width, gray.height, gray.width};
-      return made;
+    const auto frame = [&](const Gray& gray) {
+      return frame_in(layout, dense_placement(layout), gray.levels.data());
     };
     Map map(left.levels.size());
     SgmStereo(*device, layout, layout, parameters)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
 // Tests repetition_of() on painted patterns and on scenes that do not repeat.
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -27,7 +25,7 @@ TEST(PeriodOf, NearestPlaceThatMatchesAsWell) {
   EXPECT_EQ(period_of(costs_with({{40, low}, {60, low}, {25, low}}), 40), 15);
   EXPECT_EQ(period_of(costs_with({{40, low}, {44, low}}), 40), 4);
   EXPECT_EQ(period_of(costs_with({{40, low}, {43, low}}), 40), 0);  // too near
-  // A better match is as good, too.
+  // A better match counts as well.
   EXPECT_EQ(period_of(costs_with({{40, low}, {60, low / 2}}), 40), 20);
 }
 
@@ -38,7 +36,7 @@ TEST(PeriodOf, MapsAreRounded) {
 }
 
 TEST(PeriodOf, WorseMatchesDoNotCount) {
-  // 0.9 times as far below the costs in between as the best.
+  // The limit: 0.9 times as far below the costs in between as the best match.
   constexpr int limit = high - 9 * (high - low) / 10;
   EXPECT_EQ(period_of(costs_with({{40, low}, {60, limit}}), 40), 20);
   EXPECT_EQ(period_of(costs_with({{40, low}, {60, limit + 1}}), 40), 0);
@@ -47,12 +45,12 @@ TEST(PeriodOf, WorseMatchesDoNotCount) {
 TEST(PeriodOf, NeedsDistinctPlaces) {
   EXPECT_EQ(period_of(CostProfile(100, low), 40), nothing_distinct);
   EXPECT_EQ(period_of(CostProfile(1, low), 0), nothing_distinct);
-  // A plain area on either side of the other place or its own.
+  // A flat area around the other place, or around the own place.
   CostProfile costs = costs_with({{40, low}});
   std::fill(costs.begin() + 60, costs.begin() + 76, low);
   EXPECT_EQ(period_of(costs, 40), 0);
   EXPECT_EQ(period_of(costs, 67), nothing_distinct);
-  // Noise: costs that differ by less than 3 levels in each of 81 pixels, or by less than half.
+  // Costs differ by noise alone: by less than 3 levels in each of 81 pixels, or by less than half.
   CostProfile weak(100, 242);
   weak[40] = weak[60] = 0;
   EXPECT_EQ(period_of(weak, 40), nothing_distinct);
@@ -63,7 +61,7 @@ TEST(PeriodOf, NeedsDistinctPlaces) {
   EXPECT_EQ(period_of(weak, 40), 20);
 }
 
-// Nothing is known of the places beyond those that are searched.
+// A match at an end of the range does not count, because the costs beyond it are unknown.
 TEST(PeriodOf, Ends) {
   EXPECT_EQ(period_of(costs_with({{0, low}, {60, low}}), 0), 60);
   EXPECT_EQ(period_of(costs_with({{99, low}, {60, low}}), 99), 39);
@@ -71,7 +69,7 @@ TEST(PeriodOf, Ends) {
   EXPECT_EQ(period_of(costs_with({{40, low}, {0, low}}), 40), 0);
 }
 
-/// A level of a surface for each place of the left picture.
+/// Returns the level of a surface at a place of the left picture.
 using Surface = std::function<double(double x, double y)>;
 
 Surface fence(double period) {
@@ -158,7 +156,7 @@ TEST(Repetition, PatternsOfAnyPeriod) {
       SCOPED_TRACE(std::string(name) + " of " + std::to_string(period));
       const Pair pair = painted(pattern(period), 0.6);
       expect_found(pair, searching(128), 0.6, period);
-      // Only one period fits.
+      // The range holds only one period.
       if (period >= 32)
         expect_none(pair, searching(32));
     }
@@ -192,7 +190,7 @@ TEST(Repetition, PeriodOfTheSamples) {
   EXPECT_EQ(found.period, 32);
 }
 
-// Two equal things are no pattern.
+// Two equal objects are no pattern.
 TEST(Repetition, TwoDots) {
   const auto dots = [](double x, double y) {
     const bool within = std::min(std::abs(x - 200), std::abs(x - 280)) <= 2.5;
@@ -201,7 +199,7 @@ TEST(Repetition, TwoDots) {
   expect_none(painted(dots, 1), searching(128));
 }
 
-// The map is locked to another period.
+// The map is off by one period.
 TEST(Repetition, WrongMap) {
   Pair pair = painted(chessboard(20), 0.6);
   for (std::uint16_t& value : pair.map)
@@ -212,7 +210,7 @@ TEST(Repetition, WrongMap) {
   expect_found(pair, searching(128), 0.6, 20);
 }
 
-// A row that is everywhere the same, or nowhere, does not repeat.
+// Uniform rows, and rows without equal parts, do not repeat.
 TEST(Repetition, NothingThatRepeats) {
   const Parameters parameters = searching(128);
   for (const double noise : {0.0, 1.0, 4.0, 12.0}) {
@@ -224,7 +222,7 @@ TEST(Repetition, NothingThatRepeats) {
         parameters);
     expect_none(painted(fence(20), 0, noise), parameters);  // texture
   }
-  // One post, and two that are alike: an accident.
+  // A single post, and two different scenes.
   expect_none(painted([](double x, double) { return std::abs(x - 200) < 5 ? 60.0 : 180.0; }, 1, 2),
               parameters);
   const Gray one = texture(width, height, 3), another = texture(width, height, 4);
@@ -242,7 +240,7 @@ TEST(Repetition, AnyScale) {
     EXPECT_DOUBLE_EQ(found_in(pair, searching(64), bits, shift).share, share);
   EXPECT_NEAR(found_in({pair.left, exposed(pair.right, 0.5), pair.map}, searching(64)).share, share,
               0.05);
-  // The unknown pixels of another minimum.
+  // Maps with another minimum, which have another code for unknown pixels.
   const auto known_as = [&](const Parameters& parameters) {
     const DisparityScale scale = disparity_scale(parameters);
     Pair other = pair;

@@ -30,7 +30,7 @@ inline double number(Random& random, double low, double high) {
   return low + (high - low) * random.between(0, 1 << 20) / (1 << 20);
 }
 
-/// The mean of twelve even numbers is nearly normal.
+/// Draws a nearly normal number, as the sum of twelve uniform numbers.
 inline double normal(Random& random, double deviation) {
   double sum = 0;
   for (int i = 0; i < 12; ++i)

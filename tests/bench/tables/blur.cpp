@@ -76,7 +76,7 @@ const Entry<Blur> blurs[] = {
     {"RGBx", hd, size(15), both},
 };
 
-/// The numbers are the sizes of blocks, or 0 for a solid colour.
+/// The parameter is the block size, or 0 for a solid colour.
 constexpr Entry<int> mosaics[] = {
     {"GRAY8", hd, 16, both},  {"GRAY8", uhd, 4, both},   {"GRAY8", uhd, 16, both},
     {"GRAY8", uhd, 24, both}, {"GRAY8", uhd, 256, both}, {"NV12", hd, 16, both},
@@ -110,7 +110,7 @@ struct InRegions {
     regions::Parameters spread;
     spread.feather = feather;
     for (; spread.count < count; ++spread.count) {
-      // Steps with no common divisor with the sides visit all places.
+      // Steps that are coprime to the sides spread the boxes over the whole frame.
       const int x = (100 + spread.count * 1237) % (layout.width - side);
       const int y = (80 + spread.count * 733) % (layout.height - side);
       spread.boxes[spread.count] = {x, y, x + side, y + side};
@@ -132,7 +132,7 @@ constexpr Entry<InRegions<int>> mosaic_regions[] = {
     {"NV12", uhd, {0, 4}, cuda},
 };
 
-/// A case's operation, whose result is blended with the frame.
+/// A filter whose result is blended with the frame inside regions.
 template <class Filter>
 struct RegionCase : Filter {
   struct Operation {
@@ -172,7 +172,7 @@ void add_region_table(Subjects& subjects, const Entry<InRegions<Parameters>> (&t
       });
 }
 
-/// The launches that find the distances from a mask.
+/// Runs the kernels that compute distances from a mask.
 class MaskRun {
  public:
   MaskRun(Device& device, const test::MasksCase& test)
@@ -200,7 +200,7 @@ class MaskRun {
   regions::MaskWork work_;
 };
 
-/// A mask of a quarter of the frame's resolution, in which `discs` discs are selected.
+/// Adds a mask of a quarter of the frame's resolution with `discs` selected discs.
 void add_mask(Subjects& subjects, Size size, int radius, int discs, double required) {
   test::MaskPicture mask;
   mask.width = mask.pitch = size.width / 4;

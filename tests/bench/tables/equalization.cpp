@@ -47,7 +47,7 @@ HistEqualizeCase equalize_case(const FrameLayout& layout, const Method& method, 
   if (method.each)
     test.parameters.channels = histequalize::Parameters::Channels::each;
   if (method.smoothed)
-    test.smoothing = {2570, 16384};  // a time constant of one second at 25 frames for each second
+    test.smoothing = {2570, 16384};  // a time constant of 1 s at 25 frames/s
   return test;
 }
 

@@ -5,7 +5,7 @@
 
 namespace cudavision::test {
 
-/// Replaces the chroma of `out` by that of `in`, scaled with the luma as cuda/chroma/chroma.h says.
+/// Writes the chroma of `in` to `out`, scaled with the luma as cuda/chroma/chroma.h specifies.
 void defined_chroma(const FrameLayout& layout, bool limited_range, const ConstFrame& in,
                     const Frame& out);
 

@@ -23,25 +23,6 @@ const Extreme<Parameters> extremes[] = {
 
 CUDAVISION_TABLE_CASES(ChromaExtremes, extremes, dense_and_ragged<ChromaCase>);
 
-TEST(ChromaArithmetic, GrowsAndShrinksWithTheLuma) {
-  const chroma::Range full(8, false), limited(10, true);
-  EXPECT_EQ(growth(50, 100, full), 512);
-  EXPECT_EQ(growth(100, 50, full), 128);
-  EXPECT_EQ(growth(10, 250, full), 1024);     // at most four times
-  EXPECT_EQ(growth(0, 250, full), 256);       // black has no ratio
-  EXPECT_EQ(growth(64, 900, limited), 256);   // nor has anything below it
-  EXPECT_EQ(growth(164, 264, limited), 512);  // above black
-  EXPECT_EQ(growth(164, 20, limited), 0);
-  EXPECT_EQ(scaled(138, 512, full), 148);
-  EXPECT_EQ(scaled(118, 512, full), 108);
-  EXPECT_EQ(scaled(250, 512, full), 255);
-  EXPECT_EQ(scaled(600, 1024, limited), 864);
-  EXPECT_EQ(scaled(950, 1024, limited), 960);    // 240 * 4
-  EXPECT_EQ(scaled(1000, 1024, limited), 1000);  // stays where it was outside the range
-  for (int c = 0; c < 1024; ++c)
-    EXPECT_EQ(scaled(c, 256, limited), c);
-}
-
 TEST(ChromaArithmetic, BytesNeedNoDivision) {
   for (const bool limited : {false, true}) {
     const chroma::Range range(8, limited);

@@ -12,10 +12,6 @@ struct ChromaContract : ContractTraits<ChromaCase> {
     return plain_chroma_case(layout_named(layout, width, height), {limited}, Content::natural, 5);
   }
 
-  static std::vector<std::function<void(Device&, const FrameLayout&)>> constructors() {
-    return {[](Device& device, const FrameLayout& layout) { ChromaScale(device, layout, {}); }};
-  }
-
   static std::vector<LayoutRefusal> layout_refusals() {
     std::vector<LayoutRefusal> refusals = common_layout_refusals();
     for (const char* name : {"GRAY8", "RGB"})

@@ -29,12 +29,7 @@ double random_clip_limit(Random& random) {
 
 ClaheCase make_clahe_case(std::uint64_t seed, int number, int max_pixels) {
   Random random = random_of_case(seed, number);
-  const LayoutKind& kind = layout_kind_of_case(number);
-
-  const auto [width, height] = random_picture_size(random, max_pixels);
-  ClaheCase test;
-  test.title = kind.name + ", case " + std::to_string(number);
-  test.layout = test.out_layout = kind.make(width, height);
+  auto test = random_frame_case<ClaheCase>(number, max_pixels, random);
   test.tiles = random_tiles(random, test.layout.bits);
   draw_placements(test, random);
   draw_content(test, random);
@@ -57,7 +52,7 @@ SmoothedSequence<ClaheCase> make_smoothed_clahe_sequence(std::uint64_t seed, int
                                                          int max_pixels) {
   constexpr std::uint64_t own = 0x5c1a4e;
   constexpr int largest = 1 << 16;            // the definition is slow
-  constexpr std::int64_t max_bins = 1 << 18;  // of all tiles, for the same reason
+  constexpr std::int64_t max_bins = 1 << 18;  // of all tiles together, also for speed
   Random random = random_of_case(seed ^ own, number);
   ClaheCase first = make_clahe_case(seed ^ own, number, std::min(max_pixels, largest));
   while (std::int64_t{first.tiles.columns} * first.tiles.rows << first.layout.bits > max_bins) {

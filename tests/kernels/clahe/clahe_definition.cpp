@@ -9,6 +9,7 @@
 
 #include "tests/kernels/common/layouts.h"
 #include "tests/kernels/common/rounding.h"
+#include "tests/kernels/histequalize/histequalize_definition.h"
 #include "tests/kernels/pixels/luminance_definition.h"
 
 namespace cudavision::test {
@@ -184,33 +185,15 @@ std::vector<Plane> planes_of(const FrameLayout& layout, const clahe::Parameters&
   return {plane_of(layout, [&](int x, int y) { return static_cast<int>(luminance.at(x, y)); })};
 }
 
-/// Copies chroma only if asked. There is a plane and a vector of tables for each grid.
+/// There is a plane and a vector of tables for each grid.
 void apply(const FrameLayout& layout, const clahe::Tiles& tiles,
            const clahe::Parameters& parameters, const std::vector<Plane>& planes,
            const std::vector<std::vector<Table>>& tables, const ConstFrame& in, const Frame& out) {
-  copy_rows(layout, in, out, parameters.copies_chroma);
-
   std::vector<Plane> levels;
   for (std::size_t grid = 0; grid < planes.size(); ++grid)
     levels.push_back(equalized(planes[grid], tiles, tables[grid]));
-  const auto change = [&](Role role, const auto& level) {
-    const Channel& channel = channel_of(layout, role);
-    for (int y = 0; y < layout.height; ++y)
-      for (int x = 0; x < layout.width; ++x) {
-        const int value = defined_sample(layout, in, channel, x, y);
-        put_sample(layout, out, channel, x, y,
-                   blended(value, level(value, x, y), parameters.blend));
-      }
-  };
-  if (!is_rgb(layout))
-    change(Role::luma, [&](int, int x, int y) { return levels[0].at(x, y); });
-  else
-    for (std::size_t c = 0; c < std::size(rgb_roles); ++c)
-      change(rgb_roles[c], [&](int value, int x, int y) {
-        return planes.size() == 3
-                   ? levels[c].at(x, y)
-                   : std::clamp(value + levels[0].at(x, y) - planes[0].at(x, y), 0, 255);
-      });
+  defined_levels(layout, parameters, in, out,
+                 [&](std::size_t c, int, int x, int y) { return levels[c].at(x, y); });
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ void expect_opencv_in_case(int number) {
   Random random = random_of_case(settings().seed, number);
   const int bits = number % 3 == 2 ? 16 : 8;
   const Tiles tiles = random_tiles(random, bits);
-  // OpenCV converts the limit to an int, which this one exceeds.
+  // OpenCV converts the limit to int, which cannot hold larger limits.
   double clip_limit = random_clip_limit(random);
   if (clip_limit > 1e6)
     clip_limit = 0;
@@ -44,7 +44,7 @@ void expect_opencv_in_case(int number) {
 }
 
 TEST(OpenCvClahe, EqualInRandomCases) {
-  // Two of three cases have 8 bits, and one of four grids is the usual one.
+  // Two of three cases have 8 bits, and one of four has the default grid.
   for (int of_three = 0; of_three < 3; ++of_three)
     for_each_case_number([&](int number) { expect_opencv_in_case(3 * number + of_three); });
 }

@@ -61,19 +61,13 @@ constexpr Picture extremes[] = {
 };
 
 std::vector<ClaheCase> cases_of(const Picture& picture) {
-  std::vector<ClaheCase> cases(
-      2, plain_clahe_case(layout_named(picture.layout, picture.width, picture.height),
-                          picture.tiles, picture.clip_limit, picture.content, 77));
-  Random random(78);
-  cases[1].title = "ragged case";
-  draw_placements(cases[1], random);
-  cases[1].dirty = true;
-  return cases;
+  return with_ragged(plain_clahe_case(layout_named(picture.layout, picture.width, picture.height),
+                                      picture.tiles, picture.clip_limit, picture.content, 77));
 }
 
 CUDAVISION_TABLE_CASES(ClaheExtremes, extremes, cases_of);
 
-/// Frames for which the definition is too slow.
+/// Frames that are too large for the definition.
 constexpr Picture large[] = {
     {"Uhd4kFlat", "GRAY8", 3840, 2160, Content::flat, {8, 8}, 2},
     {"Uhd4kTwoValued", "GRAY8", 3840, 2160, Content::two_valued, {8, 8}, 2},
@@ -123,7 +117,7 @@ TEST(SmoothedClaheSequences, TilesOfOnePixelEqualTheDefinition) {
 
 CUDAVISION_SMOOTHING(SmoothedTiles, natural)
 
-/// The steps of a smoothed frame and the launches of one by itself use the same memory.
+/// Smoothed and unsmoothed frames use the same memory, but must not affect each other.
 TEST_P(SmoothedTiles, AreAsEverForFramesByThemselvesInBetween) {
   Video video(device, natural);
   auto picture = video.picture();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares the arithmetic that the kernels share with the CPU with its plain form.
+// Compares the arithmetic of kernels and the CPU with its plain form.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace clahe;
 
-/// Calls check(axis) for axes of many sizes, the largest and tiny ones included.
+/// Calls check(axis) for axes of many sizes, from tiny to the largest.
 template <class Check>
 void for_each_axis(const Check& check) {
   std::vector<int> sizes = {640, 1080, 1920, 3840, 7680, 65534, 65535};
@@ -27,7 +27,7 @@ void for_each_axis(const Check& check) {
         check(make_tiling(size, other, Tiles{tiles, tiles}).x);
 }
 
-/// Patches begin where cells do, and in the middle of tiles.
+/// Patches begin where cells begin, or also in the middle of tiles.
 TEST(ClahePatches, CoverThePictureAndLieInTheirCells) {
   for_each_axis([](const TiledAxis& axis) {
     const CellBegins cells(axis);
@@ -56,7 +56,7 @@ std::uint32_t biased(std::uint32_t level) {
   return level_bias_bits | level;
 }
 
-/// The weights of all pixels of usual pictures, those between which they lie, and the limits.
+/// Returns the weights of all pixels of usual pictures, the extremes, and random weights.
 std::vector<float> usual_weights() {
   std::vector<float> weights = {0.0f, 1.0f, 0x1p-24f, 1.0f - 0x1p-24f};
   for (const int size : {480, 640, 720, 1080, 1280, 1920, 2160, 3840, 1001, 777})
@@ -97,7 +97,7 @@ std::uint32_t quad_of(const std::uint32_t (&levels)[4]) {
   return levels[0] | levels[1] << 8 | levels[2] << 16 | levels[3] << 24;
 }
 
-/// Columns of a picture for estimates.
+/// One axis of a picture, with the scale of its estimates.
 struct EstimatedAxis {
   TiledAxis axis;
   EstimateScale scale;
@@ -112,7 +112,7 @@ struct EstimatedAxis {
   }
 };
 
-/// The weights of columns in one step from those of their neighbours, and which bits are uncertain.
+/// Stepping from a neighbour gives the same weights, and uncertain_bits bounds the error.
 TEST(ClaheEstimates, HaveTheWeightsOfTheirColumns) {
   for_each_axis([](const TiledAxis& axis) {
     const EstimatedAxis columns(axis);
@@ -143,7 +143,7 @@ TEST(ClaheEstimates, HaveTheWeightsOfTheirColumns) {
   });
 }
 
-/// Estimates have the level of interpolated() or are in doubt, which only those near halves are.
+/// Estimates equal interpolated() or are in doubt. Only estimates near halves are in doubt.
 TEST(ClaheEstimates, HaveTheLevelUnlessInDoubt) {
   Random random(5);
   int in_doubt = 0, near_halves = 0, estimated = 0;
@@ -194,7 +194,7 @@ TEST(ClaheEstimates, HaveTheLevelUnlessInDoubt) {
   EXPECT_LT(in_doubt, estimated / 10);
 }
 
-/// Every tile is counted, by blocks of which the GPU holds enough at once where tiles are divided.
+/// If tiles are divided, the GPU holds all blocks at once.
 TEST(ClaheCountShape, DividesFewTilesAlone) {
   constexpr int pack_pixels = 16;
   for (const int multiprocessors : {1, 16, 30, 132, 188})

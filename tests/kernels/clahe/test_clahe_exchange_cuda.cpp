@@ -10,26 +10,25 @@
 #include "tests/kernels/common/device_block.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/layouts.h"
-#include "tests/kernels/common/random.h"
+#include "tests/kernels/common/placement.h"
 
 namespace cudavision::test {
 namespace {
 
 using namespace clahe;
 
-/// Equalises two frames in turn, so that stale counts or tables would show.
+/// Equalises two frames in turn, so that stale counts or tables give wrong results.
 void run_in_turn(int width, int height, const Tiles& tiles, int runs, int bits = 8) {
+  CUDAVISION_NEEDS_CUDA();
+  CUDAVISION_NEEDS_TRUE_TIMING();
   CudaTestDevice card;
   const auto cpu = make_cpu_device();
   const FrameLayout layout = gray_layout(width, height, bits);
-  const int row_bytes = width * layout.sample_bytes();
-  const std::size_t size = static_cast<std::size_t>(row_bytes) * height;
+  const std::size_t size = static_cast<std::size_t>(width * layout.sample_bytes()) * height;
   Parameters parameters;
   parameters.high = (1 << bits) - 1;
   const auto frame = [&](std::uint8_t* data) {
-    Frame result;
-    result.planes[0] = {data, row_bytes, height, row_bytes};
-    return result;
+    return frame_in(layout, dense_placement(layout), data);
   };
   Random random(settings().seed);
   std::vector<std::uint8_t> pictures[2], expected[2], actual(size);
@@ -55,32 +54,22 @@ void run_in_turn(int width, int height, const Tiles& tiles, int runs, int bits =
 }
 
 TEST(ClaheExchangeOnCard, TenThousandRunsWithDelays) {
-  CUDAVISION_NEEDS_CUDA();
-  CUDAVISION_NEEDS_TRUE_TIMING();
   run_in_turn(640, 480, {4, 3}, 10000);
 }
 
 TEST(ClaheExchangeOnCard, AFullGrid) {
-  CUDAVISION_NEEDS_CUDA();
-  CUDAVISION_NEEDS_TRUE_TIMING();
   run_in_turn(1920, 1080, {8, 8}, 300);
 }
 
 TEST(ClaheExchangeOnCard, OneTile) {
-  CUDAVISION_NEEDS_CUDA();
-  CUDAVISION_NEEDS_TRUE_TIMING();
   run_in_turn(800, 600, {1, 1}, 1000);
 }
 
 TEST(ClaheExchangeOnCard, RangesOfSixteenBits) {
-  CUDAVISION_NEEDS_CUDA();
-  CUDAVISION_NEEDS_TRUE_TIMING();
   run_in_turn(640, 480, {8, 8}, 300, 16);
 }
 
 TEST(ClaheExchangeOnCard, RangesInSeveralRounds) {
-  CUDAVISION_NEEDS_CUDA();
-  CUDAVISION_NEEDS_TRUE_TIMING();
   run_in_turn(640, 480, {16, 16}, 30, 16);
 }
 

@@ -10,10 +10,10 @@
 #include "tests/kernels/common/layout_cases.h"
 
 /// Suites that compare every byte of an operation's output: on the CPU device with the definition,
-/// and on the CUDA device with the CPU device. frame_case.h describes what a Case is.
+/// and on the CUDA device with the CPU device. frame_case.h lists the requirements of a Case.
 namespace cudavision::test {
 
-/// Two fillings that differ in every bit: a byte not written differs in one of two runs.
+/// Two fillings that differ in every bit, so that an unwritten byte fails in one of two runs.
 constexpr std::uint8_t poison = 0xcd, other_poison = 0x32;
 
 /// Runs the case on the device twice, with another picture in between, and compares all output.
@@ -48,6 +48,29 @@ void expect_equal_devices(Device& cuda, const Case& test) {
   expect_output(cuda, test, input, Runner<Case>(*cpu, test).run(input, poison));
 }
 
+/// A sequence of frames, which one operation processes in turn.
+template <class Any>
+concept Sequence = requires(const Any& sequence) {
+  sequence.steps;
+};
+
+template <Sequence Frames>
+void expect_definition(const Frames& sequence) {
+  SCOPED_TRACE(describe(sequence));
+  const auto device = make_cpu_device();
+  const auto outputs = run_sequence(*device, sequence, poison);
+  ASSERT_EQ(difference(sequence, defined_outputs(sequence, poison), outputs), "");
+  ASSERT_EQ(hash(sequence, run_sequence(*device, sequence, other_poison)), hash(sequence, outputs));
+}
+
+template <Sequence Frames>
+void expect_equal_devices(Device& cuda, const Frames& sequence) {
+  SCOPED_TRACE(describe(sequence));
+  const auto expected = run_sequence(*make_cpu_device(), sequence, poison);
+  ASSERT_EQ(difference(sequence, expected, run_sequence(cuda, sequence, poison)), "");
+  ASSERT_EQ(hash(sequence, run_sequence(cuda, sequence, other_poison)), hash(sequence, expected));
+}
+
 #define CUDAVISION_CASES_OF(Base, Suite, make_case)                                           \
   class Suite : public Base {};                                                               \
   TEST_P(Suite, CpuEqualsDefinition) {                                                        \
@@ -80,7 +103,7 @@ void expect_equal_devices(Device& cuda, const Case& test) {
       expect_equal_devices(*device, test);    \
   }
 
-/// An entry of a table, whose name is that of its tests.
+/// An entry of a table. Its name becomes the name of its tests.
 struct Named {
   const char* name;
 };
@@ -107,13 +130,18 @@ std::vector<Case> dense(const Extreme<typename Case::Parameters>& extreme) {
 
 /// Returns the dense case, and one with random addresses and dirty words.
 template <class Case>
-std::vector<Case> dense_and_ragged(const Extreme<typename Case::Parameters>& extreme) {
-  std::vector<Case> cases(2, dense<Case>(extreme)[0]);
+std::vector<Case> with_ragged(const Case& test) {
+  std::vector<Case> cases(2, test);
   Random random(78);
   cases[1].title = "ragged case";
   draw_placements(cases[1], random);
   cases[1].dirty = true;
   return cases;
+}
+
+template <class Case>
+std::vector<Case> dense_and_ragged(const Extreme<typename Case::Parameters>& extreme) {
+  return with_ragged(dense<Case>(extreme)[0]);
 }
 
 /// A case's work in pixels, for CUDAVISION_TEST_MAX_PIXELS. Operations may overload it.
@@ -122,7 +150,7 @@ int work_in_pixels(const Case& test) {
   return test.layout.width * test.layout.height;
 }
 
-/// A suite for CUDA alone, where the definition is too slow. make_cases(entry) returns cases.
+/// Defines a suite for CUDA alone, if the definition is too slow. make_cases(entry) returns cases.
 #define CUDAVISION_CUDA_TABLE_CASES(Suite, table, make_cases)                         \
   class Suite : public testing::TestWithParam<std::decay_t<decltype((table)[0])>> {}; \
   TEST_P(Suite, CudaEqualsCpu) {                                                      \
@@ -136,7 +164,7 @@ int work_in_pixels(const Case& test) {
   INSTANTIATE_TEST_SUITE_P(Table, Suite, testing::ValuesIn(table),                    \
                            [](const auto& info) { return std::string(info.param.name); })
 
-/// Defines the same suite for both devices.
+/// Also compares the CPU with the definition.
 #define CUDAVISION_TABLE_CASES(Suite, table, make_cases) \
   CUDAVISION_CUDA_TABLE_CASES(Suite, table, make_cases); \
   TEST_P(Suite, CpuEqualsDefinition) {                   \

@@ -17,7 +17,7 @@ __global__ void spin_kernel(unsigned long long nanoseconds, unsigned long long m
   unsigned long long start, now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
   const long long first_clock = clock64();
-  // The clock ends the loop even if the timer is unusable.
+  // The clock ends the loop even if the timer does not advance.
   do {
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
   } while (now - start < nanoseconds &&

@@ -24,8 +24,8 @@ class CudaTestDevice {
 
   void spin(int blocks, int milliseconds);
 
-  /// Runs until release(), or for a minute. Several are released in order. Tools that serialise
-  /// kernels cannot run it.
+  /// Blocks the stream until release(), at most for a minute. Several holds are released in order.
+  /// Does not work under tools that serialise kernels.
   void hold();
   void release();
 
@@ -39,10 +39,9 @@ class CudaTestDevice {
   int holds_ = 0;
 };
 
-/// The number of multiprocessors of the GPU.
 int cuda_multiprocessors();
 
-/// The names of the GPU and the driver, such as "NVIDIA H200, driver 13.0".
+/// For example "NVIDIA H200, driver for CUDA 13.0".
 std::string cuda_card();
 
 }  // namespace cudavision::test

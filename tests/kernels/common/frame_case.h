@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,18 @@ void draw_placements(FrameCase& test, Random& random);
 
 void draw_content(FrameCase& test, Random& random);
 
+/// Begins a random case: a frame of the layout of case `number`, of at most max_pixels.
+template <class Case>
+Case random_frame_case(int number, int max_pixels, Random& random, int largest_side = 65535) {
+  const LayoutKind& kind = layout_kind_of_case(number);
+  const auto [width, height] = random_picture_size(random, max_pixels);
+  Case test;
+  test.title = kind.name + ", case " + std::to_string(number);
+  test.layout = kind.make(std::min(width, largest_side), std::min(height, largest_side));
+  test.out_layout = test.layout;
+  return test;
+}
+
 template <class Case>
 Case drawn(Case test, Random& random) {
   draw_placements(test, random);
@@ -70,8 +83,7 @@ std::string difference(const FrameCase& test, const std::vector<std::uint8_t>& e
 std::string hash(const FrameCase& test, const std::vector<std::uint8_t>& block);
 
 /// Returns the defined output. Case must be a FrameCase with define(in, out).
-template <class Case, std::enable_if_t<std::is_base_of_v<FrameCase, Case>, bool> = true,
-          class = decltype(std::declval<const Case&>().define(ConstFrame(), Frame()))>
+template <std::derived_from<FrameCase> Case>
 std::vector<std::uint8_t> defined_output(const Case& test, const std::vector<std::uint8_t>& input,
                                          std::uint8_t poison) {
   std::vector<std::uint8_t> block(test.out.bytes, poison);
@@ -111,7 +123,7 @@ class CaseFrames {
   DeviceBlock<std::uint8_t> in_block_, out_block_;
 
  public:
-  ConstFrame in;  ///< run() uses these two; a test may spoil them
+  ConstFrame in;  ///< arguments of run(), which a test may spoil
   Frame out;
 };
 
@@ -158,12 +170,10 @@ std::string difference_after_run(Device& device, const Case& test, Operation& op
 }
 
 /// True if the operation's parameters can change between frames.
-template <class Case, class = void>
-struct IsAdjustable : std::false_type {};
 template <class Case>
-struct IsAdjustable<Case,
-                    std::void_t<decltype(std::declval<typename Case::Operation&>().set_parameters(
-                        std::declval<typename Case::Parameters>()))>> : std::true_type {};
+concept Adjustable = requires(typename Case::Operation& operation, const Case& test) {
+  operation.set_parameters(test.parameters);
+};
 
 template <class Case>
 class Runner {
@@ -176,7 +186,7 @@ class Runner {
         test_(test),
         operation_(
             test.make(device, test.parameters_later ? test.other_parameters() : test.parameters)) {
-    if constexpr (IsAdjustable<Case>::value)
+    if constexpr (Adjustable<Case>)
       if (test.parameters_later)
         operation_.set_parameters(test.parameters);
   }

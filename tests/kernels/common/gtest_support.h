@@ -72,7 +72,7 @@ inline std::string repeat_with(int number) {
                            : std::string());
 }
 
-/// Calls check(number) for the selected cases, or the `share` of them, until one fails.
+/// Calls check(number) for the selected cases until one fails. `share` of `shares`: a part of them.
 template <class Check>
 void for_each_case_number(const Check& check, int share = 0, int shares = 1) {
   const int only = settings().only_case;
@@ -85,7 +85,7 @@ void for_each_case_number(const Check& check, int share = 0, int shares = 1) {
   }
 }
 
-/// A share of slow random cases, so that several processes can run them.
+/// Splits slow random cases into shares, which several processes can run.
 class CaseShares : public testing::TestWithParam<int> {
  protected:
   template <class Make, class Check>
@@ -102,7 +102,8 @@ class CaseShares : public testing::TestWithParam<int> {
   static auto all() { return testing::Range(0, count); }
 };
 
-/// A CPU device, or a CUDA device where CUDA kernels can run. Use CUDAVISION_NEEDS_CUDA() before.
+/// Makes a CUDA device if it is asked for and CUDA is usable, otherwise a CPU device. Call
+/// CUDAVISION_NEEDS_CUDA() before using it.
 class DeviceUnderTest {
  protected:
   explicit DeviceUnderTest(DeviceKind kind) : cuda(cuda_device(kind)) {}
@@ -120,7 +121,7 @@ class DeviceUnderTest {
   Device& device = cuda ? **cuda : *cpu_;
 };
 
-/// A test that runs on the CPU device and, where there is one, on a CUDA device.
+/// A test that runs on the CPU device and, if CUDA is usable, on a CUDA device.
 class EitherDevice : public testing::TestWithParam<DeviceKind>, protected DeviceUnderTest {
  protected:
   EitherDevice() : DeviceUnderTest(GetParam()) {}
@@ -138,7 +139,7 @@ inline std::string device_name(const testing::TestParamInfo<DeviceKind>& info) {
   return info.param == DeviceKind::cpu ? "Cpu" : "Cuda";
 }
 
-/// Defines a suite of tests on either device.
+/// Defines a suite whose tests run on both devices.
 #define CUDAVISION_ON_BOTH_DEVICES(Suite) \
   class Suite : public EitherDevice {};   \
   INSTANTIATE_TEST_SUITE_P(Devices, Suite, both_devices(), device_name)

@@ -9,7 +9,7 @@
 
 namespace cudavision::test {
 
-/// The random cases of one layout: case n has layout n modulo their number.
+/// The random cases of one layout. Case n has layout n modulo the number of layouts.
 class LayoutCases : public testing::TestWithParam<int> {
  protected:
   template <class Make, class Check>

@@ -7,7 +7,7 @@
 namespace cudavision::test {
 namespace {
 
-// Bytes around each plane: more than any access of a kernel, so that overruns show.
+// Guard bytes around each plane: more than one access of any kernel, so that overruns show.
 constexpr std::size_t guard = 256;
 
 std::size_t rounded_up(std::size_t value, std::size_t to) {
@@ -18,7 +18,7 @@ std::size_t plane_bytes(const PlaneShape& plane, std::ptrdiff_t pitch) {
   return static_cast<std::size_t>(std::abs(pitch)) * static_cast<std::size_t>(plane.rows);
 }
 
-/// Draws a log-uniform extent, a third of them next to multiples of powers of two.
+/// Draws a log-uniform extent; one in three is next to a multiple of a power of two.
 int random_extent(Random& random, int largest) {
   int extent = random.log_uniform(largest);
   if (random.one_in(3)) {

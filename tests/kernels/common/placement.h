@@ -24,7 +24,7 @@ struct Placement {
   std::size_t bytes = 0;
 };
 
-/// Draws a log-uniform size of at most max_pixels, sometimes very long.
+/// Draws a log-uniform size of at most max_pixels, sometimes very wide or high.
 std::pair<int, int> random_picture_size(Random& random, int max_pixels);
 
 /// Rows are dense, and each plane starts at a multiple of 256.

@@ -5,8 +5,8 @@
 
 namespace cudavision::test {
 
-/// Random numbers (splitmix64 by Sebastiano Vigna) that are the same on every machine, as the proof
-/// compares hashes.
+/// Random numbers (splitmix64 by Sebastiano Vigna). They are the same on every machine, because the
+/// proof compares hashes of different machines.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -40,7 +40,7 @@ class Random {
   std::uint64_t state_;
 };
 
-/// Combines two numbers into a seed in such a way that neighbouring cases get unrelated streams.
+/// Mixes two numbers into a seed, so that neighbouring cases get unrelated streams.
 inline std::uint64_t mixed_seed(std::uint64_t seed, std::uint64_t number) {
   return Random(seed ^ Random(number).next()).next();
 }

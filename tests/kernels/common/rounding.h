@@ -16,7 +16,7 @@ std::int64_t nearest(Float value) {
   return fraction > Float(0.5) || (fraction == Float(0.5) && whole % 2 != 0) ? whole + 1 : whole;
 }
 
-/// Rounds a number that is not negative to the nearest Float, and ties to even.
+/// Rounds a non-negative integer to the nearest Float, and ties to even.
 template <class Float, class Number>
 Float rounded(Number number) {
   constexpr int digits = std::numeric_limits<Float>::digits;
@@ -31,7 +31,7 @@ Float rounded(Number number) {
   return std::ldexp(static_cast<Float>(kept), dropped);
 }
 
-/// Moves `from` to `to` by weight / 256, rounded half up, also downwards.
+/// Interpolates from `from` to `to` by weight / 256, and rounds half up.
 inline int blended(int from, int to, int weight) {
   const int sum = weight * (to - from) + 128;
   return from + (sum >= 0 ? sum / 256 : -((255 - sum) / 256));

@@ -7,7 +7,6 @@
 #include <memory>
 #include <string>
 #include <thread>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -18,7 +17,7 @@
 /// The contract suite tests the promises that all operations share:
 ///
 /// - An operation refuses wrong layouts, parameters and frames with an error that names the fault,
-///   and then works on as before.
+///   and keeps its state.
 /// - It allocates nothing after construction.
 /// - run() only enqueues work.
 /// - Operations that run at the same time do not disturb each other.
@@ -32,18 +31,27 @@
 /// A program that uses the suite must link common/allocations/new_calls.cpp.
 namespace cudavision::test {
 
-template <class Operation, class = void>
-struct KnowsIdentity : std::false_type {};
-template <class Operation>
-struct KnowsIdentity<Operation, std::void_t<decltype(std::declval<const Operation&>().identity())>>
-    : std::true_type {};
-
 template <class Operation>
 bool identity_of(const Operation& operation) {
-  if constexpr (KnowsIdentity<Operation>::value)
+  if constexpr (requires { operation.identity(); })
     return operation.identity();
   else
     return false;
+}
+
+/// Expects that run(frames) refuses the spoiled frames and writes nothing.
+template <class Case, class Run>
+void expect_refusals(Device& device, const Case& test,
+                     const std::vector<FramesRefusal<Case>>& refusals, const Run& run) {
+  for (const FramesRefusal<Case>& refusal : refusals) {
+    SCOPED_TRACE("refusal " + std::to_string(&refusal - refusals.data()));
+    typename Case::Frames frames(device, test);
+    const auto untouched = frames.output();
+    refusal.spoil(frames);
+    CUDAVISION_EXPECT_ERROR(run(frames), invalid_argument, refusal.words);
+    device.finish();
+    EXPECT_EQ(difference(test, untouched, frames.output()), "") << "a refused run wrote";
+  }
 }
 
 template <class AnyTraits, DeviceKind device_kind>
@@ -94,7 +102,7 @@ TYPED_TEST_P(Contract, RefusesParametersWithWordsAndKeepsTheLastValidSet) {
     SCOPED_TRACE("refusal " + std::to_string(&refusal - refusals.data()) + ", " + refusal.words);
     SCOPED_TRACE(describe(test));
     CUDAVISION_EXPECT_ERROR(test.make(device, refusal.wrong), invalid_argument, refusal.words);
-    if constexpr (IsAdjustable<Case>::value) {
+    if constexpr (Adjustable<Case>) {
       const typename Case::Frames frames(device, test);
       auto operation = test.make(device, test.other_parameters());
       operation.set_parameters(test.parameters);
@@ -115,22 +123,14 @@ TYPED_TEST_P(Contract, RefusesFramesOfAnotherShapeAndWritesNothing) {
   Device& device = this->device;
   const Case test = Traits::refused_case();
   auto operation = test.make(device, test.parameters);
-  const auto refusals = Traits::frames_refusals();
-  for (const FramesRefusal<Case>& refusal : refusals) {
-    SCOPED_TRACE("refusal " + std::to_string(&refusal - refusals.data()));
-    typename Case::Frames frames(device, test);
-    const auto untouched = frames.output();
-    refusal.spoil(frames);
-    CUDAVISION_EXPECT_ERROR(frames.run(operation), invalid_argument, refusal.words);
-    device.finish();
-    EXPECT_EQ(difference(test, untouched, frames.output()), "") << "a refused run wrote";
-  }
+  expect_refusals(device, test, Traits::frames_refusals(),
+                  [&](const auto& frames) { frames.run(operation); });
 }
 
 TYPED_TEST_P(Contract, ParametersChangeFromOneFrameToTheNext) {
   using Traits = typename TypeParam::Traits;
   using Case = typename Traits::Case;
-  if constexpr (IsAdjustable<Case>::value) {
+  if constexpr (Adjustable<Case>) {
     Device& device = this->device;
     for (const Case& test : Traits::changing()) {
       SCOPED_TRACE(describe(test));
@@ -143,7 +143,7 @@ TYPED_TEST_P(Contract, ParametersChangeFromOneFrameToTheNext) {
         frames.push_back(std::make_unique<typename Case::Frames>(device, one));
       }
       auto operation = test.make(device, test.other_parameters());
-      // On a GPU all frames queue behind the busy kernel, so every set precedes the first frame.
+      // On a GPU, all frames queue behind the busy kernel, so all sets precede the first frame.
       if (this->cuda)
         this->cuda->spin(1, 50);
       for (const auto& frame : frames) {
@@ -171,7 +171,7 @@ TYPED_TEST_P(Contract, NothingIsAllocatedAfterConstruction) {
     Running<Case> running(device, this->device, test);
     const int runs = std::max(settings().small ? 10 : 40, static_cast<int>(sets.size()));
     expect_no_allocations(device, runs, [&](int i) {
-      if constexpr (IsAdjustable<Case>::value)
+      if constexpr (Adjustable<Case>)
         running.operation.set_parameters(sets[i % sets.size()]);
       running.run();
     });
@@ -257,7 +257,7 @@ TYPED_TEST_P(CudaContract, EqualBesideABusyKernel) {
     const auto cpu = make_cpu_device();
     const auto expected = Runner<Case>(*cpu, test).run(input, 0xcd);
     Runner<Case> runner(*device, test);
-    // The neighbour occupies first a few, in the end all of the multiprocessors.
+    // The neighbour occupies a few multiprocessors at first, and all of them at the end.
     for (const int share : {16, 4, 2, 1}) {
       neighbour.spin(std::max(1, 2 * cuda_multiprocessors() / share), 50);
       for (int i = 0; i < 3; ++i)

@@ -9,7 +9,7 @@
 #include "tests/kernels/common/frame_case.h"
 #include "tests/kernels/common/layout_refusals.h"
 
-/// How an operation describes itself to the contract suite.
+/// The description of an operation for the contract suite.
 namespace cudavision::test {
 
 template <class Case>
@@ -46,7 +46,7 @@ void append(std::vector<Value>& values, const std::vector<Value>& others) {
 /// The base of an operation's traits. A derived class must define these static members; it may also
 /// redefine the constants below:
 ///
-///   std::vector<LayoutRefusal> layout_refusals()
+///   std::vector<LayoutRefusal> layout_refusals()     the default: common_layout_refusals()
 ///   std::vector<std::function<void(Device&, const FrameLayout&)>> constructors()
 ///       each constructs the operation in one way, and must throw if the layout is wrong; the
 ///       default does so with the default parameters
@@ -79,6 +79,7 @@ struct ContractTraits {
     return plain_case<Case>(layout_named(layout, width, height), parameters, Content::natural, 5);
   }
 
+  static std::vector<LayoutRefusal> layout_refusals() { return common_layout_refusals(); }
   static std::vector<std::function<void(Device&, const FrameLayout&)>> constructors() {
     return {[](Device& device, const FrameLayout& layout) {
       typename Case::Operation(device, layout, Parameters());

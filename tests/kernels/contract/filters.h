@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// What filters of frames promise beyond the contract of all operations.
+// Checks of identity(), which only filters of frames have.
 
 #include <algorithm>
 #include <vector>
@@ -17,7 +17,7 @@ struct IdentityClaim {
   Parameters parameters;
 };
 
-/// identity() must be right, also after parameters of the opposite kind.
+/// Checks identity() after construction, and after a change from parameters of the opposite kind.
 template <class Case>
 void expect_identity(Device& device, const Case& test, bool identity,
                      const typename Case::Parameters& opposite) {
@@ -30,7 +30,7 @@ void expect_identity(Device& device, const Case& test, bool identity,
   EXPECT_EQ(difference_after_run(device, test, filter), "");
 }
 
-/// There must be claims of both kinds.
+/// The claims must include both kinds.
 template <class Case>
 void expect_identities(Device& device,
                        const std::vector<IdentityClaim<typename Case::Parameters>>& claims) {

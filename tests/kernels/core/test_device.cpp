@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cuda/core/device.h"
+#include "tests/kernels/common/allocations/watched_device.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/random.h"
 
@@ -27,14 +28,9 @@ std::vector<std::uint8_t> random_bytes(std::size_t count, std::uint64_t seed) {
   return bytes;
 }
 
-View<std::uint8_t> row(void* data, std::size_t bytes) {
-  return {static_cast<std::uint8_t*>(data), static_cast<int>(bytes), 1,
-          static_cast<std::ptrdiff_t>(bytes)};
-}
-
 std::vector<std::uint8_t> contents(Device& device, const Buffer& buffer) {
   std::vector<std::uint8_t> bytes(buffer.size());
-  device.download(row(buffer.data(), bytes.size()), row(bytes.data(), bytes.size()));
+  device.download(bytes_of(buffer.data(), bytes.size()), bytes_of(bytes.data(), bytes.size()));
   device.finish();
   return bytes;
 }
@@ -66,7 +62,7 @@ TEST_P(Devices, RefusesMoreMemoryThanThereIs) {
     CUDAVISION_EXPECT_ERROR(device.allocate_host(bytes), out_of_memory, "memory");
   }
   const Buffer memory = device.allocate(16);
-  device.fill(row(memory.data(), 16), 7);
+  device.fill(bytes_of(memory.data(), 16), 7);
   device.finish();
   EXPECT_EQ(contents(device, memory), std::vector<std::uint8_t>(16, 7));
 }
@@ -141,8 +137,8 @@ TEST_P(Devices, CopiesRectanglesAndNothingAroundThem) {
     std::vector<std::uint8_t> pageable = a;
     const Buffer upper = device.allocate(b.size()), lower = device.allocate(c.size());
     std::vector<std::uint8_t> b_copy = b, c_copy = c, back = d;
-    device.upload(row(b_copy.data(), b.size()), row(upper.data(), b.size()));
-    device.upload(row(c_copy.data(), c.size()), row(lower.data(), c.size()));
+    device.upload(bytes_of(b_copy.data(), b.size()), bytes_of(upper.data(), b.size()));
+    device.upload(bytes_of(c_copy.data(), c.size()), bytes_of(lower.data(), c.size()));
     device.upload(a_at.in(locked ? host.data() : pageable.data()), b_at.in(upper.data()));
     device.copy(b_at.in(upper.data()), c_at.in(lower.data()));
     device.download(c_at.in(lower.data()), d_at.in(back.data()));
@@ -164,7 +160,7 @@ TEST_P(Devices, CopiesRectanglesAndNothingAroundThem) {
 
 TEST_P(Devices, CopiesNothingWhereThereIsNothing) {
   const Buffer memory = device.allocate(64);
-  device.fill(row(memory.data(), 64), 9);
+  device.fill(bytes_of(memory.data(), 64), 9);
   std::vector<std::uint8_t> host(64, 1);
   const View<std::uint8_t> no_width{host.data(), 0, 4, 16}, no_height{host.data(), 4, 0, 16};
   for (const auto& nothing : {no_width, no_height}) {
@@ -186,8 +182,8 @@ TEST_P(Devices, EventsMarkPointsInTheQueue) {
   EXPECT_TRUE(event->done()) << "nothing has been recorded yet";
   event->wait();
   for (int i = 1; i <= 5; ++i) {
-    device.fill(row(memory.data(), memory.size()), static_cast<std::uint8_t>(i));
-    device.download(row(memory.data(), memory.size()), row(host.data(), host.size()));
+    device.fill(bytes_of(memory.data(), memory.size()), static_cast<std::uint8_t>(i));
+    device.download(bytes_of(memory.data(), memory.size()), bytes_of(host.data(), host.size()));
     event->record();
     event->wait();
     EXPECT_TRUE(event->done());
@@ -210,7 +206,7 @@ TEST(CudaDevice, EventIsNotDoneBeforeTheWorkIs) {
   EXPECT_TRUE(event->done());
 }
 
-// On a device that only waits for others, so that no work waits for the notice.
+// `notices` only waits for other devices' events, so that no work waits for its callback.
 TEST(CudaDevice, NotifiesWhenOtherDevicesHavePassedEvents) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_TRUE_TIMING();
@@ -245,17 +241,17 @@ TEST(CudaDevice, WaitsForEventsOfOtherDevices) {
   for (int i = 1; i <= 20; ++i) {
     if (!settings().small)
       first.hold();
-    first->fill(row(memory.data(), memory.size()), static_cast<std::uint8_t>(i));
+    first->fill(bytes_of(memory.data(), memory.size()), static_cast<std::uint8_t>(i));
     written->record();
     second->wait_event(*written);
-    second->copy(row(memory.data(), memory.size()), row(copy.data(), copy.size()));
+    second->copy(bytes_of(memory.data(), memory.size()), bytes_of(copy.data(), copy.size()));
     copied->record();
-    first->wait_event(*copied);  // or else the next round would overwrite what is being copied
+    first->wait_event(*copied);  // otherwise the next round would overwrite the copy's source
     if (!settings().small) {
       EXPECT_FALSE(copied->done()) << "the host has waited";
       first.release();
     }
-    first->fill(row(memory.data(), memory.size()), 0);
+    first->fill(bytes_of(memory.data(), memory.size()), 0);
     ASSERT_EQ(contents(*second, copy),
               std::vector<std::uint8_t>(1 << 20, static_cast<std::uint8_t>(i)));
   }
@@ -274,7 +270,7 @@ TEST(CudaDevice, LocksPagesOfOtherOwners) {
     ASSERT_EQ(lock.data(), host.data());
     EXPECT_EQ(device->page_lock(host.data(), host.size()).data(), nullptr) << "it is locked";
     device.hold();
-    device->upload(row(host.data(), host.size()), row(memory.data(), memory.size()));
+    device->upload(bytes_of(host.data(), host.size()), bytes_of(memory.data(), memory.size()));
     event->record();
     EXPECT_FALSE(event->done()) << "the transfer waited for the device";
     device.release();
@@ -300,8 +296,8 @@ TEST(CudaDevice, EnqueuesTransfersWithPageLockedMemory) {
   const Buffer memory = device->allocate(1 << 20);
   const auto event = device->make_event();
   device.hold();
-  device->upload(row(host.data(), host.size()), row(memory.data(), memory.size()));
-  device->download(row(memory.data(), memory.size()), row(host.data(), host.size()));
+  device->upload(bytes_of(host.data(), host.size()), bytes_of(memory.data(), memory.size()));
+  device->download(bytes_of(memory.data(), memory.size()), bytes_of(host.data(), host.size()));
   event->record();
   EXPECT_FALSE(event->done()) << "a transfer waited for the device";
   device.release();

@@ -52,7 +52,7 @@ void run_in_threads(int threads, const std::function<void()>& run) {
     thread.join();
 }
 
-// There are fewer arenas than that. Each loop waits until all have begun.
+// There are more loops than arenas. Each loop waits until all have begun.
 TEST(ParallelLoops, RunAtOnceInAnyNumber) {
   constexpr int loops = 300;
   std::atomic<int> begun = 0;
@@ -68,7 +68,7 @@ TEST(ParallelLoops, RunAtOnceInAnyNumber) {
   EXPECT_EQ(begun, loops);
 }
 
-// The child has none of the parent's other threads.
+// A forked child has none of the parent's pool threads.
 TEST(ParallelLoops, RunAfterAFork) {
   calls_of(64);
   const pid_t child = fork();
@@ -163,7 +163,7 @@ void run_loops(int loops) {
     calls_of(64);
 }
 
-// A streaming thread lives as long as its stream. TBB's own arena of each took 4 to 9 kB.
+// Every stream has a thread of its own. TBB's implicit arena left 4 to 9 kB per thread.
 TEST(ParallelLoops, LeaveNothingOfThreads) {
   expect_leaves_less(256 * 1024, [] {
     for (int i = 0; i < 300; ++i)
@@ -171,7 +171,7 @@ TEST(ParallelLoops, LeaveNothingOfThreads) {
   });
 }
 
-// Tasks that TBB reserves for a thread took 256 bytes each.
+// Each task that TBB reserved for another thread left 256 bytes.
 TEST(ParallelLoops, LeaveNothingIfTbbIsLimited) {
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, 1);
   expect_leaves_less(256 * 1024, [] { run_loops(5000); });

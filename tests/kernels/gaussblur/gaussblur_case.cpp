@@ -97,18 +97,13 @@ int random_kernel_size(Random& random, int maximum) {
 
 GaussBlurCase make_gaussblur_case(std::uint64_t seed, int number, int max_pixels) {
   Random random = random_of_case(seed, number);
-  const LayoutKind& kind = layout_kind_of_case(number);
-
-  GaussBlurCase test;
-  test.title = kind.name + ", case " + std::to_string(number);
-  const FrameLayout smallest = kind.make(1, 1);
-  test.parameters = random_parameters(smallest, random);
-  const gaussblur::Parameters& p = test.parameters;
+  const FrameLayout smallest = layout_kind_of_case(number).make(1, 1);
+  const gaussblur::Parameters p = random_parameters(smallest, random);
   const int products_per_pixel =
       taps(p.sigma_x, p.size_x, smallest.bits) + taps(p.sigma_y, p.size_y, smallest.bits);
-  const auto [width, height] =
-      random_picture_size(random, std::min(max_pixels, max_products / products_per_pixel));
-  test.layout = test.out_layout = kind.make(width, height);
+  auto test = random_frame_case<GaussBlurCase>(
+      number, std::min(max_pixels, max_products / products_per_pixel), random);
+  test.parameters = p;
   return drawn(test, random);
 }
 

@@ -23,10 +23,10 @@ gaussblur::Parameters with_size(int size_x, int size_y, Border border = Border::
 
 gaussblur::Parameters changed(const std::function<void(gaussblur::Parameters&)>& change);
 
-/// Draws a log-uniform sigma from 1/8 on, a dyadic number, the same on every machine.
+/// Draws a log-uniform sigma of at least 1/8. It is dyadic, hence the same on every machine.
 double random_sigma(Random& random, int maximum);
 
-/// Draws an odd size from 1 to `most`, which must be one less than a power of two.
+/// Draws an odd size up to `maximum`, which must be one less than a power of two.
 int random_kernel_size(Random& random, int maximum);
 
 /// Makes a case of at most max_pixels pixels, fewer with large kernels.

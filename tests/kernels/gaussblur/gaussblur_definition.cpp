@@ -10,8 +10,8 @@
 namespace cudavision::test {
 namespace {
 
-/// Samples the Gaussian and normalises it, with more digits than binary64, so that a test shows
-/// coefficients that depend on the last digit.
+/// Samples and normalises the Gaussian with more digits than binary64, so that coefficients that
+/// depend on the last digit of binary64 fail the test.
 std::vector<long double> sampled_gaussian(int size, double sigma) {
   if (sigma == 0) {
     switch (size) {

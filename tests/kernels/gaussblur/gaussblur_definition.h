@@ -8,13 +8,14 @@
 
 namespace cudavision::test {
 
-/// Folds `index` back at the edges one at a time. Returns −1 for the constant border.
+/// Folds `index` back into the row, one edge at a time. Returns −1 for the constant border.
 int defined_border_index(int index, int count, Border border);
 
 /// The default size of a kernel for sigma > 0.
 int defined_kernel_size(double sigma, int sample_bits);
 
-/// All coefficients of an axis, which add up to 2^fraction_bits. Sigma 0: by the size.
+/// Returns all coefficients of an axis, whose sum is 2^fraction_bits. Sigma 0 follows from the
+/// size.
 std::vector<std::int64_t> defined_kernel(int size, double sigma, int fraction_bits);
 
 void defined_blur(const FrameLayout& layout, const gaussblur::Parameters& parameters,

@@ -51,12 +51,12 @@ cv::Size opencv_size(const gaussblur::Parameters& parameters) {
           parameters.sigma_y == 0 ? std::max(parameters.size_y, 1) : parameters.size_y};
 }
 
-/// Returns OpenCV's result. It lacks the wrapping border and other constants, for which the image
-/// is padded first.
+/// Returns OpenCV's result. OpenCV's blur has no wrapping border and only 0 as a constant, so the
+/// image is padded for these borders.
 cv::Mat reference(const cv::Mat& image, const gaussblur::Parameters& parameters) {
   cv::Mat result;
   const cv::Size size = opencv_size(parameters);
-  // OpenCV replaces a sigma_y of 0 by sigma_x. With a size of 1, any other value does no harm.
+  // OpenCV replaces a sigma_y of 0 by sigma_x. With a size of 1, sigma_y has no effect.
   const double sigma_y = size.height == 1 ? 1 : parameters.sigma_y;
   if (parameters.border != Border::wrap && parameters.border != Border::constant) {
     cv::GaussianBlur(image, result, size, parameters.sigma_x, sigma_y,
@@ -122,7 +122,7 @@ TEST(OpenCvGaussianBlur, EqualInRandomCases) {
   for_each_case_number(expect_opencv_in_case);
 }
 
-/// The blur of a white sample is the kernel. At 16 bits, 2^15 appears exactly.
+/// The blur of a single white sample shows the coefficients of the kernel.
 TEST(OpenCvGaussianBlur, HasTheKernels) {
   for (const int depth : {CV_8U, CV_16U})
     for (int size = 1; size <= 1023; size += size < 255 ? 2 : 64)

@@ -184,7 +184,7 @@ std::vector<GaussBlurCase> few_taps_cases(const Named& one) {
 
 CUDAVISION_CUDA_TABLE_CASES(GaussBlurFewTaps, few_taps, few_taps_cases);
 
-/// Frames for which the definition is too slow.
+/// Frames that are too large for the definition.
 const Extreme<Parameters> large[] = {
     {"Uhd4k", "GRAY8", 3840, 2160, Content::natural, with_size(31, 31)},
     {"Uhd4kLargeSigma", "GRAY8", 3840, 2160, Content::random, sigmas(30, 30)},

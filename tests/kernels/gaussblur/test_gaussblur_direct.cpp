@@ -48,7 +48,7 @@ std::uint32_t word_at(const std::vector<std::uint8_t>& row, int position) {
   return word;
 }
 
-/// Computes the same as CUDA's __byte_perm().
+/// Emulates CUDA's __byte_perm().
 std::uint32_t permuted(std::uint32_t first, std::uint32_t second, std::uint32_t selector) {
   const std::uint64_t bytes = first | static_cast<std::uint64_t>(second) << 32;
   std::uint32_t word = 0;

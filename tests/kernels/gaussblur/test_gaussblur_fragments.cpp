@@ -23,7 +23,7 @@ std::uint64_t dot(std::uint32_t left, const std::uint8_t* right) {
   return sum;
 }
 
-/// Returns a table's coefficient; `identity` stands for that of the identity kernel.
+/// Returns a table's coefficient. The identity kernel has the coefficient `identity`.
 std::uint64_t coefficient(const GaussKernel& kernel, int distance, std::uint32_t identity) {
   if (distance < -kernel.radius() || distance > kernel.radius())
     return 0;
@@ -108,7 +108,7 @@ struct Fragments : testing::Test {
 using Depths = testing::Types<SampleDepth<1, 1>, SampleDepth<1, 2>, SampleDepth<2, 2>>;
 TYPED_TEST_SUITE(Fragments, Depths);
 
-// After the first product, lane (g, t) holds word t of its operand of the second one.
+// After the first product, lane (g, t) holds word t of its operand of the second product.
 TYPED_TEST(Fragments, ResultsBecomeOperandsWithoutChangingLanes) {
   for (int t = 0; t < 4; ++t)
     for (int e = 0; e < 2; ++e)
@@ -129,7 +129,7 @@ TYPED_TEST(Fragments, RowsAreConvolved) {
     }
 }
 
-// This is YUY2: luma lies in every second byte, each chroma channel in every fourth.
+// As in YUY2: every second byte is luma, and every fourth belongs to the same chroma channel.
 TYPED_TEST(Fragments, RowsOfMixedChannelsAreConvolved) {
   if (TypeParam::sample_bytes != 1)
     GTEST_SKIP() << "no layout of 16 bits mixes steps";
@@ -153,6 +153,10 @@ TYPED_TEST(Fragments, ColumnsAreSummed) {
   }
 }
 
+std::uint32_t lane_factor(const std::vector<std::uint32_t>& factors, int lane, int number) {
+  return factors[number / 4 * 128 + lane * 4 + number % 4];
+}
+
 TYPED_TEST(Fragments, FactorsEqualTheTables) {
   using Table = ToeplitzTable<TypeParam>;
   using Factors = LaneFactors<TypeParam>;
@@ -172,9 +176,7 @@ TYPED_TEST(Fragments, FactorsEqualTheTables) {
 
       for (int lane = 0; lane < 32; ++lane) {
         const int g = lane / 4, t = lane % 4;
-        const auto factor = [&](int number) {
-          return factors[number / 4 * 128 + lane * 4 + number % 4];
-        };
+        const auto factor = [&](int number) { return lane_factor(factors, lane, number); };
         for (int half = 0; half < 2; ++half) {
           for (int group = 0; group < TypeParam::groups; ++group)
             for (int sum = 0; sum < TypeParam::row_sums; ++sum)
@@ -195,10 +197,6 @@ TYPED_TEST(Fragments, FactorsEqualTheTables) {
 
 /* The tests below are about pixels of four bytes. Word t of each slice holds four neighbouring
    samples of a channel. */
-
-std::uint32_t pixel_factor(const std::vector<std::uint32_t>& factors, int lane, int number) {
-  return factors[number / 4 * 128 + lane * 4 + number % 4];
-}
 
 // A lane's four sums along x form its word of the second product, whose results are four
 // neighbouring pixels.
@@ -231,7 +229,7 @@ TEST(PixelFragments, ChannelsAreConvolvedAlongBothAxes) {
           std::uint64_t sum = 0, expected = 0;
           for (int k = 0; k < count; ++k)
             for (int t = 0; t < 4; ++t)
-              sum += dot(pixel_factor(factors, 4 * (i % 8) + t, first + 2 * k + i / 8),
+              sum += dot(lane_factor(factors, 4 * (i % 8) + t, first + 2 * k + i / 8),
                          &window[slice_length * k + 4 * t]);
           const int centre = column_halo(count) + (along_x ? pixel_of_row(i) : i);
           centres.insert(centre);

@@ -8,10 +8,10 @@
   approximate instructions, or instructions that flush denormals to zero.
 - Machine code must not use a stack frame, because that is where ptxas spills registers to.
 
-Each guard must first report a fault in code that has one.
+Each guard first checks that it finds a fault in faulty code.
 
-The script reads PTX and machine code from the objects, in which a build with tests keeps them
-uncompressed, and so compiles nothing of the product again.
+The script reads PTX and machine code from the objects, which a build with tests keeps uncompressed. It
+compiles nothing of the product again.
 """
 import concurrent.futures
 import os
@@ -27,23 +27,23 @@ import tempfile
 # assembly may hold several instructions.
 INEXACT = re.compile(r"(?:^|[{;])\s*(?:@!?%\w+\s+)?"
                      r"((?:fma|mad)\.[a-z.]*f(?:16|32|64)\S*"
-                     r"|(?:add|sub|mul)\.f(?:16|32|64)\S*"  # ptxas never fuses those with .rn
+                     r"|(?:add|sub|mul)\.f(?:16|32|64)\S*"  # ptxas never fuses instructions with .rn
                      r"|w?g?mma\.\S*(?:\.b?f16|\.tf32|\.f64|\.e[2-5]m[1-5])\S*"
                      r"|\S*\.approx\S*|div\.full\S*|\S+\.ftz\S*)", re.M)
-# Sources that use such instructions only where every result is exact: sums of weights up to 1600, their
-# halves, 64ths of differences of luminances, and integers up to 2048 are 16-bit floats. Where a quotient is rounded, it is
-# far enough from the next integer for the error of the instruction. CLAHE multiplies a level plus 2^23 by a weight and
-# subtracts 2^23 times the weight, which is the product of the level and the weight, rounded once.
+# Sources that may use these instructions, because every result is exact. 16-bit floats hold sums of weights up to 1600,
+# their halves, 64ths of differences of luminances, and integers up to 2048. Rounded quotients are farther from the next
+# integer than the error of the instruction. CLAHE multiplies a level plus 2^23 by a weight and subtracts 2^23 times the
+# weight: the product of level and weight, rounded once.
 EXACT_BY_RANGE = {"cuda/chroma/cuda.cu": {"rcp.approx.ftz.f32"},
                   "cuda/clahe/cuda.cu": {"fma.rn.f32", "rcp.approx.ftz.f32"},
                   "cuda/sgm/census/cuda.cu": {"fma.rn.f16x2"},
-                  # The sign of a fused rest corrects the estimate; noise/filter_arithmetic.h says why it is exact.
+                  # The sign of a fused remainder corrects the estimate; noise/filter_arithmetic.h proves that it is exact.
                   "cuda/sgm/noise/filter_cuda.cu": {"fma.rn.f32", "fma.rm.f32", "rcp.approx.ftz.f32"},
                   "cuda/sgm/maps/refine_cuda.cu": {"fma.rn.f16x2", "fma.rn.sat.f16x2"},
-                  # Estimates: what they decide is far enough away or is corrected in integers.
+                  # Estimates: results near a decision are computed again in integers.
                   "cuda/localstatistics/cuda.cu": {"fma.rn.f32", "rcp.approx.ftz.f32",
                                                   "sqrt.approx.ftz.f32"},
-                  # Slopes and reciprocals: a rest in integers corrects the estimate.
+                  # Slopes and reciprocals: an integer remainder corrects the estimate.
                   "cuda/guided/cuda.cu": {"fma.rn.f32", "rcp.approx.ftz.f32"},
                   "cuda/sgm/surfaces/smooth_cuda.cu": {"fma.rn.f16x2", "fma.rn.sat.f16x2", "fma.rn.f32",
                                               "div.approx.ftz.f32"}}
@@ -53,8 +53,8 @@ PTX = re.compile(rb"\.version \d+\.\d+\n\.target [^\0]*")
 EM_CUDA = 190
 FRAME_SIZE = struct.Struct("<BBHII")
 EIATTR_FRAME_SIZE, EIFMT_SVAL = 0x11, 4
-# By the machine in an object's ELF header: how objdump writes a fused multiply-add, and the options by
-# which a compiler uses it.
+# By the machine in an object's ELF header: objdump's names of fused multiply-adds, and the compiler
+# options that enable them.
 EM_X86_64, EM_AARCH64 = 62, 183
 HOST_FUSED = {EM_X86_64: re.compile(r"\s(v?fn?m(?:add|sub)\w*)\s"),
               EM_AARCH64: re.compile(r"\s(fn?m(?:add|sub)|fml[as]\w*)\s")}
@@ -94,7 +94,7 @@ def run(command, folder):
 
 
 def command_of(build, target):
-    """Returns the command with which ninja makes a target of the build."""
+    """Returns ninja's command for a target of the build."""
     commands = run(["ninja", "-C", str(build), "-t", "commands", "-s", str(target)], build).stdout
     return shlex.split(commands.strip().splitlines()[-1])
 
@@ -115,7 +115,7 @@ def ptx_in(path):
 
 
 def cubins_in(data):
-    """Yields the rest of the object from the beginning of each ELF image for GPUs."""
+    """Yields the object's data from the start of each ELF image for GPUs to the end."""
     start = data.find(b"\x7fELF", 1)
     while start >= 0:
         if struct.unpack_from("<H", data, start + 18)[0] == EM_CUDA:
@@ -192,7 +192,7 @@ def machine_of(path):
 
 
 def last_write(lines, register):
-    """The last of the instructions that writes a vector register, and which that is; or nothing."""
+    """Returns the index, the mnemonic and the operands of the last write to a vector register, or None."""
     for i in range(len(lines) - 1, max(len(lines) - 80, -1), -1):
         words = lines[i].split("\t")[-1].split(None, 1)
         operands = words[1].split("#")[0].strip().split(",") if len(words) == 2 else []
@@ -232,7 +232,7 @@ def fused_on_host(path, objdump, folder):
 
 
 def asks_for_fma(path, build):
-    """Returns True if the source of an object calls std::fma, which is exact by its definition."""
+    """Returns True if the source of an object calls std::fma, whose result is defined as fused."""
     command = command_of(build, path.relative_to(build))
     return "std::fma(" in (build / command[command.index("-c") + 1]).read_text(encoding="utf-8")
 
@@ -242,7 +242,7 @@ def check_host(objects, build, scratch):
         print("SKIP: host code is exact: the guard reads x86-64 and arm64 code only")
         return
     command = command_of(build, objects[0].relative_to(build))
-    # A cross compiler has an objdump of its own beside it.
+    # A cross compiler has its own objdump in the same folder.
     objdump = next((word.removesuffix("g++") + "objdump" for word in command if word.endswith("-g++")), "objdump")
     bad = scratch / "fused.cpp"
     bad.write_text(FUSED_CPP)
@@ -260,7 +260,7 @@ def check_host(objects, build, scratch):
 
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
-    # These are the objects that the plug-in contains, not the altered ones of the tests.
+    # The plug-in's objects, without the altered objects of the tests.
     objects = sorted((build / "cuda").rglob("*.o"))
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)

@@ -8,7 +8,7 @@
 namespace cudavision::test {
 namespace {
 
-/// Draws a radius from 0 on, mostly usual ones, many near 63.
+/// Draws a radius of at least 0, mostly small, often near 63.
 int random_radius(Random& random) {
   constexpr int ends[] = {0, 1, 63, 64, 65534, 65535};
   return random.one_in(8)   ? ends[random.between(0, 5)]
@@ -17,7 +17,7 @@ int random_radius(Random& random) {
                             : random.log_uniform(80);
 }
 
-/// Draws a dyadic epsilon, the same on every machine, from tiny to the largest.
+/// Draws an epsilon from tiny to the largest. It is dyadic, hence the same on every machine.
 double random_epsilon(Random& random) {
   constexpr double ends[] = {0, 1.0 / 65536, 16383, 16383.5, 16384, 49151, 49152, 65025};
   return random.one_in(8) ? ends[random.between(0, 7)]
@@ -28,12 +28,7 @@ double random_epsilon(Random& random) {
 
 GuidedCase make_guided_case(std::uint64_t seed, int number, int max_pixels) {
   Random random = random_of_case(seed, number);
-  const LayoutKind& kind = layout_kind_of_case(number);
-
-  GuidedCase test;
-  test.title = kind.name + ", case " + std::to_string(number);
-  const auto [width, height] = random_picture_size(random, max_pixels);
-  test.layout = test.out_layout = kind.make(width, height);
+  auto test = random_frame_case<GuidedCase>(number, max_pixels, random);
   test.parameters = {random_radius(random), random_epsilon(random)};
   return drawn(test, random);
 }

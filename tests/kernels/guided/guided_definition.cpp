@@ -12,15 +12,23 @@ namespace {
 
 using Wide = WideNumber;
 
+/// The windows of the samples of a channel.
 class Windows {
  public:
-  Windows(const Channel& channel, int radius)
+  Windows(const FrameLayout& layout, const Channel& channel, const ConstFrame& in, int radius)
       : width(channel.width),
         height(channel.height),
-        reach_x_(reach(radius, channel.subsampling_x)),
-        reach_y_(reach(radius, channel.subsampling_y)) {}
+        layout_(layout),
+        channel_(channel),
+        in_(in),
+        radius_x_(scaled_radius(radius, channel.subsampling_x)),
+        radius_y_(scaled_radius(radius, channel.subsampling_y)) {}
 
-  /// Returns the sum of number(x, y) over the window of each sample, row after row.
+  std::uint64_t sample(int x, int y) const {
+    return static_cast<std::uint64_t>(defined_sample(layout_, in_, channel_, x, y));
+  }
+
+  /// Return the sum of number(x, y), or of row-major numbers, over each sample's window.
   template <class Number, class Get>
   std::vector<Number> sums(const Get& number) const {
     std::vector<Number> rows(static_cast<std::size_t>(width + 1) * (height + 1), Number{0});
@@ -35,23 +43,39 @@ class Windows {
                          corner(right(x), above(y)) + corner(left(x), above(y)));
     return result;
   }
+  template <class Number>
+  std::vector<Number> sums_of(const std::vector<Number>& numbers) const {
+    return sums<Number>(
+        [&](int x, int y) { return numbers[static_cast<std::size_t>(y) * width + x]; });
+  }
 
-  std::uint64_t area(int x, int y) const {
-    return static_cast<std::uint64_t>(right(x) - left(x)) * (below(y) - above(y));
+  /// Calls visit(x, y, area, sum, sum of squares) for the window of each sample, row by row.
+  template <class Visit>
+  void for_each(const Visit& visit) const {
+    const auto s = sums<std::uint64_t>([&](int x, int y) { return sample(x, y); });
+    const auto q = sums<std::uint64_t>([&](int x, int y) { return sample(x, y) * sample(x, y); });
+    std::size_t i = 0;
+    for (int y = 0; y < height; ++y)
+      for (int x = 0; x < width; ++x, ++i)
+        visit(x, y, static_cast<std::uint64_t>(right(x) - left(x)) * (below(y) - above(y)), s[i],
+              q[i]);
   }
 
   const int width, height;
 
  private:
-  static long reach(int radius, int subsampling) {
+  static long scaled_radius(int radius, int subsampling) {
     return static_cast<long>(std::floor(2.0 * radius / subsampling + 0.5)) / 2;
   }
-  long left(int x) const { return std::max(x - reach_x_, 0l); }
-  long right(int x) const { return std::min(x + reach_x_ + 1, long{width}); }
-  long above(int y) const { return std::max(y - reach_y_, 0l); }
-  long below(int y) const { return std::min(y + reach_y_ + 1, long{height}); }
+  long left(int x) const { return std::max(x - radius_x_, 0l); }
+  long right(int x) const { return std::min(x + radius_x_ + 1, long{width}); }
+  long above(int y) const { return std::max(y - radius_y_, 0l); }
+  long below(int y) const { return std::min(y + radius_y_ + 1, long{height}); }
 
-  long reach_x_, reach_y_;
+  const FrameLayout& layout_;
+  const Channel& channel_;
+  const ConstFrame& in_;
+  long radius_x_, radius_y_;
 };
 
 /// Returns ⌊number · 2^power⌋.
@@ -59,7 +83,7 @@ Wide scaled(Wide number, int power) {
   return power >= 0 ? number << power : number >> -power;
 }
 
-/// Returns e of guided.h.
+/// Returns the exponent e that guided.h defines.
 int headroom(double epsilon) {
   int e = 0;
   while (16384 + std::ceil(epsilon) >= std::ldexp(1.0, e))
@@ -77,36 +101,21 @@ int size_of(Wide area) {
 
 void filter(const FrameLayout& layout, const guided::Parameters& parameters, const Channel& channel,
             const ConstFrame& in, const Frame& out) {
-  const Windows windows(channel, parameters.radius);
-  const auto sample = [&](int x, int y) {
-    return static_cast<std::uint64_t>(defined_sample(layout, in, channel, x, y));
-  };
-  const auto s = windows.sums<std::uint64_t>(sample);
-  const auto q =
-      windows.sums<std::uint64_t>([&](int x, int y) { return sample(x, y) * sample(x, y); });
+  const Windows windows(layout, channel, in, parameters.radius);
   std::vector<std::uint64_t> slopes, offsets;
+  windows.for_each([&](int, int, std::uint64_t area, std::uint64_t sum, std::uint64_t squares) {
+    const DefinedGuidedWindow window{area, sum, squares, parameters.epsilon, layout.bits};
+    slopes.push_back(window.slope());
+    offsets.push_back(window.offset());
+  });
+  const auto slope_sums = windows.sums_of(slopes), offset_sums = windows.sums_of(offsets);
   std::size_t i = 0;
-  for (int y = 0; y < windows.height; ++y)
-    for (int x = 0; x < windows.width; ++x, ++i) {
-      const DefinedGuidedWindow window{windows.area(x, y), s[i], q[i], parameters.epsilon,
-                                       layout.bits};
-      slopes.push_back(window.slope());
-      offsets.push_back(window.offset());
-    }
-  const auto at = [&](const std::vector<std::uint64_t>& numbers) {
-    return [&numbers, &windows](int x, int y) {
-      return numbers[static_cast<std::size_t>(y) * windows.width + x];
-    };
-  };
-  const auto slope_sums = windows.sums<std::uint64_t>(at(slopes));
-  const auto offset_sums = windows.sums<std::uint64_t>(at(offsets));
-  i = 0;
-  for (int y = 0; y < windows.height; ++y)
-    for (int x = 0; x < windows.width; ++x, ++i)
-      put_sample(
-          layout, out, channel, x, y,
-          static_cast<int>(defined_guided_level(windows.area(x, y), layout.bits, sample(x, y),
-                                                slope_sums[i], offset_sums[i])));
+  windows.for_each([&](int x, int y, std::uint64_t area, std::uint64_t, std::uint64_t) {
+    put_sample(layout, out, channel, x, y,
+               static_cast<int>(defined_guided_level(area, layout.bits, windows.sample(x, y),
+                                                     slope_sums[i], offset_sums[i])));
+    ++i;
+  });
 }
 
 }  // namespace
@@ -154,37 +163,22 @@ void for_each_real_guided(const FrameLayout& layout, const guided::Parameters& p
     const Channel& channel = layout.channels[c];
     if (channel.role == Role::alpha)
       continue;
-    const Windows windows(channel, parameters.radius);
-    const auto sample = [&](int x, int y) {
-      return static_cast<std::uint64_t>(defined_sample(layout, in, channel, x, y));
-    };
-    const auto s = windows.sums<std::uint64_t>(sample);
-    const auto q =
-        windows.sums<std::uint64_t>([&](int x, int y) { return sample(x, y) * sample(x, y); });
+    const Windows windows(layout, channel, in, parameters.radius);
     std::vector<double> a, b;
+    windows.for_each([&](int, int, std::uint64_t area, std::uint64_t sum, std::uint64_t squares) {
+      const auto n = static_cast<double>(area);
+      const double variance = static_cast<double>(Wide{area} * squares - Wide{sum} * sum) / n / n;
+      a.push_back(variance / (variance + epsilon));
+      b.push_back((1 - a.back()) * static_cast<double>(sum) / n);
+    });
+    const auto a_sums = windows.sums_of(a), b_sums = windows.sums_of(b);
     std::size_t i = 0;
-    for (int y = 0; y < windows.height; ++y)
-      for (int x = 0; x < windows.width; ++x, ++i) {
-        const auto area = static_cast<double>(windows.area(x, y));
-        const double mean = static_cast<double>(s[i]) / area;
-        const double variance =
-            static_cast<double>(Wide{windows.area(x, y)} * q[i] - Wide{s[i]} * s[i]) / area / area;
-        a.push_back(variance / (variance + epsilon));
-        b.push_back((1 - a.back()) * mean);
-      }
-    const auto at = [&](const std::vector<double>& numbers) {
-      return [&numbers, &windows](int x, int y) {
-        return numbers[static_cast<std::size_t>(y) * windows.width + x];
-      };
-    };
-    const auto a_sums = windows.sums<double>(at(a)), b_sums = windows.sums<double>(at(b));
-    i = 0;
-    for (int y = 0; y < windows.height; ++y)
-      for (int x = 0; x < windows.width; ++x, ++i) {
-        const auto area = static_cast<double>(windows.area(x, y));
-        visit(channel, x, y,
-              a_sums[i] / area * static_cast<double>(sample(x, y)) + b_sums[i] / area);
-      }
+    windows.for_each([&](int x, int y, std::uint64_t area, std::uint64_t, std::uint64_t) {
+      const auto n = static_cast<double>(area);
+      visit(channel, x, y,
+            a_sums[i] / n * static_cast<double>(windows.sample(x, y)) + b_sums[i] / n);
+      ++i;
+    });
   }
 }
 

@@ -27,7 +27,7 @@ std::uint32_t defined_guided_level(std::uint64_t area, int bits, std::uint64_t s
 void defined_guided(const FrameLayout& layout, const guided::Parameters& parameters,
                     const ConstFrame& in, const Frame& out);
 
-/// Evaluates the paper's filter in binary64; visit(channel, x, y, result) gets levels.
+/// Evaluates the paper's formula in binary64. Calls visit(channel, x, y, level) for each sample.
 void for_each_real_guided(const FrameLayout& layout, const guided::Parameters& parameters,
                           const ConstFrame& in,
                           const std::function<void(const Channel&, int, int, double)>& visit);

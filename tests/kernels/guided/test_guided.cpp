@@ -33,7 +33,7 @@ const Extreme<Parameters> extremes[] = {
     {"EpsilonTiny", "NV12", 70, 50, Content::natural, {7, 1e-30}},
     {"Radius63", "GRAY8", 300, 200, Content::random, {63, 650}},
     {"Radius64", "GRAY8", 300, 200, Content::random, {64, 650}},
-    // Radii around the largest of narrow windows.
+    // Radii at the limit of narrow windows.
     {"Radius127", "GRAY8", 300, 270, Content::random, {127, 650}},
     {"Radius128", "GRAY8", 300, 270, Content::random, {128, 650}},
     {"Radius127Words", "GRAY16", 300, 270, Content::random, {127, 650}},
@@ -56,7 +56,7 @@ const Extreme<Parameters> extremes[] = {
     {"StripsGapWords", "GRAY16", 9999, 21, Content::random, {2500, 100}},
     {"NarrowGapWords", "GRAY16", 19999, 1, Content::random, {4000, 100}},
     {"Down", "GRAY8", 64, 1999, Content::natural, {20, 100}},
-    // Groups of four samples, of which some have whole windows and some do not, or are beyond.
+    // Groups of four samples that cross the limit of whole windows, or the edge of the picture.
     {"RaggedRadius1", "GRAY8", 259, 37, Content::random, {1, 100}},
     {"RaggedRadius2", "GRAY8", 497, 37, Content::random, {2, 100}},
     {"RaggedRadius50", "GRAY8", 2049, 37, Content::random, {50, 100}},

@@ -16,8 +16,6 @@ constexpr Parameters small{3, 100};
 struct GuidedContract : ContractTraits<GuidedCase> {
   static constexpr Size captured{101, 43}, busy{640, 480}, neighbour{133, 77}, streamed{320, 180};
 
-  static std::vector<LayoutRefusal> layout_refusals() { return common_layout_refusals(); }
-
   static std::vector<ParametersRefusal<Case>> parameters_refusals() {
     const Case valid = dense("NV12", 67, 31, small);
     return {

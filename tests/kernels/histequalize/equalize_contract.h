@@ -9,7 +9,7 @@
 namespace cudavision::test {
 
 /// Traits of all methods of equalisation. With kSmoothed, each run begins a new average, so that
-/// the result is that without smoothing.
+/// smoothing does not change the result.
 template <class AnyCase, AnyCase (*make_case)(const FrameLayout&, Content), bool kSmoothed>
 struct EqualizeContract : ContractTraits<AnyCase> {
   using Case = AnyCase;

@@ -83,12 +83,7 @@ std::string describe(const histequalize::Parameters& parameters) {
 
 HistEqualizeCase make_histequalize_case(std::uint64_t seed, int number, int max_pixels) {
   Random random = random_of_case(seed, number);
-  const LayoutKind& kind = layout_kind_of_case(number);
-
-  const auto [width, height] = random_picture_size(random, max_pixels);
-  HistEqualizeCase test;
-  test.title = kind.name + ", case " + std::to_string(number);
-  test.layout = test.out_layout = kind.make(width, height);
+  auto test = random_frame_case<HistEqualizeCase>(number, max_pixels, random);
   draw_placements(test, random);
   draw_content(test, random);
   draw_parameters(test.layout, 2, random, test.parameters);

@@ -15,8 +15,9 @@ namespace cudavision::test {
 
 class HistEqualizeFrames;
 
-/// Each of red, green and blue is equalised alone in one of `rarity` cases.
 void set_full_range(const FrameLayout& layout, histequalize::Parameters& parameters);
+
+/// Equalises each of red, green and blue by itself in one of `rarity` cases.
 void draw_parameters(const FrameLayout& layout, int rarity, Random& random,
                      histequalize::Parameters& parameters);
 
@@ -39,7 +40,7 @@ struct HistEqualizeCase : FrameCase {
 
   Parameters parameters;
   bool histogram = true;    ///< the equalisation also stores the histogram
-  int histogram_start = 0;  ///< the position of the histogram in its block, in counters
+  int histogram_start = 0;  ///< the offset of the histogram in its block, in counters
   std::optional<histogramaverage::Parameters> smoothing{};
   bool restart = false;  ///< begin a new average before the frame
 
@@ -93,7 +94,7 @@ class HistEqualizeFrames : public CaseFrames<HistEqualizeCase> {
   DeviceBlock<std::uint32_t> histogram_block_, bins_block_;
 
  public:
-  View<std::uint32_t> histogram;  ///< run() uses these two; a test may spoil them
+  View<std::uint32_t> histogram;  ///< arguments of run(), which a test may spoil
   View<std::uint32_t> bins;
 };
 

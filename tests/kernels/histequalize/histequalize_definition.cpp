@@ -74,12 +74,12 @@ std::vector<std::vector<std::uint32_t>> defined_histograms(const FrameLayout& la
   return histograms;
 }
 
-void defined_mapping(const FrameLayout& layout, const histequalize::Parameters& parameters,
-                     const std::vector<std::vector<int>>& tables, const ConstFrame& in,
-                     const Frame& out) {
+void defined_levels(const FrameLayout& layout, const histequalize::Parameters& parameters,
+                    const ConstFrame& in, const Frame& out,
+                    const std::function<int(std::size_t c, int value, int x, int y)>& level) {
   copy_rows(layout, in, out, parameters.copies_chroma);
-
-  const auto apply = [&](const Channel& channel, const auto& equalized) {
+  const auto apply = [&](Role role, const auto& equalized) {
+    const Channel& channel = channel_of(layout, role);
     for (int y = 0; y < layout.height; ++y)
       for (int x = 0; x < layout.width; ++x) {
         const int value = defined_sample(layout, in, channel, x, y);
@@ -87,22 +87,26 @@ void defined_mapping(const FrameLayout& layout, const histequalize::Parameters& 
                    blended(value, equalized(value, x, y), parameters.blend));
       }
   };
-
-  const std::vector<int>& first = tables[0];
-  if (layout.find(Role::luma) >= 0) {
-    apply(channel_of(layout, Role::luma), [&](int value, int, int) { return first[value]; });
+  if (!is_rgb(layout)) {
+    apply(Role::luma, [&](int value, int x, int y) { return level(0, value, x, y); });
   } else if (parameters.channels == Channels::each) {
-    for (std::size_t c = 0; c < tables.size(); ++c)
-      apply(channel_of(layout, rgb_roles[c]),
-            [&](int value, int, int) { return tables[c][value]; });
+    for (std::size_t c = 0; c < std::size(rgb_roles); ++c)
+      apply(rgb_roles[c], [&](int value, int x, int y) { return level(c, value, x, y); });
   } else {
     const DefinedLuminance luminance(layout, in);
     for (const Role role : rgb_roles)
-      apply(channel_of(layout, role), [&](int value, int x, int y) {
+      apply(role, [&](int value, int x, int y) {
         const int u = static_cast<int>(luminance.at(x, y));
-        return std::clamp(value + first[u] - u, 0, 255);
+        return std::clamp(value + level(0, u, x, y) - u, 0, 255);
       });
   }
+}
+
+void defined_mapping(const FrameLayout& layout, const histequalize::Parameters& parameters,
+                     const std::vector<std::vector<int>>& tables, const ConstFrame& in,
+                     const Frame& out) {
+  defined_levels(layout, parameters, in, out,
+                 [&](std::size_t c, int value, int, int) { return tables[c][value]; });
 }
 
 void defined_equalization(const FrameLayout& layout, const histequalize::Parameters& parameters,

@@ -5,7 +5,7 @@
 
 namespace cudavision::test {
 
-/// 60 random cases, in which planes of chroma alone must stay as they are.
+/// Runs 60 random cases without copies_chroma. Planes that hold only chroma must stay unchanged.
 template <class MakeCase>
 void expect_chroma_left(Device& device, const MakeCase& make_case) {
   for (int number = 0; number < 60 && !testing::Test::HasFailure(); ++number) {

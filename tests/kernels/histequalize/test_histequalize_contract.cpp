@@ -48,14 +48,8 @@ TEST_P(HistEqualizeUse, TheCountRefusesFramesAndBinsOfAnotherShape) {
                     {"histogram", [](Frames& frames) { frames.bins.height = 2; }}});
   const HistEqualizeCase test = HistEqualizeContract<false>::refused_case();
   Histogram count(device, test.layout);
-  for (const auto& refusal : refusals) {
-    Frames frames(device, test);
-    const auto untouched = frames.output();
-    refusal.spoil(frames);
-    CUDAVISION_EXPECT_ERROR(count.run(frames.in, frames.bins), invalid_argument, refusal.words);
-    device.finish();
-    EXPECT_EQ(difference(test, untouched, frames.output()), "") << "a refused run wrote output";
-  }
+  expect_refusals(device, test, refusals,
+                  [&](const Frames& frames) { count.run(frames.in, frames.bins); });
 }
 
 TEST_P(HistEqualizeUse, CountsTheLargestPictureThere) {

@@ -20,7 +20,7 @@ using histequalize::RegionHistogram;
 using Channels = histequalize::Parameters::Channels;
 using Counts = std::vector<std::uint32_t>;
 
-constexpr int max_weights = 1 << 20;  // that the definition computes for a case
+constexpr int max_weights = 1 << 20;  // limits the definition's work for a case
 
 struct RegionCase {
   HistEqualizeCase frame;
@@ -66,7 +66,7 @@ Counts defined_counts(const RegionCase& test, const ConstFrame& in) {
 using Smoothing = std::optional<histogramaverage::Parameters>;
 constexpr Smoothing smoothings[] = {{}, {{30000, 65536}}};
 
-/// Equalises the case's frame twice: the second time, the average begins anew.
+/// Equalises the case's frame twice. The second run begins a new average.
 HistEqualizeBlocks equalized_by_regions(Device& device, const RegionCase& test,
                                         const std::vector<std::uint8_t>& input,
                                         const Smoothing& smoothing) {
@@ -142,7 +142,7 @@ TEST(EqualizedByRegions, CudaEqualsCpuForLargeFrames) {
 
 CUDAVISION_ON_BOTH_DEVICES(RegionHistogramUse);
 
-/// Counts that begin to be those of regions, or cease to be, do not mix with those before.
+/// A switch between the whole frame and regions begins a new average.
 TEST_P(RegionHistogramUse, OtherPixelsBeginANewAverage) {
   const HistEqualizeCase test = plain_histequalize_case(gray_layout(320, 200), Content::natural, 1);
   const HistEqualizeFrames frames(device, test);

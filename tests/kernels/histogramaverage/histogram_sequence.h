@@ -13,7 +13,7 @@ namespace cudavision::test {
 struct HistogramSequence {
   struct Step {
     int rows;
-    int padding;  ///< after each row of counts, in counts; four times that after a row of tables
+    int padding;  ///< counts after each row of counts; tables have four times as many entries
     std::vector<std::uint32_t> counts;
     std::vector<std::uint16_t> tables;
     histogramaverage::Parameters parameters;

@@ -14,8 +14,8 @@
 
 namespace cudavision::test {
 
-/// Frames that one operation equalises one after the other, mostly of one scene, with parameters
-/// that change in between. Equal seeds and numbers make equal sequences on every machine.
+/// Frames, mostly of one scene, that one operation equalises in turn with changing parameters.
+/// Equal seeds and numbers make equal sequences on every machine.
 ///
 /// Besides the members of a FilterCase, Case has the following:
 ///
@@ -24,7 +24,7 @@ namespace cudavision::test {
 ///   const Status* Operation::status()
 ///   parameters_text(test)                  describes the parameters
 ///   Case::DefinedSmoothing                 has restart() and status()
-///   defined_output(test, input, poison, smoothing)    with the frames that smoothing has seen
+///   defined_output(test, input, poison, smoothing)    updates the smoothing
 template <class Case>
 struct SmoothedSequence {
   struct Step {
@@ -36,13 +36,13 @@ struct SmoothedSequence {
 
 histogramaverage::Parameters random_smoothing(Random& random);
 
-/// Changes some bytes a little, or all of them alike: of the whole block, or of a part of it.
+/// Flips low bits of some bytes and often changes the brightness, in the whole block or a part.
 void change_bytes(std::vector<std::uint8_t>& block, bool parts, Random& random);
 
 std::string describe(const histogramaverage::Parameters& smoothing);
 
-/// Draws the frames after `test`. draw_parameters(test) draws what else may change,
-/// draw_frame(test) what each frame has of its own.
+/// Draws a sequence that begins with `test`. draw_parameters(test) changes further parameters,
+/// draw_frame(test) sets members for each frame.
 template <class Case, class DrawParameters, class DrawFrame>
 SmoothedSequence<Case> draw_sequence(Case test, int max_frames, bool parts, Random& random,
                                      const DrawParameters& draw_parameters,
@@ -122,7 +122,7 @@ SmoothedOutputs<Case> run_sequence(Device& device, const SmoothedSequence<Case>&
     frames.push_back(std::make_unique<typename Case::Frames>(device, test, input, poison));
     statuses.emplace_back(device, std::vector<Status>(1));
   }
-  // Nothing waits between the frames.
+  // All frames are enqueued before the first wait.
   for (std::size_t i = 0; i < frames.size(); ++i) {
     operation.set_parameters(frames[i]->test.parameters);
     frames[i]->run(operation);

@@ -9,24 +9,6 @@
 /// Suites of sequences of frames for operations that may smooth over time.
 namespace cudavision::test {
 
-template <class Case>
-void expect_definition(const SmoothedSequence<Case>& sequence) {
-  SCOPED_TRACE(describe(sequence));
-  const auto device = make_cpu_device();
-  const auto outputs = run_sequence(*device, sequence, poison);
-  ASSERT_EQ(difference(sequence, defined_outputs(sequence, poison), outputs), "");
-  ASSERT_EQ(hash(sequence, run_sequence(*device, sequence, other_poison)), hash(sequence, outputs));
-}
-
-template <class Case>
-void expect_equal_devices(Device& cuda, const SmoothedSequence<Case>& sequence) {
-  SCOPED_TRACE(describe(sequence));
-  const auto cpu = make_cpu_device();
-  const auto expected = run_sequence(*cpu, sequence, poison);
-  ASSERT_EQ(difference(sequence, expected, run_sequence(cuda, sequence, poison)), "");
-  ASSERT_EQ(hash(sequence, run_sequence(cuda, sequence, other_poison)), hash(sequence, expected));
-}
-
 /// Makes the sequences of large frames that are too slow for the definition.
 template <class Case>
 std::vector<SmoothedSequence<Case>> large_sequences(Case (*make_case)(const FrameLayout& layout)) {
@@ -145,7 +127,7 @@ void expect_smoothing_refusals(Device& device, Case test) {
   EXPECT_EQ(difference_after_run(device, test, operation), "") << "the first frame";
 }
 
-/// Defines a suite of where smoothing begins, and what it refuses.
+/// Defines a suite that tests when averages begin, and which parameters are refused.
 #define CUDAVISION_SMOOTHING(Suite, make_case)                                  \
   CUDAVISION_ON_BOTH_DEVICES(Suite);                                            \
   TEST_P(Suite, TheFirstFrameIsEqualizedByItself) {                             \

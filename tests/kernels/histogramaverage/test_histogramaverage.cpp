@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// HistogramAverage and TableHysteresis, what they refuse, and that they only enqueue.
+// Compares HistogramAverage and TableHysteresis with their definitions. Also tests their refusals,
+// and that run() only enqueues.
 #include <functional>
 
 #include "cuda/histogramaverage/arithmetic.h"
@@ -31,7 +32,7 @@ void expect_equal_devices(Device& cuda, const HistogramSequence& sequence) {
 
 CUDAVISION_NUMBERED_CASES(HistogramSequences, make_sequence);
 
-/// The tiles of the largest grids, whose bins take many blocks.
+/// As many histograms as the largest grids have tiles, so that many blocks work.
 TEST(HistogramSequences, CudaEqualsCpuForManyTiles) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_PIXELS(1 << 22);

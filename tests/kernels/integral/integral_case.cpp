@@ -24,7 +24,7 @@ FrameLayout table_layout(const FrameLayout& layout, const integral::Parameters& 
                      entries.height);
 }
 
-/// Aligns the elements to their size, as the operation requires, and to nothing more.
+/// Aligns the elements to their size, as the operation requires, and no further.
 Placement random_table_placement(const FrameLayout& layout, const integral::Parameters& parameters,
                                  Random& random) {
   const std::size_t bytes = bytes_of(parameters.element);
@@ -44,17 +44,13 @@ View<Byte> picture_in(const IntegralCase& test, Byte* block) {
 
 IntegralCase make_integral_case(std::uint64_t seed, int number, int max_pixels) {
   Random random = random_of_case(seed, number);
-  const LayoutKind& kind = layout_kind_of_case(number);
-
-  IntegralCase test;
-  test.title = kind.name + ", case " + std::to_string(number);
-  test.parameters.kind = static_cast<integral::TableKind>(random.between(0, 2));
-  test.parameters.element = static_cast<integral::TableElement>(random.between(0, 3));
-  test.parameters.same_size = random.one_in(2);
-  const bool tilted = test.parameters.kind == integral::TableKind::tilted_sum;
-  const auto [width, height] =
-      random_picture_size(random, tilted ? std::min(max_pixels, max_tilted_pixels) : max_pixels);
-  test.layout = kind.make(width, height);
+  const integral::Parameters parameters{static_cast<integral::TableKind>(random.between(0, 2)),
+                                        static_cast<integral::TableElement>(random.between(0, 3)),
+                                        random.one_in(2)};
+  if (parameters.kind == integral::TableKind::tilted_sum)
+    max_pixels = std::min(max_pixels, max_tilted_pixels);
+  auto test = random_frame_case<IntegralCase>(number, max_pixels, random);
+  test.parameters = parameters;
   test.in = random_placement(test.layout, random);
   test.out_layout = table_layout(test.layout, test.parameters);
   test.out = random_table_placement(test.layout, test.parameters, random);

@@ -19,7 +19,7 @@ constexpr integral::TableElement table_elements[] = {
 
 class IntegralFrames;
 
-/// One table, perhaps also drawn as a picture. It is out_layout's only plane, as bytes.
+/// One table, sometimes also drawn as a picture. out_layout's only plane holds the table's bytes.
 struct IntegralCase : FrameCase {
   using Parameters = integral::Parameters;
   struct Operation {

@@ -24,12 +24,12 @@ Row sums_from_the_left(const DefinedLuminance& picture, integral::TableKind kind
   return sums;
 }
 
-/// Row y < Y contributes to entry (X, Y) its pixels within Y − y − 1 columns of column X − 1; far
-/// rows count whole.
+/// Entry (X, Y) is the sum, over all rows y < Y, of the pixels within Y − y − 1 columns of column
+/// X − 1. From a radius of the width on, a row counts as a whole.
 void tilted_rows(const DefinedLuminance& picture,
                  const std::function<void(int, const Row&)>& take) {
   const int width = picture.width;
-  // The sums continue by `width` columns on both sides, so that every range has ends.
+  // The sums are padded by `width` columns on both sides, so that every range is inside.
   std::vector<Row> from_the_left;
   for (int y = 0; y < picture.height; ++y) {
     const Row inside = sums_from_the_left(picture, integral::TableKind::tilted_sum, y);
@@ -63,18 +63,17 @@ void store(View<std::uint8_t> table, int x, int y, integral::TableElement elemen
            std::uint64_t sum) {
   switch (element) {
     case integral::TableElement::uint32:
-      return store(table, x, y, defined_uint32(sum));
+      return store(table, x, y, static_cast<std::uint32_t>(sum % (std::uint64_t{1} << 32)));
     case integral::TableElement::uint64:
       return store(table, x, y, sum);
     case integral::TableElement::float32:
-      return store(table, x, y, defined_float32(sum));
+      return store(table, x, y, rounded<float>(sum));
     case integral::TableElement::float64:
-      return store(table, x, y, defined_float64(sum));
+      return store(table, x, y, rounded<double>(sum));
   }
 }
 
-/// Calls take(x, y, sum) for each entry, with or without the first row and column. No sum exceeds
-/// 65535⁴ < 2^64.
+/// Calls take(Y, row) for each row of the table. No sum exceeds 65535⁴ < 2^64.
 void for_each_defined_row(const DefinedLuminance& picture, integral::TableKind kind,
                           const std::function<void(int Y, const Row& row)>& take) {
   if (kind == integral::TableKind::tilted_sum)
@@ -100,18 +99,6 @@ void for_each_entry(const DefinedLuminance& picture, integral::TableKind kind, b
 }
 
 }  // namespace
-
-std::uint32_t defined_uint32(std::uint64_t sum) {
-  return static_cast<std::uint32_t>(sum % (std::uint64_t{1} << 32));
-}
-
-float defined_float32(std::uint64_t sum) {
-  return rounded<float>(sum);
-}
-
-double defined_float64(std::uint64_t sum) {
-  return rounded<double>(sum);
-}
 
 void defined_integral(const FrameLayout& layout, const integral::Parameters& parameters,
                       const ConstFrame& in, View<std::uint8_t> table) {

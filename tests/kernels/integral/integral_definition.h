@@ -8,11 +8,6 @@
 
 namespace cudavision::test {
 
-/// Convert an exact sum into an element of a table.
-std::uint32_t defined_uint32(std::uint64_t sum);
-float defined_float32(std::uint64_t sum);
-double defined_float64(std::uint64_t sum);
-
 void defined_integral(const FrameLayout& layout, const integral::Parameters& parameters,
                       const ConstFrame& in, View<std::uint8_t> table);
 

@@ -42,7 +42,7 @@ int differences(const IntegralCase& test, const std::vector<std::uint8_t>& input
   const cv::Mat expected = test.parameters.same_size
                                ? reference(cv::Rect(1, 1, test.layout.width, test.layout.height))
                                : reference;
-  // OpenCV's sums are signed. Equal bits mean equal numbers modulo 2^32 all the same.
+  // OpenCV's sums are signed, but equal bits mean equal numbers modulo 2^32.
   const cv::Mat table = matrix_of(
       test.out_layout, test.parameters.element == TableElement::uint32 ? CV_32S : CV_64F, rows);
   EXPECT_EQ(table.size(), expected.size());
@@ -91,8 +91,8 @@ TEST(OpenCvIntegral, EqualIn8k) {
   expect_opencv(gray_layout(1920, 1080, 16), Content::maximum, 3);
 }
 
-/// Returns the sums of all windows of an image of CV_64F, with zeros outside; OpenCV's integer sums
-/// overflow.
+/// Returns the sums of all windows of an image, with zeros outside. The image must be CV_64F,
+/// because OpenCV's integer sums overflow.
 cv::Mat window_sums(const cv::Mat& image, int radius) {
   cv::Mat sums;
   cv::boxFilter(image, sums, CV_64F, cv::Size(2 * radius + 1, 2 * radius + 1), cv::Point(-1, -1),

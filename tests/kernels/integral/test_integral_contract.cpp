@@ -59,20 +59,6 @@ TEST_P(IntegralUse, RefusesPicturesOfOtherDepths) {
         std::to_string(bits) + " bits");
 }
 
-template <class Run>
-void expect_refusals(Device& device, const IntegralCase& test,
-                     const std::vector<FramesRefusal<IntegralCase>>& refusals, const Run& run) {
-  SCOPED_TRACE(describe(test));
-  for (const auto& refusal : refusals) {
-    IntegralFrames frames(device, test);
-    const auto untouched = frames.output();
-    refusal.spoil(frames);
-    CUDAVISION_EXPECT_ERROR(run(frames), invalid_argument, refusal.words);
-    device.finish();
-    EXPECT_EQ(difference(test, untouched, frames.output()), "") << "a refused run wrote output";
-  }
-}
-
 TEST_P(IntegralUse, RefusesTablesOfAnotherShape) {
   for (const bool same_size : {false, true})
     for (const TableElement element : table_elements) {
@@ -168,7 +154,7 @@ Element total(Device& device, const FrameLayout& layout, const ConstFrame& in,
 
 TEST_P(IntegralUse, RoundsOnceNextToATie) {
   CUDAVISION_NEEDS_PIXELS(2100 * 2010);
-  // 1 more than the midpoint of two binary32 numbers: binary64 first would make a tie.
+  // 1 more than the midpoint of two binary32 numbers. Rounding to binary64 first makes a tie.
   constexpr std::uint64_t tie = (std::uint64_t{1} << 54) + (std::uint64_t{1} << 30);
   const FrameLayout layout = gray_layout(2100, 2010, 16);
   std::vector<std::uint16_t> levels;
@@ -188,7 +174,7 @@ TEST_P(IntegralUse, RoundsOnceNextToATie) {
   EXPECT_EQ(total<double>(device, layout, in, TableElement::float64), 0x1p54 + 0x1p30);
 }
 
-/// One graph on different frames: a stale neighbour's sum gives a wrong table.
+/// Replays one graph on different frames, so that a stale sum of a neighbour gives a wrong table.
 TEST(IntegralCuda, ReplaysOfChangingFramesAreTheirOwn) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_PIXELS(1920 * 1080);

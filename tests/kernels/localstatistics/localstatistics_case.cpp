@@ -41,16 +41,11 @@ localstatistics::Parameters random_parameters(const FrameLayout& layout, Random&
 
 LocalStatisticsCase make_localstatistics_case(std::uint64_t seed, int number, int max_pixels) {
   Random random = random_of_case(seed, number);
-  const LayoutKind& kind = layout_kind_of_case(number);
-
-  LocalStatisticsCase test;
-  test.title = kind.name + ", case " + std::to_string(number);
-  const auto [width, height] = random_picture_size(random, max_pixels);
-  test.layout = kind.make(width, height);
+  auto test = random_frame_case<LocalStatisticsCase>(number, max_pixels, random);
   test.parameters = random_parameters(test.layout, random);
   const bool may_be_bytes = test.layout.bits == 8 || is_threshold(test.parameters.output);
   const int output_bits = may_be_bytes && random.one_in(2) ? 8 : 16;
-  test.out_layout = gray_layout(width, height, output_bits);
+  test.out_layout = gray_layout(test.layout.width, test.layout.height, output_bits);
   return drawn(test, random);
 }
 

@@ -32,14 +32,13 @@ struct LocalStatisticsCase : FrameCase {
 
 using LocalStatisticsRunner = Runner<LocalStatisticsCase>;
 
-/// Draws a frame size whose product of width and height is at most max_pixels.
 LocalStatisticsCase make_localstatistics_case(std::uint64_t seed, int number, int max_pixels);
 
-/// The same in limited range. Half of the pictures are darkened.
+/// Draws thresholds in limited range. Half of the pictures are darkened.
 LocalStatisticsCase make_limited_localstatistics_case(std::uint64_t seed, int number,
                                                       int max_pixels);
 
-/// Makes a case of dense frames. output_bits 0: 8 for inputs of 8 bits, else 16.
+/// Makes a case of dense frames. output_bits 0: 8 for inputs of 8 bits, otherwise 16.
 LocalStatisticsCase plain_localstatistics_case(const FrameLayout& layout,
                                                const localstatistics::Parameters& parameters,
                                                Content content, std::uint64_t seed,

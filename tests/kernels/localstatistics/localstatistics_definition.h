@@ -23,7 +23,7 @@ void for_each_defined_window(
 
 std::uint64_t defined_mean(const DefinedWindow& window);
 std::uint64_t defined_deviation(const DefinedWindow& window);
-/// Thresholds of samples whose black level is `low`, from which the level and the mean count.
+/// Thresholds of samples. The level and the mean are relative to the black level `low`.
 bool defined_bradley_black(const DefinedWindow& window, std::uint64_t level, double ratio,
                            int low = 0);
 /// `range` must be above 0.

@@ -40,7 +40,7 @@ const Extreme<Parameters> extremes[] = {
     {"Maximum", "GRAY8", 640, 480, Content::maximum, statistics(mean, 50)},
     {"Maximum16", "GRAY16", 640, 480, Content::maximum, statistics(mean, 500)},
     {"MaximumDeviation16", "GRAY16", 640, 480, Content::maximum, statistics(deviation, 500)},
-    // Sums of 16-bit samples fit 32 bits up to 65533 pixels; the last two have one more.
+    // Sums of 16-bit samples fit 32 bits up to 65533 pixels.
     {"SumsOf32Bits", "GRAY16", 923, 71, Content::maximum, statistics(mean, 65535)},
     {"SumsOf32BitsDeviation", "GRAY16", 923, 71, Content::two_valued, statistics(deviation, 65535)},
     {"SumsOf33Bits", "GRAY16", 302, 217, Content::maximum, statistics(mean, 65535)},
@@ -49,7 +49,7 @@ const Extreme<Parameters> extremes[] = {
     {"SumsOf34Bits", "GRAY16", 400, 401, Content::maximum, statistics(mean, 65535)},
     {"SumsOf34BitsDeviation", "GRAY16", 400, 401, Content::gradient, statistics(deviation, 65535)},
     {"SumsOf34BitsBradley", "GRAY16", 400, 401, Content::gradient, statistics(bradley, 65535)},
-    // The kernels read rows ahead, which the picture does not have.
+    // The kernels read rows ahead, but these pictures have only one.
     {"OneRowNoRadius", "GRAY8", 4101, 1, Content::random, statistics(mean, 0)},
     {"OneRowNoRadius16", "GRAY16", 2053, 1, Content::random, statistics(mean, 0)},
     // Windows of bytes move within a warp up to radius 15, Bradley's within a block up to 63. Warps
@@ -65,7 +65,7 @@ const Extreme<Parameters> extremes[] = {
     // From a radius of 129 on, sums of columns need more than 16 bits.
     {"ShortColumns", "GRAY8", 1537, 403, Content::maximum, statistics(bradley, 128)},
     {"LongColumns", "GRAY8", 1537, 403, Content::maximum, statistics(bradley, 129)},
-    // Up to a radius of 31 the kernels add up columns themselves; then another kernel does so.
+    // Up to a radius of 31 the kernels add up columns themselves; above, another kernel does.
     {"OwnColumns", "GRAY8", 1537, 403, Content::natural, statistics(mean, 31)},
     {"OwnColumnsDeviation16", "GRAY16", 777, 301, Content::random, statistics(deviation, 31)},
     {"OthersColumns", "GRAY8", 1537, 403, Content::natural, statistics(mean, 32)},
@@ -75,7 +75,7 @@ const Extreme<Parameters> extremes[] = {
     {"ColumnsOfBlocks", "GRAY8", 200, 1500, Content::random, statistics(mean, 300)},
     {"ColumnsOfBlocksDeviation", "GRAY8", 131, 1100, Content::random, statistics(deviation, 100)},
     {"ColumnsOfBlocksDeviation16", "GRAY16", 77, 1100, Content::random, statistics(deviation, 90)},
-    // Areas that bradley_difference() does not take.
+    // Areas that are too large for bradley_difference().
     {"LargeBradley", "GRAY8", 2900, 2900, Content::maximum, statistics(bradley, 2000)},
     // The same kernels in limited range, with windows below and far above black.
     {"LimitedWithinAWarp", "GRAY8", 479, 67, Content::natural,
@@ -119,7 +119,7 @@ std::vector<LocalStatisticsCase> dense(const Extreme<Parameters>& extreme) {
 
 CUDAVISION_TABLE_CASES(LocalStatisticsExtremes, extremes, dense);
 
-/// The CPU has as many bands as threads; windows reach across seams or over all bands.
+/// The CPU has as many bands as threads. Windows cross one seam between bands or all of them.
 TEST(LocalStatisticsBands, OfAnyNumberGiveTheDefinition) {
   struct Picture {
     const char* layout;
@@ -155,7 +155,7 @@ TEST(LocalStatisticsBands, OfAnyNumberGiveTheDefinition) {
       }
 }
 
-/// The threshold meets a pixel's level exactly, or misses it as little as it can.
+/// Parameters whose threshold equals a pixel's level, or differs from it as little as possible.
 class LocalStatisticsEdges : public EitherDevice {
  protected:
   /// Tests the parameters of edges(window, level, low), in both ranges, for some pixels.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares the shared arithmetic with plain formulas, for windows unlike pictures.
+// Compares the shared arithmetic with plain formulas, for windows that pictures seldom have.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ DefinedWindow random_window(Random& random, std::uint64_t largest, std::uint64_t
           whites * largest * largest + blacks * level * level};
 }
 
-/// An estimate that errs as much as those of the GPU may.
+/// Moves a number by up to four ulps, the largest error of the GPU's estimates.
 float disturbed(float number, Random& random) {
   for (int steps = random.between(0, 4); steps > 0; --steps)
     number = std::nextafter(number, random.one_in(2) ? 0.0f : 2 * number);
@@ -93,7 +93,7 @@ TEST(LocalStatisticsArithmetic, EstimatesDeviationsOfBytesWellEnough) {
   EXPECT_LT(doubts, all / 2);
 }
 
-/// In limited range, half of the windows are around the black level, some flat there.
+/// In limited range, half of the windows are around the black level, and some are flat.
 DefinedWindow random_window(Random& random, int bits, std::uint32_t low, std::uint64_t pixels) {
   if (low > 0 && random.one_in(10)) {
     const std::uint64_t area = 1 + random.next() % pixels;
@@ -156,7 +156,7 @@ TEST(LocalStatisticsArithmetic, EstimatesOfSauvolaDecideAsTheFormula) {
   EXPECT_GT(decided, all / 2);
 }
 
-/// Flat windows at the black level are frequent, and must not take the slow way.
+/// Flat windows at the black level are frequent, and must not take the slow path.
 TEST(LocalStatisticsArithmetic, EstimatesOfSauvolaDecideAtTheBlackLevel) {
   for (const int bits : {8, 10, 16})
     for (const bool limited : {false, true})
@@ -185,7 +185,7 @@ TEST(LocalStatisticsArithmetic, ComparesTheLargestWindowsByBradley) {
         }
 }
 
-/* What a lane of running_kernel does with its 16 columns of bytes */
+/* The 16 columns of bytes of a lane of running_kernel */
 
 using Row = std::array<std::uint32_t, packed_columns / 4>;
 

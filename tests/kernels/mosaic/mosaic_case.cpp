@@ -8,7 +8,7 @@
 namespace cudavision::test {
 namespace {
 
-/// The largest number of samples that the definition, which looks up a block for each, is fast for.
+/// Limits the definition's work: it looks up a block for each sample.
 constexpr int max_samples = 1 << 19;
 
 }  // namespace
@@ -30,12 +30,7 @@ mosaic::Parameters solid_colour(int bits) {
 
 MosaicCase make_mosaic_case(std::uint64_t seed, int number, int max_pixels) {
   Random random = random_of_case(seed, number);
-  const LayoutKind& kind = layout_kind_of_case(number);
-
-  MosaicCase test;
-  test.title = kind.name + ", case " + std::to_string(number);
-  const auto [width, height] = random_picture_size(random, std::min(max_pixels, max_samples));
-  test.layout = test.out_layout = kind.make(width, height);
+  auto test = random_frame_case<MosaicCase>(number, std::min(max_pixels, max_samples), random);
   mosaic::Parameters& p = test.parameters;
   p.block_size = std::max(2, random.log_uniform(256));
   p.solid = random.one_in(5);

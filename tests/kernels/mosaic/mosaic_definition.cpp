@@ -22,7 +22,7 @@ Block block_of(const Channel& channel, const mosaic::Parameters& parameters, int
 struct Samples {
   std::int64_t sum = 0, count = 0;
 
-  /// Rounds half up, by doubling what is divided.
+  /// Rounds half up.
   int mean() const { return static_cast<int>((2 * sum + count) / (2 * count)); }
 };
 

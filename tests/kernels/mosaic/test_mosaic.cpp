@@ -58,20 +58,5 @@ const Extreme<Parameters> large[] = {
 
 CUDAVISION_CUDA_TABLE_CASES(MosaicLarge, large, dense<MosaicCase>);
 
-TEST(MosaicDefinition, RoundsHalfUp) {
-  // Two blocks of 2×2 samples: 0 0 1 1 gives 0.5, and 0 0 0 1 gives 0.25.
-  const FrameLayout layout = gray_layout(4, 2);
-  std::uint8_t in[8] = {0, 0, 0, 0, 1, 1, 0, 1}, out[8] = {};
-  const auto device = make_cpu_device();
-  ConstFrame from;
-  from.planes[0] = {in, 4, 2, 4};
-  Frame to;
-  to.planes[0] = {out, 4, 2, 4};
-  Mosaic(*device, layout, blocks_of(2)).run(from, to);
-  const std::uint8_t expected[8] = {1, 1, 0, 0, 1, 1, 0, 0};
-  for (int i = 0; i < 8; ++i)
-    EXPECT_EQ(out[i], expected[i]) << i;
-}
-
 }  // namespace
 }  // namespace cudavision::test

@@ -11,7 +11,8 @@
 
 namespace cudavision::test {
 
-/// Rows 2·number and 2·number + 1 as row y of a square searches them: from row y to y + 2·radius.
+/// Classifies rows 2·number and 2·number + 1 for a square, whose row y searches rows y to
+/// y + 2·radius.
 inline nlmeans::RowPair defined_row_pair(int number, int radius) {
   using enum nlmeans::RowPair;
   return number < 0 || number > radius + 1 ? none

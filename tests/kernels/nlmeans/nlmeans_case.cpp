@@ -31,18 +31,13 @@ nlmeans::Parameters random_parameters(Random& random) {
 
 NlMeansCase make_case(std::uint64_t seed, int number, int max_pixels, int frames) {
   Random random = random_of_case(seed, number);
-  const LayoutKind& kind = layout_kind_of_case(number);
-
-  NlMeansCase test;
-  test.title = kind.name + ", case " + std::to_string(number);
-  test.parameters = random_parameters(random);
-  test.parameters.frames = frames;
-  test.parameters.search = std::min(test.parameters.search, max_search(max_pixels / frames));
-  const int patches = frames * test.parameters.search * test.parameters.search;
-  const int differences = patches * test.parameters.patch * test.parameters.patch;
-  const auto [width, height] =
-      random_picture_size(random, std::clamp(max_differences / differences, 1, max_pixels));
-  test.layout = test.out_layout = kind.make(width, height);
+  nlmeans::Parameters p = random_parameters(random);
+  p.frames = frames;
+  p.search = std::min(p.search, max_search(max_pixels / frames));
+  const int differences = frames * p.search * p.search * p.patch * p.patch;
+  auto test = random_frame_case<NlMeansCase>(
+      number, std::clamp(max_differences / differences, 1, max_pixels), random);
+  test.parameters = p;
   return drawn(test, random);
 }
 

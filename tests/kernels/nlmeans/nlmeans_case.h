@@ -13,7 +13,7 @@ namespace cudavision::test {
 
 class NlMeansFrames;
 
-/// One denoising of a frame. The input block holds its neighbours, too, one frame behind the other.
+/// One denoising of a frame. The input block also holds its neighbours, one frame after the other.
 struct NlMeansCase : FilterCase<NlMeansCase, nlmeans::NlMeans, nlmeans::Parameters> {
   using Frames = NlMeansFrames;
 
@@ -28,7 +28,7 @@ struct NlMeansCase : FilterCase<NlMeansCase, nlmeans::NlMeans, nlmeans::Paramete
   std::vector<ConstFrame> neighbours(const ConstFrame& from) const;
 };
 
-/// Neighbours show the same as the frame with some noise, or something else.
+/// Each neighbour shows the frame's content with some noise, or other content.
 std::vector<std::uint8_t> input_block(const NlMeansCase& test);
 
 class NlMeansFrames : public CaseFrames<NlMeansCase> {
@@ -50,8 +50,8 @@ class NlMeansFrames : public CaseFrames<NlMeansCase> {
 
 using NlMeansRunner = Runner<NlMeansCase>;
 
-/// Returns the largest search of the tests, whose square is at most max_pixels / 4: a GPU processes
-/// whole tiles for each offset.
+/// Returns the largest search whose square is at most max_pixels / 4. Larger searches are slow,
+/// because a GPU processes whole tiles for each offset.
 int max_search(int max_pixels);
 
 /// Draws a size of at most max_pixels, less for large searches and patches.

@@ -49,7 +49,7 @@ const Extreme<Parameters> extremes[] = {
     {"TilesDown", "GRAY8", 33, 190, Content::natural, {5, 7, 30}},
     {"TilesNv12", "NV12", 261, 133, Content::natural, {5, 5, 30}},
     {"TilesRgba", "RGBA", 133, 71, Content::natural, {5, 3, 30}},
-    // Each patch size with its own kernel; last rows that fill a step, and others.
+    // Patch sizes with kernels of their own. The last rows fill a whole step, or a part.
     {"Patch9", "GRAY8", 67, 35, Content::natural, {7, 9, 30}},
     {"Patch11", "GRAY8", 33, 34, Content::random, {9, 11, 30}},
     {"Patch13", "GRAY8", 31, 67, Content::natural, {5, 13, 60}},
@@ -94,7 +94,7 @@ const Extreme<Parameters> extremes[] = {
 
 CUDAVISION_TABLE_CASES(NlMeansExtremes, extremes, dense_and_ragged<NlMeansCase>);
 
-/// Returns the first entries only if frames must be small; they reach all kernels.
+/// If frames must be small, returns only the first `count` entries, which reach all kernels.
 template <class Entry>
 std::vector<Entry> fewer_if_small(std::vector<Entry> entries, std::ptrdiff_t count) {
   if (settings().small)
@@ -172,7 +172,7 @@ CUDAVISION_LISTED_CASES(NlMeansNoise, noisy_cases())
 
 CUDAVISION_LISTED_CASES(NlMeansUnusualLayouts, unusual_cases())
 
-/// Frames for which the definition is too slow.
+/// Frames that are too large for the definition.
 const Extreme<Parameters> large[] = {
     {"FullHd", "GRAY8", 1920, 1080, Content::natural, {21, 7, 10}},
     {"FullHdStrong", "GRAY8", 1920, 1080, Content::random, {7, 7, 100}},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Runs a block of the tensor-core kernels on the host, with its lanes' functions.
+// Runs blocks of the tensor-core kernels on the host, with the functions of their lanes.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace nlmeans;
 
-/// The words of 32 lanes that make up two matrices, and the sums that make up their product.
+/// The two factors of a product of a warp, as the words of its 32 lanes.
 struct WarpProduct {
   std::uint32_t left[32][4] = {}, right[32][2] = {};
 
@@ -50,7 +50,7 @@ class Block {
 
  private:
   using Lane = ProductLane<Kind>;
-  static constexpr int first_entry = 1024 + 128;  // where the table might begin
+  static constexpr int first_entry = 1024 + 128;  // an arbitrary beginning of the table
 
   void search_frame() {
     for (int thread = 0; thread < product_threads; ++thread)

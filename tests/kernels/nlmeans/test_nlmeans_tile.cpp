@@ -70,7 +70,7 @@ class Block {
   }
 
   const DenoisedPicture& picture_;
-  const SearchedPlane* frame_;  // its planes
+  const SearchedPlane* frame_;  // the planes of the searched frame
   int search_radius_, reach_, rows_;
   const PatchTable& table_;
   int left_, top_;

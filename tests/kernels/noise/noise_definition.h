@@ -14,7 +14,7 @@ struct DefinedMeasurement {
   bool uncertain = false;
 };
 
-/// A class with enough blocks. `number`: by brightness; 8 for extreme samples.
+/// A class of brightness with enough blocks. Number 8 is the class of extreme samples.
 struct DefinedClass {
   int number;
   std::int64_t count, variance, spread;
@@ -27,7 +27,7 @@ struct DefinedBlocks {
   int constant, flat, others;
 };
 
-/// Returns what the classes give, or nothing if there are too few blocks.
+/// Combines the classes. Returns nullopt if there are too few blocks.
 std::optional<DefinedMeasurement> defined_measurement(const std::vector<DefinedClass>& classes,
                                                       const std::optional<DefinedClass>& extremes,
                                                       const DefinedBlocks& blocks);
@@ -35,7 +35,7 @@ std::optional<DefinedMeasurement> defined_measurement(const std::vector<DefinedC
 std::optional<DefinedMeasurement> defined_noise(const FrameLayout& layout, const Channel& channel,
                                                 const ConstFrame& in);
 
-struct DefinedNoise {
+struct DefinedEstimate {
   bool any = false, uncertain = false;
   std::int64_t measured = 0, average = 0, used = 0;
 

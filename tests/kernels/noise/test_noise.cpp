@@ -17,7 +17,7 @@ struct NoiseCase : FrameCase {
   std::size_t restart = 0;
 };
 
-/// Changes the lowest bits of all bytes by chance, which also changes the high ones of words.
+/// Flips random low bits of all bytes, and thereby also high bits of words.
 void add_grain(std::vector<std::uint8_t>& block, int largest, Random& random) {
   for (std::uint8_t& byte : block)
     byte = static_cast<std::uint8_t>(byte ^ random.between(0, largest));
@@ -31,12 +31,8 @@ void add_bar(std::vector<std::uint8_t>& block, Random& random) {
 
 NoiseCase make_noise_case(std::uint64_t seed, int number, int max_pixels) {
   Random random = random_of_case(seed, number);
-  const LayoutKind& kind = layout_kind_of_case(number);
-  const auto [width, height] = random_picture_size(random, std::min(max_pixels, 1 << 16));
-  NoiseCase test;
-  test.title = kind.name;
+  auto test = random_frame_case<NoiseCase>(number, std::min(max_pixels, 1 << 16), random);
   test.every_channel = true;
-  test.layout = test.out_layout = kind.make(width, height);
   draw_placements(test, random);
   for (const int largest : {0, 7, 63, 63, 3, 31}) {
     draw_content(test, random);
@@ -76,7 +72,7 @@ std::vector<std::vector<std::int64_t>> numbers_of(const FrameLayout& layout,
 
 void expect_definition(const NoiseCase& test) {
   SCOPED_TRACE(describe(test, ""));
-  std::vector<DefinedNoise> defined(FrameLayout::max_channels);
+  std::vector<DefinedEstimate> defined(FrameLayout::max_channels);
   run(*make_cpu_device(), test, [&](std::size_t frame, const std::vector<State>& states) {
     std::vector<std::vector<std::int64_t>> expected;
     const ConstFrame in = frame_in(test.layout, test.in, test.frames[frame].data());
@@ -84,7 +80,7 @@ void expect_definition(const NoiseCase& test) {
       const Channel& channel = test.layout.channels[c];
       if (channel.role == Role::alpha)
         continue;
-      DefinedNoise& noise = defined[c];
+      DefinedEstimate& noise = defined[c];
       noise.take(defined_noise(test.layout, channel, in));
       expected.push_back({noise.used,
                           static_cast<std::int64_t>(std::sqrt(static_cast<double>(noise.used))),

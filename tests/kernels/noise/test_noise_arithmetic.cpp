@@ -11,7 +11,7 @@
 namespace cudavision::test {
 namespace {
 
-/// Sums of pairs of samples are those of single ones.
+/// Compares sums over pairs of samples with sums over single samples.
 TEST(NoiseBlockRow, EqualsPlainForm) {
   constexpr int rows = 3, columns = 16, start = noise::PairedRow::block_start;
   Random random(7);
@@ -57,7 +57,7 @@ TEST(NoiseBlockRow, EqualsPlainForm) {
   }
 }
 
-/// The root of the largest variance can still be taken.
+/// The largest variances are within the range of the square root.
 TEST(NoiseMeasurement, LargestVariancesFit) {
   EXPECT_LT(noise::variance_of_bins(0, noise::bins - 1), 1u << 24);
   const std::uint32_t most = noise::spread_of(32 * 255, 32 * 255 * 255);  // half black, half white
@@ -80,7 +80,7 @@ TEST(NoiseMeasurement, IsTheDefinedOne) {
       const std::uint32_t count = random.one_in(2) ? 0 : counts[random.between(0, 12)];
       std::uint32_t variance = variances[random.between(0, 7)];
       if (const int other = random.between(0, 2 * number); other < number && random.one_in(2))
-        // As much as another class allows, or a little more.
+        // At the limit that another class sets, or just above.
         variance = static_cast<std::uint32_t>(4 * (classes[other].variance + 1024) *
                                                   (2 * number + 1) / (2 * other + 1) +
                                               random.between(0, 1));

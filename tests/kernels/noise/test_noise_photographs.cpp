@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Denoises photographs with added noise by the automatic strength and by many known ones. Reads
-// gray PNG files from the folder CUDAVISION_PHOTOGRAPHS. This needs a GPU.
+// Denoises photographs with added noise, with the automatic strength and with fixed strengths.
+// Reads gray PNG files from the folder CUDAVISION_PHOTOGRAPHS, and needs a GPU.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -14,6 +14,7 @@
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/layouts.h"
 #include "tests/kernels/common/pictures/png.h"
+#include "tests/kernels/common/placement.h"
 
 namespace cudavision::test {
 namespace {
@@ -147,9 +148,7 @@ class Denoised {
 
  private:
   Frame frame(std::uint8_t* samples) const {
-    Frame frame;
-    frame.planes[0] = {samples, layout_.width, layout_.height, layout_.width};
-    return frame;
+    return frame_in(layout_, dense_placement(layout_), samples);
   }
 
   Device& device_;

@@ -9,6 +9,7 @@
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/layout_refusals.h"
 #include "tests/kernels/common/layouts.h"
+#include "tests/kernels/common/placement.h"
 
 namespace cudavision::test {
 namespace {
@@ -26,7 +27,7 @@ std::vector<std::uint8_t> painted(int width, int height, const LevelAt& level) {
   return picture;
 }
 
-/// Returns numbers of deviation 1.
+/// Draws normally distributed numbers with a deviation of 1.
 class Gaussian {
  public:
   explicit Gaussian(unsigned seed) : generator_(seed) {}
@@ -49,9 +50,7 @@ State state_of(Device& device, const std::vector<std::uint8_t>& picture, int wid
   const FrameLayout layout = gray_layout(width, height);
   Estimate estimate(device, layout);
   const DeviceBlock<std::uint8_t> block(device, picture);
-  ConstFrame in;
-  in.planes[0] = {block.data(), width, height, width};
-  estimate.run(in);
+  estimate.run(frame_in(layout, dense_placement(layout), block.data()));
   const State state = downloaded(device, estimate.states(), FrameLayout::max_channels)[0];
   EXPECT_EQ(state.measured, state.used.variance);
   return state;
@@ -76,7 +75,7 @@ TEST_P(NoiseUse, FindsKnownNoise) {
           deviation, 0.05 * deviation + 0.1);
 }
 
-/// Noise that has been smoothed, so that neighbours are similar, is found as well as other noise.
+/// Smoothed noise, in which neighbours are similar, is measured as well.
 TEST_P(NoiseUse, FindsCorrelatedNoise) {
   constexpr int width = 640, height = 480;
   for (const double deviation : {4.0, 10.0, 20.0}) {
@@ -103,13 +102,13 @@ TEST_P(NoiseUse, LeavesOutTexture) {
   EXPECT_NEAR(deviation_of(device, picture, width, height), 5, 0.5);
 }
 
-/// Where dark and bright parts differ, the mean of the variances counts.
+/// If the noise of dark and bright parts differs, the result is the mean of the variances.
 TEST_P(NoiseUse, AveragesLevels) {
   EXPECT_NEAR(deviation_of(device, noisy_picture(640, 480, 5, 12), 640, 480),
               std::sqrt((5.0 * 5 + 12.0 * 12) / 2), 0.5);
 }
 
-/// Bars beside a film are no silence, but a drawing has no noise.
+/// Bars beside a film do not make it noiseless, but a drawing has no noise.
 TEST_P(NoiseUse, TellsBarsFromDrawings) {
   auto picture = noisy_picture(640, 480, 6, 6);
   std::fill_n(picture.begin(), 640 * 200, std::uint8_t{16});
@@ -126,7 +125,8 @@ struct Inside {
   int x0, y0, x1, y1;
 };
 
-/// Fills around this part with a level; `ringing` columns and rows keep a third of the noise.
+/// Fills the area around this part with a level. `ringing` columns and rows keep an eighth of their
+/// contrast.
 void add_bars(std::vector<std::uint8_t>& picture, int width, int height, const Inside& inside,
               int level, int ringing) {
   for (int y = 0; y < height; ++y)
@@ -141,7 +141,7 @@ void add_bars(std::vector<std::uint8_t>& picture, int width, int height, const I
     }
 }
 
-/// The edge of a bar cuts blocks, of which half are then quiet.
+/// The edge of a bar cuts blocks, which are then partly without noise.
 TEST_P(NoiseUse, LeavesOutBars) {
   constexpr int width = 640, height = 480;
   std::mt19937 random(11);

@@ -15,7 +15,7 @@ int defined_sample(const FrameLayout& layout, const ConstFrame& frame, const Cha
 void put_sample(const FrameLayout& layout, const Frame& frame, const Channel& channel, int x, int y,
                 int value);
 
-/// Copies every byte of every row, without chroma_planes except those of planes of chroma alone.
+/// Copies every byte of every row. Without chroma_planes, leaves out planes that hold only chroma.
 void copy_rows(const FrameLayout& layout, const ConstFrame& in, const Frame& out,
                bool chroma_planes = true);
 

@@ -11,11 +11,7 @@ namespace {
 
 FrameCase make_luminance_case(std::uint64_t seed, int number, int max_pixels) {
   Random random = random_of_case(seed, number);
-  const LayoutKind& kind = layout_kind_of_case(number);
-  const auto [width, height] = random_picture_size(random, max_pixels);
-  FrameCase test;
-  test.title = kind.name + ", case " + std::to_string(number);
-  test.layout = kind.make(width, height);
+  auto test = random_frame_case<FrameCase>(number, max_pixels, random);
   test.in = random_placement(test.layout, random);
   draw_content(test, random);
   return test;
@@ -74,7 +70,7 @@ CUDAVISION_RANDOM_CASES(LuminanceCases, make_luminance_case);
 
 CUDAVISION_ON_BOTH_DEVICES(LuminancePlane);
 
-/// Returns 4096×4096 pixels with all 256³ colours: the bytes of a pixel's number.
+/// Returns 4096×4096 pixels of all 256³ colours. The bytes of a pixel's number are its colour.
 std::vector<std::uint8_t> every_colour(const FrameLayout& layout) {
   const Placement placement = dense_placement(layout);
   std::vector<std::uint8_t> block(placement.bytes, 0xa5);

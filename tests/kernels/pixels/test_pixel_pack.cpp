@@ -32,7 +32,7 @@ struct Plane {
   std::vector<Piece> pieces;
 };
 
-/// Reads every pixel through the packs, writes changed(p) back, and compares the bytes.
+/// Reads and changes every pixel through the packs, and compares the bytes.
 template <class Pack, Rows kRows, class Get, class Put>
 void go_through(int width, int height, int row_bytes, int planes, int gap, const Get& get,
                 const Put& put) {
@@ -202,7 +202,7 @@ TEST(PixelPack, PackedLuminanceIsTheLuminance) {
   Random random(settings().seed);
   for (int i = 0; i < 200000; ++i) {
     const auto pixel = static_cast<std::uint32_t>(random.next() >> 32);
-    // Red, green and blue lie in bytes 2, 1 and 0 in BGRx, and in bytes 1, 2 and 3 in xRGB.
+    // Red, green and blue are bytes 2, 1 and 0 in BGRx, and bytes 1, 2 and 3 in xRGB.
     PackedImage bgrx, xrgb;
     bgrx.weights_low = 299 % 256 << 16 | 587 % 256 << 8 | 114;
     bgrx.weights_high = 299 / 256 << 16 | 587 / 256 << 8;
@@ -221,7 +221,7 @@ TEST(PixelPack, SelectBytes) {
   EXPECT_EQ(dot_bytes(0x01020304u, 0xff000210u, 5), 255u + 6u + 64u + 5u);
 }
 
-/* The tests below are about the access patterns of the formats. */
+/* Access patterns of the formats */
 
 AccessPlan plan_of(const FrameLayout& layout, int pitch, int misalignment) {
   alignas(16) static std::uint8_t memory[32];

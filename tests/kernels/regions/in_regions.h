@@ -7,8 +7,8 @@
 
 namespace cudavision::test {
 
-/// Runs a case's operation only where regions need it, into a frame that is poisoned, and blends
-/// the result into the frame. Compares that with the blend of the whole result of the CPU device.
+/// Runs a case's operation only where regions need it, into a poisoned frame, and blends the result
+/// with the input. The output must equal the blend of the CPU device's whole result.
 template <class Case>
 void expect_same_in_regions(Device& device, const Case& test,
                             const regions::Parameters& selection) {
@@ -67,7 +67,7 @@ regions::Parameters regions_for(const Case& test) {
   }                                                             \
   INSTANTIATE_TEST_SUITE_P(Layouts, Suite, every_layout(), layout_name)
 
-/// Defines a suite of large frames, all with the same regions. Kind is the kind of its cases.
+/// Defines a suite of large frames, all with the same regions. Kind is the type of its cases.
 #define CUDAVISION_LARGE_REGION_CASES(Suite, Kind, frames, selection)                    \
   class Suite : public testing::TestWithParam<Extreme<Kind::Parameters>> {};             \
   TEST_P(Suite, CpuEqualsTheBlendOfWholeFrames) {                                        \
@@ -83,7 +83,7 @@ regions::Parameters regions_for(const Case& test) {
   INSTANTIATE_TEST_SUITE_P(Table, Suite, testing::ValuesIn(frames),                      \
                            [](const auto& info) { return std::string(info.param.name); })
 
-/// Four regions, of which two overlap, in a frame of 1920×1080 pixels or more.
+/// Four regions in a frame of 1920×1080 pixels or more; two regions overlap.
 inline regions::Parameters four_regions(int feather) {
   regions::Parameters parameters =
       one_region({100, 80, 300, 280}, regions::Shape::rectangle, feather);

@@ -49,15 +49,10 @@ regions::Parameters one_region(const regions::Box& box, regions::Shape shape, in
 
 RegionBlendCase make_region_blend_case(std::uint64_t seed, int number, int max_pixels) {
   Random random = random_of_case(seed, number);
-  const LayoutKind& kind = layout_kind_of_case(number);
-
-  RegionBlendCase test;
-  test.title = kind.name + ", case " + std::to_string(number);
   const int maximum = random.one_in(8) ? regions::Parameters::max_count : 12;
-  const auto [width, height] =
-      random_picture_size(random, std::min(max_pixels, max_weights / maximum));
-  test.parameters = random_regions(width, height, maximum, random);
-  test.layout = test.out_layout = kind.make(width, height);
+  auto test = random_frame_case<RegionBlendCase>(
+      number, std::min(max_pixels, max_weights / maximum), random);
+  test.parameters = random_regions(test.layout.width, test.layout.height, maximum, random);
   draw_placements(test, random);
   draw_content(test, random);
   test.parameters_later = random.one_in(3);
@@ -65,7 +60,7 @@ RegionBlendCase make_region_blend_case(std::uint64_t seed, int number, int max_p
   return test;
 }
 
-RegionBlendCase make_turned_region_case(std::uint64_t seed, int number, int max_pixels) {
+RegionBlendCase make_rotated_region_case(std::uint64_t seed, int number, int max_pixels) {
   RegionBlendCase test = make_region_blend_case(seed, number, max_pixels);
   Random random(test.content_seed + 29);
   for (std::uint16_t& angle : test.parameters.angles)
@@ -77,7 +72,7 @@ RegionBlendCase make_turned_region_case(std::uint64_t seed, int number, int max_
 }
 
 RegionBlendCase make_masked_region_case(std::uint64_t seed, int number, int max_pixels) {
-  RegionBlendCase test = make_turned_region_case(seed, number, max_pixels);
+  RegionBlendCase test = make_rotated_region_case(seed, number, max_pixels);
   Random random(test.content_seed + 31);
   regions::Parameters& p = test.parameters;
   p.mask_growth = random.one_in(4) ? random.log_uniform(300) : 0;
@@ -101,7 +96,7 @@ std::string describe(const RegionBlendCase& test) {
   std::string description = text;
   for (int i = 0; i < std::min(p.count, 5); ++i) {
     const regions::Box& box = p.boxes[static_cast<std::size_t>(i)];
-    std::snprintf(text, sizeof text, ", [%d,%d)x[%d,%d) turned by %d", box.x0, box.x1, box.y0,
+    std::snprintf(text, sizeof text, ", [%d,%d)x[%d,%d) rotated by %d", box.x0, box.x1, box.y0,
                   box.y1, p.angles[static_cast<std::size_t>(i)]);
     description += text;
   }

@@ -12,7 +12,7 @@ namespace cudavision::test {
 
 class RegionBlendFrames;
 
-/// One blend of a frame with a processed one, which shows other content.
+/// One blend of a frame with a processed frame, which shows other content.
 struct RegionBlendCase : FilterCase<RegionBlendCase, regions::RegionBlend, regions::Parameters> {
   using Frames = RegionBlendFrames;
 
@@ -27,7 +27,7 @@ struct RegionBlendCase : FilterCase<RegionBlendCase, regions::RegionBlend, regio
   Parameters other_parameters() const;
 };
 
-/// The frames of a case, with the processed one.
+/// The frames of a case, including the processed frame.
 class RegionBlendFrames : public CaseFrames<RegionBlendCase> {
  public:
   template <class... Arguments>
@@ -49,18 +49,17 @@ class RegionBlendFrames : public CaseFrames<RegionBlendCase> {
   ConstFrame processed;
 };
 
-/// Draws boxes of all sizes, some of which are empty or lie partly or wholly outside the frame.
+/// Draws boxes of all sizes. Some are empty, or partly or wholly outside the frame.
 regions::Parameters random_regions(int width, int height, int maximum, Random& random);
 
-/// Returns parameters with one box.
 regions::Parameters one_region(const regions::Box& box, regions::Shape shape, int feather);
 
 RegionBlendCase make_region_blend_case(std::uint64_t seed, int number, int max_pixels);
 
-/// The same with some of the boxes turned.
-RegionBlendCase make_turned_region_case(std::uint64_t seed, int number, int max_pixels);
+/// Also turns some of the boxes.
+RegionBlendCase make_rotated_region_case(std::uint64_t seed, int number, int max_pixels);
 
-/// The same with masks, too.
+/// Also adds masks.
 RegionBlendCase make_masked_region_case(std::uint64_t seed, int number, int max_pixels);
 
 constexpr auto plain_region_blend_case = plain_case<RegionBlendCase>;

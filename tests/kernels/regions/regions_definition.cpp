@@ -57,9 +57,9 @@ int weight_in_ellipse(long long x0, long long y0, long long x1, long long y1, lo
 
 }  // namespace
 
-/// The turned shapes, in 128-bit arithmetic.
-static int weight_in_turned(const regions::Parameters& parameters, const regions::Box& box,
-                            int angle, int x, int y) {
+/// The rotated shapes, in 128-bit arithmetic.
+static int weight_in_rotated(const regions::Parameters& parameters, const regions::Box& box,
+                             int angle, int x, int y) {
   using Exact = __int128;
   const auto absolute = [](Exact value) { return value < 0 ? -value : value; };
   const long long f = parameters.feather;
@@ -113,7 +113,7 @@ int defined_weight(const regions::Parameters& parameters, int x, int y, int dist
       continue;
     const int m = parameters.margin, angle = parameters.angles[static_cast<std::size_t>(i)];
     if (angle != 0) {
-      weight = std::max(weight, weight_in_turned(parameters, box, angle, x, y));
+      weight = std::max(weight, weight_in_rotated(parameters, box, angle, x, y));
       continue;
     }
     const auto of_shape =
@@ -124,7 +124,7 @@ int defined_weight(const regions::Parameters& parameters, int x, int y, int dist
   return parameters.invert ? 256 - weight : weight;
 }
 
-/// Returns the weight of a channel's sample: the largest of those pixels that it covers.
+/// Returns the weight of a channel's sample: the largest weight of the pixels that it covers.
 static int defined_sample_weight(const FrameLayout& layout, const regions::Parameters& parameters,
                                  const Channel& channel, int x, int y,
                                  const std::vector<std::uint8_t>& distances) {

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Compares every byte of RegionBlend's output: on the CPU device with the definition, and on the
-// CUDA device with the CPU device.
-
 #include "tests/kernels/regions/in_regions.h"
 
 namespace cudavision::test {
@@ -11,7 +7,7 @@ namespace {
 using namespace regions;
 
 CUDAVISION_RANDOM_CASES(RegionBlendCases, make_region_blend_case);
-CUDAVISION_RANDOM_CASES(TurnedRegionCases, make_turned_region_case);
+CUDAVISION_RANDOM_CASES(RotatedRegionCases, make_rotated_region_case);
 CUDAVISION_RANDOM_CASES(MaskedRegionCases, make_masked_region_case);
 
 Parameters with(Parameters parameters, int margin, bool invert) {
@@ -32,7 +28,7 @@ Parameters ellipse(const Box& box, int feather = 0) {
   return one_region(box, Shape::ellipse, feather);
 }
 
-Parameters turned(Parameters parameters, int angle) {
+Parameters rotated(Parameters parameters, int angle) {
   parameters.angles.fill(static_cast<std::uint16_t>(angle));
   return parameters;
 }
@@ -47,7 +43,7 @@ Parameters max_regions(Shape shape, int feather) {
   return parameters;
 }
 
-/// Two boxes that adjoin in the middle of samples, so that no single one covers these as a whole.
+/// Two boxes that meet in the middle of chroma samples, so that neither covers a whole sample.
 Parameters adjoining() {
   Parameters parameters = rectangle({10, 10, 21, 41});
   parameters.boxes[1] = {21, 10, 60, 41};
@@ -55,7 +51,6 @@ Parameters adjoining() {
   return parameters;
 }
 
-/// Extreme regions and frames.
 const Extreme<Parameters> extremes[] = {
     {"None", "GRAY8", 70, 50, Content::random, {}},
     {"NoneInverted", "NV12", 70, 50, Content::random, with({}, 0, true)},
@@ -91,28 +86,29 @@ const Extreme<Parameters> extremes[] = {
      with(rectangle({20, 20, 30, 30}, 5), 0, true)},
     {"MostRegions", "RGB", 290, 220, Content::random, max_regions(Shape::rectangle, 0)},
     {"MostEllipses", "NV12", 290, 220, Content::random, max_regions(Shape::ellipse, 6)},
-    {"MostTurned", "NV12", 290, 220, Content::random, turned(max_regions(Shape::ellipse, 6), 777)},
+    {"MostRotated", "NV12", 290, 220, Content::random,
+     rotated(max_regions(Shape::ellipse, 6), 777)},
     {"TurnedByAnEighth", "I420", 91, 61, Content::random,
-     turned(rectangle({20, 20, 60, 40}), 8192)},
+     rotated(rectangle({20, 20, 60, 40}), 8192)},
     {"TurnedByAQuarter", "RGB", 91, 61, Content::random,
-     turned(rectangle({20, 20, 60, 40}, 5), 16384)},
+     rotated(rectangle({20, 20, 60, 40}, 5), 16384)},
     {"TurnedLargest", "GRAY16", 71, 51, Content::random,
-     with(turned(rectangle({-1048576, -1048576, 1048576, 1048576}, 65535), 12345), 65535, false)},
+     with(rotated(rectangle({-1048576, -1048576, 1048576, 1048576}, 65535), 12345), 65535, false)},
     {"TurnedLargestEllipse", "RGBA", 71, 51, Content::random,
-     with(turned(ellipse({-1048576, -1048576, 1048576, 1048576}, 65535), 54321), 65535, false)},
+     with(rotated(ellipse({-1048576, -1048576, 1048576, 1048576}, 65535), 54321), 65535, false)},
     {"TurnedFarAway", "RGBA", 71, 51, Content::random,
-     with(turned(ellipse({1048570, 1048570, 1048576, 1048576}, 65535), 333), 65535, false)},
+     with(rotated(ellipse({1048570, 1048570, 1048576, 1048576}, 65535), 333), 65535, false)},
     {"TurnedNeedle", "YUY2", 300, 300, Content::random,
-     turned(rectangle({3, 150, 297, 151}), 3000)},
+     rotated(rectangle({3, 150, 297, 151}), 3000)},
     {"TurnedInverted", "P010", 91, 61, Content::random,
-     of_fields(with(turned(rectangle({20, 20, 60, 40}, 9), 60000), 2, true))},
+     of_fields(with(rotated(rectangle({20, 20, 60, 40}, 9), 60000), 2, true))},
     {"WidestRow", "GRAY8", 65535, 1, Content::random, ellipse({1000, -3, 60000, 4}, 900)},
     {"HighestColumn", "RGBx", 1, 65535, Content::random, rectangle({-3, 1000, 4, 60000}, 900)},
 };
 
 CUDAVISION_TABLE_CASES(RegionBlendExtremes, extremes, dense_and_ragged<RegionBlendCase>);
 
-/// Frames for which the definition is too slow.
+/// Frames that are too large for the definition.
 const Extreme<Parameters> large[] = {
     {"FullHd", "GRAY8", 1920, 1080, Content::natural, four_regions(16)},
     {"FullHdNv12", "NV12", 1920, 1080, Content::natural, four_regions(16)},

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Tests the contract of all operations for RegionBlend, and that it knows where it needs the
-// processed frame.
-
 #include <algorithm>
 
 #include "cuda/regions/numberedcells.h"
@@ -139,11 +135,9 @@ TEST(RegionParameters, AreEqualWhereNothingThatCountsDiffers) {
   EXPECT_EQ(changed([](Parameters& p) { p.boxes[1].x1 = 1; }), small);
 }
 
-class RegionBlendUse : public EitherDevice {};
+CUDAVISION_ON_BOTH_DEVICES(RegionBlendUse);
 
-INSTANTIATE_TEST_SUITE_P(Devices, RegionBlendUse, both_devices(), device_name);
-
-/// Chroma is blended like the luma that it colours: a face's outline does not stay in it.
+/// A chroma sample has the largest weight of its pixels, so that chroma shows no outline of a face.
 TEST_P(RegionBlendUse, NothingOfARegionStays) {
   Random random(84);
   for (int i = 0; i < 120; ++i) {

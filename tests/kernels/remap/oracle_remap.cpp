@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Compares Remap and PictureRemap with cv::remap, bilinear with a constant border. OpenCV rounds
-// sums of deep samples half to even, so these are compared with the definition's sums, rounded
-// alike.
+// sums of deep samples half to even, so the test rounds the definition's sums in the same way.
 #include <opencv2/calib3d.hpp>
 #include <opencv2/imgproc.hpp>
 
@@ -15,7 +14,7 @@
 namespace cudavision::test {
 namespace {
 
-// OpenCV takes pictures and maps of less than 32767 pixels each way.
+// OpenCV supports pictures and maps of less than 32767 pixels in each dimension.
 constexpr int largest_side = 32766;
 
 struct OpenCvMap {
@@ -115,7 +114,7 @@ TEST(OpenCvRemap, EqualToDeepSamplesUpToTheRoundingOfHalves) {
   });
 }
 
-/// The sums of 16 bits have 26 bits, of which binary32 keeps 24.
+/// The sums of 16-bit pixels have 26 bits; binary32 keeps 24.
 TEST(OpenCvRemap, WithinOneOfWordsOf16Bits) {
   for_each_case_number([](int number) {
     OracleCase test(number, 16);
@@ -150,7 +149,7 @@ TEST(OpenCvRemap, EqualToPicturesWithABorder) {
   });
 }
 
-/// Makes the maps that rectify a camera which is turned a little, with both models of lenses.
+/// Returns maps that rectify a slightly turned camera, for a standard and a fisheye lens.
 std::vector<OpenCvMap> lenses(const cv::Size& size) {
   const double focal = 0.7 * size.width;
   const cv::Matx33d camera(focal, 0, 0.49 * size.width, 0, focal, 0.52 * size.height, 0, 0, 1);

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/kernels/remap/pictureremap_case.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "tests/kernels/remap/remap_definition.h"
 
 namespace cudavision::test {
 namespace {
-
-constexpr int largest_picture = 32767;
 
 bool is_full(const FrameLayout& layout, const Channel& channel) {
   return channel.width == layout.width && channel.height == layout.height;
@@ -70,12 +67,7 @@ void PictureRemapCase::define(const ConstFrame& from, const Frame& to) const {
 
 PictureRemapCase make_picture_remap_case(std::uint64_t seed, int number, int max_pixels) {
   Random random = random_of_case(seed, number);
-  const LayoutKind& kind = layout_kind_of_case(number);
-  PictureRemapCase test;
-  test.title = kind.name + ", case " + std::to_string(number);
-  const auto [width, height] = random_picture_size(random, max_pixels);
-  test.layout = kind.make(std::min(width, largest_picture), std::min(height, largest_picture));
-  test.out_layout = test.layout;
+  auto test = random_frame_case<PictureRemapCase>(number, max_pixels, random, 32767);
   test.parameters.kind = static_cast<MapKind>(random.between(0, map_kind_count - 1));
   test.parameters.seed = random.next();
   test.parameters.black = random.one_in(2) ? 0 : random.between(0, (1 << test.layout.bits) - 1);

@@ -8,8 +8,6 @@
 namespace cudavision::test {
 namespace {
 
-constexpr int largest_picture = 32767;
-
 struct MapPlace {
   std::int64_t x, y;
 };
@@ -54,14 +52,14 @@ class PlaceMaker {
   }
 
  private:
-  /// The coefficients are 1/65536.
+  /// The coefficients are in units of 1/65536.
   MapPlace turned(int x, int y) const {
     const std::int64_t u = x - width_ / 2, v = y - height_ / 2;
     return {16 * std::int64_t{picture_width_} + (linear_[0] * u + linear_[1] * v) / 2048,
             16 * std::int64_t{picture_height_} + (linear_[2] * u + linear_[3] * v) / 2048};
   }
 
-  /// Distances from the centre grow by distortion/1024 at the corners, quadratically.
+  /// Distances from the centre grow quadratically, by distortion/1024 at the corners.
   MapPlace lens(int x, int y) const {
     const std::int64_t u = 2 * x - width_, v = 2 * y - height_;
     const std::int64_t diagonal = std::int64_t{width_} * width_ + std::int64_t{height_} * height_;
@@ -113,7 +111,7 @@ HostMap::HostMap(const MapParameters& parameters, int picture_width, int picture
       const MapPlace place = maker.at(x, y);
       places.push_back(saturated(place.x >> 5));
       places.push_back(saturated(place.y >> 5));
-      // Bits that do not count may be set.
+      // Unused bits may be set.
       fractions.push_back(static_cast<std::uint16_t>((place.x & 31) | (place.y & 31) << 5 |
                                                      (unused.next() & 63) << 10));
     }
@@ -141,13 +139,7 @@ void RemapCase::define(const ConstFrame& from, const Frame& to) const {
 
 RemapCase make_remap_case(std::uint64_t seed, int number, int max_pixels) {
   Random random = random_of_case(seed, number);
-  const LayoutKind& kind = layout_kind_of_case(number);
-
-  RemapCase test;
-  test.title = kind.name + ", case " + std::to_string(number);
-  const auto [picture_width, picture_height] = random_picture_size(random, max_pixels);
-  test.layout = kind.make(std::min(picture_width, largest_picture),
-                          std::min(picture_height, largest_picture));
+  auto test = random_frame_case<RemapCase>(number, max_pixels, random, 32767);
   test.parameters.kind = static_cast<MapKind>(random.between(0, map_kind_count - 1));
   test.parameters.seed = random.next();
   test.parameters.width = test.layout.width;
@@ -161,8 +153,9 @@ RemapCase make_remap_case(std::uint64_t seed, int number, int max_pixels) {
   return test;
 }
 
-RemapCase plain_remap_case(const FrameLayout& layout, const MapParameters& parameters,
-                           Content content, std::uint64_t seed) {
+template <>
+RemapCase plain_case(const FrameLayout& layout, const MapParameters& parameters, Content content,
+                     std::uint64_t seed) {
   RemapCase test;
   test.parameters = parameters;
   make_dense(test, layout,

@@ -10,12 +10,12 @@
 
 namespace cudavision::test {
 
-/// The kinds of maps that tests draw. The seed decides on their numbers.
+/// The kinds of maps that tests draw. The seed determines the numbers.
 enum class MapKind {
-  identity,   ///< each pixel of the picture in its place; beyond it, nothing
+  identity,   ///< each output pixel shows the pixel at its own place
   moved,      ///< the picture moved by a vector
   turned,     ///< turned and scaled
-  lens,       ///< as rectification does: a radial distortion, moved a little
+  lens,       ///< a radial distortion, slightly moved, as in rectification
   scattered,  ///< places anywhere in the picture and just beyond its edges
   edges,      ///< places within two pixels of the edges and corners
   anywhere,   ///< any numbers that the matrices can hold
@@ -65,8 +65,11 @@ using RemapRunner = Runner<RemapCase>;
 
 RemapCase make_remap_case(std::uint64_t seed, int number, int max_pixels);
 
-RemapCase plain_remap_case(const FrameLayout& layout, const MapParameters& parameters,
-                           Content content, std::uint64_t seed);
+template <>
+RemapCase plain_case<RemapCase>(const FrameLayout& layout, const MapParameters& parameters,
+                                Content content, std::uint64_t seed);
+
+constexpr auto plain_remap_case = plain_case<RemapCase>;
 
 std::string describe(const RemapCase& test);
 

@@ -20,12 +20,7 @@ const Extreme<PictureMapParameters> extremes[] = {
     {"Uhd4kP010", "P010", 3840, 2160, Content::natural, {MapKind::lens, 11, 64}},
 };
 
-std::vector<PictureRemapCase> dense(const Extreme<PictureMapParameters>& extreme) {
-  return {plain_case<PictureRemapCase>(layout_named(extreme.layout, extreme.width, extreme.height),
-                                       extreme.parameters, extreme.content, 6)};
-}
-
-CUDAVISION_TABLE_CASES(PictureRemapExtremes, extremes, dense);
+CUDAVISION_TABLE_CASES(PictureRemapExtremes, extremes, dense<PictureRemapCase>);
 
 FrameLayout in_words(FrameLayout layout, int bits, int shift) {
   layout.bits = bits;
@@ -35,7 +30,7 @@ FrameLayout in_words(FrameLayout layout, int bits, int shift) {
   return layout;
 }
 
-/// Layouts whose pixels are read and written as a whole where rows are aligned.
+/// Layouts whose pixels are read and written as a whole if rows are aligned.
 struct WholePixels : Named {
   const char* layout;
   int bits, shift;
@@ -54,7 +49,7 @@ const WholePixels whole_pixels[] = {
     {"PackedPairs", "YUY2", 8, 0},    {"PackedWordPairs", "UYVY", 10, 6},
 };
 
-/// Rows around segment ends, and planes aligned for pixels of all sizes, 2 bytes, or 1.
+/// Rows that end around the ends of segments, in planes aligned to 8, 4, 2 and 1 bytes.
 std::vector<PictureRemapCase> cases_of(const WholePixels& pixels) {
   std::vector<PictureRemapCase> cases;
   for (const int width : {1, 2, 127, 128, 130, 640})

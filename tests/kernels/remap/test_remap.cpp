@@ -25,7 +25,7 @@ const Extreme<MapParameters> extremes[] = {
     {"OneColumn", "GRAY16", 1, 32767, Content::random, {MapKind::scattered, 5, 300, 200}},
     {"WidestMap", "GRAY8", 640, 1, Content::random, {MapKind::scattered, 6, 65535, 1}},
     {"HighestMap", "GRAY16", 1, 480, Content::random, {MapKind::scattered, 7, 1, 65535}},
-    // The largest picture of which any segment has offsets of 16 bits, and one that needs more.
+    // The largest sides whose offsets fit 16 bits in any segment, and the next larger sides.
     {"NarrowOffsets", "GRAY8", 2046, 9, Content::random, {MapKind::scattered, 8}},
     {"WideOffsets", "GRAY8", 2047, 9, Content::random, {MapKind::scattered, 9}},
     {"NarrowOffsetsDown", "GRAY16", 9, 2046, Content::random, {MapKind::scattered, 10}},
@@ -38,12 +38,7 @@ const Extreme<MapParameters> extremes[] = {
     {"Uhd4kScattered", "GRAY16", 3840, 2160, Content::random, {MapKind::scattered, 21}},
 };
 
-std::vector<RemapCase> dense(const Extreme<MapParameters>& extreme) {
-  return {plain_remap_case(layout_named(extreme.layout, extreme.width, extreme.height),
-                           extreme.parameters, extreme.content, 77)};
-}
-
-CUDAVISION_TABLE_CASES(RemapExtremes, extremes, dense);
+CUDAVISION_TABLE_CASES(RemapExtremes, extremes, dense<RemapCase>);
 
 class RemapUse : public EitherDevice {
  protected:

@@ -7,17 +7,7 @@ namespace cudavision::test {
 namespace {
 
 struct RemapContract : ContractTraits<RemapCase> {
-  static Case dense(const char* layout, int width, int height, const MapParameters& parameters) {
-    return plain_remap_case(layout_named(layout, width, height), parameters, Content::natural, 5);
-  }
-
   static std::vector<LayoutRefusal> layout_refusals() { return luminance_layout_refusals(); }
-
-  static std::vector<std::function<void(Device&, const FrameLayout&)>> constructors() {
-    return {[](Device& device, const FrameLayout& layout) {
-      FrameRemap(device, layout, {MapKind::identity, 1});
-    }};
-  }
 
   static Case refused_case() { return dense("NV12", 34, 10, {MapKind::lens, 1}); }
 
@@ -39,13 +29,6 @@ struct RemapContract : ContractTraits<RemapCase> {
 CUDAVISION_CONTRACT(Remap, RemapContract);
 
 struct PictureRemapContract : ContractTraits<PictureRemapCase> {
-  static Case dense(const char* layout, int width, int height,
-                    const PictureMapParameters& parameters) {
-    return plain_case<Case>(layout_named(layout, width, height), parameters, Content::natural, 5);
-  }
-
-  static std::vector<LayoutRefusal> layout_refusals() { return common_layout_refusals(); }
-
   static std::vector<std::function<void(Device&, const FrameLayout&)>> constructors() {
     return {[](Device& device, const FrameLayout& layout) {
       const HostPictureMaps maps(gray_layout(33, 9), {});

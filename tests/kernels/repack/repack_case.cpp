@@ -37,7 +37,7 @@ int add_plane(FrameLayout& layout, int row_words, int rows) {
 
 StoredLayout planar_rgb(int width, int height, int bits, Words words = Words::native) {
   StoredLayout storage{empty(width, height, bits, 0), words, {}, {}};
-  // The order of the channels is that of the components, not that of the planes.
+  // The channels are in the order of the components, not of the planes.
   for (const auto& [role, plane] :
        {std::pair(Role::red, 2), std::pair(Role::green, 0), std::pair(Role::blue, 1)})
     add_channel(storage.frame, role, plane, 0, 1);

@@ -18,7 +18,7 @@ struct StorageKind {
 /// The storages of video formats, by name, and some that only the contract allows.
 const std::vector<StorageKind>& storage_kinds();
 
-/// Storages that no format has. No random case has one.
+/// Storages that no format has. Random cases do not use them.
 const std::vector<StorageKind>& unusual_storage_kinds();
 
 repack::StoredLayout storage_named(const std::string& name, int width, int height);
@@ -26,7 +26,7 @@ repack::StoredLayout storage_named(const std::string& name, int width, int heigh
 struct RepackParameters {
   std::string storage = "RGB10A2";
   repack::UnpackedForm form = repack::UnpackedForm::channels;
-  bool packs = false;  ///< else it unpacks
+  bool packs = false;  ///< false: unpacks
 
   bool operator==(const RepackParameters&) const = default;
 };

@@ -4,7 +4,7 @@
 #include "cuda/core/frame.h"
 #include "cuda/repack/repack.h"
 
-/// The conversions of repack.h, written down plainly and one sample at a time.
+/// A plain implementation of the conversions of repack.h, sample by sample.
 namespace cudavision::test {
 
 void defined_unpacking(const repack::StoredLayout& storage, repack::UnpackedForm form,

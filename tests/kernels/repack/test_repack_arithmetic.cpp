@@ -23,22 +23,6 @@ TEST(RepackArithmetic, RescalesWithoutDivisions) {
     }
 }
 
-/// Every depth comes back from every larger one.
-TEST(RepackArithmetic, RescalingGivesBackEveryValue) {
-  for (int depth = 1; depth <= 16; ++depth)
-    for (int bits = std::max(depth, 9); bits <= 16; ++bits) {
-      const std::uint32_t maximum = (1u << depth) - 1, largest = (1u << bits) - 1;
-      const Division widening = make_division(maximum), narrowing = make_division(largest);
-      for (std::uint32_t value = 0; value <= maximum; ++value) {
-        std::uint32_t scaled[] = {value};
-        repack::rescale(scaled, widening, largest);
-        ASSERT_LE(scaled[0], largest);
-        repack::rescale(scaled, narrowing, maximum);
-        ASSERT_EQ(scaled[0], value) << depth << " of " << bits;
-      }
-    }
-}
-
 /// All words, also those with bits above the sample.
 TEST(RepackArithmetic, ConvertsWords) {
   for (const auto& [bits, shift] :

@@ -10,7 +10,7 @@
 namespace cudavision::test {
 namespace {
 
-/// Returns where the parts of a side begin, and the end.
+/// Returns the first sample of each part of a side, and the end of the last part.
 std::vector<int> borders(int size) {
   const int parts = size < 16 ? 1 : size >= 128 ? 16 : size / 8;
   std::vector<int> all;

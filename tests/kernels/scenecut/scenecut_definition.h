@@ -9,11 +9,11 @@ namespace cudavision::test {
 
 class DefinedAreas {
  public:
-  /// Returns the change from the frame before, in 65536ths.
+  /// Returns the change from the previous frame, in 65536ths.
   int change(const FrameLayout& layout, const ConstFrame& in);
 
  private:
-  std::vector<long long> means_;  ///< of the frame before; none before the first one
+  std::vector<long long> means_;  ///< of the previous frame; empty before the first frame
 };
 
 }  // namespace cudavision::test

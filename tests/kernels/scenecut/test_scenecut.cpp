@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares scenecut::AreaMeans with the definition, and tests what counts as a cut.
+// Compares scenecut::AreaMeans with the definition, and tests which changes are a cut.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -21,11 +21,7 @@ struct AreaCase : FrameCase {
 
 AreaCase make_area_case(std::uint64_t seed, int number, int max_pixels) {
   Random random = random_of_case(seed, number);
-  const LayoutKind& kind = layout_kind_of_case(number);
-  const auto [width, height] = random_picture_size(random, std::min(max_pixels, 1 << 16));
-  AreaCase test;
-  test.title = kind.name;
-  test.layout = test.out_layout = kind.make(width, height);
+  auto test = random_frame_case<AreaCase>(number, std::min(max_pixels, 1 << 16), random);
   draw_placements(test, random);
   for (int scene = 0; scene < 3; ++scene) {
     draw_content(test, random);
@@ -33,7 +29,7 @@ AreaCase make_area_case(std::uint64_t seed, int number, int max_pixels) {
     draw_content(test, random);
     const std::vector<std::uint8_t> other = input_block(test);
     for (int frame = 0; frame < 4; ++frame) {
-      // A part of another frame, the bytes of a part in other places, or other levels there.
+      // Copies a part of another frame, moves bytes, or brightens a part.
       std::vector<std::uint8_t> block = first;
       const auto share = static_cast<std::ptrdiff_t>(block.size()) * random.between(0, 8) / 8;
       if (random.one_in(3)) {
@@ -88,8 +84,8 @@ CUDAVISION_RANDOM_CASES(AreaCases, make_area_case);
 /// A painted scene without symmetry, of levels from 40 to 120.
 struct Scene {
   int width = 320, height = 240;
-  double phase = 0;  ///< another one is another scene
-  double left = 0;   ///< of the camera, in pixels
+  double phase = 0;  ///< identifies the scene
+  double left = 0;   ///< position of the camera, in pixels
   bool mirrored = false;
   double gain = 1, offset = 0, noise = 0;
   unsigned seed = 1;
@@ -113,12 +109,11 @@ struct Scene {
 class AreaUse : public EitherDevice {
  protected:
   bool is_cut(const Scene& first, const Scene& second) {
-    AreaMeans areas(device, gray_layout(first.width, first.height));
+    const FrameLayout layout = gray_layout(first.width, first.height);
+    AreaMeans areas(device, layout);
     for (const Scene& scene : {first, second}) {
       const DeviceBlock<std::uint8_t> block(device, scene.picture());
-      ConstFrame in;
-      in.planes[0] = {block.data(), scene.width, scene.height, scene.width};
-      areas.run(in);
+      areas.run(frame_in(layout, dense_placement(layout), block.data()));
       device.finish();
     }
     return change(device, areas) > scenecut::usual_threshold;
@@ -175,10 +170,10 @@ TEST_P(AreaUse, RefusesWithWords) {
 
 TEST_P(AreaUse, AllocatesNothingAfterConstruction) {
   WatchedDevice device(this->device);
-  AreaMeans areas(device, gray_layout(320, 240));
+  const FrameLayout layout = gray_layout(320, 240);
+  AreaMeans areas(device, layout);
   const DeviceBlock<std::uint8_t> block(this->device, Scene().picture());
-  ConstFrame in;
-  in.planes[0] = {block.data(), 320, 240, 320};
+  const ConstFrame in = frame_in(layout, dense_placement(layout), block.data());
   expect_no_allocations(device, 1, [&](int) { areas.run(in); });
 }
 

@@ -22,7 +22,7 @@ struct Ends {
   }
 };
 
-/// The levels of the pictures of successive maps, by the text of disparitypicture.h.
+/// Defines the levels of the pictures of successive maps, from the text of disparitypicture.h.
 class DefinedLevels {
   using Look = sgm::PictureParameters;
   using Quantity = Look::Quantity;
@@ -97,7 +97,7 @@ class DefinedLevels {
     std::sort(bins.begin(), bins.end());
     if (!bins.empty()) {
       const auto percentile = [&](std::size_t p) {
-        return bins[(p * bins.size() + 99) / 100 - 1];  // as many or more lie up to here
+        return bins[(p * bins.size() + 99) / 100 - 1];  // nearest rank
       };
       const std::int64_t low = counted.low + percentile(2) * width;
       const std::int64_t high =

@@ -36,7 +36,7 @@ TEST(OracleSpeckles, AreThoseOfOpencv) {
     EXPECT_TRUE(ours == theirs);
     (ours == test.left ? kept : removed) += 1;
   });
-  // A few small maps may all be of one kind.
+  // Few cases may not include both kinds.
   if (settings().cases < 30 || settings().only_case >= 0)
     return;
   EXPECT_GT(removed, 0);
@@ -47,7 +47,7 @@ int places_between(float a, float b) {
   std::int32_t bits[2];
   std::memcpy(&bits[0], &a, 4);
   std::memcpy(&bits[1], &b, 4);
-  // Numbers of different sign are compared through zero.
+  // Makes the bits of negative numbers continue those of positive numbers through zero.
   for (std::int32_t& number : bits)
     if (number < 0)
       number = std::numeric_limits<std::int32_t>::min() - number;
@@ -55,7 +55,7 @@ int places_between(float a, float b) {
                                                  std::numeric_limits<int>::max()));
 }
 
-/// OpenCV rounds once more, and compilers may contract its sums, so the last place may differ.
+/// OpenCV rounds once more, and compilers may contract its sums, so results may differ by one ulp.
 TEST(OraclePoints, AreThoseOfOpencv) {
   const auto device = make_cpu_device();
   Random random(settings().seed);
@@ -104,7 +104,7 @@ TEST(OraclePoints, AreThoseOfOpencv) {
   EXPECT_GT(equal, points_compared * 0.8);
 }
 
-/// How cameras change a pair, whose pictures have this width and no padding.
+/// A fault of cameras. spoil() changes a pair of dense pictures of this width.
 struct Cameras {
   const char* name;
   void (*spoil)(SgmInput& pair, std::size_t width);
@@ -159,7 +159,7 @@ Maps our_maps(Device& device, const Seen& pair, sgm::Parameters parameters) {
   return maps;
 }
 
-/// The definition before census_gradient.
+/// The default before census_gradient was introduced.
 sgm::Parameters parameters_before() {
   sgm::Parameters parameters;
   parameters.census = sgm::Config::Census::symmetric_9x7;
@@ -176,8 +176,8 @@ sgm::Parameters parameters_of_libsgm() {
   return parameters;
 }
 
-/// Returns cv::StereoSGBM's map with the same clean-up, in its best setting. The pictures are
-/// padded, as it does not match the leftmost columns.
+/// Returns the map of cv::StereoSGBM in its best setting, with the same clean-up. The pictures are
+/// padded, because StereoSGBM does not match the leftmost columns.
 Maps opencv_maps(Device& device, const Seen& pair) {
   const int width = pair.left.width, height = pair.left.height;
   SgmInput input = pair.input;
@@ -233,7 +233,7 @@ TEST(OracleAccuracy, DefaultIsTruerThanOpencvAndLibsgm) {
   }
 }
 
-/// Prints the second one: means of the pairs as worse cameras see them, wrong or missing.
+/// Prints the second table: shares wrong or missing with worse cameras, as means over the pairs.
 TEST(OracleAccuracy, DefaultIsTruerWithWorseCameras) {
   CUDAVISION_NEEDS_PAIRS();
   const auto device = make_cpu_device();

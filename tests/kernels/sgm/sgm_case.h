@@ -20,7 +20,7 @@ namespace cudavision::test {
 
 class SgmFrames;
 
-/// The matching of one pair of pictures. frame_case.h describes what a case is.
+/// The matching of one pair of pictures. frame_case.h lists the requirements of a case.
 struct SgmCase {
   using Parameters = sgm::Parameters;
   using Operation = sgm::SgmStereo;
@@ -46,16 +46,16 @@ struct SgmCase {
   FrameLayout confidence_layout() const { return gray_layout(layout.width, layout.height, 8); }
 };
 
-/// The largest volume for a definition: `entries`, fewer where frames must be small.
+/// The largest volume of costs for a definition: `entries`, or fewer if frames must be small.
 int max_volume(int entries);
 
-/// Draws a size of at most max_pixels, less with many disparities.
+/// Draws a size of at most max_pixels; pictures with many disparities are smaller.
 SgmCase make_sgm_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Likewise with slanted_surfaces, and without compatibility, in which that has no effect.
+/// Draws a case with slanted_surfaces, and without compatibility, which would disable them.
 SgmCase make_slanted_sgm_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Likewise with fixed noise, mostly with census_gradient.
+/// Draws a case with fixed noise, mostly with census_gradient.
 SgmCase make_noisy_sgm_case(std::uint64_t seed, int number, int max_pixels);
 
 SgmCase plain_sgm_case(const FrameLayout& layout, const sgm::Parameters& parameters,
@@ -65,10 +65,10 @@ SgmCase plain_sgm_case(const FrameLayout& layout, const sgm::Parameters& paramet
 sgm::Parameters random_sgm_parameters(Random& random);
 sgm::Parameters random_search(Random& random);
 
-/// Switches slanted_surfaces on. Switches compatibility off, in which that has no effect.
+/// Switches slanted_surfaces on, and compatibility off, which would disable them.
 void slant_surfaces(sgm::Parameters& parameters);
 
-/// The defaults with 32 disparities, and noise off, which depends on earlier frames.
+/// The defaults with 32 disparities and without noise, whose estimate depends on earlier frames.
 sgm::Parameters few_disparities();
 
 /// Returns few_disparities() after a change.
@@ -87,7 +87,7 @@ struct SgmInput {
 };
 SgmInput input_block(const SgmCase& test);
 
-/// Fills the rows with numbers, beginning with row 0.
+/// Copies numbers to the rows of a plane, from row 0 on.
 template <class Number>
 void put_rows(const std::vector<Number>& numbers, const View<std::uint8_t>& rows) {
   for (int y = 0; y < rows.height; ++y)
@@ -101,7 +101,7 @@ struct SgmOutput {
   std::vector<std::uint8_t> disparity, confidence;
 };
 SgmOutput defined_output(const SgmCase& test, const SgmInput& input, std::uint8_t poison);
-/// Likewise for a frame of a sequence.
+/// Defines a frame of a sequence, and updates the history.
 SgmOutput defined_output(const SgmCase& test, const SgmInput& input, std::uint8_t poison,
                          DefinedHistory& history, const DefinedMasks& masks = {});
 
@@ -128,7 +128,7 @@ class SgmFrames {
   DeviceBlock<std::uint8_t> left_block_, right_block_, disparity_block_, confidence_block_;
 
  public:
-  ConstFrame left, right;  ///< run() uses these four; a test may spoil them
+  ConstFrame left, right;  ///< arguments of run(), which a test may spoil
   View<std::uint8_t> disparity, confidence;
 };
 

@@ -44,10 +44,10 @@ Map defined_without_speckles(const sgm::StageConfig& config, const Map& map, int
 std::vector<std::uint8_t> defined_confidence(const sgm::StageConfig& config, const Map& map,
                                              const std::vector<std::uint8_t>& confidence);
 
-/// Unknown where confidence is less. `confidence` becomes 0 there.
+/// Makes pixels with less confidence than the threshold unknown, and sets their confidence to 0.
 Map defined_confident(const Map& map, int threshold, std::vector<std::uint8_t>& confidence);
 
-/// The matching under noise, in sixteenths of a level; −1 if the picture is no evidence.
+/// Returns the variance of the noise in squared sixteenths of a level; −1 if there is no evidence.
 int defined_noise_variance(const sgm::StageConfig& config, const Luminances& picture);
 
 struct DefinedNoise {
@@ -66,12 +66,12 @@ std::vector<std::uint16_t> defined_sums_under_noise(const sgm::StageConfig& conf
                                                     const sgm::Penalties& penalties, int variance,
                                                     int deviation);
 
-/// The history of the frames before. Without ages, there have been none.
+/// The state after previous frames. `ages` is empty before the first frame.
 struct DefinedHistory {
   Map numbers;
   std::vector<int> ages;
   DefinedAreas areas{};
-  bool is_new_scene = true;  ///< by the frame that is matched
+  bool is_new_scene = true;  ///< the current frame begins a new scene
   DefinedNoise noise{};
 };
 
@@ -98,12 +98,12 @@ Map defined_over_time(const Map& map, const Map& measured, const sgm::TemporalFi
 Map defined_disparities(const sgm::StageConfig& config, const Map& map,
                         const sgm::DisparityScale& scale);
 
-/// Which pixels of the pictures show nothing of the scene. None do if null.
+/// Pixels that show nothing of the scene. nullptr: none.
 struct DefinedMasks {
   const std::vector<bool>*left = nullptr, *right = nullptr;
 };
 
-/// Parameters may be automatic. Without temporal ones, the history is not touched.
+/// Parameters may be automatic. The history needs temporal parameters or automatic noise.
 struct DefinedStereo {
   Map disparities;
   std::vector<std::uint8_t> confidence;

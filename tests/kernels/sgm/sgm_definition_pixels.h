@@ -29,14 +29,15 @@ inline std::size_t place(const sgm::StageConfig& config, int x, int y) {
   return static_cast<std::size_t>(y) * config.width + x;
 }
 
-/// The luminance in levels of 8 bits. Beyond its edges, a picture shows its outermost pixels.
+/// Returns the luminance in levels of 8 bits. The outermost pixels repeat beyond the edges.
 inline int level_at(const sgm::StageConfig& config, const Luminances& picture, int x, int y) {
   return picture[place(config, std::clamp(x, 0, config.width - 1),
                        std::clamp(y, 0, config.height - 1))] >>
          (config.bits - 8);
 }
 
-/// census_gradient of at(dx, dy) in `unit` steps per level; exceeds() compares sum div 16.
+/// Computes census_gradient of at(dx, dy), which has `unit` steps per level. exceeds(sum, sample)
+/// compares a sixteenth of the sum.
 template <class At, class Exceeds>
 std::uint64_t gradient_feature(const At& at, int unit, const Exceeds& exceeds) {
   int sum = 0, sx = 0, sy = 0, dxx = 0;
@@ -64,7 +65,7 @@ std::uint64_t gradient_feature(const At& at, int unit, const Exceeds& exceeds) {
   return bits;
 }
 
-/// Fills the rows without a known number with the next filled row above, or else below.
+/// Copies the next filled row above, or otherwise below, to rows without a known number.
 inline void fill_empty_rows(const sgm::StageConfig& config, const std::vector<bool>& has_known,
                             Map& map) {
   const auto is_empty = [&](int y) { return !has_known[y]; };

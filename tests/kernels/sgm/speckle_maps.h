@@ -16,7 +16,7 @@ struct NamedMap {
   Map map;
 };
 
-/// Maps whose regions are hard to tell apart, or to join.
+/// Maps whose regions are hard to separate or to join.
 inline std::vector<NamedMap> speckle_maps(Random& random, int width, int height) {
   struct Shape {
     const char* name;

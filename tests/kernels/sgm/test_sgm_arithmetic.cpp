@@ -13,7 +13,7 @@ namespace {
 
 using namespace sgm;
 
-/// Every distance of numbers in one half, beside any numbers in the other one.
+/// Every distance of numbers in one half of a word, with random numbers in the other half.
 TEST(SgmArithmetic, NumbersSupportEachOtherInBothHalves) {
   Random random(6);
   const auto number = [&] {
@@ -38,7 +38,7 @@ TEST(SgmArithmetic, NumbersSupportEachOtherInBothHalves) {
   }
 }
 
-/// Residuals and gradients of all sizes, up to the largest, with which 32 bits must suffice.
+/// Residuals and gradients of all sizes. 32 bits must suffice for the largest.
 TEST(SgmArithmetic, SharpeningIsTheStepOfGaussNewton) {
   Random random(5);
   int moved[max_sharpening + 1] = {};
@@ -87,7 +87,7 @@ TEST(SgmArithmetic, WeightsOfSmoothingAreQuotients) {
   }
 }
 
-/// The parts cover all once, the last turn has few blocks, no part exceeds a row.
+/// The parts cover each row once, no part exceeds a row, and the last wave is at most full.
 TEST(RowParts, CoverEveryRowOnce) {
   Random random(settings().seed);
   for (int i = 0; i < 2000; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests how SgmStereo uses memory: too little, a small budget, and reads before writes.
+// Tests SgmStereo with too little memory, with a small budget, and for reads before writes.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -86,7 +86,7 @@ TEST_P(SgmMemory, BandsGiveTheSameBits) {
 
 TEST_P(SgmMemory, RefusesABudgetThatIsTooSmallWithTheBytes) {
   if (device.kind() == DeviceKind::cpu)
-    return;  // it has no budget
+    return;  // the CPU has no budget
   for (const int disparities : {64, 512}) {
     SgmCase test = dense(150, 193, few_disparities());
     test.parameters.disparities = disparities;
@@ -102,7 +102,7 @@ TEST_P(SgmMemory, RefusesABudgetThatIsTooSmallWithTheBytes) {
   }
 }
 
-/// No stage reads memory that nothing has written.
+/// No stage reads uninitialised memory.
 TEST_P(SgmMemory, MemoryIsNotReadBeforeItIsWritten) {
   std::vector<Parameters> all = representative_sgm_parameters();
   all.push_back(few_disparities());

@@ -17,7 +17,7 @@ using Change = void (*)(Parameters&);
 
 std::vector<SgmCase> case_of(const Extreme<Change>& extreme) {
   Parameters parameters;
-  parameters.noise = 0;  // Its estimate depends on the frames before.
+  parameters.noise = 0;  // its estimate depends on previous frames
   extreme.parameters(parameters);
   return {plain_sgm_case(layout_named(extreme.layout, extreme.width, extreme.height), parameters,
                          extreme.content, 77)};
@@ -46,7 +46,7 @@ const Extreme<Change> extremes[] = {
      [](Parameters& p) { p.disparities = 256, p.minimum = -256; }},
     {"SevenRows", "GRAY8", 130, 7, Content::random,
      [](Parameters& p) { p.compatibility = Compatibility::libsgm; }},
-    // Noise: the most, and in pictures smaller than the window of its filter.
+    // The most noise, and noise in pictures smaller than the window of its filter.
     {"MostNoise", "GRAY8", 211, 45, Content::random,
      [](Parameters& p) { p.noise = 30, p.disparities = 64; }},
     {"MostNoiseAndLargestPenalties", "GRAY8", 90, 45, Content::random,
@@ -92,8 +92,8 @@ const Extreme<Change> extremes[] = {
     // The left-right check at its strictest.
     {"EqualDisparitiesOnly", "GRAY8", 90, 45, Content::natural,
      [](Parameters& p) { p.lr_max_diff = 0; }},
-    // Several chunks of columns or bands of rows. 64, 128 and 256 disparities have own kernels; at
-    // 2·P2 + 3·bits = 255 sums of 8 paths just fit bytes.
+    // Several chunks of columns or bands of rows. 64, 128 and 256 disparities have kernels of their
+    // own. At 2·P2 + 3·bits = 255, sums of 8 paths just fit bytes.
     {"EightPathsInBytes", "GRAY8", 211, 75, Content::natural,
      [](Parameters& p) { p.paths = 8, p.disparities = 64; }},
     {"EightPathsInFullBytes", "GRAY8", 97, 46, Content::random,
@@ -120,7 +120,7 @@ const Extreme<Change> extremes[] = {
 
 CUDAVISION_TABLE_CASES(SgmExtremes, extremes, case_of);
 
-/// Pairs for which the definition is too slow.
+/// Pairs that are too large for the definition.
 const Extreme<Change> large[] = {
     {"Vga", "GRAY8", 640, 480, Content::natural, [](Parameters&) {}},
     {"VgaEightPaths", "GRAY8", 640, 480, Content::natural,

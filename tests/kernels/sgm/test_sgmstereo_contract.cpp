@@ -194,7 +194,7 @@ struct SgmContract : ContractTraits<SgmCase> {
 
 CUDAVISION_CONTRACT(SgmStereo, SgmContract);
 
-/// The contract's test of changing parameters would prove nothing if sets gave the same map.
+/// The contract's test of changing parameters proves nothing for sets that give the same map.
 TEST(SgmParameters, EachSetOfTheContractChangesTheMap) {
   SgmCase test = SgmContract::dense("GRAY8", 123, 45, few_disparities());
   const SgmInput input = input_block(test);
@@ -260,7 +260,7 @@ TEST_P(SgmStereoUse, ConfigCannotChange) {
   EXPECT_EQ(difference_after_run(device, test, stereo), "");
 }
 
-/// On CUDA, frames of the same form share a graph; others get a new one.
+/// On CUDA, frames share a graph if they need the same work; other frames get a new graph.
 TEST_P(SgmStereoUse, FramesMayDifferFromThoseBefore) {
   Parameters cleaned = few_disparities(), large_penalties = few_disparities();
   Parameters raw = few_disparities();
@@ -322,7 +322,7 @@ std::string without_brackets(std::string text) {
   return text;
 }
 
-/// Brackets around names change nothing else, and no name is outside of them.
+/// All names are in brackets, and the brackets change nothing else.
 TEST(SgmParameters, ErrorsNameParametersInTheWordsOfTheUser) {
   const Wording bracketed = [](std::string name) { return "<" + name + ">"; };
   for (const auto& refusal : SgmContract::parameters_refusals()) {

@@ -68,7 +68,7 @@ void expect_shapes(Device& device) {
           continue;
         shape.test.parameters = {size};
         operation.set_parameters(shape.test.parameters);
-        // The second time, the scratch memory holds what the first time left there.
+        // In the second run, the scratch memory holds the remains of the first.
         for (int repetition = 0; repetition < 2; ++repetition) {
           const SpecklesCase::Frames frames(device, shape.test, shape.block, poison);
           frames.run(operation);

@@ -8,14 +8,6 @@ namespace {
 using namespace speckles;
 
 struct SpecklesContract : ContractTraits<SpecklesCase> {
-  static Case dense(const char* layout, int width, int height, const Parameters& parameters) {
-    return plain_speckles_case(layout_named(layout, width, height), parameters, Content::random, 5);
-  }
-
-  static std::vector<std::function<void(Device&, const FrameLayout&)>> constructors() {
-    return {[](Device& device, const FrameLayout& layout) { Speckles(device, layout, {}); }};
-  }
-
   static std::vector<LayoutRefusal> layout_refusals() {
     std::vector<LayoutRefusal> refusals = common_layout_refusals();
     for (const char* name : {"NV12", "RGB", "RGBA", "GBR", "GRAY9"})

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Helpers for tests in which threads stand in for the blocks of a grid.
+// Helpers for tests that run the blocks of a grid as threads.
 
 #include <atomic>
 #include <thread>
@@ -10,7 +10,7 @@
 
 namespace cudavision::test {
 
-/// Stands in for device memory that blocks share, so that ThreadSanitizer sees every access.
+/// Replaces atomics of device memory, so that ThreadSanitizer sees every access.
 template <class Number>
 struct StdAtomics {
   using Word = std::atomic<Number>;

@@ -19,7 +19,7 @@ using Atomics = StdAtomics<std::uint32_t>;
 constexpr int kBins = 24;
 using Exchange = HistogramExchange<Atomics, kBins, 4>;
 
-/// Does the work of one block of a launch, with the same steps in the same order as the kernel.
+/// Runs one block of a launch, with the same steps in the same order as the kernel.
 std::vector<std::uint32_t> run_block(Exchange::Word* state, int block, int blocks,
                                      const std::vector<std::uint32_t>& own, std::uint32_t total,
                                      std::uint64_t seed) {

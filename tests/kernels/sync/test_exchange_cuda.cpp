@@ -12,7 +12,7 @@
 #include "tests/kernels/common/device_block.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/layouts.h"
-#include "tests/kernels/common/random.h"
+#include "tests/kernels/common/placement.h"
 
 namespace cudavision::test {
 namespace {
@@ -25,8 +25,10 @@ using Exchange = HistogramExchange<NoAtomics, 256, 4>;
 
 class ExchangeOnCard : public testing::Test {
  protected:
+  void SetUp() override { CUDAVISION_NEEDS_CUDA(); }
+
   /// Equalises a gray frame `runs` times and compares every result with the CPU's.
-  void run(int width, int height, int runs, bool poison) {
+  void run(int width, int height, int runs) {
     CudaTestDevice card;
     WatchedDevice watched(*card);
     const auto cpu = make_cpu_device();
@@ -39,9 +41,7 @@ class ExchangeOnCard : public testing::Test {
       value = static_cast<std::uint8_t>(random.next() >> 56);
     std::vector<std::uint32_t> expected_bins(256), actual_bins(256);
     const auto frame = [&](std::uint8_t* data) {
-      Frame result;
-      result.planes[0] = {data, width, height, width};
-      return result;
+      return frame_in(layout, dense_placement(layout), data);
     };
     const auto bins = [](std::uint32_t* data) { return View<std::uint32_t>{data, 256, 1, 1024}; };
     histequalize::HistogramEqualize(*cpu, layout, {})
@@ -56,8 +56,7 @@ class ExchangeOnCard : public testing::Test {
 
     for (int i = 0; i < runs; ++i) {
       card->fill(bytes_of(out.data(), size), static_cast<std::uint8_t>(i));
-      if (poison)
-        poison_idle_set(*card, state, static_cast<std::uint8_t>(random.next()));
+      poison_idle_set(*card, state, static_cast<std::uint8_t>(random.next()));
       equalize.run(frame(in.data()), frame(out.data()), bins(histogram.data()));
       card->download(bytes_of(out.data(), size), bytes_of(actual.data(), size));
       card->download(bytes_of(histogram.data(), 1024), bytes_of(actual_bins.data(), 1024));
@@ -81,22 +80,19 @@ class ExchangeOnCard : public testing::Test {
 };
 
 TEST_F(ExchangeOnCard, TenThousandRunsWithDelays) {
-  CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_TRUE_TIMING();
   // There are enough packs to give every multiprocessor a block.
-  run(16 * 512, cuda_multiprocessors(), 10000, true);
+  run(16 * 512, cuda_multiprocessors(), 10000);
 }
 
 TEST_F(ExchangeOnCard, FiftyTimesAsManyPacksAsThreads) {
-  CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_TRUE_TIMING();
-  run(16 * 512, 50 * cuda_multiprocessors(), 40, true);
+  run(16 * 512, 50 * cuda_multiprocessors(), 40);
 }
 
 TEST_F(ExchangeOnCard, SmallFrames) {
-  CUDAVISION_NEEDS_CUDA();
-  run(1, 1, 200, true);
-  run(1031, 7, 200, true);
+  run(1, 1, 200);
+  run(1031, 7, 200);
 }
 
 }  // namespace

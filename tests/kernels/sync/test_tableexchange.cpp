@@ -26,8 +26,8 @@ struct Memory {
   Word arrivals[kTables] = {};
 };
 
-/// Does a block's work with the kernel's steps. Returns the last bin's complete count in the block
-/// that arrives last, else 0.
+/// Runs a block with the kernel's steps. Returns the last bin's complete count in the block that
+/// arrives last, otherwise 0.
 std::uint32_t run_block(Memory& memory, int block, std::uint32_t count, std::uint32_t total,
                         std::uint64_t seed) {
   Random random(seed);

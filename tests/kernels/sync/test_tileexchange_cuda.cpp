@@ -12,7 +12,7 @@
 #include "tests/kernels/common/device_block.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/layouts.h"
-#include "tests/kernels/common/random.h"
+#include "tests/kernels/common/placement.h"
 
 namespace cudavision::test {
 namespace {
@@ -28,6 +28,8 @@ TileGrid grid_of(int width, int height) {
 
 class TileExchangeOnCard : public testing::Test {
  protected:
+  void SetUp() override { CUDAVISION_NEEDS_CUDA(); }
+
   /// Makes a frame's table `runs` times after spoiling the published words.
   static void run(int width, int height, int runs) {
     CudaTestDevice card;
@@ -40,9 +42,7 @@ class TileExchangeOnCard : public testing::Test {
     for (auto& value : picture)
       value = static_cast<std::uint8_t>(random.next() >> 56);
     const auto frame = [&](const std::uint8_t* data) {
-      ConstFrame result;
-      result.planes[0] = {data, width, height, width};
-      return result;
+      return frame_in(layout, dense_placement(layout), data);
     };
     const auto table = [&](std::uint32_t* data) {
       const int row_bytes = (width + 1) * 4;
@@ -67,7 +67,7 @@ class TileExchangeOnCard : public testing::Test {
       std::uint32_t before[2];
       card->download(bytes_of(state, sizeof before), bytes_of(before, sizeof before));
       card->finish();
-      // The two highest bits of each byte hold any epoch except that of the coming run.
+      // The two highest bits of each byte hold any epoch except the next run's.
       const std::uint32_t epoch = (before[0] + 1 + 1 + random.between(0, 2)) % 4;
       card->fill(
           bytes_of(words, count * 4),
@@ -81,20 +81,17 @@ class TileExchangeOnCard : public testing::Test {
 };
 
 TEST_F(TileExchangeOnCard, TenThousandRunsWithDelays) {
-  CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_TRUE_TIMING();
   // There is about one tile for each multiprocessor, in rows of six.
   run(6 * 128, (cuda_multiprocessors() + 5) / 6 * 32, 10000);
 }
 
 TEST_F(TileExchangeOnCard, FiftyTimesAsManyTilesAsBlocks) {
-  CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_TRUE_TIMING();
   run(50 * 128 - 3, cuda_multiprocessors() * 32 - 5, 20);
 }
 
 TEST_F(TileExchangeOnCard, SmallFrames) {
-  CUDAVISION_NEEDS_CUDA();
   run(1, 1, 200);
   run(131, 17, 200);
   run(1031, 7, 200);

@@ -7,16 +7,16 @@
 
 namespace cudavision::test {
 
-/// The number of calls of operator new so far in this program, which must link new_calls.cpp.
+/// Returns how often operator new was called so far. The program must link new_calls.cpp.
 int new_calls();
 
-/// Expects that run(0), run(1), …, which use the device, allocate nothing after a first run(0).
+/// Expects that run(0) to run(runs − 1) allocate nothing after a first run(0).
 template <class Run>
 void expect_no_allocations(WatchedDevice& device, int runs, const Run& run) {
   run(0);
   device.finish();
   const int allocations = device.allocations();
-  // A thread of the pool allocates in its first loop, so one round without allocations is enough.
+  // Pool threads allocate in their first loop, so repeat until a round allocates nothing.
   int news = 1;
   for (int round = 0; round < 50 && news > 0; ++round) {
     const int before = new_calls();

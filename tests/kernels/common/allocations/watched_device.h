@@ -16,7 +16,7 @@ inline View<std::uint8_t> bytes_of(void* data, std::size_t size) {
           static_cast<std::ptrdiff_t>(size)};
 }
 
-/// Records allocations; with a filling, fills new device memory with this byte.
+/// Records allocations. If `filling` is set, fills new device memory with this byte.
 class WatchedDevice final : public Device {
  public:
   explicit WatchedDevice(Device& device, std::optional<std::uint8_t> filling = {})

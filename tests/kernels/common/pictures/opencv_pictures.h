@@ -5,7 +5,7 @@
 
 #include "tests/kernels/common/contents.h"
 
-/// Frames as OpenCV's matrices: one plane with interleaved channels, on the CPU device.
+/// OpenCV matrices as frames of one plane with interleaved channels, on the CPU device.
 namespace cudavision::test {
 
 inline Frame frame_of(const cv::Mat& image) {
@@ -22,7 +22,7 @@ inline cv::Mat painted(const FrameLayout& layout, Content content, std::uint64_t
   return image;
 }
 
-/// Returns the CPU's result for an image. `more`: run()'s arguments between in and out.
+/// Returns an operation's output for an image. `more`: arguments of run() between in and out.
 template <class Operation, class... More>
 cv::Mat output_of(Operation operation, const cv::Mat& image, const More&... more) {
   cv::Mat result(image.rows, image.cols, image.type());

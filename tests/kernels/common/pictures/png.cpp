@@ -29,11 +29,11 @@ struct Chunks {
   explicit Chunks(const Bytes& file) {
     if (file.size() < sizeof signature ||
         std::memcmp(file.data(), signature, sizeof signature) != 0)
-      refuse("no PNG file");
+      refuse("is no PNG file");
     for (std::size_t at = sizeof signature; at + 12 <= file.size();) {
       const std::size_t length = number_at(&file[at]);
       if (length > file.size() - at - 12)
-        refuse("cut off");
+        refuse("is truncated");
       const std::string type(reinterpret_cast<const char*>(&file[at + 4]), 4);
       const auto begin = file.begin() + static_cast<std::ptrdiff_t>(at) + 8;
       if (type == "IHDR")

@@ -15,7 +15,8 @@ struct GrayPicture {
   std::vector<std::uint8_t> samples() const;
 };
 
-/// Reads gray PNG without a library, which GPU hosts lack. Throws std::runtime_error.
+/// Reads a gray PNG file of 8 or 16 bits. Needs no libpng, which GPU hosts lack. Throws
+/// std::runtime_error.
 GrayPicture read_png(const std::string& path);
 
 }  // namespace cudavision::test

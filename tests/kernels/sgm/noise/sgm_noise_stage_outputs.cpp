@@ -5,7 +5,7 @@
 namespace cudavision::test {
 namespace {
 
-/// Only census_gradient heeds noise.
+/// Only census_gradient depends on noise.
 sgm::StageConfig noisy_config(const SgmStageCase& test) {
   sgm::StageConfig config = test.config;
   config.census = sgm::Config::Census::census_gradient;

@@ -30,7 +30,7 @@ GrayPicture picture_of(const Scene& scene, const std::string& name) {
 
 void add_noise(std::vector<std::uint8_t>& picture, double levels, Random& random) {
   for (std::uint8_t& level : picture) {
-    int sum = 0;  // of twelve uniform numbers with a standard deviation of √(1/12) of 2000
+    int sum = 0;  // of twelve uniform numbers; its standard deviation is 2000
     for (int i = 0; i < 12; ++i)
       sum += random.between(-1000, 1000);
     level =

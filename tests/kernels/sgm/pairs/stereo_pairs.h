@@ -10,9 +10,9 @@
 #include "tests/kernels/common/settings.h"
 #include "tests/kernels/sgm/sgm_case.h"
 
-/// Real pairs of pictures with known disparities, and how far a map is from these. The pairs are
-/// not part of the project. CUDAVISION_STEREO_PAIRS names a folder that holds one folder for each
-/// pair, with these files:
+/// Real pairs of pictures with known disparities, and scores of maps. The pairs are not part of the
+/// project. CUDAVISION_STEREO_PAIRS names a folder that holds one folder for each pair, with these
+/// files:
 ///   left.png, right.png        the gray pictures
 ///   truth_x16.png              true disparities of the left picture in sixteenths, 0 if unknown
 ///   libsgm_d<disparities>_p<paths>_sub<subpixel>.png
@@ -22,7 +22,7 @@ namespace cudavision::test {
 struct Scene {
   const char* name;
   int disparities;
-  /// Largest shares missing or off by more than a pixel, and by more than half of one.
+  /// Largest shares missing or off by more than 1 pixel, and by more than 0.5 pixels.
   double max_wrong, max_wrong_by_half;
 };
 
@@ -48,11 +48,11 @@ struct PairMaps {
 PairMaps matched(Device& device, const Scene& scene, const sgm::Parameters& parameters);
 PairMaps matched(Device& device, const SgmCase& test, const SgmInput& input);
 
-/// How far maps in sixteenths are from the truth, counted over the pixels whose truth is known.
+/// Errors of maps in sixteenths, over the pixels whose true disparity is known.
 struct Score {
-  double wrong_or_missing;  ///< share of the filled map that is unknown or off by more than a pixel
-  double wrong_by_half;     ///< likewise by more than half of one
-  double known;             ///< share of the map before filling that is known; the rest is of these
+  double wrong_or_missing;  ///< share of the filled map that is unknown or off by more than 1 pixel
+  double wrong_by_half;     ///< share that is unknown or off by more than 0.5 pixels
+  double known;             ///< share known before filling; the errors below are of these pixels
   double mean_error;        ///< in pixels
   double off[3];            ///< shares that are off by more than 0.5, 1 and 2 pixels
 };
@@ -62,8 +62,7 @@ Score score_of(Device& device, const Scene& scene, sgm::Parameters parameters, b
                double noise = 0);
 std::string text_of(const Score& score);
 
-/// Returns the area under the ROC curve: how well confidence tells known right pixels from wrong
-/// ones.
+/// Returns the area under the ROC curve: how well confidence separates right from wrong pixels.
 double confidence_area(const Map& truth, const PairMaps& maps, std::uint16_t invalid);
 
 }  // namespace cudavision::test

@@ -14,7 +14,7 @@ using Parameters = sgm::Parameters;
 
 CUDAVISION_ON_BOTH_DEVICES(InspectedStereo);
 
-/// The unfilled map is that of a run without later stages, and changes nothing else.
+/// The unfilled map equals the map of a run without later stages, and changes no other output.
 TEST_P(InspectedStereo, UnfilledMap) {
   for_each_case_number([&](int number) {
     const auto make = number % 2 == 0 ? make_sgm_case : make_slanted_sgm_case;
@@ -36,7 +36,7 @@ TEST_P(InspectedStereo, UnfilledMap) {
     const SgmOutput plain = frames.output();
 
     const DeviceBlock<std::uint8_t> again(device, std::vector<std::uint8_t>(placement.bytes, 0x77));
-    whole.restart();  // so that the filter over time begins anew, too
+    whole.restart();  // also restarts the filter over time
     whole.run(frames.left, frames.right, frames.disparity, frames.confidence,
               frame_in(test.disparity_layout(), placement, again.data()).planes[0]);
     device.finish();

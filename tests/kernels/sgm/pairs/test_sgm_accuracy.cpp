@@ -42,7 +42,7 @@ class Texture {
 };
 
 constexpr int width = 200, height = 100;
-// The margins exclude pixels whose census crosses an edge or whose match lies outside the picture.
+// The margins exclude pixels whose census crosses an edge or whose match is outside the picture.
 constexpr int left_margin = 40, margin = 8;
 
 using Truth = std::function<double(int x, int y)>;

@@ -59,7 +59,7 @@ TEST_P(StereoPairs, AreAsTrueAsTheyWere) {
   EXPECT_LE(score.wrong_by_half, scene.max_wrong_by_half);
 }
 
-/// Texture is not noise: the maps of these pictures stay as they are.
+/// Texture must not count as noise, so the automatic noise must not change these maps.
 TEST_P(StereoPairs, KeepTheirMapsWithoutNoise) {
   sgm::Parameters parameters;
   parameters.disparities = scene.disparities;
@@ -76,15 +76,15 @@ INSTANTIATE_TEST_SUITE_P(Devices, StereoPairs,
                                   "_" + std::get<1>(info.param).name;
                          });
 
-/// A setting, its largest mean errors, and how far they may be from the setting before.
+/// A setting, the limits of its mean errors, and its limits relative to the previous setting.
 struct Setting {
   const char* name;
   Change change;
   double max_wrong, max_wrong_by_half, max_off_by_one;
-  bool fills = false;    ///< wrong pixels are counted with fill_holes, and others without
+  bool fills = false;    ///< counts wrong pixels with fill_holes, and other errors without
   double noise = 0;      ///< added to the pictures, in levels
-  double max_more = 1;   ///< wrong pixels of each pair, beyond those of the setting before
-  double max_share = 2;  ///< of the wrong pixels of the setting before
+  double max_more = 1;   ///< limit of each pair's wrong pixels beyond those of the previous setting
+  double max_share = 2;  ///< limit of wrong pixels, as a multiple of the previous setting
 };
 
 void fill(Parameters& p) {
@@ -145,7 +145,7 @@ TEST_P(StereoSettings, AreAsTrueAsTheyWere) {
       wrong_by_half += score.wrong_by_half / pairs;
       off_by_one += score.off[1] / pairs;
     }
-    std::printf("%s: mean %.4f wrong or missing, %.4f by more than 0.5; %.4f of the known ones\n",
+    std::printf("%s: mean %.4f wrong or missing, %.4f by more than 0.5; %.4f of the known pixels\n",
                 setting.name, wrong, wrong_by_half, off_by_one);
     EXPECT_LE(wrong, setting.max_wrong);
     EXPECT_LE(wrong_by_half, setting.max_wrong_by_half);
@@ -159,13 +159,13 @@ TEST_P(StereoSettings, AreAsTrueAsTheyWere) {
 
 /// The changes from frame to frame in a scene where nothing moves.
 struct Unrest {
-  double moved = 0;      ///< share of the pixels whose disparity is another one
-  double came_gone = 0;  ///< share of those that became known or unknown
+  double moved = 0;      ///< share of the pixels whose disparity changed
+  double came_gone = 0;  ///< share of the pixels that became known or unknown
   double known = 0;
-  double off_by_one = 0;  ///< share of the known ones whose truth is known
+  double off_by_one = 0;  ///< share of the known pixels whose true disparity is known
 };
 
-/// Matches a pair again and again, each time with other noise.
+/// Matches a pair repeatedly, each time with new noise.
 Unrest unrest_of(Device& device, const Scene& scene, sgm::Parameters parameters) {
   constexpr int frames = 24, first_counted = 12;
   parameters.disparities = scene.disparities;
@@ -213,7 +213,7 @@ TEST_P(StereoOverTime, StillScenesAreStill) {
     bool fill;
     double max_moved, max_came_gone;
   };
-  // These shares of the last row in which the filter is off may remain.
+  // The limits are shares of the last row in which the filter is off.
   const Setting settings[] = {
       {1, 1, 0, false, 1, 1},        {0.4, 1, 0, false, 0.6, 1.001}, {0.4, 1, 4, false, 0.6, 0.25},
       {0.1, 3, 10, false, 0.2, 0.1}, {1, 1, 0, true, 1, 1},          {0.4, 1, 4, true, 0.6, 1},
@@ -227,7 +227,7 @@ TEST_P(StereoOverTime, StillScenesAreStill) {
     parameters.temporal_persistence = setting.persistence;
     parameters.fill_holes = setting.fill;
     Unrest mean;
-    constexpr int pairs = 4;  // those with few disparities
+    constexpr int pairs = 4;  // the pairs with 64 disparities
     for (int i = 0; i < pairs; ++i) {
       const Unrest one = unrest_of(device, scenes[i], parameters);
       mean.moved += one.moved / pairs;
@@ -250,8 +250,8 @@ TEST_P(StereoOverTime, StillScenesAreStill) {
 
 CUDAVISION_ON_BOTH_DEVICES(StereoConfidence);
 
-/// Wrong disparities have a low confidence, counted before filling and refining. Without slanted
-/// surfaces the area is 0.878, with sums alone 0.837.
+/// Wrong disparities have a low confidence, counted before filling and refining. The area under the
+/// ROC curve is 0.878 without slanted surfaces, and 0.837 with sums alone.
 TEST_P(StereoConfidence, TellsWrongFromRight) {
   CUDAVISION_NEEDS_PAIRS();
   double sum = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares DisparityPicture with the definition over sequences, and its refusals.
+// Compares DisparityPicture with the definition over sequences, and tests its refusals.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -44,7 +44,7 @@ std::vector<std::uint16_t> random_numbers(const Parameters& parameters, Quantity
   return numbers;
 }
 
-/// A picture at a random address on a device, and what it shows.
+/// A picture at a random address on a device, and its defined content.
 class Screen {
  public:
   Screen(Device& device, int width, int height, const Parameters& parameters, const Look& look,
@@ -126,7 +126,7 @@ Look random_look(Kind kind, Quantity quantity, const Parameters& parameters, Ran
   Look look;
   look.kind = kind;
   look.quantity = quantity;
-  // With the largest ones, depths do not fit 16 bits.
+  // With the largest focal length, depths do not fit 16 bits.
   look.focal_length = random.one_in(16) ? 1e300 : random.between(1, 5000) / 7.0;
   look.baseline = random.between(1, 5000) / 3.0;
   look.unit = random.one_in(2) ? 1 : random.between(1, 100) / 10.0;
@@ -194,49 +194,7 @@ Look look_of(Quantity quantity, Range range, double minimum = 0, double maximum 
   return look;
 }
 
-std::vector<int> first_row(const Look& look, const std::vector<std::uint16_t>& numbers) {
-  if (look.kind != Kind::depth)
-    return DefinedLevels(plain(), look).levels(numbers, 0);
-  std::vector<int> depths;
-  for (const std::uint16_t number : numbers)
-    depths.push_back(defined_depth(plain(), look, number));
-  return depths;
-}
-
-TEST(DefinedPictures, KnownOnes) {
-  Look depth = look_of(Quantity::disparity, Range::full);
-  depth.kind = Kind::depth;
-  Look huge = depth;
-  huge.focal_length = huge.baseline = 1e200;
-  // 50 pixels of disparity are 2 m, and 100 are 1 m: near is bright.
-  const struct {
-    Look look;
-    std::vector<std::uint16_t> numbers;
-    std::vector<int> samples;
-  } known[] = {
-      {look_of(Quantity::disparity, Range::full), {0, 16 * 127, 65520}, {1, 255, 0}},
-      {look_of(Quantity::disparity, Range::fixed, 10, 20),
-       {0, 160, 240, 320, 500, 65520},
-       {1, 1, 128, 255, 255, 0}},
-      {look_of(Quantity::depth, Range::fixed, 1000, 2000),
-       {16 * 50, 16 * 100, 16 * 127, 16, 0, 65520},
-       {1, 255, 255, 1, 0, 0}},
-      {look_of(Quantity::confidence, Range::full), {0, 1, 77, 255}, {0, 1, 77, 255}},
-      {depth, {16 * 50, 16, 0, 65520}, {2000, 65535, 0, 0}},
-      {huge, {16 * 127, 1, 0, 65520}, {65535, 65535, 0, 0}},
-  };
-  for (const auto& [look, numbers, samples] : known)
-    EXPECT_EQ(first_row(look, numbers), samples);
-  // The 2nd percentile of 50 numbers is the first one, and the 98th is the 49th.
-  std::vector<std::uint16_t> numbers(50, 400);
-  numbers[7] = 320, numbers[20] = 480, numbers[21] = 1600;
-  const auto levels = first_row(look_of(Quantity::disparity, Range::automatic), numbers);
-  EXPECT_EQ(levels[7], 1);
-  EXPECT_EQ(levels[20], 253);  // a bin has two numbers, so the range ends at 481
-  EXPECT_EQ(levels[21], 255);
-}
-
-// Without subpixel, numbers of a compatible map are pixels instead of sixteenths.
+// Without subpixel, maps compatible with libSGM hold pixels instead of sixteenths.
 TEST_P(DisparityPictures, AutomaticRangesBeginAnewWithOtherNumbers) {
   Random random(3);
   Parameters sixteenths = few_disparities(), pixels = few_disparities();

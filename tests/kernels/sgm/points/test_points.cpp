@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares Points with the definition for every number of a map, and tests what it refuses.
+// Compares Points with the definition for every number of a map, and tests its refusals.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,7 +19,7 @@ using namespace sgm;
 
 constexpr std::uint8_t poison = 0xcd;
 
-/// The numbers of a point as their bits, so that unknown ones compare, too.
+/// The bits of a point's coordinates, so that NaNs compare equal.
 using PointBits = std::array<std::uint32_t, 3>;
 
 PointBits bits_of(const std::array<float, 3>& point) {
@@ -112,7 +112,7 @@ double random_number(Random& random, double size) {
   return size * (random.between(-1000000, 1000000) / 1e6);
 }
 
-/// Half of the matrices are those of cameras; the others are anything.
+/// Half of the matrices are matrices of cameras; the others are arbitrary.
 Reprojection random_reprojection(int width, int height, Random& random) {
   Reprojection q = reprojection_of(random.between(1, 500000) / 70.0,
                                    random.between(1, 500000) / 300.0, width, height);

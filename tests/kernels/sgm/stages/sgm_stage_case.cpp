@@ -89,7 +89,7 @@ void make_maps(SgmStageCase& test, Random& random) {
   test.scale = sgm::disparity_scale(parameters);
 }
 
-/// The history is often near the map, and often of the same picture.
+/// The numbers of the history are often near the map's.
 void make_history(SgmStageCase& test, Random& random) {
   const StageConfig& config = test.config;
   constexpr int thresholds[] = {1, 20, 255};
@@ -114,13 +114,13 @@ void make_history(SgmStageCase& test, Random& random) {
     test.ages.push_back(static_cast<std::uint8_t>(
         test.history[i] == sgm::unknown ? 0 : random.between(is_old ? 250 : 0, is_old ? 255 : 9)));
   }
-  // What is drawn after this has hashes in the proof, which hold for as many numbers before it.
+  // Keeps the number of draws, on which the hashes of the proof depend.
   for (int i = -1; i < std::min(config.width, 64) * std::min(config.height, 64); ++i)
     random.between(0, 0);
 }
 
-/// Makes planes that slant, with some noise, and with holes of all widths: between pixels of one
-/// plane and of two, at both ends of rows, and in whole rows. Makes numbers for most of the holes.
+/// Makes slanted planes with some noise, and with holes of all widths: within a plane, between two
+/// planes, at both ends of rows, and in whole rows. Also makes numbers for most of the holes.
 void make_slanted_maps(SgmStageCase& test, Random& random) {
   const StageConfig& config = test.config;
   const int top = 16 * (config.disparities - 1);
@@ -150,14 +150,14 @@ void make_slanted_maps(SgmStageCase& test, Random& random) {
   }
 }
 
-/// Noise from none to the most, drawn apart from the rest of the case.
+/// Draws noise from none to the maximum, independently of the rest of the case.
 void make_noise(SgmStageCase& test, Random random) {
   const auto deviation = static_cast<std::uint32_t>(random.one_in(6)   ? 0
                                                     : random.one_in(3) ? random.log_uniform(480)
                                                                        : random.between(0, 100));
   test.noise.used = sgm::noise_of_deviation(deviation);
   test.noise_on_device = random.one_in(2);
-  if (test.noise_on_device)  // a square only by chance
+  if (test.noise_on_device)  // its variance is seldom a square
     test.noise.used = sgm::noise_of_variance(
         test.noise.used.variance + static_cast<std::uint32_t>(random.between(
                                        0, static_cast<int>(2 * test.noise.used.deviation))));
@@ -187,7 +187,7 @@ SgmStageCase sgm_stage_case_of(const FrameLayout& layout, const sgm::Parameters&
   test.config = sgm::StageConfig(test.layout, parameters);
   test.placement = random_placement(test.layout, random);
   test.picture.assign(test.placement.bytes, 0x5a);
-  // One after the other: compilers may evaluate the arguments of a call in any order.
+  // In separate statements, because compilers may evaluate arguments in any order.
   const bool dirty = random.one_in(2);
   const std::uint64_t content_seed = random.next();
   const auto content = static_cast<Content>(random.between(0, content_count - 1));
@@ -215,7 +215,7 @@ SgmStageCase sgm_stage_case_of(const FrameLayout& layout, const sgm::Parameters&
 SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels) {
   Random random = random_of_case(seed ^ 0x57a9e5, number);
   sgm::Parameters parameters = random_sgm_parameters(random);
-  // CUDA has kernels of its own for these.
+  // CUDA has kernels of its own for these numbers of disparities.
   if (random.one_in(2)) {
     parameters.paths = 4;
     parameters.disparities = random.one_in(4) ? 256 : random.one_in(2) ? 128 : 64;

@@ -12,15 +12,15 @@
 
 namespace cudavision::test {
 
-/// Inputs for each stage, more varied than those of a whole run. Equal seeds and numbers make equal
-/// cases on every machine.
+/// Inputs for each stage, more varied than in a whole run. Equal seeds and numbers make equal cases
+/// on every machine.
 struct SgmStageCase {
   std::string title;
   sgm::StageConfig config;
   FrameLayout layout;  ///< the layout of the picture, which has one channel
   Placement placement;
   std::vector<std::uint8_t> picture;        ///< the block that contains the picture
-  std::vector<std::uint8_t> right_picture;  ///< likewise, with the same layout and placement
+  std::vector<std::uint8_t> right_picture;  ///< the right picture's block, in the same layout
   std::vector<std::uint64_t> left_features, right_features;
   sgm::Penalties penalties;
   std::vector<std::uint16_t> sums;
@@ -33,23 +33,23 @@ struct SgmStageCase {
   sgm::DisparityScale scale{16, 0};
   Placement disparity_placement, confidence_placement;
 
-  // For the stages that depend on the frames before.
+  // For the stages that depend on previous frames.
   int confidence_threshold = 1;
   sgm::TemporalFilter filter;
   bool first_frame = false, is_new_scene = false;
   Map measured, history;
   std::vector<std::uint8_t> ages;
 
-  // For the stages under noise, which only census_gradient has.
+  // For the stages that adapt to noise; only census_gradient has them.
   sgm::NoiseState noise;
   bool noise_on_device = false;
   sgm::Penalties noise_penalties;
   sgm::Subpixel noise_subpixel = sgm::Subpixel::none;
 
   // For the stages for slanted surfaces.
-  Map slanted, filled;  ///< planes with holes, and the same with numbers in most of the holes
+  Map slanted, filled;  ///< planes with holes, and with numbers in most of the holes
 
-  int map_offset = 0;  ///< the numbers from an aligned address to the maps of all stages
+  int map_offset = 0;  ///< offset of the maps of all stages from an aligned address, in numbers
 
   bool has_subpixel() const { return subpixel != sgm::Subpixel::none; }
 };
@@ -67,21 +67,21 @@ struct SgmStageOutput {
 };
 using SgmStageOutputs = std::vector<SgmStageOutput>;
 
-/// Returns the outputs that the definition gives.
+/// Returns the defined outputs.
 SgmStageOutputs defined_stages(const SgmStageCase& test, std::uint8_t poison);
 
-/// Returns the outputs that a device gives. Throws std::runtime_error if a stage wrote to an input.
+/// Returns a device's outputs. Throws std::runtime_error if a stage wrote to an input.
 SgmStageOutputs run_stages(Device& device, const SgmStageCase& test, std::uint8_t poison);
 
-/// Likewise for KeepConfident and FilterOverTime; the proof's hashes lack these.
+/// The outputs of KeepConfident and FilterOverTime, which the proof's hashes do not cover.
 SgmStageOutputs defined_stages_over_time(const SgmStageCase& test, std::uint8_t poison);
 SgmStageOutputs run_stages_over_time(Device& device, const SgmStageCase& test, std::uint8_t poison);
 
-/// Likewise the outputs of the stages for slanted surfaces. In compatibility there are none.
+/// The outputs of the stages for slanted surfaces. In compatibility there are none.
 SgmStageOutputs defined_slanted_stages(const SgmStageCase& test, std::uint8_t poison);
 SgmStageOutputs run_slanted_stages(Device& device, const SgmStageCase& test, std::uint8_t poison);
 
-/// Likewise the outputs of the stages under noise.
+/// The outputs of the stages under noise.
 SgmStageOutputs defined_noise_stages(const SgmStageCase& test, std::uint8_t poison);
 SgmStageOutputs run_noise_stages(Device& device, const SgmStageCase& test, std::uint8_t poison);
 SgmStageOutputs run_noise_stages_in_bands(Device& device, const SgmStageCase& test, int band_rows,

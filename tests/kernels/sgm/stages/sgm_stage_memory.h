@@ -14,7 +14,7 @@
 #include "tests/kernels/sgm/sgm_case.h"
 #include "tests/kernels/sgm/stages/sgm_stage_case.h"
 
-/// The memory that stages read and write in tests, for both files that run them.
+/// The memory that stages read and write in tests.
 namespace cudavision::test {
 
 inline constexpr std::size_t guard = 256;
@@ -93,7 +93,7 @@ struct MapInput : Input<std::uint16_t> {
       : Input(device, map, test.map_offset) {}
 };
 
-/// work(winners) must write the winners of both sides, and the confidence if it is asked for.
+/// work(winners) must write the winners of both sides, and the confidence unless it is nullptr.
 template <class Work>
 void run_winners(Device& device, const SgmStageCase& test, const std::string& stage,
                  bool with_confidence, std::uint8_t poison, SgmStageOutputs& outputs,

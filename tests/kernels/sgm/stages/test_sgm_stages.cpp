@@ -36,7 +36,7 @@ void expect_equal_devices(Device& cuda, const SgmStageCase& test) {
 
 CUDAVISION_NUMBERED_CASES(SgmStageCases, make_sgm_stage_case);
 
-/// The last band often has fewer rows; a band of one row has none to swap.
+/// The bands have half of the rows, a third or one row. The last band often has fewer rows.
 TEST_P(SgmStageCases, CudaInBandsEqualsCpu) {
   CUDAVISION_NEEDS_CUDA();
   if constexpr (built_with_cuda()) {
@@ -141,7 +141,7 @@ TEST_P(SgmStages, SpecklesAreTheDefinitions) {
         for (const int bands : cpu ? std::vector{1, 2, 3, 7, 64} : std::vector{1})
           tbb::task_arena(bands).execute([&] {
             const auto stages = make_stages(device, config);
-            // The second time, the scratch memory holds what the first time left there.
+            // In the second run, the scratch memory holds the remains of the first.
             for (int repetition = 0; repetition < 2; ++repetition) {
               const DeviceBlock<std::uint16_t> ours(device, map);
               stages->run(RemoveSpeckles{size, 5, ours.data()});

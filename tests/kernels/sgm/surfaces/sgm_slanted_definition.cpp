@@ -24,7 +24,7 @@ long long floored(long long number, long long divisor) {
   return quotient * divisor > number ? quotient - 1 : quotient;
 }
 
-/// The number of an unknown pixel, `distance` columns from a known one at (x, y).
+/// Extrapolates the number of an unknown pixel, `distance` columns from a known pixel at (x, y).
 int continued(const StageConfig& config, const Map& map, int x, int y, int outwards, int distance) {
   const int v = map[place(config, x, y)];
   for (const int n : {32, 16, 8}) {
@@ -61,7 +61,7 @@ Map smoothed_by(const StageConfig& config, const Luminances& picture,
       int s = 0, t = 64;
       for (const int i : {-2 * h, -h, 0, h, 2 * h})
         for (const int j : {-2 * h, -h, 0, h, 2 * h}) {
-          const bool is_first = j > 0 || (j == 0 && i > 0);  // of the two of a pair
+          const bool is_first = j > 0 || (j == 0 && i > 0);  // visits each pair once
           if (!is_first || !is_known(config, map, x + i, y + j) ||
               !is_known(config, map, x - i, y - j))
             continue;

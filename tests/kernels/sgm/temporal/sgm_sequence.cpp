@@ -11,7 +11,7 @@ namespace {
 
 constexpr int max_sequence_pixels = 1 << 13;  // The definition matches every frame.
 
-/// Changes some low bits like noise, and bytes around the rows, which do not count.
+/// Flips some low bits like noise, also in the bytes around the rows, which do not count.
 void add_noise(std::vector<std::uint8_t>& block, Random& random) {
   const int rarity = 1 << random.between(0, 5);
   const int bits = (1 << random.between(1, 5)) - 1;

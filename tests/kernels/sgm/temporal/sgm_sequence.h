@@ -21,10 +21,10 @@ struct SgmSequence {
 
 SgmSequence make_sgm_sequence(std::uint64_t seed, int number, int max_pixels);
 
-/// Likewise with slanted_surfaces in most frames, and without compatibility.
+/// Draws a sequence with slanted_surfaces in most frames, and without compatibility.
 SgmSequence make_slanted_sgm_sequence(std::uint64_t seed, int number, int max_pixels);
 
-/// Likewise with noise, which is automatic in most frames, and with restarts.
+/// Draws a sequence with noise, which is automatic in most frames, and with restarts.
 SgmSequence make_noisy_sgm_sequence(std::uint64_t seed, int number, int max_pixels);
 
 /// Draws the parameters of the filter over time, and the confidence threshold.

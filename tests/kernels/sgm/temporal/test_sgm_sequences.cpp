@@ -16,21 +16,6 @@ SgmSequence make_sequence(std::uint64_t seed, int number, int max_pixels) {
   return makers[number % 3](seed, number, max_pixels);
 }
 
-void expect_definition(const SgmSequence& sequence) {
-  SCOPED_TRACE(describe(sequence));
-  const auto device = make_cpu_device();
-  const SgmOutputs outputs = run_sequence(*device, sequence, poison);
-  ASSERT_EQ(difference(sequence, defined_outputs(sequence, poison), outputs), "");
-  ASSERT_EQ(hash(sequence, run_sequence(*device, sequence, other_poison)), hash(sequence, outputs));
-}
-
-void expect_equal_devices(Device& cuda, const SgmSequence& sequence) {
-  SCOPED_TRACE(describe(sequence));
-  const SgmOutputs expected = run_sequence(*make_cpu_device(), sequence, poison);
-  ASSERT_EQ(difference(sequence, expected, run_sequence(cuda, sequence, poison)), "");
-  ASSERT_EQ(hash(sequence, run_sequence(cuda, sequence, other_poison)), hash(sequence, expected));
-}
-
 CUDAVISION_NUMBERED_CASES(SgmSequenceCases, make_sequence);
 
 /// The random sequences have few pixels, because the definition is slow.
@@ -59,7 +44,7 @@ TEST(SgmSequences, CudaEqualsCpuForLargeFrames) {
 
 CUDAVISION_ON_BOTH_DEVICES(SgmOverTime);
 
-/// The random sequences change parameters once before a frame.
+/// Random sequences never switch the filter off and on again before the same frame.
 TEST_P(SgmOverTime, OffAndOnAgainForgets) {
   Parameters parameters = few_disparities(), off = parameters;
   parameters.temporal_persistence = 200;
