@@ -52,7 +52,7 @@ void add_integral_properties(ElementProperties<IntegralSettings>& all) {
   all.add({"element-type", "Element type",
            "Type of the elements of the tables with output=sum, squared-sum and tilted-sum", ready},
           &Settings::element_type, "GstCudaIntegralElementType",
-          {{ElementType::exact, "uint32 if every possible sum fits into it, else uint64", "auto"},
+          {{ElementType::exact, "uint32 if all possible sums fit, otherwise uint64", "auto"},
            {ElementType::uint32, "32-bit integers; sums are modulo 2^32", "uint32"},
            {ElementType::uint64, "64-bit integers", "uint64"},
            {ElementType::float32, "32-bit floating point; exact sums, rounded once", "float32"},

@@ -223,7 +223,7 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
       &Settings::max_skew, {-1, G_MAXINT64});
   all.add({"frames-in-flight", "Frames in flight",
            "Number of pairs that are transferred and processed at the same time (0 = automatic: 2 "
-           "on CUDA, 1 on the CPU and if all buffers are in CUDA memory in stream order)",
+           "on CUDA; 1 on the CPU, or if all buffers are in CUDA memory in stream order)",
            ready},
           &Settings::frames_in_flight, frames_in_flight_range);
   all.add({"detections", "Detections",

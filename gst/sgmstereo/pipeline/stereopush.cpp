@@ -122,8 +122,8 @@ void report_detections(StereoStream& stream, const PairDetections& pair, const O
   const std::string limit = std::to_string(sgm::Distances::max_boxes);
   post_warning(element, GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
                "A left frame has " + std::to_string(pair.detections.size() + pair.left_out) +
-                   " detections, and detections=true measures only the first " + limit +
-                   " of a frame: let the detector give at most " + limit + ".");
+                   " detections, but detections=true measures only the first " + limit +
+                   ": configure the detector to report at most " + limit + ".");
 }
 
 GstFlowReturn push_oldest(StereoStream& stream) {
