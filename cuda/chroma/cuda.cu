@@ -55,7 +55,7 @@ __device__ int value_of(const ChromaArguments& a, std::uint32_t word) {
                              : static_cast<int>(sample_value(word, a.shift, a.largest));
 }
 
-/// growth() for sample `number` of a vector of luma words.
+/// Returns growth() for sample `number` of a vector of luma words.
 template <class Sample>
 __device__ int growth_in(const ChromaArguments& a, const std::uint32_t* before,
                          const std::uint32_t* after, int number) {
@@ -96,7 +96,7 @@ struct alignas(4 * kCount) Words {
 /// Scales four bytes: byte i with growths[i].
 __device__ std::uint32_t scaled_word(const ChromaArguments& a, std::uint32_t word,
                                      const int (&growths)[4]) {
-  // Bytes 1 and 2 of a product hold the result before it is limited.
+  // Bytes 1 and 2 of a product hold the result before it is clamped.
   const auto product = [&](int i) {
     const auto r = static_cast<std::uint32_t>(growths[i]);
     const std::uint32_t rest = 128 * 256 + 128 - 128 * r;
@@ -245,7 +245,7 @@ class ChromaScaleCuda final : public ChromaScale::Backend {
 
   FrameLayout layout_;
   Channels channels_;
-  bool interleaved_ = false;  // both channels alternate in one plane
+  bool interleaved_ = false;  // the two chroma channels alternate in one plane
   Launcher<ChromaArguments> launch_;
   ChromaArguments arguments_{};
 };

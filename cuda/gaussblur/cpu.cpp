@@ -194,7 +194,7 @@ class PlaneBlur {
       const int from = border_index(index, channel.width, parameters_.border);
       const std::ptrdiff_t to = place(channel, index);
       const std::ptrdiff_t source = place(channel, from);
-      // The vertical weights add up to 2^b, which is one unit of the high half.
+      // The vertical weights add up to 2^b, so the high half of a constant row is its value.
       high[to] = from < 0 ? static_cast<Half>(member.border_value) : high[source];
       low[to] = from < 0 ? Half{0} : low[source];
     };
@@ -275,7 +275,7 @@ class GaussBlurCpu final : public GaussBlur::Backend {
     return static_cast<std::size_t>(layout_.planes[plane].row_bytes / layout_.sample_bytes());
   }
 
-  /// The blur clears the unused low bits of words, so it can change unblurred samples.
+  /// The blur clears the unused low bits of words, even in samples that it does not blur.
   bool unchanged(const ChannelBlur& blur) const {
     return blur.copied ||
            (blur.x->identity() && blur.y->identity() && (layout_.bits == 8 || layout_.bits == 16));

@@ -198,7 +198,7 @@ class PixelStorer {
 };
 
 /// Minimum number of blocks per multiprocessor. Four fit only on Hopper: earlier GPUs have shared
-/// memory for three, and newer GPUs would spill registers.
+/// memory for three, and on newer GPUs, four would spill registers.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900
 constexpr int pixel_blocks = 3;
 #else
@@ -216,7 +216,7 @@ __global__ void __launch_bounds__(32 * small_warps, pixel_blocks)
   constexpr int last_stage = (small_stages - 1) * stage_bytes;
   extern __shared__ __align__(16) std::uint8_t shared[];
 
-  // Recomputed below, to save a register.
+  // The work item is computed again below, which saves a register.
   if (!is_needed(a, blockIdx.x * small_warps + warp_number(), pixel_tile_bytes, a.everywhere)) {
     take_over();
     return;

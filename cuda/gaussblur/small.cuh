@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(
   constexpr int last_stage = (small_stages - 1) * stage_bytes;
   extern __shared__ __align__(16) std::uint8_t shared[];
 
-  // Recomputed below, to save a register.
+  // The work item is computed again below, which saves a register.
   if (!is_needed(a, blockIdx.x * small_warps + warp_number(), kTiles * tile_bytes, kEverywhere)) {
     take_over();
     return;

@@ -128,7 +128,7 @@ void make_column_table(const GaussKernel& kernel, int slices, std::uint32_t* wor
 
 /* Factors for few slices */
 
-/// The words of a lane's left factors in small.cuh. Equal quads of all lanes are adjacent.
+/// The words of a lane's left factors in small.cuh. All lanes' quads of equal index are adjacent.
 template <class Depth>
 struct LaneFactors {
   CUDAVISION_HOST_DEVICE static constexpr int row_word(int row_slices, int group, int sum,

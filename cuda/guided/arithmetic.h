@@ -39,7 +39,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t joined_halves(std::uint32_t lower,
 #endif
 }
 
-/// Replaces windows::Reciprocal for windows of any area.
+/// Divides by the area of any window; windows::Reciprocal is faster, but only for narrow windows.
 class PlainDivision {
  public:
   PlainDivision() = default;
@@ -67,7 +67,7 @@ class ShareDividend {
 
   /// Returns 2^16·w / sum, rounded up, for 0 < w ≤ sum < 2^31.
   CUDAVISION_HOST_DEVICE std::uint32_t share_of(std::uint32_t sum) const {
-    // The estimate's error is a few 2^−8. Rounded to an integer, it is the result or one less.
+    // The estimate's error is a few times 2^−8, so rounding it gives the result or one less.
     const auto divisor = static_cast<float>(static_cast<std::int32_t>(sum));
 #ifdef __CUDA_ARCH__
     const std::uint32_t estimate =
@@ -92,7 +92,7 @@ class ShareDividend {
   float estimate_ = 0;
 };
 
-/// First pass: converts the sums over a window's samples to a word. One object serves one area.
+/// First pass: converts the sums over a window's samples to a word, for windows of one area.
 template <bool kNarrow, class Sum>
 class LineWindow {
  public:
