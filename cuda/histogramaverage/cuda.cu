@@ -31,7 +31,7 @@ struct AverageArguments {
   int weight, cut_threshold;
   bool begins;
   const std::uint32_t* area_change;  // may be null
-  int slices;  // histograms whose bins adjacent threads of sums_kernel add; a power of two
+  int slices;  // threads of sums_kernel that share the histograms of a bin; a power of two
   unsigned parts;
   SceneSums* sums;  // one per block
   std::uint64_t* states;

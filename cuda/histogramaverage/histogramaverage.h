@@ -84,7 +84,7 @@ class HistogramAverage {
  private:
   int max_histograms_;
   int bits_;
-  int histograms_ = 0;  ///< of the average; 0: the next frame restarts it
+  int histograms_ = 0;  ///< histograms per frame; 0: the next frame restarts the average
   std::unique_ptr<Backend> backend_;
 };
 
