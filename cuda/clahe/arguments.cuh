@@ -33,7 +33,7 @@ __device__ std::uint32_t shared_address(const void* array) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(array));
 }
 
-/// Tables are numbered by grid (luma, or red, green and blue), then by tile.
+/// Kernel arguments. Tables are numbered by grid (luma, or red, green and blue), then by tile.
 struct Arguments {
   PackedImage picture;
   Tiling tiling;

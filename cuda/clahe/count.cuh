@@ -37,7 +37,7 @@ struct Counter {
   }
 };
 
-/// Clears the pixels of a pack outside begin to end.
+/// Clears the pixels of a pack before pixel `begin` and from pixel `end` on.
 template <class Pack>
 __device__ void keep_pixels(std::uint32_t* data, int begin, int end, const PackedImage& picture) {
   if constexpr (is_bytes<Pack>) {

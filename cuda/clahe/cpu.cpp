@@ -365,11 +365,11 @@ class ClaheCpu final : public Clahe::Backend {
   Tiling tiling_;
   std::vector<int> mixed_planes_;
   Bands tile_bands_, row_bands_;
-  std::vector<Source> counted_;  // of the frame whose tables are being made
-  Buffer counts_;                // of all tiles, while their tables are made
-  Buffer tables_;                // of all tiles
-  Buffer quads_;                 // of all cells, for 8 bits
-  Buffer weights_;               // of each column, for the right tile
+  std::vector<Source> counted_;  // planes of the frame whose tables are being made
+  Buffer counts_;                // counts of all tiles, until their tables are made
+  Buffer tables_;                // tables of all tiles
+  Buffer quads_;                 // quads of all cells, for 8-bit samples only
+  Buffer weights_;               // weight of the right tile, for each column
   std::vector<int> cell_edges_;
   std::optional<Luminance> luminance_;
 };

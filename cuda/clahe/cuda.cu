@@ -329,7 +329,7 @@ class ClaheCuda final : public Clahe::Backend {
   Tiling tiling_;
   CellBegins cells_x_, cells_y_;
   EstimateScale estimates_;
-  std::size_t entries_;  // of all tables
+  std::size_t entries_;  // number of entries in all tables
   Buffer counts_;
   Buffer tables_;
   Buffer exchange_;

@@ -9,8 +9,8 @@
 //
 // The bound is in units of 2^-17, half a unit in the last place of a number from 128 to 256. The
 // unrounded result of interpolated() differs from the exact level at its own weights by at most
-//   3.5  from the sum along x: its two products 1 + 0.5, their sum 1, and 1 - right 1
-//   3.5  from the sum along y: in the same way
+//   3.5  from the sum along x: 1 + 0.5 for its products, 1 for adding them, 1 for 1 - right
+//   3.5  from the sum along y: the same terms
 // and an estimate differs from the exact level at its own weights by at most
 //   2    from the rounded 1/(sum of the weights along x)
 //   6    from the weights along y: each 2^-39, times 2^23, and the bias of the upper one

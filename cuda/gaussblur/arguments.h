@@ -57,7 +57,7 @@ struct Plane {
   int cell_items = 0;  ///< work items per active cell
   int cell_rows = 0;   ///< rows per active cell
 
-  SampleGrid grids[4];           ///< by a byte's position modulo 4
+  SampleGrid grids[4];           ///< indexed by a byte's position modulo 4
   std::uint8_t load_bytes = 1;   ///< 16, 4 or 1, depending on the alignment of the input
   bool stores_words = false;     ///< 8 bytes can be written at once
   std::uint8_t store_bytes = 1;  ///< 16, 4 or 1, depending on the alignment of the output

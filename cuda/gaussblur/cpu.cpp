@@ -166,7 +166,7 @@ class PlaneBlur {
       function(begin, std::min(begin + tile_samples, range.end));
   }
 
-  /// Vertical pass: writes the halves.
+  /// Vertical pass: writes the high and low halves of the sums.
   void add_rows(const PlanePlan::Field& field, View<const std::uint8_t> in, int y,
                 const Range& range) const {
     const Taps& taps = field.y;
@@ -204,7 +204,7 @@ class PlaneBlur {
     }
   }
 
-  /// Horizontal pass: reads the halves.
+  /// Horizontal pass: reads the halves of the vertical sums.
   void add_columns(const RowGroup& group, const std::uint8_t* in, std::uint8_t* out,
                    const Range& range) const {
     const Taps& taps = group.x;

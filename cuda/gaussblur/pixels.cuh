@@ -253,7 +253,7 @@ __global__ void __launch_bounds__(32 * small_warps, pixel_blocks)
     if (s >= kColumnSlices - 1) {
       const uint4 first = sum_columns(factors, rules, ring, 0);
       const uint4 last = sum_columns(factors, rules, ring, 1);
-      // The upper rows read the previous slice, the lower rows the previous or the current slice.
+      // The input of upper rows is in the previous slice, that of lower rows in either slice.
       constexpr int upper = tile_rows - column_halo(kColumnSlices);
       const SharedAddress staged = stages + (g * pitch + halo + 16 * t);
       storer.store(item.end - rows_left, rows_left, make_uint4(first.x, first.y, last.x, last.y),

@@ -226,7 +226,7 @@ inline Launch choose_launch(const KernelSet& kernels, const Card& card, int halo
   return launch;
 }
 
-/// Bytes of a row, starting at first_byte_of_cell(), for a cell of `width` pixels.
+/// Bytes of each row that cover a cell of `width` pixels, from first_byte_of_cell() on.
 inline int bytes_of_cell(int width, const Plane& plane) {
   const int periods = (width + plane.period_pixels - 1) / plane.period_pixels;
   const int bytes = periods * plane.period;

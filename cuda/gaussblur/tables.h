@@ -81,7 +81,7 @@ struct ToeplitzTable {
     return Depth::coefficient_bytes * 4 * column_length(slices);
   }
 
-  /// Index of the first word of row i of T. Add the word's position in the window.
+  /// Index of the first word of row i of T. Add a word's position in the window to get its index.
   CUDAVISION_HOST_DEVICE static constexpr int row_start(int slices, int sum, int group, int i) {
     const int byte = byte_of_row<Depth>(group, i);
     const int phase = byte % 4 / Depth::sample_bytes;
