@@ -44,7 +44,7 @@ struct TiledAxis {
     return position(pixel) - static_cast<float>(cell - 1);
   }
 
-  /// First pixel of a cell, or `size` if the picture ends before it.
+  /// First pixel of a cell, or `size` if the picture ends before the cell.
   CUDAVISION_HOST_DEVICE int cell_begin(int cell) const {
     if (cell <= 0)
       return 0;

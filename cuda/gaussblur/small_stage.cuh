@@ -95,7 +95,7 @@ class SmallLoader {
   const Plane& plane_;
   const Border border_;
   const StagedPart part_;
-  const std::uint8_t* from_;  // in row 0
+  const std::uint8_t* from_;  // address in row 0
   int in_pitch_;
   SharedAddress to_;
   int position_;
