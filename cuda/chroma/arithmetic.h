@@ -14,8 +14,8 @@ namespace cudavision::chroma {
 struct Range {
   int black = 0, neutral = 0;
   int low = 0, high = 0;  ///< legal range of chroma
-  /// 2^23 + black, and a quarter of it. If a luma byte replaces the lowest mantissa byte of either
-  /// number, subtracting the number gives the luma above black (or a quarter of it) as a float.
+  /// The floats 2^23 + black and a quarter of that. Replacing the lowest byte of either float by a
+  /// luma byte, then subtracting the float, gives the luma above black, or a quarter of it.
   float bias = 0, quarter_bias = 0;
 
   Range() = default;

@@ -200,8 +200,8 @@ class ChromaScaleCuda final : public ChromaScale::Backend {
       a.from[c] = bytes_of(in, channels_.chroma[c]);
       a.to[c] = bytes_of(out, channels_.chroma[c]);
     }
-    // A chunk reads two luma pixels per chroma sample. The last sample of an odd width has only
-    // one.
+    // A chunk reads two luma pixels per chroma sample. If the width is odd, the last chroma sample
+    // has only one and is not part of a chunk.
     const int samples = chunk_samples(layout_.sample_bytes());
     a.chunks = has_chunks() ? channels_.luma.width / 2 / samples : 0;
     const int half_row = divide_up(a.width - a.chunks * (samples - 1), 2);

@@ -217,8 +217,8 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t interpolated(const Levels& levels, f
                  (levels.lower_left * left + levels.lower_right * right) * lower);
 }
 
-// Levels become floats without a conversion instruction: the bits of the float 2^23 with a level in
-// the lowest bits are the float 2^23 + level.
+// Levels become floats without a conversion instruction: writing a level to the low bits of the
+// float 2^23 gives the float 2^23 + level.
 
 constexpr std::uint32_t level_bias_bits = 0x4b000000;  // bit pattern of 2^23
 constexpr float level_bias = 8388608.0f;

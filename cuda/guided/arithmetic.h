@@ -88,7 +88,7 @@ class ShareDividend {
   static constexpr float unit = 0x1p16f;
 #endif
 
-  std::uint32_t dividend_ = 0;  ///< modulo 2^32
+  std::uint32_t dividend_ = 0;  ///< 2^16·w modulo 2^32
   float estimate_ = 0;
 };
 
