@@ -115,7 +115,7 @@ void write16(const std::uint16_t* values, const std::uint16_t* levels, int n, in
                 << shift);
 }
 
-/// A plane of samples that share a table: a channel, or the computed luminance of RGB.
+/// A plane whose samples share a table: a channel, or the computed luminance of RGB.
 struct Source {
   View<const std::uint8_t> rows;
   Channel channel;

@@ -66,8 +66,8 @@ struct PlanePlan {
     Taps y;
   };
   std::array<Field, 2> fields;
-  int row_samples = 0;  ///< whole samples only
-  int halo = 0;         ///< samples outside a range that influence its result, on either side
+  int row_samples = 0;  ///< number of whole samples
+  int halo = 0;         ///< samples on either side of a range that influence its result
   // Samples after which the pattern of channels repeats, and the pixels and rows of one period.
   int period = 1;
   int period_pixels = 1;

@@ -87,7 +87,7 @@ struct ToeplitzTable {
     const int phase = byte % 4 / Depth::sample_bytes;
     return (sum * row_phases + phase) * row_length(slices) + row_padding - byte / 4;
   }
-  /// Like row_start(), but along y. Add 4 · slice + t.
+  /// Like row_start(), but along y. Add 4 · slice + t for word t of a slice.
   CUDAVISION_HOST_DEVICE static constexpr int column_start(int slices, int coefficient_byte,
                                                            int i) {
     return (coefficient_byte * 4 + i % 4) * column_length(slices) + column_padding - i / 4;

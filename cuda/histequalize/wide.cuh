@@ -28,8 +28,8 @@ struct WideArguments {
   PackStride counting_stride;  // between the packs of a thread
   PackStride applying_stride;
   std::uint32_t* counts;      // 2^bits counts, then one sum per chunk
-  std::uint32_t* chunk_sums;  // 2^bits / kChunk
-  std::uint16_t* table;       // 2^bits
+  std::uint32_t* chunk_sums;  // 2^bits / kChunk sums
+  std::uint16_t* table;       // 2^bits entries
   std::uint32_t* histogram;   // 2^bits counts, or nullptr
   std::uint32_t total;
   int bins;

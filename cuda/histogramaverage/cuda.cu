@@ -18,7 +18,7 @@ namespace {
 
 constexpr int warp = 32;
 
-/// Number of blocks, limited to those that are resident at once.
+/// Number of blocks, limited to as many as are resident at once.
 unsigned blocks_for(std::int64_t elements, int per_block, int multiprocessors) {
   constexpr int resident = 8;
   return static_cast<unsigned>(
