@@ -164,7 +164,7 @@ std::unique_ptr<Device> make_cuda_device(CudaStream stream) {
   return std::make_unique<CudaDevice>(stream);
 }
 
-// cudaLaunchHostFunc would not call back after an error, and the waiting thread would hang.
+// Not cudaLaunchHostFunc: after an error, it never calls back, and the waiting thread would hang.
 void notify_when_passed(Device& device, std::function<void()> call) {
   using Call = std::function<void()>;
   auto kept = std::make_unique<Call>(std::move(call));

@@ -51,7 +51,7 @@ void RegionHistogram::set_parameters(const regions::Parameters& parameters,
   make_mask(distances);
 }
 
-// Blends a repeated black row with a white one: the result is 0 only where the weight is 0.
+// Blends a black picture with a white one, so that the mask is 0 only where the weight is 0.
 void RegionHistogram::make_mask(View<const std::uint8_t> distances) {
   const int width = layout_.width, height = layout_.height;
   auto* const memory = memory_.as<std::uint8_t>();
