@@ -18,8 +18,8 @@ struct BandPlan {
   int rows16;  ///< for AggregateCuda
 };
 
-/// Returns the rows per band for the fewest bands within the budget. The rows of several bands are
-/// a multiple of unit.
+/// Returns the rows per band for the fewest bands within the budget. If there are several bands,
+/// the rows per band are a multiple of unit.
 template <class BytesOf>
 int band_rows_within(double budget, const StageConfig& config, int unit, const BytesOf& bytes_of) {
   constexpr int fewest_rows = 16;

@@ -13,7 +13,7 @@
 namespace cudavision::sgm {
 
 /// Returns all ones if the condition holds, and 0 otherwise. GCC 12 compiles ?: on values from
-/// memory to branches, with which select_cpu() takes seven times as long with AVX2.
+/// memory to branches, which would make select_cpu() with AVX2 seven times slower.
 template <class Number>
 [[gnu::always_inline]] inline Number mask_of(bool condition) {
   return static_cast<Number>(-static_cast<int>(condition));

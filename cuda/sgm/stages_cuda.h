@@ -24,7 +24,7 @@ struct StageResources {
   std::array<int, 3> smooth_tile_rows;  ///< see smooth_tile_rows_for()
 };
 
-/// Returns the alignment of the rows of numbers: 16, 4, 2 or 1 bytes.
+/// Returns the alignment that all rows of a map have: 16, 4, 2 or 1 bytes.
 inline int alignment_of(const void* data, std::int64_t pitch) {
   const auto places = reinterpret_cast<std::uintptr_t>(data) | static_cast<std::uintptr_t>(pitch);
   return places % 16 == 0 ? 16 : places % 4 == 0 ? 4 : places % 2 == 0 ? 2 : 1;
@@ -205,7 +205,7 @@ void run_stage(const StageResources& resources, const RefineFilled& stage);
 void run_stage(const StageResources& resources, const Smooth& stage);
 void run_stage(const StageResources& resources, const FilterOverTime& stage);
 
-/// Like run_stage(), but write to `out`. smooth() still overwrites stage.to and stage.scratch.
+/// Run a stage, but write to `out`. smooth() still overwrites stage.to and stage.scratch.
 void median_and_check(const StageResources& resources, const Median& median, const Check& check,
                       const NumbersOut& out);
 void refine(const StageResources& resources, const Refine& stage, const NumbersOut& out);

@@ -5,8 +5,8 @@
 // half of a word.
 //
 // Refine uses pairs of 16-bit floats, which represent all weights and their sums exactly. It finds
-// medians by bisection of the range of the numbers around a pixel, which is usually small. Numbers
-// are below 2^14, so they keep their order as bits of floats. Unknown numbers are NaN.
+// medians by bisection of the range of the samples, which is usually small. Map values are below
+// 2^14, so they keep their order if their bits are read as floats. Unknown values are NaN.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/division.h"
@@ -43,7 +43,7 @@ constexpr unsigned whole_warp = 0xffffffffu;
 // Small blocks keep the multiprocessors busy until the end of the launch.
 constexpr int threads = 128, warps = threads / 32;
 using Tile = PairTile<32, 16, refine_radius, 4>;
-/// A warp processes cells of 16×4 pixels. In smaller cells, bisection needs fewer steps.
+/// A warp processes cells of 16×4 pixels. The smaller the cell, the fewer bisection steps it needs.
 constexpr int cell_width = 16, cell_height = 4;
 constexpr int row_cells = Tile::width / cell_width;
 constexpr int cells = row_cells * (Tile::height / cell_height) / warps;  ///< per warp
@@ -63,7 +63,7 @@ struct NumberRange {
 
   __device__ void add(std::uint32_t one, std::uint32_t other) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    // As signed integers, unknown numbers are −1 and never the largest.
+    // As a signed integer, unknown is −1, which is never the largest.
     smallest = __vimin3_u16x2(smallest, one, other);
     largest = __vimax3_s16x2(largest, one, other);
 #else
@@ -74,7 +74,7 @@ struct NumberRange {
   }
 };
 
-/// Returns the bit length of the largest half of the warp's words.
+/// Returns the bit length of the largest 16-bit half among the words of all lanes.
 __device__ int bits_in_warp(std::uint32_t word) {
   word |= word >> 16;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -204,7 +204,7 @@ __device__ constexpr int place_of_sample(int number) {
          number % refine_side * refine_step - refine_radius;
 }
 
-/// Returns the number of supporting samples in each half. Unknown numbers must be far_away.
+/// Returns the number of supporting samples in each half. Unknown pixels must be far_away.
 __device__ std::uint32_t supports_of(const std::uint32_t* pixels) {
   std::uint32_t count = 0;
 #pragma unroll

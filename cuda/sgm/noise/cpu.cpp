@@ -47,7 +47,7 @@ class NoiseRows {
   Counts* counts;
   std::uint32_t *squares, *extremes;  ///< per column
   std::uint16_t* sums[noise_spacings];
-  std::uint8_t* different;  ///< 0 for columns of a block with equal levels
+  std::uint8_t* different;  ///< per column: 0 if all its levels in the block are equal
 
  private:
   static constexpr int rows = noise::block_side + 2 * estimate_radius;  // of a block with its

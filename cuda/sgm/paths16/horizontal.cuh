@@ -76,7 +76,7 @@ class HorizontalPath {
     *reinterpret_cast<Bytes*>(state) = order_.bytes(path_);
   }
 
-  /// Takes `count` steps, from step `from` in shared memory on. The path has `steps` steps left.
+  /// Takes `count` steps, starting with step `from` in shared memory. The path has `steps` left.
   __device__ void follow(int from, int count, int steps) {
     for (; count >= block; count -= block, from += block, steps -= block)
       advance_block<true>(from, block, steps);

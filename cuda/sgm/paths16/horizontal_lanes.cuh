@@ -26,13 +26,13 @@ inline HorizontalPlan horizontal_plan(int disparities) {
   return plan;
 }
 
-/// kCount numbers, aligned so that one instruction loads or stores all of them, or 16 bytes.
+/// An array of kCount numbers, aligned so that an instruction accesses all of them, or 16 bytes.
 template <class Number, int kCount>
 struct alignas(sizeof(Number) * kCount < 16 ? sizeof(Number) * kCount : 16) Pack {
   Number at[kCount];
 };
 
-/// The thread's position in its warp. Surplus lanes of a row repeat its last lane and its stores.
+/// The thread's position in its warp. Surplus lanes of a row do the same work as its last lane.
 template <int kUnits>
 struct HorizontalLanes : NeighbouringLanes {
   static constexpr int threads = 32 / kUnits;  // per row
@@ -66,7 +66,7 @@ struct HorizontalLanes : NeighbouringLanes {
   }
 };
 
-/// Like advance() in path_lanes.cuh. bound is m + P2 − P1 in both halves, without borrow (P1 < P2).
+/// Does the same as advance() in path_lanes.cuh. bound is m + P2 − P1 in both halves (P1 < P2).
 template <int kWords, int kUnits>
 __device__ void advance(const HorizontalLanes<kUnits>& lanes, const std::uint32_t (&costs)[kWords],
                         std::uint32_t p1, std::uint32_t bound, std::uint32_t minimum,
@@ -83,7 +83,7 @@ __device__ void advance(const HorizontalLanes<kUnits>& lanes, const std::uint32_
   }
 }
 
-/// A lane's costs in memory. Leftward paths reverse the words and exchange their halves.
+/// Memory order of a lane's costs. Leftward paths reverse the words and exchange their halves.
 template <int kWords>
 struct HorizontalOrder {
   using Bytes = Pack<std::uint32_t, kWords / 2>;

@@ -9,8 +9,8 @@ namespace cudavision::sgm {
 
 constexpr int horizontal_stage = 32;  // steps staged at once
 
-/// The size of the ring of right features. At a given step, entry `step − d` belongs to disparity
-/// d. The beginning is repeated after the end, so that vector loads do not wrap.
+/// Returns the size of the ring buffer of right features. At a step, entry `step − d` belongs to
+/// disparity d. The beginning is repeated after the end, so that vector loads do not wrap.
 __host__ __device__ inline int horizontal_ring(int disparities) {
   return disparities + horizontal_stage;
 }

@@ -6,7 +6,7 @@
 // the sums. The two sweeps start at opposite ends, so they never process the same row at once.
 //
 // A block has a tile of columns. A launch covers only a strip of rows, and each block also follows
-// the diagonal paths that enter its tile during the strip. They come from a halo of columns on both
+// the diagonal paths that enter its tile during the strip. They start in a halo of columns on both
 // sides, which shrinks by one column per row. So blocks need no synchronisation. Vertical paths are
 // in registers. Diagonal paths are in shared memory, because they move to the next column in each
 // row. Between launches, path costs are stored in device memory as bytes.

@@ -43,9 +43,9 @@ std::size_t border_bytes(const StageConfig& config) {
 }  // namespace
 
 // states_ has a slot of border_bytes() for each border of a band, including the picture's edges,
-// from top to bottom. A slot first holds the upward state and, after the band above, the downward
-// state. So the sweeps of a band start from the slots above and below it. Two scratch slots follow,
-// which the horizontal paths also use.
+// from top to bottom. A slot first holds the upward state and, once the band above is done, the
+// downward state. So the two sweeps of a band start from the slots above and below the band. Two
+// scratch slots follow, which the horizontal paths also use.
 
 AggregateCuda::AggregateCuda(Device& device, const StageResources& resources, int band_rows)
     : device_(device),
@@ -103,7 +103,7 @@ void AggregateCuda::find_upward_states(const PathInput& input) const {
 void AggregateCuda::run_sweeps(const PathInput& input, const RowBand& band,
                                std::uint16_t* sums) const {
   const StageConfig& config = resources_.config;
-  // With several bands, a band has one more row above and below it, which is already done.
+  // With several bands, each sweep starts after one row outside the band, which is already done.
   const int done = bands_ > 1 ? 1 : 0;
   const int rows = band.rows(), half = rows / 2;
   const int number = band.begin / band_rows_;

@@ -43,8 +43,8 @@ struct SweepArguments {
 
 /// The layout of a row's data in shared memory. It begins with the right picture's features from
 /// right to left, in several copies. Each copy is shifted by one more feature, so that every window
-/// begins at a whole vector of one copy. The two diagonal paths follow, as vectors of
-/// [path][number][lane][slot], and then their smallest costs.
+/// begins at a whole vector of one copy. The costs of the two diagonal paths follow, as vectors
+/// with the indices [path][vector][lane][slot], and then their smallest costs.
 template <int kWords, class Feature>
 struct SweepShared {
   static constexpr int copies = 16 / sizeof(Feature);
@@ -166,7 +166,7 @@ class FeatureStage {
   int width_;
   bool replicates_;
   int copy_length_;
-  int left_over_;  // features from this thread's first feature on
+  int left_over_;  // remaining features, from this thread's first feature on
   int x_;          // column of this thread's first feature
   const Feature* right_;
   Feature values_[kCarried > 0 ? kCarried : 1]{};

@@ -58,7 +58,7 @@ struct PathsArguments {
 
 /// Dimensions of planes and volumes, padded so that kernels need few bounds checks.
 struct MatchExtent {
-  static constexpr int column_unit = 16, row_unit = 4;  ///< bands of rows are whole units, too
+  static constexpr int column_unit = 16, row_unit = 4;  ///< bands have whole row_units
   static constexpr int max_disparities = 256;
 
   explicit MatchExtent(const StageConfig& config)

@@ -15,7 +15,7 @@ struct DisparityNumbers {
   using Quantity = PictureParameters::Quantity;
 
   Quantity quantity = Quantity::disparity;
-  std::uint16_t invalid = 0;  ///< the number of an unknown value
+  std::uint16_t invalid = 0;  ///< map value of unknown pixels
   std::int64_t depth = 0;     ///< K of PictureParameters::Quantity
   bool automatic = false;
   LevelRange range;  ///< if the range is not automatic

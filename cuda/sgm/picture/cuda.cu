@@ -19,7 +19,7 @@ using Kind = DisparityPicture::Kind;
 constexpr int threads = 256;
 constexpr int max_count_blocks = 256;
 
-/// The input: words, or bytes for confidence. Words may be at odd addresses.
+/// The input: 16-bit map values, or bytes for confidence. Map values may be at odd addresses.
 struct Values {
   const std::uint8_t* data;
   std::int64_t pitch;

@@ -76,7 +76,7 @@ class LevelRow {
  public:
   __device__ LevelRow(const Samples& picture, int y, int shift)
       : picture_(picture), shift_(shift), row_(picture.data + picture.pitch * y) {
-    // Otherwise the compiler computes this address again for each sample, with more registers.
+    // Keeps the compiler from computing this address again for each sample, with more registers.
     asm("" : "+l"(row_));
     __builtin_assume(__isGlobal(row_));
   }
@@ -112,7 +112,7 @@ __device__ Pixel load_pixel(const SharpenArguments& a, const Columns& columns, i
   return {number, number == unknown ? 0 : residual, number == unknown ? 0 : gradient};
 }
 
-/// Returns the minimum blocks per multiprocessor; 0 leaves them to the compiler, whose choice would
+/// Returns the minimum blocks per multiprocessor; 0 leaves the choice to the compiler, which would
 /// spill 4 bytes on compute capabilities 8.6 and 8.9 with CUDA toolkits before 13.
 constexpr int blocks_without_spills() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900 && \

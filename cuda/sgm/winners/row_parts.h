@@ -29,8 +29,8 @@ struct RowParts {
   }
 };
 
-/// A block's time is proportional to the units in its part and in `overlap` columns of the next
-/// part. `resident` blocks run at once.
+/// Splits the rows of the last, partial wave of `resident` blocks to minimise the slowest block. A
+/// block's cost is (part columns + `overlap` columns of the next part) / unit, rounded up.
 inline RowParts parts_of_rows(int rows, int row_columns, int overlap, int unit, int resident) {
   constexpr int column_unit = 16;  // so that parts begin at whole cache lines
   const int rest = rows % resident;

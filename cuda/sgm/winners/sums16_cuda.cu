@@ -2,7 +2,7 @@
 //
 // Winner takes all from 16-bit sums: both maps in one pass over the sums. A block advances along a
 // row, some columns at a time. For the left map, several lanes hold a column's sums in registers.
-// For the right map, the sums go to shared memory, which also keeps the best so far of each pixel.
+// For the right map, the sums go to shared memory, which also keeps each right pixel's best so far.
 //
 // Sums are at most 8·255 (11 bits), so a sum and an index of 5 bits fit 16 bits. The minimum of
 // these numbers is the smallest sum with the lowest index.
@@ -45,8 +45,8 @@ struct RowPlan {
   /// so that following a diagonal needs no bounds check.
   static constexpr int before = group / 8;
   static constexpr int maximum = kLanes * max_vectors;
-  /// Spreads over the banks of shared memory the vectors that 8 lanes store at once and, as far as
-  /// possible, equal disparities of different columns.
+  /// Avoids bank conflicts of shared memory between the vectors that 8 lanes store at once and, as
+  /// far as possible, between equal disparities of different columns.
   static constexpr int pitch = kLanes == 2   ? (maximum + before + 1) / 4 * 4 + 2
                                : kLanes == 4 ? (maximum + before + 3) / 8 * 8 + 4
                                              : (maximum + before) / 2 * 2 + 1;
@@ -81,9 +81,9 @@ __device__ std::uint32_t min_of_lanes(std::uint32_t value) {
 }
 
 struct LeftBest {
-  std::uint32_t key;  ///< key of the best, equal in all lanes
-  int word;           ///< the best and its neighbours are in this word of the column and the next
-  int near;           ///< the lane's vector with one of these words, or any vector
+  std::uint32_t key;      ///< key of the best, equal in all lanes
+  int word;               ///< this word of the column and the next hold the best and its neighbours
+  int near;               ///< the lane's vector with one of these words, or any vector
   std::uint32_t minimum;  ///< the smallest sums of the lane's other vectors, in both halves
 };
 
@@ -105,7 +105,7 @@ __device__ LeftBest best_of(const uint4 (&vectors)[max_vectors], int part) {
   LeftBest best{min_of_lanes<kLanes>((one >> 6 << 10) + 8 * vector + (one & 7)), 0, part, nothing};
 
   best.word = (static_cast<int>(best.key & 1023) - 1) >> 1;
-  // Neighbouring vectors belong to different lanes: a lane has at most one, perhaps the padding.
+  // Neighbouring vectors belong to different lanes, so a lane holds at most one of first and last.
   const int first = best.word >> 2, last = (best.word + 1) >> 2;
   if ((last - part) % kLanes == 0)
     best.near = last;

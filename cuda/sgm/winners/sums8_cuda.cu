@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Winner takes all from 8-bit sums. A block processes a row or a part of a row. Each group of lanes
-// moves along a segment of the part; a lane has 16 of a pixel's disparities. Right pixels at the
-// end of a part need the sums of the next columns, as many as there are disparities.
+// moves along a segment of the part; a lane has 16 of a pixel's disparities. The last right pixels
+// of a part also need sums of the columns after it, as many columns as there are disparities.
 //
 // A key is a sum with its disparity in the lowest bits, so the smallest key is the smallest sum
 // with the lowest disparity. The halves of a word hold the keys of d and d + disparities/2.
@@ -135,7 +135,7 @@ __device__ void write_left(const WinnersArguments& a, std::uint32_t found, std::
     a.winners.confidence[pixel] = known ? confidence_of(minimum, second) : 0;
 }
 
-/// A group of lanes on its segment. Columns count from the part's first column.
+/// A group of lanes that walks along its segment. Columns count from the part's first column.
 template <int kDisparities, int kVolumes>
 class WinnersWalk {
   using Plan = WinnersPlan<kDisparities, kVolumes>;
@@ -153,7 +153,7 @@ class WinnersWalk {
     }
   }
 
-  /// The left map has only left_columns. `at` and `pixel` belong to the part's first pixel.
+  /// Writes only left_columns of the left map. `at` and `pixel` belong to the part's first pixel.
   __device__ void run(int columns, int left_columns, std::int64_t at, std::int64_t pixel) {
     // Segments are whole rounds, in which all lanes of a warp take part. Beyond the part, lanes
     // process pixels again and drop the results.
