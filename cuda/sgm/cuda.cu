@@ -14,8 +14,8 @@ namespace {
 /// Rows per band. If the sums of the whole picture exceed the budget, bands are matched one after
 /// the other, in the same memory.
 struct BandPlan {
-  int rows8;   ///< 0 if Match8Cuda does not support the config
-  int rows16;  ///< for AggregateCuda
+  int rows8;   ///< rows for Match8Cuda; 0 if it does not support the config
+  int rows16;  ///< rows for AggregateCuda
 };
 
 /// Returns the rows per band for the fewest bands within the budget. If there are several bands,

@@ -183,7 +183,7 @@ class SgmStereo::State {
         static_cast<std::uint32_t>(std::lround(NoiseLevel::per_level * parameters_.noise)))};
   }
 
-  // The check of libSGM also removes black pixels, even if lr_max_diff is −1.
+  // libSGM's left-right check also removes black pixels, so it runs even if lr_max_diff is −1.
   bool checks() const { return parameters_.lr_max_diff >= 0 || config_.libsgm(); }
   bool refines() const { return parameters_.refine && !config_.libsgm(); }
   bool slants() const { return parameters_.slanted_surfaces && !config_.libsgm(); }
@@ -297,7 +297,7 @@ class SgmStereo::State {
   }
 
   Luminance left_luminance_, right_luminance_;
-  scenecut::AreaMeans areas_;  // of the left picture; run only for the temporal filter
+  scenecut::AreaMeans areas_;  // means of the left picture; run only for the temporal filter
   Pictures pictures_;
   StageConfig config_;
   Buffer memory_;

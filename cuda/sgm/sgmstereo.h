@@ -154,7 +154,7 @@ std::string validation_error(const Parameters& parameters, Wording word = own_wo
 
 bool heeds_noise(const Parameters& parameters) noexcept;
 
-/// How a map stores disparities, in 16-bit two's complement.
+/// The encoding of disparities in a map, as 16-bit two's complement numbers.
 struct DisparityScale {
   int per_pixel;          ///< 16; 1 in compatibility without subpixel
   std::uint16_t invalid;  ///< (minimum − 1)·per_pixel, which is below every disparity searched

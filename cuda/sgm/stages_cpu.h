@@ -23,7 +23,7 @@ template <class Number>
 struct StageRows {
   StageConfig config;
   Bands bands;
-  Buffer has_known;  ///< a flag per row
+  Buffer has_known;  ///< one flag per row
   speckles::RunMemory speckles;
 
   template <class Entry>

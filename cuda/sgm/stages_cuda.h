@@ -100,7 +100,7 @@ struct NumbersOut {
 
 /// Returns how many blocks run at once on the GPU.
 inline int resident_blocks(const void* kernel, int threads, std::size_t shared_bytes = 0) {
-  int resident = 0;  // on a multiprocessor
+  int resident = 0;  // blocks per multiprocessor
   cuda_check(
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, shared_bytes),
       "querying the occupancy of a kernel");
@@ -116,7 +116,7 @@ struct RowBand {
 /// The output of census features. Column x goes to column x + shift, if it is in [begin, end).
 /// Other columns of [begin, end) repeat the outermost feature or, without replicates, become 0.
 struct FeaturePlane {
-  void* data = nullptr;    ///< column 0 of row 0
+  void* data = nullptr;    ///< points to column 0 of row 0
   std::int64_t pitch = 0;  ///< in features
   int begin = 0, end = 0, shift = 0;
   bool replicates = false;
@@ -136,8 +136,8 @@ struct FeaturePlane {
 struct StepPenalties {
   std::uint32_t *vertical = nullptr, *horizontal = nullptr, *diagonal[2] = {};
   std::int64_t pitch = 0;     ///< in words
-  int step_shift = 0;         ///< from luminance steps to table indices
-  std::uint8_t table[256]{};  ///< P2
+  int step_shift = 0;         ///< right shift from luminance steps to table indices
+  std::uint8_t table[256]{};  ///< P2 for each step
 };
 
 struct CensusTask {

@@ -13,11 +13,11 @@ namespace cudavision::sgm {
 struct CensusArguments {
   Samples pictures[2];  // left and right, or a single picture
   FeaturePlane features[2];
-  bool whole[2];      // features can be stored four at a time
+  bool whole[2];      // true if four features can be stored at once
   bool aligned[2];    // see Samples::has_words_of_four()
   int shift;          // right shift from samples to 8-bit levels, for the noise estimate
-  int tiles;          // across the picture
-  int blocks;         // per picture
+  int tiles;          // tiles across the picture
+  int blocks;         // blocks per picture
   bool clear_border;  // sets features near the border to 0, as libSGM does
   StepPenalties penalties;
 };

@@ -17,7 +17,7 @@ namespace cudavision::sgm::gradient {
 constexpr int pixels = census_pixels, tile_width = census_tile_width, threads = census_threads;
 constexpr int pair_rows = threads / 32;  // rows between the pixels of a word
 constexpr int tile_height = 2 * pair_rows;
-constexpr int tile_rows = pair_rows + 2 * gradient_radius_y;  // rows of words
+constexpr int tile_rows = pair_rows + 2 * gradient_radius_y;  // rows of words in a tile
 constexpr int halo = 8, window = pixels + 2 * halo;           // aligns windows to 16 bytes
 constexpr int tile_pitch = tile_width + 2 * halo;
 static_assert(gradient_radius_x <= halo);

@@ -39,7 +39,7 @@ struct SampledBox {
 
 struct MeasuredBox {
   SampledBox inner, visible;
-  std::int16_t mask = -1;  ///< index into BoxMasks::planes, or -1
+  std::int16_t mask = -1;  ///< index into BoxMasks::planes; −1: no mask
 };
 
 struct BoxMasks {
@@ -65,7 +65,7 @@ CUDAVISION_HOST_DEVICE constexpr std::uint32_t percentile_rank(int percentile,
 class Distances::Backend {
  public:
   virtual ~Backend() = default;
-  /// results is device memory.
+  /// results points to device memory.
   virtual void run(View<const std::uint8_t> disparity, std::span<const MeasuredBox> boxes,
                    const BoxMasks& masks, const NumberRange& range, BoxDisparity* results) = 0;
 };

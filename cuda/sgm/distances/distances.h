@@ -57,7 +57,7 @@ struct BoxDisparity {
 class Distances {
  public:
   static constexpr int max_boxes = 128;
-  static constexpr int max_columns = 256, max_rows = 256;  ///< of samples
+  static constexpr int max_columns = 256, max_rows = 256;  ///< limits of the sample grid
   static constexpr int max_samples = max_columns * max_rows;
   static constexpr int low_percentile = 10, middle_percentile = 70, high_percentile = 90;
 

@@ -23,8 +23,8 @@ struct MapArguments {
 
   // For the medians.
   const std::uint16_t* left;  // the left map, if `from` is the right map
-  int rows;                   // per block
-  int alignment;              // of map rows: 16, 4 or 2 bytes
+  int rows;                   // rows per block
+  int alignment;              // alignment of map rows: 16, 4 or 2 bytes
 
   NumbersOut out;  // for the medians and write_kernel()
 };
@@ -120,7 +120,7 @@ __device__ void medians_of_group(const MapArguments& a, const std::uint16_t* map
 }
 
 constexpr int max_segment = 2048;  // pixels of a row per block, a multiple of group
-constexpr int max_rows = 8;        // per block
+constexpr int max_rows = 8;        // rows per block
 
 template <class Work>
 __device__ void for_each_group(const MapArguments& a, const Work& work) {

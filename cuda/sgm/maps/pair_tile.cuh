@@ -41,7 +41,7 @@ __device__ inline std::uint32_t halves_with_sign(std::uint32_t word) {
 /// Four neighbouring pixels of the map and of the picture, whose samples have kBytes bytes.
 template <int kBytes>
 struct FourPixels {
-  std::uint32_t numbers[2] = {0xffffffff, 0xffffffff};  ///< unknown
+  std::uint32_t numbers[2] = {0xffffffff, 0xffffffff};  ///< unknown pixels
   std::uint32_t samples[kBytes] = {};
 
   /// x is a multiple of 4. Pixels outside the picture stay unknown.

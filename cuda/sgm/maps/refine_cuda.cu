@@ -19,7 +19,7 @@ namespace {
 
 struct RefineArguments {
   int width, height;
-  int tiles;  // across the picture
+  int tiles;  // tiles across the picture
 
   // For Refine and RefineFilled.
   PairSource source;
@@ -32,10 +32,10 @@ struct RefineArguments {
   std::int64_t confidence_pitch;
   int threshold;
   std::uint16_t* to;  // may be null
-  bool supported;     // confidence includes the support of neighbours
+  bool supported;     // true if confidence includes the support of neighbours
 
   // For RefineFilled.
-  const std::uint16_t* map;  // before it was filled
+  const std::uint16_t* map;  // the map before it was filled
 };
 
 constexpr unsigned whole_warp = 0xffffffffu;
@@ -46,7 +46,7 @@ using Tile = PairTile<32, 16, refine_radius, 4>;
 /// A warp processes cells of 16×4 pixels. The smaller the cell, the fewer bisection steps it needs.
 constexpr int cell_width = 16, cell_height = 4;
 constexpr int row_cells = Tile::width / cell_width;
-constexpr int cells = row_cells * (Tile::height / cell_height) / warps;  ///< per warp
+constexpr int cells = row_cells * (Tile::height / cell_height) / warps;  ///< cells per warp
 static_assert(warps % row_cells == 0);
 constexpr int next_cell = warps / row_cells * cell_height;
 
@@ -122,7 +122,7 @@ class PairSamples {
 #pragma unroll 1
     for (std::uint32_t step = ones << bits >> 1; step >= ones; step >>= 1) {
       const __half2 bounds = floats_of(medians + step);
-      constexpr int chains = 3;  // independent sums, to hide latency
+      constexpr int chains = 3;  // independent partial sums hide latency
       __half2 below[chains] = {};
 #pragma unroll
       for (int i = 0; i < refine_samples; ++i)
@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(threads, 6)
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const int x = first_x + warp % row_cells * cell_width + 2 * (lane % (cell_width / 2));
   const int own_y = first_y + warp / row_cells * cell_height + lane / (cell_width / 2);
-  unsigned holes = 0;  // two bits per pair: 1 for a filled pixel
+  unsigned holes = 0;  // two bits per pair of pixels; 1 marks a filled pixel
   if constexpr (kFilled) {
     std::uint32_t before[cells];
 #pragma unroll

@@ -45,7 +45,7 @@ class NoiseRows {
   const std::uint8_t* row(int y) const { return slot(y); }
 
   Counts* counts;
-  std::uint32_t *squares, *extremes;  ///< per column
+  std::uint32_t *squares, *extremes;  ///< per column: sum of squares, number of extreme levels
   std::uint16_t* sums[noise_spacings];
   std::uint8_t* different;  ///< per column: 0 if all its levels in the block are equal
 

@@ -13,13 +13,13 @@ namespace cudavision::sgm {
 struct NoiseCounts {
   std::uint32_t bins[noise_spacings][noise::bins];
   std::uint32_t flat;
-  std::uint32_t finished;  ///< finished thread blocks of the launch
+  std::uint32_t finished;  ///< thread blocks of the launch that have finished
 };
 
 namespace {
 
 struct NoiseArguments {
-  CensusArguments census;  // pictures and tiles
+  CensusArguments census;  // only pictures and tiles are used
   NoiseCounts* counts;
   NoiseState* state;
   bool first_frame;
@@ -35,7 +35,7 @@ using gradient::tile_pitch;
 using gradient::tile_width;
 
 static_assert(pair_rows == noise::block_side && noise::block_side == 2 * pixels);
-constexpr int tile_blocks = tile_width / noise::block_side;  // in a row
+constexpr int tile_blocks = tile_width / noise::block_side;  // blocks in a row of the tile
 
 /// Sums over each block of a tile, with the indices [upper or lower row of blocks][block].
 struct BlockSums {

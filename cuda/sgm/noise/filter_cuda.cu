@@ -16,12 +16,12 @@ namespace {
 struct NoiseFilterArguments {
   Samples pictures[2];
   bool aligned[2];  // see Samples::has_words_of_four()
-  int shift;        // from samples to 8-bit levels
+  int shift;        // right shift from samples to 8-bit levels
   NoiseSource noise;
   FilteredPlane filtered[2];
-  bool words[2];     // four samples can be stored at once
+  bool words[2];     // true if four samples can be stored at once
   int strips, rows;  // strips across the picture, rows per strip
-  int blocks;        // per picture
+  int blocks;        // blocks per picture
 };
 
 constexpr int threads = 128, pixels = 4, strip_width = 32 * pixels;

@@ -86,7 +86,7 @@ class AggregateCuda {
   int band_rows_, bands_;
   Buffer states_;
   SweepPlan plan_;
-  std::optional<SweepPlan> upward_plan_;  // without sums; only for several bands
+  std::optional<SweepPlan> upward_plan_;  // computes no sums; used only if there are several bands
 };
 
 }  // namespace cudavision::sgm

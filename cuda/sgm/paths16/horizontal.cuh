@@ -105,7 +105,7 @@ class HorizontalPath {
 
   __device__ Bytes* at(int step, int offset = 0) const {
     int stride = stride_;
-    make_opaque(stride);  // otherwise the compiler keeps an address per step in registers
+    make_opaque(stride);  // otherwise, the compiler would keep an address per step in registers
     return reinterpret_cast<Bytes*>(at_ + offset + static_cast<std::int64_t>(step) * stride);
   }
 
@@ -175,7 +175,7 @@ class HorizontalPath {
   const int stride_;   // bytes from one pixel to the next
   const std::uint32_t p1_;
   const int ring_;
-  int low_at_, high_at_;  // ring positions of the next features of both halves
+  int low_at_, high_at_;  // ring positions of both halves' next features
   std::uint32_t path_[kWords];
   std::uint32_t minimum_ = 0;  // smallest cost of the previous pixel; subtracted from saved states
   Feature low_[kWords], high_[kWords];

@@ -11,8 +11,8 @@
 namespace cudavision::sgm {
 
 struct HorizontalPlan {
-  int words = 2;   ///< per lane: K
-  int lanes = 32;  ///< per row: D/2K
+  int words = 2;   ///< K, the words per lane
+  int lanes = 32;  ///< D/2K, the lanes per row
   int units = 1;   ///< rows per warp: 1, 2 or 4
 };
 
@@ -35,7 +35,7 @@ struct alignas(sizeof(Number) * kCount < 16 ? sizeof(Number) * kCount : 16) Pack
 /// The thread's position in its warp. Surplus lanes of a row do the same work as its last lane.
 template <int kUnits>
 struct HorizontalLanes : NeighbouringLanes {
-  static constexpr int threads = 32 / kUnits;  // per row
+  static constexpr int threads = 32 / kUnits;  // threads per row
 
   int unit;    ///< index of the row in the warp
   int thread;  ///< index of the thread in the row
@@ -52,7 +52,7 @@ struct HorizontalLanes : NeighbouringLanes {
 
   /// minimum is the minimum of the lane's words. Returns the path's minimum in both halves.
   __device__ std::uint32_t min_cost(std::uint32_t minimum) const {
-    // With equal halves, words compare like their halves.
+    // The halves are equal now, so that the smallest word has the smallest half.
     minimum = __vminu2(minimum, __byte_perm(minimum, 0, 0x1032));
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     if constexpr (kUnits == 1)

@@ -18,9 +18,9 @@ namespace cudavision::sgm {
 constexpr unsigned whole_warp = 0xffffffffu;
 
 struct PathPlan {
-  int words = 8;  ///< per lane: K
-  int lanes = 8;  ///< per pixel: D/2K
-  int units = 4;  ///< pixels per warp at the same time
+  int words = 8;  ///< K, the words per lane
+  int lanes = 8;  ///< D/2K, the lanes per pixel
+  int units = 4;  ///< pixels that a warp processes at the same time
   int steps = 3;  ///< steps of a reduction over a pixel's lanes
 };
 

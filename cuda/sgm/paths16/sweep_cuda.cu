@@ -85,7 +85,7 @@ void AggregateCuda::find_upward_states(const PathInput& input) const {
     device_.fill(bytes_of(states_at(edge)), 0);
   SweepArguments a = upward_plan_->arguments(input);
   a.height = height;
-  int turn = 0;  // alternates the two scratch slots
+  int turn = 0;  // selects one of the two scratch slots in turn
   for (int border = bands_ - 1; border > 0; --border) {
     const int end = height - border * band_rows_;
     for (int from = std::max(0, end - band_rows_); from < end; from += a.rows) {

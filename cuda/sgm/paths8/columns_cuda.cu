@@ -13,7 +13,7 @@
 namespace cudavision::sgm {
 namespace {
 
-constexpr int columns = 4;  // per block: 16 bytes of each plane
+constexpr int columns = 4;  // columns per block: 16 bytes of each plane
 static_assert(columns <= SumVolumes::margin);
 constexpr int ring_rows = 8;
 
@@ -30,7 +30,7 @@ CUDAVISION_HOST_DEVICE constexpr int slanted_blocks(int count) {
 /// disparities, whole vectors would cause 4-way bank conflicts, so words are copied one by one.
 template <int kDisparities, bool kSlanted>
 struct ColumnsRing {
-  static constexpr int pixels = kDisparities / 64;  ///< per lane
+  static constexpr int pixels = kDisparities / 64;  ///< pixels per lane
   static constexpr bool shifts = kSlanted && kDisparities <= 128;
   /// Padding in words: before P2, and after each kind of data (right, left, P2).
   static constexpr int p2_before = shifts ? 4 : 0, after = shifts ? 4 : 0;
@@ -40,7 +40,7 @@ struct ColumnsRing {
   static constexpr int words = kDisparities + 32;
   static_assert(end <= words);
   static constexpr int row_bytes = sizeof(std::uint32_t) * words + sizeof(uint2) * 32 * pixels;
-  static constexpr std::size_t shared_bytes = 2 * ring_rows * row_bytes;  // for both warps
+  static constexpr std::size_t shared_bytes = 2 * ring_rows * row_bytes;  // bytes for both warps
 
   std::uint32_t features[words];
   uint2 stored[pixels][32];
@@ -188,8 +188,8 @@ class PathCursor {
   const int own_;       // columns from the block's first column to the lane's first column
   int move_, wrap_;     // column step per row, and columns to subtract at the wrap-around
   Place current_{}, next_{}, fetched_{};
-  const std::uint32_t* from_[turns];  // the lane's source for row 0 and column 0
-  std::uint8_t* sums_;                // the lane's first pixel in row 0 and column 0
+  const std::uint32_t* from_[turns];  // where the lane reads row 0 of column 0
+  std::uint8_t* sums_;                // where the lane writes row 0 of column 0
 };
 
 extern __shared__ uint4 columns_shared[];
@@ -356,7 +356,7 @@ __global__ void __launch_bounds__(64, kDisparities == 64    ? 8
 template <int kDisparities, bool kWhole, bool kSlanted>
 __global__ void __launch_bounds__(32) states_kernel(const __grid_constant__ StatesArguments a) {
   ColumnsWarp<kDisparities, kWhole, kSlanted> paths(a.paths, 0, true);
-  constexpr int vectors = ColumnsRing<kDisparities, kSlanted>::pixels * 32;  // per block
+  constexpr int vectors = ColumnsRing<kDisparities, kSlanted>::pixels * 32;  // vectors per block
   const int height = a.paths.height;
   for (int begin = (height - 1) / a.band_rows * a.band_rows; begin > 0; begin -= a.band_rows) {
     paths.template follow_until<Stores::nothing>(height - begin);

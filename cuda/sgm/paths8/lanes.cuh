@@ -37,12 +37,12 @@ __device__ inline void wait_for_other_warp() {
 /// than kDisparities disparities: a multiple of 32 that is at least half of kDisparities.
 template <int kDisparities, bool kWhole>
 struct GroupLanes : NeighbouringLanes {
-  static constexpr int lanes = kDisparities / (2 * words_per_lane);  // per pixel
+  static constexpr int lanes = kDisparities / (2 * words_per_lane);  // lanes per pixel
   static constexpr int groups = 32 / lanes;
 
   int lane, group;
-  std::uint32_t not_first;    ///< all bits, or none in group 0
-  std::uint32_t missing = 0;  ///< a mask of the upper halves whose disparities do not exist
+  std::uint32_t not_first;    ///< all bits set, but 0 in group 0
+  std::uint32_t missing = 0;  ///< mask of the upper halves whose disparities do not exist
 
   __device__ explicit GroupLanes(int disparities) {
     const int number = static_cast<int>(threadIdx.x % 32);
@@ -99,7 +99,7 @@ struct GroupLanes : NeighbouringLanes {
     for (int i = 0; i < kPixels; ++i) {
       minimum[i] = __vminu2(minimum[i], __byte_perm(minimum[i], 0, 0x1032));
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-      // With equal halves, words compare like their halves.
+      // The halves are equal now, so that the smallest word has the smallest half.
       if constexpr (groups == 1) {
         minimum[i] = __reduce_min_sync(whole_warp, minimum[i]);
       } else if constexpr (groups == 2) {

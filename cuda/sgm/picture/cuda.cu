@@ -35,9 +35,9 @@ struct Values {
 };
 
 struct RangeMemory {
-  std::uint32_t counts[RangeBins::count];  // 0 between frames
+  std::uint32_t counts[RangeBins::count];  // all 0 between frames
   RangeState state;
-  LevelRange range;  // of the current frame
+  LevelRange range;  // range of the current frame
 };
 
 struct DisparityPictureArguments {
@@ -163,7 +163,7 @@ class DisparityPictureCuda final : public DisparityPicture::Backend {
   PictureConfig config_;
   Launcher<DisparityPictureArguments>::Kernel kernel_;
   DisparityPictureArguments a_{};
-  Buffer memory_;                            // a RangeMemory
+  Buffer memory_;                            // holds a RangeMemory
   std::unique_ptr<TableUploader> uploader_;  // for Kind::color only
   Launcher<DisparityPictureArguments> launch_;
 };

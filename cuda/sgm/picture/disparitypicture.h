@@ -39,7 +39,7 @@ struct PictureParameters {
   };
 
   Kind kind = Kind::gray;                   ///< fixed at construction
-  Quantity quantity = Quantity::disparity;  ///< of gray and color; fixed at construction
+  Quantity quantity = Quantity::disparity;  ///< for gray and color; fixed at construction
   double focal_length = 0;                  ///< in pixels
   double baseline = 0;                      ///< in mm
   double unit = 1;                          ///< mm per count of depth

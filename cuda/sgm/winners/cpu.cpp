@@ -73,7 +73,7 @@ struct Rules {
   int disparities;
   float uniqueness;
   Subpixel subpixel;
-  bool whole;  // numbers are whole disparities
+  bool whole;  // true if map values are whole disparities
 };
 
 std::uint16_t number_of(const std::uint16_t* sums, int best, const Rules& rules) {

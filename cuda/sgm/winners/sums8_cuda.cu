@@ -23,11 +23,11 @@ struct WinnersArguments {
   WtaResult winners;
   float uniqueness;
   Subpixel subpixel;
-  bool whole;  // numbers are whole disparities
+  bool whole;  // true if map values are whole disparities
   int width;
-  int columns;      // of the volumes, without margins
-  int pitch;        // of the volumes, in pixels
-  int disparities;  // without padding
+  int columns;      // columns of the volumes, without margins
+  int pitch;        // pitch of the volumes, in pixels
+  int disparities;  // disparities of the config, without padding
   int right_shift;  // column r of the right map is p = r + right_shift in this file
   RowParts parts;
 };
@@ -44,7 +44,7 @@ CUDAVISION_HOST_DEVICE constexpr int slot_count(int columns, int disparities) {
 
 template <int kDisparities, int kVolumes>
 struct WinnersPlan {
-  static constexpr int lanes = kDisparities / (2 * words);  ///< per pixel
+  static constexpr int lanes = kDisparities / (2 * words);  ///< lanes per pixel
   static constexpr int half = kDisparities / 2;
   static constexpr int groups = threads / lanes;
   static constexpr int segment_unit = 8 * groups;  ///< Segments are multiples of 8 columns.
@@ -139,7 +139,7 @@ __device__ void write_left(const WinnersArguments& a, std::uint32_t found, std::
 template <int kDisparities, int kVolumes>
 class WinnersWalk {
   using Plan = WinnersPlan<kDisparities, kVolumes>;
-  using Bytes = uint4[kVolumes];  // sums of 16 disparities of a pixel
+  using Bytes = uint4[kVolumes];  // sums of 16 disparities of a pixel, for each volume
 
  public:
   __device__ WinnersWalk(const WinnersArguments& a, std::uint32_t* right, const uint2* near)
