@@ -48,7 +48,7 @@ std::size_t sums16_bytes(const StageConfig& config, int rows) {
          static_cast<std::size_t>(config.disparities) * static_cast<std::size_t>(rows);
 }
 
-/// Returns the largest bands within Config::memory_budget. Throws Error if 16 rows exceed it.
+/// Returns the largest bands within Config::memory_budget. Throws Error if no band size fits it.
 BandPlan bands_within_budget(const StageConfig& config) {
   double budget = config.memory_budget;
   if (budget <= 1) {

@@ -40,7 +40,7 @@ std::size_t speckles_scratch(const StageConfig& config);
 std::size_t samples_scratch(const StageConfig& config);  ///< for SampleRows
 std::size_t sharpen_scratch(const StageConfig& config);
 
-/// Not for census_gradient, whose features come from filtered pictures.
+/// Supports all censuses except census_gradient, whose features come from filtered pictures.
 void census_cpu(const StageRows& rows, const SamplePlane& picture, void* features);
 void census_filtered_cpu(const StageRows& rows, const SamplePlane& filtered,
                          const NoiseLevel& noise, void* features);

@@ -34,7 +34,7 @@ struct BoxDisparity {
 };
 
 /// For each box [x0, x1) × [y0, y1) of a map, in integers:
-///   visible   the box, clipped to the map. If it is empty, so are the samples.
+///   visible   the box, clipped to the map. If it is empty, there are no samples.
 ///   inner     the middle half of the visible box, with W = x1 − x0 and H = y1 − y0:
 ///             [x0 + W div 4, x1 − W div 4) × [y0 + H div 4, y1 − H div 4)
 ///   samples   the pixels in every s-th column and every t-th row of the inner box, from the first

@@ -109,7 +109,7 @@ class HorizontalPath {
     return reinterpret_cast<Bytes*>(at_ + offset + static_cast<std::int64_t>(step) * stride);
   }
 
-  template <bool kWhole>  // count is `block`
+  template <bool kWhole>  // if true, count equals `block`
   __device__ void advance_block(int from, int count, int steps) {
     // The first costs of a whole block are already loaded. A partial block loads its own.
     const bool goes_on = kWhole && steps >= 2 * block;

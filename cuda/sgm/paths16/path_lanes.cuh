@@ -83,7 +83,7 @@ struct PathLanes : NeighbouringLanes {
   }
 
   __device__ std::uint32_t minimum(std::uint32_t word) const {
-    // Lanes that are counted twice do not change the minimum.
+    // Some lanes are read twice, which does not change the minimum.
 #pragma unroll
     for (int i = 0; i < kSteps; ++i)
       word = __vminu2(word, __shfl_sync(whole_warp, word, ahead[i]));

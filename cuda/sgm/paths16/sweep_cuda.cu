@@ -214,7 +214,7 @@ void SweepPlan::lay_out(const SweepTile& tile) {
   strip_rows_ = tile.halo > 0 ? tile.halo : std::max(1, config_.height);
 }
 
-/// Roughly estimates the clocks per row of the current layout, for compute capability 9.0.
+/// Estimates the clocks per row of the current tile on compute capability 9.0, for choose_tile().
 double SweepPlan::clocks_per_row(int multiprocessors) const {
   // Clocks of a warp with eight words per lane, on one of four schedulers.
   constexpr double one_path = 220, three_paths = 400;

@@ -58,7 +58,7 @@ struct PathsArguments {
 
 /// Dimensions of planes and volumes, padded so that kernels need few bounds checks.
 struct MatchExtent {
-  static constexpr int column_unit = 16, row_unit = 4;  ///< a band is whole units
+  static constexpr int column_unit = 16, row_unit = 4;  ///< bands have a multiple of row_unit rows
   static constexpr int max_disparities = 256;
 
   explicit MatchExtent(const StageConfig& config)

@@ -17,7 +17,7 @@ namespace {
 struct SmoothArguments {
   PairSource source;
   int tiles;      // tiles across the picture
-  int tile_rows;  // at most the tile's height
+  int tile_rows;  // rows per tile, at most SmoothingTile::height
   const std::uint8_t* confidence;
   NumbersOut out;
 };
