@@ -56,7 +56,7 @@ class LaunchQueue {
   void end_frame();
 
  private:
-  /// Indices of the launches that a recorded launch must wait for.
+  /// Indices (into Recording::launches) of the launches that a recorded launch must wait for.
   struct Predecessors {
     int numbers[2]{};
     int count = 0;

@@ -37,7 +37,7 @@ std::size_t noise_scratch(const StageConfig& config);
 std::size_t paths_scratch(const StageConfig& config);
 std::size_t winners_scratch(const StageConfig& config);
 std::size_t speckles_scratch(const StageConfig& config);
-std::size_t samples_scratch(const StageConfig& config);  ///< for SampleRows
+std::size_t samples_scratch(const StageConfig& config);  ///< scratch memory of SampleRows
 std::size_t sharpen_scratch(const StageConfig& config);
 
 /// Supports all censuses except census_gradient, whose features come from filtered pictures.

@@ -5,7 +5,7 @@
 // luminances in shared memory. A thread processes four neighbouring pixels of a row and the four
 // pixels eight rows below. A word holds two pixels, eight rows apart, as 16-bit floats.
 //
-// The difference of two integer floats, saturated to [0, 1], is 1 if the first is larger. A
+// The difference of two integers as floats, saturated to [0, 1], is 1 if the first is larger. A
 // multiply-add appends it as a bit to a feature, twice as fast as integer code on most GPUs.
 
 #include "cuda/sgm/arithmetic.h"
