@@ -88,8 +88,8 @@ std::string cleaning_error(const Parameters& parameters, Wording word) {
   return {};
 }
 
-/// Returns an error message, or an empty string if the range contains the value. The message names
-/// the range from `low` on, followed by `also`. Does not allocate for valid values.
+/// Returns an error message, or an empty string if the range contains the value. The message gives
+/// the range as `low` to range.max, followed by `also`. Does not allocate for valid values.
 template <class Number>
 std::string range_error(Wording word, const char* name, Number value, const Range<Number>& range,
                         const char* also = "", Number low = 0) {
