@@ -239,7 +239,7 @@ class ChromaScaleCuda final : public ChromaScale::Backend {
   ChannelBytes<Byte> bytes_of(const BasicFrame<Byte>& frame, const Channel& channel) const {
     const View<Byte>& plane = frame.planes[channel.plane];
     const int bytes = layout_.sample_bytes();
-    return {plane.data + channel.offset * bytes, kernel_pitch("scaling of chroma", plane.pitch),
+    return {plane.data + channel.offset * bytes, kernel_pitch("chroma scaling", plane.pitch),
             channel.step * bytes};
   }
 

@@ -295,7 +295,7 @@ class LaunchPlan {
       int resident = 0;
       cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, launch.kernel, warps * 32,
                                                                shared),
-                 "setting up a kernel on the GPU");
+                 "querying the occupancy of a kernel");
       resident = std::max(resident, 1);
       for (int steps = 1;; steps += 1 + steps / 8) {
         steps = std::min(steps, max_steps);

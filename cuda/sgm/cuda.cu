@@ -39,7 +39,7 @@ int band_rows_within(double budget, const StageConfig& config, int unit, const B
                       std::to_string(config.disparities) + " disparities take at least " +
                       std::to_string(minimum) + " bytes, but " + config.word("memory_budget") +
                       " is " + std::to_string(static_cast<std::uint64_t>(budget)) +
-                      " bytes: raise it, or lower " + config.word("disparities"));
+                      " bytes: raise the budget, or lower " + config.word("disparities"));
   }
 }
 

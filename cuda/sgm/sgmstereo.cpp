@@ -29,7 +29,7 @@ void check_pair(const FrameLayout& left, const FrameLayout& right) {
   };
   if (left.width != right.width || left.height != right.height || left.bits != right.bits)
     refuse(operation, "the left picture has " + text(left) + " and the right one " + text(right) +
-                          "; they must have the same size and depth");
+                          "; they must have the same size and bit depth");
 }
 
 struct Workspace {
@@ -157,7 +157,7 @@ class SgmStereo::State {
     const int words = (config_.width + 31) / 32;
     if (mask && (mask.width != words || mask.height != config_.height))
       refuse(operation, "a mask needs " + std::to_string(config_.height) + " rows of " +
-                            std::to_string(words) + " words");
+                            std::to_string(words) + " words of 32 bits");
   }
 
   void match(std::uint8_t* confidence) {
