@@ -9,10 +9,10 @@ namespace cudavision::test {
 
 enum class Content {
   random,      ///< all values are equally likely
-  natural,     ///< smooth shapes at several scales and a little grain; the histogram has hills
+  natural,     ///< smooth shapes at several scales and a little grain; an uneven histogram
   flat,        ///< one value
-  two_valued,  ///< two values in large areas
-  spark,       ///< one value, and a single pixel of another
+  two_valued,  ///< two values, each in large areas
+  spark,       ///< all pixels have one value, except a single pixel
   gradient,    ///< rises across the picture
   narrow,      ///< a handful of neighbouring values, as from an underexposed camera
   zeros,       ///< all 0

@@ -26,7 +26,7 @@ struct FramesRefusal {
   std::function<void(typename Case::Frames&)> spoil;
 };
 
-/// Faults of frames of two planes. `frame` selects the member to spoil.
+/// Faults of frames of two planes. `frame` selects the member that becomes invalid.
 template <class Case, class AnyFrame>
 std::vector<FramesRefusal<Case>> wrong_frames(AnyFrame Case::Frames::*frame, const char* words) {
   using Frames = typename Case::Frames;
@@ -70,10 +70,10 @@ struct ContractTraits {
   struct Size {
     int width, height;
   };
-  static constexpr Size captured{301, 203};  ///< frames of a captured graph
+  static constexpr Size captured{301, 203};  ///< frame sizes: in captured graphs
   static constexpr int replays = 5;
-  static constexpr Size busy{1920, 1080};                          ///< frames beside a busy kernel
-  static constexpr Size neighbour{333, 177}, streamed{1280, 720};  ///< frames of two operations
+  static constexpr Size busy{1920, 1080};                          ///< during another kernel
+  static constexpr Size neighbour{333, 177}, streamed{1280, 720};  ///< of two operations
 
   static Case dense(const char* layout, int width, int height, const Parameters& parameters) {
     return plain_case<Case>(layout_named(layout, width, height), parameters, Content::natural, 5);
