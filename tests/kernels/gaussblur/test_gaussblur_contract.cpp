@@ -107,7 +107,7 @@ struct GaussBlurContract : ContractTraits<GaussBlurCase> {
     return cases;
   }
 
-  /// The kernels become both larger and smaller.
+  /// Successive kernels grow or shrink.
   static std::vector<Parameters> sets(const Case&) {
     return {
         with_sigma(1.2),
@@ -182,7 +182,7 @@ TEST_P(GaussBlurUse, KnowsTheIdentity) {
                                          claim.parameters, Content::random, 5),
                     claim.identity, constant(claim.identity ? 3 : 0));
   }
-  // In a layout of nothing but alpha, copying alpha is the identity.
+  // If alpha is the only channel and is not blurred, the blur is the identity.
   FrameLayout alpha_only = gray_layout(20, 10);
   alpha_only.channels[0].role = Role::alpha;
   EXPECT_FALSE(GaussBlur(device, alpha_only, with_sigma(1)).identity());
