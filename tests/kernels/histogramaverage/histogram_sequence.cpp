@@ -111,7 +111,7 @@ class Frame {
   View<const std::uint32_t> counts() const { return view_of(counts_, bins_, rows_, padding_); }
   View<const std::uint16_t> tables() const { return view_of(tables_, bins_, rows_, 4 * padding_); }
 
-  /// Returns nullptr if the change of the areas is not known.
+  /// Returns the argument area_change of run(): nullptr in some steps without a change.
   const std::uint32_t* area_change() const { return knows_areas_ ? area_change_.data() : nullptr; }
 
   void keep(View<const std::uint32_t> averages, View<const std::uint16_t> in_use,

@@ -17,8 +17,8 @@ struct HistogramSequence {
     std::vector<std::uint32_t> counts;
     std::vector<std::uint16_t> tables;
     histogramaverage::Parameters parameters;
-    int area_change = 0;   ///< in 65536ths
-    bool restart = false;  ///< before this frame
+    int area_change = 0;   ///< change of the area means, in 65536ths
+    bool restart = false;  ///< restart before this frame
   };
   int bits;
   int max_rows;

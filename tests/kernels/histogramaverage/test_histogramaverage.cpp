@@ -32,7 +32,7 @@ void expect_equal_devices(Device& cuda, const HistogramSequence& sequence) {
 
 CUDAVISION_NUMBERED_CASES(HistogramSequences, make_sequence);
 
-/// As many histograms as the largest grids have tiles, so that many blocks work.
+/// Averages one histogram for each tile of the largest grid, which needs many blocks.
 TEST(HistogramSequences, CudaEqualsCpuForManyTiles) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_PIXELS(1 << 22);
