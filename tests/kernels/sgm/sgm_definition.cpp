@@ -161,7 +161,7 @@ Map defined_refinement(const StageConfig& config, const Luminances& picture, con
     for (int x = 0; x < config.width; ++x) {
       if (map[place(config, x, y)] == unknown)
         continue;
-      std::vector<std::pair<int, int>> weighted;  // number, weight
+      std::vector<std::pair<int, int>> weighted;  // value and weight
       int total = 0;
       for (const auto& [qx, qy] : known_samples(config, map, x, y)) {
         const int weight = 64 >> (std::abs(i(x, y) - i(qx, qy)) >> 3);
@@ -327,7 +327,7 @@ int defined_depth(const sgm::Parameters& parameters, const sgm::PictureParameter
   const int v = static_cast<std::int16_t>(number);
   if (number == scale.invalid || v <= 0)
     return 0;
-  // Depths are at most 65535, so the product may be clamped.
+  // Depths above 65535 are clamped below, so the product may be clamped, too.
   const long long k = std::llround(
       std::min(1e12, scale.per_pixel * picture.focal_length * picture.baseline / picture.unit));
   return static_cast<int>(std::min(65535LL, (2 * k + v) / (2 * v)));
