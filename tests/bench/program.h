@@ -13,7 +13,7 @@ namespace cudavision::bench {
 
 struct CommandLine {
   std::string group, json;
-  std::regex filter{""};  ///< a default-constructed regex matches nothing
+  std::regex filter{""};  ///< matches everything, unlike a default-constructed regex
   bool list = false;
 
   bool wants(const std::string& row_group, const std::string& name) const {
@@ -27,7 +27,7 @@ struct Option {
 };
 
 /// Parses the program's options and the options of all benchmarks, and checks the group. --help
-/// prints the usage and exits. Arguments that begin with `kept` stay. Throws std::invalid_argument.
+/// prints the usage and exits. Keeps arguments that begin with `kept`. Throws invalid_argument.
 CommandLine parse(int& argc, char** argv, const std::string& usage,
                   const std::vector<std::string>& groups, std::vector<Option> options,
                   const char* kept = nullptr);

@@ -50,7 +50,7 @@ TEST(PeriodOf, NeedsDistinctPlaces) {
   std::fill(costs.begin() + 60, costs.begin() + 76, low);
   EXPECT_EQ(period_of(costs, 40), 0);
   EXPECT_EQ(period_of(costs, 67), nothing_distinct);
-  // Costs that may differ by noise only: by less than 3 levels for each of 81 pixels, or by half.
+  // Costs whose drop may be noise: less than 3 levels for each of 81 pixels, or less than half.
   CostProfile weak(100, 242);
   weak[40] = weak[60] = 0;
   EXPECT_EQ(period_of(weak, 40), nothing_distinct);
@@ -131,7 +131,7 @@ Repetition found_in(const Pair& pair, const Parameters& parameters, int bits = 8
   return figures_of(pair.left, pair.right, parameters, pair.map, bits, shift).repetition;
 }
 
-/// Expects the period, in a share of columns reduced by those whose next period is outside.
+/// Expects the period in `share` of the columns, less those whose next period is outside.
 void expect_found(const Pair& pair, const Parameters& parameters, double share, double period) {
   const Repetition found = found_in(pair, parameters);
   const double lost = disparity + (period > disparity ? period : 0);

@@ -110,7 +110,7 @@ struct InRegions {
     regions::Parameters spread;
     spread.feather = feather;
     for (; spread.count < count; ++spread.count) {
-      // Steps without a common divisor with the ranges spread the boxes over the whole frame.
+      // Steps that are coprime to the ranges of x and y spread the boxes over the whole frame.
       const int x = (100 + spread.count * 1237) % (layout.width - side);
       const int y = (80 + spread.count * 733) % (layout.height - side);
       spread.boxes[spread.count] = {x, y, x + side, y + side};
@@ -132,7 +132,7 @@ constexpr Entry<InRegions<int>> mosaic_regions[] = {
     {"NV12", uhd, {0, 4}, cuda},
 };
 
-/// A filter that is blended with the frame by regions.
+/// A filter whose output is blended with the frame inside regions.
 template <class Filter>
 struct RegionCase : Filter {
   struct Operation {

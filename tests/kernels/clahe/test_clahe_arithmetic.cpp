@@ -143,7 +143,7 @@ TEST(ClaheEstimates, HaveTheWeightsOfTheirColumns) {
   });
 }
 
-/// An estimate equals interpolated() unless it is in doubt, as only values near a half may be.
+/// An estimate equals interpolated() or is in doubt. Only values near a half may be in doubt.
 TEST(ClaheEstimates, HaveTheLevelUnlessInDoubt) {
   Random random(5);
   int in_doubt = 0, near_halves = 0, estimated = 0;

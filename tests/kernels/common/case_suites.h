@@ -103,7 +103,7 @@ void expect_equal_devices(Device& cuda, const Frames& sequence) {
       expect_equal_devices(*device, test);    \
   }
 
-/// An entry of a table. Its name becomes the name of its tests.
+/// A named entry of a table. The tests of the entry have the same name.
 struct Named {
   const char* name;
 };

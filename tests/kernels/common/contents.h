@@ -22,8 +22,8 @@ constexpr int content_count = 9;
 
 const char* name(Content content);
 
-/// Writes every byte. Luma and RGB show the content, the rest is random. `dirty` sets random bits
-/// outside of the values: always below the shift, seldom above the depth.
+/// Writes every byte. Luma and RGB samples show the content; other bytes are random. `dirty` sets
+/// random unused bits of samples: always below the shift, seldom above the depth.
 void paint(const FrameLayout& layout, const Frame& frame, Content content, std::uint64_t seed,
            bool dirty = false);
 

@@ -29,7 +29,7 @@ class CudaTestDevice {
   void hold();
   void release();
 
-  /// Replays the captured `work`. Throws Error if it allocates or waits.
+  /// Captures `work`, and replays the graph. Throws Error if `work` allocates or waits.
   void capture_and_replay(const std::function<void()>& work, int times);
 
  private:

@@ -191,7 +191,7 @@ class Runner {
         operation_.set_parameters(test.parameters);
   }
 
-  /// Returns the output with the bytes around it. Throws if the run wrote to the input.
+  /// Returns the output block, with the bytes around the frame. Throws if the input has changed.
   Output run(const Input& input, std::uint8_t poison) {
     const typename Case::Frames frames(device_, test_, input, poison);
     frames.run(operation_);

@@ -20,7 +20,7 @@ inline void PrintTo(DeviceKind backend, std::ostream* stream) {
 
 }  // namespace cudavision
 
-/// Skips the test without usable CUDA; fails if CUDAVISION_TEST_BACKEND=cuda demands it.
+/// Without usable CUDA, skips the test, or fails if CUDAVISION_TEST_BACKEND=cuda.
 #define CUDAVISION_NEEDS_CUDA()                                           \
   do {                                                                    \
     using cudavision::test::Settings;                                     \

@@ -39,7 +39,7 @@ bool identity_of(const Operation& operation) {
     return false;
 }
 
-/// Expects that run(frames) refuses the spoiled frames and writes nothing.
+/// Expects that run(frames) refuses the invalid frames and writes nothing.
 template <class Case, class Run>
 void expect_refusals(Device& device, const Case& test,
                      const std::vector<FramesRefusal<Case>>& refusals, const Run& run) {

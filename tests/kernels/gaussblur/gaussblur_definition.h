@@ -8,7 +8,7 @@
 
 namespace cudavision::test {
 
-/// Maps an index outside the row to an index inside, as `border` says; −1: the constant border.
+/// Maps an index outside the row to the sample that `border` selects, or to −1 if it is constant.
 int defined_border_index(int index, int count, Border border);
 
 /// The default size of a kernel for sigma > 0.

@@ -166,7 +166,7 @@ CUDAVISION_TABLE_CASES(GaussBlurMixtures, mixtures, mixed_cases);
 constexpr Named few_taps[] = {{"GRAY8"}, {"NV12"}, {"I420"}, {"RGB"}, {"RGBA"}, {"YUY2"}};
 
 std::vector<GaussBlurCase> few_taps_cases(const Named& one) {
-  // A case takes 20 ms on a GPU host, and longer under a sanitizer.
+  // A case takes 20 ms on a GPU host and longer under a sanitizer, so small tests have fewer cases.
   using Sizes = std::vector<int>;
   const Sizes widths = settings().small ? Sizes{264} : Sizes{8, 24, 520};
   const Sizes heights = settings().small ? Sizes{5, 40} : Sizes{4, 13, 66};

@@ -152,7 +152,7 @@ TEST(DirectPlane, RowsBeyondAreTheBorders) {
         EXPECT_EQ((rows - 1 + d) * beyond.factor + beyond.below,
                   border_index(rows - 1 + d, rows, border));
       }
-      // A thread may read one more row, so it must exist.
+      // A thread may read one row further, which must exist.
       const int after = (rows + DirectPlane::max_radius) * beyond.factor + beyond.below;
       EXPECT_GE(after, 0);
       EXPECT_LT(after, rows);

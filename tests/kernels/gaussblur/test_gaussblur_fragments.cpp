@@ -108,7 +108,7 @@ struct Fragments : testing::Test {
 using Depths = testing::Types<SampleDepth<1, 1>, SampleDepth<1, 2>, SampleDepth<2, 2>>;
 TYPED_TEST_SUITE(Fragments, Depths);
 
-// Lane (g, t)'s results of the first product are word t of its operand of the second product.
+// After the first product, lane (g, t) already holds word t of the second product's operand.
 TYPED_TEST(Fragments, ResultsBecomeOperandsWithoutChangingLanes) {
   for (int t = 0; t < 4; ++t)
     for (int e = 0; e < 2; ++e)

@@ -6,12 +6,12 @@
 - The PTX of each .cu file must not contain fused floating-point multiply-adds or pairs of instructions
   that ptxas could fuse, tensor core instructions on floating-point numbers (on integers they are exact),
   approximate instructions, or instructions that flush denormals to zero.
-- Machine code must not use a stack frame, because that is where ptxas spills registers to.
+- GPU machine code must not use a stack frame, because ptxas spills registers to it.
 
 Each guard first checks that it finds a fault in faulty code.
 
-The script reads PTX and machine code from the objects, which a build with tests keeps uncompressed. It
-compiles nothing of the product again.
+The script reads PTX and machine code from the objects of the build, so it does not compile product code
+again. A build with tests does not compress PTX in objects.
 """
 import concurrent.futures
 import os
@@ -231,7 +231,7 @@ def fused_on_host(path, objdump, folder):
 
 
 def asks_for_fma(path, build):
-    """Returns True if the source of an object calls std::fma, whose result is defined as fused."""
+    """Returns True if the source of an object calls std::fma, which must fuse on every machine."""
     command = command_of(build, path.relative_to(build))
     return "std::fma(" in (build / command[command.index("-c") + 1]).read_text(encoding="utf-8")
 

@@ -138,7 +138,7 @@ TEST(EqualizedByRegions, CudaEqualsCpuForLargeFrames) {
     }
 }
 
-/* The contract */
+/* The contract of RegionHistogram */
 
 CUDAVISION_ON_BOTH_DEVICES(RegionHistogramUse);
 

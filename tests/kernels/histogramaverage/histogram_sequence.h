@@ -13,7 +13,7 @@ namespace cudavision::test {
 struct HistogramSequence {
   struct Step {
     int rows;
-    int padding;  ///< counts after each row of counts; tables have four times as many entries
+    int padding;  ///< unused counts after each row; rows of tables have 4 times as many entries
     std::vector<std::uint32_t> counts;
     std::vector<std::uint16_t> tables;
     histogramaverage::Parameters parameters;

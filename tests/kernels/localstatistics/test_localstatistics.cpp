@@ -94,7 +94,7 @@ const Extreme<Parameters> extremes[] = {
      in_limited_range(statistics(sauvola, 100))},
     {"LimitedSumsOf34BitsSauvola", "GRAY16", 400, 401, Content::gradient,
      in_limited_range(statistics(sauvola, 65535))},
-    // The columns that enter and leave a block's windows: contiguous ranges, or with a gap between.
+    // Columns that enter and columns that leave a block's windows are adjacent, or separated.
     {"Halves", "GRAY8", 9001, 21, Content::natural, statistics(mean, 1023)},
     {"Gap", "GRAY8", 9001, 21, Content::natural, statistics(mean, 1100)},
     {"GapDeviation16", "GRAY16", 5003, 37, Content::random, statistics(deviation, 1500)},

@@ -18,7 +18,7 @@ using namespace nlmeans;
 struct WarpProduct {
   std::uint32_t left[32][4] = {}, right[32][2] = {};
 
-  /// Adds the product to the lanes' sums, with the layout of mma.m16n8k32.
+  /// Adds the product to the lanes' sums. Registers have the layout of mma.m16n8k32.
   void add_to(int (&sums)[32][4]) const {
     for (int row = 0; row < 16; ++row)
       for (int column = 0; column < 8; ++column) {

@@ -48,7 +48,7 @@ bool has_smooth_blocks(const DefinedClass& one) {
   return 2 * one.spread <= 3 * one.variance + 512;
 }
 
-/// Returns true if `one` is noisier than noise like `other`'s could be. `all`: number of blocks.
+/// Returns true if `one` has over 4 times the noise that `other` suggests. `all`: number of blocks.
 bool is_too_noisy(const DefinedClass& one, const DefinedClass& other, std::int64_t all) {
   const std::int64_t brightness = 2 * one.number + 1, of_other = 2 * other.number + 1;
   return has_smooth_blocks(other) && 16 * other.count >= all &&

@@ -27,7 +27,7 @@ struct DefinedBlocks {
   int constant, flat, others;
 };
 
-/// Combines the classes to one measurement. Returns nullopt if there are too few blocks.
+/// Combines the classes into one measurement. Returns nullopt if there are too few blocks.
 std::optional<DefinedMeasurement> defined_measurement(const std::vector<DefinedClass>& classes,
                                                       const std::optional<DefinedClass>& extremes,
                                                       const DefinedBlocks& blocks);

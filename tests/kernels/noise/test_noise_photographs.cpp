@@ -59,7 +59,7 @@ std::uint8_t level_of(double value) {
 /// Simulates a camera with a Bayer mosaic: each pixel measures red, green or blue of the gray
 /// picture, and interpolates the other two from its neighbours. Returns the luminance.
 Levels demosaiced(const Levels& levels, int width, int height) {
-  const auto color = [](int x, int y) { return x % 2 + y % 2; };  // red, green, blue
+  const auto color = [](int x, int y) { return x % 2 + y % 2; };  // 0: red, 1: green, 2: blue
   Levels result;
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x) {

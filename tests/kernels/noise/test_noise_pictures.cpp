@@ -170,7 +170,7 @@ TEST_P(NoiseUse, LeavesOutBars) {
   }
 }
 
-/// If only a very dark or bright background has smooth blocks, the noise of texture is ignored.
+/// If only a very dark or bright background has smooth blocks, texture is not measured as noise.
 TEST_P(NoiseUse, LeavesOutTextureWithoutSmoothBlocks) {
   constexpr int width = 320, height = 320;
   for (const double deviation : {3.0, 6.0, 10.0})

@@ -17,7 +17,7 @@ std::int64_t defined_remap_sum(const At& at, const remap::Map& map, int x, int y
          (32 - fx) * fy * at(u, v + 1) + fx * fy * at(u + 1, v + 1);
 }
 
-/// Does the same for a picture; samples outside the picture are 0.
+/// Returns 1024 times the interpolated sample of a picture; samples outside are 0.
 std::int64_t defined_remap_sum(const DefinedLuminance& picture, const remap::Map& map, int x,
                                int y);
 

@@ -156,7 +156,7 @@ sgm::Parameters random_sgm_parameters(Random& random) {
 }
 
 void slant_surfaces(sgm::Parameters& parameters) {
-  parameters.census = sgm::resolved(parameters).census;  // P2 may be too large for others
+  parameters.census = sgm::resolved(parameters).census;  // other censuses may need a smaller P2
   parameters.compatibility = Compatibility::none;
   parameters.slanted_surfaces = true;
 }

@@ -65,7 +65,7 @@ std::uint64_t gradient_feature(const At& at, int unit, const Exceeds& exceeds) {
   return bits;
 }
 
-/// Copies to each row without valid values the nearest row above with values, or else below.
+/// Fills each row without valid values with the nearest row above that has some, or else below.
 inline void fill_empty_rows(const sgm::StageConfig& config, const std::vector<bool>& has_known,
                             Map& map) {
   const auto is_empty = [&](int y) { return !has_known[y]; };

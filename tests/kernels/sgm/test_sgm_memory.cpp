@@ -29,7 +29,7 @@ SgmCase dense(int width, int height, const Parameters& parameters) {
 
 CUDAVISION_ON_BOTH_DEVICES(SgmMemory);
 
-/// Limits the process to 1 TiB of additional address space, because some hosts grant any amount.
+/// Limits the process to 1 TiB of additional address space, because some hosts grant any size.
 class AddressLimit {
  public:
   AddressLimit() {

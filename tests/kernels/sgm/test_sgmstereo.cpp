@@ -89,7 +89,7 @@ const Extreme<Change> extremes[] = {
     // Either all regions are speckles, or almost none.
     {"OnlySpeckles", "GRAY8", 90, 45, Content::natural,
      [](Parameters& p) { p.speckle_size = 0x7fffffff, p.fill_holes = true; }},
-    // The left-right check at its strictest.
+    // The strictest left-right check.
     {"EqualDisparitiesOnly", "GRAY8", 90, 45, Content::natural,
      [](Parameters& p) { p.lr_max_diff = 0; }},
     // Several chunks of columns or bands of rows. 64, 128 and 256 disparities have specialised

@@ -57,7 +57,7 @@ struct Score {
   double off[3];            ///< shares that are off by more than 0.5, 1 and 2 pixels
 };
 Score score_of(const Map& truth, const Map& map, const Map& filled, std::uint16_t invalid);
-/// Matches a pair with added noise. With `fills`, the filled map has fill_holes.
+/// Matches a pair with added noise. If `fills`, the filled map is that of fill_holes.
 Score score_of(Device& device, const Scene& scene, sgm::Parameters parameters, bool fills,
                double noise = 0);
 std::string text_of(const Score& score);

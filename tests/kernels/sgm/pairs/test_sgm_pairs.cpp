@@ -59,7 +59,7 @@ TEST_P(StereoPairs, AreAsTrueAsTheyWere) {
   EXPECT_LE(score.wrong_by_half, scene.max_wrong_by_half);
 }
 
-/// Texture must not count as noise, so the automatic noise must not change these maps.
+/// Texture must not be measured as noise, so automatic noise must not change these maps.
 TEST_P(StereoPairs, KeepTheirMapsWithoutNoise) {
   sgm::Parameters parameters;
   parameters.disparities = scene.disparities;
@@ -162,7 +162,7 @@ struct Unrest {
   double moved = 0;      ///< share of the pixels whose disparity changed
   double came_gone = 0;  ///< share of the pixels that became valid or invalid
   double known = 0;
-  double off_by_one = 0;  ///< share of the valid pixels with a true disparity
+  double off_by_one = 0;  ///< share of the valid pixels that are off by more than 1 pixel
 };
 
 /// Matches a pair repeatedly, each time with new noise.
