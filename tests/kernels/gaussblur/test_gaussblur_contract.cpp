@@ -103,7 +103,7 @@ struct GaussBlurContract : ContractTraits<GaussBlurCase> {
     std::vector<Case> cases;
     for (const char* layout : {"RGBA", "YUY2", "P010", "I420"})
       cases.push_back(dense(layout, 321, 45, with_sigma(40)));
-    cases.push_back(dense("GRAY8", 320, 45, with_sigma(40)));  // fits the direct kernel
+    cases.push_back(dense("GRAY8", 320, 45, with_sigma(40)));  // layout of the direct kernel
     return cases;
   }
 

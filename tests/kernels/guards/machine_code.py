@@ -11,7 +11,7 @@
 Each guard first checks that it finds a fault in faulty code.
 
 The script reads PTX and machine code from the objects of the build, so it does not compile product code
-again. A build with tests does not compress PTX in objects.
+again. A build with tests keeps both uncompressed.
 """
 import concurrent.futures
 import os

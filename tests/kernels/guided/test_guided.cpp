@@ -33,7 +33,7 @@ const Extreme<Parameters> extremes[] = {
     {"EpsilonTiny", "NV12", 70, 50, Content::natural, {7, 1e-30}},
     {"Radius63", "GRAY8", 300, 200, Content::random, {63, 650}},
     {"Radius64", "GRAY8", 300, 200, Content::random, {64, 650}},
-    // Windows of radius 127 have less than narrow_area pixels; windows of radius 128 have more.
+    // Windows of radius 127 have fewer than narrow_area pixels; windows of radius 128 have more.
     {"Radius127", "GRAY8", 300, 270, Content::random, {127, 650}},
     {"Radius128", "GRAY8", 300, 270, Content::random, {128, 650}},
     {"Radius127Words", "GRAY16", 300, 270, Content::random, {127, 650}},

@@ -27,7 +27,7 @@ TEST(LocalStatisticsArithmetic, RoundsWideNumbersOnce) {
     for (int i = 0; i < 100; ++i) {
       const Wide high = Wide{random.next()} << 64 | random.next();
       const Wide value = bits == 0 ? 0 : high >> (128 - bits);
-      // Also test ties between two numbers, and the integers next to them.
+      // Also test ties between two binary64 numbers, and the integers next to the ties.
       const Wide half = bits > 53 ? Wide{1} << (bits - 54) : 1;
       const Wide tie = (value & ~(half - 1)) | half;
       for (const Wide number : {value, tie, tie + 1, tie - 1}) {

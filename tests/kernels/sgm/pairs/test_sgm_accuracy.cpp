@@ -14,7 +14,7 @@ using namespace sgm;
 
 constexpr double pi = 3.14159265358979323846;
 
-/// A texture that can be sampled between pixels: a sum of long enough waves in all directions.
+/// A texture that can be sampled between pixels: a sum of waves in all directions.
 class Texture {
  public:
   Texture() {
