@@ -20,7 +20,7 @@
 namespace cudavision::nlmeans {
 
 enum class Table {
-  aligned,  ///< in shared memory; the scaled distance is also the index
+  aligned,  ///< in shared memory; the scaled distance is the index, without a shift
   shared,   ///< in shared memory
   global,   ///< in device memory
 };
@@ -320,7 +320,7 @@ __global__ void __launch_bounds__(product_threads, min_resident_blocks<Kind>(kTa
   if (!a.everywhere)
     launch_dependents();
   if (kTable != Table::global) {
-    // The table ends with a weight of 0; further words only fill the last line.
+    // The table ends with a weight of 0, which also fills the words up to table_words.
     const auto entry = [&](int word) {
       return __ldg(a.weights +
                    min(static_cast<std::uint32_t>(word >> a.copies_log2), a.last_weight + 1));

@@ -41,7 +41,7 @@ Quietest quietest_of(const std::uint32_t (&histogram)[kBins]) {
   return {blocks, bin};
 }
 
-/// Rows have far_spacing further columns at both ends.
+/// A thread's memory. Rows of levels have far_spacing additional columns at both ends.
 class BlockMemory {
  public:
   BlockMemory(Scratch& scratch, int width)

@@ -119,7 +119,7 @@ class SelectedBytes {
   std::uint64_t bits_ = 0;
 };
 
-/// Replaces the bytes of an input word that four bits select with processed bytes.
+/// Returns the word `in` with the bytes of `processed` where the four bits of `bytes` are set.
 template <int kSampleBytes>
 CUDAVISION_HOST_DEVICE inline std::uint32_t selected_word(const BlendArguments& a, std::uint32_t in,
                                                           std::uint32_t processed,

@@ -72,7 +72,7 @@ std::size_t segment_count(const Places& places) {
   return static_cast<std::size_t>(segments_in_row(places.width())) * places.height();
 }
 
-/// Sets wide if any offset needs more than 16 bits per coordinate.
+/// Describes all segments. Sets `wide` if any offset needs more than 16 bits per coordinate.
 Buffer describe_segments(Device& device, const Places& places, bool& wide) {
   Buffer segments = device.allocate_host(sizeof(Segment) * segment_count(places));
   std::atomic<bool> any_wide{false};
@@ -109,7 +109,7 @@ Buffer make_offsets(Device& device, const Places& places, const Segment* segment
   return offsets;
 }
 
-/// Sets any if any place is outside the picture.
+/// Returns the bits of Remap::outside(). Sets `any` if any place is outside the picture.
 Buffer mark_outside(Device& device, const Places& places, bool& any) {
   const int words = words_per_row(places.width());
   Buffer marks = device.allocate_host(sizeof(std::uint32_t) * words * places.height());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// A map in device memory, and the arithmetic of one pixel.
+// A map in device memory, and the interpolation of one pixel.
 //
 // Maps dominate the memory traffic: OpenCV's format has 6 bytes per pixel. Adjacent pixels have
 // nearby places, so 2 bytes per coordinate suffice, relative to the smallest coordinate of a
@@ -42,7 +42,7 @@ CUDAVISION_HOST_DEVICE inline Place place_at(const Segment& segment, Offset offs
           segment.y + static_cast<int>(offset >> half)};
 }
 
-/// The formula of remap.h with fewer multiplications.
+/// Computes `out` by the formula of remap.h, with fewer multiplications.
 CUDAVISION_HOST_DEVICE inline int blend(const Place& place, int top_left, int top_right,
                                         int bottom_left, int bottom_right) {
   const int fx = place.x & 31, fy = place.y & 31;
@@ -80,7 +80,7 @@ struct MapView {
 
 class PackedMap {
  public:
-  /// Waits until the device has the map.
+  /// Copies the map to the device, and waits for the end of the copy.
   PackedMap(Device& device, const PlaneSize& picture, const Map& map);
 
   int width() const { return width_; }

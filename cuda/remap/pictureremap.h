@@ -38,7 +38,7 @@ class PictureRemap {
 
  private:
   FrameLayout layout_;
-  std::unique_ptr<const PackedMap> full_, reduced_;  ///< nullptr if no channel needs it
+  std::unique_ptr<const PackedMap> full_, reduced_;  ///< nullptr if no channel needs the map
   std::vector<ChannelGroup> groups_;
   std::vector<int> padded_planes_;  ///< planes with samples outside all channels
   std::unique_ptr<Backend> backend_;

@@ -23,7 +23,7 @@ enum class Words : std::uint8_t {
   packed,   ///< a little-endian word of four bytes holds all samples of a pixel
 };
 
-/// Shape of stored frames.
+/// Layout of stored frames.
 struct StoredLayout {
   /// As in frame.h. With Words::packed, there is one plane of words of four bytes, all channels
   /// have an offset of 0 and a step of 1, and the shift is 0.
