@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Prints the mean brightness of a box in each frame. cudaintegral computes the integral image, from
+// Prints the sum and mean of a box in each frame. cudaintegral computes the integral image, from
 // which the sum over a box of any size takes four reads.
 //
 //   box-sum X0 Y0 X1 Y1 ELEMENT ! ELEMENT ...

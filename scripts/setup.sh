@@ -62,7 +62,7 @@ apt_get() {
   return "$status"
 }
 
-# install_missing PACKAGE...: installs those of the packages that are missing. Needs no network if none is missing.
+# install_missing PACKAGE...: installs the packages that are missing. If none is missing, it needs no network.
 install_missing() {
   if ! command -v dpkg-query apt-get >/dev/null; then
     say "Not a Debian system: expecting the equivalents of these packages to be installed: $*"

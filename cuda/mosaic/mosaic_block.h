@@ -24,7 +24,7 @@ struct MosaicPlane : regions::PlaneBytes, PlanePair {
   int strips = 0;       ///< tiles per row
   int first_tile = 0;   ///< number of the plane's first tile
 
-  int channel_count = 0;              ///< hidden channels
+  int channel_count = 0;              ///< number of hidden channels
   std::int8_t slot[max_period] = {};  ///< hidden channel of each byte of a period, or −1
   // Indexed by hidden channel:
   std::uint8_t slot_pixels[FrameLayout::max_channels] = {};  ///< pixels per sample along x

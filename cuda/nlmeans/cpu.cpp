@@ -18,7 +18,7 @@
 namespace cudavision::nlmeans {
 namespace {
 
-// Loops over a part of a row:
+// Loops over adjacent samples of a row:
 
 template <class Sample>
 [[gnu::always_inline]] inline std::uint32_t squared_difference(Sample a, Sample b) {
@@ -362,7 +362,7 @@ class NlMeansCpu final : public NlMeans::Backend {
   Bands bands_;
   StrengthSteps steps_{Parameters().search, Parameters().frames};
   std::array<Table, kind_count> tables_;
-  std::size_t max_samples_ = 0;  ///< in the largest padded group
+  std::size_t max_samples_ = 0;  ///< number of samples in the largest padded group
   Buffer padded_;
   Parameters parameters_;
 };

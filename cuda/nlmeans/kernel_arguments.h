@@ -53,20 +53,20 @@ struct NlMeansArguments {
   unsigned shares;  ///< number of parts of the strips; each block processes some parts
   unsigned strips_of_share;
   unsigned longer_shares;  ///< number of shares, the first ones, that have one strip more
-  int low_bits;            ///< of samples of two bytes: bits below the upper 8
-  int scale_log2;          ///< scale of distances
-  int product_scale;       ///< −2 · 2^scale_log2
+  int low_bits;            ///< number of bits below the upper 8, in samples of two bytes
+  int scale_log2;          ///< distances are scaled by 2^scale_log2
+  int product_scale;       ///< factor of products in scaled distances: −2 · 2^scale_log2
   int joined_shift;        ///< right shift of joined sums: 2 · low_bits − scale_log2
-  int max_distance;        ///< scaled; from this distance on, weights are 0
+  int max_distance;        ///< scaled distance from which on weights are 0
   int index_shift;         ///< shift from a scaled distance to a table index
   int table_mask;          ///< clears the index bits that select one of an entry's copies
-  int table_words;         ///< in shared memory, including all copies
-  int copies_log2;         ///< copies of each table entry
+  int table_words;         ///< words of the table in shared memory, including all copies
+  int copies_log2;         ///< each table entry has 2^copies_log2 copies
   bool everywhere;         ///< false: process only tiles that touch active cells
   regions::ActiveCells active;
 };
 
-/// Returns true if this launch has work. Of the launches for different strengths, only one has.
+/// Returns true if this launch must run. Of the launches for different strengths, only one must.
 CUDAVISION_HOST_DEVICE inline bool is_chosen(const NlMeansArguments& a) {
   return !a.chosen || *a.chosen == a.number;
 }

@@ -277,8 +277,8 @@ class KernelChoice {
 
   FrameLayout layout_;
   int shared_bytes_;          ///< limit per block
-  int multiprocessor_bytes_;  ///< of all resident blocks
-  int reserved_bytes_;        ///< per block
+  int multiprocessor_bytes_;  ///< limit for all resident blocks
+  int reserved_bytes_;        ///< bytes that CUDA reserves per block
   int multiprocessors_;
 };
 

@@ -5,7 +5,7 @@
 // search, and the norms of all candidates. A warp denoises a column of squares of 4×4 pixels. It
 // processes eight adjacent candidates at a time: a first product compares them with the pixels, a
 // table gives the weights, and a second product adds the weighted samples. With several frames, the
-// tile holds one after the other; the block stores the first frame's patches and the sums.
+// tile holds one frame after the other; the block stores the first frame's patches and the sums.
 
 #include <cuda_runtime.h>
 
@@ -43,7 +43,7 @@ struct ProductMemory {
   std::uint32_t* pixels;
   int* norms;
   ProductTile* tile;
-  std::uint32_t* reference;  ///< only with several frames
+  std::uint32_t* reference;  ///< ReferenceFrame; only with several frames
 
   __device__ ProductMemory(const NlMeansArguments& a, std::uint32_t* table)
       : pixels(table + opaque_value(kTable == Table::global ? 0 : a.table_words)),

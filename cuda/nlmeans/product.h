@@ -26,7 +26,7 @@
 
 namespace cudavision::nlmeans {
 
-constexpr int product_warps = 8;  ///< per block
+constexpr int product_warps = 8;  ///< warps per block
 
 /// Compile-time properties of a kernel for patches of up to 4·kSide − 1 samples per side, which are
 /// stored as kSide groups of four rows with kSide words. Samples of two bytes are split into two
@@ -180,7 +180,7 @@ CUDAVISION_HOST_DEVICE constexpr bool skips(RowPair pair, int half) {
 
 /// Bias of distances for a row of pixels that does not search a row of candidates: the weight is 0.
 struct RowBias {
-  int top;  ///< in lanes whose pixels are in rows 1 and 3; 0 in lanes with rows 0 and 2
+  int top;  ///< outside_search in lanes with pixels in rows 1 and 3; 0 in lanes with rows 0 and 2
 
   RowBias() = default;
   CUDAVISION_HOST_DEVICE explicit RowBias(int g) : top(g / 4 == 1 ? outside_search : 0) {}
@@ -285,8 +285,8 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t mean_of(const std::uint32_t (&sums)[
   return static_cast<std::uint32_t>((sum + weight / 2) / weight);
 }
 
-/// Class of a pair of rows. number counts from the square's first pair, or from its last but one in
-/// pair_to_bottom(). A square has radius + 2 pairs.
+/// Class of a pair of rows, one of the radius + 2 pairs of a square. In pair_from_top(), number 0
+/// is the first pair of the square; in pair_to_bottom(), the last but one.
 CUDAVISION_HOST_DEVICE constexpr RowPair pair_from_top(int number) {
   return number < 0    ? RowPair::none
          : number == 0 ? RowPair::first

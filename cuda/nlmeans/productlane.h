@@ -19,7 +19,7 @@ struct LanePlace {
   int thread;                      ///< number of the lane in its block
   int top;                         ///< row of the tile at which the warp's squares begin
 
-  CUDAVISION_HOST_DEVICE int column() const { return thread / 32; }  ///< of the squares, in words
+  CUDAVISION_HOST_DEVICE int column() const { return thread / 32; }  ///< word column of the squares
   CUDAVISION_HOST_DEVICE int g() const { return thread % 32 / 4; }
   CUDAVISION_HOST_DEVICE int t() const { return thread % 4; }
 
@@ -60,14 +60,14 @@ class ProductLane {
   struct CandidateRow {
     std::uint32_t right[Kind::planes][Kind::words];  ///< right factor of the first product
     std::uint32_t samples[Kind::products][2];        ///< right factors of the second products
-    int high_norms[2], low_norms[2];                 ///< of columns 2t and 2t + 1
+    int high_norms[2], low_norms[2];                 ///< norms of candidates 2t and 2t + 1
   };
 
   /// The lane's part of a group of eight columns of candidates, starting at the warp's first row.
   struct Candidates {
     const std::uint32_t* right;
     const std::uint32_t* samples[Kind::products];
-    const int* norms[2];  ///< of columns 2t and 2t + 1
+    const int* norms[2];  ///< norms of candidates 2t and 2t + 1
     std::uint32_t selectors[Kind::products][2];
     RowBias row_bias;
 
@@ -163,8 +163,8 @@ class ProductLane {
     int plane_words;
     int first_row;     ///< first row of the patches that is in the lane
     int first_byte;    ///< position of the patches in their first words, in bytes
-    const int* norms;  ///< of the first pixel
-    int norm_words;    ///< from the upper part of a norm to its lower part
+    const int* norms;  ///< norm of the first pixel's patch
+    int norm_words;    ///< distance from the upper part of a norm to its lower part
 
     CUDAVISION_HOST_DEVICE OwnPatches(const NlMeansArguments& a, const LanePlace& place) {
       const int radius = a.search_radius, x = radius + place.x(), y = place.y(0);

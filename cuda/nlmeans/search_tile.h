@@ -25,7 +25,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t byte_differences(std::uint32_t a, st
 #endif
 }
 
-/// Returns four of the eight bytes of low and high, starting at byte `places`.
+/// Returns four of the eight bytes of low and high, starting at byte number `places`.
 CUDAVISION_HOST_DEVICE inline std::uint32_t bytes_from(std::uint32_t low, std::uint32_t high,
                                                        int places) {
 #ifdef __CUDA_ARCH__
@@ -131,8 +131,8 @@ CUDAVISION_HOST_DEVICE inline void load_tile(const DenoisedPicture& picture,
 
 struct PatchRows {
   const std::uint32_t* own;
-  const std::uint32_t* other;  ///< for the current shift of the search
-  int channel_words;           ///< from one channel to the next
+  const std::uint32_t* other;  ///< the row at the current shift of the search
+  int channel_words;           ///< words from one channel to the next
 };
 
 template <int kRadius, int kChannels, int kRows>

@@ -25,7 +25,7 @@ static_assert(threads / 32 == classes, "each warp evaluates a class");
 
 /// The histograms of a channel. They are zero between frames.
 struct alignas(16) Counts {
-  std::uint32_t bins[2][classes][noise::bins];      ///< for the near and the far spacing
+  std::uint32_t bins[2][classes][noise::bins];      ///< of s(d) for the near and far spacing
   std::uint32_t spreads[classes + 1][spread_bins];  ///< the last one is for extreme blocks
   std::uint32_t constant, flat, finished;
 };
@@ -37,7 +37,7 @@ struct MeasuredChannel {
   int blocks_across;
   int launched_across;  ///< thread blocks per row of blocks
   int row_step;
-  unsigned first_launched, launched;  ///< in thread blocks
+  unsigned first_launched, launched;  ///< first thread block, and number of thread blocks
   Counts* counts;
   State* state;
 };

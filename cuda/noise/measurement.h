@@ -76,7 +76,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t variance_of_spread_bin(int bin) {
 
 struct ClassNoise {
   std::uint32_t blocks = 0;
-  std::uint32_t variance = 0;  ///< of the noise
+  std::uint32_t variance = 0;  ///< variance of the noise
   std::uint32_t spread = 0;    ///< variance of the samples; an upper limit of the noise
 
   /// Number of blocks, or 0 if there are too few.

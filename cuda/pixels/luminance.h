@@ -37,7 +37,7 @@ class Luminance {
  private:
   FrameLayout layout_;
   const char* operation_;
-  Buffer memory_;  // of plane_; empty if the luma of frames is contiguous
+  Buffer memory_;  // memory of plane_; empty if the luma of frames is contiguous
   View<std::uint8_t> plane_;
   std::unique_ptr<Backend> backend_;
 };

@@ -95,7 +95,7 @@ void MaskDistances::run(std::span<const Mask> masks, int radius) {
 
 namespace {
 
-/// Marks the selected pixels of a row by 0, and all others by 255.
+/// Writes 0 for the selected pixels of a row, and 255 for all other pixels.
 void mark_row(const MaskWork& work, int y, std::uint8_t* out) {
   std::memset(out, 255, static_cast<std::size_t>(work.result.width));
   for (int i = 0; i < work.count; ++i) {

@@ -42,7 +42,7 @@ struct DilateArguments {
   View<std::uint8_t> result;
 };
 
-/// A block packs one row.
+/// Packs the selected pixels into bits. Each block packs one row.
 __global__ void __launch_bounds__(threads) pack_rows(const __grid_constant__ PackArguments a) {
   __shared__ const std::uint8_t* mask_rows[Parameters::max_masks];  // nullptr: not in this row
   const int y = static_cast<int>(blockIdx.x), thread = static_cast<int>(threadIdx.x);

@@ -84,8 +84,8 @@ class BytePlace {
  private:
   const PlaneBytes& plane_;
   int position_;
-  int first_pixel_;  // of the period
-  int within_;       // in the period
+  int first_pixel_;  // first pixel of the period
+  int within_;       // position in the period
 };
 
 /// 16 bytes of one row, processed by one thread.

@@ -126,7 +126,7 @@ CUDAVISION_HOST_DEVICE inline int nearest(const CoveredPixels& covered, int firs
 
 struct Parameters {
   static constexpr int max_count = 1024;
-  static constexpr int max_coordinate = 1 << 20;  ///< of boxes, positive or negative
+  static constexpr int max_coordinate = 1 << 20;  ///< largest absolute coordinate of a box
   static constexpr int max_masks = 64;
   static constexpr int max_mask_radius = 254;  ///< maximum of margin plus feather of masks
   struct Ranges {

@@ -13,7 +13,7 @@ namespace cudavision::regions {
 struct SelectedPart {
   std::uint16_t begin, end;  ///< bytes of a row, if all bytes of a period cover the same pixels
   std::uint16_t rows;        ///< one bit each
-  std::uint16_t number;      ///< of the region
+  std::uint16_t number;      ///< number of the region
 };
 static_assert(BlendTile::height <= 16);
 

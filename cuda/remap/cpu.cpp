@@ -11,7 +11,7 @@
 namespace cudavision::remap {
 namespace {
 
-/// The four samples around each place of a segment: two adjacent ones, and the two below them.
+/// The four samples around each position of a segment: two adjacent samples, and the two below.
 template <class Value>
 struct Corners {
   Value top[2 * segment_pixels], bottom[2 * segment_pixels];

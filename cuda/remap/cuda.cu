@@ -27,7 +27,7 @@ std::optional<PixelKind> kind_of(const SampleCoding& coding, const GroupPlanes& 
       std::abs(group.in.pitch) >= near_pitch)
     return {};
   using enum PixelKind;
-  using Kinds = std::optional<PixelKind>[4];  // by step
+  using Kinds = std::optional<PixelKind>[4];  // for steps of 1 to 4
   const Kinds of_bytes{byte, byte_pair, byte_triple, byte_quad};
   const Kinds of_words{word, coding.bits <= 11 ? narrow_word_pair : word_pair, {}, word_quad};
   if (channels.step > 4)

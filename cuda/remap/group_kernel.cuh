@@ -157,7 +157,7 @@ struct Corners {
   PixelWords<kKind> top_left, top_right, bottom_left, bottom_right;
 };
 
-/// Loads the four pixels around a place. top points to the upper left pixel.
+/// Loads the four pixels around a position. top points to the upper left pixel.
 template <PixelKind kKind>
 __device__ void load_inside(const std::uint8_t* top, int pitch, Corners<kKind>& corners) {
   constexpr int bytes = pixel_bytes<kKind>;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Interpolation of pixels with contiguous samples, in 32-bit words. All samples of a pixel share
-// its place and weights.
+// Interpolation of pixels with contiguous samples, in 32-bit words. All samples of a pixel have the
+// same source position and weights.
 
 #include <cstdint>
 
@@ -42,8 +42,8 @@ struct PixelWords {
 
 /// Conversion of words of two bytes to values and back.
 struct WordCoding {
-  int shift;              ///< of input words
-  int out_shift;          ///< of output words
+  int shift;              ///< unused low bits of input words
+  int out_shift;          ///< unused low bits of output words
   std::uint32_t mask;     ///< bits to keep after a shift, in each half
   std::uint32_t largest;  ///< maximum value, in each half
   bool clips;             ///< words may exceed the maximum and are clamped
@@ -55,7 +55,7 @@ inline WordCoding word_coding(int bits, int shift, int out_shift) {
           bits + shift < 16};
 }
 
-/// Column and row of a pixel's place, relative to its segment. The offset must not be wide.
+/// Column and row of a source position, relative to its segment. The offset must not be wide.
 CUDAVISION_HOST_DEVICE inline int column_of(std::uint32_t offset) {
   return static_cast<int>((offset & 0xffff) >> 5);
 }

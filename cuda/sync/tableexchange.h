@@ -4,7 +4,7 @@
 // Several blocks of one launch add counts for a table. The last block to arrive makes the table.
 //
 // The operations are not ordered, so an arrival may become visible before earlier additions. The
-// last block therefore waits until the counts have their known sum, which proves them complete.
+// last block therefore waits until the sum of the counts is the expected one: they are complete.
 //
 // Atomics supplies relaxed operations on 32-bit words: instructions on the GPU, std::atomic in the
 // tests, so that ThreadSanitizer checks the protocol.

@@ -12,7 +12,7 @@
 
 namespace cudavision::windows {
 
-constexpr int table_warps = 16;  // per block
+constexpr int table_warps = 16;  // warps per block
 /// Groups per warp, as many as the registers allow.
 template <class AnySums>
 constexpr int groups_of_table_warp = sizeof(AnySums) == 4 ? 2 : 1;

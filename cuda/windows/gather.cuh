@@ -26,7 +26,7 @@ struct GatherArguments {
   };
   Channel channels[FrameLayout::max_channels];
   int count;
-  int shift, bits;  ///< of samples of two bytes
+  int shift, bits;  ///< as in FrameLayout, for samples of two bytes
 };
 
 /// Each block copies one row.

@@ -20,7 +20,7 @@ struct RowRange {
 struct RowGroups {
   int band_rows = 1;
   int top = 0;               ///< first row of group 0; may be negative
-  int first = 0, count = 0;  ///< groups that intersect the picture and are part of a window
+  int first = 0, count = 0;  ///< range of groups that intersect the picture and some window
 
   RowGroups() = default;
   /// begin is the first row of band 0; `last` is the last group that is part of a window.
@@ -67,7 +67,7 @@ struct Picture {
   unsigned first_block;
 
   void* table;      ///< see columns.cuh; may be nullptr
-  int table_pitch;  ///< in entries
+  int table_pitch;  ///< entries (sums of one column) per row of the table
   RowGroups groups;
 };
 

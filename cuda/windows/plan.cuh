@@ -15,8 +15,8 @@ struct PassKernels {
   using Kernel = typename Launcher<Arguments>::Kernel;
 
   Kernel of_warps = nullptr, of_blocks = nullptr, column_sums = nullptr;
-  int max_threads = 0;  ///< per block
-  int columns = 0;      ///< per thread
+  int max_threads = 0;  ///< maximum number of threads per block
+  int columns = 0;      ///< columns per thread
   int entry_bytes = 0, table_groups = 0;
   int (*block_bytes)(int threads) = nullptr;  ///< running sums of a block
   int window_bytes = 0;                       ///< size of Pass::Window in shared memory

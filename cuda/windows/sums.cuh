@@ -230,7 +230,7 @@ __device__ Sums<Sum, kSums> sums_to_the_left(const Sums<Sum, kSums>& own) {
 
 /// Running sums of a group's columns: of one row for a warp, of an even and an odd row for a block.
 /// Columns with equal numbers modulo 4 are adjacent. This avoids bank conflicts both when threads
-/// write adjacent columns and when they read every fourth. Places are addresses in shared memory.
+/// write adjacent columns and when they read every fourth column. place() is an address.
 template <class AnySums, int kColumns, bool kBlock>
 class RunningSums {
  public:
