@@ -110,7 +110,7 @@ def run(ray, jobs, report, submit, retries, interruption):
 
 
 def measured(ray, jobs, measure, interruption):
-    """Returns the duration of each film in seconds, from its header; None if unknown."""
+    """Returns the duration of each job's video in seconds, from its header; None if unknown."""
     promised_lengths = ray.remote(num_cpus=1)(task.promised_lengths)
     parts = [jobs[first:first + films_per_measure] for first in range(0, len(jobs), films_per_measure)]
     tasks = [promised_lengths.remote([job.input for job in part], measure) for part in parts]

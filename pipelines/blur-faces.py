@@ -25,7 +25,8 @@ idle = {"regions": nobody, "regions-missing": "pass", "region-invert": False, "r
 # (docs/elements/cudagaussblur.md).
 sigma_share, blocks = 1 / 4, 3
 largest_sigma, largest_block = 127, 256
-# A frame that is blurred as a whole is blurred as strongly as if a face were this share of its shorter side wide, or more.
+# A frame that is blurred as a whole is blurred at least as strongly as for a face whose width is this share of the frame's
+# shorter side.
 unknown_share = 1 / 3
 
 

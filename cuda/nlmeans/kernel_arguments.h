@@ -36,7 +36,7 @@ struct DenoisedPicture {
 struct NlMeansArguments {
   DenoisedPicture pictures[FrameLayout::max_channels];
   int picture_count;
-  int channels;                                               ///< per picture
+  int channels;                                               ///< channels per picture
   SearchedPlane frames[max_frames][FrameLayout::max_planes];  ///< the first one is denoised
   int frame_count;
   std::int64_t padded_frame_bytes;  ///< distance between the padded pictures of two frames

@@ -45,7 +45,7 @@ struct Parameters {
   int search = 21;       ///< odd: side of the searched area in pixels
   int patch = 7;         ///< odd: side of a patch in pixels
   double strength = 10;  ///< in levels of 8 bits at any depth, or automatic_strength
-  double chroma_strength = same_strength;  ///< for chroma channels
+  double chroma_strength = same_strength;  ///< strength for chroma channels
   int frames = 1;  ///< searched frames: the denoised frame and its neighbours
 
   /// Derives the strength from the noise that run() receives.

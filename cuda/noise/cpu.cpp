@@ -56,7 +56,7 @@ class BlockMemory {
       row = scratch.take<std::uint8_t>(width, far_spacing);
   }
 
-  /// y is relative to the block.
+  /// Returns a row of levels. y is relative to the row of blocks.
   std::uint8_t* row(int y) const { return rows_[y + far_spacing]; }
 
   Counts* counts;

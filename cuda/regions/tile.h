@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Divides the planes of a frame among the blocks of a launch. Functions of one thread.
+// Divides the planes of a frame among the blocks of a launch, and finds the weights of one thread.
 
 #include <cstdint>
 

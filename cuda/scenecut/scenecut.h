@@ -35,7 +35,7 @@ class AreaMeans {
   AreaMeans(Device& device, const FrameLayout& layout);
   ~AreaMeans();
 
-  /// Compares a frame with the previous one, or the first with black. Only enqueues.
+  /// Compares a frame with the previous one, or with black. Throws invalid_argument. Only enqueues.
   void run(const ConstFrame& in);
 
   /// The change in 65536ths, in device memory of this object. Written by run().

@@ -30,7 +30,7 @@ struct Arguments {
   /// runs, and first pixels of the runs that are roots within the tile.
   std::uint32_t *open, *starts, *roots;
   int width, height;
-  int columns, tiles;  ///< tiles per row, and in all
+  int columns, tiles;  ///< number of tiles per row, and of all tiles
   std::uint32_t size;
 };
 

@@ -12,7 +12,7 @@
 //   Element, Sum, AnySums   types of the elements, of a sum, and of the sums of a column
 //   kColumns                columns per thread, 8 or 16
 //   kBlocks, kWarpBlocks    minimum number of resident blocks, if groups are blocks or warps
-//   kGap                    between its left and right halves, a block may only sum columns (gap)
+//   kGap                    a block may have a gap: columns between its halves that it only sums
 //   kWindowTable            shared memory caches the constants of windows at the edges
 //   kEstimates              result() may clear `decided`; exact_result() then recomputes the result
 //   kExactAtEdges           windows at the edges use exact_result(), because the constants for
