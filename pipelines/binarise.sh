@@ -33,7 +33,7 @@ expect_number --speckle-size 0 999999999
 find_elements
 input=${arguments[0]:-$examples/sudoku.png}
 
-# GRAY8, so that --range has the same unit for every input.
+# Converts every input to GRAY8, so that --range is always in levels of 8 bits.
 binarise=(! videoconvert ! 'video/x-raw,format=GRAY8' ! cudathreshold)
 for property in method radius k range ratio speckle-size; do
   binarise+=("$property=${option[--$property]}")

@@ -88,7 +88,7 @@ class MappedBuffer:
         if not gst.gst_buffer_map(pointer_of(buffer), self.info, access | (map_cuda if cuda else 0)):
             raise RuntimeError("the buffer cannot be mapped")
         if cuda and access == map_read:
-            # From GStreamer 1.24 on, GPU work on a pushed frame may still be running.
+            # From GStreamer 1.24 on, GPU work on a pushed frame may still be running, so waits for its end.
             wait = getattr(libgstcuda(), "gst_cuda_memory_sync", None)
             if wait:
                 wait(Pointer(self.info.memory))

@@ -49,7 +49,7 @@ struct NlMeansArguments {
   int bits, shift;  ///< of samples of two bytes
   /* Only for the kernels of mma.cuh: */
   ProductShape shape;
-  unsigned strips;  ///< of all pictures, numbered column by column
+  unsigned strips;  ///< number of strips of all pictures, which are numbered column by column
   unsigned shares;  ///< number of parts of the strips; each block processes some parts
   unsigned strips_of_share;
   unsigned longer_shares;  ///< number of shares, the first ones, that have one strip more

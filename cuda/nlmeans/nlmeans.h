@@ -31,7 +31,7 @@
 /// M keeps the sums of 8-bit samples within 32 bits. It is at least 825 for one frame and 91 for
 /// nine, which limits the precision of the weights. The run time is proportional to frames·search²
 /// and hardly depends on patch. On a GPU, patches above 15 are slower (above 11 for three channels
-/// of 8 bits, above 7 for three deeper ones), and so are searches whose halo exceeds shared memory.
+/// of 8 bits, above 7 for three of more bits), as are searches whose halo exceeds shared memory.
 namespace cudavision::nlmeans {
 
 struct Parameters {

@@ -19,8 +19,9 @@ png, rgb = "videoconvert ! pngenc", "videoconvert ! video/x-raw,format=RGB"
 
 
 class Converter:
-    """A pipeline that converts one frame at a time; calls from several threads wait for each other. Its threads are niced by 5,
-    so that they do not slow down the explored pipeline; with 19, a busy machine would hardly send any pictures."""
+    """A pipeline that converts one frame at a time; calls from several threads wait for each other. Its threads raise their
+    niceness by 5, so that they do not slow down the explored pipeline. With a niceness of 19, a page on a busy machine would
+    hardly get any pictures."""
 
     def __init__(self, elements):
         download = "cudadownload ! " if Gst.ElementFactory.find("cudadownload") else ""

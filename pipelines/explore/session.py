@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""One exploration and its browsers. Methods run in the asyncio event loop, except watched(). Blocking calls run in threads: one
-thread changes the pipeline, others convert frames."""
+"""One exploration and its browsers. Methods run in the asyncio event loop, except watched(), which runs in the only thread that
+changes the pipeline. Other threads convert frames."""
 import asyncio
 import concurrent.futures
 import functools
