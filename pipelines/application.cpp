@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Equalises frames of its own: pushes them into the pipeline as a camera's SDK would deliver them,
+// Equalises generated frames: pushes them into the pipeline as a camera's SDK would deliver them,
 // pulls the equalised frames, and reads the statistics in the element's messages.
 //
 //   application [FRAMES]
@@ -58,7 +58,7 @@ GstBuffer* make_frame(int number) {
   return buffer;
 }
 
-/// Finds the smallest and the largest grey value of a frame. GstVideoFrame handles padded rows.
+/// Finds the smallest and the largest grey value of a frame. GstVideoFrame has the row pitch.
 void range_of(GstSample* sample, int& low, int& high) {
   GstVideoInfo info;
   GstVideoFrame frame;
@@ -139,7 +139,7 @@ void run(int frames) {
   gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
   const auto start = std::chrono::steady_clock::now();
 
-  // A separate thread, as in a camera's SDK. Pushing blocks while appsrc's queue is full.
+  // Pushes from its own thread, as a camera's SDK would. This blocks while appsrc's queue is full.
   std::thread producer([&] {
     for (int number = 0; number < frames; ++number)
       if (gst_app_src_push_buffer(GST_APP_SRC(source.get()), make_frame(number)) != GST_FLOW_OK)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Sends an archive of films through a pipeline, on all GPUs of a Ray cluster, or on its CPUs if it has no GPU. The default
-cluster is this machine alone. After an interruption, the next run continues: complete results are kept."""
+"""Processes an archive of videos with a pipeline, on all GPUs of a Ray cluster, or on its CPUs if it has no GPU. The default
+cluster is this machine alone. If a run is interrupted, the next run keeps the complete results and continues."""
 import argparse
 import collections
 import contextlib
@@ -18,8 +18,8 @@ from archiving import task
 from archiving.jobs import Marker, plan, remove_leftovers
 from archiving.report import Report
 
-# uritranscodebin keeps the sound, and uses the decoders and the encoder of the highest rank. videoflip rotates films by their
-# tag, because Matroska does not keep the tag.
+# uritranscodebin keeps the sound, and uses the decoders and the encoder of the highest rank. videoflip applies the orientation
+# tag of each video, because Matroska does not store this tag.
 default_pipeline = ('uritranscodebin source-uri={input-uri} dest-uri={output-uri} '
                     'profile=video/x-matroska:video/x-h264:audio/x-opus '
                     'video-filter="videoconvert ! videoflip video-direction=auto ! cudahistequalize backend={backend} cuda-device-id={device}"')
@@ -27,14 +27,15 @@ films = [f"*.{ending}" for ending in ("mp4", "m4v", "mov", "mkv", "webm", "avi",
                                       "ogv", "3gp")]
 # Tasks submitted to Ray at the same time: enough for any cluster, but few enough for short task lists.
 max_submitted = 1000
-# Films whose lengths one task reads.
+# Number of videos whose durations one task reads.
 films_per_measure = 16
-# Seconds that tasks get to end after an interruption. A second Ctrl-C ends the wait.
+# Time limit for running tasks to stop after an interruption. A second Ctrl-C ends the wait.
 seconds_to_cancel = 300
 
 
 def gstreamer_variables():
-    """Returns the GST_ variables for all pipelines, including the path of the plug-in, installed or in a build folder."""
+    """Returns the GST_ environment variables for all pipelines. GST_PLUGIN_PATH includes the folder of the plug-in, which may
+    be installed or in a build folder."""
     variables = {name: value for name, value in os.environ.items() if name.startswith("GST_")}
     # The plug-in of this installation's prefix takes precedence over GStreamer's plug-in folder.
     own = pathlib.Path(__file__).resolve().parent / "plugin"
@@ -55,7 +56,7 @@ class Interruption:
     asked = False
 
     def catch(self):
-        # Background jobs of a shell ignore SIGINT; that must stay so.
+        # A signal that is ignored stays ignored: shells start background jobs with SIGINT ignored.
         for number in (signal.SIGINT, signal.SIGTERM):
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self.raise_it)
@@ -79,7 +80,7 @@ def run(ray, jobs, report, submit, retries, interruption):
             while waiting and len(running) < max_submitted:
                 job, attempt = waiting.popleft()
                 running[submit(job)] = job, attempt
-            # Updates the elapsed time of the bar while no task ends.
+            # Updates the elapsed time on the progress bar even if no task has finished.
             report.bar.refresh()
             interruption.check()
             for task in ray.wait(list(running), timeout=1)[0]:
@@ -89,7 +90,8 @@ def run(ray, jobs, report, submit, retries, interruption):
                 except ray.exceptions.RayError as error:
                     # The worker or its machine died, and Ray's own retries are used up.
                     result = {"error": f"{type(error).__name__}: {' '.join(str(error).split())[:200]}", "log": str(error), "stop": None}
-                # If results were written before, the pipeline is invalid only on that machine. A full disk affects all jobs.
+                # An invalid pipeline stops the run, unless results exist: then only the worker's machine lacks an element. A
+                # full disk affects all jobs.
                 stop = result.get("stop") == "disk" or result.get("stop") == "pipeline" and not report.contents["written"]
                 if "error" in result and attempt <= retries and not stop:
                     waiting.append((job, attempt + 1))
@@ -108,7 +110,7 @@ def run(ray, jobs, report, submit, retries, interruption):
 
 
 def measured(ray, jobs, measure, interruption):
-    """Returns the duration of each film in seconds, from its header; None if unknown."""
+    """Returns the duration of each job's video in seconds, from its header; None if unknown."""
     promised_lengths = ray.remote(num_cpus=1)(task.promised_lengths)
     parts = [jobs[first:first + films_per_measure] for first in range(0, len(jobs), films_per_measure)]
     tasks = [promised_lengths.remote([job.input for job in part], measure) for part in parts]
@@ -121,23 +123,23 @@ def connect(ray, address):
     """Joins a cluster, or starts one on this machine."""
     host = re.fullmatch(r"(?:ray://)?([^/]+):(\d+)", address)
     if host:
-        # Ray itself would retry for minutes.
+        # Tests the connection first, because ray.init() would retry for minutes.
         try:
             socket.create_connection((host[1].strip("[]"), int(host[2])), timeout=10).close()
         except OSError as error:
             sys.exit(f"There is no Ray cluster at {address}, or it cannot be reached: {error}")
     # By default, Ray sends usage statistics from clusters that a program starts.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    # By default, Ray gives workers, and so the pipelines, a niceness of 15: beside another program, they would hardly get a
-    # processor. It also kills workers that take a minute to start, and starts others.
+    # By default, Ray runs workers at nice 15, so that any other busy program would starve the pipelines. Ray also replaces
+    # workers that take more than a minute to start.
     os.environ.setdefault("RAY_worker_niceness", "0")
     os.environ.setdefault("RAY_worker_register_timeout_seconds", "3600")
-    # Tasks pass no large objects, so the smallest store that Ray accepts is enough.
+    # Tasks pass no large objects, so the smallest object store that Ray accepts is enough.
     local = {"include_dashboard": False, "object_store_memory": 80 << 20} if address == "local" else {}
     try:
         ray.init(address, log_to_driver=False, logging_level="ERROR", **local)
     except Exception as error:  # ray.init() raises a plain Exception if a cluster takes more than 30 s to start.
-        # The last line of the cause has the remedy, except for timeouts.
+        # The last line of the exception's cause is Ray's remedy. Timeouts have none.
         remedy = str(error.__cause__ or "").strip().splitlines()[-1:]
         if "timed out" in str(error):
             remedy.append("Run archive.py again when the machine is less busy; /tmp/ray/session_latest/logs has Ray's messages.")
@@ -145,7 +147,7 @@ def connect(ray, address):
 
 
 def resources_of_task(ray, arguments):
-    """Returns the backend and the Ray resources of each pipeline: processors, and a share of a GPU."""
+    """Returns the backend, and the Ray resources that each pipeline needs: processors and a fraction of a GPU."""
     machines = [node["Resources"] for node in ray.nodes() if node["Alive"]]
     backend = arguments.backend
     if backend == "auto":
@@ -165,7 +167,7 @@ def resources_of_task(ray, arguments):
 
 
 def count(text):
-    """A number from 1"""
+    """Parses a whole number of at least 1."""
     if int(text) < 1:
         raise ValueError
     return int(text)
@@ -250,7 +252,7 @@ def main():
             # Replaces Ray's handler of SIGTERM, which would leave pipelines running.
             interruption.catch()
             backend, resources = resources_of_task(ray, arguments)
-            # Sends the module along, so that the machines of a cluster need no copy of it.
+            # Pickles the module by value, so that the machines of a cluster need no copy of it.
             ray.cloudpickle.register_pickle_by_value(task)
             measure = pathlib.Path(__file__).with_name("archiving").joinpath("filmlength.py").read_text()
             lengths = measured(ray, [job for job in jobs if job not in skipped], measure, interruption)

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Measures the operations on the CPU of this machine and, if there is one, on its GPU. Prints a table of the times and plots
-# it. For comparison, it has a copy of the same bytes and, if OpenCV is installed, OpenCV on the CPU.
+# it. For comparison, it also measures a copy of the same bytes and, if OpenCV is installed, OpenCV on the CPU.
 #
 #   pipelines/bench.sh [--quick] [--markdown] [--machine NAME] [--build FOLDER] [OUT]
 #
-# Writes the plot to OUT (.svg; default: bench.svg), and the figures beside it (.json; scripts/figures.py reads them). It
-# first builds the benchmarks in build-bench/, and installs missing packages (as root or if sudo needs no password;
-# otherwise it prints the command). OpenCV is in Debian's package libopencv-dev. This takes some minutes; run nothing
-# else meanwhile.
+# Writes the plot to OUT (.svg; default: bench.svg), and the figures to a .json file of the same name, which
+# scripts/figures.py reads. It first builds the benchmarks in build-bench/, and installs missing packages (as root or if
+# sudo needs no password; otherwise it prints the command). OpenCV is in Debian's package libopencv-dev. The script takes
+# some minutes; run nothing else meanwhile.
 #
 #   --quick      measure each operation only briefly
 #   --markdown   print the table as Markdown, as in docs/performance.md
@@ -49,11 +49,11 @@ fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 rows='^(copy|equalise|blur (5x5|15x15|31x31|sigma 30)|sum uint32|mean radius 7|bradley radius 50|denoise 21x21 7x7|stereo 128 disparities 8 paths)/GRAY8/(640x480|1920x1080)(/natural)?(/|$)'
-# Takes the best of many short repetitions, because other load can only make a time longer.
+# Repeats each measurement, because the shortest time counts: other load can only make a time longer.
 effort=(--benchmark_min_time=0.02 --benchmark_repetitions=20)
 [[ ${option[--quick]} == no ]] || effort=(--benchmark_min_time=0.001)
 
-# measure WHAT PROGRAM ARGUMENT...: runs a benchmark with its output in a log.
+# measure WHAT PROGRAM ARGUMENT...: runs a benchmark program and writes its output to a log. WHAT is for messages.
 measure() {
   say "Measuring $1" >&2
   "$build/tests/bench/$2" "${@:3}" >"$scratch/log" 2>&1 || {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Makes photographed pages, or a page in front of a camera, black and white, for reading and for OCR, even in uneven light:
+# Converts photographed pages, or a page in front of a camera, to black and white for reading and OCR, even in uneven light:
 # cudathreshold compares each pixel with its surroundings, and removes specks of noise.
 #
 #   pipelines/binarise.sh [--method sauvola|bradley] [--radius PIXELS] [--k WEIGHT] [--range LEVELS] [--ratio SHARE] [--speckle-size PIXELS] [FILE|FOLDER|/dev/videoN|URI [OUT]]
@@ -33,7 +33,7 @@ expect_number --speckle-size 0 999999999
 find_elements
 input=${arguments[0]:-$examples/sudoku.png}
 
-# GRAY8, so that --range has the same unit for every input.
+# Converts every input to GRAY8, so that --range is always in levels of 8 bits.
 binarise=(! videoconvert ! 'video/x-raw,format=GRAY8' ! cudathreshold)
 for property in method radius k range ratio speckle-size; do
   binarise+=("$property=${option[--$property]}")
@@ -60,7 +60,7 @@ binarise_folder() {
   mkdir -p "$2"
   for file in "${pages[@]}"; do
     name=${file##*/}
-    # Two pictures of one name, as page.png and page.jpg, become page.png.png and page.jpg.png.
+    # Pictures that differ only in their extensions, such as page.png and page.jpg, become page.png.png and page.jpg.png.
     [[ ${stems[${name%.*}]} != x ]] || name=${name%.*}
     say "$((++count)) of ${#pages[@]}: $file"
     (binarise_photograph "$file" "$2/$name.png") || ((++failed))

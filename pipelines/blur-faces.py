@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Blurs the faces that OpenCV's detector finds, so strongly that the largest face of a frame cannot be recognised. Files are
 read twice: the first pass looks for faces, so that a face is also covered before it is first detected and while the detector
-misses it. Films are rotated by their tag and keep their sound. At the end, the script reports when there was no face, and when
-one was lost: check the result there. If the film has no face, the exit status is 1."""
+misses it. Videos are rotated by their orientation tag and keep their sound. At the end, the script lists the times without a
+face and the times at which a face was lost: check the result there. If no face was found, the exit status is 1."""
 import argparse
 import itertools
 import math
@@ -25,17 +25,18 @@ idle = {"regions": nobody, "regions-missing": "pass", "region-invert": False, "r
 # (docs/elements/cudagaussblur.md).
 sigma_share, blocks = 1 / 4, 3
 largest_sigma, largest_block = 127, 256
-# A frame without a known face is blurred for a face of this share of its shorter side.
+# A frame that is blurred as a whole is blurred at least as strongly as for a face whose width is this share of the frame's
+# shorter side.
 unknown_share = 1 / 3
 
 
-# The share of a face in the side of its region; the rest is margin.
+# Width of a face as a share of the width of its region, which includes margins.
 face_share = 1 / (1 + 2 * margin)
 
 
 def strength(width, method="gaussian", sigma=0, block_size=0):
-    """Returns the name of the element that hides a face of this width, and its properties. Faces that are too wide for one
-    method are hidden by the next one. region-strength also adapts the strength to larger regions."""
+    """Returns the name of the element that hides a face of this width, and the properties to set. If the face is too wide for
+    the method, uses the next one of gaussian, mosaic and solid. region-strength scales the strength with larger regions."""
     if method == "gaussian" and width * sigma_share <= largest_sigma:
         return "blur", {"sigma": max(sigma, width * sigma_share), "region-strength": sigma_share * face_share}
     if method != "solid" and width <= largest_block * blocks:
@@ -44,8 +45,8 @@ def strength(width, method="gaussian", sigma=0, block_size=0):
 
 
 def hiding(properties):
-    """Returns the launch line of both elements, and the first method: gaussian, mosaic or solid. Each element gets the
-    properties (NAME=VALUE) that it has."""
+    """Returns the launch line of both elements, and the preferred method: gaussian, mosaic or solid. Each NAME=VALUE of
+    `properties` goes to the elements that have a property of this name."""
     frames.find_elements()
     values = dict(one.partition("=")[::2] for one in properties)
     method = values.pop("method", "gaussian")
@@ -61,7 +62,7 @@ def hiding(properties):
 
 
 def luminance(buffer, caps):
-    """The Y plane of a frame as a numpy array."""
+    """Returns a copy of the Y plane of a frame as a numpy array."""
     info = GstVideo.VideoInfo.new_from_caps(caps)
     meta = GstVideo.buffer_get_video_meta(buffer)
     pitch, offset = (meta.stride[0], meta.offset[0]) if meta else (info.stride[0], info.offset[0])
@@ -72,7 +73,7 @@ def luminance(buffer, caps):
 def each_frame(element, function):
     """Calls a function with each buffer and its caps in the streaming thread, before the element takes the buffer."""
     def probe(pad, info):
-        # PyGObject swallows exceptions of a probe, and the frame would pass with the regions of the previous one.
+        # PyGObject ignores exceptions in a probe, so the frame would pass with the regions of the previous frame.
         try:
             function(info.get_buffer(), pad.get_current_caps())
             return Gst.PadProbeReturn.OK
@@ -85,11 +86,12 @@ def each_frame(element, function):
 
 
 class Faces:
-    """The faces of a film or a camera, frame by frame."""
+    """Detects the faces in the frames of a video or a camera, and returns what to hide in each frame."""
 
     def __init__(self, detector, tracks):
         self.detector, self.tracks = detector, tracks
-        # For films: (timestamp, frame) of each frame of the first pass, the last time, and the next index to play.
+        # film: (timestamp, Frame) of each frame of the first pass. time: time of the last frame in seconds. next: index in film
+        # of the next frame to play.
         self.film, self.time, self.next = [], 0, 0
 
     def look(self, buffer, caps):
@@ -131,7 +133,7 @@ def follow(player, method, hidden, missing, widest):
         size = caps.get_structure(0)
         shorter = min(size.get_int("width").value, size.get_int("height").value)
         regions = ";".join("%d,%d,%d,%d" % box for box in what.boxes) or nobody
-        # The region of a missed face is larger than usual.
+        # Regions count, too, because the region of a missed face is larger than its last detection.
         width = max([what.width, *(min(shorter, *box[2:]) * face_share for box in what.boxes)])
         if missing == "all" and (what.whole or not what.boxes):
             # With an empty `regions`, the element processes the whole frame.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Plays a pipeline like gst-launch-1.0, with a controller that repeatedly sweeps the sigma of each
-// cudagaussblur from 0 up and back. Applications can control every property in this way that
-// gst-inspect-1.0 shows as controllable.
+// cudagaussblur from 0 to its maximum and back. Any property that gst-inspect-1.0 lists as
+// controllable can be driven this way.
 //
 //   blur-sweep [--sigma LARGEST] [--period SECONDS] ELEMENT ! ELEMENT ...
 //
@@ -90,14 +90,14 @@ Element build(const Options& options) {
   return pipeline;
 }
 
-/// Returns a sine between 0 and the largest sigma.
+/// Returns a control source that follows a sine between 0 and the largest sigma.
 ControlSource make_sweep(const Options& options) {
   // The binding maps 0 … 1 to the whole range of sigma, −127 … 127.
   const double swing = options.sigma / 254 / 2;
   ControlSource sweep{gst_lfo_control_source_new()};
   g_object_set(sweep.get(), "waveform", GST_LFO_WAVEFORM_SINE, "frequency", 1 / options.period,
                "amplitude", swing, "offset", 0.5 + swing,
-               // A sine starts at its mean, a quarter of a period after its minimum.
+               // Starts at the minimum of the sine, a quarter of a period before its mean.
                "timeshift", static_cast<guint64>(options.period * GST_SECOND / 4), nullptr);
   return sweep;
 }

@@ -11,7 +11,7 @@ from gi.repository import Gst, GstController
 
 
 def point(text):
-    """SECONDS:SIGMA"""
+    """Parses SECONDS:SIGMA."""
     seconds, sigma = map(float, text.split(":"))
     if seconds < 0 or not -127 <= sigma <= 127:
         raise ValueError
@@ -23,7 +23,8 @@ def control(blur, points):
     curve = GstController.InterpolationControlSource(mode=GstController.InterpolationMode.CUBIC_MONOTONIC)
     for seconds, sigma in points:
         curve.set(int(seconds * Gst.SECOND), sigma)
-    # Absolute: values of the curve are sigmas, not shares of the range. This works for any controllable property.
+    # new_absolute() takes values of the curve as sigmas. new() would take them as fractions of sigma's range. Any controllable
+    # property can be bound like this.
     blur.add_control_binding(GstController.DirectControlBinding.new_absolute(blur, "sigma", curve))
 
 

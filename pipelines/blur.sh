@@ -6,7 +6,7 @@
 #
 #   pipelines/blur.sh [--sigma LARGEST] [--period SECONDS] [FILE|/dev/videoN|URI [OUT]]
 #
-# Shows it in a window, or writes it to OUT (.mkv, .mp4 or .webm) if that is given, or to blur.mkv if there is no
+# Shows the result in a window, or writes it to OUT (.mkv, .mp4 or .webm) if OUT is given, or to blur.mkv if there is no
 # display. The default is the street video of Debian's package opencv-doc.
 #
 #   --sigma    the largest sigma, in pixels (default: 15)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Prints the brightness of a box in each frame, from the table of sums of cudaintegral. The sum
-// over a box of any size takes four reads of the table.
+// Prints the sum and mean of a box in each frame. cudaintegral computes the integral image, from
+// which the sum over a box of any size takes four reads.
 //
 //   box-sum X0 Y0 X1 Y1 ELEMENT ! ELEMENT ...
 //
@@ -68,8 +68,8 @@ Box parse_box(char** arguments) {
   return box;
 }
 
-// uint32 suffices for boxes of up to 4096×4096 8-bit pixels in frames of any size: the table is
-// modulo 2^32, so differences of its entries are exact modulo 2^32.
+// uint32 suffices for boxes of up to 4096×4096 8-bit pixels in frames of any size: entries of the
+// table are modulo 2^32, so the sum over a box is exact if it is below 2^32.
 Element build(const std::string& frames) {
   GError* error = nullptr;
   Element pipeline{gst_parse_launch(

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Calibrates two cameras from pictures of a chessboard or a ChArUco board that both cameras see. Writes the file for the
 property calibration of cudasgmstereo, and ROS's camera_info of both cameras. Take about 15 pairs: show the board in all parts
-of the frame, near and far, and tilted to all sides. From cameras and films, pairs are taken only while the board is still. If
+of the frame, near and far, and tilted to all sides. From cameras and videos, pairs are taken only while the board is still. If
 the calibration is bad, the exit status is 1."""
 import argparse
 import os
@@ -26,7 +26,7 @@ from calibration.verdict import measured_squares, verdict
 
 
 def size_argument(text):
-    """COLUMNSxROWS"""
+    """Parses COLUMNSxROWS, with at least 2 of each."""
     columns, rows = map(int, text.lower().split("x"))
     if min(columns, rows) < 2:
         raise ValueError
@@ -34,7 +34,7 @@ def size_argument(text):
 
 
 def length(text):
-    """A length in mm."""
+    """Parses a positive length in mm."""
     number = float(text)
     if not 0 < number < 1e6:
         raise ValueError
@@ -101,8 +101,8 @@ def report(outcome, precision):
 
 
 def check_square(result, still_pairs, square):
-    """Measures the squares of another view of the board, which was not used in the calibration. Returns their mean length
-    relative to the true length, or None without another view."""
+    """Checks the calibration with another view of the board, which was not used in the calibration. Returns the mean measured
+    length of the squares relative to the true length, or None if there is no other view."""
     if sys.stdin.isatty():
         print("Show the board once more, elsewhere, and hold it still: its squares are measured.", flush=True)
     elif still_pairs.is_live:
@@ -116,7 +116,7 @@ def check_square(result, still_pairs, square):
 
 
 def ask_for_ruler(square):
-    """Asks for the true length of a square. Returns whether --square is right."""
+    """Asks for the length of a square, measured with a ruler. Returns False if it contradicts --square."""
     if not sys.stdin.isatty():
         return True
     answer = input("Measure one square now, with a ruler. Its length in mm (Enter: leave that out): ").strip()

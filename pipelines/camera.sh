@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Shows a camera, equalised.
+# Shows the video of a camera, equalised by cudahistequalize.
 #
 #   pipelines/camera.sh [/dev/videoN|URI [OUT]]
 #
-# Shows it in a window, or writes it to OUT (.mkv, .mp4 or .webm) if that is given, or to equalised.mkv if there is
-# no display, until Ctrl-C. The default is /dev/video0. A camera on the network has a URI, such as rtsp://….
+# Shows the result in a window until Ctrl-C, or writes it to OUT (.mkv, .mp4 or .webm) if OUT is given, or to
+# equalised.mkv if there is no display. The default is /dev/video0. A camera on the network has a URI, such as rtsp://….
 set -euo pipefail
 # shellcheck source=env.sh
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"

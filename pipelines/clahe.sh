@@ -26,8 +26,8 @@ input=${arguments[0]:-$examples/vtest.avi}
 look_at "$input"
 source_of "$input"
 
-# tee passes the same frame to both branches. Each needs a queue, because they meet again in the compositor,
-# which waits for both.
+# tee passes the same frame to both branches. Each branch needs a queue, because the compositor waits for frames of both
+# branches.
 size=video/x-raw,width=640,height=480,pixel-aspect-ratio=1/1
 both=("${source[@]}" ! tee name=both
   both. ! queue ! videoscale ! "$size" ! mixer.sink_0

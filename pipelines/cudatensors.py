@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Converts frames and tensors of an appsink to arrays of CuPy, PyTorch or numpy without a copy, and arrays to frames of an
-appsrc. CUDA memory stays on the GPU."""
+"""Converts frames and tensors from an appsink to arrays of CuPy, PyTorch or numpy without a copy, and copies arrays into frames
+for an appsrc. Data in CUDA memory stays on the GPU."""
 import ctypes
 import functools
 import math
@@ -11,26 +11,26 @@ from frames import Gst, GstVideo, is_tensor, layout_of_tensor
 map_read, map_write = int(Gst.MapFlags.READ), int(Gst.MapFlags.WRITE)
 map_cuda = int(Gst.MapFlags.FLAG_LAST) << 1  # GST_MAP_CUDA
 
-# The channels of each plane of a frame.
+# Number of interleaved channels in each plane, by format.
 channels_of_planes = {"GRAY8": (1,), "GRAY16_LE": (1,), "NV12": (1, 2), "P010_10LE": (1, 2), "I420": (1, 1, 1), "I420_10LE": (1, 1, 1),
                       "RGB": (3,), "BGR": (3,), "RGBA": (4,), "BGRA": (4,)}
 
 
 class MapInfo(ctypes.Structure):
-    """GstMapInfo. PyGObject's own wrapper would dereference the device pointer on the host, and crash."""
+    """GstMapInfo. PyGObject's own wrapper dereferences the pointer on the host, which crashes for device memory."""
     _fields_ = [("memory", ctypes.c_void_p), ("flags", ctypes.c_int), ("data", ctypes.c_void_p),
                 ("size", ctypes.c_size_t), ("maxsize", ctypes.c_size_t),
                 ("user_data", ctypes.c_void_p * 4), ("reserved", ctypes.c_void_p * 4)]
 
 
 class BufferHead(ctypes.Structure):
-    """The beginning of GstBuffer."""
+    """The first fields of GstBuffer."""
     _fields_ = [("mini_object", ctypes.c_uint64 * 8), ("pool", ctypes.c_void_p), ("pts", ctypes.c_uint64),
                 ("dts", ctypes.c_uint64), ("duration", ctypes.c_uint64)]
 
 
 class VideoMeta(ctypes.Structure):
-    """The beginning of GstVideoMeta."""
+    """The first fields of GstVideoMeta."""
     _fields_ = [("meta_flags", ctypes.c_int), ("meta_info", ctypes.c_void_p), ("buffer", ctypes.c_void_p),
                 ("flags", ctypes.c_int), ("format", ctypes.c_int), ("id", ctypes.c_int), ("width", ctypes.c_uint),
                 ("height", ctypes.c_uint), ("n_planes", ctypes.c_uint), ("offset", ctypes.c_size_t * 4),
@@ -38,7 +38,7 @@ class VideoMeta(ctypes.Structure):
 
 
 def functions_of(library, **functions):
-    """Declares functions of a library: name=(result type, argument types...)."""
+    """Declares the types of functions of a library, given as name=(result type, argument types...), and returns the library."""
     for name, (result, *arguments) in functions.items():
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
@@ -60,7 +60,7 @@ gstapp = functions_of(ctypes.CDLL("libgstapp-1.0.so.0"), gst_app_src_push_buffer
 
 
 def pointer_of(thing):
-    """Returns the address of the C structure of a PyGObject wrapper, which is its hash."""
+    """Returns the address of the C structure in a PyGObject wrapper. PyGObject uses this address as the wrapper's hash."""
     return thing if isinstance(thing, Pointer) else Pointer(hash(thing))
 
 
@@ -88,7 +88,7 @@ class MappedBuffer:
         if not gst.gst_buffer_map(pointer_of(buffer), self.info, access | (map_cuda if cuda else 0)):
             raise RuntimeError("the buffer cannot be mapped")
         if cuda and access == map_read:
-            # From GStreamer 1.24 on, GPU work on a pushed frame may still be running.
+            # From GStreamer 1.24 on, GPU work on a pushed frame may still be running, so waits for its end.
             wait = getattr(libgstcuda(), "gst_cuda_memory_sync", None)
             if wait:
                 wait(Pointer(self.info.memory))
@@ -102,7 +102,8 @@ class MappedBuffer:
         self.unmap()
 
     def view(self, offset, shape, kind, strides=None):
-        """Returns a view of numbers of a numpy.dtype from this byte offset. Strides are in bytes; None means contiguous."""
+        """Returns a view of an array at this byte offset; `kind` is its numpy.dtype. Strides are in bytes; None means
+        contiguous."""
         last = math.prod(shape) * kind.itemsize if strides is None else \
             sum((count - 1) * stride for count, stride in zip(shape, strides)) + kind.itemsize
         if offset + last > self.info.size:
@@ -111,7 +112,8 @@ class MappedBuffer:
 
 
 class ArrayView:
-    """A part of a mapped buffer with the array interface of numpy, CuPy and PyTorch. Arrays made of it keep the buffer mapped."""
+    """A part of a mapped buffer with the array interface that numpy, CuPy and PyTorch read. Arrays made from it keep the buffer
+    mapped."""
 
     def __init__(self, mapped, offset, shape, kind, strides):
         self.mapped, self.shape, self.kind = mapped, shape, kind
@@ -127,7 +129,8 @@ def tensor_view(mapped, caps, signed=False):
 
 
 def plane_views(mapped, caps):
-    """Returns views of the planes of a frame: (rows, columns), or (rows, columns, channels) if interleaved."""
+    """Returns a view of each plane of a frame. Its shape is (rows, columns), or (rows, columns, channels) if the plane has
+    several channels."""
     info = GstVideo.VideoInfo.new_from_caps(caps)
     name = info.finfo.name
     if name not in channels_of_planes:
@@ -137,7 +140,7 @@ def plane_views(mapped, caps):
     kind = numpy.dtype("u1" if info.finfo.depth[0] == 8 else "<u2")
     views = []
     for plane, channels in enumerate(channels_of_planes[name]):
-        subsampled = plane > 0  # all such formats have 4:2:0 sampling
+        subsampled = plane > 0  # all formats above with several planes have 4:2:0 sampling
         size = tuple(length + 1 >> 1 if subsampled else length for length in (info.height, info.width))
         pixel = channels * kind.itemsize
         views.append(mapped.view(offsets[plane], size if channels == 1 else (*size, channels), kind,
@@ -176,13 +179,15 @@ def to_cupy(sample):
 
 def to_torch(sample):
     import torch
-    # Signed, because PyTorch has few operations on unsigned integers. Differences of sums modulo 2^32 keep their bits.
+    # Signed, because PyTorch has few operations on unsigned integers. Sums are modulo 2^32, so their differences have the same
+    # bits in signed integers.
     return arrays_of(views_of(sample, signed=True), lambda view: torch.as_tensor(view, device="cuda")) \
         if is_cuda(sample.get_caps()) else to_numpy(sample)
 
 
 def array_maker():
-    """Returns the name and conversion function of CuPy or PyTorch if it can use a GPU, otherwise of numpy."""
+    """Returns the name of an array library and the function that converts samples to its arrays: CuPy or PyTorch if it can
+    use a GPU, otherwise numpy."""
     for name, make in (("cupy", to_cupy), ("torch", to_torch)):
         try:
             if __import__(name).cuda.is_available() and libgstcuda():
@@ -214,14 +219,15 @@ def share_primary_context(pipeline, device=0):
 
 
 class ArraySource:
-    """Pushes arrays as frames into an appsrc with format=time. With video/x-raw(memory:CUDAMemory) in the caps, takes arrays
-    of CuPy and PyTorch and copies them on the GPU; otherwise takes arrays of numpy. Shapes are those of to_numpy()."""
+    """Pushes arrays as frames into an appsrc with format=time. If the caps are video/x-raw(memory:CUDAMemory), takes arrays of
+    CuPy and PyTorch, and copies them on the GPU; otherwise takes arrays of numpy. The arrays have the shapes that to_numpy()
+    returns."""
 
     def __init__(self, appsrc, caps, device=0):
         self.appsrc, self.caps = appsrc, Gst.Caps.from_string(caps) if isinstance(caps, str) else caps
         self.cuda = is_cuda(self.caps)
         name = self.caps.get_structure(0).get_string("format")
-        # libgstcuda's pool would abort the process.
+        # With these formats, the CUDA buffer pool of GStreamer before 1.24 aborts the process.
         if self.cuda and name.startswith("GRAY") and Gst.version()[:2] < (1, 24):
             raise ValueError(f"GStreamer {Gst.version_string()[10:]} has no {name} buffers in CUDA memory: push arrays of numpy, or RGB")
         appsrc.set_property("caps", self.caps)

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Shows a noisy video and, beside it, the same video denoised by the non-local means of cudadenoise.
+# Shows a noisy video on the left, and on the right the same video denoised by the non-local means of cudadenoise.
 #
 #   pipelines/denoise.sh [--strength LEVELS] [--search PIXELS] [FILE|/dev/videoN|URI [OUT]]
 #
-# Shows it in a window, or writes it to OUT (.mkv, .mp4 or .webm) if that is given, or to denoised.mkv if there is no
+# Shows both in a window, or writes them to OUT (.mkv, .mp4 or .webm) if OUT is given, or to denoised.mkv if there is no
 # display. The default is the street video of Debian's package opencv-doc, with noise added.
 #
 #   --strength   how much similar patches may differ, in grey levels, or "auto" (the default), which follows the measured
@@ -33,7 +33,7 @@ show_or_write "${arguments[1]:-}" denoised.mkv 4000000
 size='video/x-raw,format=I420,width=384,height=288'
 frames=("${source[@]}" ! videoscale ! videoconvert ! "$size,pixel-aspect-ratio=1/1")
 if [[ ${#arguments[@]} -eq 0 ]]; then
-  # Blends in faint snow, so that the video is as noisy as a camera in the evening.
+  # Blends in faint random noise, so that the video is as noisy as from a camera in the evening.
   frames=("${frames[@]}" ! noise.sink_0
     videotestsrc pattern=snow ! "$size,framerate=10/1" ! noise.sink_1
     compositor name=noise sink_1::alpha=0.08 sink_1::zorder=2 ! "$size" ! identity eos-after=150)

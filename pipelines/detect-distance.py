@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Measures the distances of people in front of two cameras: OpenCV's detector finds them in the left frames, and cudasgmstereo
-measures their distances. Prints a JSON line for each frame, in millimetres: X to the right, Y down, Z away from the cameras.
-Draws the distances into the rectified left picture."""
+"""Measures the distances of people in front of two cameras: OpenCV's detector finds people in the left frames, and
+cudasgmstereo measures how far away they are. Prints a JSON line for each frame, in millimetres: X to the right, Y down, Z away
+from the cameras. Draws the distances into the rectified left picture."""
 import argparse
 import collections
 import json
@@ -19,7 +19,7 @@ figures = "disparity", "disparity-low", "disparity-high", "x-mm", "y-mm", "z-mm"
 
 
 class People:
-    """OpenCV's detector of people who stand or walk (Dalal & Triggs, 2005)."""
+    """Detects people who stand or walk, with OpenCV's HOG detector (Dalal & Triggs, 2005)."""
 
     def __init__(self):
         self.hog = cv2.HOGDescriptor()
@@ -32,7 +32,7 @@ class People:
 
 
 class Objects:
-    """Detects objects by a cascade of OpenCV, such as faces."""
+    """Detects objects, such as faces, with a cascade of OpenCV."""
 
     def __init__(self, cascade):
         self.detector = Detector(cascade, 24)
@@ -42,7 +42,8 @@ class Objects:
 
 
 def with_regions(buffer, label, boxes):
-    """Returns a copy of a buffer with a meta for each box. The copy shares the memory; metas need a buffer with a single owner."""
+    """Returns a copy of a buffer with a meta for each box, because metas can be added only to a buffer with a single owner. The
+    copy shares the memory of the frame."""
     flags = Gst.BufferCopyFlags.FLAGS | Gst.BufferCopyFlags.TIMESTAMPS | Gst.BufferCopyFlags.META | Gst.BufferCopyFlags.MEMORY
     copy = buffer.copy_region(flags, 0, buffer.get_size())
     for x, y, width, height in boxes:
@@ -51,7 +52,7 @@ def with_regions(buffer, label, boxes):
 
 
 def objects_of(message):
-    """Returns the objects of a message as dictionaries; unknown fields are absent."""
+    """Returns the objects of a message as dictionaries. Values that the element could not measure are absent."""
     array = message.get_array("objects")[1]
     with warnings.catch_warnings():
         # GValueArray is deprecated, but PyGObject offers no other access to arrays.
@@ -71,7 +72,7 @@ def draw(picture, objects):
 
 
 def push_picture(appsrc, sample, picture):
-    """Pushes a picture with the caps and times of a sample."""
+    """Pushes a picture, with the caps and the timestamps of a sample."""
     height, width, _ = picture.shape
     rows = numpy.zeros((height, (3 * width + 3) // 4 * 4), "u1")
     rows[:, :3 * width] = picture.reshape(height, -1)
@@ -154,7 +155,8 @@ def main():
         drawn = f"appsrc name=drawn format=time ! queue ! videoconvert ! {writer(out, 2000000)} async=false"
     elif not out and frames.display_set():
         drawn = "appsrc name=drawn format=time ! queue ! videoconvert ! autovideosink sync=false"
-    # async=false: sinks do not preroll, because the later sinks get frames only from this program.
+    # async=false: sinks do not wait for preroll, because this program pushes the first frames to the later sinks only when the
+    # pipeline plays.
     with frames.Player(" ".join((
             "cudasgmstereo name=stereo detections=true", *properties,
             f"{frames.source_of(left)} ! videoconvert ! video/x-raw,format=RGB ! appsink name=left sync=false async=false max-buffers=2",

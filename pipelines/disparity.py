@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Computes the disparities of two photographs as a numpy array, in pixels; NaN is unknown."""
+"""Computes the disparities of two photographs as a numpy array, in pixels. NaN marks unknown disparities."""
 import argparse
 import sys
 
@@ -9,7 +9,7 @@ import numpy
 
 
 def disparities(left, right, *properties):
-    """Returns the disparity map of two pictures, and whether cudasgmstereo warned that it is wrong."""
+    """Returns the disparity map of two pictures, and True if cudasgmstereo warned that the map is wrong."""
     with frames.Player(" ".join((
             "cudasgmstereo name=stereo", *properties, "! video/x-raw,format=GRAY16_LE ! appsink name=sink sync=false",
             frames.source_of(left), "! stereo.sink_left", frames.source_of(right), "! stereo.sink_right"))) as player:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Prints the distance of the middle of each picture and of its nearest point. An appsink gets the
-// depths from cudasgmstereo.
+// Prints two distances for each picture: that of its middle and that of its nearest point. An
+// appsink receives the depth maps from cudasgmstereo.
 //
 //   distance FOCAL-LENGTH BASELINE LEFT RIGHT
 //   distance FOCAL-LENGTH BASELINE BOTH
@@ -116,7 +116,7 @@ std::string text_of(unsigned mm) {
 }
 
 // Prints pending warnings. Throws the text of an error. Returns true if cudasgmstereo has warned
-// that the distances are wrong: all its warnings except those about speed mean that.
+// that the distances are wrong, which is what all its warnings except those about speed mean.
 bool read_messages(GstBus* bus) {
   const auto kinds = static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
   bool wrong = false;
@@ -151,7 +151,7 @@ bool play(GstElement* pipeline) {
                 static_cast<double>(GST_BUFFER_PTS(buffer)) / GST_SECOND,
                 text_of(distances.middle).c_str(), text_of(distances.nearest).c_str());
   }
-  // With a single pair, the element warns at the end.
+  // If there is only one pair, the element posts its warnings at EOS.
   return read_messages(bus.get()) || wrong;
 }
 

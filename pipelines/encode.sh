@@ -5,8 +5,8 @@
 #
 #   pipelines/encode.sh FILE OUT.mkv
 #
-# Keeps the sound, without transcoding if Matroska takes its format, and rotates the video by its tag. The result of a video
-# with more than 8 bits per sample has 10 bits.
+# Keeps the sound, without transcoding if Matroska takes its format, and applies the video's orientation tag. If the video
+# has more than 8 bits per sample, the result has 10 bits.
 set -euo pipefail
 # shellcheck source=env.sh
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"
@@ -26,7 +26,7 @@ if grep -qE "^/.* caps = video/x-raw.*$deep" <<<"$film_log"; then
 fi
 # nvh264enc takes 8 bits only.
 if [[ $frames != *I420_10LE ]] && gst-inspect-1.0 nvh264enc >/dev/null 2>&1; then
-  # cudaupload uploads each frame once; from there to the encoder it stays in GPU memory.
+  # cudaupload uploads each frame once; the frame then stays in GPU memory up to the encoder.
   encode=(! cudaupload ! cudahistequalize ! 'video/x-raw(memory:CUDAMemory)' ! nvh264enc)
 else
   need_element x264enc "sudo apt-get install gstreamer1.0-plugins-ugly"

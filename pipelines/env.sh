@@ -4,8 +4,8 @@
 # Functions that the scripts in this folder share: they read the command line, find the elements, check inputs and
 # outputs, and play pipelines. Scripts source this file.
 #
-# --help prints the comment at the head of a script. Its lines that are indented by two more spaces and begin with
-# "pipelines/" are the usage.
+# --help prints the comment at the head of a script. In this comment, lines that are indented by two more spaces and begin
+# with "pipelines/" are the usage.
 #
 # Some variables are used only by the scripts that source this file:
 # shellcheck disable=SC2034
@@ -26,7 +26,8 @@ usage_error() { # TEXT
   exit 2
 }
 
-# The options of a script, with their defaults. An option with the default "no" takes no value, and becomes "yes".
+# The options of a script, with their defaults. An option with the default "no" is a flag: it takes no value, and is set to
+# "yes" if it is given.
 declare -A option=()
 
 # read_arguments MIN MAX ARGUMENT...: stores options in the array `option`, and MIN to MAX other arguments in the array
@@ -74,7 +75,8 @@ read_arguments() {
   [[ ${#arguments[@]} -le $max ]] || usage_error "\"${arguments[max]}\" is one argument too many"
 }
 
-# expect_number OPTION MIN MAX [KIND]: KIND is "a whole" (default), "an odd" or "a".
+# expect_number OPTION MIN MAX [KIND]: ends the script unless the option is a number from MIN to MAX. KIND is "a whole"
+# (default), "an odd", or "a", which allows decimals.
 expect_number() {
   local value=${option[$1]} kind=${4:-a whole} pattern='^[0-9]{1,9}$'
   [[ $kind != a ]] || pattern='^[0-9]{1,9}(\.[0-9]*)?$'
@@ -85,7 +87,7 @@ expect_number() {
   usage_error "$1 needs $kind number from $2 to $3, not \"$value\""
 }
 
-# expect_choice OPTION CHOICE...
+# expect_choice OPTION CHOICE...: ends the script unless the option is one of the choices.
 expect_choice() {
   local choice
   for choice in "${@:2}"; do
@@ -96,7 +98,7 @@ expect_choice() {
 
 # --- The elements -----------------------------------------------------------------------------------
 
-# Does not use --exists, which ignores plug-ins with an older version than GStreamer's.
+# Does not use `gst-inspect-1.0 --exists`, which ignores plug-ins whose version is older than GStreamer's.
 elements_found() {
   gst-inspect-1.0 cudavision >/dev/null 2>&1
 }
@@ -119,8 +121,8 @@ find_elements() {
   fi
 }
 
-# program NAME: prints the path of a program, installed with this script or in a build folder, preferably in that of the
-# elements.
+# program NAME: prints the path of a program, which is installed with this script or is in a build folder, preferably the one
+# with the plug-in that GStreamer uses.
 program() {
   local plugin build
   if [[ -x $pipelines/programs/$1 ]]; then
@@ -137,7 +139,7 @@ program() {
   die "There is no program $1 yet. Build it: meson setup build && ninja -C build"
 }
 
-# need_element ELEMENT REMEDY
+# need_element ELEMENT REMEDY: ends the script if GStreamer does not have the element.
 need_element() {
   gst-inspect-1.0 "$1" >/dev/null 2>&1 || die "GStreamer has no element $1 here: $2"
 }
@@ -156,8 +158,8 @@ check_properties() {
   check_pipeline videotestsrc num-buffers=1 ! video/x-raw,format=GRAY8,width=64,height=64,framerate=1/1 ! "$@" ! fakesink
 }
 
-# check_stereo_properties PROPERTY=VALUE...: the same for cudasgmstereo. A calibration is checked without frames, because it
-# fits only frames of its size, and the element reads it at start.
+# check_stereo_properties PROPERTY=VALUE...: ends the script if cudasgmstereo refuses the properties. If they include a
+# calibration, no frames are pushed: a calibration fits only frames of one size, and the element already checks it at start.
 check_stereo_properties() {
   if [[ " $*" == *" calibration"* ]]; then
     check_pipeline cudasgmstereo name=stereo "$@" ! fakesink \
@@ -203,7 +205,7 @@ look_at_camera() { # INPUT
   look_at "$1"
 }
 
-# videoflip rotates films and photographs by their orientation tag, as players do.
+# videoflip applies the orientation tag of videos and photographs, as players do.
 upright=(videoflip video-direction=auto)
 
 # at_file FILE: prints location="FILE", escaped for gst-launch-1.0. Without quotes, spaces and backslashes in names would be
@@ -215,10 +217,10 @@ at_file() {
 
 # source_of INPUT: sets the array `source` to elements that deliver decoded frames.
 source_of() {
-  # A leaky queue: if processing is too slow, it drops the oldest frames, so that the display stays current.
+  # If processing is too slow, this leaky queue drops the oldest frames, so that the display stays current.
   local recent=(queue leaky=downstream max-size-buffers=2)
   case $1 in
-    # decodebin passes raw frames on, and decodes JPEG and H.264.
+    # decodebin forwards raw frames, and decodes JPEG and H.264.
     /dev/video*) source=(v4l2src "device=$1" ! decodebin ! videoconvert ! "${recent[@]}") ;;
     rtsp*://* | udp://* | srt://* | rtmp*://*) source=(uridecodebin "uri=$1" ! videoconvert ! "${upright[@]}" ! "${recent[@]}") ;;
     *://*) source=(uridecodebin "uri=$1" ! videoconvert ! "${upright[@]}" ! queue) ;;
@@ -233,10 +235,10 @@ declare -A sound_formats=(
   [mp4]='audio/mpeg,mpegversion=1,parsed=true;audio/mpeg,mpegversion=4,stream-format=raw;audio/x-ac3,framed=true;audio/x-raw'
   [webm]='audio/x-opus;audio/x-vorbis;audio/x-raw')
 
-# look_into FILM CONTAINER [FORMATS]: sets the array `film` to elements that decode the frames (element "film"), and the array
-# `sound` to elements that carry each audio track from there to the element "mux". FORMATS: audio formats that are not
-# transcoded. film_log has the caps of the frames. Ends the script if the film cannot be decoded. The sound of RTSP streams is
-# left out, because inspecting a stream would open a second connection.
+# look_into FILM CONTAINER [FORMATS]: inspects a video. Sets the array `film` to elements that decode it; the decoder is named
+# "film". Sets the array `sound` to elements that link each audio track of "film" to the element "mux". FORMATS lists the audio
+# formats that are not transcoded. film_log has the caps of the frames. Ends the script if the video cannot be decoded. The
+# sound of RTSP streams is left out, because inspecting a stream would open a second connection.
 look_into() {
   local formats=${3:-${sound_formats[$2]}} look looking pads track from
   sound=() film_log=''
@@ -260,7 +262,7 @@ look_into() {
   exec {look}<&-
   [[ $film_log == *"(async-done)"* ]] || die "$1: $(sed -n 's/^ERROR: from element [^ ]*: //p' <<<"$film_log" | head -n 1)"
 
-  # The message has nested structures. The structures of pads begin with caps and name the pad.
+  # The message has nested structures. The structure of each pad begins with its caps, and a field gives its name.
   pads=$(sed -n '/(element): stream-topology, / { s/\\//g; s/stream-topology, /\n/g; p; q }' <<<"$film_log" | grep -a '^caps=.* pad=') ||
     die "$1: decodebin does not list its streams"
   while read -r track; do
@@ -284,7 +286,7 @@ look_into() {
 
 display_set() { [[ -n ${WAYLAND_DISPLAY:-${DISPLAY:-}} ]]; }
 
-# need_window: ends the script if GStreamer cannot open one.
+# need_window: ends the script if GStreamer cannot open a window.
 need_window() {
   local element
   for element in waylandsink xvimagesink ximagesink glimagesink; do
@@ -293,7 +295,7 @@ need_window() {
   die "GStreamer has no element that opens a window: sudo apt-get install ${packages_display[*]}"
 }
 
-# check_output FILE ENDING...: ends the script if the name has none of the endings, or the file cannot be written.
+# check_output FILE ENDING...: ends the script if the file name has none of these extensions, or the file cannot be written.
 check_output() {
   local ending=${1##*.} endings input folder
   if [[ $1 != *.* || " ${*:2} " != *" ${ending,,} "* ]]; then
@@ -347,9 +349,9 @@ write_picture() {
   esac
 }
 
-# hiding REGIONS: sets the array `hide` to the element and properties that hide the widest region of a file. A sigma of a
-# quarter of a face's width, or a mosaic of 3 blocks across it, cannot be undone. Regions that are too wide for one method
-# use the next.
+# hiding REGIONS: sets the array `hide` to an element and properties that hide the widest region in the file REGIONS. A blur
+# with a sigma of a quarter of a face's width, or a mosaic of 3 blocks across the face, cannot be undone. If the region is too
+# wide for the blur, uses the mosaic; if it is too wide for the mosaic, uses a solid colour.
 hiding() {
   read -ra hide < <(awk '!/^[ \t]*#/ && $5 + 0 > width { width = $5 + 0 } END {
     if (width <= 4 * 127) printf "cudagaussblur sigma=%.2f\n", width / 4
@@ -367,9 +369,9 @@ gst_launch() {
 }
 
 # end_after_error PROCESS: prints the messages of gst-launch-1.0, and ends it if it hangs after an error. If another thread
-# posts an error during the change to PAUSED, gst-launch-1.0 quits its main loop before it runs, and then hangs in it (1 of 450
-# refused RTSP connections with 1.22). Two SIGINT end the loop: with -e, the first waits for EOS. SIGKILL follows, in case an
-# element hangs while it stops.
+# posts an error during the change to PAUSED, gst-launch-1.0 quits its main loop before the loop has started, and then hangs in
+# the loop (with 1.22, after 1 of 450 refused RTSP connections). Two SIGINT end the loop, because with -e the first only sends
+# EOS and waits. SIGKILL follows, in case an element hangs while it stops.
 end_after_error() {
   local line status failed='' signals=(INT INT KILL)
   trap '' INT
@@ -390,8 +392,9 @@ seconds_to_end=5
 player=(gst_launch)
 out=''
 
-# watch [only-warnings]: prints the output of gst-launch-1.0 at once. Returns the sum of 1 if the user closed the window (no
-# error), and 2 if cudasgmstereo warned that its result is wrong. Ignores Ctrl-C, so that it can read to the end.
+# watch [only-warnings]: prints the output of gst-launch-1.0 as it arrives. The status has bit 0 set if the user closed the
+# window, which is no error, and bit 1 if cudasgmstereo warned that its result is wrong. Ignores Ctrl-C, so that it can read
+# the output to the end.
 watch() {
   local line closed=0 wrong=0 begun=''
   trap '' INT
@@ -441,7 +444,7 @@ play() {
   exit $((statuses[1] >> 1))
 }
 
-# play_photograph ELEMENT...: the same for pipelines that make one picture. Prints elapsed seconds on a terminal. Sets `wrong`
+# play_photograph ELEMENT...: plays a pipeline that makes one picture. Prints the elapsed seconds on a terminal. Sets `wrong`
 # to yes if cudasgmstereo warned that its result is wrong.
 wrong=''
 play_photograph() {
@@ -467,8 +470,8 @@ play_photograph() {
   finish "${statuses[0]}"
 }
 
-# finish STATUS: if the pipeline failed, removes an empty output file and exits. The statuses of SIGINT and SIGKILL come from
-# end_after_error, and become 1.
+# finish STATUS: if the pipeline failed, removes an empty output file and exits. The statuses of SIGINT and SIGKILL become 1,
+# because end_after_error sends these signals only after an error.
 finish() {
   [[ $1 -ne 0 ]] || return 0
   [[ -z $out || -s $out ]] || rm -f "$out"

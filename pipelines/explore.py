@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Serves a web page that shows a picture, a film, a camera or a pair of these after an element, and changes all of the
-element's properties. Without an input, it uses pictures of Debian's package opencv-doc."""
+"""Serves a web page that shows the output of an element for a picture, a video, a camera or a stereo pair, and that can change
+all properties of the element. Without an input, it uses pictures of Debian's package opencv-doc."""
 import argparse
 import asyncio
 import functools
@@ -55,7 +55,7 @@ def parse():
 
 
 def inputs_of(arguments, factory):
-    """Returns the inputs and the settings with which an element is explored."""
+    """Returns the inputs, and the property settings, with which the page starts an element."""
     if not arguments.inputs:
         names, settings = examples.get(factory, (["vtest.avi"], {}))
         return [Input(frames.examples + name) for name in names], {**settings, **(arguments.settings if factory == arguments.element else {})}

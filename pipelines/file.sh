@@ -5,8 +5,8 @@
 #
 #   pipelines/file.sh FILE [OUT]
 #
-# Shows it in a window; closing the window ends the script. Writes it to OUT if that is given (.mkv, .mp4 or .webm; for a
-# picture .png or .jpg), or to equalised.mkv or equalised.png if there is no display.
+# Shows both in a window; closing the window ends the script. Writes them to OUT instead if OUT is given (.mkv, .mp4 or .webm;
+# for a picture, .png or .jpg), or to equalised.mkv or equalised.png if there is no display.
 set -euo pipefail
 # shellcheck source=env.sh
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"
@@ -15,8 +15,8 @@ find_elements
 look_at "${arguments[0]}"
 source_of "${arguments[0]}"
 
-# tee passes the same frame to both branches. Each needs a queue, because they meet again in the compositor,
-# which waits for both. strength=0.8 keeps a fifth of the original.
+# tee passes the same frame to both branches. Each branch needs a queue, because the compositor waits for frames of both
+# branches. With strength=0.8, the result is a blend of 80 % equalised and 20 % original.
 size=video/x-raw,width=640,height=480,pixel-aspect-ratio=1/1
 both=("${source[@]}" ! tee name=both
   both. ! queue ! videoscale ! "$size" ! mixer.sink_0

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Denoises a film and runs a PyTorch model on its frames: film -> cudadenoise -> model -> encoder. With a GPU, the frames and
-the pictures of the model stay there; without a GPU, they are arrays in system memory.
+"""Denoises a video and runs a PyTorch model on its frames: video -> cudadenoise -> model -> encoder. On a machine with a GPU,
+frames stay in GPU memory from cudadenoise to the output of the model.
 
-A model takes numbers from 0 to 1 of the shape 1x3xHxW (RGB) and returns 1x1xH'xW' (gray) or 1x3xH'xW'. Without --model,
-it marks edges."""
+The model takes RGB values from 0 to 1 in a tensor of the shape 1x3xHxW, and returns a tensor of the shape 1x1xH'xW' (gray) or
+1x3xH'xW' (RGB). Without --model, a built-in model marks edges."""
 import argparse
 import sys
 
@@ -33,7 +33,7 @@ class Edges(torch.nn.Module):
 
 
 def picture_of(result):
-    """Converts the output of a model to the array of an RGB frame."""
+    """Converts the output of a model to an RGB frame: an 8-bit array of the shape H'xW'x3."""
     pixels = (result[0].clamp(0, 1) * 255).round().to(torch.uint8)
     return pixels.expand(3, -1, -1).permute(1, 2, 0)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Shared by the Python examples: finds the elements, checks inputs and outputs, and plays a pipeline whose frames arrive as
-numpy arrays and whose messages arrive as structures."""
+"""Functions that the Python examples share: they find the elements, check inputs and outputs, and play a pipeline whose frames
+arrive as numpy arrays and whose messages arrive as structures."""
 import os
 import pathlib
 import sys
@@ -39,7 +39,8 @@ def is_camera(name):
 
 
 def readable(name):
-    """Returns the name of an input, or ends the program if the file cannot be read. GStreamer reports errors of URIs."""
+    """Returns the name of an input. Ends the program if it is a file that cannot be read. Does not check URIs, for which
+    GStreamer reports errors."""
     if not is_uri(name) and (not os.access(name, os.R_OK) or os.path.isdir(name)):
         hint = "; it is in Debian's package opencv-doc" if name.startswith(examples) else ""
         sys.exit(f"{name}: there is no such file or camera, or it cannot be read{hint}")
@@ -71,8 +72,8 @@ def decoder_of(name, properties=""):
 
 
 def source_of(name):
-    """Returns the elements, in the syntax of gst-launch-1.0, that decode a file, a camera or a URI. videoflip rotates films
-    by their tag."""
+    """Returns the elements, in the syntax of gst-launch-1.0, that decode a file, a camera or a URI. videoflip applies the
+    orientation tag of videos and photographs."""
     upright = "" if name.startswith("/dev/video") else " ! videoflip video-direction=auto"
     return f"{decoder_of(name)} ! videoconvert{upright} ! queue"
 
@@ -93,7 +94,7 @@ def find_elements():
     sys.exit("GStreamer does not find the elements. Install the package gstreamer1.0-cudavision, or build them: meson setup build && ninja -C build")
 
 
-# Warnings of cudasgmstereo that do not concern its result.
+# Parts of the warnings of cudasgmstereo that do not affect its result.
 harmless = "Frames are processed on the CPU", "takes time for disparities"
 
 
@@ -107,9 +108,9 @@ class Player:
         except GLib.Error as error:
             sys.exit(error.message)
         self.bus = self.pipeline.get_bus()
-        # cudasgmstereo has warned that its result is wrong.
+        # True after cudasgmstereo has warned that its result is wrong.
         self.wrong = False
-        # Ctrl-C has ended the pipeline; the stream has ended or failed.
+        # interrupted: Ctrl-C has ended the pipeline. ended: EOS or an error has arrived.
         self.interrupted, self.ended = False, False
 
     def __enter__(self):
@@ -152,8 +153,8 @@ class Player:
                 sys.exit(f"{message.src.get_name()}: {text}")
 
     def frames(self, make_array=None):
-        """Yields the time in seconds and the array of each frame at the appsink named sink. make_array (default: array_of)
-        converts the sample."""
+        """Yields the time in seconds and the array of each frame that arrives at the appsink named sink. make_array() converts
+        samples to arrays (default: array_of())."""
         sink = self["sink"]
         messages = self.messages(0)
         ended = False
@@ -179,7 +180,7 @@ class Player:
         about a single pair at EOS."""
         messages, ended, arrays = self.messages(0), False, {}
         for sink in sinks:
-            # The other frames are never pulled, so the sink must not wait for that at EOS.
+            # Only the first frame is pulled, so at EOS the sink must not wait until the queued frames are pulled.
             self[sink].set_property("wait-on-eos", False)
         while len(arrays) < len(sinks):
             for sink in sinks:
@@ -200,7 +201,7 @@ class Player:
         return [arrays[sink] for sink in sinks]
 
     def to_the_end(self, doing=""):
-        """Plays to the end. Prints `doing`, a description of the pass; on a terminal, with the position in the film."""
+        """Plays to the end. Prints `doing`, which describes this pass, and on a terminal also the position in the video."""
         shows = bool(doing) and sys.stdout.isatty()
         if doing and not shows:
             print(doing, flush=True)

@@ -5,7 +5,7 @@
 #
 #   pipelines/gpu-decode.sh FILE.mp4|FILE.mkv [OUT]
 #
-# Shows it in a window, or writes it to OUT (.mkv, .mp4 or .webm) if that is given, or to equalised.mkv if there is no
+# Shows the result in a window, or writes it to OUT (.mkv, .mp4 or .webm) if OUT is given, or to equalised.mkv if there is no
 # display.
 set -euo pipefail
 # shellcheck source=env.sh
@@ -17,7 +17,7 @@ look_at "${arguments[0]}"
 need_element nvh264dec "it needs an NVIDIA card with its driver and gstreamer1.0-plugins-bad"
 show_or_write "${arguments[1]:-}" equalised.mkv 4000000
 
-# The caps name memory:CUDAMemory, so frames stay in GPU memory. Without these caps, frames may pass through host memory.
+# The caps with memory:CUDAMemory keep frames in GPU memory. Without these caps, frames may pass through host memory.
 play filesrc "$(at_file "${arguments[0]}")" ! parsebin ! nvh264dec \
   ! 'video/x-raw(memory:CUDAMemory),format=NV12' ! cudahistequalize \
   ! 'video/x-raw(memory:CUDAMemory),format=NV12' ! cudadownload ! "${upright[@]}" "${sink[@]}"

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Plots the luminance histogram of a video live, from the messages of cudahistequalize. Without a display, or with OUT,
-it writes the last plot to a file instead."""
+"""Plots the luminance histogram of a video live, from the messages of cudahistequalize. If OUT is given or there is no display,
+writes the last plot to a file instead."""
 import argparse
 import sys
 import time
@@ -24,7 +24,7 @@ class Plot:
         self.axes.set_ylabel("share of the pixels")
 
     def draw(self, statistics):
-        """Draws one message of cudahistequalize."""
+        """Plots the histogram in a message of cudahistequalize."""
         # The field holds 64-bit counts in native byte order.
         bins = numpy.frombuffer(statistics.get_value("bins").get_data(), numpy.uint64)
         shares = bins / bins.sum()

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Finds the brightest square of each frame from the integral image, as a numpy array: the sum over a square takes four
-reads."""
+"""Finds the brightest square of each frame. cudaintegral computes the integral image, which arrives as a numpy array, so the
+sum over any square takes four reads."""
 import argparse
 
 import frames
@@ -9,8 +9,8 @@ import numpy
 
 
 def box_sums(table, width, height):
-    """Returns the sums over all boxes of this size; [y, x] is the sum over the box with the top left pixel (x, y)."""
-    # Modulo 2^32, like the table: exact if the sum of each box is below 2^32.
+    """Returns the sums over all boxes of this size. Entry [y, x] is the sum over the box whose top left pixel is (x, y)."""
+    # The table and these differences are modulo 2^32, so the result is exact if the sum of each box is below 2^32.
     return table[height:, width:] - table[:-height, width:] - table[height:, :-width] + table[:-height, :-width]
 
 

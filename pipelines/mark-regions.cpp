@@ -2,12 +2,12 @@
 //
 // Plays a pipeline like gst-launch-1.0, and marks regions of its frames like a detector: a probe
 // adds a GstVideoRegionOfInterestMeta for each region. A text file lists the regions and their
-// times. Applications can mark regions that they know in the same way.
+// times. Applications can mark regions from other sources in the same way.
 //
 //   mark-regions [--keep-tags] FILE ELEMENT ! identity name=mark ! ELEMENT ...
 //
-// Tags of a film, such as title, comments and places, are removed before an element named "mux". At
-// the end, the program lists the frames without a region.
+// Tags of a video, such as title, comments and places, are removed before an element named "mux".
+// At the end, the program lists the frames without a region.
 //
 // Build it with Meson together with the plug-in, or anywhere with
 //   g++ -std=c++17 mark-regions.cpp -o mark-regions $(pkg-config --cflags --libs
@@ -84,8 +84,8 @@ std::vector<Region> read_regions(const std::string& file) {
     double begin, end, x, y, width, height;
     std::string label, more;
     bool complete(words >> begin >> end >> x >> y >> width >> height);
-    // Refuses a second region on the line, and a number that is followed by letters: neither is a
-    // label.
+    // Refuses letters directly after the last number. Text after the label is refused below, such
+    // as a second region.
     complete &= words.eof() || std::isspace(words.peek());
     words >> label >> more;
     if (!complete || !more.empty() || end < begin || !is_place(x) || !is_place(y) ||
@@ -114,7 +114,7 @@ Element build(const char** launch) {
   return pipeline;
 }
 
-/// Counts of frames, and the spans of successive frames without a region, in seconds.
+/// Numbers of frames, and the time spans of successive frames without a region, in seconds.
 struct Report {
   struct Span {
     double begin, end;
@@ -153,11 +153,11 @@ double time_of(GstPad* pad, GstBuffer* frame) {
   return GST_CLOCK_TIME_IS_VALID(time) ? static_cast<double>(time) / GST_SECOND : -1;
 }
 
-/// Adds a meta to the frame for each region that exists at its time.
+/// Adds a meta for each region whose time interval contains the frame's time.
 GstPadProbeReturn mark(GstPad* pad, GstPadProbeInfo* info, gpointer data) {
   auto& marker = *static_cast<Marker*>(data);
   const double seconds = time_of(pad, GST_PAD_PROBE_INFO_BUFFER(info));
-  // Only a writable buffer takes metas.
+  // Metas can be added only to a writable buffer.
   GstBuffer* frame = gst_buffer_make_writable(GST_PAD_PROBE_INFO_BUFFER(info));
   bool marked = false;
   for (const Region& region : marker.regions)
@@ -192,7 +192,7 @@ bool is_default(const GstTagList* tags) {
          (std::strcmp(title, "Audio") == 0 || std::strcmp(title, "Video") == 0);
 }
 
-/// Removes all tags except languages, and chapters, unless `keep` is set.
+/// Unless `keep` is set, removes chapters, and all tags except languages.
 GstPadProbeReturn filter_tags(GstPad*, GstPadProbeInfo* info, gpointer keep) {
   GstEvent* event = GST_PAD_PROBE_INFO_EVENT(info);
   if (GST_EVENT_TYPE(event) == GST_EVENT_TOC)

@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Brightens a film that was taken in the dark: removes its noise with automatic strength, equalises the frames, and scales
+# Brightens a video that was taken in the dark: removes its noise with automatic strength, equalises the frames, and scales
 # the colours with the brightness. Writes H.264 in Matroska, and uses the GPU if there is one.
 #
 #   pipelines/night.sh [--frames NUMBER] [--search PIXELS] FILE OUT.mkv
 #
-# Processes 10 bits: denoising gives finer levels than 8 bits have, which equalisation then spreads. Keeps the sound, without
-# transcoding if Matroska takes its format, and rotates the film by its tag. Prints the progress on a terminal.
+# Processes 10 bits per sample, because denoising averages to finer levels than 8 bits have, and equalisation spreads these
+# levels. Keeps the sound, without transcoding if Matroska takes its format, and applies the video's orientation tag. Prints
+# the progress on a terminal.
 #
-#   --frames   number of frames that are searched together (odd; default: 3). More frames keep more detail and take longer;
-#              1 searches each frame alone.
-#   --search   side of the square that is searched (odd; default: 11). This is slow on a CPU; half the side takes a quarter
-#              of the time.
+#   --frames   number of frames that are searched for similar patches (odd; default: 3). More frames keep more detail and
+#              take longer; 1 searches each frame alone.
+#   --search   side of the square that is searched in each frame (odd; default: 11). This is slow on a CPU; half the side
+#              takes a quarter of the time.
 set -euo pipefail
 # shellcheck source=env.sh
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Writes the coloured point cloud of two photographs as a PLY file for MeshLab, CloudCompare or Open3D. In millimetres: X to
-the right, Y down, Z away from the cameras."""
+"""Writes the coloured point cloud of two photographs as a PLY file for MeshLab, CloudCompare or Open3D. Coordinates are in
+millimetres: X to the right, Y down, Z away from the cameras."""
 import argparse
 import sys
 
@@ -10,9 +10,9 @@ import numpy
 
 
 def coloured_points(left, right, *properties):
-    """Returns the points of two pictures as [y, x, XYZ] with NaN where unknown, their colours, and whether cudasgmstereo warned
-    that they are wrong."""
-    # Takes colours from the rectified picture, because a calibration moves pixels.
+    """Returns an array of points, indexed [y, x, coordinate], with NaN for unknown points; an array of their colours; and True
+    if cudasgmstereo warned that the points are wrong."""
+    # Takes the colours from the rectified left picture, because rectification moves pixels.
     with frames.Player(" ".join((
             "cudasgmstereo name=stereo", *properties,
             frames.source_of(left), "! stereo.sink_left", frames.source_of(right), "! stereo.sink_right",
@@ -22,7 +22,7 @@ def coloured_points(left, right, *properties):
 
 
 def write_ply(name, points, colors):
-    """Writes the known points."""
+    """Writes the points that are not NaN."""
     known = numpy.isfinite(points).all(axis=2)
     vertices = numpy.zeros(known.sum(), [("point", "<f4", 3), ("color", "u1", 3)])
     vertices["point"] = points[known]

@@ -7,20 +7,21 @@
 #   pipelines/privacy.sh [OPTION ...] [REGIONS FILM [OUT]]
 #
 # Shows the video in a window, or writes it to OUT (.mkv, .mp4 or .webm) if that is given, or to privacy.mkv if there
-# is no display. Films are rotated by their tag, and OUT keeps their sound. FILM may be a URI, such as rtsp://…; the sound
-# of RTSP is left out. The default is the street video of Debian's package opencv-doc, with regions for a few people. At the
-# end, the script lists the frames without a region. If no frame has a region, the exit status is 1.
+# is no display. The orientation tag of FILM is applied, and OUT keeps the sound. FILM may be a URI, such as rtsp://…; the
+# sound of RTSP is left out. The default is the street video of Debian's package opencv-doc, with regions for a few people. At
+# the end, the script lists the frames without a region. If no frame has a region, the exit status is 1.
 #
-#   REGIONS        a region in each line: BEGIN END X Y WIDTH HEIGHT [LABEL], times in seconds, other numbers in pixels of
-#                  the rotated picture; lines that begin with # are ignored. pipelines/street-regions.txt is an example.
-#   --missing      frames without a region: all blurs them as a whole (default); pass leaves them unchanged, because
-#                  nobody is in them
+#   REGIONS        a text file with a region in each line: BEGIN END X Y WIDTH HEIGHT [LABEL]. Times are in seconds, other
+#                  numbers in pixels of the rotated picture. Lines that begin with # are ignored. For an example, see
+#                  pipelines/street-regions.txt.
+#   --missing      what to do with frames without a region: all blurs the whole frame (default); pass leaves it unchanged,
+#                  for videos in which such frames show nobody
 #   --persistence  seconds for which the last regions stay before --missing applies (default: 0.2)
 #   --margin       pixels by which each region is extended; doubled while it persists (default: 0)
 #   --sigma        strength of the blur, in pixels (default: a quarter of the widest region; above 127, a mosaic of 3 blocks
 #                  across that region instead). Less than a quarter of a face's width can be undone.
 #   --shape        shape of the blurred part of each rectangle: rectangle or ellipse (default: ellipse)
-#   --feather      pixels around it over which the blur fades away (default: 8)
+#   --feather      width in pixels of the border around each blurred part over which the blur fades away (default: 8)
 #   --keep-tags    keep titles, comments, places and all other tags; without this option, only the languages of the sound
 #                  stay
 set -euo pipefail
@@ -60,8 +61,8 @@ else
   hiding "$regions"
 fi
 
-# mark-regions plays a pipeline like gst-launch-1.0, and adds metas to the frames that pass "mark", as a detector would. The
-# pixels in REGIONS refer to the picture after videoflip.
+# mark-regions plays a pipeline like gst-launch-1.0, and adds region metas to the frames that pass the element "mark", as a
+# detector would. The coordinates in REGIONS are pixels of the picture after videoflip.
 player=("$mark")
 [[ ${option[--keep-tags]} == no ]] || player+=(--keep-tags)
 player+=("$regions")

@@ -17,11 +17,11 @@
 #                 a disparity map of a photographed aloe with cudasgmstereo
 #
 # It writes the original picture and the equalised, blurred and binarised ones, and shows a video in a window if
-# there is a display. It prints where the pictures are, which backend ran, and how many frames per second it
+# there is a display. It prints where the pictures are, which backend ran, and how many frames per second the backend
 # reached. No GPU is needed; without one, the plug-in is built for the CPU only.
 #
-# Environment: PICTURES is the folder for the pictures (default: pictures/ in the build folder). CUDA_HOME is a
-# CUDA toolkit in addition to those on PATH and in /usr/local/cuda*.
+# Environment variables: PICTURES is the folder for the pictures (default: pictures/ in the build folder). CUDA_HOME is
+# the folder of a CUDA toolkit, which is tried in addition to the toolkits on PATH and in /usr/local/cuda*.
 set -euo pipefail
 # shellcheck source=env.sh
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"
@@ -74,7 +74,7 @@ log=$build/pipeline.log # the messages of the last pipeline
 
 # launch ELEMENT...: runs a pipeline and logs its messages.
 launch() {
-  # The pipe to cat: launch returns only when the last message is in the file.
+  # With the pipe to cat, launch returns only when the last message is in the file.
   gst_launch -v "$@" 2>&1 </dev/null | cat >"$log" && return 0
   die "GStreamer: $(grep -m 1 '^ERROR' "$log" || tail -n 1 "$log")" \
     "This pipeline failed: gst-launch-1.0 $*" "Its complete output is in $log"
@@ -93,7 +93,7 @@ equalise=(! cudahistequalize)
 blur=(! cudagaussblur sigma=6)
 binarise=(! cudathreshold radius=20)
 
-# branch KIND [! ELEMENT...]: for pictures_of, adds a branch that writes pictures of this kind.
+# branch KIND [! ELEMENT...]: called by pictures_of; adds a branch that applies the elements and writes pictures of this kind.
 branch() {
   branches+=(all. ! queue "${@:2}" ! videoconvert ! 'video/x-raw,format=RGB' ! pngenc
     ! multifilesink max-files=1 "$(at_file "$pictures/$name-$1-%d.png")")

@@ -5,8 +5,8 @@
 #
 #   pipelines/stereo-cameras.sh [PROPERTY=VALUE]... [LEFT RIGHT [OUT]]
 #
-# Shows them in a window, or writes them to OUT (.mkv, .mp4 or .webm) if that is given, or to disparity.mkv if there is
-# no display, until Ctrl-C. LEFT and RIGHT are cameras (/dev/videoN or a URI such as rtsp://…; default: /dev/video0 and
+# Shows them in a window until Ctrl-C, or writes them to OUT (.mkv, .mp4 or .webm) if OUT is given, or to disparity.mkv if
+# there is no display. LEFT and RIGHT are cameras (/dev/videoN or a URI such as rtsp://…; default: /dev/video0 and
 # /dev/video2). The pictures must be rectified: each point of the scene is in the same row of both. For ordinary cameras,
 # make a calibration with pipelines/calibrate.py and add calibration=FILE. If the cameras are roughly parallel and no
 # distances are needed, add calibration=auto instead. Properties are those of cudasgmstereo, such as num-disparities=64, or
@@ -25,8 +25,8 @@ find_elements
 check_stereo_properties "${properties[@]}"
 show_or_write "${arguments[2]:-}" disparity.mkv 4000000
 
-# Two frames form a pair if their times differ by at most max-skew, by default half a frame. cudasgmstereo waits for both, so
-# each camera needs a queue. Both must have the same size; the first camera that negotiates decides.
+# Two frames form a pair if their times differ by at most max-skew, by default half a frame. cudasgmstereo waits for both
+# frames, so each camera needs a queue. Both cameras must have the same frame size, which the first one to negotiate sets.
 source_of "$left"
 pair=("${source[@]}" ! stereo.sink_left)
 source_of "$right"

@@ -41,7 +41,7 @@ if [[ $kind == photograph ]]; then
   play_photograph "${stereo[@]}" ! video/x-raw,format=GRAY16_LE ! videoconvert ! video/x-raw,format=GRAY16_BE \
     "${sink[@]}" "${pair[@]}"
   out=${map%.*}-colors.${map##*.}
-  # The same pair again: drops the repeated warnings.
+  # The same pair is processed again, so its warnings are suppressed.
   play_photograph "${colored[@]}" 2> >(grep -v '^WARNING: ' >&2)
   [[ -z $wrong ]] || exit 1
 else

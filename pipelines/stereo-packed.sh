@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Shows the disparities of a stereo camera, or a video, whose frames hold both pictures: near points are
-# red, far ones blue.
+# Shows the disparities of a stereo camera or a video whose frames hold the left and the right picture: near points are
+# red, far points blue.
 #
 #   pipelines/stereo-packed.sh [PROPERTY=VALUE]... [/dev/videoN|URI|FILE [OUT]]
 #
@@ -22,6 +22,6 @@ check_stereo_properties "${properties[@]}"
 source_of "$input"
 show_or_write "${arguments[1]:-}" disparity.mkv 4000000
 
-# Only sink_left is linked; the element splits each frame.
+# Only sink_left is linked; cudasgmstereo splits each frame into both pictures.
 play "${source[@]}" ! stereo.sink_left \
   cudasgmstereo name=stereo "${properties[@]}" ! video/x-raw,format=RGB "${sink[@]}"

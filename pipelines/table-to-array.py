@@ -22,11 +22,11 @@ def main():
     parser.add_argument("--size", type=int, default=64, help="side of the square, in pixels (default: 64)")
     parser.add_argument("--frames", type=int, default=50, help="number of frames to search (default: 50)")
     arguments = parser.parse_args()
-    # Sums of larger squares would not fit into the signed integers of PyTorch.
+    # Sums over larger squares would not fit into the signed 32-bit integers that PyTorch uses.
     if not 1 <= arguments.size <= 2048 or arguments.frames < 1:
         parser.error("--size needs a number from 1 to 2048, --frames one from 1")
     library, make_array = cudatensors.array_maker()
-    # cudaintegral puts the table into CUDA memory if the caps name it and it has a GPU, else into system memory.
+    # cudaintegral puts the table into CUDA memory if it has a GPU and the caps allow CUDA memory, otherwise into system memory.
     caps = "other/tensors" if library == "numpy" else "other/tensors(memory:CUDAMemory); other/tensors"
     player = frames.Player(f"{frames.source_of(frames.readable(arguments.input))} ! cudaintegral element-type=uint32 "
                            f'! appsink name=sink caps="{caps}" max-buffers=4 sync=false')

@@ -41,7 +41,7 @@ def collect(arguments):
         return rows.setdefault((name, size), {})
 
     def keep_minimum(figures, key, value):
-        """Other load on the machine can only lengthen a time, so the minimum is best."""
+        """Keeps the shortest time of several measurements, because other load on the machine can only make a time longer."""
         figures[key] = min(value, figures.get(key, value))
 
     copies = {}
@@ -102,7 +102,7 @@ def table(figures, markdown):
 
 
 def plot(figures):
-    """Returns an SVG with one bar for each time, on a logarithmic scale."""
+    """Returns an SVG bar chart of all times on a logarithmic scale."""
     used = [column for column in COLUMNS if any(column[0] in row for row in figures["rows"])]
     values = [row[key] for row in figures["rows"] for key, _, _ in used if key in row]
     low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))

@@ -5,8 +5,8 @@
 # file after scripts/setup.sh, whose variables it uses.
 # shellcheck disable=SC2154
 
-# programs BUILD FOLDER: prints the programs that the build makes from tests/FOLDER, each with the folder of
-# its first source relative to tests/FOLDER, which has the name of the operation or element.
+# programs BUILD FOLDER: prints the programs that the build makes from tests/FOLDER. Each line also has the folder of the
+# program's first source, relative to tests/FOLDER. This folder has the name of the operation or element.
 programs() {
   meson introspect --targets "$1" | python3 -c '
 import json, os, sys
@@ -16,13 +16,13 @@ for target in json.load(sys.stdin):
         print(target["filename"][0], os.path.dirname(source.split(f"/tests/{sys.argv[1]}/")[-1]) if "/tests/" + sys.argv[1] in source else "")' "$2"
 }
 
-# configure_for_gpu BUILD ARCHS [OPTION...]
+# configure_for_gpu BUILD ARCHS [OPTION...]: configures a build of the tests and benchmarks for these GPU architectures.
 configure_for_gpu() {
   say "Building $1 for $2"
   configure "$1" -Dcuda=enabled -Dcuda-archs="$2" -Dtests=enabled -Dbenchmarks=enabled -Dgpu-tests=enabled "${@:3}"
 }
 
-# targets_of BUILD FOLDER: prints ninja's targets for the programs of tests/FOLDER, which are paths in the
+# targets_of BUILD FOLDER: prints the ninja targets of the programs of tests/FOLDER. The targets are paths relative to the
 # build folder.
 targets_of() { programs "$1" "$2" | sed "s|^$PWD/$1/||; s| .*||"; }
 
@@ -56,7 +56,7 @@ collect() {
   [[ -n $(ls "$3") ]] || die "$1 contains no programs of tests/$2. Build them first."
 }
 
-# collect_plugin BUILD DESTINATION
+# collect_plugin BUILD DESTINATION: creates the folder DESTINATION and copies the stripped plug-in into it.
 collect_plugin() {
   mkdir "$2"
   strip -o "$2/libgstcudavision.so" "$1/gst/libgstcudavision.so"
@@ -69,8 +69,8 @@ refuse_arguments() {
 }
 
 # read_options VALUES FLAGS COUNT ARGUMENT...: parses the options of a script that defines the function usage. VALUES
-# lists the options with a value: --NAME VALUE sets the variable NAME to VALUE. FLAGS lists the others: --NAME sets NAME
-# to yes. COUNT arguments must follow the options; they become the array arguments.
+# lists the options with a value: --NAME VALUE sets the variable NAME to VALUE. FLAGS lists the options without a value:
+# --NAME sets NAME to yes. COUNT arguments must follow the options; they become the array `arguments`.
 read_options() {
   local values=" $1 " flags=" $2 " count=$3 name
   shift 3
@@ -117,6 +117,6 @@ encode_street() {
 # describe_sources FOLDER: writes this tree's digests, proof and toolkit version, which proof.py reads, into a bundle.
 describe_sources() {
   python3 tests/gpu/check_proof.py --digests >"$1/digests.json"
-  [[ ! -f tests/gpu/proof.json ]] || cp tests/gpu/proof.json "$1/" # keeps the proof of parts that are not run
+  [[ ! -f tests/gpu/proof.json ]] || cp tests/gpu/proof.json "$1/" # keeps the entries of parts that are not run again
   "$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p' >"$1/toolkit"
 }

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Functions and lists that the scripts of this project share: they install missing packages, find nvcc and
+# Functions and package lists that the scripts of this project share. The functions install missing packages, find nvcc and
 # configure builds. Scripts source this file.
 #
-# The lists are used only by the scripts that source this file:
+# Some lists are used only by the scripts that source this file:
 # shellcheck disable=SC2034
 
 # With CDPATH, cd may print the new folder, which would corrupt the output of "cd … && pwd".
@@ -32,7 +32,7 @@ die() {
   exit 1
 }
 
-# Prints a message between two rules, so that nobody overlooks it.
+# Prints a message between two lines of asterisks, so that nobody overlooks it.
 shout() {
   local rule='*******************************************************************************'
   printf '\n%s\n' "$rule" >&2
@@ -43,8 +43,8 @@ shout() {
 # How long apt_get waits for the locks of another program, in seconds.
 apt_patience=3600
 
-# apt_get ARGUMENT...: runs apt-get, with the prefix in as_root. Waits while another program, such as the automatic
-# updates of a fresh machine, holds apt-get's locks. apt-get's own DPkg::Lock::Timeout would wait for the lock of
+# apt_get ARGUMENT...: runs apt-get as root, by the command in the array as_root. Waits while another program, such as the
+# automatic updates of a fresh machine, holds apt-get's locks. apt-get's own DPkg::Lock::Timeout would wait for the lock of
 # dpkg, but not for the locks of the package lists and of the downloads.
 apt_get() {
   local status messages held told=no end=$((SECONDS + apt_patience))
@@ -62,8 +62,7 @@ apt_get() {
   return "$status"
 }
 
-# install_missing PACKAGE...: installs the missing packages. If all packages are installed, it needs no
-# network.
+# install_missing PACKAGE...: installs the packages that are missing. If none is missing, it needs no network.
 install_missing() {
   if ! command -v dpkg-query apt-get >/dev/null; then
     say "Not a Debian system: expecting the equivalents of these packages to be installed: $*"
@@ -88,7 +87,7 @@ install_missing() {
     fi
   fi
   say "Installing ${missing[*]}"
-  # A failed update need not be fatal: often only one source of many is broken.
+  # A failed update is not fatal, because often only one of many package sources is broken.
   apt_get update || complain "apt-get update failed; continuing with the existing index."
   apt_get install -y --no-install-recommends "${missing[@]}" ||
     die "apt-get could not install: ${missing[*]}" \
@@ -188,8 +187,8 @@ find_nvcc() {
 configure() {
   local dir=$1 key
   shift
-  # A compiler may be replaced under the same name. Meson reads the default options of meson.build, such as the version
-  # of C++, only when it creates a folder.
+  # Includes the versions of the compilers, because a compiler may be replaced under the same name. Includes the default
+  # options of meson.build, such as the C++ version, because Meson applies them only when it creates a build folder.
   key=$(printf '%s\n' "${nvcc:-no nvcc}" "${nvcc:+$("$nvcc" --version)}" "${CXX:-}" "$(${CXX:-c++} --version 2>&1)" \
     "$(grep default_options meson.build)" "$PWD" "$@")
   if [[ $(cat "$dir/configured-as" 2>/dev/null) == "$key" ]] && ninja -C "$dir" build.ninja >/dev/null 2>&1; then

@@ -32,7 +32,7 @@ inline int block_count(int block_size, int pixels, int count) {
   return count == 0 ? 0 : (count - 1) * pixels / block_size + 1;
 }
 
-/// Smallest group of blocks that ends with a period of the plane. Such groups share no bytes.
+/// Smallest number of blocks that span whole periods of the plane. Such groups share no bytes.
 inline int separable_blocks(const regions::PlaneBytes& plane, int block_size) {
   return plane.period_pixels / std::gcd(plane.period_pixels, block_size);
 }

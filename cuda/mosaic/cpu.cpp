@@ -28,7 +28,7 @@ void add_words(const std::uint8_t* row, int count, int shift, std::uint32_t larg
     sums[i] += sample_value(load16(row + 2 * i), shift, largest);
 }
 
-/// Copies bytes from the input where kept is 0xff.
+/// Writes the bytes of `in` where kept is 0xff (there, result is 0), elsewhere the bytes of result.
 CUDAVISION_TARGET_CLONES
 void combine(const std::uint8_t* in, const std::uint8_t* result, const std::uint8_t* kept,
              int count, std::uint8_t* out) {
@@ -42,14 +42,14 @@ struct RowMemory {
         result(scratch.take<std::uint8_t>(row_bytes)),
         kept(scratch.take<std::uint8_t>(row_bytes)) {}
 
-  std::uint32_t* sums;  ///< per sample of a row
+  std::uint32_t* sums;  ///< one column sum per sample of a row
   std::uint8_t *result, *kept;
 };
 
 struct BlockRow {
   int plane;
   int number;
-  int first, end;  ///< in samples
+  int first, end;  ///< range of rows, in samples
   View<const std::uint8_t> in;
   View<std::uint8_t> out;
 };
@@ -168,7 +168,7 @@ class MosaicCpu final : public Mosaic::Backend {
     }
   }
 
-  /// Returns the number of samples of the channel.
+  /// Writes the results of a channel into a row. Returns the number of its samples in the row.
   int make_result(int number, const BlockRow& row, const Run& run, const RowMemory& memory) const {
     const Channel& channel = layout_.channels[number];
     const int n = parameters_.block_size, rows = row.end - row.first;
@@ -204,7 +204,7 @@ class MosaicCpu final : public Mosaic::Backend {
 
   FrameLayout layout_;
   regions::PlaneBytes planes_[FrameLayout::max_planes];
-  int row_bytes_;  // of the longest row
+  int row_bytes_;  // bytes of the longest row
   Bands bands_;
   Parameters parameters_;
 };

@@ -13,7 +13,7 @@ namespace cudavision::mosaic {
 namespace {
 
 #if __CUDACC_VER_MAJOR__ < 13
-constexpr int max_warps = 20;  // more would spill 4 bytes on 9.0
+constexpr int max_warps = 20;  // more would spill 4 bytes on compute capability 9.0
 #else
 constexpr int max_warps = 24;
 #endif

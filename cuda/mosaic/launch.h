@@ -60,7 +60,7 @@ class MosaicLaunch {
   MosaicLaunch(const FrameLayout& layout, const Parameters& parameters)
       : fields_(parameters.fields) {
     MosaicArguments& a = arguments;
-    // With one colour, the block size has no effect on the result. This one makes efficient tiles.
+    // With a solid colour, the block size does not affect the result. 16 makes efficient tiles.
     constexpr int solid_block_size = 16;
     a.block_size = parameters.solid ? solid_block_size : parameters.block_size;
     a.reciprocal = static_cast<std::uint32_t>((std::uint64_t{1} << 32) /
@@ -104,7 +104,7 @@ class MosaicLaunch {
   MosaicArguments arguments;
 
  private:
-  /// The plane and field that one of MosaicArguments::planes describes.
+  /// The plane and the field of the frame that an entry of MosaicArguments::planes describes.
   struct Source {
     int plane, field;
   };

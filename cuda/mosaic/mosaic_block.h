@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The tiles of a launch and the work of one thread. Tests also compile this for the host.
+// The tiles of a launch, and the functions of one thread. Tests also compile this for the host.
 
 #include <cstdint>
 #include <type_traits>
@@ -24,12 +24,12 @@ struct MosaicPlane : regions::PlaneBytes, PlanePair {
   int strips = 0;       ///< tiles per row
   int first_tile = 0;   ///< number of the plane's first tile
 
-  int channel_count = 0;              ///< hidden channels
+  int channel_count = 0;              ///< number of hidden channels
   std::int8_t slot[max_period] = {};  ///< hidden channel of each byte of a period, or −1
   // Indexed by hidden channel:
   std::uint8_t slot_pixels[FrameLayout::max_channels] = {};  ///< pixels per sample along x
   int slot_width[FrameLayout::max_channels] = {};            ///< samples per row
-  std::uint16_t value[FrameLayout::max_channels] = {};       ///< if `solid`
+  std::uint16_t value[FrameLayout::max_channels] = {};       ///< replaces samples if `solid`
 };
 
 struct MosaicArguments {
@@ -41,7 +41,7 @@ struct MosaicArguments {
   int tile_count = 0;
   int block_size = 0;
   std::uint32_t reciprocal = 0;  ///< 2^32 div block_size + 1
-  int blocks = 0;                ///< per row
+  int blocks = 0;                ///< blocks per row
   bool solid = false;
   int shift = 0;  ///< of 16-bit samples, as in FrameLayout
   std::uint32_t largest = 255;
@@ -106,8 +106,8 @@ CUDAVISION_HOST_DEVICE inline int block_of(const MosaicArguments& a, int pixel) 
 }
 
 /// Calls function(sample, slot) for each sample of the chunk at byte x. slot is −1 for samples that
-/// the tile does not hide. Samples are visited in kPeriod interleaved series. kPeriod is the
-/// plane's period, or the number of samples of a chunk.
+/// the tile does not hide. kPeriod is the number of samples in the plane's period, or in a chunk.
+/// All samples at the same position in their periods are visited together.
 template <int kSampleBytes, int kPeriod, class Function>
 CUDAVISION_HOST_DEVICE inline void for_each_sample(const MosaicArguments& a, const MosaicTile& tile,
                                                    int x, const Function& function) {
@@ -151,7 +151,7 @@ CUDAVISION_HOST_DEVICE inline void with_period(const MosaicPlane& plane, const F
   }
 }
 
-/// Column sums of up to 256 chunks: 16 bits suffice for bytes.
+/// Sums of up to 256 chunks, one per sample of a chunk. 16 bits suffice for samples of one byte.
 template <int kSampleBytes>
 class ChunkSums {
  public:

@@ -45,7 +45,7 @@ struct DenoisedFrame {
   /// Planes with channels outside all groups.
   std::array<bool, FrameLayout::max_planes> has_other_channels{};
 
-  /// Returns true if the plane must be copied. If `whole` is false, only samples matter.
+  /// Returns true if the plane must be copied. If `whole` is false, unused bytes need no copy.
   bool copies(int plane, bool whole) const noexcept {
     return whole ? has_other_bytes[plane] : has_other_channels[plane];
   }
@@ -53,7 +53,7 @@ struct DenoisedFrame {
 
 constexpr Parameters own_chroma_strength{3, 1, 1, 2};
 
-/// Samples beyond each edge of the picture that influence the result.
+/// Number of samples beyond each edge of the picture that influence the result.
 constexpr int denoising_halo(const Parameters& parameters) {
   return parameters.search / 2 + parameters.patch / 2;
 }

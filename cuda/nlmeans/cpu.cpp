@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Non-local means on the CPU. Each group of channels is padded, so that the loops need not handle
-// edges. For each tile and each shift of the search, sliding sums of squared differences run down
-// the columns; the distance of a patch is a sum over its columns.
+// edges. For each tile and each shift of the search, sliding sums of squared differences move down
+// the columns. The distance between two patches is the sum over the columns of a patch.
 
 #include <algorithm>
 #include <cstring>
@@ -18,7 +18,7 @@
 namespace cudavision::nlmeans {
 namespace {
 
-// Loops over a part of a row:
+// Loops over adjacent samples of a row:
 
 template <class Sample>
 [[gnu::always_inline]] inline std::uint32_t squared_difference(Sample a, Sample b) {
@@ -51,7 +51,7 @@ struct PatchWeights {
   int shift;
 };
 
-/// Computes the indices of the weights. before holds the running sums of the columns.
+/// Computes the table index of each patch. before[x] is the sum of all columns before column x.
 template <class Sum>
 CUDAVISION_TARGET_CLONES void find_weights(const Sum* before, int count, int patch,
                                            const PatchWeights& table,
@@ -63,7 +63,7 @@ CUDAVISION_TARGET_CLONES void find_weights(const Sum* before, int count, int pat
         std::min(static_cast<Sum>(before[x + patch] - before[x]) >> shift, last));
 }
 
-// Without target clones, which would use gather instructions; many CPUs execute them slowly.
+// Has no target clones: they would use gather instructions, which are slow on many CPUs.
 inline void look_up(const PatchWeights& table, const std::uint32_t* indices, int count,
                     std::uint32_t* __restrict values) {
   for (int x = 0; x < count; ++x)
@@ -87,7 +87,7 @@ CUDAVISION_TARGET_CLONES void add_weights(const std::uint32_t* weights, int coun
 /// The sums of a tile fit into the L2 cache, its sliding columns into the L1 cache.
 constexpr int tile_width = 256, tile_height = 32;
 
-/// Sum is the type of sums of squared differences and of weighted samples.
+/// A thread's memory. Sum is the type of sums of squared differences and of weighted samples.
 template <class Sum>
 class TileMemory {
  public:
@@ -151,7 +151,7 @@ class Denoiser {
  public:
   using Sum = std::conditional_t<sizeof(Sample) == 1, std::uint32_t, std::uint64_t>;
 
-  /// Denoises the first picture.
+  /// Denoises the first picture, and searches all pictures.
   Denoiser(std::span<const PaddedPicture<Sample>> pictures, const DenoisedChannels& group,
            const Parameters& parameters, const PatchWeights& table, Scratch& scratch,
            const regions::ActiveCells* active)
@@ -165,7 +165,7 @@ class Denoiser {
         memory_(scratch),
         active_(active) {}
 
-  /// put(channel, x, y, value) receives the results of rows [begin, end).
+  /// Calls put(channel, x, y, value) for each result in rows [begin, end).
   template <class Put>
   void run(int begin, int end, const Put& put) const {
     for (int y = begin; y < end; y += tile_height)
@@ -297,7 +297,7 @@ class NlMeansCpu final : public NlMeans::Backend {
   struct Table {
     Buffer weights;
     PatchWeights patches{};
-    int step = -1;  ///< of the automatic strength in the current table
+    int step = -1;  ///< step of the automatic strength for which the table was made
   };
 
   bool is_automatic(ChannelKind kind) const {
@@ -362,7 +362,7 @@ class NlMeansCpu final : public NlMeans::Backend {
   Bands bands_;
   StrengthSteps steps_{Parameters().search, Parameters().frames};
   std::array<Table, kind_count> tables_;
-  std::size_t max_samples_ = 0;  ///< in the largest padded group
+  std::size_t max_samples_ = 0;  ///< number of samples in the largest padded group
   Buffer padded_;
   Parameters parameters_;
 };

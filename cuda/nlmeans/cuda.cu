@@ -32,7 +32,7 @@ struct TableChoices {
 };
 
 /// Chooses the tables of weights by the noise. For each kind, choice_blocks blocks copy the chosen
-/// table. Of the launches that follow, only the one for the table's strength class runs.
+/// table. Of the later launches of a kind, only the one for the table's strength class has work.
 __global__ void __launch_bounds__(choice_threads)
     choose_tables(const __grid_constant__ TableChoices a) {
   grid_dependency_wait();
@@ -146,7 +146,7 @@ class NlMeansCuda final : public NlMeans::Backend {
     return bytes;
   }
 
-  /// Adds the plan for a known strength, and appends its table after the first `used` words.
+  /// Adds the plan for a strength that is not automatic. Appends its table after `used` words.
   void make_plan(const Parameters& parameters, ChannelKind kind, double strength,
                  std::uint32_t* weights, std::size_t& used) {
     const int count =
@@ -158,7 +158,7 @@ class NlMeansCuda final : public NlMeans::Backend {
   }
 
   /// Adds the plans for an automatic strength, and appends the tables of all steps after the first
-  /// `used` words. Each table ends with a 0. A shorter table is padded with 0.
+  /// `used` words. Each table ends with a 0, and is padded with 0 to the length in its class.
   void make_plans(const Parameters& parameters, ChannelKind kind, std::uint32_t* weights,
                   std::size_t& used) {
     TableChoice& choice = choices_.choices[choices_.count++];

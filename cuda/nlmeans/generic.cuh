@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Non-local means with patches and searches of any size. A first kernel pads the pictures. Then
-// each block sums squared differences along columns and rows of its tile, for each shift.
+// Non-local means with patches and searches of any size. A first kernel pads the pictures. In the
+// second, each block sums squared differences along columns and rows of its tile, for each shift.
 
 #include <cuda_runtime.h>
 
@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(generic_threads)
     launch_dependents();
   const int patch = 2 * a.patch_radius + 1;
   const int side = generic_tile + patch - 1;  // the tile and the pixels that its patches cover
-  // A tile may extend beyond the picture. There, shifted reads could leave the padded picture.
+  // Limits of positions: a tile may extend beyond the picture, but its reads stay in the padding.
   const int last_x = picture.width - 1 + a.patch_radius;
   const int last_y = picture.height - 1 + a.patch_radius;
 

@@ -36,7 +36,7 @@ struct DenoisedPicture {
 struct NlMeansArguments {
   DenoisedPicture pictures[FrameLayout::max_channels];
   int picture_count;
-  int channels;                                               ///< per picture
+  int channels;                                               ///< channels per picture
   SearchedPlane frames[max_frames][FrameLayout::max_planes];  ///< the first one is denoised
   int frame_count;
   std::int64_t padded_frame_bytes;  ///< distance between the padded pictures of two frames
@@ -49,29 +49,29 @@ struct NlMeansArguments {
   int bits, shift;  ///< of samples of two bytes
   /* Only for the kernels of mma.cuh: */
   ProductShape shape;
-  unsigned strips;  ///< of all pictures, numbered column by column
-  unsigned shares;  ///< parts of the strips, which the blocks process in turn
+  unsigned strips;  ///< number of strips of all pictures, which are numbered column by column
+  unsigned shares;  ///< number of parts of the strips; each block processes some parts
   unsigned strips_of_share;
-  unsigned longer_shares;  ///< the first shares, which have one strip more
-  int low_bits;            ///< of samples of two bytes: bits below the upper 8
-  int scale_log2;          ///< scale of distances
-  int product_scale;       ///< −2 · 2^scale_log2
-  int joined_shift;        ///< 2 · low_bits − scale_log2
-  int max_distance;        ///< scaled; from this distance on, weights are 0
+  unsigned longer_shares;  ///< number of shares, the first ones, that have one strip more
+  int low_bits;            ///< number of bits below the upper 8, in samples of two bytes
+  int scale_log2;          ///< distances are scaled by 2^scale_log2
+  int product_scale;       ///< factor of products in scaled distances: −2 · 2^scale_log2
+  int joined_shift;        ///< right shift of joined sums: 2 · low_bits − scale_log2
+  int max_distance;        ///< scaled distance from which on weights are 0
   int index_shift;         ///< shift from a scaled distance to a table index
   int table_mask;          ///< clears the index bits that select one of an entry's copies
-  int table_words;         ///< in shared memory, including all copies
-  int copies_log2;         ///< copies of each table entry
+  int table_words;         ///< words of the table in shared memory, including all copies
+  int copies_log2;         ///< each table entry has 2^copies_log2 copies
   bool everywhere;         ///< false: process only tiles that touch active cells
   regions::ActiveCells active;
 };
 
-/// Of the launches for different strengths, only one runs.
+/// Returns true if this launch must run. Of the launches for different strengths, only one must.
 CUDAVISION_HOST_DEVICE inline bool is_chosen(const NlMeansArguments& a) {
   return !a.chosen || *a.chosen == a.number;
 }
 
-/// The tile must begin in the picture, but may end beyond it.
+/// Returns true if a tile has active cells. It must begin in the picture, but may end beyond it.
 CUDAVISION_HOST_DEVICE inline bool is_active(const NlMeansArguments& a,
                                              const DenoisedPicture& picture, int left, int top,
                                              int width, int height) {
@@ -80,7 +80,7 @@ CUDAVISION_HOST_DEVICE inline bool is_active(const NlMeansArguments& a,
                                          (top + height) * picture.sample_height});
 }
 
-/// first is the member that holds the first block of a picture.
+/// Returns the picture of a block. `first` is the member that holds a picture's first block.
 CUDAVISION_HOST_DEVICE inline const DenoisedPicture& picture_of_block(
     const NlMeansArguments& a, unsigned block, unsigned DenoisedPicture::*first) {
   int number = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Chooses the kernel for the pictures of one kind, its tile, the memory for its table, and its
-// blocks.
+// Chooses the kernel for the pictures of one kind, the size of its tile, the kind of memory for its
+// table of weights, and the number of its blocks.
 
 #include <algorithm>
 
@@ -45,7 +45,7 @@ inline Kernel padding_kernel(int sample_bytes) {
 
 constexpr int min_product_side = 2, max_product_side = 4;
 
-/// Returns nullptr if registers suffice only for kernels with one square.
+/// Returns nullptr if a warp has too few registers for the squares of this kind and this table.
 template <class Kind, Table kTable>
 Kernel product_kernel() {
   if constexpr (has_registers<Kind>(kTable))
@@ -60,8 +60,8 @@ Kernel product_kernel(Table table) {
                                   : product_kernel<Kind, Table::global>();
 }
 
-/// Calls function(kind) with the smallest side for the patch and the most squares for the search.
-/// Returns false if there is no such kernel.
+/// Calls function(kind) with the kind that has the smallest side for the patch and the most squares
+/// for the search radius. Returns false if there is no such kernel.
 template <class Function>
 bool with_product_kind(int patch_radius, int search_radius, int channels, int sample_bytes,
                        const Function& function) {
@@ -94,7 +94,7 @@ struct Plan {
   unsigned padding_blocks = 0;  ///< 0: the kernel reads the frame itself
 };
 
-/// For pictures of one layout, on the GPU of the current context.
+/// Chooses kernels for pictures of one layout, on the GPU of the current context.
 class KernelChoice {
  public:
   explicit KernelChoice(const FrameLayout& layout)
@@ -120,7 +120,7 @@ class KernelChoice {
                             [&](auto kind) { allow_shared_memory<decltype(kind)>(); });
   }
 
-  /// Completes a plan with pictures and parameters. The table has `weights` words, with its last 0.
+  /// Completes a plan that has pictures and parameters. The table has `weights` words with its 0.
   void choose(const Parameters& parameters, Plan& plan, int weights) const {
     NlMeansArguments& a = plan.arguments;
     plan.padding_blocks = plan.resident_blocks = 0;
@@ -144,8 +144,8 @@ class KernelChoice {
     }
   }
 
-  /// Divides the strips evenly among the resident blocks. With active cells, a share is as small as
-  /// a tile, so that each block gets some active parts.
+  /// Divides the strips evenly among the resident blocks. With active cells, a share is only one
+  /// tile, so that all blocks get about equally many active tiles.
   static void share_strips(Plan& plan) {
     NlMeansArguments& a = plan.arguments;
     const auto tile_strips = static_cast<unsigned>(a.shape.strips);
@@ -207,9 +207,9 @@ class KernelChoice {
     return std::min(shared_bytes_, multiprocessor_bytes_ / resident_blocks - reserved_bytes_);
   }
 
-  /// Returns the size of the tile in bytes: the largest that keeps the number of resident blocks,
-  /// or the largest that fits. A tile may be smaller by up to a quarter to make room for more
-  /// copies of the table, which is faster (1424 instead of 1461 µs for three frames on an H200).
+  /// Sets the shape of the tile and returns its bytes. Takes the largest tile that keeps the number
+  /// of resident blocks, or else the largest that fits, but up to a quarter less if that makes room
+  /// for more copies of the table (1424 instead of 1461 µs for three frames on an H200).
   template <class Kind>
   int shape_tile(NlMeansArguments& a, int weights, int max_copies_log2) const {
     const auto tile_bytes = [&](int strips) {
@@ -277,8 +277,8 @@ class KernelChoice {
 
   FrameLayout layout_;
   int shared_bytes_;          ///< limit per block
-  int multiprocessor_bytes_;  ///< of all resident blocks
-  int reserved_bytes_;        ///< per block
+  int multiprocessor_bytes_;  ///< limit for all resident blocks
+  int reserved_bytes_;        ///< bytes that CUDA reserves per block
   int multiprocessors_;
 };
 

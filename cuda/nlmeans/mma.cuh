@@ -5,7 +5,7 @@
 // search, and the norms of all candidates. A warp denoises a column of squares of 4×4 pixels. It
 // processes eight adjacent candidates at a time: a first product compares them with the pixels, a
 // table gives the weights, and a second product adds the weighted samples. With several frames, the
-// tile holds one after the other; the block stores the first frame's patches and the sums.
+// tile holds one frame after the other; the block stores the first frame's patches and the sums.
 
 #include <cuda_runtime.h>
 
@@ -20,7 +20,7 @@
 namespace cudavision::nlmeans {
 
 enum class Table {
-  aligned,  ///< in shared memory; the scaled distance is also the index
+  aligned,  ///< in shared memory; the scaled distance is the index, without a shift
   shared,   ///< in shared memory
   global,   ///< in device memory
 };
@@ -43,7 +43,7 @@ struct ProductMemory {
   std::uint32_t* pixels;
   int* norms;
   ProductTile* tile;
-  std::uint32_t* reference;  ///< only with several frames
+  std::uint32_t* reference;  ///< ReferenceFrame; only with several frames
 
   __device__ ProductMemory(const NlMeansArguments& a, std::uint32_t* table)
       : pixels(table + opaque_value(kTable == Table::global ? 0 : a.table_words)),
@@ -320,7 +320,7 @@ __global__ void __launch_bounds__(product_threads, min_resident_blocks<Kind>(kTa
   if (!a.everywhere)
     launch_dependents();
   if (kTable != Table::global) {
-    // The table ends with a weight of 0; further words only fill the last line.
+    // The table ends with a weight of 0, which also fills the words up to table_words.
     const auto entry = [&](int word) {
       return __ldg(a.weights +
                    min(static_cast<std::uint32_t>(word >> a.copies_log2), a.last_weight + 1));

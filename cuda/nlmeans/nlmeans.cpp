@@ -19,7 +19,7 @@ bool is_colour(Role role) {
   return role == Role::red || role == Role::green || role == Role::blue;
 }
 
-/// Chroma with the same known strength as luma shares luma's table and launch.
+/// If chroma has the same strength as luma, and not an automatic one, it shares luma's launch.
 ChannelKind kind_of(Role role, const Parameters& parameters) {
   if (is_colour(role))
     return colour_kind;

@@ -31,7 +31,7 @@
 /// M keeps the sums of 8-bit samples within 32 bits. It is at least 825 for one frame and 91 for
 /// nine, which limits the precision of the weights. The run time is proportional to frames·search²
 /// and hardly depends on patch. On a GPU, patches above 15 are slower (above 11 for three channels
-/// of 8 bits, above 7 for three deeper ones), and so are searches whose halo exceeds shared memory.
+/// of 8 bits, above 7 for three of more bits), as are searches whose halo exceeds shared memory.
 namespace cudavision::nlmeans {
 
 struct Parameters {
@@ -45,7 +45,7 @@ struct Parameters {
   int search = 21;       ///< odd: side of the searched area in pixels
   int patch = 7;         ///< odd: side of a patch in pixels
   double strength = 10;  ///< in levels of 8 bits at any depth, or automatic_strength
-  double chroma_strength = same_strength;  ///< for chroma channels
+  double chroma_strength = same_strength;  ///< strength for chroma channels
   int frames = 1;  ///< searched frames: the denoised frame and its neighbours
 
   /// Derives the strength from the noise that run() receives.

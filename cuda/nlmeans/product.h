@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Non-local means on the tensor cores: which lane holds which element. Also built for tests.
+// Non-local means on the tensor cores: which lane holds which element. Tests compile it for hosts.
 //
 // With X = Σ p·q over the samples of two patches, the sum of their squared differences is Σ p² + Σ
 // q² − 2X. For the patches around 16 pixels and 8 candidates, one product of byte matrices computes
@@ -26,10 +26,10 @@
 
 namespace cudavision::nlmeans {
 
-constexpr int product_warps = 8;  ///< per block
+constexpr int product_warps = 8;  ///< warps per block
 
-/// Compile-time properties of a kernel. It compares patches of up to 4·kSide − 1 samples per side,
-/// as kSide groups of four rows and kSide words per row. Samples of two bytes are split into two
+/// Compile-time properties of a kernel for patches of up to 4·kSide − 1 samples per side, which are
+/// stored as kSide groups of four rows with kSide words. Samples of two bytes are split into two
 /// planes: the upper 8 bits, and the lower bits.
 template <int kSide, int kChannels, int kSampleBytes, bool kOneSquare = false>
 struct ProductKind {
@@ -38,14 +38,14 @@ struct ProductKind {
   static constexpr int channels = kChannels;
   static constexpr int sample_bytes = kSampleBytes;
   static constexpr int planes = channels * sample_bytes;
-  static constexpr int words = side * side;  ///< of a lane, for one patch in one plane
+  static constexpr int words = side * side;  ///< words per lane for one patch in one plane
   /// Words that a lane keeps in registers: the patches of its two pixels, in all planes.
   static constexpr int left_words = 2 * words * planes;
-  /// Squares of 4×4 pixels, below each other, that a warp compares with a candidate at a time.
+  /// Number of vertically adjacent 4×4 squares of pixels that a warp compares with a candidate.
   static constexpr int squares = kOneSquare || left_words > 18 || channels > 1 ? 1
                                  : left_words <= 8                             ? 3
                                                                                : 2;
-  /// Minimum search radius, at which all squares of a warp search some rows together.
+  /// Minimum search radius: all squares of a warp must have some searched rows in common.
   static constexpr int min_search_radius = squares == 1 ? 1 : 2 * squares;
   /// The products of two planes are added before they are subtracted from the norms, if 32 bits
   /// suffice.
@@ -63,16 +63,16 @@ struct ProductKind {
 /// column by column, so that the distances between a lane's rows are constants. Each plane has four
 /// copies, shifted by 0 to 3 samples, so that every sample is the first of a word in some copy.
 struct ProductShape {
-  int strips;        ///< maximum for the tile
-  int rows;          ///< words of a column
+  int strips;        ///< maximum number of strips in the tile
+  int rows;          ///< words per column
   int copy_columns;  ///< columns of words in a copy
-  int copy_words;    ///< from one copy to the next
+  int copy_words;    ///< words from one copy to the next
   int plane_words;
   int candidate_columns;
   int norm_rows;      ///< norms per column of candidates
   int column_groups;  ///< groups of eight candidates in a row for one warp
 
-  /// Position of an extra column of norms that no pixel searches, in a separate bank.
+  /// Word offset of a dummy column of norms, in other banks, for candidates that are not searched.
   CUDAVISION_HOST_DEVICE constexpr int outside_norms() const {
     return candidate_columns * norm_rows + 2;
   }
@@ -145,7 +145,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t patch_mask(int patch, int row, int w
   return bytes <= 0 ? 0 : bytes >= 4 ? ~0u : (1u << (8 * bytes)) - 1;
 }
 
-/// Position in its square of the pixel in row m of the left factor.
+/// Column and row in the square of the pixel in row m of the left factor.
 CUDAVISION_HOST_DEVICE constexpr int pixel_x(int m) {
   return m % 4;
 }
@@ -153,11 +153,11 @@ CUDAVISION_HOST_DEVICE constexpr int pixel_y(int m) {
   return m / 4;
 }
 
-/// Added to a distance if the candidate is outside the search of a pixel. Exceeds every scaled
-/// distance, even minus 2^25; twice its value fits into 31 bits.
+/// Added to a distance if a pixel does not search the candidate, so that the weight is 0. Exceeds
+/// all scaled distances even after 2^25 is subtracted; twice this value fits into 31 bits.
 constexpr int outside_search = 1 << 29;
 
-/// x is a pixel's column in its square. candidate is relative to the first candidate of the square.
+/// True if a pixel in column x of a square searches candidate number `candidate` of the square.
 CUDAVISION_HOST_DEVICE inline bool searches(int x, int candidate, int search_radius) {
   return static_cast<unsigned>(candidate - x) <= static_cast<unsigned>(2 * search_radius);
 }
@@ -180,7 +180,7 @@ CUDAVISION_HOST_DEVICE constexpr bool skips(RowPair pair, int half) {
 
 /// Bias of distances for a row of pixels that does not search a row of candidates: the weight is 0.
 struct RowBias {
-  int top;  ///< in lanes whose pixels are in rows 1 and 3; 0 in lanes with rows 0 and 2
+  int top;  ///< outside_search in lanes with pixels in rows 1 and 3; 0 in lanes with rows 0 and 2
 
   RowBias() = default;
   CUDAVISION_HOST_DEVICE explicit RowBias(int g) : top(g / 4 == 1 ? outside_search : 0) {}
@@ -285,8 +285,8 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t mean_of(const std::uint32_t (&sums)[
   return static_cast<std::uint32_t>((sum + weight / 2) / weight);
 }
 
-/// Class of a pair of rows. number counts from the square's first pair, or from its last but one in
-/// pair_to_bottom(). A square has radius + 2 pairs.
+/// Class of a pair of rows, one of the radius + 2 pairs of a square. In pair_from_top(), number 0
+/// is the first pair of the square; in pair_to_bottom(), the last but one.
 CUDAVISION_HOST_DEVICE constexpr RowPair pair_from_top(int number) {
   return number < 0    ? RowPair::none
          : number == 0 ? RowPair::first

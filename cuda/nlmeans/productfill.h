@@ -53,8 +53,8 @@ CUDAVISION_HOST_DEVICE inline ProductTile tile_at(const NlMeansArguments& a, uns
   return tile;
 }
 
-/// Loads the words that begin at sample from_x[0] of row from_y, for all planes of a frame. The
-/// other samples of a word may be anywhere in the row.
+/// Loads a word of each plane of a frame: samples from_x[0] to from_x[3] of row from_y. Beyond the
+/// mirrored edge, they are not adjacent.
 template <class Kind>
 CUDAVISION_HOST_DEVICE inline void load_word(const NlMeansArguments& a,
                                              const DenoisedPicture& picture, int frame,
@@ -137,7 +137,7 @@ CUDAVISION_HOST_DEVICE inline void copy_samples(const ProductShape& shape, int t
   }
 }
 
-/// `words` is the first word of the row, in the upper plane of the first channel.
+/// Sums the squared samples of a patch's row. `words` is its first word, in plane 0.
 template <class Kind>
 CUDAVISION_HOST_DEVICE inline SquareSum<Kind> squares_of_row(const ProductShape& shape, int patch,
                                                              int low_bits,
@@ -158,7 +158,7 @@ CUDAVISION_HOST_DEVICE inline SquareSum<Kind> squares_of_row(const ProductShape&
       low = dot_bytes(lower, lower, low);
     }
   }
-  // A sample is h·2^e + l.
+  // A sample is h·2^e + l, so its square is h²·2^2e + h·l·2^(e + 1) + l².
   SquareSum<Kind> squares = high;
   if (Kind::sample_bytes == 2)
     squares = (squares << (2 * low_bits)) +

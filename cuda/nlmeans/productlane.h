@@ -17,13 +17,13 @@ struct LanePlace {
   const int* norms;
   const std::uint32_t* reference;  ///< the denoised frame; nullptr if it is in the tile
   int thread;                      ///< number of the lane in its block
-  int top;                         ///< first row of the warp's squares in the tile
+  int top;                         ///< row of the tile at which the warp's squares begin
 
-  CUDAVISION_HOST_DEVICE int column() const { return thread / 32; }  ///< of the squares, in words
+  CUDAVISION_HOST_DEVICE int column() const { return thread / 32; }  ///< word column of the squares
   CUDAVISION_HOST_DEVICE int g() const { return thread % 32 / 4; }
   CUDAVISION_HOST_DEVICE int t() const { return thread % 4; }
 
-  /// Pixel 2s + half is in row g + 8 · half of square s. The coordinates are relative to the tile.
+  /// Coordinates in the tile. Pixel 2s + half is row g + 8 · half of the left factor of square s.
   CUDAVISION_HOST_DEVICE int x() const { return 4 * column() + pixel_x(g()); }
   CUDAVISION_HOST_DEVICE int y(int pixel) const {
     return top + 4 * (pixel / 2) + pixel_y(g() + 8 * (pixel % 2));
@@ -60,14 +60,14 @@ class ProductLane {
   struct CandidateRow {
     std::uint32_t right[Kind::planes][Kind::words];  ///< right factor of the first product
     std::uint32_t samples[Kind::products][2];        ///< right factors of the second products
-    int high_norms[2], low_norms[2];                 ///< of columns 2t and 2t + 1
+    int high_norms[2], low_norms[2];                 ///< norms of candidates 2t and 2t + 1
   };
 
   /// The lane's part of a group of eight columns of candidates, starting at the warp's first row.
   struct Candidates {
     const std::uint32_t* right;
     const std::uint32_t* samples[Kind::products];
-    const int* norms[2];  ///< of columns 2t and 2t + 1
+    const int* norms[2];  ///< norms of candidates 2t and 2t + 1
     std::uint32_t selectors[Kind::products][2];
     RowBias row_bias;
 
@@ -108,7 +108,7 @@ class ProductLane {
     return found;
   }
 
-  /// `row` is relative to the current row.
+  /// Loads the lane's elements for a row of candidates. `row` is relative to the current row.
   CUDAVISION_HOST_DEVICE CandidateRow load(const Candidates& from, int row) const {
     const ProductShape& shape = a_.shape;
     CandidateRow loaded;
@@ -163,8 +163,8 @@ class ProductLane {
     int plane_words;
     int first_row;     ///< first row of the patches that is in the lane
     int first_byte;    ///< position of the patches in their first words, in bytes
-    const int* norms;  ///< of the first pixel
-    int norm_words;    ///< from the upper part of a norm to its lower part
+    const int* norms;  ///< norm of the first pixel's patch
+    int norm_words;    ///< distance from the upper part of a norm to its lower part
 
     CUDAVISION_HOST_DEVICE OwnPatches(const NlMeansArguments& a, const LanePlace& place) {
       const int radius = a.search_radius, x = radius + place.x(), y = place.y(0);
@@ -207,7 +207,7 @@ class ProductLane {
   }
 
   const NlMeansArguments& a_;
-  int limit_;  // of distances
+  int limit_;  // upper limit of distances
   std::uint32_t left_[Kind::squares][Kind::planes][2 * Kind::words];
   int high_norms_[Kind::squares][2], low_norms_[Kind::squares][2];
 };
@@ -222,7 +222,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t plane_part(int t, int sum) {
   return static_cast<std::uint32_t>(sum) * value;
 }
 
-/// As plane_part(), for the sum of the weights. The arguments are elements of second product 0.
+/// Returns a lane's part of the sum of the weights, from its elements of second product 0.
 CUDAVISION_HOST_DEVICE inline std::uint32_t weight_part(int t, int low_digits, int third_digit) {
   return t == digits ? static_cast<std::uint32_t>(low_digits) +
                            static_cast<std::uint32_t>(third_digit) * (digit_base * digit_base)

@@ -25,7 +25,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t byte_differences(std::uint32_t a, st
 #endif
 }
 
-/// Returns four of the eight bytes of low and high, starting at byte `places`.
+/// Returns four of the eight bytes of low and high, starting at byte number `places`.
 CUDAVISION_HOST_DEVICE inline std::uint32_t bytes_from(std::uint32_t low, std::uint32_t high,
                                                        int places) {
 #ifdef __CUDA_ARCH__
@@ -35,7 +35,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t bytes_from(std::uint32_t low, std::u
 #endif
 }
 
-/// Mask of the bytes of word `word` of three within kRadius of byte `byte` of the middle word.
+/// For word `word` of three, masks the bytes within kRadius of byte `byte` of the middle word.
 template <int kRadius>
 CUDAVISION_HOST_DEVICE constexpr std::uint32_t window_mask(int byte, int word) {
   std::uint32_t mask = 0;
@@ -47,7 +47,7 @@ CUDAVISION_HOST_DEVICE constexpr std::uint32_t window_mask(int byte, int word) {
   return mask;
 }
 
-/// sums[i] adds the squared bytes within kRadius of byte i of the middle of each channel's words.
+/// Adds to sums[i] the squares of all channels' bytes within kRadius of byte i of the middle word.
 template <int kRadius, int kChannels>
 CUDAVISION_HOST_DEVICE inline void sum_squares(const std::uint32_t (&words)[kChannels][3],
                                                std::uint32_t (&sums)[4]) {
@@ -89,7 +89,7 @@ CUDAVISION_HOST_DEVICE inline void sum_squares(const std::uint32_t (&words)[kCha
 struct DenoisingTile {
   static constexpr int warps = 4;
   static constexpr int width = 128;       ///< bytes: one word per lane of a warp
-  static constexpr int left_margin = 32;  ///< also on the right
+  static constexpr int left_margin = 32;  ///< bytes; the right margin is as wide
   static constexpr int pitch = (width + 2 * left_margin) / 4;  ///< words
   /// A thread reads one word on either side of its own words.
   static constexpr int max_search_radius = left_margin - 4;
@@ -98,7 +98,7 @@ struct DenoisingTile {
     return warps * thread_rows + 2 * halo;
   }
 
-  /// The word before the lane's word for a shift by dx, in the tile copy for dx mod 4.
+  /// Index of the word before the lane's word after a shift by dx, in the tile copy for dx mod 4.
   CUDAVISION_HOST_DEVICE static int word(int lane, int dx) {
     return lane + left_margin / 4 - 1 + (dx >> 2);
   }
@@ -131,8 +131,8 @@ CUDAVISION_HOST_DEVICE inline void load_tile(const DenoisedPicture& picture,
 
 struct PatchRows {
   const std::uint32_t* own;
-  const std::uint32_t* other;  ///< for the current shift of the search
-  int channel_words;           ///< from one channel to the next
+  const std::uint32_t* other;  ///< the row at the current shift of the search
+  int channel_words;           ///< words from one channel to the next
 };
 
 template <int kRadius, int kChannels, int kRows>

@@ -24,8 +24,8 @@ int make_patch_weights(const Parameters& parameters, double strength, int bits, 
                        std::uint32_t* weights) noexcept;
 
 /// Returns the strength for noise with this standard deviation, in levels of 8 bits. With a larger
-/// search or more frames, the best patches are more similar. The line was fitted to photographs,
-/// its factor for frames to a film; docs/elements/cudadenoise.md lists the errors.
+/// search or more frames, the best patches are more similar. The formula was fitted to photographs
+/// and, for several frames, to a video. docs/elements/cudadenoise.md lists the errors.
 double strength_for_noise(double deviation, int search, int frames) noexcept;
 
 /// Strengths of the steps: 2^(i/8) for step i.

@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(tile_threads, 4)
   for (int step = 0; step < 4 * frames; ++step) {
     if (step > 0) {
       __syncthreads();
-      // The tile of the first frame must be kept, so a neighbour's tile is loaded shifted.
+      // A neighbour's tile is loaded with the shift, because `own` must keep the first frame's.
       if (searches_neighbours(kChannels) && step >= 4)
         load_neighbour<kRadius, kChannels>(a, step / 4, step % 4, later);
       else

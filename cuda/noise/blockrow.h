@@ -10,13 +10,13 @@
 namespace cudavision::noise {
 
 struct RowSums {
-  std::uint32_t near = 0, far = 0;  ///< of |N|
+  std::uint32_t near = 0, far = 0;  ///< sums of |N| for both spacings
   std::uint32_t levels = 0, squares = 0, extremes = 0;
   bool differs = false;  ///< some level differs from the first level of the block
 };
 
-/// Sixteen samples as pairs (0, 2), (1, 3), (4, 6), (5, 7), (8, 10)… The block starts at
-/// block_start.
+/// Sixteen samples as pairs (0, 2), (1, 3), (4, 6), (5, 7), (8, 10)… Sample number block_start is
+/// the first one of the block.
 struct PairedRow {
   static constexpr int block_start = 4;
   static constexpr std::uint32_t ones = 0x00010001;

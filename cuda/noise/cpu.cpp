@@ -41,7 +41,7 @@ Quietest quietest_of(const std::uint32_t (&histogram)[kBins]) {
   return {blocks, bin};
 }
 
-/// Rows have far_spacing further columns at both ends.
+/// A thread's memory. Rows of levels have far_spacing additional columns at both ends.
 class BlockMemory {
  public:
   BlockMemory(Scratch& scratch, int width)
@@ -56,7 +56,7 @@ class BlockMemory {
       row = scratch.take<std::uint8_t>(width, far_spacing);
   }
 
-  /// y is relative to the block.
+  /// Returns a row of levels. y is relative to the row of blocks.
   std::uint8_t* row(int y) const { return rows_[y + far_spacing]; }
 
   Counts* counts;

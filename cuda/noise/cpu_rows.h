@@ -27,7 +27,7 @@ CUDAVISION_TARGET_CLONES void add_differences(const std::uint8_t* above, const s
   }
 }
 
-/// sums[x] += |N(x)| with a spacing of 1 or 3. The rows have `spacing` more pixels at both ends.
+/// Adds |N| with a spacing of 1 or 3 to sums. The rows have `spacing` more pixels at both ends.
 inline void add_second_differences(const std::uint8_t* above, const std::uint8_t* row,
                                    const std::uint8_t* below, int spacing, int width,
                                    std::uint16_t* sums) {

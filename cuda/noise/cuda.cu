@@ -25,7 +25,7 @@ static_assert(threads / 32 == classes, "each warp evaluates a class");
 
 /// The histograms of a channel. They are zero between frames.
 struct alignas(16) Counts {
-  std::uint32_t bins[2][classes][noise::bins];      ///< for the near and the far spacing
+  std::uint32_t bins[2][classes][noise::bins];      ///< of s(d) for the near and far spacing
   std::uint32_t spreads[classes + 1][spread_bins];  ///< the last one is for extreme blocks
   std::uint32_t constant, flat, finished;
 };
@@ -37,7 +37,7 @@ struct MeasuredChannel {
   int blocks_across;
   int launched_across;  ///< thread blocks per row of blocks
   int row_step;
-  unsigned first_launched, launched;  ///< in thread blocks
+  unsigned first_launched, launched;  ///< first thread block, and number of thread blocks
   Counts* counts;
   State* state;
 };
@@ -103,7 +103,7 @@ __device__ bool any_of_block(bool condition) {
   return (__ballot_sync(~0u, condition) & lanes) != 0;
 }
 
-/// Sums over the block of pixels, in all of its eight lanes.
+/// Returns the sums over a block of pixels to all of its eight lanes.
 __device__ BlockSums sums_of_block(const Tile& tile) {
   constexpr int before = PairedRow::block_start - far_spacing;
   constexpr int after = PairedRow::block_start + block_side - 1 + far_spacing;
@@ -161,7 +161,7 @@ class LaneBins {
 
   /// All lanes of the warp must call this.
   __device__ Quietest quietest() const {
-    std::uint32_t blocks = 0, before[parts];  // in bins before the lane's bins
+    std::uint32_t blocks = 0, before[parts];  // before: blocks in bins before the lane's bins
 #pragma unroll
     for (int i = 0; i < parts; ++i) {
       const uint4& own = counts_[i];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Arithmetic of noise.h for blocks, classes and frames.
+// The formulas of noise.h for blocks, classes and frames.
 
 #include <cstdint>
 
@@ -25,7 +25,7 @@ CUDAVISION_HOST_DEVICE constexpr std::uint32_t middle_of_bin(int bin) {
   return (static_cast<std::uint32_t>(bin) << bin_shift) + (1 << bin_shift) / 2;
 }
 
-/// Returns v of a class before it is limited by the spread.
+/// Returns the variance v of a class (noise.h) before it is limited to 5·spread div 4.
 CUDAVISION_HOST_DEVICE inline std::uint32_t variance_of_bins(int near_bin, int far_bin) {
   const std::uint32_t near = middle_of_bin(near_bin) * middle_of_bin(near_bin) / 185;
   const std::uint32_t far = middle_of_bin(far_bin) * middle_of_bin(far_bin) / 200;
@@ -35,7 +35,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t variance_of_bins(int near_bin, int f
 
 constexpr int classes = 8, class_shift = 11;
 constexpr std::uint32_t min_blocks = 32, min_class_blocks = 16;
-/// Inverse shares of the A blocks, in the order of noise.h: 6·M ≥ A, a quarter of A, and 16·M ≥ A.
+/// Reciprocals of shares of the A blocks (noise.h): 6·M ≥ A, a quarter of A, and 16·M ≥ A.
 constexpr std::uint32_t smooth_share = 6, quiet_share = 4, limiting_share = 16;
 
 /// Distance between the rows of blocks that are measured.
@@ -76,7 +76,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t variance_of_spread_bin(int bin) {
 
 struct ClassNoise {
   std::uint32_t blocks = 0;
-  std::uint32_t variance = 0;  ///< of the noise
+  std::uint32_t variance = 0;  ///< variance of the noise
   std::uint32_t spread = 0;    ///< variance of the samples; an upper limit of the noise
 
   /// Number of blocks, or 0 if there are too few.
@@ -110,7 +110,7 @@ using ClassNoises = ClassNoise[classes + 1];
 
 struct Rank {
   bool smooth;
-  bool has_quiet_share;  ///< classes up to this limit contain a quarter of the blocks
+  bool has_quiet_share;  ///< classes with at most this class's limit() have a quarter of the blocks
 };
 
 CUDAVISION_HOST_DEVICE inline Rank rank_of(const ClassNoises& noise, int number) {

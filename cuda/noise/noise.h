@@ -48,8 +48,8 @@
 /// Let M be the number of blocks of smooth classes, and V the sum of their v over these blocks. If
 /// M ≥ 32 and 16·M ≥ A, the variance of other blocks is limited to
 ///   limit = 3·V div (2·M).
-/// If also 6·M ≥ A, the variance of the frame is the mean of v over the blocks of all classes,
-/// limited outside smooth classes, rounded down. Otherwise the estimate is uncertain: the variance
+/// If also 6·M ≥ A, the variance of the frame is the mean, rounded down, of v over the blocks of
+/// all classes; outside smooth classes, v is limited. Otherwise the estimate is uncertain: it
 /// is the smallest x such that a quarter of the A blocks are in classes with min(v, spread) ≤ x, or
 /// the limit if it is less. Extreme blocks form a class with v = spread = 4·B div 21, because
 /// clipping removes up to two thirds of their variance.

@@ -9,11 +9,11 @@
 
 namespace cudavision::noise {
 
-/// Standard deviation and variance in units of a sixteenth of a level of 8 bits.
+/// Standard deviation and variance of the noise, in sixteenths of an 8-bit level.
 struct Level {
   static constexpr int per_level = 16;
 
-  std::uint32_t variance = 0;   ///< in squares of the unit
+  std::uint32_t variance = 0;   ///< in 1/256 of a squared level
   std::uint32_t deviation = 0;  ///< √variance, rounded down
 };
 

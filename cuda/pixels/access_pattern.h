@@ -63,13 +63,13 @@ auto with_pack(AccessPattern kind, const Use& use) {
 /// A plane to be copied in pieces of 16 bytes. The last piece of a row may be shorter.
 struct CopyPieces {
   PlanePair plane;
-  std::uint32_t count = 0;  ///< pieces
-  int per_row = 1;          ///< pieces
+  std::uint32_t count = 0;  ///< number of pieces
+  int per_row = 1;          ///< pieces per row
   int row_bytes = 0;
   int rows = 0;
 };
 
-/// Copies the pieces of one of `threads` threads.
+/// Copies every `threads`-th piece, from number `thread` on.
 CUDAVISION_HOST_DEVICE inline void copy_pieces(const CopyPieces* copies, int count,
                                                std::uint32_t thread, std::uint32_t threads) {
   for (int p = 0; p < count; ++p) {
@@ -93,7 +93,7 @@ struct AccessPlan {
   /// otherwise the kernel copies them. Planes that `out` lacks are left out.
   CopyPieces copies[FrameLayout::max_planes];
   bool scattered() const noexcept { return kind >= AccessPattern::scattered_luma_1; }
-  /// Enqueues all copies, so that the kernel has none left.
+  /// Enqueues all copies, so that the kernel need not copy any plane.
   void copy_planes(Device& device);
 };
 

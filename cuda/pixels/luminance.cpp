@@ -11,7 +11,7 @@
 namespace cudavision {
 namespace {
 
-constexpr int row_alignment = 128;  // whole memory transactions
+constexpr int row_alignment = 128;  // bytes of a memory transaction
 
 }  // namespace
 

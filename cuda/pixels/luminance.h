@@ -24,7 +24,7 @@ struct SamplePlane {
 class Luminance {
  public:
   /// layout must have 8 to 16 bits and a luma channel as large as the picture, or red, green and
-  /// blue channels of 8 bits. Errors begin with `operation`. Throws invalid_argument.
+  /// blue channels of 8 bits. Otherwise throws invalid_argument; its text begins with `operation`.
   Luminance(Device& device, const FrameLayout& layout, const char* operation);
   ~Luminance();
 
@@ -37,7 +37,7 @@ class Luminance {
  private:
   FrameLayout layout_;
   const char* operation_;
-  Buffer memory_;  // of plane_; empty if the luma of frames is contiguous
+  Buffer memory_;  // memory of plane_; empty if the luma of frames is contiguous
   View<std::uint8_t> plane_;
   std::unique_ptr<Backend> backend_;
 };

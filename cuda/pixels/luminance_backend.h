@@ -13,7 +13,7 @@ namespace cudavision {
 class Luminance::Backend {
  public:
   virtual ~Backend() = default;
-  /// Writes values, unshifted, to rows of the layout's width.
+  /// Writes the luminance values, without FrameLayout::shift, to rows of the layout's width.
   virtual void run(const ConstFrame& in, View<std::uint8_t> out) = 0;
 };
 

@@ -26,7 +26,7 @@ __device__ std::uint32_t luminance_in(const std::uint32_t* data, int pixel,
     return Pack::value(data, pixel, picture);
 }
 
-/// Each thread converts one pack of pixels. The output rows have room for whole packs.
+/// Each thread converts one pack of pixels. The output rows are padded to whole packs.
 template <class Pack, Rows kRows>
 __global__ void luminance_kernel(const __grid_constant__ LuminanceArguments a) {
   constexpr int per_word = is_words<Pack> ? 2 : 4;
@@ -92,7 +92,7 @@ struct ReductionArguments {
   std::uint32_t largest;
 };
 
-/// Samples of two bytes may be at odd addresses.
+/// Loads single bytes, because samples of two bytes may be at odd addresses.
 __global__ void __launch_bounds__(threads)
     reduce_to_8_bits_kernel(const __grid_constant__ ReductionArguments a) {
   launch_dependents();
@@ -118,7 +118,7 @@ void reduce_to_8_bits_cuda(Device& device, const SamplePlane& in, View<std::uint
   const ReductionArguments a{in.rows.data, in.rows.pitch, out.data,
                              out.pitch,    in.width,      blocks_per_row,
                              in.shift,     in.bits - 8,   (1u << in.bits) - 1};
-  // Not a Launcher: each call would ask the driver whether the kernel may overlap.
+  // Uses no Launcher: it would ask the driver in each call whether the kernel may overlap.
   launch_kernel(device.stream(),
                 {reinterpret_cast<const void*>(reduce_to_8_bits_kernel),
                  static_cast<unsigned>(blocks_per_row) * out.height, threads},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// A picture as rows of packs, and the path of a thread from one of its packs to the next. A pack is
-// a few adjacent pixels that a thread loads and stores together (pixel_pack.h).
+// A picture as rows of packs, and the iteration of a thread over packs. A pack is a few adjacent
+// pixels that a thread loads and stores together (pixel_pack.h).
 
 #include <cstdint>
 
@@ -30,7 +30,7 @@ struct PlanePair {
 struct PackedImage {
   PlanePair planes[3];             ///< one for all channels, or one each for red, green and blue
   std::uint32_t count = 0;         ///< packs in the picture, below 2^30
-  int rows = 0;                    ///< of packs
+  int rows = 0;                    ///< rows of packs
   int per_row = 1;                 ///< packs per row
   int width = 0;                   ///< pixels per row
   int row_bytes = 0;               ///< bytes per row, in each plane
@@ -62,7 +62,7 @@ enum class Rows {
   linear,  ///< every pack is full and the rows are contiguous, forming one long row
 };
 
-/// The position of a pack. The constructor divides; advance() only adds.
+/// The position of a pack. The constructor divides once, so that advance() only needs to add.
 template <Rows kRows>
 struct PackCursor {
   int y;

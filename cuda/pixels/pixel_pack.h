@@ -157,7 +157,7 @@ CUDAVISION_HOST_DEVICE inline void store_row(std::uint8_t* to, int existing,
       to[4 * whole_words + b] = static_cast<std::uint8_t>(byte_of(last, b));
 }
 
-/// Pixels of a pack that are in the picture. Less than Pack::pixels only at the end of ragged rows.
+/// Number of a pack's pixels in the picture: below Pack::pixels only at the end of ragged rows.
 template <class Pack, Rows kRows>
 CUDAVISION_HOST_DEVICE inline int pixels_in(const PackedImage& picture,
                                             const PackCursor<kRows>& at) {
@@ -296,7 +296,7 @@ struct ScatteredLuma {
 template <int kStep>
 struct PackedColour : DensePack<kStep == 4 ? 4 : 12> {
   static constexpr bool colour = true;
-  static constexpr int bytes = kStep;  ///< per pixel, each of which may be a colour
+  static constexpr int bytes = kStep;  ///< bytes per pixel; each one may be a colour
   static constexpr int pixels = kStep == 4 ? 4 : 16;
   static constexpr int pixel_bytes = kStep;
 

@@ -23,11 +23,11 @@ inline void store16(std::uint8_t* address, std::uint32_t word) {
   std::memcpy(address, &narrow, sizeof narrow);
 }
 
-/// values[x] is the value of sample step·x of a row.
+/// Sets values[x] to the value of sample step·x of a row.
 void gather8(const std::uint8_t* row, int step, int count, std::uint8_t* values);
 void gather16(const std::uint8_t* row, int step, int count, int shift, std::uint32_t largest,
               std::uint16_t* values);
-/// levels[x] is `value >> (bits − 8)` for sample step·x of a row.
+/// Sets levels[x] to `value >> (bits − 8)` of sample step·x of a row.
 void gather_levels(const std::uint8_t* row, int step, int count, int bits, int shift,
                    std::uint8_t* levels);
 
@@ -65,7 +65,7 @@ class PlaneRows {
  public:
   explicit PlaneRows(const SamplePlane& plane) : plane_(plane) {}
 
-  /// Values of row y. If they must be converted, they are in buffer.
+  /// Returns the values of row y. If they must be converted, they are in buffer.
   const Value* row(int y, Value* buffer) const {
     const std::uint8_t* bytes = plane_.rows.row(y);
     if constexpr (sizeof(Value) == 1) {

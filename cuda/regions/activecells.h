@@ -43,8 +43,8 @@ class ActiveCells {
     return false;
   }
 
-  /// Calls function(x0, x1) for each run of active pixels in a row. Joins gaps of up to `gap`
-  /// pixels.
+  /// Calls function(x0, x1) for each run of pixels in active cells of row y. Joins runs that are at
+  /// most `gap` pixels apart.
   template <class Function>
   void for_each_run(int y, int gap, const Function& function) const {
     int begin = 0, end = 0;  // of the current run

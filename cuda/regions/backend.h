@@ -17,7 +17,7 @@ struct Selection {
   int rotated_count = 0;
   std::array<RotatedRegion, Parameters::max_count> rotated;  ///< none is empty
   int mask_count = 0;
-  std::array<Box, Parameters::max_masks> masks;  ///< where weights may be raised; none is empty
+  std::array<Box, Parameters::max_masks> masks;  ///< where masks may raise weights; none is empty
   /// Cells with samples whose weight may differ from 0. Not used if the regions are inverted.
   ActiveCells active;
 };

@@ -83,8 +83,8 @@ void blend(const Samples& samples, const Channel& channel, const std::uint16_t* 
   }
 }
 
-/// Sets weights to the maximum of weights and others, which are 0 outside their span. Returns the
-/// span that covers both.
+/// Sets each weight to the maximum of weights and others. Outside their spans, both count as 0.
+/// Returns the span that covers both spans.
 Span raise(std::uint16_t* weights, Span span, const std::uint16_t* others, Span other_span) {
   if (other_span.begin >= other_span.end)
     return span;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The blend of regions on CUDA: one launch for all planes. It starts while the previous operation
-// is still running. Meanwhile it copies tiles without regions and computes the weights of the other
-// tiles; only they wait for the operation. If all weights are 0, no operation has been launched,
-// and this launch copies the frame.
+// is still running. Meanwhile it copies tiles without regions and computes the weights of tiles
+// with regions. Only tiles with regions wait for the operation. If all weights are 0, no operation
+// has been launched, and this launch copies the frame.
 
 #include <cstring>
 
@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(copying_threads, copying_blocks)
   store_output(part, first, in);
 }
 
-/// For regions that select whole pixels (tileselection.h).
+/// Replaces the bytes in rectangles without a feather (tileselection.h).
 template <int kSampleBytes>
 __global__ void __launch_bounds__(BlendTile::threads, selecting_blocks)
     select_regions(const __grid_constant__ BlendArguments a) {
@@ -131,7 +131,7 @@ __global__ void __launch_bounds__(BlendTile::threads, selecting_blocks)
   store_output(part, 0, in);
 }
 
-/// For regions that are not rotated. kAnyShape: also for rotated regions and masks.
+/// Blends by the weights of regions. Rotated regions and masks require kAnyShape.
 template <int kSampleBytes, bool kAnyShape>
 __global__ void __launch_bounds__(BlendTile::threads, weighing_blocks)
     blend_regions(const __grid_constant__ BlendArguments a) {

@@ -47,7 +47,7 @@ const MaskPlane* MaskTable::upload(std::span<const Mask> masks) {
     words += plane_words + id_words(mask);
   }
   if (words > table_words_ || !tables_) {
-    device_.finish();  // it may be reading the old tables
+    device_.finish();  // the device may still read the old tables
     tables_.reset();
     table_words_ = std::max(words, Parameters::max_masks * (plane_words + 8));
     tables_.emplace(device_, table_words_);
@@ -95,7 +95,7 @@ void MaskDistances::run(std::span<const Mask> masks, int radius) {
 
 namespace {
 
-/// Marks the selected pixels of a row by 0, and all others by 255.
+/// Writes 0 for the selected pixels of a row, and 255 for all other pixels.
 void mark_row(const MaskWork& work, int y, std::uint8_t* out) {
   std::memset(out, 255, static_cast<std::size_t>(work.result.width));
   for (int i = 0; i < work.count; ++i) {
@@ -109,7 +109,7 @@ void mark_row(const MaskWork& work, int y, std::uint8_t* out) {
   }
 }
 
-/// Turns the marks of a row into the distances from the nearest mark within it.
+/// Replaces the marks of a row by each pixel's distance from the nearest mark in this row.
 void spread_row(std::uint8_t* row, int width, int radius) {
   int distance = 255;
   const auto visit = [&](int x) {
@@ -124,7 +124,7 @@ void spread_row(std::uint8_t* row, int width, int radius) {
     visit(x);
 }
 
-/// Lowers the distances to those from rows `step` above or below. Returns the largest distance.
+/// Lowers distances by the marks of a row `step` rows away. Returns the largest distance.
 CUDAVISION_TARGET_CLONES
 int lower(const std::uint8_t* row, int step, std::uint8_t* distances, int width) {
   std::uint8_t largest = 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Masks of a frame, and the distance of each pixel from what they select.
+// Masks of a frame, and the distance of each pixel from the pixels that they select.
 //
 // A mask is a picture of region ids. It covers the box [x0, x1) × [y0, y1) of the frame, which may
-// reach beyond the frame. A pixel (x, y) of the frame in this box shows the nearest of the mask's
-// w×h samples, that in
+// extend beyond the frame. A pixel (x, y) of the frame in this box maps to the nearest of the
+// mask's w×h samples, in
 //   column ((2(x − x0) + 1)·w) div (2(x1 − x0)) and row ((2(y − y0) + 1)·h) div (2(y1 − y0)).
-// It is selected if the id of this sample counts, in at least one of the masks.
+// A pixel is selected if, in at least one mask, the id of this sample is in the set Mask::ids.
 //
 // A pixel's distance is the Chebyshev distance max(|Δx|, |Δy|) from the nearest selected pixel of
 // the frame, or 255 if it exceeds a radius of at most 254.
@@ -29,8 +29,8 @@ struct Mask {
   View<const std::uint8_t> rows;
   int sample_bytes = 1;  ///< 1 or 2
   Box box;               ///< not empty
-  /// Bit id % 32 of word id / 32 is set if that id counts: 8 or 2048 words in host memory, which
-  /// are only read during the call.
+  /// The set of ids to select: bit id % 32 of word id / 32. Has 8 or 2048 words in host memory,
+  /// which are only read during the call.
   const std::uint32_t* ids = nullptr;
 };
 
@@ -48,7 +48,7 @@ struct MaskWork {
   const MaskPlane* masks;
   int count;
   int radius;
-  std::uint8_t* scratch;      ///< as many bytes as the result
+  std::uint8_t* scratch;      ///< memory of the same size as the result
   View<std::uint8_t> result;  ///< rows begin at multiples of 32 bytes and are padded to that
 };
 
@@ -87,11 +87,11 @@ class MaskDistances {
   MaskTable table_;
 };
 
-/// The implementations; masks.cpp has validated their work.
+/// The implementations for both backends. masks.cpp has validated the arguments.
 void find_mask_distances_cpu(Device& device, const MaskWork& work);
 void find_mask_distances_cuda(Device& device, const MaskWork& work);
 
-/// The sample of an axis of `samples` that the pixel at `offset` of `side` pixels shows.
+/// Along one axis, returns which of `samples` samples pixel `offset` of `side` pixels maps to.
 CUDAVISION_HOST_DEVICE inline int nearest_sample(int offset, int side, int samples) {
   const std::uint64_t place =
       (2 * static_cast<std::uint64_t>(offset) + 1) * static_cast<std::uint64_t>(samples);
@@ -102,18 +102,18 @@ CUDAVISION_HOST_DEVICE inline int nearest_sample(int offset, int side, int sampl
   return static_cast<int>(place / length);
 }
 
-/// The row of samples that row y of the frame shows, which is in the mask's box.
+/// Returns the row of samples to which row y of the frame maps. It must be in the mask's box.
 CUDAVISION_HOST_DEVICE inline const std::uint8_t* mask_row(const MaskPlane& mask, int y) {
   const int row = nearest_sample(y - mask.box.y0, mask.box.y1 - mask.box.y0, mask.height);
   return mask.samples + row * mask.pitch;
 }
 
-/// The column of samples that column x of the frame shows, which is in the mask's box.
+/// Returns the column of samples to which column x of the frame maps. It must be in the mask's box.
 CUDAVISION_HOST_DEVICE inline int mask_column(const MaskPlane& mask, int x) {
   return nearest_sample(x - mask.box.x0, mask.box.x1 - mask.box.x0, mask.width);
 }
 
-/// True if the id of a sample counts.
+/// Returns true if the id of a sample is in the set of the mask.
 CUDAVISION_HOST_DEVICE inline bool sample_counts(const MaskPlane& mask, const std::uint8_t* row,
                                                  int column) {
   const std::uint32_t id = mask.sample_bytes == 1
@@ -123,7 +123,7 @@ CUDAVISION_HOST_DEVICE inline bool sample_counts(const MaskPlane& mask, const st
   return (mask.ids[id / 32] >> (id % 32) & 1) != 0;
 }
 
-/// True if the mask selects column x of the frame, which is in its box.
+/// Returns true if the mask selects the pixel in column x of the frame, which must be in its box.
 CUDAVISION_HOST_DEVICE inline bool selects(const MaskPlane& mask, const std::uint8_t* row, int x) {
   return sample_counts(mask, row, mask_column(mask, x));
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The distances from masks on CUDA. One launch packs the selected pixels into bits. The next ones
-// dilate them in registers, pixel by pixel: the number of the dilation that reaches a pixel is its
-// distance.
+// The distances from masks on CUDA. One launch packs the selected pixels into bits. Later launches
+// dilate the bits in registers, by one pixel at a time: the number of the dilation that reaches a
+// pixel is its distance.
 
 #include <algorithm>
 #include <utility>
@@ -15,7 +15,7 @@ namespace cudavision::regions {
 namespace {
 
 constexpr int threads = 128, warps = threads / 32;
-constexpr int pass_words = 4;  // a warp packs so many words at a time, which hides the latency
+constexpr int pass_words = 4;  // words that a warp packs at a time, to hide the latency
 
 // A warp dilates a tile up to launch_steps times; each lane has lane_rows consecutive rows of it.
 // The pixels near the tile's edges become wrong, one more with each dilation, so only the inner
@@ -30,19 +30,19 @@ static_assert(launch_steps < 1 << step_bits);
 struct PackArguments {
   MaskWork work;
   std::uint32_t* bits;
-  int words;  ///< of a row
+  int words;  ///< words per row
 };
 
 struct DilateArguments {
   const std::uint32_t* bits;  ///< the pixels whose distance is at most `first`
-  std::uint32_t* dilated;     ///< nullptr, or the same after this launch
-  int words;                  ///< of a row
-  int tiles, columns;         ///< columns: of tiles
+  std::uint32_t* dilated;     ///< nullptr, or memory for the bits after this launch
+  int words;                  ///< words per row
+  int tiles, columns;         ///< number of tiles, and of columns of tiles
   int first, steps;
   View<std::uint8_t> result;
 };
 
-/// A block packs one row.
+/// Packs the selected pixels into bits. Each block packs one row.
 __global__ void __launch_bounds__(threads) pack_rows(const __grid_constant__ PackArguments a) {
   __shared__ const std::uint8_t* mask_rows[Parameters::max_masks];  // nullptr: not in this row
   const int y = static_cast<int>(blockIdx.x), thread = static_cast<int>(threadIdx.x);
@@ -81,7 +81,7 @@ __device__ std::uint32_t spread_bits(std::uint32_t bits) {
   return (bits & 15) * 0x00204081u & 0x01010101u;
 }
 
-/// The words of a lane.
+/// The rows of a tile that one lane holds, as bits.
 struct Tile {
   std::uint32_t words[lane_rows][tile_words];
 };
@@ -107,7 +107,7 @@ __device__ bool is_empty(const Tile& tile) {
   return __all_sync(~0u, bits == 0);
 }
 
-/// Dilates by the eight neighbours.
+/// Returns the tile, dilated by one pixel in all eight directions.
 __device__ Tile dilated(const Tile& tile) {
   Tile columns;  // dilated by the neighbours above and below
   CUDAVISION_UNROLL
@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(threads) dilate_tiles(const __grid_constant__ 
   const int top = number / a.columns * inner_rows + (lane - halo_lanes) * lane_rows;
   const Tile begun = load_tile(a, left, top);
   Tile tile = begun;
-  // Bit by bit, the number of the dilation that reached each inner pixel.
+  // Bit planes of the number of the dilation that reached each inner pixel.
   std::uint32_t reached_in[step_bits][lane_rows * inner_words] = {};
   const int steps = is_empty(tile) ? 0 : a.steps;
   for (int step = 1; step <= steps; ++step) {

@@ -7,8 +7,8 @@
 
 namespace cudavision::regions {
 
-/// Numbers the active cells of a map row by row. Launches have blocks only for these cells: a block
-/// looks up the cell of its number. These cells may be larger than the cells of the map.
+/// Numbers the active cells of a map in row-major order, so that a launch needs blocks only for
+/// these cells: each block looks up its cell by number. Several cells of the map may form one cell.
 class NumberedCells {
  public:
   /// First pixel of a cell.
@@ -45,14 +45,14 @@ class NumberedCells {
   }
 
  private:
-  /// One bit per group of `count` bits (a power of two), set if any bit of the group is set.
+  /// Returns one bit per group of `count` bits (a power of two), set if any of these bits is set.
   static std::uint64_t joined(std::uint64_t bits, int count) {
     for (; count > 1 && bits > 1; count /= 2)
       bits = even_bits(bits | bits >> 1);
     return bits;
   }
 
-  /// Returns the even bits, moved next to each other.
+  /// Packs the even bits into the lower half.
   static std::uint64_t even_bits(std::uint64_t bits) {
     constexpr std::uint64_t masks[] = {0x5555555555555555, 0x3333333333333333, 0x0f0f0f0f0f0f0f0f,
                                        0x00ff00ff00ff00ff, 0x0000ffff0000ffff, 0x00000000ffffffff};

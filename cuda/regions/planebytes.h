@@ -11,7 +11,7 @@
 
 namespace cudavision::regions {
 
-/// The bytes of the rows of a plane. The channels repeat with the shortest possible period.
+/// The bytes of the rows of a plane. `period` is the shortest with which the channels repeat.
 struct PlaneBytes {
   static constexpr int max_period = 8;
 
@@ -21,8 +21,8 @@ struct PlaneBytes {
   int row_pixels = 1;     ///< pixels per sample along y
   int period = 1;         ///< bytes
   int period_pixels = 1;  ///< pixels that a period covers
-  /// Indexed by a byte's position in its period: end of the channel's bytes in a row; first covered
-  /// pixel, relative to the period; number of covered pixels; channel.
+  /// Indexed by a byte's position in its period: end of the channel's bytes in a row; first pixel
+  /// that the byte covers, relative to the period; number of pixels that it covers; channel.
   int end[max_period] = {};
   std::uint8_t pixel[max_period] = {};
   std::uint8_t pixels[max_period] = {};
@@ -84,8 +84,8 @@ class BytePlace {
  private:
   const PlaneBytes& plane_;
   int position_;
-  int first_pixel_;  // of the period
-  int within_;       // in the period
+  int first_pixel_;  // first pixel of the period
+  int within_;       // position in the period
 };
 
 /// 16 bytes of one row, processed by one thread.

@@ -35,9 +35,9 @@
 //   e < 0: in the region, d = 0; otherwise d = (e >> 26) + 32                    in 1/32 pixel
 // Rotated ellipse: the formula of the ellipse with
 //   s = min((p >> 22)·(2^31 div W) >> 24, 2^25), or 2^25 if p ≥ (W + 2f)·2^30; t from q and H
-// If the angle is 0, the results equal the formulas without rotation. The rounding of the angle
-// moves an edge by less than half a pixel up to 10000 pixels from the centre; pixels that only
-// touch the rectangle compensate for this.
+// If the angle is 0, the results equal the formulas without rotation. Up to 10000 pixels from the
+// centre, the rounding of the angle moves an edge by less than half a pixel. No pixel of the exact
+// rectangle is lost, because pixels that only touch the rectangle are in the region.
 //
 // Masks: d is the distance from the nearest pixel that a mask selects (masks.h), minus the margin.
 // The margin of masks is at most 254; the margin plus the feather is at most 255.
@@ -99,7 +99,7 @@ struct CoveredPixels {
   }
 };
 
-/// `pixels` is the number of pixels per sample. The frame has `length` pixels along the axis.
+/// Returns the pixels that a sample covers, with `pixels` per sample and `length` in the frame.
 CUDAVISION_HOST_DEVICE inline CoveredPixels covered_columns(int column, int pixels, int length) {
   return {column * pixels, 1, pixels, length - 1};
 }
@@ -126,7 +126,7 @@ CUDAVISION_HOST_DEVICE inline int nearest(const CoveredPixels& covered, int firs
 
 struct Parameters {
   static constexpr int max_count = 1024;
-  static constexpr int max_coordinate = 1 << 20;  ///< of boxes, positive or negative
+  static constexpr int max_coordinate = 1 << 20;  ///< largest absolute coordinate of a box
   static constexpr int max_masks = 64;
   static constexpr int max_mask_radius = 254;  ///< maximum of margin plus feather of masks
   struct Ranges {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How the blocks of a launch share the planes of a frame, and the work of one thread.
+// Divides the planes of a frame among the blocks of a launch, and finds the weights of one thread.
 
 #include <cstdint>
 
@@ -30,7 +30,7 @@ struct BlendPlane : PlaneBytes, PlanePair {
 
   bool subsampled = false;     ///< some samples cover several pixels
   bool covers_evenly = false;  ///< all bytes of a period cover the same pixels
-  bool has_all_bytes = false;  ///< every byte of the sample_rows belongs to a channel
+  bool has_all_bytes = false;  ///< every byte of sample_rows rows belongs to a channel
   int strips = 0;              ///< tiles per row
   int first_block = 0;         ///< number of the plane's first block
 };

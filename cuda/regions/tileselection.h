@@ -13,7 +13,7 @@ namespace cudavision::regions {
 struct SelectedPart {
   std::uint16_t begin, end;  ///< bytes of a row, if all bytes of a period cover the same pixels
   std::uint16_t rows;        ///< one bit each
-  std::uint16_t number;      ///< of the region
+  std::uint16_t number;      ///< number of the region
 };
 static_assert(BlendTile::height <= 16);
 
@@ -119,7 +119,7 @@ class SelectedBytes {
   std::uint64_t bits_ = 0;
 };
 
-/// Replaces the bytes of an input word that four bits select with processed bytes.
+/// Returns the word `in` with the bytes of `processed` where the four bits of `bytes` are set.
 template <int kSampleBytes>
 CUDAVISION_HOST_DEVICE inline std::uint32_t selected_word(const BlendArguments& a, std::uint32_t in,
                                                           std::uint32_t processed,

@@ -21,7 +21,7 @@ struct ChannelGroup {
   int step = 1;  ///< distance between samples of a channel, in samples
   int count = 0;
   int offset[maximum] = {};  ///< first sample of each channel, in samples
-  int border[maximum] = {};  ///< values beyond the edges
+  int border[maximum] = {};  ///< value of each channel beyond the edges
   /// The plane consists of pixels of `step` samples. Samples that belong to no channel are padding.
   bool whole_pixels = false;
 };
@@ -35,7 +35,7 @@ struct SampleCoding {
 struct GroupPlanes {
   const ChannelGroup* channels;
   View<const std::uint8_t> in;
-  int in_width, in_height;  ///< of the channels
+  int in_width, in_height;  ///< size of the channels in samples
   View<std::uint8_t> out;
 };
 

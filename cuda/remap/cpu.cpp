@@ -11,7 +11,7 @@
 namespace cudavision::remap {
 namespace {
 
-/// The samples around the places of a segment: pairs of adjacent samples and the pairs below.
+/// The four samples around each position of a segment: two adjacent samples, and the two below.
 template <class Value>
 struct Corners {
   Value top[2 * segment_pixels], bottom[2 * segment_pixels];
@@ -26,7 +26,7 @@ struct Source {
   Value border;  ///< value beyond the edges
 };
 
-/// Computes the distance in bytes from the channel's first sample to each place of a segment.
+/// Computes the byte offset of each source pixel of a segment from the channel's first sample.
 template <class Offset>
 CUDAVISION_TARGET_CLONES void locate_segment(const Segment& segment,
                                              const Offset* __restrict offsets, std::int32_t pitch,
@@ -38,7 +38,7 @@ CUDAVISION_TARGET_CLONES void locate_segment(const Segment& segment,
   }
 }
 
-/// Requires that all samples are in the picture. kAdjacent: the step is one sample.
+/// Loads the four samples of pixel i, which must be in the picture. kAdjacent: step is one sample.
 template <bool kAdjacent, class Value>
 void collect_inside(const Source<Value>& in, std::int64_t distance, int i,
                     Corners<Value>& corners) {
@@ -96,7 +96,7 @@ CUDAVISION_TARGET_CLONES void blend_segment(const Segment& segment,
                                             const Corners<Value>& corners, int shift, int largest,
                                             int out_shift, Value* __restrict out) {
   const auto value = [=](Value word) __attribute__((always_inline)) {
-    // 8-bit samples need neither a shift nor a limit.
+    // Words of 8-bit samples are already values; larger words are shifted and clamped.
     return sizeof(Value) == 1 ? word : std::min(word >> shift, largest);
   };
   for (int i = 0; i < segment_pixels; ++i)
@@ -106,7 +106,7 @@ CUDAVISION_TARGET_CLONES void blend_segment(const Segment& segment,
                                 << out_shift);
 }
 
-/// step is in bytes.
+/// Stores values at distances of `step` bytes.
 template <class Value>
 void store(const Value* values, int count, int step, std::uint8_t* out) {
   if (step == static_cast<int>(sizeof(Value)))

@@ -12,9 +12,9 @@
 namespace cudavision::remap {
 namespace {
 
-/// Returns the kind of pixels that can be processed as words. Returns nothing if the group is
-/// interleaved with other channels or with bytes that must not be written, if rows are not aligned
-/// to whole pixels, or if places are too far apart.
+/// Returns the kind of a group's pixels, if they can be processed as words. Returns nothing if the
+/// group is interleaved with other channels or with bytes that must not be written, if rows are not
+/// aligned to whole pixels, if the map needs wide offsets, or if the pitch reaches near_pitch.
 std::optional<PixelKind> kind_of(const SampleCoding& coding, const GroupPlanes& group) {
   const ChannelGroup& channels = *group.channels;
   const int bytes = channels.step * (coding.bits > 8 ? 2 : 1);
@@ -27,7 +27,7 @@ std::optional<PixelKind> kind_of(const SampleCoding& coding, const GroupPlanes& 
       std::abs(group.in.pitch) >= near_pitch)
     return {};
   using enum PixelKind;
-  using Kinds = std::optional<PixelKind>[4];  // by step
+  using Kinds = std::optional<PixelKind>[4];  // for steps of 1 to 4
   const Kinds of_bytes{byte, byte_pair, byte_triple, byte_quad};
   const Kinds of_words{word, coding.bits <= 11 ? narrow_word_pair : word_pair, {}, word_quad};
   if (channels.step > 4)
@@ -35,7 +35,7 @@ std::optional<PixelKind> kind_of(const SampleCoding& coding, const GroupPlanes& 
   return (coding.bits == 8 ? of_bytes : of_words)[channels.step - 1];
 }
 
-/// A kernel for one or two kinds of pixels. One of the two functions is nullptr.
+/// The kernel for one group, or for several groups, of these kinds. The other function is nullptr.
 struct PixelKernel {
   PixelKind first, others;
   Launcher<OneGroup>::Kernel of_one;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The kernels, which resample groups of channels. A warp computes a segment of the output. A block
-// computes segments that are below each other; their samples overlap and mostly come from the L1
+// The kernels that resample groups of channels. A warp computes a segment of the output. A block
+// computes vertically adjacent segments: they share most input samples, which then come from the L1
 // cache. One grid contains the blocks of all groups.
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct GroupArguments {
 
   // For kernels of whole pixels:
   bool joins_pixels;            ///< adjacent pixels may be stored as one word
-  std::uint32_t border[2];      ///< pixel beyond the edges
+  std::uint32_t border[2];      ///< value of pixels beyond the edges
   std::uint32_t always_set[2];  ///< bits outside all channels
 
   // For the kernel of single samples:
@@ -79,7 +79,7 @@ __device__ inline WarpSegment find_segment(const GroupArguments& group) {
   return segment;
 }
 
-/// Position in the segment of a thread's pixel i. Adjacent lanes have groups of kJoined pixels.
+/// Position in the segment of a thread's pixel i. A lane has sets of kJoined adjacent pixels.
 template <int kJoined>
 __device__ int pixel_in_segment(int i) {
   const int lane = static_cast<int>(threadIdx.x) % warp;
@@ -93,7 +93,7 @@ struct alignas(4 * kJoined) JoinedOffsets {
   std::uint32_t offset[kJoined];
 };
 
-/// With smaller pitches, distances in bytes within a segment fit into 32 bits.
+/// Pitches below this limit have byte distances within a segment that fit into 32 bits.
 constexpr int near_pitch = 1 << 20;
 template <PixelKind kKind>
 __device__ int near_distance(std::uint32_t offset, int pitch) {
@@ -157,7 +157,7 @@ struct Corners {
   PixelWords<kKind> top_left, top_right, bottom_left, bottom_right;
 };
 
-/// top points to the upper left one of the four pixels.
+/// Loads the four pixels around a position. top points to the upper left pixel.
 template <PixelKind kKind>
 __device__ void load_inside(const std::uint8_t* top, int pitch, Corners<kKind>& corners) {
   constexpr int bytes = pixel_bytes<kKind>;
@@ -200,7 +200,7 @@ __device__ void store_pixels(const GroupArguments& group, const WarpSegment& at,
   const int first = segment_pixels * at.column;
   std::uint8_t* const row = group.out + std::int64_t{group.out_pitch} * at.y +
                             std::int64_t{bytes} * (first + pixel_in_segment<joined>(0));
-  constexpr int next = warp * joined;  // distance between a thread's groups
+  constexpr int next = warp * joined;  // distance in pixels between a thread's sets
   if ((joined == 1 || group.joins_pixels) && first + segment_pixels <= group.out_width) {
 #pragma unroll
     for (int i = 0; i < thread_pixels; i += joined) {
@@ -233,7 +233,7 @@ __device__ void blend_corners(const WordCoding& coding,
 template <PixelKind kKind>
 __device__ void remap_pixels(const WordCoding& coding, const GroupArguments& group) {
   const WarpSegment at = find_segment(group);
-  // The map is constant, so it may be read before the wait.
+  // No launch writes the map, so it may be read before the wait.
   std::uint32_t offsets[thread_pixels];
   load_offsets<joined_pixels<kKind>>(group, at, offsets);
   const Segment segment = group.segments[at.number];
@@ -271,8 +271,8 @@ __device__ void remap_pixels(const WordCoding& coding, const GroupArguments& gro
   store_pixels<kKind>(group, at, pixels);
 }
 
-/// For two or more groups; the first one has the kind kFirst. The addresses of its arguments are
-/// constants, so its loads start early.
+/// For two or more groups. The first group has the kind kFirst, and the addresses of its arguments
+/// are constants, so that its loads start early.
 template <PixelKind kFirst, PixelKind kOthers>
 __global__ void __launch_bounds__(threads) pixel_kernel(const __grid_constant__ SomeGroups a) {
   launch_dependents();

@@ -36,7 +36,7 @@ class Places {
     return place.x < 0 || place.x > last_x_ || place.y < 0 || place.y > last_y_;
   }
 
-  /// Reads the places of the segment that starts at pixel x of row y. Places far outside the
+  /// Reads the positions of the segment that starts at pixel x of row y. Positions far outside the
   /// picture are moved closer, so that they do not widen the range of the segment.
   void read_segment(int x, int y, Place (&places)[segment_pixels]) const {
     for (int i = 0; i < segment_pixels; ++i) {
@@ -46,7 +46,7 @@ class Places {
     }
   }
 
-  /// Returns true if all four samples around the place are in the picture.
+  /// Returns true if all four samples around the position are in the picture.
   bool inside(const Place& place) const {
     return place.x >= 0 && place.x < last_x_ && place.y >= 0 && place.y < last_y_;
   }
@@ -72,7 +72,7 @@ std::size_t segment_count(const Places& places) {
   return static_cast<std::size_t>(segments_in_row(places.width())) * places.height();
 }
 
-/// Sets wide if any offset needs more than 16 bits per coordinate.
+/// Describes all segments. Sets `wide` if any offset needs more than 16 bits per coordinate.
 Buffer describe_segments(Device& device, const Places& places, bool& wide) {
   Buffer segments = device.allocate_host(sizeof(Segment) * segment_count(places));
   std::atomic<bool> any_wide{false};
@@ -109,7 +109,7 @@ Buffer make_offsets(Device& device, const Places& places, const Segment* segment
   return offsets;
 }
 
-/// Sets any if any place is outside the picture.
+/// Returns the bits of Remap::outside(). Sets `any` if any position is outside the picture.
 Buffer mark_outside(Device& device, const Places& places, bool& any) {
   const int words = words_per_row(places.width());
   Buffer marks = device.allocate_host(sizeof(std::uint32_t) * words * places.height());

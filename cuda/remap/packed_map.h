@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// A map in device memory, and the arithmetic of one pixel.
+// A map in device memory, and the interpolation of one pixel.
 //
 // Maps dominate the memory traffic: OpenCV's format has 6 bytes per pixel. Adjacent pixels have
-// nearby places, so 2 bytes per coordinate suffice, relative to the smallest coordinate of a
+// nearby positions, so 2 bytes per coordinate suffice, relative to the smallest coordinate of a
 // segment. This works for every map of a picture of up to 2046 pixels along each axis, and for maps
 // of larger pictures whose segments do not span more. Other maps take 8 bytes per pixel.
 
@@ -19,13 +19,13 @@ namespace cudavision::remap {
 constexpr int segment_pixels = 128;
 
 struct alignas(16) Segment {
-  /// Smallest coordinates of the segment's places in 1/32 pixel, rounded down to whole pixels, so
-  /// that the low 5 bits of an offset are the fraction of its place.
+  /// Smallest coordinates of the segment's positions in 1/32 pixel, rounded down to whole pixels,
+  /// so that the low 5 bits of an offset are the fraction of its position.
   std::int32_t x, y;
   std::uint32_t inside;  ///< 1 if all four samples of each pixel are in the picture
 };
 
-/// Coordinates in 1/32 pixel.
+/// A position in the input, in 1/32 pixel (remap.h).
 struct Place {
   int x, y;
 
@@ -42,7 +42,7 @@ CUDAVISION_HOST_DEVICE inline Place place_at(const Segment& segment, Offset offs
           segment.y + static_cast<int>(offset >> half)};
 }
 
-/// The formula of remap.h with fewer multiplications.
+/// Computes `out` by the formula of remap.h, with fewer multiplications.
 CUDAVISION_HOST_DEVICE inline int blend(const Place& place, int top_left, int top_right,
                                         int bottom_left, int bottom_right) {
   const int fx = place.x & 31, fy = place.y & 31;
@@ -51,7 +51,7 @@ CUDAVISION_HOST_DEVICE inline int blend(const Place& place, int top_left, int to
   return (32 * top + fy * (bottom - top) + 512) >> 10;
 }
 
-/// A PackedMap for look-ups of single places in device memory.
+/// A PackedMap for look-ups of single positions in device memory.
 struct MapView {
   const Segment* segments = nullptr;  ///< nullptr: there is no map
   const void* offsets = nullptr;
@@ -62,8 +62,8 @@ struct MapView {
 
   CUDAVISION_HOST_DEVICE explicit operator bool() const { return segments != nullptr; }
 
-  /// Finds the pixel of the picture that is nearest to the place of an output pixel, (mx + 16) >> 5
-  /// and (my + 16) >> 5. Returns false if the place is outside the picture, see Remap::outside().
+  /// Finds the input pixel nearest to the position of output pixel (x, y): (mx + 16) >> 5 and
+  /// (my + 16) >> 5. Returns false if the position is outside the input, see Remap::outside().
   CUDAVISION_HOST_DEVICE bool nearest(int x, int y, int& column, int& row) const {
     const std::int64_t number =
         static_cast<std::int64_t>(segments_per_row) * y + x / segment_pixels;
@@ -80,14 +80,14 @@ struct MapView {
 
 class PackedMap {
  public:
-  /// Waits until the device has the map.
+  /// Copies the map to the device, and waits for the end of the copy.
   PackedMap(Device& device, const PlaneSize& picture, const Map& map);
 
   int width() const { return width_; }
   int height() const { return height_; }
   int segments_per_row() const { return segments_per_row_; }
   const Segment* segments() const { return segments_.as<Segment>(); }
-  /// Ordered by row, then by segment. Pixels beyond the width repeat the last place.
+  /// Ordered by row, then by segment. Pixels beyond the width repeat the last position.
   const void* offsets() const { return offsets_.data(); }
   /// True if offsets are uint64_t, false if they are uint32_t.
   bool wide() const { return wide_; }

@@ -13,8 +13,8 @@ namespace cudavision::remap {
 
 /// The maps for the channels of a picture. Coordinates are in samples of the channel.
 struct PictureMaps {
-  Map full;     ///< for channels as large as the picture
-  Map reduced;  ///< for subsampled channels, which all have the same size; may be empty
+  Map full;     ///< map for channels as large as the picture
+  Map reduced;  ///< map for subsampled channels, which all have the same size; may be empty
 };
 
 class Backend;
@@ -26,7 +26,7 @@ class PictureRemap {
  public:
   /// layout describes the input and the output. Its width and height are at most 32767, and each
   /// map has the size of its channels. black is 0 to 2^bits − 1. Copies the maps to the device and
-  /// waits until they are there: 4 bytes per pixel, or 8 if adjacent places are more than 2000
+  /// waits until they are there: 4 bytes per pixel, or 8 if adjacent positions are more than 2000
   /// samples apart. Throws invalid_argument or out_of_memory.
   PictureRemap(Device& device, const FrameLayout& layout, const PictureMaps& maps, int black);
   ~PictureRemap();
@@ -38,7 +38,7 @@ class PictureRemap {
 
  private:
   FrameLayout layout_;
-  std::unique_ptr<const PackedMap> full_, reduced_;  ///< nullptr if no channel needs it
+  std::unique_ptr<const PackedMap> full_, reduced_;  ///< nullptr if no channel needs the map
   std::vector<ChannelGroup> groups_;
   std::vector<int> padded_planes_;  ///< planes with samples outside all channels
   std::unique_ptr<Backend> backend_;

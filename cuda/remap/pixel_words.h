@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Interpolation of pixels with contiguous samples, in 32-bit words. All samples of a pixel share
-// its place and weights.
+// Interpolation of pixels with contiguous samples, in 32-bit words. All samples of a pixel have the
+// same source position and weights.
 
 #include <cstdint>
 
@@ -16,8 +16,8 @@ enum class PixelKind {
   byte_pair,
   byte_triple,  ///< in the lower bytes of the word
   byte_quad,
-  word,              ///< of two bytes
-  narrow_word_pair,  ///< with values of at most 11 bits
+  word,              ///< one sample of two bytes
+  narrow_word_pair,  ///< two samples of two bytes, with values of at most 11 bits
   word_pair,
   word_quad,
 };
@@ -42,8 +42,8 @@ struct PixelWords {
 
 /// Conversion of words of two bytes to values and back.
 struct WordCoding {
-  int shift;              ///< of input words
-  int out_shift;          ///< of output words
+  int shift;              ///< unused low bits of input words
+  int out_shift;          ///< unused low bits of output words
   std::uint32_t mask;     ///< bits to keep after a shift, in each half
   std::uint32_t largest;  ///< maximum value, in each half
   bool clips;             ///< words may exceed the maximum and are clamped
@@ -55,7 +55,7 @@ inline WordCoding word_coding(int bits, int shift, int out_shift) {
           bits + shift < 16};
 }
 
-/// Place of a pixel relative to its segment, in a map that is not wide.
+/// Column and row of a source position, relative to its segment. The offset must not be wide.
 CUDAVISION_HOST_DEVICE inline int column_of(std::uint32_t offset) {
   return static_cast<int>((offset & 0xffff) >> 5);
 }
@@ -63,7 +63,7 @@ CUDAVISION_HOST_DEVICE inline int row_of(std::uint32_t offset) {
   return static_cast<int>(offset >> 21);
 }
 
-/// The factors of the weights in remap.h.
+/// The factors of the weights in remap.h: right is fx, left is 32 − fx, lower is fy, upper 32 − fy.
 struct Weights {
   CUDAVISION_HOST_DEVICE explicit Weights(const Place& place)
       : Weights(static_cast<std::uint32_t>(place.x & 31),
@@ -123,7 +123,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t values_of_words(std::uint32_t words,
 #endif
 }
 
-/// kClips must be true if the coding clips.
+/// Interpolates all samples of a pixel. kClips must be true if coding.clips is.
 template <PixelKind kKind, bool kClips>
 CUDAVISION_HOST_DEVICE inline PixelWords<kKind> blend_pixels(
     const WordCoding& coding, const Weights& weights, const PixelWords<kKind>& top_left,

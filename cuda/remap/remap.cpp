@@ -52,7 +52,7 @@ Remap::Remap(Device& device, const PlaneSize& picture, const Map& map) : picture
   check_map(map);
   map_ = std::make_unique<PackedMap>(device, picture, map);
   const int bytes = sample_bytes(picture);
-  // Rows have a whole number of segments, which aligns them.
+  // Rows are padded to whole segments, which aligns them to 128 bytes.
   const auto pitch = static_cast<std::ptrdiff_t>(map_->segments_per_row()) * segment_pixels * bytes;
   memory_ = device.allocate(static_cast<std::size_t>(pitch) * map_->height());
   rows_ = {memory_.as<std::uint8_t>(), map_->width() * bytes, map_->height(), pitch};

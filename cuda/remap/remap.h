@@ -8,11 +8,11 @@
 #include "cuda/core/frame.h"
 #include "cuda/pixels/luminance.h"
 
-/// Resamples one channel at the places of a fixed map, with bilinear interpolation (Wolberg,
+/// Resamples one channel at the positions in a fixed map, with bilinear interpolation (Wolberg,
 /// "Digital Image Warping", 1990) and the results of OpenCV's remap for 8-bit samples with
 /// BORDER_CONSTANT.
 ///
-/// The map assigns to each output pixel a place (mx, my) in the picture, in 1/32 pixel. With ix =
+/// The map assigns to each output pixel a position (mx, my) in the input, in 1/32 pixel. With ix =
 /// mx >> 5, fx = mx & 31, iy = my >> 5, fy = my & 31, and p(x, y) = 0 beyond the edges:
 ///   out = ((32 − fx)(32 − fy)·p(ix, iy) + fx(32 − fy)·p(ix + 1, iy)
 ///          + (32 − fx)fy·p(ix, iy + 1) + fx·fy·p(ix + 1, iy + 1) + 512) >> 10
@@ -39,7 +39,7 @@ class Remap {
  public:
   /// picture is the size and depth of the input: 1 to largest_picture pixels along each axis, and 8
   /// to 16 bits. Copies the map to the device and waits until it is there: 4 bytes per output
-  /// pixel, or 8 if adjacent places are more than 2000 pixels apart. Also allocates the output.
+  /// pixel, or 8 if adjacent positions are more than 2000 pixels apart. Allocates the output.
   /// Throws invalid_argument or out_of_memory.
   Remap(Device& device, const PlaneSize& picture, const Map& map);
   ~Remap();
@@ -49,7 +49,7 @@ class Remap {
   /// memory of this object, which the next call overwrites. Throws invalid_argument. Only enqueues.
   SamplePlane run(const SamplePlane& in);
 
-  /// Marks output pixels whose places are outside the picture: mx < 0, mx > 32·(width − 1), my < 0
+  /// Marks output pixels whose positions are outside the input: mx < 0, mx > 32·(width − 1), my < 0
   /// or my > 32·(height − 1). The output fades to 0 within one pixel beyond the edge. Pixel (x, y)
   /// is bit x % 32 of word x / 32 of row y; other bits are 0. In device memory, written by the
   /// constructor.

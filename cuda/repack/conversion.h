@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Converts channels of equal size from one form of words to another, for both backends.
+// Converts channels of equal size between forms of words (repack.h), for both backends.
 
 #include <cstdint>
 #include <type_traits>
@@ -17,7 +17,7 @@ namespace cudavision::repack {
 struct Field {
   int plane = 0;
   int offset = 0, step = 2;  ///< first word of a row, and distance between words, in bytes
-  int word_bytes = 2;        ///< 2: a word per sample; 4 or 8: a word per pixel, for all channels
+  int word_bytes = 2;        ///< 2: one word per sample; 4 or 8: one word per pixel
   int low_bit = 0;           ///< position of the sample in its word
   Division mask{};           ///< divides by the largest sample; for words of four bytes
   int rotation = 0;          ///< 8 if the two bytes of the sample are swapped
@@ -25,12 +25,12 @@ struct Field {
   std::uint32_t weight = 0;  ///< contribution to the luminance, in thousandths
 };
 
-/// Copies values from fields to fields. `measures` replaces red, green and blue by the luminance.
-/// `adjusts` changes them to the luminance in the first plane.
+/// Copies the values of the fields `from` to the fields `to`. `measures` writes the luminance of
+/// red, green and blue. `adjusts` changes red, green and blue to the luminance in the first plane.
 struct Conversion {
   int width = 0, height = 0;  ///< of each channel
   Division largest{};         ///< divides by the largest value
-  Division row_blocks{};      ///< divides by the blocks per row, on the GPU
+  Division row_blocks{};      ///< on the GPU, divides by the number of blocks per row
   bool measures = false, adjusts = false;
   int from_count = 0, to_count = 0;
   Field from[FrameLayout::max_channels]{}, to[FrameLayout::max_channels]{};
@@ -39,8 +39,8 @@ struct Conversion {
 };
 
 /// Scales values from 0…maximum to 0…largest, rounded half up: (value·largest + maximum div 2) div
-/// maximum. Both are 2^depth − 1 with depths of 1 to 16. If they differ, the dividend is below
-/// 2^31.
+/// maximum. Both limits are 2^depth − 1 with depths of 1 to 16. If the depths differ, the dividend
+/// is below 2^31.
 template <int kCount>
 CUDAVISION_HOST_DEVICE inline void rescale(std::uint32_t (&values)[kCount], const Division& maximum,
                                            std::uint32_t largest) {
@@ -71,8 +71,8 @@ CUDAVISION_HOST_DEVICE inline Word word_of(const Field& field, std::uint32_t val
   return static_cast<Word>(static_cast<Word>(sample) << field.low_bit);
 }
 
-/// Copies the first `count` words: from memory if Byte is const, otherwise to memory. Words in
-/// memory may be unaligned; `step` is the distance between two words in bytes.
+/// Copies `count` words: from `memory` to `words` if Byte is const, otherwise to `memory`. Words in
+/// `memory` may be unaligned; `step` is the distance between two of them in bytes.
 template <class Byte, class Word, int kPixels>
 CUDAVISION_HOST_DEVICE inline void copy_words(Byte* memory, std::ptrdiff_t step, int count,
                                               Word (&words)[kPixels]) {
@@ -95,7 +95,7 @@ CUDAVISION_HOST_DEVICE inline void copy_words(Byte* memory, std::ptrdiff_t step,
       copy(reinterpret_cast<Stored*>(memory)[i], reinterpret_cast<Vector*>(words)[i]);
     return;
   }
-  // With memcpy(), nvcc assumed that the addresses of single words are aligned.
+  // Copies bytes, because nvcc compiles memcpy() of a word as if the address were aligned.
   auto* const bytes = reinterpret_cast<std::uint8_t*>(words);
   CUDAVISION_UNROLL
   for (int i = 0; i < kPixels; ++i)
@@ -104,7 +104,7 @@ CUDAVISION_HOST_DEVICE inline void copy_words(Byte* memory, std::ptrdiff_t step,
         copy(memory[step * i + k], bytes[sizeof(Word) * i + k]);
 }
 
-/// Calls visit(From{}, To{}) with the types of the words of all fields.
+/// Calls visit(From{}, To{}) with the types of the words of the fields `from` and `to`.
 template <class Visit>
 void with_words(const Conversion& a, const Visit& visit) {
   const auto with_word = [](int bytes, const auto& take) {

@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(block_threads)
 void convert_cuda(Device& device, Conversion a) {
   const int blocks = divide_up(a.width, block_threads * thread_pixels);
   a.row_blocks = make_division(static_cast<unsigned>(blocks));
-  // Does not overlap the previous launch, so the kernel need not wait for it.
+  // Launches without overlap, so the kernel need not wait for the previous launch.
   with_words(a, [&](auto from, auto to) {
     const auto kernel = convert_kernel<decltype(from), decltype(to)>;
     launch_kernel(device.stream(),

@@ -69,7 +69,7 @@ void check_storage(const StoredLayout& storage) {
     refuse(operation, "the layout needs one luma channel, or red, green and blue channels");
 }
 
-/// Returns false if the first plane of unpacked frames is the luminance.
+/// Returns true if unpacked frames have the stored channels; false if plane 0 is the luminance.
 bool unpacks_channels(const StoredLayout& storage, UnpackedForm form) noexcept {
   return form == UnpackedForm::channels ||
          (form == UnpackedForm::adjustable_luminance && storage.frame.find(Role::luma) >= 0);
@@ -153,7 +153,7 @@ void Repack::run(bool packs, const ConstFrame& in, const Frame& out) {
     // Alpha and chroma do not contribute to the luminance.
     if (!channels && !packs && channel.role != Role::luma && stored.weight == 0)
       continue;
-    // Channels share a conversion only if they must be read or written together.
+    // Starts a new conversion, unless the channel must be read or written together with others.
     if (count == 0 || (stored.word_bytes == 2 && !has_colours))
       conversions[count++] = {.width = channel.width,
                               .height = channel.height,

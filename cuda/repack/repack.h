@@ -13,7 +13,7 @@
 /// Samples of unpacked frames are words of two bytes in native byte order, without a shift. In
 /// `Words::packed` frames, a sample may have fewer bits than the frame, like alpha. With L = 2^bits
 /// − 1 and l = 2^depth − 1, unpacking converts its value v to (v·L + l div 2) div l, and packing
-/// converts an unpacked value w to (w·l + L div 2) div L. Unpacking and packing preserves every v.
+/// converts an unpacked value w to (w·l + L div 2) div L. Packing an unpacked sample restores v.
 namespace cudavision::repack {
 
 /// Form of the words of a stored frame.
@@ -23,7 +23,7 @@ enum class Words : std::uint8_t {
   packed,   ///< a little-endian word of four bytes holds all samples of a pixel
 };
 
-/// Shape of stored frames.
+/// Layout of stored frames.
 struct StoredLayout {
   /// As in frame.h. With Words::packed, there is one plane of words of four bytes, all channels
   /// have an offset of 0 and a step of 1, and the shift is 0.

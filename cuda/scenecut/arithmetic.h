@@ -31,18 +31,18 @@ CUDAVISION_HOST_DEVICE inline int counted_row(int number, int first, int rows) {
   return first + (2 * number + 1) * rows / (2 * counted_rows(rows));
 }
 
-/// Mean of `count` samples. The sum is below 2^32, because an area has at most 4096 columns.
+/// Mean m of an area (scenecut.h). `sum` is below 2^32, as an area has at most 4096 columns.
 CUDAVISION_HOST_DEVICE inline std::uint32_t mean_of(std::uint32_t sum, int samples, int bits) {
   return static_cast<std::uint32_t>(std::uint64_t{16} * sum /
                                     (static_cast<std::uint64_t>(samples) << (bits - 8)));
 }
 
-/// An area in two frames, or sums over areas.
+/// Values of an area in the current and the previous frame, or their sums over all areas.
 struct AreaPair {
   std::uint32_t now = 0, before = 0;
 };
 
-/// |E − E'| and |E| + |E'| of an area, or sums over areas.
+/// |E − E'| and |E| + |E'| (scenecut.h) of an area, or their sums over all areas.
 struct Comparison {
   std::uint32_t difference = 0, structure = 0;
 };
@@ -57,7 +57,7 @@ CUDAVISION_HOST_DEVICE inline Comparison compared(const AreaPair& means, const A
 }
 
 CUDAVISION_HOST_DEVICE inline std::uint32_t change_of(const Comparison& all, int areas) {
-  constexpr std::uint32_t min_difference = 10 * 16;  // levels
+  constexpr std::uint32_t min_difference = 10 * 16;  // 10 levels, in sixteenths
   if (all.difference <= min_difference * static_cast<std::uint32_t>(areas * areas))
     return 0;
   return static_cast<std::uint32_t>(std::uint64_t{2 * 65536} * all.difference /

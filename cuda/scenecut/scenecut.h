@@ -21,12 +21,12 @@
 /// With E' for the previous frame, D = Σ|E − E'| and T = Σ(|E| + |E'|), the change in 65536ths is
 ///   2^17·D div 3T     or 0 if D ≤ 160·a²
 /// A constant brightness offset therefore changes nothing, and noise is ignored, like all changes
-/// below 10 levels on average. In films, the change is at least 0.36 at cuts and at most 0.24 for
-/// motion. Scaling the whole brightness by 2.2 gives 0.25. docs/elements/cudahistequalize.md lists
-/// the shares of cuts that are detected.
+/// below 10 levels on average. In videos, the change is at least 0.36 at cuts and at most 0.24 for
+/// motion. Scaling the brightness of a whole frame by 2.2 gives 0.25.
+/// docs/elements/cudahistequalize.md lists the shares of cuts that are detected.
 namespace cudavision::scenecut {
 
-/// Default threshold in 65536ths: a larger change is a scene cut.
+/// Default threshold for change() in 65536ths. A larger change is a scene cut.
 constexpr int usual_threshold = 65536 / 4;
 
 class AreaMeans {
@@ -35,7 +35,7 @@ class AreaMeans {
   AreaMeans(Device& device, const FrameLayout& layout);
   ~AreaMeans();
 
-  /// Compares a frame with the previous one or with black. Throws invalid_argument. Only enqueues.
+  /// Compares a frame with the previous one, or with black. Throws invalid_argument. Only enqueues.
   void run(const ConstFrame& in);
 
   /// The change in 65536ths, in device memory of this object. Written by run().

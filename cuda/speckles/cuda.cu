@@ -6,7 +6,7 @@
 namespace cudavision::speckles {
 namespace {
 
-/// A page in memory. Samples of two bytes need not be aligned.
+/// A black and white picture in memory. Samples of two bytes need not be aligned.
 template <int kBytes>
 struct Page {
   using Value = std::uint16_t;

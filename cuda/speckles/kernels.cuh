@@ -9,10 +9,10 @@
 //
 // A warp processes a tile of 32×32 pixels; each lane has the runs of one row. The warp joins and
 // counts the runs in shared memory, which decides most components. Components larger than a speckle
-// are kept. Components that do not touch the border of the tile are complete. Small components at
-// the border are open: the next kernel joins them across borders, and keeps them if they are joined
-// to a kept component. Then the roots of tiles add their counts to the root of the component and
-// make it their parent, so that every open run finds its root in two steps.
+// are kept. Small components that do not touch the border of the tile are removed. Small components
+// at the border are open: the next kernel joins them across borders, and keeps them if they touch a
+// kept component. Then the root of each tile's part of a component adds its count to the root of
+// the whole component and makes it its parent, so that every open run finds its root in two steps.
 
 #include "cuda/speckles/tile.cuh"
 
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(block_threads)
   remove_pixels(a, tile.left, tile.top, lane, removed);
 }
 
-/// A pixel at the border of a tile. run is only set for open pixels.
+/// A pixel at the border of a tile. run is only valid for pixels of open components.
 struct BorderPixel {
   bool is_ink, is_open;
   std::uint32_t run;
@@ -110,7 +110,7 @@ __device__ void connect(const Arguments<Picture>& a, const BorderPixel& one,
   if (one.is_open && other.is_open)
     join<false>(a.parents, one.run, other.run);
   else if (one.is_open || other.is_open)
-    // The maximum may be stored at the root of any tile in the component.
+    // Marks the component as kept. The mark may be at the root of any tile's part of the component.
     atomicMax(a.counts + parent_of<false>(a.parents, one.is_open ? one.run : other.run),
               a.size + 1);
 }
@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(block_threads)
   BorderPixel own{}, other{}, corner{};
   own.is_open = is_open(tile, vertical ? 0 : lane, vertical ? lane : 0);
   other.is_open = is_open(beyond, vertical ? last : lane, vertical ? lane : last);
-  // With diagonals, the ends of a row touch the corners of two further tiles.
+  // With diagonals, the first and the last pixel of a row touch corners of two more tiles.
   const int side = lane == 0 ? -1 : 1;
   const bool has_corner = Picture::diagonals && !vertical && (lane == 0 || lane == last) &&
                           column + side >= 0 && column + side < a.columns && x + side < a.width;
@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(block_threads)
   const Value value = inside ? picture.load(x, y) : picture.background();
   const Value other_value =
       inside ? picture.load(x - vertical, y - !vertical) : picture.background();
-  // The first pixel of each run along the border.
+  // Returns a mask with the first pixel of each run along the border.
   const auto starts_of = [&](Value values) {
     const auto before = static_cast<Value>(__shfl_up_sync(whole_warp, static_cast<int>(values), 1));
     return ~__ballot_sync(whole_warp, lane > 0 && picture.are_joined(before, values));
@@ -183,14 +183,14 @@ __global__ void __launch_bounds__(block_threads)
       diagonal.is_ink = __shfl_sync(whole_warp, other.is_ink, next & last);
       if (next < 0 || next > last)
         diagonal = corner;
-      // If the pixel between them is ink, both are already joined to it.
+      // If `other`, the pixel between both, is ink, `own` and `diagonal` are already joined to it.
       if (own.is_ink && !other.is_ink && diagonal.is_ink)
         connect(a, own, diagonal);
     }
   }
 }
 
-/// Adds the counts of the tiles' roots to the roots of their components.
+/// Adds the count of each root within a tile to the root of its whole component.
 template <class Picture>
 __global__ void __launch_bounds__(block_threads)
     counts_kernel(const __grid_constant__ Arguments<Picture> a) {
@@ -235,7 +235,7 @@ inline std::int64_t tile_count(int width, int height) {
   return std::int64_t{divide_up(width, tile_size)} * divide_up(height, tile_size);
 }
 
-/// Bytes of memory for arguments(). Its contents may be lost between calls of launch_all().
+/// Bytes of memory for arguments(). Its contents need not persist between calls of launch_all().
 template <class Picture>
 std::size_t scratch_bytes(int width, int height) {
   return sizeof(std::uint32_t) * (2 * TileRuns<Picture>::count + 3 * tile_size) *

@@ -43,7 +43,7 @@ struct RunMemory {
   Buffer ends, parents, counts;
 };
 
-/// Flags of a row. Flags beyond the end of the row are 0.
+/// One flag per pixel of a row, padded with flags of 0.
 struct RunFlags {
   RunFlags(Scratch& scratch, int width)
       : flags(scratch.take<std::uint8_t>(static_cast<std::size_t>(width + flags_at_once))) {
@@ -106,7 +106,7 @@ class Runs {
         join(run, above);
       if constexpr (Picture::diagonals)
         if (run_end == above_end && end < picture_.width) {
-          // If both runs end here, ink and background swap in both rows.
+          // Both runs end here, so ink may touch diagonally: the next runs have swapped colours.
           const bool ink = picture_.is_ink(x, y);
           if (ink != picture_.is_ink(x, y - 1))
             join(run + !ink, above + ink);
@@ -136,7 +136,7 @@ class Runs {
     return counts_[run];
   }
 
-  /// Root of a run, with path halving.
+  /// Finds the root of a run, with path halving.
   Number root(Number run) const {
     while (parents_[run] != run)
       run = parents_[run] = parents_[parents_[run]];

@@ -26,16 +26,16 @@ struct Arguments {
   /// Indexed by TileRuns::number(). Only open runs have parents, and only roots of open components
   /// have counts.
   std::uint32_t *parents, *counts;
-  /// Bit masks, one word per row of each tile: open pixels, first pixels of open runs, and first
-  /// pixels of the roots in the tile.
+  /// Bit masks, one word per row of each tile: pixels of open components, first pixels of open
+  /// runs, and first pixels of the runs that are roots within the tile.
   std::uint32_t *open, *starts, *roots;
   int width, height;
-  int columns, tiles;  ///< tiles per row, and in all
+  int columns, tiles;  ///< number of tiles per row, and of all tiles
   std::uint32_t size;
 };
 
-/// Numbers of the runs of a tile. A run has the number of its first pixel. The number of its last
-/// pixel belongs to no other run. With diagonals, half as many numbers suffice.
+/// Numbers the runs of a tile. A run has the number of its first pixel. No other run has the number
+/// of its last pixel. With diagonals, there are gaps between runs, so half as many numbers suffice.
 template <class Picture>
 struct TileRuns {
   static constexpr int shift = Picture::diagonals ? 1 : 0;
@@ -197,7 +197,7 @@ __device__ TileRow read_tile(const Arguments<Picture>& a, int left, int top, int
   return row;
 }
 
-/// pixels is the mask of the lane's row. All lanes must call this.
+/// Removes the pixels in a mask of the lane's row. All lanes must call this.
 template <class Picture>
 __device__ void remove_pixels(const Arguments<Picture>& a, int left, int top, int lane,
                               unsigned pixels) {

@@ -12,8 +12,8 @@ namespace cudavision {
 ///
 /// Every block adds its counts to shared accumulators, and readers sum the accumulators. Counts are
 /// never negative, so no word exceeds its final value. The sum over all bins equals the known
-/// number of samples only if every word has its final value. The data itself thus proves that it is
-/// complete: each word must be atomic, but no fence and no order between words is needed.
+/// number of samples only if every word has its final value. A reader thus needs no other signal
+/// that the sum is complete: each word must be atomic, but needs no fence and no order.
 ///
 /// Launches alternate between two sets of accumulators. A launch adds to the set that the parity
 /// word selects and clears the other set, which the previous launch no longer uses. Once a reader
@@ -29,7 +29,7 @@ namespace cudavision {
 ///   load(const word*), store(word*, value), add(word*, value).
 template <class Atomics, int kBins, int kCopies>
 class HistogramExchange {
-  static constexpr int line = 32;  // words; counters of different use are in different cache lines
+  static constexpr int line = 32;  // words of a cache line; the counters are in separate lines
 
  public:
   using Word = typename Atomics::Word;
@@ -46,7 +46,7 @@ class HistogramExchange {
   CUDAVISION_HOST_DEVICE explicit HistogramExchange(Word* state)
       : state_(state), parity_(Atomics::load(state) & 1) {}
 
-  /// Words that a launch must clear for the next one; block 0 calls clear() for each.
+  /// Number of words that a launch clears for the next launch. Block 0 calls clear() for each word.
   static constexpr int clearable = kCopies * kBins;
   CUDAVISION_HOST_DEVICE void clear(int i) const {
     Atomics::store(counts(parity_ ^ 1) + i, 0);
@@ -65,7 +65,7 @@ class HistogramExchange {
     return Atomics::load(arrivals(parity_)) == blocks;
   }
 
-  /// Copy 0 of a bin; the other copies follow at distances of kBins words.
+  /// Returns copy 0 of a bin. The other copies follow at distances of kBins words.
   CUDAVISION_HOST_DEVICE Word* bin(int number) const { return counts(parity_) + number; }
 
   /// Block 0 calls this after it has read the complete sum.

@@ -68,7 +68,7 @@ struct RelaxedAtomics<std::uint64_t> {
 
 using DeviceAtomics = RelaxedAtomics<std::uint32_t>;
 
-/// Inserts random delays at every step of the exchange, in the build for the tests only. No
+/// In builds for tests, delays a step of an exchange at random, so that tests reveal races: no
 /// sanitizer detects races through device memory.
 __device__ inline void delay_for_test() {
 #ifdef CUDAVISION_TEST_DELAYS

@@ -8,12 +8,12 @@
 //
 // A block publishes only sums within its tile: for each column, the sum of the tile's pixels up to
 // and including the column; for each row, the sum of the row; and the sum of the tile. A block adds
-// the words of all tiles above and to the left. It never publishes after it has waited: blocks take
-// their tiles in ascending order and publish before they poll. The launch cannot deadlock if all
-// blocks are resident.
+// the words of all tiles above and to the left. Blocks take tiles in ascending order and publish
+// the sums of a tile before they poll for other tiles, so the launch cannot deadlock if all blocks
+// are resident.
 //
 // A word holds a value and, in its two highest bits, the epoch of the launch that published it. A
-// word with the current epoch is therefore complete, even if other words are missing. Nothing needs
+// word with the current epoch is therefore valid, even if other words are missing. Nothing needs
 // to be cleared between launches, because each launch writes every word. The epoch is in device
 // memory, because a launch that is replayed from a graph has the arguments of the first launch.
 //
@@ -58,7 +58,7 @@ class LaunchEpoch {
   CUDAVISION_HOST_DEVICE std::uint32_t ticket() const { return Atomics::fetch_add(state_ + 2, 1); }
 
   /// Every block calls this once, after its last poll and its last ticket. Returns the number of
-  /// blocks that retired before it, for advance_if_last(). Work in between hides the latency.
+  /// blocks that retired before it, for advance_if_last(). Work between both calls hides latency.
   CUDAVISION_HOST_DEVICE std::uint32_t retire() const { return Atomics::fetch_add(state_ + 1, 1); }
   /// Begins the next epoch if this block retired last.
   CUDAVISION_HOST_DEVICE void advance_if_last(std::uint32_t retired_before,
@@ -74,8 +74,8 @@ class LaunchEpoch {
   Word* state_;
 };
 
-/// Publishes the sums of tiles and adds the sums of others. Values must be less than 2^30 in 32-bit
-/// words, and less than 2^62 in 64-bit words.
+/// Publishes the sums of a block's tiles and adds those of other tiles. Values must be less than
+/// 2^30 in 32-bit words, and less than 2^62 in 64-bit words.
 template <class Atomics>
 class TileExchange {
  public:
@@ -85,7 +85,7 @@ class TileExchange {
   CUDAVISION_HOST_DEVICE TileExchange(const TileGrid& grid, Word* words, std::uint32_t epoch)
       : grid_(grid), words_(words), epoch_(static_cast<Value>(epoch) << value_bits) {}
 
-  /// sum covers the columns 0 to `column` of the tile.
+  /// Publishes the sum of the tile's pixels in its columns 0 to `column`.
   CUDAVISION_HOST_DEVICE void publish_columns(int tile_row, int tile_column, int column,
                                               Value sum) const {
     Atomics::store(columns_word(tile_row, tile_column) + column, epoch_ | sum);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Tables of column sums over groups of rows, from which bands with large radii compute their first
-// window. A warp of column_sums_kernel sums one or two groups in 128 adjacent columns. The block
-// then accumulates the groups of its warps from top to bottom. Sums are not accumulated across
-// blocks: readers add the last rows of the blocks above.
+// Tables of column sums over groups of rows, from which bands with large radii compute the sums of
+// their first window. A warp of column_sums_kernel sums one or two groups in 128 adjacent columns.
+// The block then accumulates the groups of its warps from top to bottom. Sums are not accumulated
+// across blocks: if a window spans several blocks, its reader adds the last table rows of each.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/division.h"
@@ -12,7 +12,7 @@
 
 namespace cudavision::windows {
 
-constexpr int table_warps = 16;  // per block
+constexpr int table_warps = 16;  // warps per block
 /// Groups per warp, as many as the registers allow.
 template <class AnySums>
 constexpr int groups_of_table_warp = sizeof(AnySums) == 4 ? 2 : 1;
@@ -39,7 +39,7 @@ __device__ void add_groups(ColumnSums<AnySums, kColumns>& columns, const Picture
 #pragma unroll
   for (int i = 0; i < kColumns; ++i)
     columns.sums[i] += below.sums[i] - above.sums[i];
-    // Adds the last rows of the blocks in between.
+    // Adds the last table row of each block between `top` and `bottom`.
 #pragma unroll 2
   for (int row = round_up(max(top, 1), groups_of_table_block<AnySums>); row < bottom;
        row += groups_of_table_block<AnySums>) {

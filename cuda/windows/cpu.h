@@ -14,7 +14,7 @@
 
 namespace cudavision::windows {
 
-/// First or second number of an element to sum: a sample or its square, or a half of a word.
+/// Returns the first or second number to sum: a sample or its square, or the lower or upper half.
 template <bool kSecond, class Element>
 constexpr std::uint32_t number_of(Element element) {
   if constexpr (sizeof(Element) == 4)
@@ -64,12 +64,12 @@ class WindowRows {
         second_columns_(scratch.take<Second>(both ? width : 0)),
         second_running_(scratch.take<Second>(both ? 3 * width : 0)) {}
 
-  /// Scratch rows. Unused if row() reads in place.
+  /// Scratch rows for the function `row` of run(). Unused if `row` returns rows of the frame.
   Element* added() const { return added_; }
   Element* removed() const { return removed_; }
 
-  /// row(y, buffer) returns the elements of a row. write(y, rows, ends) receives the windows of a
-  /// row and their height after clipping. radius_x must be less than the width.
+  /// row(y, buffer) returns the elements of a row. write(y, rows, ends) receives the windows around
+  /// a row; `rows` is their height after clipping. radius_x must be less than the width.
   template <class Row, class Write>
   void run(int begin, int end, int height, int radius_x, int radius_y, const Row& row,
            const Write& write) const {
@@ -77,7 +77,7 @@ class WindowRows {
     std::fill_n(first_columns_, width_, First{0});
     if (both_)
       std::fill_n(second_columns_, width_, Second{0});
-    // The columns hold the sums over the rows top to bottom − 1.
+    // The column sums cover the rows `top` to `bottom` − 1.
     int top = std::max(begin - radius_y, 0), bottom = top;
     for (int y = begin; y < end; ++y) {
       const int from = std::max(y - radius_y, 0), to = std::min(y + radius_y + 1, height);

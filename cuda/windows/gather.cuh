@@ -26,7 +26,7 @@ struct GatherArguments {
   };
   Channel channels[FrameLayout::max_channels];
   int count;
-  int shift, bits;  ///< of samples of two bytes
+  int shift, bits;  ///< as in FrameLayout, for samples of two bytes
 };
 
 /// Each block copies one row.
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(gather_threads)
   }
 }
 
-/// Elements per row in memory of the operation.
+/// Number of elements per row, with padding, in memory that the operation allocates.
 inline int padded_width(int width) {
   return round_up(width, 16);
 }
@@ -65,7 +65,7 @@ inline Buffer padded_rows(Device& device, int width, int height, int bytes) {
   return buffer;
 }
 
-/// Provides the values of channels: in the frame if windows_kernel can load them, or as copies.
+/// Provides the values of channels, in the frame if windows_kernel can load them, else as copies.
 class ChannelValues {
  public:
   ChannelValues(Device& device, int bits)
@@ -78,8 +78,8 @@ class ChannelValues {
     copies_[channel_count_++] = padded_rows(device_, width, height, bytes());
   }
 
-  /// Sets the values of a picture from channel `number`. step is in samples. columns is the number
-  /// of columns per thread.
+  /// Makes a picture refer to the values of channel `number`, or to its copy. step is in samples.
+  /// columns is the number of columns per thread.
   void place(int number, const std::uint8_t* from, int pitch, int step, int columns,
              Picture& picture) {
     const int vector = columns * bytes();

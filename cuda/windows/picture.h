@@ -15,12 +15,12 @@ struct RowRange {
   int begin, end;
 };
 
-/// Groups of as many rows as a band, for column_sums_kernel. The window of the first row of band b
-/// starts with group b.
+/// Groups of rows for column_sums_kernel. A group has as many rows as a band. The window of the
+/// first row of band b starts with group b.
 struct RowGroups {
   int band_rows = 1;
   int top = 0;               ///< first row of group 0; may be negative
-  int first = 0, count = 0;  ///< groups that intersect the picture and are part of a window
+  int first = 0, count = 0;  ///< range of groups that intersect the picture and some window
 
   RowGroups() = default;
   /// begin is the first row of band 0; `last` is the last group that is part of a window.
@@ -57,17 +57,17 @@ struct Picture {
   std::uint8_t* out;
   int out_pitch;
   int out_step;
-  int out_bytes, out_shift;  ///< per result
+  int out_bytes, out_shift;  ///< bytes and left shift of a result
   bool packed;               ///< four results form an aligned vector
 
   int begin, end;                   ///< rows with results
   int first_row, band_rows, bands;  ///< first_row may be above begin
   int strips, strip_width;
-  int left, right;  ///< start of each half of a block's columns, relative to its strip
+  int left, right;  ///< start of each half of a group's columns, relative to its strip
   unsigned first_block;
 
   void* table;      ///< see columns.cuh; may be nullptr
-  int table_pitch;  ///< in entries
+  int table_pitch;  ///< entries (sums of one column) per row of the table
   RowGroups groups;
 };
 
@@ -79,7 +79,7 @@ struct Arguments {
   Picture pictures[kPictures];
   int picture_count;
   int group_bytes;  ///< shared memory per group of threads
-  int halo;         ///< distance from active cells within which results are needed, in radii
+  int halo;         ///< results are needed up to this many radii from active cells
   bool everywhere;  ///< false: results are needed only near active cells
   regions::ActiveCells active;
   Settings settings;
@@ -87,7 +87,7 @@ struct Arguments {
 
 #ifdef __CUDACC__
 
-/// Directs the results to one channel of a plane. step is in samples.
+/// Makes one channel of a plane the output of a picture. step is in samples.
 inline void set_output(Picture& picture, const View<std::uint8_t>& plane, int offset, int step,
                        int bytes, int shift, const char* operation) {
   picture.out = plane.data + offset * bytes;
@@ -119,7 +119,7 @@ __device__ const Picture& picture_of_block(const Arguments& a) {
   return a.pictures[number];
 }
 
-/// Index of the word of a column, in a row of two halves.
+/// Index of a column's word in a row, which is stored in two halves (Picture::half_pitch).
 __device__ inline int place_of_word(const Picture& picture, int column) {
   return (column / 4 % 2 == 0 ? 0 : picture.half_pitch) + column / 8 * 4 + column % 4;
 }

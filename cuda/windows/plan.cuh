@@ -15,16 +15,16 @@ struct PassKernels {
   using Kernel = typename Launcher<Arguments>::Kernel;
 
   Kernel of_warps = nullptr, of_blocks = nullptr, column_sums = nullptr;
-  int max_threads = 0;  ///< per block
-  int columns = 0;      ///< per thread
+  int max_threads = 0;  ///< maximum number of threads per block
+  int columns = 0;      ///< columns per thread
   int entry_bytes = 0, table_groups = 0;
   int (*block_bytes)(int threads) = nullptr;  ///< running sums of a block
-  int window_bytes = 0;                       ///< of Pass::Window in shared memory
+  int window_bytes = 0;                       ///< size of Pass::Window in shared memory
   bool gap = false;
   int warp_bytes = 0;  ///< running sums of a warp
 };
 
-/// kWarps: groups may be warps.
+/// Returns the kernels of a pass. kWarps: a group of threads may be a warp.
 template <class Pass, bool kWarps>
 PassKernels<typename Pass::Arguments> kernels_of() {
   using AnySums = typename Pass::AnySums;
@@ -106,7 +106,7 @@ class Plan {
       divide_columns(of_blocks_, group_threads_, arguments.pictures[c]);
   }
 
-  /// Computes the results of the rows in `rows`. rows and tables have one element per picture.
+  /// Computes the results in the given rows. rows and tables have one element per picture.
   void launch(const Launcher<Arguments>& launcher, const RowRange* rows,
               const TableMemory* tables) {
     const unsigned blocks = divide_rows(rows, tables);
@@ -123,8 +123,8 @@ class Plan {
   int groups_of_block() const { return block_threads_ / group_threads_; }
   int shared_bytes() const { return groups_of_block() * arguments.group_bytes; }
 
-  /// Chooses the groups that sum the fewest columns. Blocks take longer per column than warps,
-  /// because their warps wait for each other.
+  /// Chooses warps or blocks as groups of threads, and the size of blocks, so that they sum the
+  /// fewest columns. Blocks count as slower per column, because their warps wait for each other.
   void choose_groups() {
     std::int64_t fewest = 0;
     const auto consider = [&](bool of_blocks, int threads, int block_threads) {
@@ -154,7 +154,7 @@ class Plan {
       consider(true, threads, threads);
   }
 
-  /// Groups also sum columns beyond the sides of the picture, except a block that covers the width.
+  /// Divides a picture into strips. Unless a block covers the width, groups sum columns beyond it.
   void divide_columns(bool of_blocks, int threads, Picture& picture) const {
     const int columns = threads * kernels_.columns, half = columns / 2;
     const auto rounded_down = [this](int number) {
@@ -196,7 +196,7 @@ class Plan {
       const auto whole = share < groups ? share : share / groups * groups;
       const int bands = static_cast<int>(
           std::clamp<std::int64_t>(whole, 1, std::max(count / TableMemory::min_band_rows, 1)));
-      // The first and the last band have fewer rows, because windows of varying areas take longer.
+      // The first and last bands have fewer rows, because clipped windows take longer to compute.
       const int margin = has_tables_ ? 0 : std::min(picture.radius_y, count / bands) / 2;
       picture.first_row = picture.begin - margin;
       picture.band_rows = divide_up(count + 2 * margin, bands);

@@ -44,7 +44,7 @@ class Reciprocal {
     shift_ = size - power;
   }
 
-  /// number and number·2^power must be less than 2^32.
+  /// Computes number·2^power div N. number and number·2^power must be less than 2^32.
   ///
   /// The factor has a rounding error of up to 1/2 and is at least 2^31. The error of the product is
   /// therefore less than the factor (with power > 0, less than 2^−power of it), too little to reach

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Loads the samples that results depend on, and stores results.
+// Loads the samples on which the results of some passes depend, and stores results.
 
 #include <type_traits>
 
@@ -12,7 +12,7 @@ namespace cudavision::windows {
 /// Four adjacent samples.
 template <class Sample>
 struct Samples : Elements<Sample, 4> {
-  /// Waits for the loads: the compiler cannot move a shuffle.
+  /// Waits for the loads by a shuffle, which the compiler cannot move.
   __device__ void settle(int lane) {
     for (std::uint32_t& word : this->words)
       word = __shfl_sync(~0u, word, lane);
@@ -24,8 +24,8 @@ struct NoSamples {
   __device__ void settle(int) {}
 };
 
-/// Cursor at one result of kBytes bytes (0: Picture::out_bytes) and at its sample. Results need not
-/// be aligned.
+/// Position of one result of kBytes bytes (0: Picture::out_bytes) and of its sample. Results need
+/// not be aligned.
 template <class Sample, bool kReadsSamples, int kBytes>
 class Single {
  public:
@@ -54,7 +54,7 @@ class Single {
   int bytes_, shift_;
 };
 
-/// Cursor at four adjacent results. Moves down row by row.
+/// Position of four adjacent results. Moves down row by row.
 template <class Sample, bool kReadsSamples, int kBytes>
 class Place : public Single<Sample, kReadsSamples, kBytes> {
  public:

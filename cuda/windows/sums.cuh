@@ -46,7 +46,7 @@ struct Elements {
       return words[i];
   }
 
-  /// Returns zeros if the elements do not exist. half_pitch is defined in Picture.
+  /// Loads the elements at `row`, or returns zeros if they do not exist. half_pitch: see Picture.
   __device__ static Elements load(const Element* row, int half_pitch, bool exists) {
     constexpr int kWords = word_count < 4 ? word_count : 4;  // per load
     struct alignas(4 * kWords) Vector {
@@ -69,7 +69,7 @@ struct Elements {
   }
 };
 
-/// Prefetches words into the L2 cache. Samples are already there.
+/// Prefetches elements of four bytes into the L2 cache. Smaller elements are usually there.
 template <class Element>
 __device__ void prefetch_elements(const Element* row, int half_pitch, bool exists) {
   if constexpr (sizeof(Element) == 4) {
@@ -80,7 +80,7 @@ __device__ void prefetch_elements(const Element* row, int half_pitch, bool exist
   }
 }
 
-/// Adds gain² − loss².
+/// Adds gain² − loss² to the sum.
 __device__ inline void add_squares(std::uint32_t& sum, std::uint32_t gain, std::uint32_t loss) {
   // mad can negate its addend, but not its product, so the sum is negated twice at no cost.
   asm("{\n\t.reg .u32 negative;\n\tneg.s32 negative, %0;\n\t"
@@ -136,7 +136,7 @@ struct alignas(kColumns * sizeof(AnySums) % 16 == 0 ? 16 : sizeof(AnySums)) Colu
   }
 };
 
-/// Adds the running sum of the changes to each column. Returns the total change.
+/// Adds to each column the running sum of gained − lost up to this column. Returns the total.
 template <class Element, class Sum, int kSums, int kColumns>
 __device__ Sums<Sum, kSums> add_changes(ColumnSums<Sums<Sum, kSums>, kColumns>& columns,
                                         const Elements<Element, kColumns>& gained,
@@ -167,7 +167,7 @@ __device__ Sums<Sum, kSums> add_changes(ColumnSums<Sums<Sum, kSums>, kColumns>& 
   return total;
 }
 
-/// Adds kRows rows to the column sums; for bytes, four rows at a time.
+/// Adds kRows rows to the column sums. For bytes, kRows is 4, and all rows are added at once.
 template <int kRows, class Element, int kColumns, class Sum, int kSums>
 __device__ void add_rows(ColumnSums<Sums<Sum, kSums>, kColumns>& columns,
                          const Elements<Element, kColumns>* rows) {
@@ -230,7 +230,7 @@ __device__ Sums<Sum, kSums> sums_to_the_left(const Sums<Sum, kSums>& own) {
 
 /// Running sums of a group's columns: of one row for a warp, of an even and an odd row for a block.
 /// Columns with equal numbers modulo 4 are adjacent. This avoids bank conflicts both when threads
-/// write adjacent columns and when they read every fourth. Places are addresses in shared memory.
+/// write adjacent columns and when they read every fourth column. place() is an address.
 template <class AnySums, int kColumns, bool kBlock>
 class RunningSums {
  public:
@@ -248,18 +248,18 @@ class RunningSums {
           __cvta_shared_to_generic(place(-1) + thread * row_bytes(threads))) = {};
   }
 
-  /// Address of the sums up to a column (−1: no column) in even rows.
+  /// Address of the running sum up to and including a column (−1: zero), in even rows.
   __device__ std::uint32_t place(int column) const {
     return memory_ + 4 * entry_bytes + offset(column);
   }
-  /// Distance from the address for column 0.
+  /// Distance of the address for a column from the address for column 0.
   __device__ int offset(int column) const {
     return (column & 3) * plane_bytes_ + (column >> 2) * entry_bytes;
   }
   /// Distance between the addresses in odd and even rows.
   __device__ int odd_rows() const { return 4 * plane_bytes_; }
 
-  /// row is 0 or odd_rows().
+  /// Stores the running sums of a thread's columns. row is 0 or odd_rows().
   __device__ void store(int row, const ColumnSums<AnySums, kColumns>& own) {
     constexpr int kEntries = kColumns / 4;
     struct alignas(kEntries * entry_bytes < 16 ? kEntries * entry_bytes : 16) Neighbours {
@@ -292,7 +292,7 @@ class RunningSums {
   std::uint32_t own_;
 };
 
-/// Column sums of each warp of a block and of its part of the gap, for even and for odd rows.
+/// Totals of a block's warps over their columns and over the gap (kGap), for even and odd rows.
 template <class AnySums>
 struct WarpSums {
   static constexpr int max_warps = 8;

@@ -11,14 +11,14 @@
 //   Arguments               Arguments<Settings>
 //   Element, Sum, AnySums   types of the elements, of a sum, and of the sums of a column
 //   kColumns                columns per thread, 8 or 16
-//   kBlocks, kWarpBlocks    minimum number of resident blocks
-//   kGap                    the halves of a block's columns may have a gap between them
+//   kBlocks, kWarpBlocks    minimum number of resident blocks, if groups are blocks or warps
+//   kGap                    a block may have a gap: columns between its halves that it only sums
 //   kWindowTable            shared memory caches the constants of windows at the edges
 //   kEstimates              result() may clear `decided`; exact_result() then recomputes the result
 //   kExactAtEdges           windows at the edges use exact_result(), because the constants for
 //                           result() would take longer
 //   Window, window_of()     constants of all windows of one area
-//   Place, Single           cursors at four results and at one result, as in samples.cuh
+//   Place, Single           positions of four results and of one result, as in samples.cuh
 
 #include <cuda_runtime.h>
 
@@ -119,7 +119,7 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()),
     };
     const int top = first - radius_y, bottom = first + radius_y + 1;
     if (kBlock && picture.table) {
-      // Whole groups, which may have a few rows more or less than the window.
+      // Adds whole groups, and the rows by which they differ from the window.
       const int groups = (2 * radius_y + 1 + picture.band_rows / 2) / picture.band_rows;
       const int table_end = top + groups * picture.band_rows;
       add(min(table_end, bottom), max(table_end, bottom));
@@ -195,7 +195,7 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()),
 
   const int to_left = -radius_x - 1 - (strip_x + picture.left);
   const int to_right = radius_x - (strip_x + picture.right) + half;
-  // The ends of a window are at the address of a multiple of 4 plus an offset, equal in all lanes.
+  // A window's end is at the address of a column divisible by 4 plus an offset, equal in all lanes.
   std::uint32_t left_place = running.place(x + rounded_down_to_4(to_left));
   std::uint32_t right_place = running.place(x + rounded_down_to_4(to_right));
   int left_offsets[4], right_offsets[4];
@@ -223,8 +223,8 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()),
                                   : typename Pass::Place::Samples{};
   };
   load_samples(true, 0, samples);
-  // Waits for the samples here. Otherwise, the compiler would wait for all loads in each row,
-  // because any row could be the first.
+  // Waits for the first samples here. Otherwise, the compiler would wait for all loads in each row,
+  // because any row of the loop could be the first one.
 #pragma unroll
   for (int k = 0; k < kSets; ++k)
     samples[k].settle(lane);

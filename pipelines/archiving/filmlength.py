@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""filmlength.py --header FILE...: prints the durations in the headers of films. filmlength.py FILE...: also the ends of
-their streams. Prints a line of JSON for each file, in seconds; null is unknown. Nothing is decoded.
+"""Prints the durations of videos: one line of JSON for each file, in seconds, with null for unknown values. Does not decode.
 
-archive.py sends this text to all machines, where the system's Python runs it: Ray's Python seldom has GStreamer."""
+filmlength.py --header FILE...: prints the duration in the header of each video.
+filmlength.py FILE...: also prints where the streams end.
+
+archive.py sends the text of this script to all machines. The system's Python runs it, because Ray's Python seldom has
+GStreamer's bindings."""
 import json
 import signal
 import sys
@@ -16,16 +19,16 @@ from gi.repository import Gst
 for name in dir(Gst):
     getattr(Gst, name, None)
 
-# The last buffers are first searched in this part before the end in the header, then in the whole film.
+# To find the ends of the streams, reads only this much of the end of a video, or all of it if its end is missing.
 last_part = 10 * Gst.SECOND
-# The streams may end this much before the end in the header.
+# Streams may end this much before the duration in the header without being read again from the start.
 tolerance = Gst.SECOND
 # Seconds without a new buffer after which reading ends. The total time is not limited.
 hang = 600
 
 
 class Reader:
-    """Reads the encoded streams of a film, and records where each ends."""
+    """Reads the encoded streams of a video, and records the time at which each stream ends."""
 
     def __init__(self, name):
         self.promised, self.ends, self.flowing, self.buffers = 0, {}, False, 0
@@ -64,7 +67,7 @@ class Reader:
         return Gst.PadProbeReturn.OK
 
     def wait(self, kinds):
-        """Returns True if one of these messages arrives before an error, EOS, or a hang."""
+        """Waits for a message of these kinds. Returns False if an error or EOS comes first, or if no buffer arrives in time."""
         before, message = -1, None
         while not message and self.buffers > before:
             before = self.buffers
@@ -74,7 +77,7 @@ class Reader:
         return bool(message and message.type & kinds)
 
     def read(self, begin):
-        """Reads from `begin` (ns) to the end; None reads only the header. A broken film is read up to its error."""
+        """Reads from `begin` (ns) to the end, or up to the first error. If `begin` is None, reads only the header."""
         self.pipeline.set_state(Gst.State.PAUSED)
         if self.wait(Gst.MessageType.APPLICATION) and begin is not None:
             if begin:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Plans the jobs of archive.py: films, names of results, and leftovers of earlier runs."""
+"""Plans the jobs of archive.py: finds the videos, names the results, and removes unfinished files of earlier runs."""
 import collections
 import fcntl
 import fnmatch
@@ -11,8 +11,8 @@ from archiving.task import Job, unfinished_prefix
 
 
 def walk(folder, patterns, without):
-    """Yields the files below a folder that match a pattern, except hidden files, and pipes and devices, which may be endless.
-    Unreadable files are included, so that the report names them."""
+    """Yields the files below a folder that match a pattern. Skips the folder `without`, hidden files, and pipes and devices,
+    because these may be endless. Includes unreadable files, so that the report lists them."""
     for path, folders, names in os.walk(folder, onerror=lambda error: sys.exit(str(error))):
         folders[:] = sorted(name for name in folders if name[0] != "." and os.path.realpath(os.path.join(path, name)) != without)
         for name in sorted(names):
@@ -23,13 +23,13 @@ def walk(folder, patterns, without):
 
 
 def with_ending(name, ending):
-    """Returns the names of a complete and of a damaged result."""
+    """Returns the names of a result: the one for a complete result, and the one for a damaged result."""
     return f"{name}.{ending}", f"{name}.damaged.{ending}"
 
 
 def results_of(films, ending):
-    """Maps films to the names of their results, with another extension. If two films would get the same name, such as film.mp4
-    and film.avi, their results keep the old extension as well: film.mp4.mkv."""
+    """Maps videos to the names of their results, in which `ending` replaces the extension. If two videos would share a name,
+    such as film.mp4 and film.avi, `ending` is appended instead: film.mp4.mkv."""
     names = {film: os.path.splitext(film)[0] for film in films}
     while True:
         claims = collections.defaultdict(list)
@@ -43,7 +43,7 @@ def results_of(films, ending):
 
 
 def plan(inputs, out, patterns, ending):
-    """Returns a job for each film. Below `out`, results have the same subfolders as the films."""
+    """Returns a job for each video. Below `out`, results have the same subfolders as the videos."""
     out = os.path.realpath(out)
     films = {}
     for name in inputs:
@@ -70,8 +70,8 @@ def plan(inputs, out, patterns, ending):
 
 
 class Marker:
-    """A hidden file in the folder of the results. It holds their pipeline, is older than all of them, and is locked during a
-    run."""
+    """A hidden file in the folder of the results. It holds the description of the pipeline that made the results, is older
+    than all of them, and is locked during a run."""
 
     def __init__(self, out):
         os.makedirs(out, exist_ok=True)
@@ -82,7 +82,7 @@ class Marker:
             sys.exit(f"{out}: another archive.py writes there; wait for its end, or name another folder")
 
     def complete(self, job):
-        """Returns True if the result exists and is newer than the film and the pipeline."""
+        """Returns True if the result exists, is not empty, and is newer than the video and this marker."""
         try:
             made = os.stat(job.output)
         except FileNotFoundError:
@@ -90,7 +90,8 @@ class Marker:
         return made.st_size > 0 and made.st_mtime_ns >= max(os.stat(job.input).st_mtime_ns, os.fstat(self.file.fileno()).st_mtime_ns)
 
     def begin(self, description, jobs, again):
-        """Records the pipeline, and returns the jobs that are complete. Refuses to replace results of another pipeline."""
+        """Records the pipeline, and returns the jobs that are complete. If results of another pipeline exist, ends the program
+        unless `again` is set."""
         self.file.seek(0)
         before = self.file.read()
         if before != description or again:

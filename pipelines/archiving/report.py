@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Reports the outcome of each film, for the terminal and as JSON."""
+"""Reports the outcome of each video on the terminal and in a JSON file."""
 import json
 import os
 import statistics
@@ -25,8 +25,8 @@ class Report:
         self.next_save = self.start
 
     def begin(self, tqdm, lengths, backend):
-        """Shows the progress bar, weighted by the durations of the films: `lengths` has the seconds of each job, None if
-        unknown. Returns the jobs, longest first, so that no long film runs alone at the end while other GPUs idle."""
+        """Shows the progress bar, weighted by duration. `lengths` maps jobs to durations in seconds (None if unknown). Returns
+        the jobs, longest first, so that no long video runs alone at the end while other GPUs are idle."""
         known = [seconds for seconds in lengths.values() if seconds]
         average = statistics.fmean(known) if known else 1
         self.seconds = {job: seconds or average for job, seconds in lengths.items()}
@@ -83,7 +83,7 @@ class Report:
         except OSError as error:
             return error
         finally:
-            # Limits writing to a twentieth of the time: long reports are written less often.
+            # Limits writing to about a twentieth of the run time, because a long report takes long to write.
             end = time.monotonic()
             self.next_save = end + max(1, 20 * (end - begin))
         return None

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A task of archive.py: one pipeline in a Ray worker, perhaps on another machine. Ray sends these functions along, so other
-machines need no copy of this file."""
+"""A task of archive.py: runs one pipeline in a Ray worker, perhaps on another machine. Ray sends the functions of this module
+with each task, so other machines need no copy of the file."""
 import collections
 import contextlib
 import errno
@@ -27,20 +27,20 @@ placeholders = {
 placeholder = re.compile("{(" + "|".join(placeholders) + ")}")
 # Prefix of the file name until the result is complete.
 unfinished_prefix = ".archive-unfinished-"
-# Seconds that a pipeline gets to end after an error, because elements may hang while they stop.
+# Seconds after an error before a pipeline is killed, because elements may hang while they stop.
 seconds_to_end = 5
-# Seconds that may be missing at the end of a film: its streams seldom end at exactly the same time.
+# Seconds that may be missing at the end of a video, because streams seldom end at exactly the same time.
 tolerance = 1
 no_space = re.compile("No space left on (the resource|device)|Disk quota exceeded", re.I)
 
-# Paths of a film, of its result, and of its result if that is damaged.
+# Paths of the video and of its result. A damaged result gets the path `damaged` instead of `output`.
 Job = collections.namedtuple("Job", "input output damaged")
 # Shared by all tasks of a run. `measure` is the text of filmlength.py.
 Settings = collections.namedtuple("Settings", "pipeline backend variables timeout niceness may_be_shorter measure")
 
 
 class Failure(Exception):
-    """A failed pipeline: its error in one line, and its log. `stop` is "pipeline" or "disk" if the cause affects all films."""
+    """A failed pipeline: its error in one line, and its log. `stop` is "pipeline" or "disk" if the cause affects all videos."""
 
     def __init__(self, error, log="", stop=None):
         super().__init__(error, log, stop)
@@ -70,13 +70,13 @@ def explain(status, log):
 
 
 def has_failed(messages):
-    """Returns True if gst-launch-1.0 has printed an error. Reads with pread(), because the file offset is shared with it."""
+    """Returns True if gst-launch-1.0 has printed an error. Reads with pread(), because gst-launch-1.0 shares the file offset."""
     return re.search(rb"^ERROR: ", os.pread(messages.fileno(), 1 << 20, 0), re.M) is not None
 
 
 def processor_waits(process):
-    """Returns, by thread of a process, the seconds for which it was runnable but had no processor. Empty if the kernel does
-    not provide them."""
+    """Maps the threads of a process to the seconds for which each was runnable but had no processor. Empty if the kernel
+    does not provide these times."""
     waits = {}
     for file in pathlib.Path(f"/proc/{process}/task").glob("*/schedstat"):
         with contextlib.suppress(OSError, IndexError):
@@ -85,11 +85,11 @@ def processor_waits(process):
 
 
 def play(words, environment, output, timeout, niceness=0):
-    """Runs a pipeline to its end and returns its messages. Kills it if its output does not grow for `timeout` seconds (without
-    the time in which it waited for a processor), if it hangs after an error, or if this process ends."""
+    """Runs a pipeline to its end and returns its messages. Kills it if its output does not grow for `timeout` seconds, not
+    counting the time in which it waited for a processor, if it hangs after an error, or if this process ends."""
     with tempfile.TemporaryFile() as messages:
-        # Ray's workers can be killed at any time: by setpriv, the kernel then kills the pipeline. The pipeline has its own
-        # session, so that Ctrl-C does not reach it: gst-launch-1.0 would send EOS, and half a film would look complete.
+        # Ray's workers can be killed at any time. Because of setpriv, the kernel then kills the pipeline, too. The pipeline has
+        # its own session, so that Ctrl-C does not reach it: gst-launch-1.0 would send EOS, and half a video would look complete.
         lower = ["nice", "-n", str(niceness - os.nice(0))] if niceness > os.nice(0) else []
         process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *lower, "gst-launch-1.0", "-q", *words], env=environment,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=messages, start_new_session=True)
@@ -132,9 +132,9 @@ def full_disk(path, log=""):
 
 
 def lengths(files, measure, header_only=False):
-    """Returns the results of filmlength.py for each file."""
+    """Runs filmlength.py, whose text is `measure`, and returns its result for each file."""
     python = "/usr/bin/python3" if os.access("/usr/bin/python3", os.X_OK) else "python3"
-    # setpriv: filmlength.py ends if this worker is killed.
+    # setpriv makes the kernel kill filmlength.py if this worker is killed.
     done = subprocess.run(["setpriv", "--pdeathsig", "KILL", python, "-", *(["--header"] if header_only else []), *files], input=measure, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
@@ -146,18 +146,18 @@ def lengths(files, measure, header_only=False):
 
 
 def promised_lengths(files, measure):
-    """Returns the duration in the header of each film in seconds; None if unknown."""
+    """Returns the duration in the header of each video in seconds; None if unknown."""
     try:
         return [one["promised"] for one in lengths(files, measure, header_only=True)]
-    except Failure:  # The tasks will fail as well, and report the error.
+    except Failure:  # The tasks will fail for the same reason, and report it.
         return [None] * len(files)
 
 
 def damage(film, result, may_be_shorter):
-    """Returns why the film or the result ends too early, or None."""
+    """Describes why the video or its result ends too early. Returns None if neither does."""
     if film["promised"] and film["end"] is not None and film["end"] < film["promised"] - tolerance:
         return f"the film ends after {film['end']:.1f} s, but promises {film['promised']:.1f} s"
-    # Files without a container, such as raw frames, have no known end.
+    # The end of a file without a container, such as raw frames, is unknown.
     ends_known = film["video_end"] is not None and result["end"] is not None
     if not may_be_shorter and ends_known and (result["video_end"] or 0) < film["video_end"] - tolerance:
         return f"the result ends after {result['video_end'] or 0:.1f} s, the film after {film['video_end']:.1f} s"
@@ -165,7 +165,7 @@ def damage(film, result, may_be_shorter):
 
 
 def convert(job, settings):
-    """Makes one result. Returns a dictionary with the host, the duration, and the error or damage, if any."""
+    """Processes one video. Returns a dictionary with the host, the duration, and the error or damage, if any."""
     import ray
 
     start = time.monotonic()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Calibration boards, and their corners in pairs of pictures."""
+"""Calibration boards, and the detection of their corners in pairs of pictures."""
 import cv2
 import numpy
 
@@ -11,7 +11,7 @@ class Chessboard:
         self.points = numpy.column_stack((square * grid, numpy.zeros(len(grid)))).astype("float32")
 
     def find(self, gray):
-        """Returns the corners by their numbers on the board; empty unless all are found."""
+        """Returns a dictionary from the number of each corner to its pixel position; empty unless all corners are found."""
         found, corners = cv2.findChessboardCorners(gray, self.size, None, cv2.CALIB_CB_ADAPTIVE_THRESH |
                                                    cv2.CALIB_CB_NORMALIZE_IMAGE | cv2.CALIB_CB_FAST_CHECK)
         if not found:
@@ -20,7 +20,8 @@ class Chessboard:
         return dict(enumerate(corners.reshape(-1, 2)))
 
     def aligned(self, left, right):
-        """Returns the right corners, renumbered if the detector began at the other end than in the left picture."""
+        """Returns the corners of the right picture. Reverses their numbers if the detector began at the opposite end of the
+        board in the left picture."""
         last = len(self.points) - 1
         if left and right and numpy.dot(left[last] - left[0], right[last] - right[0]) < 0:
             return {last - number: corner for number, corner in right.items()}
@@ -29,7 +30,7 @@ class Chessboard:
 
 class Charuco:
     def __init__(self, columns, rows, square, marker, dictionary):
-        # OpenCV 4.7 has new names for these functions.
+        # OpenCV 4.7 renamed these functions.
         self.new = hasattr(cv2.aruco, "CharucoDetector")
         get = cv2.aruco.getPredefinedDictionary if self.new else cv2.aruco.Dictionary_get
         self.dictionary = get(dictionary)
@@ -42,7 +43,7 @@ class Charuco:
             self.points = numpy.asarray(self.board.chessboardCorners, "float32")
 
     def find(self, gray):
-        """Returns the visible corners by their numbers on the board."""
+        """Returns a dictionary from the number of each visible corner to its pixel position."""
         if self.new:
             corners, numbers, _, _ = self.detector.detectBoard(gray)
         else:
@@ -57,7 +58,7 @@ class Charuco:
 
 
 class Pair:
-    """Points of the board that both cameras see, and their pixels in both pictures."""
+    """A pair of pictures: the points of the board that both cameras see, and their pixel positions in both pictures."""
 
     def __init__(self, name, board, left, right):
         self.name, self.pictures = name, (left, right)
@@ -74,7 +75,8 @@ class Pair:
         return len(self.numbers) >= 8
 
     def distance(self, other):
-        """Mean distance of common corners from another pair in pixels, the larger of both pictures; infinite below 8 corners."""
+        """Returns the mean distance in pixels between the corners of two pairs, the larger mean of both pictures; infinity if
+        the pairs have fewer than 8 common corners."""
         common = sorted(set(self.numbers) & set(other.numbers))
         if len(common) < 8:
             return numpy.inf

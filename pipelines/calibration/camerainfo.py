@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Writes a calibration as ROS's camera_info: one YAML file for each camera, as ROS's camera_calibration writes it and
-camera_info_manager reads it. Lengths are in metres."""
+"""Writes a calibration as ROS's camera_info: one YAML file for each camera, in the format that ROS's camera_calibration writes
+and camera_info_manager reads. Lengths are in metres."""
 import os
 
 
 def names_beside(calibration):
-    """Returns the file names for the left and the right camera, beside the calibration file."""
+    """Returns the file names for the left and the right camera, in the folder of the calibration file."""
     stem = os.path.splitext(calibration)[0]
     return f"{stem}-left.yaml", f"{stem}-right.yaml"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Reads pairs of pictures from files, films and cameras."""
+"""Reads pairs of pictures from photographs, videos and cameras."""
 import collections
 import glob
 import sys
@@ -10,10 +10,10 @@ import numpy
 from calibration.boards import Pair
 from gi.repository import Gst
 
-# A pair of a stream is taken only after the board was still for this number of frames and seconds. Then neither a delay between
+# A pair is taken from a stream only after the board was still for this many frames and seconds, so that neither a delay between
 # the cameras nor a rolling shutter matters.
 still_frames, still_seconds = 3, 0.15
-# Mean distance of corners in pixels below which two pairs count as the same view.
+# Two pairs show the same view if the mean distance of their corners is below this number of pixels.
 same_picture = 1
 
 
@@ -51,7 +51,8 @@ def gray_of(sample):
 
 
 def stream_pairs(sources):
-    """Yields the time in seconds and the pictures of pairs of frames from two cameras or films, or one that holds both."""
+    """Yields the time in seconds and both pictures of each pair of frames. `sources` are two cameras or videos, or one whose
+    frames hold both pictures."""
     description = "  ".join(
         f"{frames.source_of(source)} ! queue leaky={'downstream' if frames.is_camera(source) else 'no'} "
         f"! videoconvert ! video/x-raw,format=GRAY8 ! appsink name=sink{i} max-buffers=2 sync=false"
@@ -65,11 +66,11 @@ def stream_pairs(sources):
                 sample = sink.emit("try-pull-sample", Gst.SECOND // 10)
                 if sample or sink.get_property("eos"):
                     return sample and gray_of(sample)
-                next(messages, None)  # ends the program at an error
+                next(messages, None)  # ends the program if the pipeline has failed
 
         while True:
             pair = [pull(sink) for sink in sinks]
-            # Replaces the older frame until both timestamps differ by at most 20 ms.
+            # Pulls a new frame in place of the older one until the timestamps differ by at most 20 ms.
             while len(pair) == 2 and all(pair) and abs(pair[0][0] - pair[1][0]) > 20 * Gst.MSECOND:
                 older = 0 if pair[0][0] < pair[1][0] else 1
                 pair[older] = pull(sinks[older])
@@ -91,7 +92,7 @@ def check_sizes(name, left, right, first):
 
 
 def pairs_of_files(board, lefts, rights):
-    """Returns the pairs with the board in both pictures, without repeated views."""
+    """Returns the pairs in which both pictures show the board, without repeated views."""
     kept = []
     for name, left, right in file_pairs(lefts, rights):
         check_sizes(name, left, right, kept[0] if kept else None)
@@ -108,7 +109,7 @@ def pairs_of_files(board, lefts, rights):
 
 
 class StillPairs:
-    """Iterates over pairs of a stream in which the board is still, each with the board in a new position."""
+    """Iterates over the pairs of a stream in which the board is still and has moved since the previous pair."""
 
     def __init__(self, board, stream, show):
         self.board, self.stream, self.show = board, stream, show
@@ -123,7 +124,7 @@ class StillPairs:
             name = f"{time:.1f} s"
             check_sizes(name, left, right, self.taken[0] if self.taken else None)
             pair = Pair(name, self.board, left, right)
-            # Compares with the first frame of the run, so that a slowly moving board does not count as still.
+            # Compares with the first frame of the run, so that a slow movement adds up and is noticed.
             if not pair.usable() or run and run[0][1].distance(pair) > 0.3 * max(1, left.shape[1] / 1280):
                 self.moved |= bool(run)
                 run.clear()

@@ -3,11 +3,11 @@
 
 The errors of the corners are propagated to the parameters by the Jacobian of all corners with respect to all parameters,
 including the poses of the board. If the board bends or moves, the errors of the corners of one pair are correlated. Therefore
-the estimate from the spread between pairs is used where it is larger."""
+the errors are also estimated from the spread between pairs, and the larger estimate is used."""
 import cv2
 import numpy
 
-# Standard errors of a 95 % confidence interval: slightly more than 2, because the errors are estimated from few pairs.
+# Half-width of a 95 % confidence interval in standard errors: above 1.96, because the errors are estimated from few pairs.
 coverage_factor = 2.2
 
 
@@ -18,12 +18,12 @@ def project(fisheye, points, turn, shift, matrix, distortion):
 
 
 class Model:
-    """Both cameras as a parameter vector: fx, fy, cx, cy and the distortion of each, then the rotation and translation
-    between them."""
+    """Both cameras as one parameter vector: fx, fy, cx, cy and the distortion coefficients of the left and the right camera,
+    then the rotation and the translation from the left to the right camera."""
 
     def __init__(self, result, rational):
         self.fisheye = result.fisheye
-        # Without --rational, the third radial coefficient is fixed.
+        # Without --rational, the third radial coefficient is fixed at 0, so it is no parameter.
         self.coefficients = 4 if self.fisheye or not rational else 8
         cameras = [[camera.matrix[0, 0], camera.matrix[1, 1], camera.matrix[0, 2], camera.matrix[1, 2], *camera.distortion.ravel()[:self.coefficients]]
                    for camera in result.cameras]
@@ -69,7 +69,7 @@ class Precision:
         for pair in result.pairs:
             seen = numpy.concatenate(pair.places).astype("float64").ravel()
             pose = board_pose(result, pair)
-            # The pose that fits both pictures best, by Gauss-Newton steps.
+            # Refines the pose of the board by Gauss-Newton steps, so that it fits both pictures best.
             for _ in range(3):
                 by_pose = derivatives(lambda one: model.places(model.values, one, pair.points), pose)
                 rest = seen - model.places(model.values, pose, pair.points)
@@ -77,7 +77,7 @@ class Precision:
             by_pose = derivatives(lambda one: model.places(model.values, one, pair.points), pose)
             rest = seen - model.places(model.values, pose, pair.points)
             by_model = derivatives(lambda one: model.places(one, pose, pair.points), model.values)
-            # The pose of the board is unknown: removes the part of the derivatives that a change of the pose can explain.
+            # The pose of the board is estimated, too, so removes the part of the derivatives that a change of the pose explains.
             base = numpy.linalg.qr(by_pose)[0]
             by_model = by_model - base @ (base.T @ by_model)
             slope = by_model.T @ rest
@@ -101,5 +101,5 @@ class Precision:
         self.focal_length_errors, self.baseline, self.baseline_error = errors[:2], numpy.linalg.norm(model.values[-3:]), errors[2]
 
     def relative_error(self):
-        """Returns the largest relative error."""
+        """Returns the largest relative error of the baseline and the focal lengths."""
         return max(self.baseline_error / self.baseline, *(error / value for error, value in zip(self.focal_length_errors, self.focal_lengths)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Draws the pictures of both cameras, the covered parts of the frame, and the tilts of the board."""
+"""Draws the overview of a calibration: the pictures of both cameras, the areas with corners, and the tilts of the board."""
 import cv2
 import numpy
 
@@ -8,13 +8,13 @@ white, green, grey, red = (255, 255, 255), (0, 200, 0), (120, 120, 120), (0, 0, 
 
 
 def covered_parts(pairs, side, size):
-    """Returns the cells of an 8×6 grid over the frame in which a camera has seen corners."""
+    """Returns the cells of an 8×6 grid over the frame that contain corners of any pair, for the left (0) or right (1) camera."""
     return {(int(columns * x / size[0]), int(rows * y / size[1])) for pair in pairs for x, y in pair.places[side]}
 
 
 def tilt_of(pair, size):
-    """Returns the tilt of the board to the right and down, as sines. The focal length is a guess, so the size of the tilt is
-    approximate, but its direction is right."""
+    """Returns the horizontal and the vertical tilt of the board, as sines. The focal length is guessed, so the size of the
+    tilt is approximate, but its direction is right."""
     matrix = numpy.array([[size[0], 0, size[0] / 2], [0, size[0], size[1] / 2], [0, 0, 1.0]])
     _, turn, _ = cv2.solvePnP(pair.points, pair.places[0], matrix, None)
     normal = cv2.Rodrigues(turn)[0][:, 2]
@@ -22,7 +22,8 @@ def tilt_of(pair, size):
 
 
 def overview(pair, taken, wanted, hint):
-    """Draws both pictures side by side, covered cells in green, and a disc with a dot for the tilt of each pair."""
+    """Draws both pictures side by side, the grid cells with corners of the taken pairs in green, and a disc in which a dot
+    marks the tilt of each pair."""
     height, width = pair.pictures[0].shape
     both = []
     for side in (0, 1):
@@ -49,7 +50,7 @@ def overview(pair, taken, wanted, hint):
 
 
 class Window:
-    """Shows the overview of each pair of a stream. If this OpenCV has no windows, it shows nothing."""
+    """Shows the overview of each pair of a stream in a window. If OpenCV was built without windows, shows nothing."""
 
     def __init__(self, wanted):
         self.wanted, self.works = wanted, True

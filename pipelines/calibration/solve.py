@@ -6,7 +6,7 @@ from calibration.preview import columns, covered_parts, rows
 
 
 class Camera:
-    """One camera's matrix and distortion."""
+    """The camera matrix and the distortion coefficients of one camera, estimated from all pairs."""
 
     def __init__(self, pairs, side, size, fisheye, rational):
         points, places = [pair.points for pair in pairs], [pair.places[side] for pair in pairs]
@@ -17,7 +17,7 @@ class Camera:
                 [one.reshape(1, -1, 3).astype("float64") for one in points],
                 [one.reshape(1, -1, 2).astype("float64") for one in places], size, None, None, flags=flags)
         else:
-            # Without strong distortion, the third radial coefficient would overfit noise.
+            # Without --rational, the third radial coefficient is fixed at 0, because it would overfit noise.
             flags = cv2.CALIB_RATIONAL_MODEL if rational else cv2.CALIB_FIX_K3
             error, self.matrix, self.distortion, _, _ = cv2.calibrateCamera(points, places, size, None, None, flags=flags)
             self.distortion = self.distortion.ravel()[:8 if rational else 5]
@@ -37,7 +37,7 @@ class StereoCalibration:
         points = [pair.points for pair in pairs]
         criteria = cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, 100, 1e-6
         if fisheye:
-            # Computes the pose from undistorted points, as of pinhole cameras.
+            # Computes the relative pose from undistorted points, as for pinhole cameras.
             ideal = numpy.diag((left.matrix[0, 0], left.matrix[0, 0], 1))
             places = [[camera.undistorted(pair.places[side], None, ideal).astype("float32") for pair in pairs]
                       for side, camera in enumerate(self.cameras)]
@@ -65,17 +65,18 @@ class StereoCalibration:
         self.rotations, self.projections, self.reprojection = result[0:2], result[2:4], result[4]
 
     def vertical_offset(self):
-        """Mean difference of the rows of a corner in both rectified pictures, in pixels."""
+        """Returns the mean vertical distance, in pixels, between the same corner in both rectified pictures."""
         rows = [numpy.concatenate([camera.undistorted(pair.places[side], self.rotations[side], self.projections[side])[:, 1]
                                    for pair in self.pairs]) for side, camera in enumerate(self.cameras)]
         return numpy.abs(rows[0] - rows[1]).mean()
 
     def coverage(self):
-        """Share of an 8×6 grid over the frame in which corners were seen; the smaller of both cameras."""
+        """Returns the share of cells of an 8×6 grid over the frame that contain corners: the smaller share of both cameras."""
         return min(len(covered_parts(self.pairs, side, self.size)) for side in (0, 1)) / (columns * rows)
 
     def rectified(self, pair):
-        """Returns both rectified pictures side by side, with horizontal lines: the same point must be on the same line."""
+        """Returns both rectified pictures side by side, with horizontal lines. A point of the scene must have the same distance
+        from a line in both pictures."""
         make = cv2.fisheye.initUndistortRectifyMap if self.fisheye else cv2.initUndistortRectifyMap
         both = []
         for side, camera in enumerate(self.cameras):
@@ -114,8 +115,8 @@ outlier_factor, outlier_pixels = 3, 0.5
 
 
 class RelativePoses:
-    """Estimates the pose of the right camera relative to the left one from single pairs. Pairs with wrong pictures give
-    other poses. Uses the separate calibrations of both cameras."""
+    """Estimates the pose of the right camera relative to the left camera from single pairs, to find pairs with wrong pictures,
+    whose poses differ. Needs the separate calibrations of both cameras."""
 
     def __init__(self, cameras):
         self.cameras = cameras
@@ -130,7 +131,8 @@ class RelativePoses:
         return turn, right_shift - turn @ left_shift
 
     def error(self, pose, points, places):
-        """RMS distance in pixels between the right corners and their prediction from the left corners and the pose."""
+        """Returns the RMS distance in pixels between the corners of the right picture and their prediction from the left
+        picture and the relative pose."""
         (turn, shift), (board_turn, board_shift) = pose, self.board_pose(0, points, places[0])
         seen = self.cameras[1].undistorted(places[1])
         ahead = (points @ board_turn.T + board_shift.T) @ turn.T + shift.T
@@ -140,7 +142,7 @@ class RelativePoses:
         return numpy.sqrt((differences ** 2).sum(axis=1).mean())
 
     def consensus(self, pairs):
-        """Returns the pose with the smallest median error over all pairs, and the error of each pair."""
+        """Returns the relative pose with the smallest median error over all pairs, and the error of each pair with this pose."""
         poses = [self.of(pair.points, pair.places) for pair in pairs]
         errors = [[self.error(pose, pair.points, pair.places) for pair in pairs] for pose in poses]
         best = min(range(len(pairs)), key=lambda one: numpy.median(errors[one]))
@@ -152,13 +154,12 @@ def outliers(errors, factor, pixels):
 
 
 class Outcome:
-    """A calibration without outliers, the error of each pair, and the dropped pairs."""
+    """The calibration from the pairs that are no outliers, the error of each pair, and the outliers, which were dropped."""
 
     def __init__(self, pairs, board, size, fisheye, rational, alpha):
         arguments = size, fisheye, rational, alpha
         self.errors, self.dropped = {}, []
-        # Pictures of another pair or of the other camera would distort the calibration. They are recognised by a relative pose
-        # that is far off.
+        # Pairs with exchanged pictures would distort the calibration. Their relative poses differ strongly from the consensus.
         poses = RelativePoses([Camera(pairs, side, size, fisheye, rational) for side in (0, 1)])
         pose, errors = poses.consensus(pairs)
         far_off = outliers(errors, 10, 10)
@@ -179,7 +180,7 @@ class Outcome:
         self.exchanged = self.explain(board, poses, pose)
 
     def explain(self, board, poses, pose):
-        """Describes exchanges of pictures after which dropped pairs would fit."""
+        """Returns texts that describe which pictures were probably exchanged: after the exchange, dropped pairs would fit."""
         def fits(left, right):
             right = board.aligned(left, right)
             numbers = sorted(set(left) & set(right))

@@ -3,14 +3,14 @@
 import cv2
 import numpy
 
-# Relative errors of lengths.
+# Largest relative errors of lengths with which a calibration is graded good or usable.
 good_error, usable_error = 0.01, 0.03
 # At least min_tilted boards must be tilted by min_tilt degrees: without tilt, focal length and distance cannot be separated.
 min_tilt, min_tilted = 15, 3
 
 
 def measured_squares(result, pair):
-    """Triangulates the corners of a board, and returns the lengths of its squares relative to their true length."""
+    """Triangulates the corners of the board in a pair, and returns the lengths of its squares relative to the true length."""
     ideal = [camera.undistorted(places).T for camera, places in zip(result.cameras, pair.places)]
     space = cv2.triangulatePoints(numpy.eye(3, 4), numpy.hstack((result.rotation, result.translation)), *ideal)
     space = (space[:3] / space[3]).T
@@ -21,7 +21,7 @@ def measured_squares(result, pair):
 
 
 def wrong_cameras(result):
-    """Returns an error if the cameras are exchanged, one above the other, or the same camera; otherwise None."""
+    """Returns a message if the cameras are exchanged, are one above the other, or are the same camera; otherwise None."""
     position = -result.rotation.T @ result.translation
     if numpy.linalg.norm(position) < 0.01 * numpy.linalg.norm(numpy.ptp(result.pairs[0].points, axis=0)):
         return "Bad: both cameras are at the same place. Name the pictures of two cameras."

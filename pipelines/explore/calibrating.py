@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Calibration in the page: takes pairs, shows an overview of them, and prints a verdict, like calibrate.py."""
+"""Calibration in the page: takes pairs of pictures, shows an overview of the pairs, and prints a verdict, like calibrate.py."""
 import asyncio
 import os
 import sys
@@ -17,7 +17,7 @@ from explore.pictures import message_of
 
 
 class Calibration:
-    """Calibrates in a separate thread; pictures and texts are sent from the event loop of the session."""
+    """Calibrates in a separate thread. The event loop of the session sends the pictures and texts to the browsers."""
 
     def __init__(self, session, arguments):
         self.session, self.arguments = session, arguments
@@ -47,7 +47,7 @@ class Calibration:
     def send(self, text, picture):
         self.session.tell({"is": "calibration", "text": text})
         for browser in self.session.browsers:
-            # Skips browsers whose slow connection has not sent earlier pictures yet.
+            # Skips browsers whose connection is so slow that earlier messages are still queued.
             if browser.outgoing.qsize() < 4:
                 browser.post(picture)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The inputs to explore: cameras, films, photographs, or pairs of these."""
+"""The inputs to explore: cameras, videos and photographs, or a pair of two of the same kind."""
 import os
 import pathlib
 
@@ -21,7 +21,7 @@ examples = {
     "cudasgmstereo": (["aloeL.jpg", "aloeR.jpg"], {"num-disparities": "256", "focal-length": "3740", "baseline": "160"}),
 }
 
-# Frames per second of a photograph: repeating it shows changes of properties, and lets averages over time work.
+# Frames per second of a photograph. It is repeated so that changes of properties become visible and averages over time work.
 photograph_rate = 5
 # Timeout of every wait: far longer than a busy machine needs.
 hang = 600 * Gst.SECOND
@@ -52,7 +52,7 @@ class Input:
         return streams[0].is_image()
 
     def once(self):
-        """The source elements in the syntax of gst-launch-1.0. A photograph delivers one frame."""
+        """Returns the source elements in the syntax of gst-launch-1.0. If the input is a photograph, they deliver one frame."""
         return frames.source_of(self.name)
 
     def endless(self):

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The values that an element accepts within the range of a property, if all other properties have their defaults: numbers,
-and values of GStreamer's own enumerations. tests/guards compares these tables with the elements."""
+"""Restrictions of properties that GObject's ranges do not express, if all other properties have their defaults: the numbers and
+the values of GStreamer's own enumerations that an element accepts. tests/guards compares these tables with the elements."""
 
-# A warning of a playing element that ends with this sentence refuses a value.
+# If a warning of a playing element ends with this sentence, the element has refused a value.
 refusal = "Keeping the previous settings."
 
-# Valid: "from" + n * "step" up to "to", and the numbers in "also". Without "step": all numbers from "from" to "to".
+# Valid numbers are "from" + n * "step" up to "to", and the numbers in "also". If there is no "step", all numbers from "from"
+# to "to" are valid.
 odd = {"from": 1, "step": 2}
 numbers = {
     "cudadenoise": {"strength": {"from": 0, "also": [-1]}, "chroma-strength": {"from": 0, "also": [-1]},
@@ -16,7 +17,7 @@ numbers = {
                       "p1": {"to": 222}, "p2": {"from": 2, "to": 223, "also": [0]}},
 }
 
-# Values of frame-packing for one input, whose frames hold both pictures, and for two inputs.
+# Values of frame-packing with their descriptions. packed: for one input whose frames hold both pictures. pair: for two inputs.
 packed = {"side-by-side": "both pictures side by side", "top-bottom": "the left picture above the right one"}
 pair = {"none": "as the caps say", "mono": "one picture in each frame, whatever the caps say",
         "left": "the same as mono", "right": "the same as mono"}
@@ -24,7 +25,7 @@ words = {"cudasgmstereo": {"frame-packing": {**pair, **packed}}}
 
 
 def accepts(factory, name, number):
-    """True if the table allows this number, which must be in the range of the property."""
+    """Returns True if the table allows this number. The number must be in the range of the property."""
     limits = numbers.get(factory, {}).get(name, {})
     low, step = limits.get("from", number), limits.get("step")
     return number in limits.get("also", ()) or (low <= number <= limits.get("to", number) and (not step or (number - low) % step == 0))

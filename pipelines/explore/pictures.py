@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Converts frames for the page: to JPEG, files, points and statistics. Separate small pipelines convert single frames, so
-that the explored pipeline is not slowed down."""
+"""Converts frames for the page: to JPEG, PNG, point clouds and statistics. Separate pipelines convert single frames, so that
+the conversion does not slow down the explored pipeline."""
 import array
 import importlib
 import json
@@ -14,13 +14,14 @@ import frames
 from explore.inputs import Unusable
 from gi.repository import Gst, GstVideo
 
-max_cloud = 60000  # points: about 1 MB, and more than a window can show
+max_cloud = 60000  # points, which take about 1 MB and are more than a window can show
 png, rgb = "videoconvert ! pngenc", "videoconvert ! video/x-raw,format=RGB"
 
 
 class Converter:
-    """A pipeline that converts one frame at a time; calls from several threads wait for each other. Its threads have a higher
-    niceness than the explored pipeline, but not 19: on a busy machine, the page would then hardly get any pictures."""
+    """A pipeline that converts one frame at a time; calls from several threads wait for each other. Its threads raise their
+    niceness by 5, so that they do not slow down the explored pipeline. With a niceness of 19, a page on a busy machine would
+    hardly get any pictures."""
 
     def __init__(self, elements):
         download = "cudadownload ! " if Gst.ElementFactory.find("cudadownload") else ""
@@ -53,7 +54,7 @@ class Converter:
 
 
 class Jpeg(Converter):
-    """Frames as JPEG, scaled down to the size of a window."""
+    """Converts frames to JPEG, scaled down to the size of a window."""
 
     def __init__(self):
         super().__init__("videoconvert ! videoscale add-borders=false ! capsfilter name=size ! jpegenc quality=85")
@@ -84,7 +85,8 @@ def message_of(header, *parts):
 # --- Numbers of a pair ---
 
 def values_at(points, confidence, places, measure):
-    """Returns disparity, confidence and, if calibrated, X, Y and Z in mm at these pixels. `measure` is Exploration.measure()."""
+    """Returns the disparity, the confidence and, if calibrated, X, Y and Z in mm at each of `places`. `measure` is the result
+    of Exploration.measure()."""
     info = info_of(confidence)
     meta = GstVideo.buffer_get_video_meta(confidence.get_buffer())
     product, is_calibrated = measure
@@ -130,7 +132,7 @@ class Meter(Converter):
     def measured(self, sample):
         self(sample)
         while not (message := self.pipeline.get_bus().timed_pop_filtered(Gst.SECOND, Gst.MessageType.ELEMENT)):
-            if self.is_closed:  # close() flushes the bus, so the message will not arrive.
+            if self.is_closed:  # close() flushes the bus, so the message may never arrive.
                 raise Unusable("The measurement of the luminance has been closed.")
         structure = message.get_structure()
         bins = array.array("Q", structure.get_value("bins").get_data())

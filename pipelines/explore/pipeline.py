@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The explored pipeline and its taps: leaky branches that deliver frames to a page without blocking the pipeline.
 
-A tap keeps the newest frames and drops all others. Python code runs in streaming threads only if a browser waits for a
-frame, and for two frames of each latency measurement."""
+A tap keeps the newest frames and drops older ones. Python code runs in streaming threads only if a browser waits for a frame
+or the latency of two frames is measured."""
 import collections
 import glob
 import pathlib
@@ -16,7 +16,8 @@ from explore.inputs import Unusable, hang
 from explore.properties import Properties, make, takes_pairs
 from gi.repository import GLib, Gst
 
-# Queue length of a tap. Frames before and after the element are matched by timestamp, so this bounds the latency in frames.
+# Queue length of a tap in frames. Frames before and after the element are matched by timestamp, so the element must not delay
+# frames by more than this.
 kept_frames = 4
 # Request pads of cudasgmstereo, with the caps that the page needs.
 request_pads = {"depth": "video/x-raw,format=RGB", "confidence": "video/x-raw,format=GRAY8", "rectified": "video/x-raw",
@@ -24,13 +25,14 @@ request_pads = {"depth": "video/x-raw,format=RGB", "confidence": "video/x-raw,fo
 
 
 def tap(name):
-    """A branch that never blocks: while the appsink prerolls, the queue drops frames."""
+    """Returns the elements of a tap. It never blocks: while the appsink prerolls, the queue drops frames."""
     return (f"queue leaky=downstream max-size-buffers={kept_frames} max-size-bytes=0 max-size-time=0 "
             f"! appsink name=tap-{name} sync=false async=false drop=true max-buffers={kept_frames} wait-on-eos=false enable-last-sample=false")
 
 
 class Exploration:
-    """An element with endless inputs. Methods may block; all state changes must come from one thread."""
+    """A pipeline that repeats its inputs endlessly through one element. Methods may block. All state changes must come from
+    the same thread."""
 
     def __init__(self, factory, inputs, settings):
         self.properties, self.inputs = Properties(factory), inputs
@@ -44,24 +46,24 @@ class Exploration:
             raise Unusable(f"{factory} takes {'two inputs, a left and a right one, or one with --packed' if self.is_stereo else 'one input'}")
         self.pipeline = self.element = self.sink = self.on_frame = self.on_start = None
         self.is_playing, self.is_paused, self.has_failed, self.linked, self.awaited = False, False, False, {}, 0
-        # good: settings and property values that a frame has confirmed. trial: settings not confirmed yet. refused: by name, the
-        # text and the reason.
+        # good: settings and property values with which a frame was processed. trial: settings that no frame has confirmed yet.
+        # refused: maps a property to the refused text and the reason.
         self.good, self.trial, self.refused = None, dict(settings), {}
 
     # --- Description ---
 
     def describe(self):
-        """Describes the properties. frame-packing offers only values that fit the number of inputs."""
+        """Returns the descriptions of the properties. frame-packing offers only values that fit the number of inputs."""
         packings = list((limits.pair if len(self.inputs) > 1 else limits.packed).items())
         return [{**one, "choices": packings, "default": packings[0][0]} if one["name"] == "frame-packing" else one for one in self.properties.describe()]
 
     def output_caps(self):
-        """Caps that select a viewable output of the element; None if its output is always a picture."""
+        """Returns caps that select an output that the page can show; None if the element's output is always a picture."""
         return {"cudasgmstereo": "video/x-raw,format=RGB", "cudaintegral": "video/x-raw"}.get(self.properties.factory)
 
     def on_card(self):
-        """True if frames stay in CUDA memory until a page shows them. This needs GStreamer's cudaupload and cudadownload, and
-        an element that keeps the format."""
+        """Returns True if frames stay in CUDA memory until a page shows them. This requires GStreamer's cudaupload and
+        cudadownload, an element whose output has the format of its input, and its CUDA backend."""
         if not self.keeps_format or not all(map(Gst.ElementFactory.find, ("cudaupload", "cudadownload"))):
             return False
         element = make(self.properties.factory)
@@ -77,7 +79,8 @@ class Exploration:
         upload = f" ! cudaupload ! {memory}" if memory else ""
         caps = memory or self.output_caps()
         left, *right = self.inputs
-        # One thread pushes on all pads. During a pause, the sink blocks; the queue keeps it from blocking the other pads.
+        # cudasgmstereo pushes to all its pads from one thread. During a pause, the main sink blocks; with the queue, it does not
+        # block the pushes to the other pads.
         apart = "queue max-size-buffers=1 max-size-bytes=0 max-size-time=0 ! " if self.is_stereo else ""
         parts = [f"{left.endless()}{upload} ! tee name=before  before. ! {tap('before')}",
                  f"{self.properties.factory} name=element{f' ! {caps}' if caps else ''} ! tee name=after",
@@ -102,7 +105,7 @@ class Exploration:
         self.element, self.sink, self.has_failed = self.pipeline.get_by_name("element"), self.pipeline.get_by_name("sink"), False
         self.on_start(self.pipeline.get_bus())
         self.linked, self.latest = {}, collections.defaultdict(lambda: collections.deque(maxlen=kept_frames))
-        self.shown, self.counted = -1 if position else 0, (0, 0)  # started near its end, a film may end without a frame
+        self.shown, self.counted = -1 if position else 0, (0, 0)  # a video that starts near its end may end without a frame
         self.skipped, self.timing, self.counts = 0, Timing(self.element), collections.deque([(time.monotonic(), 0)], maxlen=6)
         for name in ("before", "after"):
             self.adopt(name, self.pipeline.get_by_name(f"tap-{name}"))
@@ -136,7 +139,7 @@ class Exploration:
         return position if known else self.begun
 
     def duration(self):
-        """The duration of a film in ns; 0 for cameras and photographs."""
+        """Returns the duration of a video in ns; 0 for cameras and photographs."""
         known, duration = self.sink.query_duration(Gst.Format.TIME)
         return duration if known and not self.is_live() and not self.inputs[0].is_photograph else 0
 
@@ -146,14 +149,14 @@ class Exploration:
             self.pipeline.set_state(Gst.State.PAUSED if is_paused else Gst.State.PLAYING)
 
     def jump(self, position):
-        """Seeks to a position of a film, in ns."""
+        """Seeks to a position of a video, in ns."""
         if self.is_playing and self.duration():
             self.shown = -1
             self.latest.clear()
             self.seek(max(0, min(position, self.duration() - Gst.SECOND // 10)))
 
     def refresh(self):
-        """During a pause, processes the visible frame again, because no new frame follows."""
+        """During a pause, processes the visible frame again with the new settings, because no new frame follows."""
         if self.is_paused and not self.is_live():
             self.latest.clear()
             self.seek(self.position())
@@ -163,7 +166,7 @@ class Exploration:
         return self.sink.seek_simple(Gst.Format.TIME, Gst.SeekFlags.FLUSH | (Gst.SeekFlags.ACCURATE if position else Gst.SeekFlags.KEY_UNIT), position)
 
     def repeat(self):
-        """At EOS: seeks a film to its start. Raises Unusable for live streams, and if no frame was rendered."""
+        """Restarts a video at EOS. Raises Unusable for live streams, and if no frame was rendered since the last restart."""
         rendered = self.rendered()
         if self.is_live() or rendered == self.shown:
             self.stop()
@@ -176,7 +179,8 @@ class Exploration:
             self.start()
 
     def set(self, name, text):
-        """Sets a property: live ones at once, others by a restart. A text that is no valid value is only recorded as refused."""
+        """Sets a property: immediately if it can change while playing, otherwise by a restart. If the text is no valid value,
+        only records it as refused."""
         self.properties.check(name)
         try:
             value = self.properties.value(name, text)
@@ -202,7 +206,8 @@ class Exploration:
             self.restart()
 
     def refuse(self, reason, is_fatal):
-        """Reverts the setting that an element's message names. If it names none, stops after a fatal message and raises Unusable."""
+        """Reverts the setting whose name is in an element's message. If the message contains no such name and is fatal, stops
+        the pipeline and raises Unusable."""
         found = {name: re.search(rf"(?<![\w-]){name}(?![\w-])", reason) for name in self.trial}
         named = sorted((match.start(), name) for name, match in found.items() if match)
         name = named[0][1] if named else next(iter(self.trial)) if self.good and len(self.trial) == 1 else None
@@ -211,7 +216,7 @@ class Exploration:
                 self.stop()
             raise Unusable(reason)
         self.refused[name] = {"text": self.trial.pop(name), "why": reason}
-        if not self.good:  # A start value: report it on the terminal, too, because no page may be open yet.
+        if not self.good:  # A value from the command line: reported on the terminal, because no page may be open yet.
             print(f"warning: {reason} Using the default of {name}.", file=sys.stderr, flush=True)
         settings, texts = self.good or ({}, self.properties.defaults)
         self.settings.pop(name, None)
@@ -229,7 +234,8 @@ class Exploration:
         self.restart()
 
     def is_settled(self):
-        """True if the newest frame was processed after the last change: frames that were in flight then do not count."""
+        """Returns True if a frame was processed with the last change of the settings, not counting frames that were already in
+        flight at the time of the change."""
         if not self.is_playing:
             return False
         if self.is_paused:
@@ -244,7 +250,7 @@ class Exploration:
         self.linked[name] = sink
 
     def tell(self, sink):
-        """Signal handler, in a streaming thread: reports one frame, then disables the signal until ask() enables it."""
+        """Handles a signal of an appsink in a streaming thread: reports one frame, and disables the signal until ask()."""
         sink.set_property("emit-signals", False)
         self.on_frame()
         return Gst.FlowReturn.OK
@@ -255,7 +261,8 @@ class Exploration:
             sink.set_property("emit-signals", True)
 
     def want(self, names):
-        """Links exactly these request pads of the element, because unlinked pads cost nothing."""
+        """Links these request pads of the element and unlinks all others, because the element skips the work for unlinked
+        pads."""
         if not self.is_playing or not self.is_stereo:
             return
         new = names & set(request_pads) - set(self.linked)
@@ -267,7 +274,8 @@ class Exploration:
             sink.sync_state_with_parent()
             self.element.request_pad_simple(name).link(sink.get_static_pad("sink"))
             if self.element.get_static_pad("src").get_sticky_event(Gst.EventType.EOS, 0):
-                # The film has just ended. The pipeline posts EOS, and the film restarts, only after all sinks have received EOS.
+                # The video has just ended. The pipeline posts EOS, after which the video restarts, only when all sinks have
+                # received EOS.
                 sink.send_event(Gst.Event.new_eos())
             self.adopt(name, sink.get_by_name(f"tap-{name}"))
         for name in set(self.linked) & set(request_pads) - names:
@@ -281,14 +289,15 @@ class Exploration:
             self.refresh()
 
     def is_calibrated(self):
-        """True if points are in millimetres: lengths or a calibration file are set."""
+        """Returns True if points are in millimetres: the focal length and the baseline, or a calibration file, are set."""
         given = [float(self.settings.get(name, 0)) > 0 for name in ("focal-length", "baseline")]
         files = [self.settings.get(name) for name in ("calibration", "calibration-left")]
         return all(given) or any(file and file != "auto" for file in files)
 
     def make_measurable(self):
-        """Sets arbitrary lengths if none are known, because points need them. Disparities are computed from the points, and the
-        page shows no millimetres then. With output=depth, nothing is set, so the element refuses wrong depths."""
+        """Sets an arbitrary focal length and baseline if none are set, because the element needs them to compute points. The
+        page then derives only disparities from the points, no millimetres. With output=depth, sets nothing, so that the element
+        refuses to compute wrong depths."""
         if not self.is_calibrated() and self.settings.get("output") != "depth":
             if self.settings.get("calibration") != "auto":  # calibration=auto depends on the focal length
                 self.element.set_property("focal-length", 1000)
@@ -299,10 +308,11 @@ class Exploration:
         return self.element.get_property("focal-length") * self.element.get_property("baseline"), self.is_calibrated()
 
     def samples(self, *names):
-        """Returns the newest frames of these taps that have the same timestamp; None for each tap if there are none."""
+        """Returns one frame of each of these taps: the newest frames with equal timestamps. Returns None for each tap if the
+        taps have no such frames."""
         for name in names:
             sink = self.linked.get(name)
-            # Pulls the preroll frame of a pause first: try-pull-sample would drop it.
+            # During a pause, pulls the preroll frame first, because try-pull-sample would drop it.
             while sink and (sample := (self.is_paused and sink.emit("try-pull-preroll", 0)) or sink.emit("try-pull-sample", 0)):
                 # Copies the sample, because an appsink of GStreamer 1.22 cannot change the caps of a sample that is still referenced.
                 self.latest[name].append(Gst.Sample.new(sample.get_buffer(), sample.get_caps(), sample.get_segment(), None))
@@ -316,13 +326,15 @@ class Exploration:
     # --- Figures ---
 
     def rendered(self):
-        """The number of frames since the start. The sink resets its count when a film restarts, so this adds up the counts."""
+        """Returns the number of frames since the start. The sink resets its count when a video restarts, so the counts are
+        added up."""
         count = self.sink.get_property("stats").get_value("rendered")
         self.counted = (self.counted[0] + (self.counted[1] if count < self.counted[1] else 0), count)
         return sum(self.counted)
 
     def texts(self):
-        """The current property values, without those that explore.py has set for itself."""
+        """Returns the current property values as texts. For properties that explore.py sets for its own use, returns the user's
+        setting or the default."""
         texts = self.properties.texts(self.element or make(self.properties.factory))
         for name in ("post-messages",) if self.is_calibrated() else ("post-messages", "focal-length", "baseline"):
             if name in texts:
@@ -341,14 +353,14 @@ class Exploration:
 
 
 def card_name(number):
-    """The model name of a GPU from the driver's /proc files; -1 means the first GPU."""
+    """Returns the model name of a GPU, from the driver's /proc files, or "cuda" if it is unknown; -1 means the first GPU."""
     cards = [pathlib.Path(name).read_text() for name in sorted(glob.glob("/proc/driver/nvidia/gpus/*/information"))]
     return re.search(r"Model:\s*(.*)", cards[max(number, 0)]).group(1) if max(number, 0) < len(cards) else "cuda"
 
 
 class Timing:
-    """Measures the time of the element for a frame: from the arrival of its last input, or from the push of the previous
-    frame if that is later, to the push of its output."""
+    """Measures how long the element takes for a frame: from the arrival of its last input frame, or from the push of the
+    previous output frame if that is later, to the push of its output frame."""
 
     def __init__(self, element):
         self.element, self.times, self.is_measuring = element, collections.deque(maxlen=9), False
@@ -366,7 +378,7 @@ class Timing:
         def leaves(_, info):
             now, pts = time.perf_counter_ns(), info.get_buffer().pts
             if left:
-                # A copy, because another thread may add a pad to `arrived` at the same time.
+                # Iterates over a copy, because another thread may add a pad to `arrived` at the same time.
                 begun = [min(one, key=lambda entry: abs(entry[0] - pts))[1] for one in list(arrived.values()) if one]
                 self.times.append((now - max(left + [one for one in begun if one < now])) / 1000)
                 for pad, probe in probes:

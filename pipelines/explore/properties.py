@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The properties of an element from GObject: their description for the page, and conversion of values from and to the
-texts of gst-launch-1.0."""
+"""The properties of an element: describes them for the page, and converts their values from and to the texts of
+gst-launch-1.0."""
 import functools
 import math
 import re
@@ -53,7 +53,7 @@ def is_real(spec):
 
 
 def is_time(spec):
-    """True if the property is a time in ns. The page shows all times in ms."""
+    """Returns True if the property is a time in ns, according to its blurb. The page shows all times in ms."""
     return re.search(r"\bin ns\b", spec.blurb) is not None
 
 
@@ -139,14 +139,15 @@ class Properties:
                 **limits.numbers.get(self.factory, {}).get(name, {})}
 
     def choices(self, name, spec):
-        """The values of an enumeration that work on this machine, each with its description."""
+        """Returns the values of an enumeration that work on this machine, each with its description."""
         if words := limits.words.get(self.factory, {}).get(name):
             return list(words.items())
         return [(value.value_nick, value.value_name) for value in type(spec.default_value).__enum_values__.values()
                 if (name, value.value_nick) != ("backend", "cuda") or has_card()]
 
     def changed(self, settings):
-        """Returns the settings that differ from the defaults. Applies them in order, because a preset sets other properties."""
+        """Returns the settings that differ from the defaults. Applies the settings to a new element in order, because a preset
+        changes other properties."""
         element, different = make(self.factory), {}
         for name, text in settings.items():
             value = self.value(name, text)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes the texts of `copy`: a command line, a Python and a C++ program. They write photographs to a file and show the rest."""
+"""Makes the texts that the page copies: a command line, a Python program and a C++ program. For photographs, they write the
+result to a file; for videos and cameras, they show it."""
 import shlex
 
 import frames

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The HTTP server and the WebSocket of the page. Requests need the token; only the files in the table below are served."""
+"""The HTTP server and the WebSocket of the page. Requests need the token. Only the files in a fixed table are served."""
 import asyncio
 import contextlib
 import ipaddress
@@ -22,7 +22,7 @@ files["/three.module.js"] = pathlib.Path("/usr/share/javascript/three/three.modu
 headers = {"Content-Security-Policy": "default-src 'self'; img-src 'self' blob:; connect-src 'self'; frame-ancestors 'none'",
            "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
 max_browsers = 8
-max_rate = 30  # pictures a second
+max_rate = 30  # pictures per second
 pictures = "before", "after", "depth", "confidence", "rectified"
 taps = *pictures, "points"
 
@@ -43,7 +43,7 @@ def is_length(value):
     return type(value) in (int, float) and 0 <= value < 1e6
 
 
-# The requests of a page, with a validator for each field.
+# The valid requests of a page, with a validator for each field.
 known = {
     "show": {"pictures": lambda value: some_of(pictures.__contains__, 2, value) and len(set(value)) == len(value),
              "width": is_length, "height": is_length, "values": is_flag, "cloud": is_flag},
@@ -56,8 +56,8 @@ known = {
 
 
 class Browser:
-    """The WebSocket of one browser. The next picture is sent only after the browser has shown the last one, so that slow connections get
-    fewer pictures."""
+    """The WebSocket of one browser. A picture is sent only after the browser has shown the previous one, so that slow
+    connections get fewer pictures."""
 
     def __init__(self, session, ws):
         self.session, self.ws, self.outgoing = session, ws, asyncio.Queue(1000)
@@ -72,7 +72,7 @@ class Browser:
                                {"points", "rectified"} if self.shows["cloud"] else ())
 
     def post(self, what):
-        """Queues a message. Drops it if 1000 messages are queued, because the connection is too slow."""
+        """Queues a message. Drops it if 1000 messages are already queued, because then the connection is too slow."""
         with contextlib.suppress(asyncio.QueueFull):
             self.outgoing.put_nowait(what)
 
@@ -178,7 +178,7 @@ class Browser:
         self.post(message_of({"is": "file", "name": name}, await asyncio.to_thread(ply, points, colors)))
 
     async def samples(self, *names, before=None):
-        """The newest frames of these taps, which are linked meanwhile."""
+        """Returns the newest frames of these taps, newer than `before`. Links the taps while it waits."""
         if not set(names) <= set(taps if self.session.exploration.is_stereo else taps[:2]):
             raise Unusable("Only cudasgmstereo measures distances.")
         is_linked = set(names) <= set(self.session.exploration.linked)
@@ -205,7 +205,7 @@ class Browser:
         return self.converters[key]
 
     async def whenever(self, event, send):
-        """Calls send() whenever the event is set. An error is shown, and the next frame is tried."""
+        """Calls send() each time the event is set. After an error, shows the error and tries the next frame."""
         while True:
             await event.wait()
             event.clear()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""One exploration and its browsers. All code here runs in the asyncio event loop. Blocking calls run in threads: one for
-changes of the pipeline, others for conversions of frames."""
+"""One exploration and its browsers. Methods run in the asyncio event loop, except watched(), which runs in the only thread that
+changes the pipeline. Other threads convert frames."""
 import asyncio
 import concurrent.futures
 import functools
@@ -38,7 +38,7 @@ class Session:
         self.arrived.set()
 
     def watched(self, function, *arguments):
-        """Runs in the control thread. Connects the callbacks first, and links the wanted taps afterwards."""
+        """Calls the function in the control thread. Connects the callbacks first, and links the wanted taps afterwards."""
         exploration = self.exploration
         exploration.on_frame = lambda: self.loop.call_soon_threadsafe(self.arrived.set)
         exploration.on_start = lambda bus: self.loop.call_soon_threadsafe(self.watch, bus)
@@ -87,14 +87,14 @@ class Session:
                 self.tell({"is": "message", **numbers_of(message.get_structure())})
 
     def banner(self, level, text):
-        """Shows a message on the terminal and in the page, once."""
+        """Shows a message on the terminal and in the page. Ignores a message that is already shown."""
         if {"level": level, "text": text} not in self.banners:
             print(f"{level}: {text}", file=sys.stderr, flush=True)
             self.banners.append({"level": level, "text": text})
             self.tell({"is": "banners", "banners": self.banners})
 
     def say_note(self, text):
-        """Reports once that there is no GPU. This does not change results."""
+        """Shows a note that does not concern results, such as that there is no GPU. Ignores a note that is already shown."""
         if text != self.note:
             print(f"note: {text}", file=sys.stderr, flush=True)
             self.note = text
@@ -105,7 +105,7 @@ class Session:
             browser.post(what)
 
     def hello(self):
-        """The description of the element and its inputs for a page."""
+        """Returns the message that describes the element and its inputs to a page."""
         properties = self.exploration.properties
         return {"is": "hello", "element": properties.factory, "elements": self.offered, "inputs": [one.name for one in self.exploration.inputs],
                 "stereo": self.exploration.is_stereo, "live": self.exploration.is_live(), "properties": self.exploration.describe()}
@@ -146,7 +146,7 @@ class Session:
         self.tell(self.state())
 
     async def settled(self):
-        """Waits until a frame with the last change has arrived or the element has refused it, at most 20 s."""
+        """Waits, at most 20 s, until the last change has been applied to a frame or refused by the element."""
         end = self.loop.time() + 20
         while self.exploration.is_playing and not self.exploration.is_settled() and self.loop.time() < end:
             await asyncio.sleep(0.05)
@@ -166,7 +166,7 @@ class Session:
             await self.arrived.wait()
 
     async def report(self):
-        """Sends figures periodically while browsers are connected."""
+        """Periodically sends the figures (rates, times and statistics) to all connected browsers."""
         while True:
             await asyncio.sleep(figures_every)
             if not self.browsers or not self.exploration.is_playing:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Detects faces in a frame by a cascade of OpenCV, and scene cuts."""
+"""Detects faces with a cascade of OpenCV, and scene cuts."""
 import os
 import sys
 
@@ -34,8 +34,8 @@ class Detector:
                 for face in self.classifier.detectMultiScale(gray, 1.1, 4, minSize=self.smallest)]
 
     def cut(self, gray):
-        """Returns True if the frame shows another scene than the previous one, by the correlation of thumbnails. It ignores
-        changes of the light, and frames without contrast continue the scene. Within scenes, it is above 0.95."""
+        """Returns True if the frame shows another scene than the previous frame. Correlates thumbnails, which ignores changes of
+        brightness: within a scene, the correlation is above 0.95. A frame without contrast continues the scene."""
         before, self.thumbnail = self.thumbnail, cv2.resize(gray, (32, 18), interpolation=cv2.INTER_AREA).astype(float).ravel()
         if before is None or not before.std() or not self.thumbnail.std():
             return False

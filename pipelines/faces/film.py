@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Decodes a film with its sound, encodes the result, and filters its tags."""
+"""Decodes a video with its sound, encodes the result, and filters its tags."""
 import frames
 from gi.repository import Gst
 
-# Audio formats that each container takes without transcoding. Vorbis and FLAC contain comments in their headers.
+# Audio formats that each container takes without transcoding. Vorbis and FLAC are separate, because their headers contain
+# comments, so they are transcoded unless tags are kept.
 commented = ";audio/x-vorbis;audio/x-flac,framed=true"
 sound_formats = {
     "mkv": "audio/mpeg,mpegversion=1,parsed=true;audio/mpeg,mpegversion={2,4},stream-format=raw;audio/x-ac3,framed=true;"
@@ -13,7 +14,7 @@ encoders = {"mkv": "vp8enc deadline=1 target-bitrate={bitrate} ! matroskamux",
             # x264enc needs even sizes. No h264parse: it drops repeated timestamps, and mp4mux needs all timestamps.
             "mp4": "videoscale ! video/x-raw,format=I420,width=(int)[2,65534,2],height=(int)[2,65534,2] "
                    "! x264enc speed-preset=veryfast bitrate={kilobits} ! mp4mux"}
-# Tags that are always kept. Others may name people and places.
+# Tags that are always kept. Other tags may reveal people and places.
 harmless = "language-code", "language-name"
 
 
@@ -22,7 +23,7 @@ def ending(name):
 
 
 def film_of(name, container, keep_tags):
-    """Returns the elements that decode a film. The element named film has a pad for the frames and a pad for each audio
+    """Returns the elements that decode a video. The element named film has a pad for the frames and a pad for each audio
     track."""
     formats = sound_formats[container] + (commented if keep_tags and container == "mkv" else "")
     return frames.decoder_of(name, f'name=film caps="video/x-raw(ANY);{formats}"')
@@ -35,7 +36,8 @@ def writer(name, bitrate):
 
 
 def keep_sound(film, mux):
-    """Links the audio of film_of() to the muxer: unchanged if the container takes it, otherwise decoded (for MP4, as AAC)."""
+    """Links the audio pads of the element `film` to the muxer. Formats that the container does not take were decoded, and are
+    encoded again if the muxer needs that."""
     def link(_, pad):
         kind = (pad.get_current_caps() or pad.query_caps(None)).get_structure(0).get_name()
         sink = mux.request_pad_simple("audio_%u") if kind.startswith("audio/") else None
@@ -49,7 +51,7 @@ def keep_sound(film, mux):
         pad.link(way.get_static_pad("sink"))
 
     # decodebin adds all pads before the first frame passes, so the muxer gets its audio pads in time. RTSP may add pads later,
-    # when the muxer accepts no more.
+    # when the muxer accepts no new pads.
     film.connect("pad-added", link)
 
 
@@ -77,7 +79,7 @@ def filter_tags(mux, keep):
         if rest.n_tags() == tags.n_tags():
             return Gst.PadProbeReturn.OK
         if rest.n_tags():
-            # Python cannot replace the event of a probe, so this sends another one.
+            # Python cannot replace the event in a probe, so sends the remaining tags as a new event and drops the old one.
             pad.send_event(Gst.Event.new_tag(rest))
         return Gst.PadProbeReturn.DROP
 

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tracks faces over time: assigns detections to faces, and computes the boxes to hide, also where the detector misses a
-face. Times are in seconds; boxes are (x, y, width, height) in pixels."""
+"""Tracks faces over time: assigns detections to faces, and computes the boxes to hide, even if the detector misses a face for
+a while. Times are in seconds; boxes are (x, y, width, height) in pixels."""
 import bisect
 import collections
 import math
 
-# What to hide in a frame: boxes; `whole` if a lost face requires hiding the whole frame; the width of the widest face, which
-# sets the strength.
+# What to hide in a frame. boxes: regions with faces. whole: True if a face is lost, so that the whole frame should be hidden.
+# width: width of the widest face, which sets the strength.
 Hidden = collections.namedtuple("Hidden", "boxes whole width")
-# A frame, with the faces of its scene.
+# A frame: its number, its time, and the list of the tracks of its scene.
 Frame = collections.namedtuple("Frame", "number time scene")
-# Share of a face's size added on each side, because detections leave out hair, ears and chin. Doubled while the face is
-# missed, because it may have moved.
+# Margin on each side of a detection as a share of its size, because detections leave out hair, ears and chin. The margin is
+# doubled while the face is missed, because it may have moved.
 margin = 0.25
-# A face with fewer detections counts as a false positive, and is not reported as lost.
+# A face with fewer detections is probably a false positive, so it is never reported as lost.
 least_seen = 4
 
 
 def grown(box, share):
-    """Returns the box with a share of its size added on each side."""
+    """Returns the box, extended by a share of its size on each side."""
     x, y, width, height = box
     dx, dy = int(width * share + 0.5), int(height * share + 0.5)
     return x - dx, y - dy, width + 2 * dx, height + 2 * dy
@@ -34,7 +34,7 @@ def clock(seconds):
 
 
 class Spans:
-    """Collects frames into runs of successive frames."""
+    """Counts frames, and merges successive frames into spans of time."""
 
     def __init__(self):
         self.frames, self.spans = 0, []  # [first time, last time, last number]
@@ -51,15 +51,15 @@ class Spans:
 
 
 class Track:
-    """A face: times and boxes of its detections, and the frames in which it is lost."""
+    """The track of one face: times and boxes of its detections, and the frames in which it is lost."""
 
     def __init__(self):
         self.times, self.boxes, self.lost = [], [], Spans()
 
     def distance(self, box, time):
-        """How far the box is from the last one of this face, in their mean width, plus what the sizes differ; None if it
-        cannot be the same face. A face moves by a width in a quarter of a second and by three in the long run; detectors
-        find it up to three times as large as before."""
+        """Returns the distance from the face's last box to this box, in mean widths, plus half the log2 of their size ratio;
+        None if the box cannot be the same face. A face may move by half a width at once, by two more widths a second, and by
+        at most three widths between detections. The size ratio is at most 3."""
         x, y, width, height = self.boxes[-1]
         size, ratio = (width + box[2]) / 2, max(width, box[2]) / min(width, box[2])
         away = max(abs(x + width / 2 - box[0] - box[2] / 2), abs(y + height / 2 - box[1] - box[3] / 2)) / size
@@ -68,15 +68,16 @@ class Track:
 
 
 class Tracks:
-    """The faces of a film or a camera. add() takes the detections of each frame; hidden() answers for a frame with all that
-    is known then: of a film that has been seen as a whole, also the frames before a face was found."""
+    """The face tracks of a video or camera. add() takes the detections of each frame; hidden() returns the boxes to hide. If
+    add() has taken all frames of a video first, hidden() also covers a face in the frames before its first detection."""
 
     def __init__(self, persistence, patience):
-        """A face that is missed stays hidden where it was for `persistence` seconds, and is lost after that, for up to
-        `patience` seconds or until the scene changes."""
+        """A missed face stays hidden at its last position for `persistence` seconds after its last detection. After that, it is
+        lost until `patience` seconds after its last detection or until the scene changes."""
         self.persistence, self.patience = persistence, patience
         self.reach = max(persistence, patience)
-        # scenes: faces of each scene. open: faces of the current scene that may continue. past: lost faces of a camera, for report().
+        # scenes: tracks of each scene. open: tracks of the current scene that may get more detections. past: tracks of a camera
+        # that ended and were lost in some frames, for report().
         self.scenes, self.open, self.past, self.frame = [[]], [], [], None
         self.widest, self.found, self.without = 0, 0, Spans()
 
@@ -87,7 +88,7 @@ class Tracks:
             self.open = []
         self.frame = Frame(self.frame.number + 1 if self.frame else 0, time, self.scenes[-1])
         self.open = [track for track in self.open if time - track.times[-1] <= self.reach]
-        # Greedy one-to-one assignment of boxes to faces, nearest pairs first.
+        # Assigns boxes to faces one to one, greedily: nearest pairs first.
         pairs = sorted((away, i, j) for i, track in enumerate(self.open) for j, box in enumerate(boxes)
                        if (away := track.distance(box, time)) is not None)
         track_of, taken = {}, set()
@@ -107,14 +108,14 @@ class Tracks:
         return self.frame
 
     def hidden(self, frame):
-        """Returns the Hidden of a frame that add() has returned. Call it once for each frame, in order."""
+        """Returns what to hide in a frame that add() has returned. Call hidden() once for each frame, in order."""
         boxes, width, lost = [], 0, False
         for track in frame.scene:
             if not track.times[0] - self.reach <= frame.time <= track.times[-1] + self.reach:
                 continue
             i = bisect.bisect_right(track.times, frame.time)
             near = [(abs(frame.time - track.times[k]), track.boxes[k]) for k in (i - 1, i) if 0 <= k < len(track.times)]
-            # Detections before and after a gap both count: in between, the face may be anywhere in their hull.
+            # If the face is missed between two detections, it may be anywhere in their common bounding box.
             kept = [box for away, box in near if away <= self.persistence]
             if near[0][0] == 0:
                 boxes.append(grown(near[0][1], margin))
@@ -129,13 +130,13 @@ class Tracks:
         return Hidden(boxes, lost, width)
 
     def forget(self):
-        """For cameras: drops faces that no later frame needs, except lost ones, which report() lists."""
+        """For cameras: drops the tracks that later frames do not need, but keeps those of lost faces for report()."""
         self.past += [track for scene in self.scenes for track in scene if track.lost.frames and track not in self.open]
         self.scenes[-1][:] = self.open
         del self.scenes[:-1]
 
     def report(self):
-        """Returns lines about frames without a face, and lost faces."""
+        """Returns lines of text that list the frames without a face and the lost faces."""
         lines = []
         if self.without.frames:
             lines.append(f"{self.without.frames} of {self.frame.number + 1} frames have no face: {self.without}")

@@ -9,7 +9,7 @@ function begun(canvas) {
   return canvas.getContext("2d");
 }
 
-// Draws wrapping labels above a canvas. They are also its accessible description for screen readers.
+// Puts the labels of a plot above its canvas as text that wraps. Screen readers read them as the description of the canvas.
 function label(canvas, texts) {
   document.getElementById(`${canvas.id}-labels`).replaceChildren(...texts.map(([text, color]) => {
     const one = Object.assign(document.createElement("span"), { textContent: text });
@@ -59,7 +59,7 @@ export class Figures {
       [1, 50, 99].map(percent => one[`percentile-${percent}`]).join(", ")}`, colors[i]]));
   }
 
-  // Each curve has its own scale, which includes 0.
+  // Each curve has its own vertical scale, which includes 0.
   drawCurves() {
     const context = begun(this.series), { width, height } = this.series;
     [...this.curves].forEach(([name, values], i) => {

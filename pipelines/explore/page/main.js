@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The WebSocket: passes messages between explore.py and the parts of the page.
+// Passes messages between explore.py and the modules of the page, over a WebSocket.
 import { Cloud } from "./cloud.js";
 import { Figures } from "./figures.js";
 import { Inputs } from "./inputs.js";
@@ -49,7 +49,7 @@ function showBanners(all) {
   }));
 }
 
-// Shows a warning about the last action, even if the same warning was closed before.
+// Shows a warning about the last action, even if the user has closed the same warning before.
 function warn(text) {
   closed.delete(text);
   showBanners(banners = [...banners.filter(one => one.text !== text), { level: "warning", text }]);
@@ -106,7 +106,7 @@ const hear = {
     for (const language of ["shell", "python", "cpp"]) id(language).value = said[language];
     id("lines").showModal();
   },
-  // Handlers of binary messages, which have parts after their header.
+  // Handlers of binary messages, which consist of a JSON header and binary parts.
   pictures: (said, parts) => picture.show(said, parts).then(() => say({ do: "seen" })),
   overview: (said, parts) => picture.show(said, parts),
   cloud: (said, parts) => cloud.show(said, parts).then(() => say({ do: "cloud-seen" })),
