@@ -72,9 +72,10 @@ void add_shown_properties(ElementProperties<Settings>& all) {
           [](GObject* self, const Settings&, GValue* value) {
             g_value_set_uint(value, scale_of(stereo_settings(self)).invalid);
           });
-  all.add(g_param_spec_int("disparity-scale", "Disparity scale",
-                           "Counts of a GRAY16_LE sample per pixel of disparity", 1, 16,
-                           scale.per_pixel, shown),
+  all.add(g_param_spec_int(
+              "disparity-scale", "Disparity scale",
+              "GRAY16_LE value of one pixel of disparity; divide samples by it to get pixels", 1,
+              16, scale.per_pixel, shown),
           [](GObject* self, const Settings&, GValue* value) {
             g_value_set_int(value, scale_of(stereo_settings(self)).per_pixel);
           });
@@ -100,11 +101,11 @@ void add_shown_properties(ElementProperties<Settings>& all) {
           "slanted-surfaces and noise together; each can be changed afterwards",
           register_enum(
               "GstCudaSgmStereoPreset",
-              {EnumValue{StereoPreset::custom, "Other values; setting it changes nothing",
+              {EnumValue{StereoPreset::custom, "Any other values; setting custom changes nothing",
                          "custom"},
                EnumValue{StereoPreset::fast, "Fastest, without clean-up", "fast"},
                EnumValue{StereoPreset::balanced, "The default", "balanced"},
-               EnumValue{StereoPreset::accurate, "Fewer disparities with fewer errors", "accurate"},
+               EnumValue{StereoPreset::accurate, "Fewer but more reliable disparities", "accurate"},
                EnumValue{StereoPreset::dense, "A disparity for every pixel", "dense"}}),
           static_cast<gint>(preset_of(Settings())), set),
       [](GObject* self, const Settings&, GValue* value) {

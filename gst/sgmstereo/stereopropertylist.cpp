@@ -25,16 +25,16 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
   constexpr PropertyChange ready = PropertyChange::when_ready;
   all.add({"output", "Output", "What to compute from each pair of frames", ready},
           &Settings::output, "GstCudaSgmStereoOutput",
-          {{StereoOutput::disparity, "Disparity, as numbers, grey levels or colours by the caps",
+          {{StereoOutput::disparity, "Disparity; the caps choose numbers, grey levels or colours",
             "disparity"},
            {StereoOutput::depth, "Distance from the plane of the cameras", "depth"},
            {StereoOutput::confidence,
-            "How clearly the best disparity beats the second best and fits its surroundings",
+            "How clearly the best disparity beats the second best and fits adjacent disparities",
             "confidence"}});
   all.add(
       {"frame-packing", "Frame packing",
-       "Packing of frames that hold both pictures, on sink_left: side-by-side or top-bottom (none "
-       "= by the caps' multiview-mode; mono, left, right = not packed; others are refused)",
+       "Packing of frames on sink_left that hold both pictures: side-by-side or top-bottom (none = "
+       "from multiview-mode in the caps; mono, left, right = not packed; others are refused)",
        ready},
       &Settings::frame_packing, GST_TYPE_VIDEO_MULTIVIEW_FRAME_PACKING);
   all.add(
@@ -47,19 +47,19 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
        ready},
       &Settings::minimum, Ranges::minimum);
   all.add({"paths", "Paths",
-           "Number of paths along which costs are aggregated: 4 or 8 (with compatibility=libsgm, 8 "
-           "unless it is set)",
+           "Number of paths along which costs are aggregated: 4 or 8 (default with "
+           "compatibility=libsgm: 8)",
            ready},
           &Settings::paths, Ranges::paths, effective_settings);
   // add() cannot deduce the types of inherited enumerations.
   all.add<Census>(
       {"census", "Census",
-       "Census transform that describes the surroundings of a pixel (with "
-       "compatibility=libsgm, symmetric-9x7 unless it is set)",
+       "Census transform that describes the surroundings of a pixel (default with "
+       "compatibility=libsgm: symmetric-9x7)",
        ready},
       &Settings::census, "GstCudaSgmStereoCensus",
       {{Census::census_gradient,
-        "Compare 16 pixels of an 11x7 window with its centre, and encode slopes, 32 bits",
+        "Compare 16 pixels of an 11x7 window with its centre, and encode three slopes, 32 bits",
         "census-gradient"},
        {Census::symmetric_9x7, "Compare opposite pixels of a 9x7 window, 31 bits", "symmetric-9x7"},
        {Census::neighbours_9x7, "Compare each pixel of a 9x7 window with its centre, 62 bits",
@@ -75,63 +75,63 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
       {{Compatibility::none, "This element's own definition", "none"},
        {Compatibility::libsgm, "The results of libSGM 3.1.0, bit for bit", "libsgm"}});
   all.add({"memory-budget", "Memory budget",
-           "GPU memory for the sums of path costs: up to 1, a share of the free memory; above 1, "
-           "bytes. Larger frames are matched in bands of rows, with the same result in more time",
+           "GPU memory for the sums of path costs: a share of the free memory (up to 1) or bytes "
+           "(above 1). Frames that need more are matched in bands, more slowly, with equal results",
            ready},
           &Settings::memory_budget, {0, 1e15});
 
   /* Calibration */
   all.add(
       {"calibration", "Calibration",
-       "File with OpenCV's stereo calibration, to rectify the frames; several are separated by "
-       "commas. auto = calibrate roughly parallel cameras from their pictures, without a file",
+       "OpenCV stereo calibration file that rectifies the frames; separate several files by commas "
+       "(auto = calibrate roughly parallel cameras from their pictures, without a file)",
        ready},
       +[](Settings& settings) -> const char*& { return settings.calibration.stereo; });
   all.add(
       {"calibration-left", "Calibration of the left camera",
-       "File of the left camera's camera_info (YAML, by ROS), instead of calibration", ready},
+       "ROS camera_info file (YAML) of the left camera; needs calibration-right", ready},
       +[](Settings& settings) -> const char*& { return settings.calibration.left; });
   all.add(
       {"calibration-right", "Calibration of the right camera",
-       "File of the right camera's camera_info (YAML, by ROS), instead of calibration", ready},
+       "ROS camera_info file (YAML) of the right camera; needs calibration-left", ready},
       +[](Settings& settings) -> const char*& { return settings.calibration.right; });
   all.add(
       {"alpha", "Alpha",
-       "Crop of the rectified pictures: from 0, only valid pixels, to 1, all pixels of the cameras "
-       "(-1 = by the calibration; with calibration=auto, 0)",
+       "Crop of the rectified pictures: from 0 for only valid pixels to 1 for all pixels of the "
+       "cameras (-1 = as in the calibration; with calibration=auto, 0)",
        ready},
       &Settings::alpha, {-1, 1});
-  all.add({"calibration-drift", "Calibration drift",
-           "What to do if inspected pairs show that a camera has turned in its mount: nothing, "
-           "warn, or correct the right camera's pictures (with calibration=auto, warn corrects "
-           "them, too)",
-           ready},
-          &Settings::calibration_drift, "GstCudaSgmStereoCalibrationDrift",
-          {{CalibrationDrift::off, "Do not measure it", "off"},
-           {CalibrationDrift::warn, "Warn, with the angles of the right camera", "warn"},
-           {CalibrationDrift::correct, "Correct the map of the right camera", "correct"}});
+  all.add(
+      {"calibration-drift", "Calibration drift",
+       "Reaction to a camera that has turned in its mount, as measured in inspected pairs (with "
+       "calibration=auto, warn also corrects)",
+       ready},
+      &Settings::calibration_drift, "GstCudaSgmStereoCalibrationDrift",
+      {{CalibrationDrift::off, "Do not measure the drift", "off"},
+       {CalibrationDrift::warn, "Warn, with the angles of the right camera", "warn"},
+       {CalibrationDrift::correct, "Correct the rectification of the right pictures", "correct"}});
 
   /* Matching */
   all.add({"p1", "P1",
-           "Penalty for a disparity that changes by one between neighbouring pixels; less than p2 "
+           "Penalty for a disparity change of 1 pixel between neighbouring pixels; less than p2 "
            "(0 = automatic: 14; with paths=8 or a census other than census-gradient, 10)"},
           &Settings::p1, Ranges::p1);
   all.add({"p2", "P2",
-           "Penalty for a disparity that changes by more than one; at most 255 minus the bits of "
-           "the census, which is 223 with census-gradient (0 = automatic: 60; with paths=8, 50; "
-           "with another census, 120)"},
+           "Penalty for a disparity change of more than 1 pixel; at most 255 minus the bits of the "
+           "census: 223 with census-gradient (0 = automatic: 60; with paths=8, 50; with another "
+           "census, 120)"},
           &Settings::p2, Ranges::p2);
   all.add({"adaptive-p2", "Adaptive P2",
            "Lower p2 at edges of the left picture (no effect with compatibility=libsgm)"},
           &Settings::adaptive_p2);
   all.add({"noise", "Noise",
            "Standard deviation of the pictures' noise in 8-bit grey levels, for the filter before "
-           "matching (-1 = measured in the left pictures, 0 = none; no "
+           "matching (-1 = measured in the left pictures, 0 = no filter; no "
            "effect with compatibility=libsgm or with a census other than census-gradient)"},
           &Settings::noise, Ranges::noise);
   all.add({"uniqueness", "Uniqueness",
-           "A disparity becomes unknown if the cost of another one, times this factor, is below "
-           "its own cost (1 = keep all)"},
+           "A disparity becomes unknown if its cost exceeds the cost of another disparity, times "
+           "this factor (1 = keep all)"},
           &Settings::uniqueness, Ranges::uniqueness);
   all.add({"subpixel", "Subpixel",
            "Compute disparities in sixteenths of a pixel instead of whole pixels"},
@@ -147,11 +147,11 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
   all.add({"median", "Median", "Filter disparities with a 3x3 median"}, &Settings::median);
   all.add({"lr-max-diff", "Left-right difference",
            "A disparity becomes unknown if the right picture's disparity for the same point "
-           "differs by more than this, in pixels (-1 = do not compare)"},
+           "differs by more than this number of pixels (-1 = do not compare)"},
           &Settings::lr_max_diff, Ranges::lr_max_diff);
   all.add({"speckle-size", "Speckle size",
-           "Disparities of regions of up to this many pixels become unknown (0 = keep all; with "
-           "compatibility=libsgm, 0 unless it is set)"},
+           "Disparities of regions of up to this many pixels become unknown (0 = keep all; default "
+           "with compatibility=libsgm: 0)"},
           &Settings::speckle_size, Ranges::speckle_size, effective_settings);
   all.add({"speckle-range", "Speckle range",
            "Largest difference of disparity, in pixels, between neighbouring pixels of one region"},
@@ -165,13 +165,13 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
           &Settings::fill_holes);
   all.add(
       {"refine", "Refine",
-       "Smooth the disparities of each surface by a median over pixels of similar luminance (no "
+       "Smooth the disparities of each surface with a median over pixels of similar luminance (no "
        "effect with compatibility=libsgm)"},
       &Settings::refine);
   all.add({"slanted-surfaces", "Slanted surfaces",
-           "Model slanted surfaces: continue their slope into filled pixels, compare with a "
-           "refined right map and, with refine and subpixel, sharpen disparities by the pictures "
-           "and smooth planes (no effect with compatibility=libsgm)"},
+           "Model slanted surfaces: filled pixels continue the slope. With refine and subpixel, "
+           "disparities are also refined from the pictures and smoothed along planes (no effect "
+           "with compatibility=libsgm)"},
           &Settings::slanted_surfaces);
 
   /* Smoothing over time */
@@ -189,21 +189,21 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
 
   /* Outputs, pairing and flight */
   all.add({"focal-length", "Focal length",
-           "Focal length of the cameras in pixels of the frames; depth and points need it (0 = the "
-           "calibration's, if there is one; with calibration=auto, the width of the frames)"},
+           "Focal length of the cameras in pixels of the frames, for depth and points (0 = from "
+           "the calibration; with calibration=auto, the width of the frames)"},
           &Settings::focal_length, {0, 1e6}, effective_settings);
   all.add({"baseline", "Baseline",
-           "Distance between the cameras in millimetres; depth and points need it (0 = the "
-           "calibration's, if there is one)"},
+           "Distance between the cameras in millimetres, for depth and points (0 = from "
+           "the calibration)"},
           &Settings::baseline, {0, 1e6}, effective_settings);
   all.add(
       {"known-distance", "Known distance",
        "x,y,mm: the distance in mm from the plane of the cameras to the object at pixel (x, y) of "
-       "the map, from which calibration-drift=correct estimates the right camera's yaw (empty = "
+       "the map; calibration-drift=correct estimates the right camera's yaw from it (empty = "
        "none)"},
       +[](Settings& settings) -> const char*& { return settings.known_distance; });
-  all.add({"depth-unit", "Depth unit", "Millimetres per count of depth"}, &Settings::depth_unit,
-          {0.001, 1e6});
+  all.add({"depth-unit", "Depth unit", "Millimetres per unit of a GRAY16_LE depth sample"},
+          &Settings::depth_unit, {0.001, 1e6});
   all.add({"colormap", "Colour map", "Colours of outputs in RGB formats"}, &Settings::colormap,
           "GstCudaSgmStereoColormap",
           {{Colormap::turbo, "Dark blue (far) through green to dark red (near)", "turbo"},
@@ -211,15 +211,15 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
            {Colormap::gray, "Black (far) to white (near)", "gray"}});
   all.add(
       {"colormap-range", "Range of the colour map",
-       "Values that grey levels and colours represent: full, auto (percentiles of the picture, "
-       "smoothed over time) or two numbers (0,64), also for one output (depth=500,4000) and as "
-       "a list with semicolons (empty = auto for depth, else full)"},
+       "Range of values for grey levels and colours: full, auto (percentiles, smoothed over time) "
+       "or two numbers such as 0,64, in pixels or depth-units. Entries such as depth=500,4000, "
+       "separated by semicolons, set single outputs (empty = auto for depth, else full)"},
       +[](Settings& settings) -> const char*& { return settings.colormap_range; });
   all.add(
       {"max-skew", "Maximum skew",
        "Largest difference between the running times of the two frames of a pair, in ns (-1 = half "
-       "the duration of the left frame; if it is unknown or more than 10 s, half of 1/framerate, "
-       "or 20 ms); with more than an hour, frames wait forever"},
+       "the duration of the left frame; if it is unknown or more than 10 s, half of 1/framerate; "
+       "without a framerate, 20 ms); above 1 h, frames wait forever"},
       &Settings::max_skew, {-1, G_MAXINT64});
   all.add({"frames-in-flight", "Frames in flight",
            "Number of pairs that are transferred and processed at the same time (0 = automatic: 2 "
@@ -227,13 +227,13 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
            ready},
           &Settings::frames_in_flight, frames_in_flight_range);
   all.add({"detections", "Detections",
-           "Measure the distances of detections, which left frames carry as ROI or GstAnalytics "
-           "metas: post an element message per pair, and add the results to the outputs' metas",
+           "Measure the distances of detections in the ROI or GstAnalytics metas of left frames: "
+           "post an element message per pair, and add the results to the outputs' metas",
            ready},
           &Settings::detections);
   all.add({"diagnostics-interval", "Diagnostics interval",
-           "Running time between two inspections of a pair, in ns: each posts an element message "
-           "with figures, and warnings about the cameras and the settings (0 = none)"},
+           "Running time between inspected pairs, in ns. Each inspection posts an element message "
+           "with figures, and warnings about cameras and settings (0 = no inspections)"},
           &Settings::diagnostics_interval);
 }
 

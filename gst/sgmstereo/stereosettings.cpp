@@ -15,12 +15,11 @@ std::string length_error(const StereoSettings& settings) {
   if (settings.calibration.automatic())
     return settings.baseline > 0
                ? ""
-               : "Depth and points need the distance between the cameras, which calibration=auto "
-                 "does not find: set baseline, in mm.";
+               : "Depth and points need baseline, which calibration=auto cannot estimate: set "
+                 "baseline to the distance between the cameras in mm.";
   if (settings.calibration.any() || (settings.focal_length > 0 && settings.baseline > 0))
     return {};
-  return "Depth and points need the focal length of the cameras and the distance between them, but "
-         "focal-length=" +
+  return "Depth and points need focal-length and baseline, but focal-length=" +
          number_text(settings.focal_length, 1) +
          " and baseline=" + number_text(settings.baseline, 1) +
          ": set both, in pixels of these frames and in mm, or set calibration.";

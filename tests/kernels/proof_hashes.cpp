@@ -97,7 +97,7 @@ constexpr Suite suites[] = {
     {"regions", "", 200, case_hash<make_region_blend_case>},
     {"regions", "distances-", 150, mask_distances_hash},
     {"regions", "masked-", 150, case_hash<make_masked_region_case>},
-    {"regions", "turned-", 150, case_hash<make_turned_region_case>},
+    {"regions", "turned-", 150, case_hash<make_rotated_region_case>},
     {"remap", "", 200, case_hash<make_remap_case>},
     {"remap", "pictures-", 150, case_hash<make_picture_remap_case>},
     {"repack", "", 200, case_hash<make_repack_case>},

@@ -60,7 +60,7 @@ def _(place):
 @test("cudasgmstereo names the queue that a second output lacks")
 def _(place):
     source = "videotestsrc num-buffers=9 ! video/x-raw,format=GRAY8,width=96,height=48 ! queue ! stereo.sink_"
-    missing = 'For 5 s, view has not taken the first buffer of src, which blocks the other outputs: put a "queue" between src and view,'
+    missing = 'For 5 s, view has not accepted the first buffer of pad src, which blocks the other outputs: put a "queue" between src and view,'
     for queue, hangs in (("", True), ("queue !", False)):
         running = place.start(python, "-c", "import frames, sys\nplayer = frames.Player(sys.argv[1])\nwith player:\n    player.to_the_end()",
                               f"cudasgmstereo name=stereo num-disparities=32 ! {queue} fakesink name=view "

@@ -97,11 +97,11 @@ const char* read_ranges(std::string_view text, sgm::PictureParameters& picture) 
         target = &other;
     }
     if (!read_range(item, *target))
-      return "has an invalid range: write full, auto, or two numbers such as 0,64, for one output "
-             "after its name, such as depth=500,4000.";
+      return "has an invalid range: write full, auto, or two numbers such as 0,64. For one output, "
+             "write its name first, such as depth=500,4000.";
     if (target->range == RangeKind::fixed && target->minimum >= target->maximum)
-      return "has a range whose second number is not larger: exchange the numbers, or set them "
-             "farther apart.";
+      return "has a range whose second number is not larger than the first: write the smaller "
+             "number first, such as 0,64.";
   }
   return nullptr;
 }

@@ -21,10 +21,10 @@ std::string rectification_error(const StereoSettings& settings, const PictureSiz
   if (!rectifies || std::max(picture.width, picture.height) <= remap::largest_picture)
     return {};
   return "Pictures of " + size_text(picture.width, picture.height) +
-         " are too large to be rectified: each side can have at most " +
+         " are too large to be rectified: width and height can be at most " +
          std::to_string(remap::largest_picture) +
          " pixels. Put videoscale before the element, or " +
-         (calibrated ? "rectify them before it and leave calibration empty."
+         (calibrated ? "rectify the pictures upstream and leave calibration empty."
                      : "set calibration-drift=warn.");
 }
 
@@ -126,7 +126,7 @@ Caps stereo_common_caps(GstAggregator* self, GstPad* source_pad, StereoOutput ou
   if (!stereo_state(self).session.takes_cuda() &&
       gst_caps_can_intersect(taken.get(), stereo_src_caps(output, true).get()) &&
       !gst_caps_can_intersect(taken.get(), stereo_src_caps(output, false).get()))
-    throw error(needs_cuda_memory_text("Downstream of the pad " + name));
+    throw error(needs_cuda_memory_text("The peer of pad " + name));
   const bool on_request =
       GST_PAD_TEMPLATE_PRESENCE(GST_PAD_PAD_TEMPLATE(source_pad)) == GST_PAD_REQUEST;
   throw error("Downstream accepts none of the caps of the pad " + name +

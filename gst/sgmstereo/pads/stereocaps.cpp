@@ -144,7 +144,8 @@ FrameFormat stereo_output_format(StereoOutput output, const GstCaps* caps) {
   const GstStructure* structure = gst_caps_get_structure(caps, 0);
   const auto size = tensor_size(text_of(gst_structure_get_string(structure, "dimensions")), 3);
   if (!size)
-    refuse_stream("These caps do not describe points: " + caps_text(caps));
+    refuse_stream("These caps do not describe points: " + caps_text(caps) +
+                  ". Correct the capsfilter after the element.");
   return tensor_format(caps,
                        gsize{sgm::Points::bytes_per_point} * static_cast<gsize>(size->columns),
                        size->rows, "cloud of " + size_text(size->columns, size->rows) + " points",

@@ -23,8 +23,8 @@ Packing packing_of_mode(GstVideoMultiviewMode mode) {
       refuse_stream(
           std::string("cudasgmstereo cannot split frames packed as \"") +
           gst_video_multiview_mode_to_caps_string(mode) +
-          "\": give it side-by-side or top-bottom frames, or split them into the streams of two "
-          "cameras with glstereosplit.");
+          "\": send side-by-side or top-bottom frames, or split the frames into two streams with "
+          "glstereosplit.");
   }
 }
 
@@ -43,12 +43,12 @@ FramePacking packing_of(const GstVideoInfo& info, GstVideoMultiviewFramePacking 
       GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_FLIPPED | GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_FLOPPED;
   if (flags & mirrored)
     refuse_stream(
-        "cudasgmstereo cannot split packed frames if one half is upside down or mirrored: flip "
-        "this half upstream.");
+        "cudasgmstereo cannot split packed frames with an upside-down or mirrored half "
+        "(multiview-flags): flip this half upstream.");
   if (flags & GST_VIDEO_MULTIVIEW_FLAGS_MIXED_MONO)
     refuse_stream(
         "cudasgmstereo does not support streams that mix packed frames and single pictures "
-        "(multiview-flags=mixed-mono): give it packed frames only.");
+        "(multiview-flags=mixed-mono): send packed frames only.");
   result.right_first = flags & GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_VIEW_FIRST;
   result.half_aspect = flags & GST_VIDEO_MULTIVIEW_FLAGS_HALF_ASPECT;
   return result;

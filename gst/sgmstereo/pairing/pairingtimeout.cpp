@@ -20,9 +20,9 @@ std::string InputTimeout::missed(const char* pad, std::int64_t time) {
   quiet_.add(time);
   if (!quiet_.must_warn(warning_timeouts::silent_camera))
     return {};
-  return std::string("Nothing has arrived on ") + pad +
-         " for 2 s, and frames of the other camera are dropped: check this camera and its cable, "
-         "and put a \"queue\" between each camera and the element.";
+  return std::string("No frames have arrived on ") + pad +
+         " for 2 s, so frames of the other camera are dropped: check the silent camera and its "
+         "cable, and put a \"queue\" between each camera and the element.";
 }
 
 std::string InputTimeout::sends(const char* pad) {
@@ -30,7 +30,7 @@ std::string InputTimeout::sends(const char* pad) {
   if (!last.has_warned())
     return {};
   return std::string("Frames arrive on ") + pad + " again, after " +
-         number_text(static_cast<double>(last.length()) / GST_SECOND, 1) + " s without any.";
+         number_text(static_cast<double>(last.length()) / GST_SECOND, 1) + " s without frames.";
 }
 
 void PairingTimeout::end() {
@@ -54,9 +54,9 @@ std::string PairingTimeout::add(Side side, std::int64_t time, std::optional<std:
     return {};
   const GstClockTime enough = (nearest_ / GST_MSECOND + 1) * GST_MSECOND;
   return "No pair has formed for 2 s, because the frames of the two cameras are at least " +
-         milliseconds(nearest_) + " apart, and max-skew allows " + milliseconds(max_skew) +
+         milliseconds(nearest_) + " apart, but max-skew allows " + milliseconds(max_skew) +
          ": set max-skew=" + std::to_string(enough) +
-         " (ns) or more, or let the cameras take their pictures at the same time.";
+         " (ns) or more, or trigger both cameras together.";
 }
 
 }  // namespace cudavision

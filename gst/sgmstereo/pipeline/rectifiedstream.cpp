@@ -124,10 +124,11 @@ void stereo_warn_of_unknown_lengths(StereoStream& stream, const StereoSettings& 
     return;
   post_warning(
       GST_ELEMENT_CAST(stream.self), GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
-      std::string("Depth and points are not metric with calibration=auto, because yaw, which "
-                  "changes all distances, is poorly constrained") +
-          (settings.focal_length > 0 ? "" : ", and the focal length is guessed from the width") +
-          ": set known-distance, or calibrate the cameras, for example with "
+      std::string("Depth and points are not metric with calibration=auto: the yaw between the "
+                  "cameras is poorly constrained") +
+          (settings.focal_length > 0 ? "" : ", and the focal length is guessed") + ". Set " +
+          (settings.focal_length > 0 ? "" : "focal-length and ") +
+          "known-distance, or calibrate the cameras, for example with "
           "pipelines/calibrate.py of the package gst-cudavision-tools.");
 }
 

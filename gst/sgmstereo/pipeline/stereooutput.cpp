@@ -84,7 +84,7 @@ std::unique_ptr<StereoProcessor> new_processor(StereoStream& stream, const OpenP
 GstFlowReturn prepare_processor(StereoStream& stream, const OpenPads& pads) {
   if (!stream.state.session.started())
     throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED,
-                       "The element has lost its GPU: set it to NULL and start it again.");
+                       "The element has lost its GPU: set the element to NULL and start it again.");
   const StereoSettings settings = stereo_settings(stream.self);
   const bool lengths = std::any_of(pads.begin(), pads.end(),
                                    [](const OpenPad& pad) { return measures_lengths(pad.output); });

@@ -69,9 +69,9 @@ gboolean warn_of_blocked_output(GstClock*, GstClockTime, GstClockID, gpointer da
   const ObjectPtr<GstElement> peer_element(peer_pad ? gst_pad_get_parent_element(peer_pad.get())
                                                     : nullptr);
   const std::string name = text_of(GST_PAD_NAME(pad));
-  const std::string peer = peer_element ? text_of(GST_OBJECT_NAME(peer_element.get())) : "its peer";
+  const std::string peer = peer_element ? text_of(GST_OBJECT_NAME(peer_element.get())) : "the peer";
   post_warning(element.get(), GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
-               "For 5 s, " + peer + " has not taken the first buffer of " + name +
+               "For 5 s, " + peer + " has not accepted the first buffer of pad " + name +
                    ", which blocks the other outputs: put a \"queue\" between " + name + " and " +
                    peer + ", and one after each other output.");
   return TRUE;

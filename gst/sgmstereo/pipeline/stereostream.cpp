@@ -39,8 +39,8 @@ void warn_of_calibration(gpointer self, const std::optional<StereoCalibration>& 
   post_warning(GST_ELEMENT_CAST(self), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
                calibration->files + ": the reprojection error of this calibration is " +
                    number_text(calibration->reprojection_error, 2) +
-                   " pixels, but depth is wrong above 1: calibrate again with a flat, motionless "
-                   "board, for example with pipelines/calibrate.py of the package "
+                   " pixels, but depth is inaccurate above 1 pixel: calibrate again with a flat, "
+                   "motionless board, for example with pipelines/calibrate.py of the package "
                    "gst-cudavision-tools.");
 }
 
@@ -82,10 +82,9 @@ gboolean stereo_start(StereoStream& stream) {
       require_one_form(settings.calibration);
       require_opencv("calibration=auto");
       if (settings.diagnostics_interval == 0)
-        post_warning(
-            GST_ELEMENT_CAST(stream.self), GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
-            "calibration=auto needs inspected pairs, but diagnostics-interval=0: set it to "
-            "a time in ns, such as 1000000000 for one pair in a second.");
+        post_warning(GST_ELEMENT_CAST(stream.self), GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+                     "calibration=auto needs inspected pairs, but diagnostics-interval=0: set "
+                     "diagnostics-interval in ns, such as 1000000000 for one pair per second.");
     } else if (settings.calibration.any()) {
       stream.calibration = read_calibration(settings.calibration);
     }

@@ -42,10 +42,10 @@ gboolean refuse_end(GstClock*, GstClockTime, GstClockID, gpointer data) {
   auto* pad = static_cast<GstPad*>(data);
   if (const auto element = element_lacking(pad, true))
     post_exceptions(element.get(), 0, [&]() -> int {
-      throw ElementError(GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
-                         std::string("One camera has ended, but nothing is linked to ") +
-                             text_of(GST_PAD_NAME(pad)) +
-                             ", so that its frames have no partners: " + remedy);
+      throw ElementError(
+          GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
+          std::string("Frames have no partners at EOS because nothing is linked to ") +
+              text_of(GST_PAD_NAME(pad)) + ": " + remedy);
     });
   return TRUE;
 }

@@ -17,8 +17,8 @@ Matrix3x3 camera_matrix_in(const CalibrationEntry& entry) {
   const Matrix3x3 m = array_in<9>(entry);
   if (!(m[0] > 0 && m[4] > 0) || m[6] != 0 || m[7] != 0 || m[8] != 1)
     entry.refuse(
-        "is not a camera matrix, which has two positive focal lengths and the last row 0 0 1: "
-        "calibrate the camera.");
+        "is not a camera matrix with two positive focal lengths and the last row 0 0 1: calibrate "
+        "the camera again.");
   return m;
 }
 
@@ -35,7 +35,7 @@ Matrix3x3 rotation_in(const CalibrationEntry& entry) {
                              r[1] * (r[3] * r[8] - r[5] * r[6]) +
                              r[2] * (r[3] * r[7] - r[4] * r[6]);
   if (error > 1e-3 || determinant < 0)
-    entry.refuse("is not a rotation matrix: write the matrix of the calibration with all digits.");
+    entry.refuse("is not a rotation matrix: copy it from the calibration with all digits.");
   return r;
 }
 
@@ -44,7 +44,7 @@ Matrix3x4 projection_in(const CalibrationEntry& entry) {
   if (!(p[0] > 0 && p[5] > 0) || p[8] != 0 || p[9] != 0 || p[10] != 1 || p[11] != 0)
     entry.refuse(
         "is not a projection matrix of a rectified camera, with two positive focal lengths and the "
-        "last row 0 0 1 0: rectify the pair again.");
+        "last row 0 0 1 0: calibrate the pair again.");
   return p;
 }
 
@@ -66,10 +66,10 @@ std::vector<double> distortion_in(const CalibrationEntry& entry, CameraModel mod
           ? count == 4
           : count == 0 || count == 4 || count == 5 || count == 8 || count == 12 || count == 14)
     return numbers;
-  entry.refuse("holds " + std::to_string(count) + " numbers: " +
-               (model == CameraModel::fisheye ? "the fisheye model has 4."
-                                              : "the pinhole model has 4, 5, 8, 12 or 14; for a "
-                                                "fisheye, write distortion_model: fisheye."));
+  entry.refuse("holds " + std::to_string(count) + " numbers, but " +
+               (model == CameraModel::fisheye ? "the fisheye model has 4"
+                                              : "the pinhole model has 4, 5, 8, 12 or 14") +
+               ": correct distortion_model, or calibrate again.");
 }
 
 /// In the file's unit. Smaller distances are rounding errors, from two calibrations of one camera.
@@ -98,8 +98,8 @@ void check_rectified_pair(const CalibrationEntry& left, const CalibrationEntry& 
         "calibrations of the left and the right camera.");
   if (!near(0) || !near(5) || !near(6))
     right.refuse("and " + left.key + " of " + left.file +
-                 " differ in focal length or in the row of the centre: write the matrices of one "
-                 "rectification.");
+                 " differ in focal length or in the row of the principal point: write the matrices "
+                 "of one rectification.");
   check_position(right, -p2[3] / p2[0], -p2[7] / p2[5]);
 }
 
@@ -134,8 +134,8 @@ void scale_lengths(StereoCalibration& calibration, double factor) {
 
 constexpr char run_stereo_calibration[] =
     "write the results of cv::stereoCalibrate(), as OpenCV's example stereo_calib does, or use "
-    "pipelines/calibrate.py of the package gst-cudavision-tools. If they are in two files, name "
-    "both, separated by a comma.";
+    "pipelines/calibrate.py of the package gst-cudavision-tools. If the results are in two "
+    "files, set both names, separated by a comma.";
 
 void read_size(const CalibrationText& text, StereoCalibration& calibration) {
   if (const auto size = text.find({"image_size", "imageSize"})) {
@@ -148,7 +148,7 @@ void read_size(const CalibrationText& text, StereoCalibration& calibration) {
   if (!text.find({"image_width", "image_height"}))
     return;
   const auto need = [&](const char* key) {
-    return text.require({key}, "write the width and height of the calibration's pictures.");
+    return text.require({key}, "write both image_width and image_height, in pixels.");
   };
   const CalibrationEntry width = need("image_width"), height = need("image_height");
   calibration.width = size_in(width, width.node);
@@ -162,7 +162,7 @@ CameraModel read_model(const CalibrationText& text) {
   if (!fisheye)
     return CameraModel::pinhole;
   if (!fisheye->node.isInt())
-    fisheye->refuse("is neither 0 nor 1: write 1 for fisheye lenses.");
+    fisheye->refuse("is neither 0 nor 1: write 1 for fisheye lenses, else 0.");
   return fisheye->node.real() != 0 ? CameraModel::fisheye : CameraModel::pinhole;
 }
 
@@ -183,7 +183,7 @@ void read_rectifications(const CalibrationText& text, StereoCalibration& calibra
   if (!text.find({"R1", "R2", "P1", "P2"}))
     return;
   const auto need = [&](const char* key) {
-    return text.require({key}, "write R1, R2, P1 and P2, or none of them, and R and T.");
+    return text.require({key}, "write R1, R2, P1 and P2, or only R and T.");
   };
   const CalibrationEntry r1 = need("R1"), r2 = need("R2"), p1 = need("P1"), p2 = need("P2");
   calibration.left.rectification = {rotation_in(r1), projection_in(p1)};
@@ -196,7 +196,7 @@ StereoCalibration read_opencv(const std::vector<std::string>& names) {
   const CalibrationText text(names);
   if (text.find({"projection_matrix"}))
     refuse_calibration(text.names(),
-                       "this is the camera_info of one camera, by ROS: set calibration-left and "
+                       "this is ROS's camera_info of one camera: set calibration-left and "
                        "calibration-right instead of calibration.");
   StereoCalibration calibration;
   calibration.files = text.names();
@@ -297,13 +297,12 @@ void require_one_form(const CalibrationFiles& files) {
   };
   if (*files.stereo && (*files.left || *files.right))
     refuse(
-        "calibration is for both cameras, calibration-left and calibration-right for one each: set "
-        "either calibration or the other two.");
+        "calibration excludes calibration-left and calibration-right: set either calibration "
+        "or the other two.");
   if (!*files.stereo && !(*files.left && *files.right))
-    refuse(*files.left ? "calibration-left needs the file of the right camera as well: set "
-                         "calibration-right."
-                       : "calibration-right needs the file of the left camera as well: set "
-                         "calibration-left.");
+    refuse(*files.left
+               ? "calibration-left is set without calibration-right: set both, or neither."
+               : "calibration-right is set without calibration-left: set both, or neither.");
 }
 
 StereoCalibration read_calibration(const CalibrationFiles& files) {
@@ -314,7 +313,7 @@ StereoCalibration read_calibration(const CalibrationFiles& files) {
   } catch (const cv::Exception& e) {
     refuse_calibration(
         *files.stereo ? files.stereo : std::string(files.left) + " and " + files.right,
-        "OpenCV cannot read this (" + e.err +
+        "OpenCV cannot read this file (" + e.err +
             "): write it with cv::FileStorage or pipelines/calibrate.py.");
   }
 }

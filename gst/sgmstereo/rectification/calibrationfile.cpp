@@ -25,12 +25,12 @@ constexpr std::size_t max_bytes = std::size_t{4} << 20;  // calibrations have so
 /// 20 000 levels of YAML, so 400 levels need less than 160 kB.
 constexpr std::size_t max_nesting = 400;
 
-constexpr char name_a_calibration[] =
-    "name a file with a stereo calibration, such as pipelines/calibrate.py of the package "
-    "gst-cudavision-tools writes.";
+constexpr char choose_a_calibration[] =
+    "choose a file with a stereo calibration, for example from pipelines/calibrate.py of the "
+    "package gst-cudavision-tools.";
 
 [[noreturn]] void refuse_file(int code, const std::string& name, const std::string& what) {
-  refuse_calibration(name, what + name_a_calibration, code);
+  refuse_calibration(name, what + choose_a_calibration, code);
 }
 
 [[noreturn]] void refuse_errno(const std::string& name, int error) {
@@ -143,7 +143,7 @@ void append_numbers(const CalibrationEntry& entry, const cv::FileNode& node,
     return;
   }
   if (!node.isInt() && !node.isReal())
-    entry.refuse("holds something that is not a number: write it as a matrix or a list.");
+    entry.refuse("holds a value that is not a number: write a matrix or a list of numbers.");
   numbers.push_back(node.real());
   if (!std::isfinite(numbers.back()))
     entry.refuse("holds a number that is not finite: calibrate again.");
@@ -176,8 +176,8 @@ std::string calibration_file_text(const std::string& name) {
     refuse_errno(name, errno);
   if (text.size() > max_bytes)
     refuse_file(GST_RESOURCE_ERROR_READ, name,
-                "this is larger than the " + std::to_string(max_bytes >> 20) +
-                    " MiB that a calibration may have: ");
+                "this is larger than " + std::to_string(max_bytes >> 20) +
+                    " MiB, the limit for calibrations: ");
   if (text.compare(0, 3, "\xef\xbb\xbf") == 0)
     text.erase(0, 3);
   // OpenCV 4.6 reads past the end of texts that contain bytes of value 0.
@@ -235,7 +235,7 @@ std::vector<double> numbers_in(const CalibrationEntry& entry) {
 int size_in(const CalibrationEntry& entry, const cv::FileNode& node) {
   const double number = node.isInt() || node.isReal() ? node.real() : 0;
   if (!(number >= 1 && number <= 65535) || number != std::floor(number))
-    entry.refuse("is not a size in pixels: write the size of the pictures of the calibration.");
+    entry.refuse("is not a whole number from 1 to 65535: write the size of the pictures.");
   return static_cast<int>(number);
 }
 

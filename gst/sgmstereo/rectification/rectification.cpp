@@ -71,9 +71,9 @@ StereoCalibration scaled(StereoCalibration calibration, int width, int height) {
     refuse(
         calibration,
         "this calibration is for pictures of " + size_text(calibration.width, calibration.height) +
-            ", but the frames are " + size_text(width, height) +
-            ", which is another aspect ratio: let the cameras send frames of the calibrated size, "
-            "or calibrate them again with frames of the current size.");
+            ", but the frames of " + size_text(width, height) +
+            " have another aspect ratio: set the cameras to the calibrated size, or calibrate them "
+            "again at the size of the frames.");
   for (CameraCalibration* camera : {&calibration.left, &calibration.right}) {
     scale_pixels(camera->matrix, 3, x, y);
     if (camera->rectification)
@@ -218,7 +218,7 @@ RectifyingMap make_plane_map(const RectifiedCamera& camera, int width, int heigh
     return map_of(scaled, cv::Size(width, height));
   } catch (const cv::Exception& e) {
     throw ElementError(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_FAILED,
-                       "OpenCV cannot make the map of a rectified picture (" + e.err +
+                       "OpenCV cannot compute the rectification map (" + e.err +
                            "): calibrate the cameras again.");
   }
 }

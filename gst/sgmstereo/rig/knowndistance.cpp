@@ -62,28 +62,29 @@ std::optional<double> disparity_around(View<const std::uint8_t> map,
   return known[known.size() / 2];
 }
 
-std::string pixels(double number) {
+std::string shortest(double number) {
   char text[G_ASCII_DTOSTR_BUF_SIZE];
-  return g_ascii_formatd(text, sizeof text, "%.10g", std::round(number));
+  return g_ascii_formatd(text, sizeof text, "%.10g", number);
 }
 
 /// Returns an error if the place can never be measured, or an empty string.
 std::string problem_of(const KnownDistance& distance, View<const std::uint8_t> map,
                        const StereoSettings& settings) {
   if (settings.focal_length <= 0 || settings.baseline <= 0)
-    return "known-distance needs the focal length and the distance of the cameras: set "
-           "focal-length and baseline, or calibration.";
+    return "known-distance needs focal-length and baseline, but at least one is 0: set both, in "
+           "pixels and in mm, or set calibration to a file.";
   const int width = map.width / 2;
   if (std::round(distance.x) >= width || std::round(distance.y) >= map.height)
-    return "known-distance names pixel (" + pixels(distance.x) + ", " + pixels(distance.y) +
-           "), which is outside the pictures of " + size_text(width, map.height) +
-           ": name a pixel of the map.";
+    return "known-distance: pixel (" + shortest(std::round(distance.x)) + ", " +
+           shortest(std::round(distance.y)) + ") is outside the " + size_text(width, map.height) +
+           " map: choose a pixel inside it.";
   const double expected = settings.focal_length * settings.baseline / distance.millimetres;
-  if (expected < settings.minimum || expected > settings.minimum + settings.disparities - 1)
-    return "known-distance names a distance of " + pixels(distance.millimetres) +
-           " mm, whose disparity of " + pixels(expected) +
-           " pixels is not searched: check that it is in millimetres, or set min-disparity and "
-           "num-disparities.";
+  const int largest = settings.minimum + settings.disparities - 1;
+  if (expected < settings.minimum || expected > largest)
+    return "known-distance: " + shortest(distance.millimetres) + " mm is a disparity of " +
+           shortest(std::round(10 * expected) / 10) + " pixels, outside the searched range (" +
+           std::to_string(settings.minimum) + " to " + std::to_string(largest) +
+           "): check that the distance is in mm, or change min-disparity and num-disparities.";
   return {};
 }
 
@@ -93,8 +94,8 @@ std::string known_distance_error(const char* text) {
   if (!*text || distance_in(text))
     return {};
   return std::string("known-distance=\"") + text +
-         "\" is not a place and a distance: write column and row of a pixel and its distance in "
-         "mm, such as 320,240,1500, or nothing.";
+         "\" must be x,y,mm: the column and row of a pixel, and its distance in mm, such as "
+         "320,240,1500. Leave it empty for none.";
 }
 
 DistanceEstimate DistanceMeasurement::add(const char* text, View<const std::uint8_t> map,
@@ -120,7 +121,7 @@ DistanceEstimate DistanceMeasurement::add(const char* text, View<const std::uint
     if (!done_ && pairs_ >= patience)
       estimate.problem = "known-distance: the disparity around pixel (" + std::to_string(x) + ", " +
                          std::to_string(y) +
-                         ") is unknown or not uniform: name a pixel in the middle of a textured "
+                         ") is unknown or not uniform: choose a pixel in the middle of a textured "
                          "surface that faces the cameras.";
     return estimate;
   }

@@ -68,23 +68,22 @@ std::string swapped_text(const rig::PairFigures& figures) {
          std::to_string(figures.blocks) + " places, instead of " +
          std::to_string(std::lround(100 * figures.matched)) +
          " %): link the left camera to sink_left and the right camera to sink_right. For packed "
-         "frames, set the flag right-view-first in the caps.";
+         "frames, set multiview-flags=right-view-first in the caps.";
 }
 
 std::string unrectified_text(const rig::PairFigures& figures, const StereoSettings& settings) {
-  return "The pictures are not rectified: points of the scene must be in the same row of both, but "
-         "in the right picture they are " +
+  return "The pictures are not rectified: points are " +
          number_text(std::abs(figures.vertical_offset), 1) + " rows " +
          (figures.vertical_offset < 0 ? "higher" : "lower") +
-         " than in the left picture (median; interquartile range " +
+         " in the right picture than in the left picture (median; interquartile range " +
          number_text(figures.vertical_spread, 1) + " rows). " +
          (settings.calibration.automatic()
-              ? "calibration=auto has found no calibration: show the cameras texture in all parts "
-                "of the pictures, at several distances, or calibrate them with "
-                "pipelines/calibrate.py of the package gst-cudavision-tools."
+              ? "calibration=auto has found no calibration: point the cameras at a scene with "
+                "texture in all parts of the pictures and at several distances, or calibrate them "
+                "with pipelines/calibrate.py of the package gst-cudavision-tools."
           : settings.calibration.any()
               ? "The calibration does not fit the cameras: calibrate them again, or set "
-                "calibration-drift=correct if they have only turned."
+                "calibration-drift=correct if the right camera has only turned in its mount."
               : "Calibrate the cameras, for example with pipelines/calibrate.py of the package "
                 "gst-cudavision-tools, and set calibration to the file, or rectify the pictures "
                 "upstream.");
@@ -95,10 +94,10 @@ std::string drift_text(const MountReport& mounts) {
   if (mounts.mode != CalibrationDrift::warn || !estimate.sure || estimate.rows_off < max_rows_off ||
       estimate.rows_off < drift_certainty * estimate.rows_error)
     return {};
-  return "The rows of the pictures are " + number_text(estimate.rows_off, 2) + " ± " +
+  return "Corresponding rows of the two pictures are " + number_text(estimate.rows_off, 2) + " ± " +
          number_text(estimate.rows_error, 2) +
          " pixels apart, because the right camera has turned " + turn_text(estimate) +
-         ", so fewer disparities are found: set calibration-drift=correct, or calibrate again.";
+         ". So fewer disparities are found: set calibration-drift=correct, or calibrate again.";
 }
 
 std::string range_text(const rig::PairFigures& figures, const StereoSettings& settings) {
@@ -106,9 +105,9 @@ std::string range_text(const rig::PairFigures& figures, const StereoSettings& se
   const std::string searched =
       "from " + std::to_string(settings.minimum) + " to " + std::to_string(largest) + " pixels";
   if (figures.above_range + figures.below_range == 0)
-    return "Of the known disparities, " + number_text(100 * figures.at_end, 0) +
-           " % are at the end of the searched range, " + searched +
-           ", and nearer points are missing: set num-disparities=" +
+    return number_text(100 * figures.at_end, 0) +
+           " % of the known disparities are at the upper end of the searched range, " + searched +
+           ", so nearer points are missing: set num-disparities=" +
            std::to_string(disparity_count(2 * settings.disparities)) + ".";
   const bool lower = figures.below_range > 0 && figures.min_disparity < settings.minimum;
   const int first = lower ? figures.min_disparity - 8 : settings.minimum;
@@ -133,24 +132,24 @@ std::string unmatched_text(const rig::PairFigures& figures, const StereoSettings
       figures.matched >= hardly_matched)
     return {};
   return "Hardly anything of the left picture is found in the right picture: " +
-         number_text(100 * figures.known, 0) + " % of the pixels are known, and " +
+         number_text(100 * figures.known, 0) + " % of the disparities are known, and " +
          number_text(100 * figures.matched, 0) + " % of " + std::to_string(figures.blocks) +
-         " places match. Check that both cameras see the same scene at the same time, and that the "
+         " places match. Check that both cameras see the same scene at the same time, that the "
          "left camera is linked to sink_left" +
          (settings.calibration.any() && !settings.calibration.automatic()
               ? ", and that the calibration was made for these cameras, in this order."
-              : ". Pictures that are not rectified need a calibration, for example by "
-                "pipelines/calibrate.py of the package gst-cudavision-tools.");
+              : ", and that the pictures are rectified. If they are not, calibrate the cameras, "
+                "for example with pipelines/calibrate.py of the package gst-cudavision-tools.");
 }
 
 std::string untextured_text(const rig::PairFigures& figures) {
   if (figures.places < 2 * enough_blocks || figures.blocks >= enough_blocks ||
       figures.known >= hardly_known)
     return {};
-  return "Hardly anything is known, " + number_text(100 * figures.known, 0) +
-         " % of the pixels, because the left picture has hardly any texture (in " +
+  return "Only " + number_text(100 * figures.known, 0) +
+         " % of the disparities are known, because the left picture has hardly any texture (in " +
          std::to_string(figures.blocks) + " of " + std::to_string(figures.places) +
-         " places): focus the cameras, give the scene more light or project a pattern onto it.";
+         " places): focus the cameras, give the scene more light, or project a pattern onto it.";
 }
 
 std::string repetition_text(const rig::Repetition& repetition) {
@@ -158,18 +157,18 @@ std::string repetition_text(const rig::Repetition& repetition) {
   if (share <= max_repeating)
     return {};
   std::string text = number_text(100 * share, 0) +
-                     " % of the known pixels match as well at a second disparity, " +
+                     " % of the known pixels match equally well at a second disparity, " +
                      std::to_string(period) +
-                     " pixels away, because the scene repeats along the rows: whole areas may have "
-                     "the disparity of another period, with any confidence. ";
+                     " pixels away, because the scene repeats along the rows: whole areas may be "
+                     "off by one period, even at high confidence. ";
   if (const int fitting = period / sgm::Config::disparity_step * sgm::Config::disparity_step;
       fitting > 0)
-    text += "Narrow the range so that only one period fits, by num-disparities=" +
-            std::to_string(fitting) +
-            " or less and a min-disparity just below the disparities of the scene; or turn";
+    text += "Set num-disparities=" + std::to_string(fitting) +
+            " or less and min-disparity just below the disparities of the scene, so that only one "
+            "period fits; or rotate";
   else
-    text += "Turn";
-  return text + " the pair of cameras against the pattern, or project texture onto it.";
+    text += "Rotate";
+  return text + " the camera pair relative to the pattern, or project texture onto the scene.";
 }
 
 /// At least one side is true. Example: "The left picture is".
@@ -183,7 +182,7 @@ std::string exposure_text(const rig::Exposure& left, const rig::Exposure& right,
   if (const double black = std::max(left.black, right.black); black > max_black)
     return sides(left.black > max_black, right.black > max_black) + " black (" +
            number_text(100 * black, 0) +
-           " % of the pixels): take the caps off the lenses, give the scene more light, or raise "
+           " % of the pixels): remove the lens caps, give the scene more light, or raise "
            "the exposure or the gain of the cameras.";
   if (const double white = std::max(left.saturated, right.saturated); white > max_clipped)
     return sides(left.saturated > max_clipped, right.saturated > max_clipped) + " saturated (" +
@@ -194,14 +193,14 @@ std::string exposure_text(const rig::Exposure& left, const rig::Exposure& right,
   return std::string("The ") + (left.mean < right.mean ? "left" : "right") +
          " picture is far darker than the other picture (mean levels " + number_text(left.mean, 0) +
          " on the left and " + number_text(right.mean, 0) +
-         " on the right, of 255): switch the automatic exposure and gain of both cameras off and "
-         "set them to the same values, for example with v4l2-ctl.";
+         " on the right, of 255): turn off automatic exposure and gain, and set the same exposure "
+         "and gain on both cameras, for example with v4l2-ctl.";
 }
 
 std::string unsynchronized_text(const VerticalOffsets& offsets) {
   const auto [min, max] = offsets.range();
-  return "The two cameras do not take their pictures at the same time: the offset of rows in the "
-         "right picture varies with motion, from " +
+  return "The two cameras do not take their pictures at the same time: the vertical offset between "
+         "the pictures varies with motion, from " +
          number_text(min, 1) + " to " + number_text(max, 1) +
          " rows. Trigger the cameras together, give both the same framerate, and set max-skew to "
          "less than the time between two frames.";
@@ -216,8 +215,8 @@ std::string columns_text(const StereoSettings& settings, int width) {
     return {};
   return "num-disparities=" + std::to_string(settings.disparities) +
          " takes time for disparities up to " + std::to_string(largest) +
-         ", but the pictures have only " + std::to_string(width) +
-         " columns: set num-disparities=" + std::to_string(fitting) + " or less.";
+         " pixels, but the pictures are only " + std::to_string(width) +
+         " pixels wide: set num-disparities=" + std::to_string(fitting) + " or less.";
 }
 
 std::string focal_length_text(const StereoSettings& settings, int width) {
@@ -225,17 +224,16 @@ std::string focal_length_text(const StereoSettings& settings, int width) {
     return {};
   const double angle = 2 * std::atan(width / (2 * settings.focal_length)) * degrees;
   return "focal-length=" + number_text(settings.focal_length, 1) +
-         " is in pixels, and gives pictures " + std::to_string(width) +
-         " pixels wide an angle of view of " + number_text(angle, 0) +
-         "°. If it is in millimetres, multiply it by " + std::to_string(width) +
-         " and divide it by the width of the camera's sensor in millimetres.";
+         " pixels means an angle of view of " + number_text(angle, 0) + "° for pictures " +
+         std::to_string(width) + " pixels wide. If the value is in mm, multiply it by " +
+         std::to_string(width) + " and divide it by the width of the camera's sensor in mm.";
 }
 
 std::string baseline_text(const StereoSettings& settings) {
   if (settings.baseline <= 0 || settings.baseline >= min_baseline)
     return {};
   return "baseline=" + number_text(settings.baseline, 3) +
-         " means that the cameras are less than a millimetre apart: if it is in metres, set "
+         " means that the cameras are less than 1 mm apart: if the value is in metres, set "
          "baseline=" +
          number_text(1000 * settings.baseline, 0) + ".";
 }
@@ -246,13 +244,13 @@ std::string calibrated_lengths_text(const StereoSettings& settings) {
   std::string text;
   const auto add = [&](const char* name, double set, double calibrated, const char* unit) {
     if (calibrated > 0 && std::abs(set / calibrated - 1) > max_contradiction)
-      text += (text.empty() ? "" : " and ") + (name + ("=" + number_text(set, 1))) +
+      text += (text.empty() ? "" : ", and ") + (name + ("=" + number_text(set, 1))) +
               ", but the calibration gives " + number_text(calibrated, 1) + " " + unit;
   };
   add("focal-length", settings.focal_length, settings.calibrated_focal_length,
       "pixels for the rectified pictures");
   add("baseline", settings.baseline, settings.calibrated_baseline, "mm");
-  return text.empty() ? text : text + ": set them to 0 to use the calibration, or calibrate again.";
+  return text.empty() ? text : text + ": set 0 to use the calibration, or calibrate again.";
 }
 
 /// Rounds up to 1, 2, 5, 10, 20…
@@ -280,12 +278,13 @@ std::string depth_text(const DepthFit& fit, const StereoSettings& settings) {
 std::string calibration_text(const SelfCalibrated& found) {
   const rig::CameraPairFit& fit = found.fit;
   const rig::CameraPair& pair = fit.pair;
-  return "The rows of both pictures were " + with_error(found.rows_off, found.rows_error, 2) +
-         " pixels apart, measured at " + std::to_string(found.points) +
-         " places. The right camera has turned " + turn_text(pair, fit, pair.yaw, fit.error(yaw)) +
+  return "Corresponding rows of the two pictures were " +
+         with_error(found.rows_off, found.rows_error, 2) + " pixels apart, measured at " +
+         std::to_string(found.points) + " places. The right camera is rotated " +
+         turn_text(pair, fit, pair.yaw, fit.error(yaw)) +
          ", and the lenses distort by k1 = " + with_error(pair.k1, fit.error(k1), 3) +
-         ": both pictures are rectified from this pair on. Depth is only as accurate as "
-         "focal-length and baseline, or known-distance.";
+         ": both pictures are rectified from this pair on. Depth is only as accurate as the "
+         "values of focal-length and baseline, or of known-distance.";
 }
 
 std::string correction_text(const MountReport& report) {
@@ -295,10 +294,10 @@ std::string correction_text(const MountReport& report) {
                 number_text(*report.distance.offset, 2) +
                 " pixels, because the right camera has turned by " +
                 number_text(degrees * *report.distance.yaw, 2) + "° in yaw"
-          : "The rows of both pictures were " +
+          : "Corresponding rows of the two pictures were " +
                 with_error(report.estimate.rows_off, report.estimate.rows_error, 2) +
                 " pixels apart, because the right camera has turned " + turn_text(report.estimate);
-  return reason + ": the correction of its pictures begins " + std::to_string(pairs_to_wait) +
+  return reason + ": the correction of the right pictures begins " + std::to_string(pairs_to_wait) +
          " pairs later.";
 }
 

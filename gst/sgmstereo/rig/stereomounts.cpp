@@ -65,8 +65,8 @@ MountReport StereoMounts::inspect(const rig::PairFigures& figures, const Inspect
   const bool corrects = report.mode == CalibrationDrift::correct;
   if (!corrects && *known_distance)
     report.distance.problem =
-        "known-distance corrects the yaw of the right camera, which needs "
-        "calibration-drift=correct: set it, and restart the element.";
+        "known-distance has no effect unless calibration-drift=correct: set "
+        "calibration-drift=correct and restart the element, or leave known-distance empty.";
   if (report.mode == CalibrationDrift::off)
     return report;
   report.corrected = corrected_;

@@ -232,8 +232,8 @@ TEST(test_few_disparities) {
 TEST(test_nothing_in_common) {
   const Picture left = noise_picture(gray(), width, height, 1);
   const Picture right = noise_picture(gray(), width, height, 2);
-  expect_words(warning_for({left, right}), {"Hardly anything", " % of the pixels are known",
-                                            "same scene", "need a calibration"});
+  expect_words(warning_for({left, right}), {"Hardly anything", " % of the disparities are known",
+                                            "same scene", "calibrate the cameras"});
 }
 
 // Half of the picture is at the range's end, which only the map shows.
@@ -243,12 +243,12 @@ TEST(test_map_at_its_end) {
   const Picture right = picture_with(gray(), width, height, [&](int place, int x, int y) {
     return y < height / 4 ? near.sample(place, x, y) : far.sample(place, x, y);
   });
-  expect_words(warning_for({left, right}), {"at the end", "set num-disparities=64."});
+  expect_words(warning_for({left, right}), {"at the upper end", "set num-disparities=64."});
 }
 
 TEST(test_more_disparities_than_columns) {
   expect_words(warning_for(wall(), {{"num-disparities", "352"}}),
-               {"num-disparities=352", "320 columns", "set num-disparities=320 "});
+               {"num-disparities=352", "320 pixels wide", "set num-disparities=320 "});
   expect_words(warning_for(wall(), {{"num-disparities", "320"}, {"min-disparity", "10"}}),
                {"up to 329", "set num-disparities=288 "});
 }
@@ -258,7 +258,7 @@ TEST(test_focal_length_in_millimetres) {
   Properties small = depth, large = depth;
   small.push_back({"focal-length", "4"});
   large.push_back({"focal-length", "40"});
-  expect_words(warning_for(wall(), small), {"focal-length=4", "millimetres", "by 320"});
+  expect_words(warning_for(wall(), small), {"focal-length=4", "in mm", "by 320"});
   expect_no_warning(wall(), large);
 }
 

@@ -287,7 +287,7 @@ TEST(test_end_without_a_partner) {
     fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
     clock.move_to(end);
     expect_words(stereo.messages().text(GST_MESSAGE_ERROR),
-                 {"has ended", "nothing is linked to sink_right", "frame-packing=side-by-side"});
+                 {"at EOS", "nothing is linked to sink_right", "frame-packing=side-by-side"});
     clock.move_to(60 * GST_SECOND);
     fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 1);
     // After the warning about waiting frames, no second warning follows.

@@ -25,7 +25,7 @@ struct Denoising {
 Denoising denoising(double strength = 60, int search = 5, int patch = 3);
 
 /// The noise of each channel, averaged over time.
-using NoiseSoFar = std::array<cudavision::test::DefinedNoise, 4>;
+using NoiseSoFar = std::array<cudavision::test::DefinedEstimate, 4>;
 
 /// Adds the frame to `noise` before it is denoised. `neighbours` are the other searched frames;
 /// with neighbours, the format must be native.

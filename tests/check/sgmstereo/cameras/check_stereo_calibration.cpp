@@ -104,7 +104,7 @@ TEST(test_opencv_in_two_files) {
   fail_unless(found.left.rectification && found.width == 0);
   expect_words(error_of([&] { read(intrinsics); }), {"intrinsics.yml", "R is missing", "comma"});
   expect_words(error_of([&] { read(extrinsics); }), {"extrinsics.yml", "M1 is missing"});
-  expect_words(error_of([&] { read(",,"); }), {",,: No such file", "name a file"});
+  expect_words(error_of([&] { read(",,"); }), {",,: No such file", "choose a file"});
 }
 
 TEST(test_opencv_without_a_rectification) {
@@ -210,13 +210,13 @@ TEST(test_faults_of_opencv_files) {
       {"M1", with("M1", cv::Mat(cameras.m1.rowRange(0, 2))), {"M1 holds 6 numbers instead of 9"}},
       {"M2", with("M2", number(cameras.m2, 0, 0, 0)), {"M2 is not a camera matrix", "calibrate"}},
       {"M2", with("M2", number(cameras.m2, 1, 1, std::nan(""))), {"M2 holds a number", "finite"}},
-      {"M1", text("M1", "none"), {"M1 holds something that is not a number", "a matrix or a list"}},
+      {"M1", text("M1", "none"), {"M1 holds a value that is not a number", "a matrix or a list"}},
       {"D1", with("D1", cv::Mat(cameras.d1.colRange(0, 3))), {"D1 holds 3 numbers", "pinhole"}},
       {"R", with("R", number(cameras.r, 0, 1, 0.5)), {"R is not a rotation matrix", "all digits"}},
       {"R1", with("R1", -cameras.r1), {"R1 is not a rotation matrix"}},
       {"P2", with("P2", number(cameras.p2, 1, 2, 300)), {"P2 and P1", "differ", "rectification"}},
       {"P1", with("P1", number(cameras.p1, 0, 3, -900)), {"P1", "second camera", "exchange"}},
-      {"P1", with("P1", number(cameras.p1, 2, 2, 2)), {"P1 is not a projection matrix", "rectify"}},
+      {"P1", with("P1", number(cameras.p1, 2, 2, 2)), {"P1 is not a projection", "calibrate"}},
       {"P2", with("P2", number(cameras.p2, 0, 3, 900)), {"P2", "to the left", "exchange"}},
       {"T", with("T", -cameras.t), {"T", "to the left", "exchange"}},
       {"T", with("T", number(cameras.t, 1, 0, 500)), {"T", "above the other", "videoflip"}},
@@ -229,7 +229,7 @@ TEST(test_faults_of_opencv_files) {
       {"image_size", with("image_size", cv::Mat()), {"image_size is not a pair"}},
       {"image_size",
        [](cv::FileStorage& file) { file << "imageSize" << cv::Size(640, 0); },
-       {"imageSize is not a size"}},
+       {"imageSize is not a whole number"}},
       {"image_size",
        [](cv::FileStorage& file) { file << "image_width" << 640; },
        {"image_height is missing", "both"}},
@@ -310,7 +310,7 @@ TEST(test_faults_of_ros_files) {
        {"right.yaml", "320×480", "640×480", "one size"}},
       {left,
        replaced(right, "image_width: 640", "image_width: wide"),
-       {"right.yaml", "image_width is not a size"}},
+       {"right.yaml", "image_width is not a whole number"}},
       {right, left, {"left.yaml", "projection_matrix", "second camera", "exchange"}},
       {left, left, {"right.yaml", "projection_matrix", "same place", "stereo pair"}},
       {replaced(left, "rows: 3", "rows 3"), right, {"left.yaml", "OpenCV can read"}},
@@ -327,7 +327,7 @@ TEST(test_faults_of_ros_files) {
 TEST(test_faults_of_names) {
   Folder folder;
   const std::string file = CalibratedCameras().write(folder);
-  expect_words(error_of([&] { read("/nowhere/stereo.yml"); }), {"/nowhere/stereo.yml", "name a"});
+  expect_words(error_of([&] { read("/nowhere/stereo.yml"); }), {"/nowhere/stereo.yml", "choose a"});
   expect_words(error_of([&] { read(file + ",/nowhere/b.yml"); }), {"/nowhere/b.yml"});
   expect_words(error_of([&] { read(file, ""); }), {"calibration-right", "set"});
   expect_words(error_of([&] { read("", file); }), {"calibration-left", "set"});
@@ -337,5 +337,5 @@ TEST(test_faults_of_names) {
                {"calibration", "calibration-left", "either"});
   expect_words(error_of([&] { read(folder.write("empty.yml", "")); }),
                {"empty.yml", "M1 is missing"});
-  expect_words(error_of([&] { read(g_get_tmp_dir()); }), {g_get_tmp_dir(), "name a file"});
+  expect_words(error_of([&] { read(g_get_tmp_dir()); }), {g_get_tmp_dir(), "choose a file"});
 }

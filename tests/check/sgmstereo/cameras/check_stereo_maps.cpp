@@ -255,7 +255,7 @@ TEST(test_files_that_are_not_regular) {
   const std::string pipe = folder.path("pipe.yml");
   fail_unless_equals_int(mkfifo(pipe.c_str(), 0600), 0);
   for (const std::string& name : {pipe, std::string("/dev/zero"), std::string(g_get_tmp_dir())}) {
-    expect_words(error_of([&] { read(name); }), {name, "not a regular file", "name a file with"});
+    expect_words(error_of([&] { read(name); }), {name, "not a regular file", "choose a file with"});
     expect_words(error_of([&] { read(name, name); }), {name, "not a regular file"});
   }
   unlink(pipe.c_str());
@@ -269,7 +269,7 @@ TEST(test_large_files) {
   text += '\n';
   read(folder.write("large.yml", text));
   expect_words(error_of([&] { read(folder.write("larger.yml", text + "\n")); }),
-               {"larger.yml", "larger than the 4 MiB", "name a file with"});
+               {"larger.yml", "larger than 4 MiB", "choose a file with"});
 }
 
 // Without the check, the parser overflows the stack.
@@ -278,7 +278,7 @@ TEST(test_nested_texts) {
     for (const std::string& text : nested_texts(levels)) {
       Folder folder;
       expect_words(error_of([&] { read(folder.write("nested.yml", text.substr(0, max_bytes))); }),
-                   {"nested.yml", "levels deep", "name a file with"});
+                   {"nested.yml", "levels deep", "choose a file with"});
     }
 }
 
@@ -297,7 +297,7 @@ TEST(test_texts_that_end_early) {
     std::string text = calibration_file_text(CalibratedCameras().write(folder, name));
     text[text.size() / 2] = '\0';
     expect_words(error_of([&] { read(folder.write(name, text)); }),
-                 {name, "bytes of value 0", "name a file with"});
+                 {name, "bytes of value 0", "choose a file with"});
   }
 }
 

@@ -15,7 +15,7 @@ using namespace check;
 
 namespace {
 
-constexpr char warning_words[] = "match as well at a second disparity";
+constexpr char warning_words[] = "match equally well at a second disparity";
 
 Pair chessboard_wall(int period) {
   const Pair behind = wall();
@@ -58,10 +58,10 @@ const Scene scenes[] = {{nullptr, "decodebin"},      {"fruits.jpg", "jpegdec"},
 TEST(test_warning) {
   expect_words(warning_for(chessboard_wall(40), {{"num-disparities", "96"}}),
                {warning_words, ", 40 pixels away", "num-disparities=32 or less",
-                "turn the pair of cameras against the pattern", "project texture"});
+                "rotate the camera pair relative to the pattern", "project texture"});
   // No range is narrow enough.
   const std::string text = warning_for(chessboard_wall(12));
-  expect_words(text, {warning_words, ", 12 pixels away", "Turn the pair", "project texture"});
+  expect_words(text, {warning_words, ", 12 pixels away", "Rotate the", "project texture"});
   fail_unless(text.find("num-disparities") == std::string::npos, "%s", text.c_str());
 }
 
