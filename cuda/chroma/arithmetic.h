@@ -14,8 +14,8 @@ namespace cudavision::chroma {
 struct Range {
   int black = 0, neutral = 0;
   int low = 0, high = 0;  ///< legal range of chroma
-  /// 2^23 + black, and a quarter of it. If a luma byte replaces the lowest mantissa byte of either
-  /// number, subtracting the number gives the luma above black (or a quarter of it) as a float.
+  /// The floats 2^23 + black and a quarter of that. Replacing the lowest byte of either float by a
+  /// luma byte, then subtracting the float, gives the luma above black, or a quarter of it.
   float bias = 0, quarter_bias = 0;
 
   Range() = default;
@@ -28,7 +28,7 @@ struct Range {
         quarter_bias(bias / 4) {}
 };
 
-/// Returns r of chroma.h: 256 times the luma's gain above black. Both arguments are luma samples.
+/// Returns r of chroma.h: 256 times the gain of the luma above black. Takes two luma samples.
 CUDAVISION_HOST_DEVICE inline int growth(int before, int after, const Range& range) {
   const int from = before - range.black, to = after - range.black;
   if (from <= 0)
@@ -38,14 +38,14 @@ CUDAVISION_HOST_DEVICE inline int growth(int before, int after, const Range& ran
   return r < 1024 ? static_cast<int>(r) : 1024;
 }
 
-/// Returns growth() for byte `number` of the words before and after, without a division.
+/// Returns growth() for byte `number` of the luma words before and after, without a division.
 ///
-/// The exact quotient 256·to / from is rounded to the nearest integer. It differs from every
-/// half-integer by at least 1/510, because from < 512. The approximate reciprocal and the product
-/// shift it by less: each by a relative error of at most 2^-23, of a quotient of at most 1024.
+/// The exact quotient 256·to / from (see growth()) is rounded to the nearest integer. It is at
+/// least 1/510 away from any half-integer, because 0 < from < 256. The error is smaller: reciprocal
+/// and product have relative errors of up to 2^-23 each, and the quotient is at most 1024.
 CUDAVISION_HOST_DEVICE inline int growth_of_byte(std::uint32_t before, std::uint32_t after,
                                                  int number, const Range& range) {
-  // The selector takes byte 1 of the bias twice, also for byte 2; both bytes are 0.
+  // The selector takes byte 1 of the bias as bytes 1 and 2 of the result: both are 0 in the bias.
   const std::uint32_t selector = 0x7550u + static_cast<std::uint32_t>(number);
   const auto above_black = [=](std::uint32_t word, float bias) {
     return float_of_bits(select_bytes(word, bits_of_float(bias), selector)) - bias;
@@ -53,7 +53,7 @@ CUDAVISION_HOST_DEVICE inline int growth_of_byte(std::uint32_t before, std::uint
   const float from = above_black(before, range.bias);
   const float quarter = above_black(after, range.quarter_bias);
   const float ratio = from > 0 ? saturated(quarter * approximate_reciprocal(from)) : 0.25f;
-  // Adding 12288 rounds ratio to a multiple of 1/1024: one unit in the last place from 2^13 on.
+  // Adding 12288 rounds ratio to a multiple of 1/1024, the spacing of floats from 2^13 to 2^14.
   return static_cast<int>(bits_of_float(ratio + 12288.0f) - bits_of_float(12288.0f));
 }
 

@@ -9,7 +9,7 @@
 namespace cudavision::chroma {
 namespace {
 
-constexpr char operation[] = "scaling of chroma";
+constexpr char operation[] = "chroma scaling";
 
 }  // namespace
 
@@ -25,7 +25,7 @@ ChromaScale::ChromaScale(Device& device, const FrameLayout& layout, const Parame
     : layout_(layout), parameters_(parameters) {
   check_luminance(operation, layout);
   if (!is_needed(layout))
-    refuse(operation, "the layout has no luma with two chroma channels of equal size");
+    refuse(operation, "the layout needs a luma channel and two chroma channels of equal size");
   backend_ = dispatch<make_chroma_scale_cuda, make_chroma_scale_cpu>(device, layout);
   backend_->set(parameters);
 }

@@ -14,9 +14,9 @@
 /// 1) neutral chroma and c the chroma before the operation:
 ///   r  = min(1024, (256·max(v' − b, 0) + (v − b) div 2) div (v − b)), or 256 where v ≤ b
 ///   c' = n + ((c − n)·r + 128) div 256, rounded down
-/// limited to the legal range of chroma or, where c is outside that range, to c. Full range: b = 0,
-/// and all values are legal. Limited range: b = 16·2^(bits − 8), and 16·2^(bits − 8) to 240·2^(bits
-/// − 8) are legal.
+/// clamped to the legal range of chroma, which is extended to c if c is outside it. Full range: b =
+/// 0, and all values are legal. Limited range: b = 16·2^(bits − 8), and values from 16·2^(bits − 8)
+/// to 240·2^(bits − 8) are legal.
 namespace cudavision::chroma {
 
 struct Parameters {

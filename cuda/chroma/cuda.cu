@@ -55,7 +55,7 @@ __device__ int value_of(const ChromaArguments& a, std::uint32_t word) {
                              : static_cast<int>(sample_value(word, a.shift, a.largest));
 }
 
-/// growth() for sample `number` of a vector of luma words.
+/// Returns growth() for sample `number` of a vector of luma words.
 template <class Sample>
 __device__ int growth_in(const ChromaArguments& a, const std::uint32_t* before,
                          const std::uint32_t* after, int number) {
@@ -96,7 +96,7 @@ struct alignas(4 * kCount) Words {
 /// Scales four bytes: byte i with growths[i].
 __device__ std::uint32_t scaled_word(const ChromaArguments& a, std::uint32_t word,
                                      const int (&growths)[4]) {
-  // Bytes 1 and 2 of a product hold the result before it is limited.
+  // Bytes 1 and 2 of a product hold the result before it is clamped.
   const auto product = [&](int i) {
     const auto r = static_cast<std::uint32_t>(growths[i]);
     const std::uint32_t rest = 128 * 256 + 128 - 128 * r;
@@ -200,8 +200,8 @@ class ChromaScaleCuda final : public ChromaScale::Backend {
       a.from[c] = bytes_of(in, channels_.chroma[c]);
       a.to[c] = bytes_of(out, channels_.chroma[c]);
     }
-    // A chunk reads two luma pixels per chroma sample. The last sample of an odd width has only
-    // one.
+    // A chunk reads two luma pixels per chroma sample. If the width is odd, the last chroma sample
+    // has only one and is not part of a chunk.
     const int samples = chunk_samples(layout_.sample_bytes());
     a.chunks = has_chunks() ? channels_.luma.width / 2 / samples : 0;
     const int half_row = divide_up(a.width - a.chunks * (samples - 1), 2);
@@ -239,13 +239,13 @@ class ChromaScaleCuda final : public ChromaScale::Backend {
   ChannelBytes<Byte> bytes_of(const BasicFrame<Byte>& frame, const Channel& channel) const {
     const View<Byte>& plane = frame.planes[channel.plane];
     const int bytes = layout_.sample_bytes();
-    return {plane.data + channel.offset * bytes, kernel_pitch("scaling of chroma", plane.pitch),
+    return {plane.data + channel.offset * bytes, kernel_pitch("chroma scaling", plane.pitch),
             channel.step * bytes};
   }
 
   FrameLayout layout_;
   Channels channels_;
-  bool interleaved_ = false;  // both channels alternate in one plane
+  bool interleaved_ = false;  // the two chroma channels alternate in one plane
   Launcher<ChromaArguments> launch_;
   ChromaArguments arguments_{};
 };

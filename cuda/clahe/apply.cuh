@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Applies the tables, with several blocks per cell. Shared memory holds the tables of a cell as
-// quads: the four entries of one value, which one load reads. If the quads do not fit, or if packs
-// overlap more than two cells, each pixel reads its four entries from device memory.
+// Applies the tables, with several blocks per cell. Shared memory holds a cell's tables as quads:
+// one load reads the entries of one value in four tables. If the quads do not fit, or if a pack of
+// pixels overlaps more than two cells, each pixel reads its four entries from device memory.
 
 #include "cuda/clahe/patch.cuh"
 
@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(kThreads, Pack::words > 4    ? 1
     apply_kernel(const __grid_constant__ Arguments a) {
   extern __shared__ uint4 shared_words[];
   using CellQuad = Quad<is_words<Pack>>;
-  CellQuad* quads = reinterpret_cast<CellQuad*>(shared_words);  // by grid, cell and value
+  CellQuad* quads = reinterpret_cast<CellQuad*>(shared_words);  // indexed by grid, cell and value
   const BlockPatch patch(a, Pack::pixels, a.picture.per_row);
   launch_dependents();
   grid_dependency_wait();
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(kThreads, Pack::words > 4    ? 1
     equalise_pack<Pack, kAction>(data, existing, a, [&](int grid, int pixel, std::uint32_t value) {
       const int c = pixel < own_pixels ? 0 : 1;
       float weight = right[pixel];
-      // Keeps the compiler from holding four numbers per pixel of a large pack in registers.
+      // Keeps the compiler from holding four values derived from each weight in registers.
       if constexpr (Pack::words > 4)
         asm volatile("" : "+f"(weight));
       return level_between(levels_of(quads[((grid * 2 + c) << a.bits) + value]), weight, lower);

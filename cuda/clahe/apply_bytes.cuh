@@ -17,7 +17,7 @@ constexpr int kBytesThreads = 128;
 constexpr int kBytesBlocks = 6;                                  // per multiprocessor
 constexpr std::uint32_t kQuadBytes = 256 * sizeof(Quad<false>);  // per cell
 
-/// Equal tables of a cell. A cell at an edge of the picture has only two different tables.
+/// Which tables of a cell are equal. A cell at an edge of the picture has two different tables.
 enum class Same { none, upper_and_lower, left_and_right };
 
 /// Unpacks the levels of a quad. Equal tables are converted once.
@@ -213,7 +213,7 @@ __device__ void equalise_exactly(const Arguments& a, ByteRows& rows, const Exact
   }
 }
 
-/// Requires columns inside the picture and blend 256. All threads of the block must call this.
+/// All columns must be inside the picture, and blend 256. All threads of the block must call this.
 __device__ void equalise_by_estimates(const Arguments& a, const BlockPatch& patch, ByteRows& rows,
                                       const std::uint32_t* quads, const EstimatedColumns& columns,
                                       DoubtfulQueue doubtful) {
@@ -244,7 +244,7 @@ constexpr int kBytesShared = 2 * kQuadBytes + kBytesRows * sizeof(RowWeights) +
 
 __global__ void __launch_bounds__(kBytesThreads, kBytesBlocks)
     apply_bytes_kernel(const __grid_constant__ Arguments a) {
-  __shared__ uint2 pairs_of_quads[2 * 256 / 2];  // of the cell and the next one
+  __shared__ uint2 pairs_of_quads[2 * 256 / 2];  // quads of the cell and of the next cell
   __shared__ RowWeights weights[kBytesRows];
   __shared__ DoubtfulBytes doubtful[kBytesThreads / 32][DoubtfulQueue::capacity];
   launch_dependents();
@@ -253,7 +253,7 @@ __global__ void __launch_bounds__(kBytesThreads, kBytesBlocks)
     grid_dependency_wait();
     return;
   }
-  // Safe before the wait: the previous launch triggered this one after its own wait.
+  // Reading pixels before the wait is safe: the previous launch triggered this one after its wait.
   ByteRows rows(a, patch, weights);
   const bool whole = (patch.first + patch.columns) * kBytesPixels <= a.picture.width;
   const bool estimated = whole && a.blend == 256 && !patch.has_two_tiles(a);
@@ -281,8 +281,8 @@ __global__ void __launch_bounds__(kBytesThreads, kBytesBlocks)
   } else {
     const ExactColumns columns(a, rows.x, patch, pairs_of_quads);
     wait_for_quads();
-    // Cells that are whole and not blended use this branch only at an edge of the picture. At the
-    // left edge, the last pixels of a pack may belong to a cell with four different tables.
+    // If `plain` is set, this branch only runs for cells at an edge of the picture. At the left
+    // edge, the last pixels of a pack may belong to a cell with four different tables.
     const bool plain = whole && a.blend == 256;
     if (plain && (patch.cell_y == 0 || patch.cell_y == a.tiling.y.tiles))
       equalise_exactly<true, Same::upper_and_lower>(a, rows, columns);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Applies the tables to samples of more than 12 bits. The quads of all values do not fit into
-// shared memory, so a block keeps its pixels in registers and loads the quads of one range of
-// values at a time. Loading the tables takes as long as a few thousand reads of device memory.
+// Applies the tables to samples of more than 12 bits. The quads of all values exceed shared memory,
+// so a block keeps its pixels in registers and loads the quads of one range of values at a time.
+// Loading costs as much as some thousand reads, so small tiles use apply.cuh instead.
 
 #include "cuda/clahe/patch.cuh"
 

@@ -33,7 +33,7 @@ __device__ std::uint32_t shared_address(const void* array) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(array));
 }
 
-/// Tables are numbered by grid (luma, or red, green and blue), then by tile.
+/// Kernel arguments. Tables are numbered by grid (luma, or red, green and blue), then by tile.
 struct Arguments {
   PackedImage picture;
   Tiling tiling;
@@ -75,12 +75,12 @@ struct Arguments {
   }
 };
 
-/// Copies unchanged planes with `blocks` blocks; this one has the number `block`.
+/// Copies unchanged planes, divided among `blocks` blocks. The calling block has number `block`.
 __device__ void copy_planes(const Arguments& a, std::uint32_t block, std::uint32_t blocks) {
   copy_pieces(a.copies, a.copy_count, block * blockDim.x + threadIdx.x, blocks * blockDim.x);
 }
 
-/// Splits a block number: `part` is the part of `whole` that the block processes.
+/// Splits the number of a block into an item, `whole`, and the part of it that the block processes.
 struct Share {
   int whole, part;
 
@@ -89,7 +89,7 @@ struct Share {
         part(static_cast<int>(number - whole * parts.divisor)) {}
 };
 
-/// Part `number` of the rows from begin to end, divided evenly.
+/// A range of rows. The second constructor divides the rows evenly and takes part `number`.
 struct RowRange {
   int begin, end;
 
@@ -99,8 +99,8 @@ struct RowRange {
         end(first + static_cast<int>(quotient((last - first) * (number + 1), parts))) {}
 };
 
-/// Divides thread numbers below 2^11 faster than an integer division. Exact: the quotient plus 1/2
-/// differs from every integer by at least 2^-12 of itself; its error is below 2^-21 of itself.
+/// Divides thread numbers below 2^11 faster than an integer division. The result is exact: relative
+/// to itself, (number + 1/2) / divisor is at least 2^-12 from an integer, its error below 2^-21.
 struct ThreadDivision {
   int divisor;
   float inverse;

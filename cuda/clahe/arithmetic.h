@@ -44,7 +44,7 @@ struct TiledAxis {
     return position(pixel) - static_cast<float>(cell - 1);
   }
 
-  /// First pixel of a cell, or `size` if the picture ends before it.
+  /// First pixel of a cell, or `size` if the picture ends before the cell.
   CUDAVISION_HOST_DEVICE int cell_begin(int cell) const {
     if (cell <= 0)
       return 0;
@@ -60,7 +60,7 @@ struct TiledAxis {
   }
 };
 
-/// How the picture is divided into patches within cells. Half tiles have almost equal sizes.
+/// Kinds of patches into which the picture is divided. Half tiles vary less in size than cells.
 enum class Patches { cells, half_tiles };
 
 CUDAVISION_HOST_DEVICE inline int patches_along(const TiledAxis& axis, Patches kind) {
@@ -115,8 +115,8 @@ struct Run {
   int count;
 };
 
-/// Returns the columns (or rows) whose pixels fill the positions from `position` to `end` or to the
-/// next turning point. Beyond `size` pixels, the picture is reflected without repeating its edge.
+/// Maps the positions from `position` to `end`, or to the next reflection, to columns (or rows) of
+/// the picture. Beyond `size` pixels, the picture is reflected without repeating its edge.
 CUDAVISION_HOST_DEVICE inline Run reflected_run(int position, int end, int size) {
   if (size == 1)
     return {0, 1};
@@ -134,7 +134,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t bytes_before(int number) {
   return number <= 0 ? 0 : number >= 4 ? ~0u : (1u << (8 * number)) - 1;
 }
 
-/// Limit of a bin in pixels (clahe.h).
+/// Clip limit of a bin, in pixels (see clahe.h).
 CUDAVISION_HOST_DEVICE inline std::uint32_t clip_count(double clip_limit, std::uint32_t area,
                                                        int bins) {
   constexpr std::uint32_t unlimited = 0xffffffff;
@@ -151,8 +151,8 @@ CUDAVISION_HOST_DEVICE inline float level_scale(int low, int high, std::uint32_t
   return static_cast<float>(high - low) / static_cast<float>(area);
 }
 
-/// How the excess above the clip limit is distributed over the bins. Up to 2^16 bins. Used by
-/// cpu.cpp and by make_table_range() in table.cuh.
+/// How the excess above the clip limit is distributed over at most 2^16 bins. Used by cpu.cpp and
+/// by make_table_range() in table.cuh.
 struct Redistribution {
   std::uint32_t batch;    ///< pixels added to each bin
   std::uint32_t residue;  ///< bins that get one more pixel
@@ -217,8 +217,8 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t interpolated(const Levels& levels, f
                  (levels.lower_left * left + levels.lower_right * right) * lower);
 }
 
-// Converts a level without an instruction: the float 2^23 with the level in its low bits is 2^23 +
-// level.
+// Levels become floats without a conversion instruction: writing a level to the low bits of the
+// float 2^23 gives the float 2^23 + level.
 
 constexpr std::uint32_t level_bias_bits = 0x4b000000;  // bit pattern of 2^23
 constexpr float level_bias = 8388608.0f;

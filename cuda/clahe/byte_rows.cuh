@@ -85,7 +85,7 @@ struct ByteRows {
     }
   }
 
-  // The next row to load, and row y of the output. Incrementing is faster than multiplying.
+  // Addresses of the next row to load and of output row y. Advancing them saves multiplications.
   const std::uint8_t* from_;
   std::uint8_t* to_;
   std::ptrdiff_t from_step_, to_step_;

@@ -15,7 +15,7 @@ constexpr char operation[] = "adaptive histogram equalisation";
 void check_parameters(const FrameLayout& layout, const Parameters& parameters) {
   histequalize::check_parameters(layout, parameters);
   if (!std::isfinite(parameters.clip_limit))
-    refuse(operation, "the clip limit is not a number; 0 means unlimited");
+    refuse(operation, "the clip limit must be a finite number; 0 means unlimited");
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ void Clahe::run(const ConstFrame& in, const Frame& out,
     return backend_->run(in, written);
   }
   if (!average_)
-    refuse(operation, "smoothing needs averages, which this operation was made without");
+    refuse(operation, "smoothing needs averages; construct Clahe with Averages::kept");
   histogramaverage::check_parameters(*smoothing);
   areas_->run(in);
   const auto averages = average_->run(backend_->count(in), *smoothing, areas_->change());

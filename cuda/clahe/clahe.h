@@ -41,10 +41,10 @@
 /// Smoothing prevents flicker in video. With smoothing, each tile's table is made from the average
 /// of its histograms (histogramaverage::HistogramAverage), and follows only visible changes
 /// (histogramaverage::TableHysteresis). The sum of a tile's averaged counts replaces `area`. If all
-/// are 0, which only happens in tiles of a few pixels, the table is the identity. Scene cuts depend
-/// on the sums of the histograms over all tiles. The blend comes last, so it takes effect at once.
-/// Channels::each has three grids. The first frame of an average, and each frame at a scene cut, is
-/// equalised without smoothing.
+/// these counts are 0, which only happens in tiles of a few pixels, the table is the identity.
+/// Scene cuts depend on the sums of the histograms over all tiles. The blend comes last, so it
+/// takes effect at once. Channels::each has three grids. The first frame of an average, and each
+/// frame at a scene cut, is equalised without smoothing.
 namespace cudavision::clahe {
 
 struct Tiles {
@@ -79,7 +79,7 @@ class Clahe {
   bool keeps_averages() const noexcept { return average_.has_value(); }
 
   /// Applies to later frames. Never allocates. New channels or a new range restart the average; a
-  /// new clip limit keeps it. On invalid_argument, keeps the last valid set.
+  /// new clip limit keeps it. On invalid_argument, the old parameters stay in use.
   void set_parameters(const Parameters& parameters);
 
   /// Equalises one frame. in and out have the layout's planes and do not overlap. smoothing holds

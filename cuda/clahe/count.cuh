@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Counts the tiles of samples of up to 12 bits. A block counts some rows of a tile in shared
-// memory; each warp merges equal increments. The last block of a tile makes the table.
+// Counts the histograms of tiles, for samples of up to 12 bits. A block counts some rows of a tile
+// in shared memory. The last block of a tile makes the table.
 
 #include "cuda/clahe/arguments.cuh"
 #include "cuda/clahe/count_shape.h"
@@ -37,7 +37,7 @@ struct Counter {
   }
 };
 
-/// Clears the pixels of a pack outside begin to end.
+/// Clears the pixels of a pack before pixel `begin` and from pixel `end` on.
 template <class Pack>
 __device__ void keep_pixels(std::uint32_t* data, int begin, int end, const PackedImage& picture) {
   if constexpr (is_bytes<Pack>) {
@@ -61,7 +61,7 @@ __device__ void keep_pixels(std::uint32_t* data, int begin, int end, const Packe
     data[w] &= inside[w];
 }
 
-/// Position of a thread's pack in a rectangle. The block's threads take the packs row by row.
+/// Position of a thread's pack in a rectangle. The block's threads take packs in row-major order.
 struct RectangleCursor {
   int x, y;
 
@@ -142,7 +142,7 @@ __device__ void count_rows(const Arguments& a, int tile, const RowRange& rows_of
 
 using Arrivals = TableArrivals<DeviceAtomics>;
 
-// Unrolling by the block's size, which is unknown at compile time, would need a division.
+// Not unrolled: this would need a division by the block's size, which is not a constant.
 __device__ void clear_words(uint4* words, int count) {
 #pragma unroll 1
   for (int i = threadIdx.x; i < count; i += static_cast<int>(blockDim.x))
@@ -202,7 +202,7 @@ __device__ void count_and_make_tables(const Arguments& a, int tile, int part, ui
     const int words = grids_of<kAction> << a.bits;
 #pragma unroll 1
     for (int i = threadIdx.x; i < words; i += static_cast<int>(blockDim.x)) {
-      // The blocks of a tile begin at different bins, because atomics on one word are serialised.
+      // The blocks of a tile begin at different bins: atomics on the same word are serialised.
       const int bin = (i + 32 * part) & (a.bins() - 1);
       const int grid = i >> a.bits;
       const std::uint32_t count = counts[(grid << a.bits) + bin];

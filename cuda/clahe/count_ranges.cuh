@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Counts the tiles of samples of more than 12 bits. The counters do not fit into shared memory, so
-// a block counts one range of bins, and each part of the picture is read once per range. If blocks
-// count whole tiles, they also make their ranges of the tables and exchange the ranges' sums.
+// Counts the histograms of tiles, for samples of more than 12 bits. The counters do not fit into
+// shared memory, so a block counts one range of bins, and each part of the picture is read once per
+// range. Blocks that count whole tiles also make their ranges of the tables and exchange the sums.
 
 #include "cuda/clahe/count.cuh"
 #include "cuda/sync/tileexchange.h"
@@ -29,7 +29,7 @@ struct RangeCounter {
   }
 };
 
-/// Counts into device memory. If the ranges do not fill the GPU, tiles are divided.
+/// Counts into device memory. Tiles are divided if one block per tile and range is too few.
 template <class Pack>
 __global__ void __launch_bounds__(kRangeThreads, 1)
     count_ranges_kernel(const __grid_constant__ Arguments a) {
@@ -57,8 +57,8 @@ __global__ void __launch_bounds__(kRangeThreads, 1)
 
 using Launches = LaunchEpoch<DeviceAtomics>;
 
-/// The sums of the ranges, two words per range. The two highest bits are the epoch
-/// of the launch (tileexchange.h).
+/// The sums of the ranges, two words per range. The two highest bits of a word are the launch's
+/// epoch (tileexchange.h).
 struct RangeSums {
   using Atomics = RelaxedAtomics<std::uint64_t>;
   static constexpr int epoch_bit = 62;

@@ -16,8 +16,8 @@ struct CountShape {
   int threads, parts;
 };
 
-/// Returns as many blocks as the GPU holds at once. With many tiles, blocks get fewer threads, so
-/// that no tile is divided. `even`: multiprocessors get equally many blocks.
+/// Returns a shape with as many blocks as the GPU holds at once. With many tiles, blocks get fewer
+/// threads, so that no tile is divided. If `even`, all multiprocessors get equally many blocks.
 inline CountShape count_shape(const Tiling& tiling, int pack_pixels, int multiprocessors,
                               bool even) {
   constexpr int min_threads = 64, blocks_per_multiprocessor = 2;
@@ -32,7 +32,7 @@ inline CountShape count_shape(const Tiling& tiling, int pack_pixels, int multipr
   int blocks = multiprocessors * blocks_per_multiprocessor;
   for (; threads > min_threads && tiles > blocks; threads /= 2)
     blocks *= 2;
-  const int packs_of_block = threads * (even ? 2 : 1);  // minimum
+  const int packs_of_block = threads * (even ? 2 : 1);  // minimum number of packs per block
   return {threads, std::clamp(std::min(blocks / tiles, divide_up(packs, packs_of_block)), 1,
                               tiling.y.tile_size)};
 }

@@ -115,7 +115,7 @@ void write16(const std::uint16_t* values, const std::uint16_t* levels, int n, in
                 << shift);
 }
 
-/// A plane of samples that share a table: a channel, or the computed luminance of RGB.
+/// A plane whose samples share a table: a channel, or the computed luminance of RGB.
 struct Source {
   View<const std::uint8_t> rows;
   Channel channel;
@@ -219,7 +219,7 @@ class ClaheCpu final : public Clahe::Backend {
            (static_cast<std::size_t>(cell_y) * tiling_.x.cells() + cell_x) * 256;
   }
 
-  /// n samples of row y from column x on: in the frame if contiguous, otherwise in buffer.
+  /// Returns n samples of row y from column x on: in the frame if contiguous, else in buffer.
   const std::uint8_t* values(const Source& source, int y, int x, int n,
                              std::uint8_t* buffer) const {
     const auto& [rows, channel] = source;
@@ -365,11 +365,11 @@ class ClaheCpu final : public Clahe::Backend {
   Tiling tiling_;
   std::vector<int> mixed_planes_;
   Bands tile_bands_, row_bands_;
-  std::vector<Source> counted_;  // of the frame whose tables are being made
-  Buffer counts_;                // of all tiles, while their tables are made
-  Buffer tables_;                // of all tiles
-  Buffer quads_;                 // of all cells, for 8 bits
-  Buffer weights_;               // of each column, for the right tile
+  std::vector<Source> counted_;  // planes of the frame whose tables are being made
+  Buffer counts_;                // counts of all tiles, until their tables are made
+  Buffer tables_;                // tables of all tiles
+  Buffer quads_;                 // quads of all cells, for 8-bit samples only
+  Buffer weights_;               // weight of the right tile, for each column
   std::vector<int> cell_edges_;
   std::optional<Luminance> luminance_;
 };

@@ -123,7 +123,7 @@ class ClaheCuda final : public Clahe::Backend {
     return grids(action) * 2 * static_cast<int>(quad) << layout_.bits;
   }
 
-  /// Words of RangeSums. There are at most 32 ranges, whose counters then fit into 16 KiB.
+  /// 32-bit words of RangeSums: four per range. With 32 ranges, a block needs 8 KiB of counters.
   std::size_t range_words() const { return static_cast<std::size_t>(tiling_.tiles()) * 32 * 4; }
 
   int largest_range(std::size_t element_bytes) const {
@@ -181,7 +181,7 @@ class ClaheCuda final : public Clahe::Backend {
         launch_(kernels.count_ranges, tiles * ranges * parts, kRangeThreads, shared, a);
       return;
     }
-    // If blocks also copy planes, they fill the multiprocessors that have fewer counting blocks.
+    // If blocks also copy planes, these occupy the multiprocessors that have fewer counting blocks.
     const bool even = shares_evenly_ && a.copy_count == 0;
     const auto [threads, parts] = count_shape(tiling_, kernels.pixels, multiprocessors_, even);
     a.counting_parts = make_division(parts);
@@ -226,7 +226,7 @@ class ClaheCuda final : public Clahe::Backend {
 
   /// Divides the picture into about as many blocks as are resident. Returns their number.
   int divide_bytes(Arguments& a, int threads, int resident) const {
-    constexpr std::uint32_t min_half_tile = 4096;  // bytes; the tables of a cell are 2048
+    constexpr std::uint32_t min_half_tile = 4096;  // bytes; a cell's four tables have 2048 bytes
     const PatchGrid grid =
         divide(a, tiling_.area() / 4 >= min_half_tile ? Patches::half_tiles : Patches::cells,
                kBytesPixels, divide_up(a.picture.width, kBytesPixels), threads);
@@ -247,7 +247,7 @@ class ClaheCuda final : public Clahe::Backend {
 
   void launch_apply(const AccessPlan& plan, const Kernels& kernels, Action action,
                     Arguments& a) const {
-    constexpr std::uint32_t min_pixels = 4096;  // per tile, for blocks that read whole tables
+    constexpr std::uint32_t min_pixels = 4096;  // per tile, to amortise reading tables
     if (!quads_fit_ && kernels.apply_ranges && tiling_.area() >= min_pixels &&
         tiling_.x.tile_size / 2 > kernels.pixels) {
       a.range_bins = applied_range_;
@@ -289,7 +289,7 @@ class ClaheCuda final : public Clahe::Backend {
 
   struct PatchGrid {
     int blocks;   ///< chunks of patches
-    int highest;  ///< rows of the highest patch
+    int highest;  ///< height of the tallest patch, in rows
   };
 
   static int divide_rows(Arguments& a, const PatchGrid& grid, int parts) {
@@ -329,7 +329,7 @@ class ClaheCuda final : public Clahe::Backend {
   Tiling tiling_;
   CellBegins cells_x_, cells_y_;
   EstimateScale estimates_;
-  std::size_t entries_;  // of all tables
+  std::size_t entries_;  // number of entries in all tables
   Buffer counts_;
   Buffer tables_;
   Buffer exchange_;

@@ -9,8 +9,8 @@
 //
 // The bound is in units of 2^-17, half a unit in the last place of a number from 128 to 256. The
 // unrounded result of interpolated() differs from the exact level at its own weights by at most
-//   3.5  from the sum along x: its two products 1 + 0.5, their sum 1, and 1 - right 1
-//   3.5  from the sum along y: in the same way
+//   3.5  from the sum along x: 1 + 0.5 for its products, 1 for adding them, 1 for 1 - right
+//   3.5  from the sum along y: the same terms
 // and an estimate differs from the exact level at its own weights by at most
 //   2    from the rounded 1/(sum of the weights along x)
 //   6    from the weights along y: each 2^-39, times 2^23, and the bias of the upper one
@@ -28,8 +28,8 @@ struct EstimateScale {
   int factor = 0;        ///< scales the weights along x; 0 if tiles are too wide for estimates
   float inverse = 0.0f;  ///< 1 / (sum of the weights along x)
   float offset = 0.0f;
-  /// Estimates have 15 fraction bits. An estimate is in doubt if all of them are 0 except for the
-  /// lowest uncertain_bits[cell].
+  /// Estimates have 15 fraction bits. An estimate is in doubt if all fraction bits above the lowest
+  /// uncertain_bits[cell] are 0.
   std::uint8_t uncertain_bits[Tiles::range.max + 1] = {};
 
   EstimateScale() = default;
@@ -48,9 +48,9 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t weight_pair(int left, int right) {
 
 /// The weight pairs of adjacent columns. The two weights of a pair add up to a constant.
 struct WeightPairs {
-  std::uint32_t first;  ///< of a column in the cell
+  std::uint32_t first;  ///< of column `pixel`, which is in `cell`
   std::uint32_t step;   ///< added for each column to the right
-  std::uint32_t wrap;   ///< added in the next cell
+  std::uint32_t wrap;   ///< added for columns in the next cell
 
   CUDAVISION_HOST_DEVICE WeightPairs(const TiledAxis& x, const EstimateScale& scale, int pixel,
                                      int cell) {
@@ -77,7 +77,7 @@ inline EstimateScale::EstimateScale(const TiledAxis& x) {
       difference = std::fmax(difference,
                              std::fabs(x.weight_in_cell(pixel, cell) -
                                        whole_right_weight(x, pixel, cell) / (2.0 * x.tile_size)));
-    // In units of the last bit, 24 · 2^-17 is 6. The estimate is the middle of its range.
+    // 24 · 2^-17 is 6 units of the last fraction bit. The bound holds on both sides of an estimate.
     const double bound = 6 + 255 * 32768.0 * difference;
     int bits = 4;
     while (bits < all_bits && 1 << (bits - 1) < bound)
@@ -108,8 +108,8 @@ CUDAVISION_HOST_DEVICE inline RowWeights estimate_row(const EstimateScale& scale
   return {scale.inverse - lower, lower};
 }
 
-/// Returns the bits of a number from 256 to 512. Bits 15 to 22 are the level, unless the estimate
-/// is in doubt. quad holds the levels of the four tiles, as in Quad.
+/// Returns the bit pattern of a float from 256 to 512. Bits 15 to 22 are the level, unless the
+/// estimate is in doubt. quad holds the levels of the four tiles, as in Quad.
 CUDAVISION_HOST_DEVICE inline std::uint32_t estimate(std::uint32_t quad, std::uint32_t weights,
                                                      const RowWeights& row, float offset) {
   const float above = float_of_bits(dot_low_bytes(weights, quad, level_bias_bits));

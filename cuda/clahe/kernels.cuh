@@ -14,10 +14,10 @@ using Kernel = Launcher<Arguments>::Kernel;
 struct Kernels {
   int pixels;  ///< per pack
   Kernel count;
-  Kernel count_ranges;  ///< words only
-  Kernel make_ranges;   ///< contiguous words only
+  Kernel count_ranges;  ///< nullptr unless samples have two bytes
+  Kernel make_ranges;   ///< nullptr unless samples have two bytes and are contiguous
   Kernel apply;
-  Kernel apply_ranges;  ///< words only
+  Kernel apply_ranges;  ///< nullptr unless samples have two bytes
   Kernel apply_directly;
 };
 

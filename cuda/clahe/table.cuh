@@ -45,14 +45,14 @@ struct BinRange {
 
 /// Sums over the bins of a table outside the range of the block.
 struct OtherBins {
-  std::uint32_t kept_before;  // of the bins before the range
+  std::uint32_t kept_before;  // clipped counts of the bins before the range
   std::uint32_t excess;
 };
 
 /// Makes a range of a table. All threads of the block must call this. bins(i) returns the counts of
-/// bins 4·i to 4·i + 3 of the range. One thread calls bins(i) once or twice, and then done(i).
-/// others(kept, excess) receives the sums of the block's range and returns the sums of the other
-/// ranges. Each warp processes adjacent bins, so that the block synchronises only once.
+/// bins 4·i to 4·i + 3 of the range. For each i, one thread calls bins(i) once or twice, then
+/// done(i). others(kept, excess) receives the sums of the block's range and returns the sums of the
+/// other ranges. Each warp processes adjacent bins, so that the block synchronises only once.
 template <class Bins, class Done, class Others>
 __device__ void make_table_range(const Arguments& a, int table, const BinRange& range,
                                  const TableRule& rule, const Bins& bins, const Done& done,

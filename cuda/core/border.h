@@ -16,7 +16,7 @@ enum class Border : std::uint8_t {
   constant,     ///< …iii|abcdefgh|iii… with a given value i
 };
 
-/// Index of the sample for position `index` of a row of count samples; −1 for the constant border.
+/// Returns the index of the sample that row position `index` repeats; −1 for the constant border.
 CUDAVISION_HOST_DEVICE inline int border_index(int index, int count, Border border) {
   if (static_cast<unsigned>(index) < static_cast<unsigned>(count))
     return index;

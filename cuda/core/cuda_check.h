@@ -25,10 +25,10 @@ inline void cuda_check(cudaError_t status, const char* what) {
 inline int device_attribute(cudaDeviceAttr attribute, const char* what) {
   int device = 0;
   int value = 0;
-  cuda_check(cudaGetDevice(&device), "finding the current GPU");
+  cuda_check(cudaGetDevice(&device), "querying the current GPU");
   const cudaError_t status = cudaDeviceGetAttribute(&value, attribute, device);
   if (status != cudaSuccess)
-    cuda_check(status, (std::string("asking for ") + what + " of the GPU").c_str());
+    cuda_check(status, (std::string("querying ") + what + " of the GPU").c_str());
   return value;
 }
 

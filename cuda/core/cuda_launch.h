@@ -73,7 +73,7 @@ class Launcher {
  public:
   using Kernel = void (*)(Arguments);
 
-  /// `any` can be any of the kernels.
+  /// any: one of the kernels, which shows whether launches can overlap (can_overlap()).
   Launcher(cudaStream_t stream, Kernel any)
       : stream_(stream), overlapping_(can_overlap(reinterpret_cast<const void*>(any))) {}
 

@@ -74,7 +74,7 @@ class CudaDevice final : public Device {
     if (!stream)
       throw Error(
           Error::Kind::invalid_argument,
-          "a CUDA device needs a stream of its own; give it another one than the default stream");
+          "a CUDA device needs its own stream; pass a stream other than the default stream");
     // Without this check, an unsupported GPU would fail at the first launch.
     cudaFuncAttributes attributes;
     const cudaError_t status = cudaFuncGetAttributes(&attributes, probe_kernel);
@@ -83,7 +83,7 @@ class CudaDevice final : public Device {
       throw Error(Error::Kind::device,
                   std::string("this build has no code for the GPU in this machine (") +
                       cudaGetErrorString(status) +
-                      "): rebuild with -Dcuda-archs=auto on this machine, or update its driver");
+                      "): rebuild with -Dcuda-archs=auto on this machine, or update the driver");
     }
     cuda_check(status, "loading the CUDA kernels");
   }
@@ -115,13 +115,13 @@ class CudaDevice final : public Device {
     cuda_check(to.height == 1
                    ? cudaMemsetAsync(to.data, value, to.width, stream_)
                    : cudaMemset2DAsync(to.data, to.pitch, value, to.width, to.height, stream_),
-               "filling memory of the GPU");
+               "filling GPU memory");
   }
 
   std::unique_ptr<Event> make_event() override { return std::make_unique<CudaEvent>(stream_); }
   void wait_event(const Event& event) override {
     cuda_check(cudaStreamWaitEvent(stream_, static_cast<const CudaEvent&>(event).handle()),
-               "waiting for another stream");
+               "waiting for another CUDA stream");
   }
 
   void finish() override { cuda_check(cudaStreamSynchronize(stream_), "the work on the GPU"); }
@@ -164,7 +164,7 @@ std::unique_ptr<Device> make_cuda_device(CudaStream stream) {
   return std::make_unique<CudaDevice>(stream);
 }
 
-// cudaLaunchHostFunc would not call back after an error, and the waiting thread would hang.
+// Not cudaLaunchHostFunc: after an error, it never calls back, and the waiting thread would hang.
 void notify_when_passed(Device& device, std::function<void()> call) {
   using Call = std::function<void()>;
   auto kept = std::make_unique<Call>(std::move(call));
@@ -173,7 +173,7 @@ void notify_when_passed(Device& device, std::function<void()> call) {
     (*passed)();
   };
   cuda_check(cudaStreamAddCallback(device.stream(), callback, kept.get(), 0),
-             "asking the GPU for a notice");
+             "adding a callback to a CUDA stream");
   static_cast<void>(kept.release());
 }
 

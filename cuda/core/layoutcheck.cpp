@@ -32,13 +32,13 @@ void check_layout(const char* operation, const FrameLayout& layout) {
     const Channel& channel = layout.channels[c];
     if (channel.plane < 0 || channel.plane >= layout.plane_count || channel.step < 1 ||
         channel.offset < 0 || channel.offset >= channel.step)
-      refuse(operation, "channel " + text(c) + " is outside the planes");
+      refuse(operation, "channel " + text(c) + " has a plane, offset or step outside the layout");
     if (channel.width < 1 || channel.width > layout.width || channel.height < 1 ||
         channel.height > layout.height || channel.subsampling_x < 1 || channel.subsampling_y < 1)
       refuse(operation, "channel " + text(c) + " has " + text(channel.width) + "×" +
                             text(channel.height) + " samples, one for " +
                             text(channel.subsampling_x) + "×" + text(channel.subsampling_y) +
-                            " pixels");
+                            " pixels, which does not fit the picture");
     const PlaneShape& plane = layout.planes[channel.plane];
     const auto last = static_cast<long long>(channel.step) * (channel.width - 1) + channel.offset;
     if (plane.rows < channel.height || plane.row_bytes < (last + 1) * layout.sample_bytes())
@@ -51,7 +51,7 @@ void check_luminance(const char* operation, const FrameLayout& layout) {
   const bool rgb = layout.find(Role::luma) < 0;
   for (const Role role : rgb_roles)
     if (rgb && layout.find(role) < 0)
-      refuse(operation, "a layout has either a luma channel or red, green and blue ones");
+      refuse(operation, "the layout needs a luma channel, or red, green and blue channels");
   if (rgb && layout.bits != 8)
     refuse(operation, "RGB of " + std::to_string(layout.bits) + " bits; only 8 bits are supported");
 
@@ -59,7 +59,7 @@ void check_luminance(const char* operation, const FrameLayout& layout) {
     const Channel& channel = layout.channels[c];
     const bool counts = channel.role != Role::chroma && channel.role != Role::alpha;
     if (counts && (channel.width != layout.width || channel.height != layout.height))
-      refuse(operation, "channel " + std::to_string(c) + " is not as large as the picture");
+      refuse(operation, "channel " + std::to_string(c) + " must be as large as the picture");
   }
 }
 
@@ -70,7 +70,7 @@ void check_frame(const char* operation, const FrameLayout& layout, const ConstFr
     if (!plane || plane.width != layout.planes[p].row_bytes ||
         plane.height != layout.planes[p].rows)
       refuse(operation, "plane " + text(p) + " of the " + name +
-                            " frame does not have the size that the layout gives it");
+                            " frame does not have the size of the layout");
   }
 }
 

@@ -68,7 +68,7 @@ struct Band {
   int end;
   Scratch scratch;
 
-  /// The corresponding share of `rows` other rows.
+  /// Returns this band's share of the rows of another picture, which has `rows` rows.
   Band of(int rows) const {
     const auto first = [&](std::int64_t n) { return static_cast<int>(n * rows / count); };
     return {number, count, first(number), first(number + 1), scratch};

@@ -15,7 +15,7 @@ struct Range {
   constexpr bool contains(Number number) const noexcept { return number >= min && number <= max; }
 };
 
-/// Numbers for error texts in the C locale: up to 10 digits, and a range as "0 to 127".
+/// Texts of numbers and ranges for messages, in the C locale: up to 10 digits, "0 to 127".
 inline std::string text_of(int number) {
   return std::to_string(number);
 }

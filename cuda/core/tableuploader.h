@@ -11,7 +11,7 @@
 namespace cudavision {
 
 /// Holds tables in device memory that change with the parameters. The host keeps several copies,
-/// because the GPU may still be reading earlier ones.
+/// because earlier copies may still be in transfer.
 class TableUploader {
  public:
   TableUploader(Device& device, std::size_t words)

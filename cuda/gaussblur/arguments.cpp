@@ -11,8 +11,8 @@ constexpr int own_bytes = 2 * word_bytes;  ///< bytes of a row per thread
 /// Minimum number of rows: with fewer, a row outside the plane would be mirrored more than once.
 constexpr int fewest_rows = 2 * DirectPlane::max_radius;
 
-/// Makes the selector for the word at `position` outside the row, from the words at `nearest` and
-/// `other`. Returns false if a byte within the radius is in neither word.
+/// Makes the __byte_perm selector that builds the word at `position`, outside the row, from the
+/// words at `nearest` and `other`. Returns false if a needed byte is in neither word.
 bool select_bytes(const Plane& plane, Border border, int position, int other, int nearest,
                   std::uint32_t& selector) {
   const SampleGrid& grid = plane.grids[0];
@@ -124,7 +124,7 @@ bool are_pixels(const Plane& plane, const RowKernels& along_x) {
 std::optional<DirectPlane> describe_direct(const Plane& plane, Border border,
                                            const RowKernels& along_x, const GaussKernel& along_y) {
   DirectPlane direct;
-  // The factors have 8 bits, too few for the identity's coefficient of 256.
+  // Direct coefficients have 8 bits, too few for the identity's coefficient of 256.
   if (!is_uniform(plane, along_x) || plane.copied != 0 || plane.row_bytes % own_bytes != 0 ||
       plane.rows < fewest_rows || plane.row_identity != 0 || along_y.identity() ||
       plane.row_radius > word_bytes || along_y.radius() > DirectPlane::max_radius)

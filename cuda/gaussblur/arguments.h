@@ -22,21 +22,21 @@ struct SampleGrid {
 struct DirectPlane {
   static constexpr int max_radius = 2;  ///< rows; the radius along x is up to four bytes
 
-  /// Row `factor·y + above` replaces row y < 0, row `factor·y + below` a row y below the plane.
+  /// Rows above the plane are copies of row factor·y + above, rows below it of factor·y + below.
   struct RowsBeyond {
     int factor = 0;
     int above = 0;
     int below = 0;
   };
 
-  bool wide = false;  ///< bytes at a distance of more than two have coefficients
-  // __byte_perm selectors for the words before and after a row, from its two outermost words.
+  bool wide = false;  ///< taps more than two bytes away are nonzero
+  // __byte_perm selectors that build the words before and after a row from its two outermost words.
   std::uint32_t before_row = 0;
   std::uint32_t after_row = 0;
   RowsBeyond rows_beyond;
-  /// Coefficients of the words at −1, 0 and +1, by the position of the output byte modulo 4.
+  /// Coefficients of the previous, same and next word, by an output byte's position modulo 4.
   std::uint32_t row_factors[4][3] = {};
-  /// Coefficients of a pair of input rows, for the upper (low half) and the lower output row.
+  /// Coefficients of a pair of input rows for the upper output row (low half) and the lower one.
   std::uint32_t column_factors[max_radius + 1] = {};
 };
 
@@ -57,7 +57,7 @@ struct Plane {
   int cell_items = 0;  ///< work items per active cell
   int cell_rows = 0;   ///< rows per active cell
 
-  SampleGrid grids[4];           ///< by a byte's position modulo 4
+  SampleGrid grids[4];           ///< indexed by a byte's position modulo 4
   std::uint8_t load_bytes = 1;   ///< 16, 4 or 1, depending on the alignment of the input
   bool stores_words = false;     ///< 8 bytes can be written at once
   std::uint8_t store_bytes = 1;  ///< 16, 4 or 1, depending on the alignment of the output
@@ -69,8 +69,8 @@ struct Plane {
 
   int row_radius = 0;  ///< bytes
   int column_radius = 0;
-  // Index in Arguments::tables of the first word of the factors, or of the two tables of
-  // coefficients if there are many slices.
+  // Indices in Arguments::tables: of the factors or, if there are many slices, of the two tables of
+  // coefficients.
   std::uint32_t factors = 0;
   std::uint32_t row_table = 0;
   std::uint32_t column_table = 0;
@@ -107,7 +107,7 @@ struct Arguments {
 
   // Only for large.cuh.
   int chunk_pairs = 0;              ///< pairs of slices staged at a time
-  std::uint8_t* scratch = nullptr;  ///< of all blocks; nullptr if shared memory suffices
+  std::uint8_t* scratch = nullptr;  ///< memory of all blocks; nullptr if shared memory suffices
 };
 
 /// Fills in grids, borders and copied bytes of `plane`. kernels receives the kernels along x.

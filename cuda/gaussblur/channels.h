@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How each channel is blurred: subsampling, fields, single rows and columns, alpha.
+// Decides how to blur each channel: subsampling, fields, single rows and columns, alpha.
 
 #include <array>
 

@@ -66,8 +66,8 @@ struct PlanePlan {
     Taps y;
   };
   std::array<Field, 2> fields;
-  int row_samples = 0;  ///< whole samples only
-  int halo = 0;         ///< samples outside a range that influence its result, on either side
+  int row_samples = 0;  ///< number of whole samples
+  int halo = 0;         ///< samples on either side of a range that influence its result
   // Samples after which the pattern of channels repeats, and the pixels and rows of one period.
   int period = 1;
   int period_pixels = 1;
@@ -166,7 +166,7 @@ class PlaneBlur {
       function(begin, std::min(begin + tile_samples, range.end));
   }
 
-  /// Vertical pass: writes the halves.
+  /// Vertical pass: writes the high and low halves of the sums.
   void add_rows(const PlanePlan::Field& field, View<const std::uint8_t> in, int y,
                 const Range& range) const {
     const Taps& taps = field.y;
@@ -194,7 +194,7 @@ class PlaneBlur {
       const int from = border_index(index, channel.width, parameters_.border);
       const std::ptrdiff_t to = place(channel, index);
       const std::ptrdiff_t source = place(channel, from);
-      // The vertical weights add up to 2^b, which is one unit of the high half.
+      // The vertical weights add up to 2^b, so the high half of a constant row is its value.
       high[to] = from < 0 ? static_cast<Half>(member.border_value) : high[source];
       low[to] = from < 0 ? Half{0} : low[source];
     };
@@ -204,7 +204,7 @@ class PlaneBlur {
     }
   }
 
-  /// Horizontal pass: reads the halves.
+  /// Horizontal pass: reads the halves of the vertical sums.
   void add_columns(const RowGroup& group, const std::uint8_t* in, std::uint8_t* out,
                    const Range& range) const {
     const Taps& taps = group.x;
@@ -275,7 +275,7 @@ class GaussBlurCpu final : public GaussBlur::Backend {
     return static_cast<std::size_t>(layout_.planes[plane].row_bytes / layout_.sample_bytes());
   }
 
-  /// The blur clears the unused low bits of words, so it can change unblurred samples.
+  /// The blur clears unused low bits, so it can change words even if no axis is blurred.
   bool unchanged(const ChannelBlur& blur) const {
     return blur.copied ||
            (blur.x->identity() && blur.y->identity() && (layout_.bits == 8 || layout_.bits == 16));

@@ -28,7 +28,7 @@ inline void store_value(std::uint8_t* row, std::ptrdiff_t x, StoredSamples store
     store16(row + 2 * x, value << stored.shift);
 }
 
-/// A row with pairs of rows around it, or shifted copies of one row. Pairs have equal weights.
+/// A row and pairs of rows around it, or shifted copies of one row. Each pair shares one weight.
 struct WeightedRows {
   const std::uint8_t* centre;
   std::uint32_t centre_weight;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The blur on CUDA: makes tables and launch plans from the parameters, one launch per frame.
+// The blur on CUDA: makes tables and launch plans from the parameters. A frame takes one launch.
 
 #include <algorithm>
 #include <optional>
@@ -48,7 +48,7 @@ class GaussBlurCuda final : public GaussBlur::Backend {
       return;
     const int bytes = static_cast<int>(scratch * scratch_blocks(card_));
     scratch_ = device.allocate(bytes);
-    // Unwritten words are multiplied by zero. The fill keeps the reads of them defined.
+    // Words that are never written are multiplied by zero. The fill gives them defined values.
     device.fill({scratch_.as<std::uint8_t>(), bytes, 1, bytes}, 0);
   }
 

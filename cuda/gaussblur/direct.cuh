@@ -81,7 +81,7 @@ class DirectReader {
   const std::uint32_t before_, after_;
 };
 
-/// Blurs 8 bytes of each of `count` rows. kWide: bytes more than two away have coefficients.
+/// Blurs 8 bytes of each of `count` rows. kWide: taps more than two bytes away are nonzero.
 template <bool kWide, bool kMirrors>
 class DirectStrip {
  public:

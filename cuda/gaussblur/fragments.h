@@ -91,7 +91,7 @@ CUDAVISION_HOST_DEVICE constexpr int pixel_row_of_column(int q, int g) {
   return 4 * (g / 2) + 2 * q + g % 2;
 }
 
-/// The halo has as many pixels on either side as column_halo() has rows.
+/// Bytes of the window in each row. Its halo has column_halo(slices) pixels on either side.
 CUDAVISION_HOST_DEVICE constexpr int pixel_window_bytes(int slices) {
   return slices * slice_length * pixel_bytes;
 }

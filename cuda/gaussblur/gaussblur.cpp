@@ -45,7 +45,7 @@ void check_channels(const FrameLayout& layout) {
     if (layout.channels[c].step > largest_step / bytes)
       refuse(operation, "channel " + std::to_string(c) + " has a step of " +
                             std::to_string(layout.channels[c].step) +
-                            " samples; it must be at most 8 bytes");
+                            " samples, which is more than 8 bytes");
   const auto power_of_two = [](int step) { return step == 1 || step == 2 || step == 4; };
   for (int c = 1; c < layout.channel_count; ++c)
     for (int other = 0; other < c; ++other) {
@@ -60,7 +60,7 @@ void check_channels(const FrameLayout& layout) {
           !(power_of_two(a.step * bytes) && power_of_two(b.step * bytes)))
         refuse(operation, "the channels of plane " + std::to_string(a.plane) + " have steps of " +
                               std::to_string(a.step) + " and " + std::to_string(b.step) +
-                              " samples; they must be equal, or 1, 2 or 4 bytes");
+                              " samples; they must be equal, or each be 1, 2 or 4 bytes");
     }
 }
 

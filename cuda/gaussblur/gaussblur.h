@@ -54,15 +54,15 @@ class GaussBlur {
   GaussBlur(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~GaussBlur();
 
-  /// Applies to later frames. Never allocates. On invalid_argument, keeps the last valid set.
+  /// Applies to later frames. Never allocates. On invalid_argument, the old parameters stay in use.
   void set_parameters(const Parameters& parameters);
 
   /// True if the output equals the input.
   bool identity() const noexcept { return identity_; }
 
   /// in and out have the layout's planes and do not overlap. Bytes outside all channels are copied.
-  /// Only enqueues. With `active`, the output is undefined where no cell is active;
-  /// regions::RegionBlend must accept layout then.
+  /// Only enqueues. If `active` is given, regions::RegionBlend must accept the layout, and the
+  /// output is undefined where no cell is active.
   void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active = nullptr);
 
   class Backend;

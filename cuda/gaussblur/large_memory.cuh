@@ -22,7 +22,7 @@ CUDAVISION_HOST_DEVICE constexpr int large_column_slices(int radius) {
 }
 
 /// Slots of the ring: one per step, with two slices each. The lower tile ends with the newest
-/// slice, the upper tile one slice earlier. Other slices have zero coefficients.
+/// slice, the upper tile one slice earlier. Slices that a tile does not use have zero coefficients.
 CUDAVISION_HOST_DEVICE constexpr int large_ring_slots(int column_slices) {
   return column_slices / 2 + 1;
 }
@@ -37,8 +37,8 @@ CUDAVISION_HOST_DEVICE constexpr int large_warm_up_steps(int column_slices) {
   return (column_slices - 1) / 2;
 }
 
-/// Layout of the tables in shared memory. A lane reads a quad at a time. Eight lanes read from two
-/// lists: every other quad along x, four adjacent quads along y. The strides avoid bank conflicts.
+/// Layout of the tables in shared memory. A lane reads a quad at a time. Eight lanes read at once,
+/// from two lists: every other quad along x, adjacent quads along y. Strides avoid bank conflicts.
 template <class Depth>
 struct LargeTables {
   using Table = ToeplitzTable<Depth>;
@@ -61,14 +61,14 @@ struct LargeTables {
     return row_bytes() + column_lists * column_stride * quad_bytes;
   }
 
-  /// Address of a lane's quads for a sum along x. Add 8 · pair − group quads.
+  /// Address of a lane's first quad for a sum along x. Add 8 · pair − group quads.
   __device__ int row_start(int sum, int g, int t) const {
     return ((sum * 2 + g % 2) * row_stride + Table::row_padding - byte_of_row<Depth>(0, g) / 4 +
             2 * t) *
            quad_bytes;
   }
-  /// As row_start(), for the lower tile's sum along y. Add 8 · slot quads; upper tile: one more
-  /// slice.
+  /// Like row_start(), for the lower tile's sum along y. Add 8 · slot quads and, for the upper
+  /// tile, the four quads of one slice.
   __device__ int column_start(int byte, int g, int t) const {
     const int slices_before = 2 * large_ring_slots(column_slices) - column_slices;
     return row_bytes() +
@@ -111,7 +111,7 @@ CUDAVISION_HOST_DEVICE constexpr int window_parts(int row_slices, int chunk_pair
   return (row_slices / 2 + chunk_pairs - 1) / chunk_pairs;
 }
 
-/// With more parts, the map of the edges would be too large.
+/// True if the map of the edges is used. With more parts, it would be too large.
 CUDAVISION_HOST_DEVICE constexpr bool maps_edges(int parts) {
   return parts <= 4;
 }
@@ -169,7 +169,7 @@ class LargeLoader {
       if (source >= 0) {
         const std::uint8_t* const from =
             plane.in + static_cast<std::int64_t>(source) * plane.in_pitch + first;
-        // Several copies at a time: a copy blocks its address register until it has read it.
+        // Issues several copies at once: each one blocks its address register for some time.
         constexpr int copies = 3;
 #pragma unroll 1
         for (int i = 0; chunk_ + i * per_row() < part.chunks; i += copies)
@@ -209,11 +209,11 @@ class LargeLoader {
     }
   }
 
-  const int row_;    // of the first chunk
-  const int chunk_;  // in its row
+  const int row_;    // row of the thread's first chunk
+  const int chunk_;  // index of the chunk in its row
 };
 
-/// Fills in the bytes beyond the ends of staged rows. A map of repeated bytes is built per part.
+/// Fills in the bytes beyond the ends of staged rows, from a map of the source of each such byte.
 template <SlowPath kSlowPath>
 class LargeEdges {
  public:

@@ -118,7 +118,7 @@ struct RowSums {
       const std::uint32_t v0 = value(rules, 0, 2 * half), v1 = value(rules, 1, 2 * half);
       const std::uint32_t v2 = value(rules, 0, 2 * half + 1), v3 = value(rules, 1, 2 * half + 1);
       if constexpr (Depth::result_bytes == 2) {
-        // Multiplications, because the pipe for permutations is the bottleneck.
+        // Multiplies instead of permuting, because the pipe for permutations is the bottleneck.
         const std::uint32_t first = v1 * 0x10000 + v0;
         const std::uint32_t second = v3 * 0x10000 + v2;
         words[half][0] = __byte_perm(first, second, rules.low_bytes[half]);
@@ -139,7 +139,7 @@ template <class Depth>
 struct ColumnSums {
   Sums sum[Depth::column_sums] = {};
 
-  /// Returns two adjacent samples of row g + 8·below. Bytes are in the halves' upper bytes.
+  /// Returns two adjacent samples of row g + 8·below. 8-bit samples: upper bytes of the halves.
   __device__ std::uint32_t samples(const SampleRules<Depth>& rules, int below) const {
     const int i = 2 * below;
     if constexpr (Depth::coefficient_bytes == 1) {

@@ -198,7 +198,7 @@ class PixelStorer {
 };
 
 /// Minimum number of blocks per multiprocessor. Four fit only on Hopper: earlier GPUs have shared
-/// memory for three, and newer GPUs would spill registers.
+/// memory for three, and on newer GPUs, four would spill registers.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900
 constexpr int pixel_blocks = 3;
 #else
@@ -216,7 +216,7 @@ __global__ void __launch_bounds__(32 * small_warps, pixel_blocks)
   constexpr int last_stage = (small_stages - 1) * stage_bytes;
   extern __shared__ __align__(16) std::uint8_t shared[];
 
-  // Recomputed below, to save a register.
+  // The work item is computed again below, which saves a register.
   if (!is_needed(a, blockIdx.x * small_warps + warp_number(), pixel_tile_bytes, a.everywhere)) {
     take_over();
     return;
@@ -253,7 +253,7 @@ __global__ void __launch_bounds__(32 * small_warps, pixel_blocks)
     if (s >= kColumnSlices - 1) {
       const uint4 first = sum_columns(factors, rules, ring, 0);
       const uint4 last = sum_columns(factors, rules, ring, 1);
-      // The upper rows read the previous slice, the lower rows the previous or the current slice.
+      // The input of upper rows is in the previous slice, that of lower rows in either slice.
       constexpr int upper = tile_rows - column_halo(kColumnSlices);
       const SharedAddress staged = stages + (g * pitch + halo + 16 * t);
       storer.store(item.end - rows_left, rows_left, make_uint4(first.x, first.y, last.x, last.y),

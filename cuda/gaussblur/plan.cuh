@@ -26,8 +26,8 @@ inline int row_slices_for(int halo) {
   return 2 + 2 * ((halo + slice_length - 1) / slice_length);
 }
 
-// A window is staged as a whole if memory remains for a few warps. Then every byte beyond an edge
-// has its mirror image in the same stage.
+// If shared memory remains for a few warps, a stage holds a whole window along x. It then contains
+// the mirror image of every byte beyond an edge.
 constexpr int largest_chunk_pairs = 32;
 constexpr int usual_chunk_pairs = 16;
 constexpr int fewest_warps_beside = 2;
@@ -39,7 +39,7 @@ struct Card {
       device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory");
 
   Card() {
-    // Tests set the limit of the smallest GPU, to cover the kernel with scratch memory.
+    // Tests lower the limit to the smallest GPU's, to cover the kernel that uses scratch memory.
 #ifdef CUDAVISION_TEST_SHARED_BYTES
     shared_bytes = std::min(shared_bytes, CUDAVISION_TEST_SHARED_BYTES);
 #endif
@@ -128,7 +128,7 @@ void make_tables(const Launch& launch, const RowKernels& along_x, const GaussKer
   plane.column_table = used + ToeplitzTable<Depth>::row_words(row_slices);
   make_row_table<Depth>(along_x, row_slices, words + plane.row_table);
   make_column_table<Depth>(along_y, column_slices, words + plane.column_table);
-  if (launch.is_small())  // the factors replace the tables
+  if (launch.is_small())  // the tables are temporary, so `used` excludes them
     make_factors<Depth>(words + plane.row_table, row_slices, words + plane.column_table,
                         column_slices, words + plane.factors);
   else
@@ -226,7 +226,7 @@ inline Launch choose_launch(const KernelSet& kernels, const Card& card, int halo
   return launch;
 }
 
-/// Bytes of a row, starting at first_byte_of_cell(), for a cell of `width` pixels.
+/// Bytes of each row that cover a cell of `width` pixels, from first_byte_of_cell() on.
 inline int bytes_of_cell(int width, const Plane& plane) {
   const int periods = (width + plane.period_pixels - 1) / plane.period_pixels;
   const int bytes = periods * plane.period;
@@ -275,8 +275,8 @@ class LaunchPlan {
   }
 
  private:
-  /// Chooses the size of the blocks' rectangles. Fewer blocks compute less twice at the seams. More
-  /// blocks balance the load, and some blocks can compute while others wait for memory.
+  /// Chooses the size of the blocks' rectangles. Large rectangles compute less twice at their
+  /// seams. Small ones balance the load, and some blocks compute while others wait for memory.
   void divide_planes(const KernelSet& kernels, const Card& card) {
     int max_steps = 0;
     for (int i = 0; i < arguments.plane_count; ++i)
@@ -295,7 +295,7 @@ class LaunchPlan {
       int resident = 0;
       cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, launch.kernel, warps * 32,
                                                                shared),
-                 "setting up a kernel on the GPU");
+                 "querying the occupancy of a kernel");
       resident = std::max(resident, 1);
       for (int steps = 1;; steps += 1 + steps / 8) {
         steps = std::min(steps, max_steps);
@@ -326,7 +326,7 @@ class LaunchPlan {
     constexpr int busy_warps = 16;  // enough to keep a multiprocessor busy
     constexpr double tail = 0.5;    // rounds for the last blocks and for edge blocks
     const double blocks = divide_up(items, launch.items_of_block(warps));
-    // A partial last round costs less than a full one, but more than proportionally.
+    // A partial last round costs less than a full one, but more than its share of the blocks.
     const double full = blocks / (static_cast<double>(resident) * card.multiprocessors);
     const double rounds = full <= 1 ? 1 : (full + std::ceil(full)) / 2;
     const double neighbours = std::min<double>(resident, std::ceil(blocks / card.multiprocessors));
@@ -344,7 +344,7 @@ class LaunchPlan {
     return count;
   }
 
-  /// Joins cells until an item fits. Items may overlap and then write equal results.
+  /// Joins adjacent cells until each holds a whole item. Overlapping items write equal results.
   void number_items_of_cells(const regions::ActiveCells& active, int steps) {
     arguments.item_rows = item_rows(steps);
     const int width = launch.item_width(launch.warps);

@@ -43,7 +43,7 @@ class SmallLoader {
   }
 
   __device__ void load(int stage) {
-    // Computes all addresses first: a copy blocks its address register until it has read it.
+    // Computes all addresses first: each copy blocks its address register for some time.
     const std::uint8_t* from[tile_rows / rows_at_a_time];
 #pragma unroll
     for (int k = 0; k < tile_rows / rows_at_a_time; ++k)
@@ -56,7 +56,7 @@ class SmallLoader {
             static_cast<unsigned>(count_[j]))
           copy_async<16>(to_ + stage + k * rows_at_a_time * kPitch + j * column_bytes,
                          from[k] + j * column_bytes);
-    // Some chunk or row needs more than an aligned copy.
+    // Some chunk or row cannot be loaded by aligned copies alone.
     if (odd_ || (outer_ && (y_ < 0 || y_ + tile_rows > plane_.rows)))
       load_slowly(to_ + stage);
     y_ += tile_rows;
@@ -95,7 +95,7 @@ class SmallLoader {
   const Plane& plane_;
   const Border border_;
   const StagedPart part_;
-  const std::uint8_t* from_;  // in row 0
+  const std::uint8_t* from_;  // address in row 0
   int in_pitch_;
   SharedAddress to_;
   int position_;
@@ -165,7 +165,7 @@ class EdgeMirror {
   bool complete_ = true;
 };
 
-/// Fills in the bytes beyond the ends of the rows of a loaded stage. Its first row is y.
+/// Fills in the bytes beyond the ends of the rows of a loaded stage, whose first row is y.
 template <SlowPath kSlowPath, int kUnit>
 __device__ inline void pad_stage(const EdgeMirror<kUnit>& mirror, const Plane& plane, Border border,
                                  const StagedPart& part, SharedAddress stage, int pitch, int y) {
@@ -180,7 +180,7 @@ __device__ inline void pad_stage(const EdgeMirror<kUnit>& mirror, const Plane& p
   __syncwarp();
 }
 
-/// Starts loading the first slices into all stages except the last. Returns the last one's offset.
+/// Starts loading the first slices into all stages but the last one, whose offset it returns.
 template <int kStageBytes, class Loader>
 __device__ inline int load_first(Loader& loader, int slices) {
   int stage = 0;

@@ -165,7 +165,7 @@ __device__ inline bool is_needed_chunk(const Plane& plane, int position) {
          position + chunk_bytes > -plane.row_radius;
 }
 
-/// How rarely needed code is compiled: calls save registers; inlining makes the fast path faster.
+/// How rarely executed code is compiled: calls save registers; inlining speeds up the fast path.
 enum class SlowPath { called, inlined };
 
 /// Skips bytes beyond the ends of the row (see pad_edges()). y may be outside the plane.

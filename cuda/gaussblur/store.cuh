@@ -44,7 +44,7 @@ __device__ __noinline__ void call_store_samples(const Arguments& a, const Plane&
 
 /// saturate(2·source − blurred) for each byte of a word.
 __device__ inline std::uint32_t sharpened_bytes(std::uint32_t source, std::uint32_t blurred) {
-  // One of the two differences is zero, so a step saturates only if the result does.
+  // One of the two differences is zero, so no operation saturates unless the result does.
   return __vsubus4(__vaddus4(source, __vsubus4(source, blurred)), __vsubus4(blurred, source));
 }
 
@@ -133,7 +133,7 @@ class Storer {
   const std::int64_t half_step_;
   int y_;
   const int position_;
-  const int plain_;  // maximum offset of tiles that need no combination
+  const int plain_;  // maximum offset of tiles that are not combined with the input
 };
 
 }  // namespace cudavision::gaussblur

@@ -81,13 +81,13 @@ struct ToeplitzTable {
     return Depth::coefficient_bytes * 4 * column_length(slices);
   }
 
-  /// Index of the first word of row i of T. Add the word's position in the window.
+  /// Index of the first word of row i of T. Add a word's position in the window to get its index.
   CUDAVISION_HOST_DEVICE static constexpr int row_start(int slices, int sum, int group, int i) {
     const int byte = byte_of_row<Depth>(group, i);
     const int phase = byte % 4 / Depth::sample_bytes;
     return (sum * row_phases + phase) * row_length(slices) + row_padding - byte / 4;
   }
-  /// Like row_start(), but along y. Add 4 · slice + t.
+  /// Like row_start(), but along y. Add 4 · slice + t for word t of a slice.
   CUDAVISION_HOST_DEVICE static constexpr int column_start(int slices, int coefficient_byte,
                                                            int i) {
     return (coefficient_byte * 4 + i % 4) * column_length(slices) + column_padding - i / 4;
@@ -128,7 +128,7 @@ void make_column_table(const GaussKernel& kernel, int slices, std::uint32_t* wor
 
 /* Factors for few slices */
 
-/// The words of a lane's left factors in small.cuh. Equal quads of all lanes are adjacent.
+/// The words of a lane's left factors in small.cuh. All lanes' quads of equal index are adjacent.
 template <class Depth>
 struct LaneFactors {
   CUDAVISION_HOST_DEVICE static constexpr int row_word(int row_slices, int group, int sum,

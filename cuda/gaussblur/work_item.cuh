@@ -47,7 +47,7 @@ __device__ inline bool is_needed(const Arguments& a, int number, int width, bool
   return number < a.item_count && (everywhere || WorkItem(a, number, width, false).is_in_plane(a));
 }
 
-/// If only active cells are blurred, the next launch may use the idle part of the GPU at once.
+/// Waits for earlier launches. If only active cells are blurred, the next launch may start at once.
 __device__ inline void begin_item(bool everywhere) {
   grid_dependency_wait();
   if (!everywhere)

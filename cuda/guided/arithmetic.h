@@ -39,7 +39,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t joined_halves(std::uint32_t lower,
 #endif
 }
 
-/// Replaces windows::Reciprocal for windows of any area.
+/// Divides by the area of any window; windows::Reciprocal is faster, but only for narrow windows.
 class PlainDivision {
  public:
   PlainDivision() = default;
@@ -67,7 +67,7 @@ class ShareDividend {
 
   /// Returns 2^16·w / sum, rounded up, for 0 < w ≤ sum < 2^31.
   CUDAVISION_HOST_DEVICE std::uint32_t share_of(std::uint32_t sum) const {
-    // The estimate's error is a few 2^−8. Rounded to an integer, it is the result or one less.
+    // The estimate's error is a few times 2^−8, so rounding it gives the result or one less.
     const auto divisor = static_cast<float>(static_cast<std::int32_t>(sum));
 #ifdef __CUDA_ARCH__
     const std::uint32_t estimate =
@@ -88,11 +88,11 @@ class ShareDividend {
   static constexpr float unit = 0x1p16f;
 #endif
 
-  std::uint32_t dividend_ = 0;  ///< modulo 2^32
+  std::uint32_t dividend_ = 0;  ///< 2^16·w modulo 2^32
   float estimate_ = 0;
 };
 
-/// First pass: converts the sums over a window's samples to a word. One object serves one area.
+/// First pass: converts the sums over a window's samples to a word, for windows of one area.
 template <bool kNarrow, class Sum>
 class LineWindow {
  public:
@@ -115,7 +115,7 @@ class LineWindow {
   /// Returns v + w, from 1 to 2^31 − 1. sum is S, squares is Q.
   CUDAVISION_HOST_DEVICE std::uint32_t denominator_of(Sum sum, Sum squares) const {
     if constexpr (kNarrow) {
-      // Computes −v as S² − N·Q, rounded up: a GPU's multiply-add cannot subtract a number.
+      // Computes −v as S² − N·Q, rounded up: a GPU's multiply-add cannot subtract a product.
       const auto number = static_cast<std::uint32_t>(sum);
       const std::uint64_t variance = std::uint64_t{number} * number + (negative(squares) + addend_);
       const auto v = static_cast<std::uint32_t>(static_cast<std::int64_t>(variance) >> down_);
@@ -136,7 +136,7 @@ class LineWindow {
   }
 
  private:
-  /// Returns −N·Q plus a constant, modulo 2^64.
+  /// Returns −N·Q plus a constant, modulo 2^64. addend_ contains minus this constant.
   CUDAVISION_HOST_DEVICE std::uint64_t negative(Sum squares) const {
     if constexpr (sizeof(Sum) == 8) {
       return (0 - squares) * area_;

@@ -14,7 +14,7 @@ namespace cudavision::guided {
 
 std::vector<Channel> filtered_channels(const FrameLayout& layout);
 
-/// In samples of a channel. Less than the channel's width and height.
+/// Radius in samples of a channel, less than the channel's width and height.
 struct WindowRadius {
   int x, y;
 

@@ -149,7 +149,7 @@ class GuidedCpu final : public Guided::Backend {
     bands_.for_each([&](Band& band) {
       using Window = LevelWindow<kNarrow>;
       const GuidedRows<std::uint32_t, WordSum, Window> lines(band.scratch, channel.width);
-      // Words are read in place, so the buffers can hold samples.
+      // Words are read in place, so these buffers are free for samples.
       auto* const values = reinterpret_cast<Sample*>(lines.rows().added());
       auto* const levels = reinterpret_cast<Sample*>(lines.rows().removed());
       const Sample* row = nullptr;

@@ -28,8 +28,8 @@
 /// Before the last rounding (half up), the error is less than 0.015 levels of 8 bits at every
 /// depth, for epsilon ≥ 1.
 ///
-/// Epsilon is in squared levels of 8 bits at every depth, like in OpenCV's ximgproc and MATLAB's
-/// imguidedfilter for 8 bits. The paper's samples are 0 to 1: its value is epsilon / 255².
+/// Epsilon is in squared levels of 8 bits at every depth, as in OpenCV's ximgproc and MATLAB's
+/// imguidedfilter for 8 bits. The paper's samples are 0 to 1, so its epsilon is epsilon / 255².
 ///
 /// A channel that is subsampled by s along an axis has the radius ⌊(2·radius/s rounded) / 2⌋ there.
 /// Alpha is copied.
@@ -42,7 +42,7 @@ struct Parameters {
   };
 
   int radius = 7;
-  double epsilon = 100;  ///< variance of windows that are smoothed by half
+  double epsilon = 100;  ///< variance of windows that are smoothed by half: a = 1/2
 
   bool operator==(const Parameters&) const = default;
 };
@@ -53,7 +53,7 @@ class Guided {
   Guided(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~Guided();
 
-  /// Applies to later frames. Never allocates. On invalid_argument, keeps the last valid set.
+  /// Applies to later frames. Never allocates. On invalid_argument, the old parameters stay in use.
   void set_parameters(const Parameters& parameters);
 
   /// True if the output equals the input, because the radius or epsilon is 0.

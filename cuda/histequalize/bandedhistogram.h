@@ -12,7 +12,7 @@
 
 namespace cudavision::histequalize {
 
-// 8 bits use four tables, so that increments for adjacent equal samples do not wait for each other.
+// 8-bit samples use four tables, so that equal neighbours' increments do not wait for each other.
 constexpr int tables_per_band(int bits) {
   return bits == 8 ? 4 : 1;
 }

@@ -17,8 +17,8 @@ namespace {
 
 using Kernel = Launcher<Arguments>::Kernel;
 
-/// Packs that a thread keeps in registers. The loops are unrolled, so small pictures use the kernel
-/// for few packs, which has less code to skip.
+/// Packs that a thread keeps in registers. The loops over packs are unrolled, so small pictures use
+/// the kernel for few packs, which has less code to skip.
 template <class Pack>
 constexpr int many_resident = Pack::words == 4 ? 8 : 2;
 template <class Pack>

@@ -35,25 +35,25 @@ void check_parameters(const FrameLayout& layout, const Parameters& parameters) {
   const bool rgb = layout.find(Role::luma) < 0;
   if (parameters.channels == Parameters::Channels::each && !rgb)
     refuse(operation,
-           "equalising each channel separately needs RGB, but this picture has a luma channel: "
-           "equalise its luma, or convert it to RGB first");
+           "equalising each channel separately needs RGB, but the picture has a luma channel: "
+           "equalise the luma, or convert the picture to RGB first");
   if (parameters.low < 0 || parameters.low >= parameters.high || parameters.high > largest)
     refuse(operation, "the output range " + std::to_string(parameters.low) + " to " +
-                          std::to_string(parameters.high) + " must be within 0 to " +
+                          std::to_string(parameters.high) + " must be increasing, within 0 to " +
                           std::to_string(largest));
   if (rgb && (parameters.low != 0 || parameters.high != largest))
-    refuse(operation, "RGB is equalised to its full range, 0 to " + std::to_string(largest));
+    refuse(operation, "the output range of RGB must be 0 to " + std::to_string(largest));
   constexpr Range<int> blend = Parameters::Ranges::blend;
   if (!blend.contains(parameters.blend))
-    refuse(operation, "a blend of " + std::to_string(parameters.blend) + "/" + text_of(blend.max) +
-                          " is outside " + text_of(blend));
+    refuse(operation,
+           "a blend of " + std::to_string(parameters.blend) + "; it must be " + text_of(blend));
 }
 
 void check_bins(const FrameLayout& layout, View<std::uint32_t> bins) {
   if (!bins || bins.width != 1 << layout.bits || bins.height != 1 ||
       reinterpret_cast<std::uintptr_t>(bins.data) % sizeof(std::uint32_t) != 0)
     refuse(operation, "the histogram must be one aligned row of " +
-                          std::to_string(1 << layout.bits) + " counts");
+                          std::to_string(1 << layout.bits) + " 32-bit counts");
 }
 
 Histogram::Histogram(Device& device, const FrameLayout& layout) : layout_(layout) {

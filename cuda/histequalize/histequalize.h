@@ -26,10 +26,10 @@
 ///
 /// Smoothing prevents flicker in video. With smoothing, the tables are made from averages of the
 /// histograms (histogramaverage::HistogramAverage), with the sum of the averaged counts as `total`.
-/// They follow only visible changes (histogramaverage::TableHysteresis). If all averaged counts are
-/// 0, the table is the identity. The blend comes last, so it takes effect at once. Channels::each
-/// has three histograms and tables. The first frame of an average, and each frame at a scene cut,
-/// is equalised without smoothing.
+/// The tables follow only visible changes (histogramaverage::TableHysteresis). If all averaged
+/// counts are 0, the table is the identity. The blend comes last, so it takes effect at once.
+/// Channels::each has three histograms and tables. The first frame of an average, and each frame at
+/// a scene cut, is equalised without smoothing.
 namespace cudavision::histequalize {
 
 class RegionHistogram;
@@ -88,14 +88,14 @@ class HistogramEqualize {
   ~HistogramEqualize();
 
   /// Applies to later frames. Never allocates. Changing the channels or the range restarts the
-  /// average. On invalid_argument, keeps the last valid set.
+  /// average. On invalid_argument, the old parameters stay in use.
   void set_parameters(const Parameters& parameters);
 
   /// in and out have the layout's planes and do not overlap. If histogram has data (device memory,
   /// 2^bits counts in one row), it receives the luminance histogram of in.
   ///
   /// smoothing holds the frame's weight in the average and the threshold for scene cuts. Without
-  /// it, the frame is equalised separately, and the next smoothed frame restarts the average.
+  /// smoothing, the frame is equalised alone; the next smoothed frame restarts the average.
   ///
   /// With regions, the tables and the histogram count only the pixels of the regions, and scene
   /// cuts depend only on the histogram. Every pixel is equalised. Adding or removing regions

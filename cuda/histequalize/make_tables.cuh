@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(table_threads)
     total += ranges[w].sum;
   }
 
-  const bool one_level = first_count == total;  // or none
+  const bool one_level = first_count == total;  // or there are no samples
   const float scale = one_level ? 0.0f : equalisation_scale(total, first_count, a.low, a.high);
   for (int step = 0; step < steps; ++step) {
     const Counts four = counts[step * 32];
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(table_threads)
 #pragma unroll
     for (int i = 0; i < lane_entries; ++i) {
       counted += four.values[i];
-      // 0 up to the first non-empty bin, which gives the level `low`.
+      // above_first is 0 up to the first non-empty bin, so the level of these bins is `low`.
       const std::uint32_t above_first = counted > first_count ? counted - first_count : 0;
       const int level = one_level ? first_entry + step * step_entries + lane * lane_entries + i
                                   : equalised_level(above_first, scale, a.low, a.high);

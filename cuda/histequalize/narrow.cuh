@@ -40,7 +40,7 @@ struct Sizes {
   static constexpr int table_bins = kChunk * kChunks;
   static constexpr int bins = tables * table_bins;
   static constexpr int table_warps = tables * kChunks;
-  // With more bins, additions rarely collide anyway, and reading the copies takes longer.
+  // With more bins, additions rarely collide, and reading several copies would take longer.
   static constexpr int copies = kChunks == 1 ? 4 : 1;
   using Exchange = HistogramExchange<DeviceAtomics, bins, copies>;
   using Entry = std::conditional_t<kChunks == 1, std::uint8_t, std::uint16_t>;

@@ -14,7 +14,7 @@ namespace {
 constexpr int kChunk = 256;  // bins that one warp scans, eight per lane
 constexpr int kLaneBins = kChunk / 32;
 
-/// One chunk of a histogram as read by a warp; may be incomplete.
+/// One chunk of a histogram as read by a warp. Counts of some blocks may still be missing.
 struct ChunkView {
   std::uint32_t counts[kLaneBins];
   std::uint32_t lane_sum;
@@ -57,8 +57,8 @@ struct ScannedChunk {
   std::uint32_t first_count;  ///< count of the table's first non-empty bin
 };
 
-/// Waits for the counts of all blocks. Each warp reads the whole table, so that no warp waits for
-/// another.
+/// Waits for the counts of all blocks. Each warp reads all counts of the table, so that no warp
+/// waits for another.
 template <class Exchange, int kChunks>
 __device__ ScannedChunk wait_for_chunk(const Exchange& exchange, int table, int chunk,
                                        std::uint32_t total) {
@@ -104,7 +104,7 @@ __device__ void write_table(const ScannedChunk& chunk, int first_bin, const Argu
 #pragma unroll
   for (int b = 0; b < kLaneBins; ++b) {
     sum += chunk.counts[b];
-    // Bins up to the first non-empty one give 0, and thus the level `low`.
+    // counted is 0 up to the first non-empty bin, so the level of these bins is `low`.
     const std::uint32_t counted = sum > chunk.first_count ? sum - chunk.first_count : 0;
     int level = one_level ? first_bin + b : equalised_level(counted, scale, a.low, a.high);
     if (kBlend)

@@ -11,9 +11,9 @@ namespace {
 
 enum class Action {
   histogram,  ///< count the luminance only
-  map,        ///< luma is replaced by its level
-  shift,      ///< red, green and blue change by the same amount as the luminance
-  each,       ///< red, green and blue are replaced by their levels
+  map,        ///< look up luma in the table
+  shift,      ///< change red, green and blue by the same amount as the luminance
+  each,       ///< look up red, green and blue in their tables
 };
 
 /// counts has 256 bins each for red, green and blue, or the bins of the luminance.
@@ -33,8 +33,8 @@ __device__ void count_pixel(const std::uint32_t* data, int number, const PackedI
   }
 }
 
-/// level(table, pixel, value) returns the new level of a pixel's value. table is 0, or 0 to 2 for
-/// red, green and blue. Only shifts are blended here.
+/// level(table, pixel, value) returns the new level of a pixel's value; table is 0, or 0 to 2 for
+/// red, green and blue. For Action::shift, this function blends; otherwise, level() must.
 template <class Pack, Action kAction, class Level>
 __device__ void apply_levels(std::uint32_t* data, int existing, const PackedImage& picture,
                              int blend, const Level& level) {

@@ -51,7 +51,7 @@ void RegionHistogram::set_parameters(const regions::Parameters& parameters,
   make_mask(distances);
 }
 
-// Blends a repeated black row with a white one: the result is 0 only where the weight is 0.
+// Blends a black picture with a white one, so that the mask is 0 only where the weight is 0.
 void RegionHistogram::make_mask(View<const std::uint8_t> distances) {
   const int width = layout_.width, height = layout_.height;
   auto* const memory = memory_.as<std::uint8_t>();
@@ -73,7 +73,7 @@ void RegionHistogram::run(const ConstFrame& in, View<std::uint32_t> bins) {
 void RegionHistogram::run_each(const ConstFrame& in, View<std::uint32_t> bins) {
   check_frame(operation, layout_, in, "input");
   if (layout_.find(Role::luma) >= 0)
-    refuse(operation, "counting each channel separately needs RGB, but this picture has luma");
+    refuse(operation, "counting each channel separately needs RGB, but the picture has luma");
   check_bins(layout_, {bins.data, bins.width, 1, bins.pitch});
   if (bins.height != 3 || bins.pitch != std::ptrdiff_t{sizeof(std::uint32_t)} * bins.width)
     refuse(operation, "the histograms of red, green and blue must be three rows without gaps");

@@ -18,7 +18,7 @@ class RegionHistogram {
   RegionHistogram(Device& device, const FrameLayout& layout, const regions::Parameters& parameters,
                   View<const std::uint8_t> distances = {});
 
-  /// Applies to later frames. Never allocates. On invalid_argument, keeps the last valid set.
+  /// Applies to later frames. Never allocates. On invalid_argument, the old parameters stay in use.
   void set_parameters(const regions::Parameters& parameters,
                       View<const std::uint8_t> distances = {});
 

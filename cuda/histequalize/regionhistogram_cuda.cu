@@ -8,7 +8,7 @@ namespace {
 constexpr int threads = 512, blocks = 512;
 constexpr int max_shared_bins = 1 << 12;
 
-/// Each block counts some rows; kShared: first in shared memory. The caller has cleared all bins.
+/// Each block counts some rows, in shared memory if kShared. The caller has cleared all bins.
 template <bool kShared>
 __global__ void __launch_bounds__(threads) count_kernel(const __grid_constant__ MaskedSamples a) {
   __shared__ std::uint32_t shared_bins[kShared ? max_shared_bins : 1];

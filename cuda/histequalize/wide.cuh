@@ -4,8 +4,8 @@
 // The kernels for 11 to 16 bits: three launches count, make the table and apply it. The up to 65536
 // counters do not fit into the shared memory of an SM, so each block counts a range of the bins,
 // and each part of the picture is read once per range. Two 16-bit counters per word would fit, but
-// only increments of whole words are merged over the warp; a flat picture would cost one operation
-// per pixel. The last launch clears the counters for the next frame.
+// the GPU merges a warp's equal increments only if they add 1 to words; in flat pictures, each
+// pixel would be a separate addition. The last launch clears the counters for the next frame.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/warp.cuh"
@@ -28,8 +28,8 @@ struct WideArguments {
   PackStride counting_stride;  // between the packs of a thread
   PackStride applying_stride;
   std::uint32_t* counts;      // 2^bits counts, then one sum per chunk
-  std::uint32_t* chunk_sums;  // 2^bits / kChunk
-  std::uint16_t* table;       // 2^bits
+  std::uint32_t* chunk_sums;  // 2^bits / kChunk sums
+  std::uint16_t* table;       // 2^bits entries
   std::uint32_t* histogram;   // 2^bits counts, or nullptr
   std::uint32_t total;
   int bins;
@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   __syncthreads();
 
   // A warp adds one chunk at a time, so that the sum of the chunk costs only one more addition.
-  // Blocks begin at different bins, because atomic additions to one word are serialised.
+  // Blocks begin at different bins, because atomic additions to the same word are serialised.
   const int lane = threadIdx.x % 32;
   const int turn = blockIdx.x / ranges % 32;
   for (int chunk = threadIdx.x / 32; chunk < a.range_bins / kChunk; chunk += kThreads / 32) {
@@ -189,7 +189,7 @@ __device__ void clear_counters(const WideArguments& a) {
     a.counts[i] = 0;
 }
 
-/// kShared copies the table to shared memory; GPUs with too little of it use the other instance.
+/// kShared: copies the table to shared memory; GPUs with too little memory use the other instance.
 /// kAlone: the caller provides a table without the blend, and no launch has counted.
 template <class Pack, Rows kRows, bool kShared, bool kAlone>
 __global__ void __launch_bounds__(kThreads, 1)

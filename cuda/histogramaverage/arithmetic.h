@@ -41,7 +41,7 @@ CUDAVISION_HOST_DEVICE inline void add_bin(SceneSums& sums, std::uint64_t count,
   sums.counts += count;
 }
 
-/// Neither side overflows, because both sums are below 2^48.
+/// Neither side of the comparison overflows, because both sums are below 2^48.
 CUDAVISION_HOST_DEVICE inline bool is_scene_cut(const SceneSums& sums, int threshold,
                                                 const std::uint32_t* area_change) {
   return threshold < 65536 &&

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int warp = 32;
 
-/// Number of blocks, limited to those that are resident at once.
+/// Number of blocks, limited to as many as are resident at once.
 unsigned blocks_for(std::int64_t elements, int per_block, int multiprocessors) {
   constexpr int resident = 8;
   return static_cast<unsigned>(
@@ -31,7 +31,7 @@ struct AverageArguments {
   int weight, cut_threshold;
   bool begins;
   const std::uint32_t* area_change;  // may be null
-  int slices;  // histograms whose bins adjacent threads of sums_kernel add; a power of two
+  int slices;  // threads of sums_kernel that share the histograms of a bin; a power of two
   unsigned parts;
   SceneSums* sums;  // one per block
   std::uint64_t* states;

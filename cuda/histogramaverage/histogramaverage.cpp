@@ -11,7 +11,7 @@
 namespace cudavision::histogramaverage {
 namespace {
 
-constexpr char operation[] = "averaging histograms";
+constexpr char operation[] = "histogram averaging";
 constexpr int max_rows = 65536;
 
 void check_size(int rows, int bits, const char* name) {
@@ -19,7 +19,7 @@ void check_size(int rows, int bits, const char* name) {
     refuse(operation, std::to_string(rows) + " " + name + "; 1 to " + std::to_string(max_rows) +
                           " are supported");
   if (bits < 8 || bits > 16)
-    refuse(operation, "2^" + std::to_string(bits) + " bins; 8 to 16 bits are supported");
+    refuse(operation, "2^" + std::to_string(bits) + " bins; 2^8 to 2^16 are supported");
 }
 
 /// Checks a view: 1 to `maximum` rows of 2^bits elements, at multiples of `alignment`.
@@ -31,7 +31,7 @@ void check_rows(View<const Element> rows, int maximum, int bits, std::size_t ali
   if (!rows || rows.width != 1 << bits || rows.height < 1 || rows.height > maximum ||
       addresses % alignment != 0)
     refuse(operation, std::string(name) + " must be 1 to " + std::to_string(maximum) + " rows of " +
-                          std::to_string(1 << bits) + " numbers at multiples of " +
+                          std::to_string(1 << bits) + " numbers, aligned to " +
                           std::to_string(alignment) + " bytes");
 }
 
@@ -47,12 +47,11 @@ int weight_of(std::uint64_t elapsed, std::uint64_t time_constant) {
 void check_parameters(const Parameters& parameters) {
   using Ranges = Parameters::Ranges;
   if (!Ranges::weight.contains(parameters.weight))
-    refuse(operation, "a weight of " + std::to_string(parameters.weight) + "/" +
-                          text_of(whole_weight) + " is outside " + text_of(Ranges::weight));
+    refuse(operation, "a weight of " + std::to_string(parameters.weight) + "; it must be " +
+                          text_of(Ranges::weight));
   if (!Ranges::cut_threshold.contains(parameters.cut_threshold))
-    refuse(operation, "a threshold of " + std::to_string(parameters.cut_threshold) + "/" +
-                          text_of(whole_weight) + " for scene cuts is outside " +
-                          text_of(Ranges::cut_threshold));
+    refuse(operation, "a scene cut threshold of " + std::to_string(parameters.cut_threshold) +
+                          "; it must be " + text_of(Ranges::cut_threshold));
 }
 
 HistogramAverage::HistogramAverage(Device& device, int max_histograms, int bits)

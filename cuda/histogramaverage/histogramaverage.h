@@ -23,7 +23,7 @@ constexpr int whole_weight = 65536;
 
 /// Weight of a frame that follows `elapsed` ns after the previous frame. time_constant is in ns.
 /// Returns `rint(65536·(1 − exp(−elapsed/time_constant)))` in binary64, or 65536 for a time
-/// constant of 0. At any frame rate, the average covers 63 % of a step in this time.
+/// constant of 0. At any frame rate, the average covers 63 % of a step within the time constant.
 int weight_of(std::uint64_t elapsed, std::uint64_t time_constant);
 
 struct Parameters {
@@ -84,7 +84,7 @@ class HistogramAverage {
  private:
   int max_histograms_;
   int bits_;
-  int histograms_ = 0;  ///< of the average; 0: the next frame restarts it
+  int histograms_ = 0;  ///< histograms per frame; 0: the next frame restarts the average
   std::unique_ptr<Backend> backend_;
 };
 

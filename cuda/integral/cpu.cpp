@@ -30,7 +30,7 @@ CUDAVISION_TARGET_CLONES void add_to_columns(const Value* row, int width, bool s
       columns[x] += term<Sum>(row[x], false);
 }
 
-/// Makes a row of the table, starting at X = 1. above holds the row above, then this row.
+/// Makes a row of the table, from X = 1 on. `above` holds the previous row and receives this row.
 template <class Value, class Sum, class Element>
 CUDAVISION_TARGET_CLONES void add_row(const Value* row, int width, bool squared, Sum* above,
                                       Element* entries) {

@@ -94,7 +94,7 @@ int blocks_at_once(const Variant& variant, std::size_t shared_bytes) {
   int blocks = 0;
   cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
                  &blocks, variant.kernel, static_cast<int>(variant.threads), shared_bytes),
-             "finding how many blocks the GPU runs at once");
+             "querying the occupancy of a kernel");
   return std::max(blocks, 1);
 }
 
@@ -103,9 +103,9 @@ int blocks_at_once(const Variant& variant, std::size_t shared_bytes) {
 std::size_t shared_bytes_to_spread(const Variant& variant, int blocks) {
   cudaFuncAttributes attributes{};
   cuda_check(cudaFuncGetAttributes(&attributes, variant.kernel),
-             "reading the attributes of a kernel");
-  const int reserved = device_attribute(cudaDevAttrReservedSharedMemoryPerBlock,
-                                        "the shared memory that it takes from each block");
+             "querying the attributes of a kernel");
+  const int reserved =
+      device_attribute(cudaDevAttrReservedSharedMemoryPerBlock, "the reserved shared memory");
   const int all = device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor,
                                    "the shared memory of a multiprocessor");
   const int maximum =

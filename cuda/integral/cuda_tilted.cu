@@ -49,7 +49,7 @@ template <class Sum>
 __device__ Sum sum_of(const Terms& terms) {
   constexpr bool in_halves = sizeof(Sum) == 8;
   std::uint32_t low = 0, high = 0;
-  // The reverse order of store(). In the same order, the compiler would keep all partial sums.
+  // Reverses the order of store(); otherwise, the compiler would keep all partial sums for it.
 #pragma unroll
   for (int i = rows_of_warp - 1; i >= 0; --i) {
     low += in_halves ? terms[i] & 0xffff : terms[i];
@@ -121,7 +121,7 @@ struct RisingDiagonal {
   }
 };
 
-/// Falling diagonals per block. The last lanes only provide sums for the lanes before them.
+/// Falling diagonals per block. Lane 31 of a warp only provides its sums to lane 30.
 constexpr int falling_diagonals = 31;
 
 /// A falling diagonal: pixel (column + y, y) in row y. The terms are A, the sums are F.

@@ -40,7 +40,7 @@ void Integral::run(const ConstFrame& in, View<std::uint8_t> table) {
                           " bytes");
   if (reinterpret_cast<std::uintptr_t>(table.data) % bytes != 0 || table.pitch % bytes != 0)
     refuse(operation, "the address and the pitch of the table must be multiples of " +
-                          std::to_string(bytes) + ", the size of its elements");
+                          std::to_string(bytes) + " bytes, the element size");
   backend_->run(luminance_.of(in), table);
 }
 
@@ -49,7 +49,7 @@ IntegralPicture::IntegralPicture(Device& device, const FrameLayout& layout, Tabl
     : integral_(device, layout, {kind, TableElement::uint64, same_size}), bits_(bits) {
   if (bits != 8 && bits != 16)
     refuse(operation, "a picture of the table with " + std::to_string(bits) +
-                          " bits per sample; it must be 8 or 16");
+                          " bits per sample; 8 and 16 are supported");
   memory_ = device.allocate(sizeof(std::uint64_t) * width() * height());
   table_ = contiguous_rows(memory_.as<std::uint64_t>(), width(), height());
   backend_ = dispatch<make_integral_picture_cuda, make_integral_picture_cpu>(device, bits);

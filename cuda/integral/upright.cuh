@@ -44,8 +44,8 @@ struct TileShape {
   static constexpr int columns = 32 * quads * quad_pixels;
   static constexpr int rows = rows_of_warp * warps;
 
-  // Warps share the lookups of other tiles' sums. One lookup is 32 columns above the tile, 32 rows
-  // to its left, or a part of the corner above and to the left.
+  // Warps share the lookups of other tiles' sums. One lookup covers 32 columns above the tile, 32
+  // rows to its left, or a part of the corner above and to the left.
   static constexpr int lookups_for_columns = columns / 32;
   static constexpr int lookups_for_rows = (rows + 31) / 32;
   static constexpr int lookups_for_corner = warps > lookups_for_columns + lookups_for_rows
@@ -80,8 +80,8 @@ struct TilePlace {
       : row(tile / grid.columns), column(tile % grid.columns) {}
 };
 
-/// Minimum number of blocks per multiprocessor: `wanted`, or one less if registers would spill: in
-/// some kernels on compute capability 12, in one on 7.5, and in one on 9.0 before CUDA 13.
+/// Minimum number of blocks per multiprocessor: `wanted`, or one less where registers would spill,
+/// as in some kernels on compute capability 12, in one on 7.5, and in one on 9.0 before CUDA 13.
 template <class Value, bool kSquared, class Element, class Shape>
 constexpr int blocks_without_spills(int wanted) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
@@ -100,7 +100,7 @@ constexpr int blocks_without_spills(int wanted) {
 template <class Element, class Shape>
 constexpr bool stores_whole_lines = sizeof(Element) == 4 && Shape::quads > 1;
 
-/// True if a tile's pixels and the epoch share one wait, which needs more registers.
+/// True if a warp waits only once for a tile's pixels and the epoch, which needs more registers.
 template <class Element>
 constexpr bool reads_epoch_late = sizeof(Element) == 4;
 

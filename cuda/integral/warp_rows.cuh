@@ -32,7 +32,7 @@ inline void set_input(const SamplePlane& plane, InputArguments& in) {
 
 namespace {
 
-/// Pixels x to x + 3 of row y; 0 outside the picture.
+/// Returns pixels x to x + 3 of row y. Pixels outside the picture are 0.
 template <class Quad, class Value>
 __device__ Quad load_quad_at_edge(const InputArguments& in, int x, int y) {
   Quad quad{};

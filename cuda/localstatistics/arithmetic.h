@@ -13,7 +13,7 @@
 namespace cudavision::localstatistics {
 
 /// Types for the sums of a window. A window is narrow if N·(2^b + 3) < 2^32 for samples of b bits.
-/// Its S then fits into 32 bits, and its V into 62.
+/// The sum S of a narrow window fits into 32 bits, and V (see localstatistics.h) into 62.
 struct NarrowWindow {
   using Sum = std::uint32_t;
   using Variance = std::uint64_t;
@@ -36,8 +36,8 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_mean(typename Window::Sum su
                                                          typename Window::Real inverse) {
   using Sum = typename Window::Sum;
   using Signed = std::make_signed_t<Sum>;
-  // S / N is below 2^16, so the truncated estimate is off by at most one: it is one too large only
-  // if that is the nearest integer. Branch-free, so that the compiler can vectorise.
+  // S / N is below 2^16, so the truncated estimate is off by at most one, and it is too large only
+  // if S / N rounds up to it. Branch-free, so that the compiler can vectorise.
   const auto estimate =
       static_cast<std::int32_t>(static_cast<typename Window::Real>(sum) * inverse);
   const auto rest = static_cast<Signed>(sum - static_cast<Sum>(estimate) * area);
@@ -193,13 +193,13 @@ struct SauvolaEstimate {
   }
 };
 
-/// Rounds an 8-bit standard deviation: bits 16 to 23 of the deviation plus this number are the
-/// deviation rounded half up, if stddev_is_decided(). The deviation may be the product of √V and
-/// 1/N, each within a few units in the last place. It is at most 127.5, so the error is below
-/// 2^-14.
+/// Rounds an 8-bit standard deviation: if stddev_is_decided(), bits 16 to 23 of the sum of the
+/// deviation and this constant are the deviation rounded half up. The deviation may be the product
+/// of √V and 1/N, each within a few units in the last place. It is at most 127.5, so its error is
+/// below 2^-14.
 constexpr float stddev_offset = 128.5f + 0x1p-13f;
-/// False if the number is less than 2^-12 above an integer, because the true level may then be one
-/// less. Also valid for numbers from 256 on, whose level is 128.
+/// Returns false if the sum is less than 2^-12 above an integer, because the true level may then be
+/// one less. Also valid for sums from 256 on, whose level is 128.
 CUDAVISION_HOST_DEVICE inline bool stddev_is_decided(std::uint32_t bits) {
   return (bits & 0xfff0) != 0;
 }

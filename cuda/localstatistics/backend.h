@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Interface of both backends. Callers have validated all arguments and replaced a range of 0.
+// Interface of both backends. Callers have validated all arguments and resolved range = 0.
 
 #include <memory>
 
@@ -26,7 +26,7 @@ class LocalStatistics::Backend {
   virtual void run(const SamplePlane& in, View<std::uint8_t> out) = 0;
 };
 
-/// squares: the sums of squares may be needed after a later set().
+/// squares: true if the parameters of a later set() may need the sums of squares.
 std::unique_ptr<LocalStatistics::Backend> make_local_statistics_cpu(Device& device,
                                                                     const PlaneSize& size,
                                                                     int output_bits, bool squares);

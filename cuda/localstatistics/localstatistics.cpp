@@ -52,7 +52,7 @@ void LocalStatistics::set_parameters(const Parameters& parameters) {
   check_parameters(parameters);
   if (parameters.output != parameters_.output &&
       !(is_threshold(parameters.output) && is_threshold(parameters_.output)))
-    refuse(operation, "the output may only change between bradley and sauvola");
+    refuse(operation, "the output may change only between bradley and sauvola");
   set(parameters);
 }
 

@@ -21,8 +21,8 @@
 ///   bradley    black where (p − lo)·N·2^16 < (S − lo·N)·(2^16 − rint(ratio·2^16)), else white
 ///   sauvola    in IEEE binary64, each operation rounded: σ = √V / N,
 ///              T = ((S − lo·N) / N)·(1 + k·(σ / range − 1)); black where p − lo < T, else white
-/// Samples and means below lo are not clamped: the differences are negative. `invert` exchanges
-/// black and white.
+/// Samples and means below lo are not clamped: their differences from lo are negative. `invert`
+/// exchanges black and white.
 namespace cudavision::localstatistics {
 
 struct Parameters {
@@ -57,7 +57,7 @@ class LocalStatistics {
   ~LocalStatistics();
 
   /// Applies to later frames. Never allocates. The output may only change between bradley and
-  /// sauvola. On invalid_argument, keeps the last valid set.
+  /// sauvola. On invalid_argument, the old parameters stay in use.
   void set_parameters(const Parameters& parameters);
 
   /// out has the layout's width and height, with samples of output_bits in native byte order. It

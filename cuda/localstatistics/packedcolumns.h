@@ -31,7 +31,7 @@ struct PackedColumns {
     }
   }
 
-  /// Returns sum plus the columns whose weight (a byte) is 1.
+  /// Returns `sum` plus the sums of all columns whose weight byte is 1.
   CUDAVISION_HOST_DEVICE static std::uint32_t add_weighted(
       const std::uint32_t (&pairs)[packed_columns / 2], const std::uint32_t (&weights)[4],
       std::uint32_t sum) {

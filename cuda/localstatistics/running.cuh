@@ -43,7 +43,7 @@ __device__ inline float inverse_above(int number) {
   return __uint_as_float(__float_as_uint(approximate_reciprocal(static_cast<float>(number))) + 2);
 }
 
-/// The upper half of `low` and the lower half of `high`.
+/// Returns the upper half of `low` (as the lower half) and the lower half of `high`.
 __device__ inline std::uint32_t middle_of(std::uint32_t low, std::uint32_t high) {
   return select_bytes(low, high, 0x5432);
 }
@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(32 * running_warps, running_blocks)
 #pragma unroll
       for (int w = 0; w < packed_columns / 4; ++w)
         reinterpret_cast<float4*>(cut)[w] = inverses[warp][lane][w];
-      // Rounded up, the product exceeds the inverse of the area by at most 7·2^-23 of it.
+      // With this rounding, the relative excess of the product over 1 / area is at most 7·2^-23.
       divide([&](int i) { return __fmul_ru(cut[i], inverse_height); });
     } else {
       divide([&](int) { return inverse; });

@@ -16,8 +16,8 @@ constexpr char operation[] = "mosaic";
 void check_parameters(const FrameLayout& layout, const Parameters& parameters) {
   constexpr Range<int> block_size = Parameters::Ranges::block_size;
   if (!block_size.contains(parameters.block_size))
-    refuse(operation, "blocks of " + std::to_string(parameters.block_size) +
-                          " pixels; they must have " + text_of(block_size));
+    refuse(operation, "a block size of " + std::to_string(parameters.block_size) +
+                          " pixels; it must be " + text_of(block_size));
   const int largest = (1 << layout.bits) - 1;
   if (parameters.solid)
     for (int c = 0; c < layout.channel_count; ++c)

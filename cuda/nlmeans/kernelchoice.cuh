@@ -103,8 +103,8 @@ class KernelChoice {
             device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory")),
         multiprocessor_bytes_(
             device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, "the shared memory")),
-        reserved_bytes_(
-            device_attribute(cudaDevAttrReservedSharedMemoryPerBlock, "the shared memory")),
+        reserved_bytes_(device_attribute(cudaDevAttrReservedSharedMemoryPerBlock,
+                                         "the reserved shared memory")),
         multiprocessors_(multiprocessor_count()) {
     for (int radius = 1; radius <= max_tile_radius; ++radius)
       for (const int channels : {1, DenoisedChannels::max_count})
@@ -271,7 +271,7 @@ class KernelChoice {
     cuda_check(
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, plan.kernel, plan.threads,
                                                       static_cast<std::size_t>(plan.shared_bytes)),
-        "setting up a kernel on the GPU");
+        "querying the occupancy of a kernel");
     plan.resident_blocks = static_cast<unsigned>(std::max(1, resident) * multiprocessors_);
   }
 

@@ -51,18 +51,18 @@ void check_planes(const FrameLayout& layout) {
 void check_side(int pixels, const Range<int>& range, const char* what) {
   if (!range.contains(pixels) || pixels % 2 == 0)
     refuse(operation, std::string(what) + " of " + std::to_string(pixels) +
-                          " pixels; it must be an odd number up to " + text_of(range.max));
+                          " pixels; it must be an odd number from " + text_of(range));
 }
 
 void check_parameters(const Parameters& parameters, int max_frames) {
   using Ranges = Parameters::Ranges;
-  check_side(parameters.search, Ranges::search, "a search");
-  check_side(parameters.patch, Ranges::patch, "a patch");
+  check_side(parameters.search, Ranges::search, "a search size");
+  check_side(parameters.patch, Ranges::patch, "a patch size");
   for (const double strength : {parameters.strength, parameters.chroma_strength})
     if (!Ranges::strength.contains(strength) && strength != Parameters::automatic_strength)
       refuse(operation, "a strength of " + std::to_string(strength) + "; it must be " +
                             text_of(Ranges::strength) + ", or " +
-                            text_of(Parameters::automatic_strength) + " for an automatic one");
+                            text_of(Parameters::automatic_strength) + " for automatic");
   if (parameters.frames < 1 || parameters.frames > max_frames)
     refuse(operation, std::to_string(parameters.frames) + " frames; there must be 1 to " +
                           std::to_string(max_frames));

@@ -44,7 +44,7 @@ SamplePlane Luminance::of(const ConstFrame& in) {
 }
 
 void reduce_to_8_bits(Device& device, const SamplePlane& in, View<std::uint8_t> out) {
-  constexpr char operation[] = "samples of 8 bits";
+  constexpr char operation[] = "reduction to 8 bits";
   if (in.bits < 8 || in.bits > 16)
     refuse(operation, std::to_string(in.bits) + " bits per sample; 8 to 16 are supported");
   const int sample_bytes = in.bits > 8 ? 2 : 1;

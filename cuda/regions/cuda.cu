@@ -269,7 +269,7 @@ class RegionBlendCuda final : public RegionBlend::Backend {
  private:
   static void set_addresses(View<const std::uint8_t> in, View<const std::uint8_t> processed,
                             View<std::uint8_t> out, BlendPlane& plane) {
-    constexpr char operation[] = "blend of regions";
+    constexpr char operation[] = "region blending";
     static_cast<PlanePair&>(plane) = {in.data, out.data, kernel_pitch(operation, in.pitch),
                                       kernel_pitch(operation, out.pitch)};
     plane.processed = processed.data;

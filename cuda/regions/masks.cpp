@@ -13,7 +13,7 @@
 namespace cudavision::regions {
 namespace {
 
-constexpr char operation[] = "masks of regions";
+constexpr char operation[] = "region masks";
 
 std::size_t id_words(const Mask& mask) {
   return mask.sample_bytes == 1 ? 8 : 2048;
@@ -25,7 +25,7 @@ static_assert(sizeof(MaskPlane) % sizeof(std::uint32_t) == 0);
 void check(const Mask& mask) {
   if (mask.sample_bytes != 1 && mask.sample_bytes != 2)
     refuse(operation,
-           "samples of " + std::to_string(mask.sample_bytes) + " bytes; 1 or 2 are known");
+           "samples of " + std::to_string(mask.sample_bytes) + " bytes; 1 and 2 are supported");
   const int width = mask.rows.width / mask.sample_bytes;
   if (width < 1 || width > 65535 || mask.rows.height < 1 || mask.rows.height > 65535)
     refuse(operation, "a mask of " + std::to_string(width) + "×" +
@@ -35,7 +35,7 @@ void check(const Mask& mask) {
   const Box& box = mask.box;
   if (box.empty() || box.x0 < -largest || box.y0 < -largest || box.x1 > largest || box.y1 > largest)
     refuse(operation,
-           "a mask's box is empty or has a coordinate beyond " + std::to_string(largest));
+           "a mask's box is empty or has a coordinate outside ±" + std::to_string(largest));
 }
 
 }  // namespace

@@ -19,12 +19,12 @@ void check_plane(const char* operation, const FrameLayout& layout, int plane) {
       continue;
     if (channel.step * layout.sample_bytes() > PlaneBytes::max_period)
       refuse(operation, "channel " + std::to_string(c) + " has a step of " +
-                            std::to_string(channel.step) + " samples; it must be at most 8 bytes");
+                            std::to_string(channel.step) + " samples, which is more than 8 bytes");
     if (channel.subsampling_x > max_subsampling || channel.subsampling_y > max_subsampling)
       refuse(operation, "a sample of channel " + std::to_string(c) + " covers " +
                             std::to_string(channel.subsampling_x) + "×" +
                             std::to_string(channel.subsampling_y) +
-                            " pixels; it must be at most 8 along an axis");
+                            " pixels; it may cover at most 8 along an axis");
     if (widest &&
         (channel.height != widest->height || channel.subsampling_y != widest->subsampling_y))
       refuse(operation, of_plane + "different heights");
@@ -37,11 +37,10 @@ void check_plane(const char* operation, const FrameLayout& layout, int plane) {
       continue;
     if (widest->step % channel.step != 0 ||
         channel.subsampling_x * (widest->step / channel.step) != widest->subsampling_x)
-      refuse(operation,
-             of_plane + "steps of " + std::to_string(channel.step) + " and " +
-                 std::to_string(widest->step) +
-                 " samples; the larger must be a multiple of the smaller, and cover as many "
-                 "pixels");
+      refuse(operation, of_plane + "steps of " + std::to_string(channel.step) + " and " +
+                            std::to_string(widest->step) +
+                            " samples; the larger must be a multiple of the smaller, and cover as "
+                            "many pixels");
     if ((channel.width - 1) * channel.subsampling_x >= layout.width ||
         (channel.height - 1) * channel.subsampling_y >= layout.height)
       refuse(operation,

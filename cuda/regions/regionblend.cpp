@@ -13,7 +13,7 @@
 namespace cudavision::regions {
 namespace {
 
-constexpr char operation[] = "blend of regions";
+constexpr char operation[] = "region blending";
 
 void check_extent(int pixels, const Range<int>& range, const char* what) {
   if (!range.contains(pixels))
@@ -40,7 +40,7 @@ void check_parameters(const Parameters& parameters) {
   if (parameters.mask_count < 0 || parameters.mask_count > Parameters::max_masks)
     refuse(operation, std::to_string(parameters.mask_count) + " masks; there may be at most " +
                           std::to_string(Parameters::max_masks));
-  check_extent(parameters.mask_growth, Parameters::Ranges::margin, "a growth of masks");
+  check_extent(parameters.mask_growth, Parameters::Ranges::margin, "a mask growth");
   for (int i = 0; i < parameters.count; ++i)
     check_coordinates(parameters.boxes[i], "region", i);
   for (int i = 0; i < parameters.mask_count; ++i)
@@ -129,7 +129,7 @@ void RegionBlend::run(const ConstFrame& in, const ConstFrame& processed, const F
   check_frame(operation, layout_, out, "output");
   if (parameters_.mask_count > 0 &&
       (!distances || distances.width != layout_.width || distances.height != layout_.height))
-    refuse(operation, "the distances from masks are of " + std::to_string(distances.width) + "×" +
+    refuse(operation, "the mask distances have " + std::to_string(distances.width) + "×" +
                           std::to_string(distances.height) + " pixels; the frame has " +
                           std::to_string(layout_.width) + "×" + std::to_string(layout_.height));
   backend_->run(in, processed, out, distances);

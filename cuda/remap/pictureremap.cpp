@@ -12,7 +12,7 @@
 namespace cudavision::remap {
 namespace {
 
-constexpr char operation[] = "remap of pictures";
+constexpr char operation[] = "picture remapping";
 
 std::string text(int width, int height) {
   return std::to_string(width) + "×" + std::to_string(height);

@@ -38,7 +38,7 @@ void check_map(const Map& map) {
     refuse(operation, "a map with fractions for " + text(width, height) + " pixels has " +
                           std::to_string(map.places.height) + " rows of " +
                           std::to_string(map.places.width) +
-                          " numbers of places; each pixel needs two of them");
+                          " coordinates in places; each pixel needs two coordinates");
 }
 
 int sample_bytes(const PlaneSize& picture) {

@@ -36,7 +36,7 @@ void check_storage(const StoredLayout& storage) {
   if (packed &&
       (frame.plane_count != 1 || frame.shift != 0 || frame.planes[0].rows != frame.height ||
        frame.planes[0].row_bytes != 4 * frame.width))
-    refuse(operation, "pixels of one word must be in one plane, without a shift");
+    refuse(operation, "packed pixels must be in one plane of 32-bit words, without a shift");
   int luma = 0;
   std::uint32_t weights = 0, taken_bits = 0;
   long long bytes[FrameLayout::max_planes]{};
@@ -47,18 +47,18 @@ void check_storage(const StoredLayout& storage) {
     weights += weight;
     bytes[channel.plane] += 2LL * channel.width * channel.height;
     if ((channel.role == Role::luma || weight > 0) && !is_full(frame, channel))
-      refuse_channel(c, "is not as large as the picture");
+      refuse_channel(c, "must be as large as the picture");
     if (!packed)
       continue;
     const int low = storage.low_bit[c], depth = storage.depth[c];
     if (channel.offset != 0 || channel.step != 1 || !is_full(frame, channel))
-      refuse_channel(c, "does not have one sample in each word");
+      refuse_channel(c, "must have one sample in each word");
     if (depth < 1 || depth > frame.bits || low < 0 || low + depth > 32)
       refuse_channel(c, "takes bits " + std::to_string(low) + " to " +
-                            std::to_string(low + depth - 1) + " of a word of 32");
+                            std::to_string(low + depth - 1) + " of a 32-bit word");
     const std::uint32_t bits = ((1u << depth) - 1) << low;
     if (taken_bits & bits)
-      refuse_channel(c, "takes bits of another channel");
+      refuse_channel(c, "overlaps the bits of another channel");
     taken_bits |= bits;
   }
   for (int p = 0; p < (packed ? 0 : frame.plane_count); ++p)
@@ -66,7 +66,7 @@ void check_storage(const StoredLayout& storage) {
       refuse(operation, "plane " + std::to_string(p) + " has bytes that belong to no sample");
   // Only red, green and blue together have weights that add up to 1000.
   if (luma == 1 ? weights != 0 : luma != 0 || weights != 1000)
-    refuse(operation, "a layout has either one luma channel or red, green and blue ones");
+    refuse(operation, "the layout needs one luma channel, or red, green and blue channels");
 }
 
 /// Returns false if the first plane of unpacked frames is the luminance.

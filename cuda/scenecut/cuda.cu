@@ -119,7 +119,7 @@ class AreaMeansCuda final : public AreaMeans::Backend {
   void run(const ConstFrame& in) override {
     const View<const std::uint8_t>& plane = in.planes[channel_.plane];
     arguments_.samples = plane.data + first_sample_;
-    arguments_.pitch = kernel_pitch("the search for scene cuts", plane.pitch);
+    arguments_.pitch = kernel_pitch("scene cut detection", plane.pitch);
     launch_(compare_areas, static_cast<unsigned>(arguments_.columns.count * arguments_.rows.count),
             threads, 0, arguments_);
   }

@@ -8,7 +8,7 @@
 namespace cudavision::scenecut {
 namespace {
 
-constexpr char operation[] = "the search for scene cuts";
+constexpr char operation[] = "scene cut detection";
 
 }  // namespace
 

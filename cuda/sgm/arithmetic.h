@@ -15,8 +15,8 @@ CUDAVISION_HOST_DEVICE inline int distance_of(int a, int b) {
   return difference < 0 ? -difference : difference;
 }
 
-/// second is the smallest sum more than one disparity away from the best. If it passes the test,
-/// all larger sums pass too, because rounded products are monotone.
+/// second is the smallest sum at a disparity that differs from the best one by more than 1. If it
+/// passes the test, all larger sums pass too, because rounded multiplication is monotonic.
 CUDAVISION_HOST_DEVICE inline bool is_unique(std::uint32_t best, std::uint32_t second,
                                              float uniqueness) {
 #ifdef __CUDA_ARCH__
@@ -47,7 +47,7 @@ CUDAVISION_HOST_DEVICE inline int equiangular_offset(int l, int c, int r) {
   return n < 0 ? -magnitude : magnitude;
 }
 
-/// libSGM's formula. Its division truncates negative offsets towards 0.
+/// Computes the offset as libSGM does. The division truncates negative offsets towards 0.
 CUDAVISION_HOST_DEVICE inline int libsgm_subpixel_offset(int l, int c, int r) {
   const int den = l - 2 * c + r;
   return den == 0 ? 0 : ((l - r) * 16 + den) / (2 * den);
@@ -71,7 +71,7 @@ CUDAVISION_HOST_DEVICE inline std::uint8_t confidence_of(std::uint32_t best, std
   return second == 0 ? 0 : static_cast<std::uint8_t>(((second - best) * 255 + second / 2) / second);
 }
 
-/// Samples of Refine and KeepConfident: every other pixel of a 9×9 window.
+/// Refine and KeepConfident sample every other row and column of a 9×9 window.
 constexpr int refine_radius = 4, refine_step = 2;
 constexpr int refine_side = 2 * refine_radius / refine_step + 1;
 constexpr int refine_samples = refine_side * refine_side;
@@ -80,10 +80,10 @@ CUDAVISION_HOST_DEVICE inline std::uint8_t supported_confidence(int a, int n) {
   return static_cast<std::uint8_t>((a * (n + 1) + (refine_samples + 1) / 2) / (refine_samples + 1));
 }
 
-/// Use this value in place of unknown in supports(). It is more than 16 away from all numbers.
+/// supports() needs this value in place of `unknown`. It exceeds all map values by more than 16.
 constexpr std::uint32_t far_away = 0x7000;
 
-/// Returns 1 in each half in which sample and pixel differ by at most 16, and 0 in the others.
+/// Returns 1 in each 16-bit half in which sample and pixel differ by at most 16, and 0 otherwise.
 /// Unknown samples must be far_away; the result for unknown pixels is meaningless.
 CUDAVISION_HOST_DEVICE inline std::uint32_t supports(std::uint32_t samples, std::uint32_t pixels) {
   constexpr std::uint32_t ones = 0x00010001, signs = 0x8000 * ones, limit = 16 * ones;
@@ -106,7 +106,7 @@ CUDAVISION_HOST_DEVICE constexpr Neighbour gradient_neighbour(int number) {
   return all[number];
 }
 
-/// Thresholds in bit order, from the highest bit down: 8 for Sx, 4 for Sy and 4 for Dxx.
+/// Returns a threshold. number counts bits from the highest down: 8 for Sx, 4 for Sy, 4 for Dxx.
 CUDAVISION_HOST_DEVICE constexpr int gradient_threshold(int number) {
   constexpr int all[16] = {19, 11, 5, 1, -2, -6, -12, -20, 9, 3, -3, -9, 12, 4, -4, -12};
   return all[number];
@@ -117,7 +117,7 @@ CUDAVISION_HOST_DEVICE inline bool are_joined(std::uint16_t a, std::uint16_t b, 
   return a != unknown && b != unknown && step <= max_step;
 }
 
-/// right is a row of the right map. Branch-free, so that the loads of several pixels can overlap.
+/// right is a row of the right map. There is no branch, so that loads of several pixels overlap.
 CUDAVISION_HOST_DEVICE inline bool is_confirmed(std::uint16_t v, int x, int width, int minimum,
                                                 const std::uint16_t* right, int max_diff) {
   const int d = (v + 8) >> 4, k = x - d - minimum;
@@ -142,7 +142,7 @@ struct FilteredPixel {
   std::uint8_t age;
 };
 
-/// Branch-free, so that the compiler can vectorise it.
+/// Applies FilterOverTime. The code is branch-free, so that the compiler can vectorise it.
 CUDAVISION_HOST_DEVICE inline FilteredPixel filtered_over_time(std::uint16_t number,
                                                                bool is_measured, FilteredPixel last,
                                                                const TemporalFilter& filter) {
@@ -162,7 +162,7 @@ CUDAVISION_HOST_DEVICE inline void put_in_order(std::uint16_t& a, std::uint16_t&
   a = low;
 }
 
-/// Paeth's median network. Branch-free, so that the compiler can vectorise it.
+/// Uses Paeth's median network, which has no branches, so that the compiler can vectorise it.
 CUDAVISION_HOST_DEVICE inline std::uint16_t median_of_9(std::uint16_t a, std::uint16_t b,
                                                         std::uint16_t c, std::uint16_t d,
                                                         std::uint16_t e, std::uint16_t f,

@@ -6,8 +6,8 @@
 //
 // Callers validate all arguments. Pictures have the size and depth of the StageConfig. Pointers are
 // device pointers. Features and maps are dense: pixel (x, y) has index y·width + x. Sums are
-// aligned to 16 bytes, other arrays to their element size. Calls only enqueue. "In compatibility"
-// means with Compatibility::libsgm.
+// aligned to 16 bytes, other arrays to their element size. Calls only enqueue work. "In
+// compatibility" means with Compatibility::libsgm.
 
 #include <array>
 #include <cstdint>
@@ -46,8 +46,8 @@ struct StageConfig : PlaneSize, Config {
   int right_shift() const noexcept { return libsgm() ? 0 : minimum; }
 };
 
-/// P1, and P2 as a table. Its index is the luminance step between two consecutive pixels p and q of
-/// a path, in 8-bit levels: |I(p) − I(q)| with I = `luminance >> (bits − 8)` if
+/// P1, and a table of P2 indexed by the luminance step between two consecutive pixels p and q of a
+/// path. Steps are in 8-bit levels: |I(p) − I(q)| with I = `luminance >> (bits − 8)` if
 /// StageConfig::eight_bit(), and |luminance(p) − luminance(q)| >> (bits − 8) otherwise.
 struct Penalties {
   int p1 = 10;
@@ -60,7 +60,7 @@ Penalties penalties_for(const Parameters& parameters);
 Penalties penalties_under(const NoiseLevel& noise, const Penalties& penalties);
 
 struct WtaResult {
-  std::uint16_t* left;       ///< numbers, or `unknown`
+  std::uint16_t* left;       ///< map values, or `unknown`
   std::uint16_t* right;      ///< whole disparities; `unknown` if no left pixel can match
   std::uint8_t* confidence;  ///< of the left map; may be null
 
@@ -72,7 +72,7 @@ struct WtaResult {
 enum class Subpixel : std::uint8_t { none, equiangular, parabola, libsgm };
 Subpixel subpixel_of(const Parameters& parameters) noexcept;
 
-/// Describes the output of filter_noise() as a 12-bit picture. Its upper 8 bits are rounded.
+/// Describes the output of filter_noise(): 12-bit samples, whose upper 8 bits are rounded levels.
 inline SamplePlane filtered_plane(const StageConfig& config, const std::uint16_t* filtered) {
   SamplePlane plane;
   plane.rows = {reinterpret_cast<const std::uint8_t*>(filtered), 2 * config.width, config.height,
@@ -122,17 +122,17 @@ class Stages {
   /// Selects disparities by the sums S.
   ///
   /// In the left map, best is the lowest d that minimises S(d). A pixel is unknown if a d with
-  /// |d − best| > 1 has `(float)S(d)·uniqueness < (float)S(best)`, in binary32. Otherwise its
-  /// number is 16·best, plus a subpixel offset if 0 < best < disparities − 1. Let l, c and r be S
+  /// |d − best| > 1 has `(float)S(d)·uniqueness < (float)S(best)`, in binary32. Otherwise its map
+  /// value is 16·best, plus a subpixel offset if 0 < best < disparities − 1. Let l, c and r be S
   /// at best − 1, best and best + 1, h = max(l, r) − c, den = l − 2c + r and n = 16·(l − r).
   /// Offsets:
   ///   equiangular: sign(n)·((|n| + h) div 2h), or 0 if h is 0
   ///   parabola: sign(n)·((|n| + den) div 2den), or 0 if den is 0
   ///   libsgm: (n + den) / (2·den), truncated as in C, or 0 if den is 0
-  /// In compatibility with Subpixel::none, the number is best.
+  /// In compatibility with Subpixel::none, the map value is best.
   ///
-  /// The right map has, at column r of the right picture, the lowest d that minimises S(x, d),
-  /// where x = r + d + minimum and 0 ≤ x < width. It is unknown if there is no such d. In
+  /// Column r of the right map receives the lowest d that minimises S(x, d), where
+  /// x = r + d + minimum and 0 ≤ x < width, or becomes unknown if there is no such d. In
   /// compatibility, x = r + d.
   ///
   /// With c1 = S(best) and c2 the smallest S(d) where |d − best| > 1, confidence is ((c2 − c1)·255
@@ -140,7 +140,7 @@ class Stages {
   virtual void select(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
                       const WtaResult& winners) = 0;
 
-  /// Runs census() on both pictures, aggregate() and select(), possibly with other data formats.
+  /// Runs census() on both pictures, aggregate() and select(). Internal data formats may differ.
   virtual void match(const SamplePlane& left, const SamplePlane& right, const Penalties& penalties,
                      float uniqueness, Subpixel subpixel, const WtaResult& winners) = 0;
 
@@ -153,11 +153,11 @@ class Stages {
   ///
   /// Blocks have 8×8 pixels, begin at multiples of 8 and are completely inside the picture. Pairs
   /// of block rows begin at multiples of 16. Every (1 + (width·height >> 19))-th pair is measured,
-  /// from the first pair on. Blocks with more than 4 pixels where I < 8 or I > 247 are skipped. The
-  /// other blocks have, for r = 1 and r = 3, s = Σ |N(x, y)| over their pixels, with
+  /// from the first pair on. Blocks with more than 4 pixels where I < 8 or I > 247 are skipped. For
+  /// each remaining block, s = Σ |N(x, y)| over its pixels is computed for r = 1 and r = 3, with
   ///   N(x, y) = Σ k(i)·k(j)·I(x + i·r, y + j·r), i, j = −1…1, k(0) = −2, k(±1) = 1.
-  /// A block is flat if s = 0 for r = 1, as in drawings. It is also flat if the 8 samples are equal
-  /// in one of the four lines that are three pixels outside the block, as beside black bars.
+  /// A block is flat if s = 0 for r = 1, as in drawings. It is also flat if all 8 samples are equal
+  /// in one of the four lines three pixels outside the block, as next to black bars.
   ///
   /// Let n be the number of blocks that are not flat. For each r, let b be the smallest bin such
   /// that more than n div 50 of these blocks have min(1023, s >> 4) ≤ b. The variance at r is
@@ -183,9 +183,9 @@ class Stages {
   virtual void filter_noise(const SamplePlane& picture, const NoiseSource& noise,
                             std::uint16_t* filtered) = 0;
 
-  /// Computes the features of a filtered picture F. Comparisons are M > F(x + dx, y + dy) + ((13·e)
-  /// >> 5) − 8, M = 16·((Σ (2 − |i|)(2 − |j|)·F(x + i, y + j)) >> 8). Sx, Sy and Dxx are computed
-  /// from F, with thresholds 16 times as high. Without noise, the result equals census().
+  /// Computes the features of a filtered picture F as in census(), but M is compared with
+  /// F(x + dx, y + dy) + ((13·e) >> 5) − 8, M = 16·((Σ (2 − |i|)(2 − |j|)·F(x + i, y + j)) >> 8).
+  /// Sx, Sy and Dxx use F and thresholds 16 times as high. Without noise, the result is the same.
   virtual void census_filtered(const std::uint16_t* filtered, const NoiseSource& noise,
                                void* features) = 0;
 

@@ -14,12 +14,12 @@ namespace {
 /// Rows per band. If the sums of the whole picture exceed the budget, bands are matched one after
 /// the other, in the same memory.
 struct BandPlan {
-  int rows8;   ///< 0 if Match8Cuda does not support the config
-  int rows16;  ///< for AggregateCuda
+  int rows8;   ///< rows for Match8Cuda; 0 if it does not support the config
+  int rows16;  ///< rows for AggregateCuda
 };
 
-/// Returns the rows per band for the fewest bands within the budget. The rows of several bands are
-/// a multiple of unit.
+/// Returns the rows per band for the fewest bands within the budget. If there are several bands,
+/// the rows per band are a multiple of unit.
 template <class BytesOf>
 int band_rows_within(double budget, const StageConfig& config, int unit, const BytesOf& bytes_of) {
   constexpr int fewest_rows = 16;
@@ -39,7 +39,7 @@ int band_rows_within(double budget, const StageConfig& config, int unit, const B
                       std::to_string(config.disparities) + " disparities take at least " +
                       std::to_string(minimum) + " bytes, but " + config.word("memory_budget") +
                       " is " + std::to_string(static_cast<std::uint64_t>(budget)) +
-                      " bytes: raise it, or lower " + config.word("disparities"));
+                      " bytes: raise the budget, or lower " + config.word("disparities"));
   }
 }
 
@@ -48,7 +48,7 @@ std::size_t sums16_bytes(const StageConfig& config, int rows) {
          static_cast<std::size_t>(config.disparities) * static_cast<std::size_t>(rows);
 }
 
-/// Returns the largest bands within Config::memory_budget. Throws Error if 16 rows exceed it.
+/// Returns the largest bands within Config::memory_budget. Throws Error if no band size fits it.
 BandPlan bands_within_budget(const StageConfig& config) {
   double budget = config.memory_budget;
   if (budget <= 1) {

@@ -19,8 +19,8 @@ template <class Arguments>
 using Kernel = void (*)(Arguments);
 
 enum class Start : std::uint8_t {
-  overlapping,  ///< before the previous launch ends; the kernel calls grid_dependency_wait()
-  in_order,     ///< after the previous launch
+  overlapping,  ///< may start before the previous launch ends; must call grid_dependency_wait()
+  in_order,     ///< starts after the previous launch has ended
 };
 
 /// Launches kernels on a stream, in order. Launches between begin_frame() and end_frame() become a
@@ -56,7 +56,7 @@ class LaunchQueue {
   void end_frame();
 
  private:
-  /// Indices of the launches that a recorded launch must wait for.
+  /// Indices (into Recording::launches) of the launches that a recorded launch must wait for.
   struct Predecessors {
     int numbers[2]{};
     int count = 0;
@@ -92,8 +92,8 @@ class LaunchQueue {
   cudaStream_t stream_;
   bool overlapping_;
   bool recording_ = false;
-  Recording now_, last_;  // last_ is the recording in the graph
-  Predecessors tails_;    // of the next launch
+  Recording now_, last_;  // this frame's launches, and the launches in the graph
+  Predecessors tails_;    // launches that the next launch must wait for
   Owned<cudaGraph_t> graph_;
   std::vector<cudaGraphNode_t> nodes_;
   Owned<cudaGraphExec_t> executable_;

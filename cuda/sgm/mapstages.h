@@ -12,11 +12,11 @@
 
 namespace cudavision::sgm {
 
-/// Marks an unknown disparity in a map. Maps count disparities from Config::minimum, in sixteenths
-/// of a pixel or, in compatibility without subpixel, in pixels. The right map is always in pixels.
+/// Marks an unknown pixel in a map. The other map values, called numbers, are disparities minus
+/// Config::minimum in 1/16 pixel, or in pixels in compatibility without subpixel and in right maps.
 constexpr std::uint16_t unknown = 0xFFFF;
 
-/// Numbers that differ by at most max_step are smoothed; the new number has the weight weight/256.
+/// Smooths changes of at most max_step between frames. The new number has the weight weight/256.
 struct TemporalFilter {
   int weight = 256, max_step = 0, persistence = 0;
 
@@ -27,18 +27,18 @@ TemporalFilter temporal_filter(const Parameters& parameters) noexcept;
 
 struct History {
   std::uint16_t* numbers;            ///< the result of FilterOverTime
-  std::uint8_t* ages;                ///< frames since the last measured number, or 255
+  std::uint8_t* ages;                ///< frames since the last measurement; 255: filled number
   const std::uint32_t* area_change;  ///< scenecut::AreaMeans::change() of the left picture
   bool first_frame = false;
 
-  /// Returns true in the first frame and after a scene cut: the history is ignored.
+  /// Returns true in the first frame and after a scene cut, where the history must be ignored.
   CUDAVISION_HOST_DEVICE bool begins() const {
     return first_frame || *area_change > scenecut::usual_threshold;
   }
 };
 
-/// Median of 3×3 numbers; unknown is the largest. The outermost pixels become unknown (0 in
-/// compatibility). from and to must differ.
+/// Takes the median of 3×3 numbers, with unknown as the largest. The outermost pixels become
+/// unknown (0 in compatibility). from and to must differ.
 struct Median {
   const std::uint16_t* from;
   std::uint16_t* to;
@@ -167,7 +167,7 @@ struct RefineFilled {
 /// S begins at 0 and T at 64. They sum over the 12 pairs of pixels q = p + (i, j), r = p − (i, j)
 /// with i, j ∈ {−2h, −h, 0, h, 2h}, where j > 0, or j = 0 and i > 0. Let
 /// cut = max(8, 18 − (a >> 4)), where a is the confidence of Stages::select(), or 0 for filled
-/// pixels. A pair counts if both pixels are in the picture and known and
+/// pixels. A pair is used if both pixels are in the picture and known and
 /// c = |v(q) + v(r) − 2·v(p)| ≤ 2·cut. It adds w·(v(q) + v(r) − 2·v(p)) to S and 2w to T, with
 ///   w = (64 >> (max(|I(p) − I(q)|, |I(p) − I(r)|) >> 3))·(2·cut + 1 − c) div (2·cut).
 /// Unknown pixels stay unknown. The three maps must differ; scratch has the size of a map.
@@ -178,10 +178,10 @@ struct Smooth {
   std::uint16_t *to, *scratch;
 };
 
-/// Smooths a map over time, and keeps numbers that became unknown. v is a number of the map, and h
-/// and n are the number and age in the history. h is unknown if history.begins(). v is measured if
-/// it is known and, unless `measured` is null, also known in `measured`. The first case that
-/// applies:
+/// Smooths a map over time, and keeps the numbers of pixels that became unknown. v is a number of
+/// the map, and h and n are the number and age in the history. h is unknown if history.begins(). v
+/// is measured if it is known and, unless `measured` is null, also known in `measured`. The first
+/// of these cases that applies is used:
 ///  v not measured, h known, n < persistence: n = n + 1
 ///  v and h known, |v − h| ≤ max_step: h = (weight·v + (256 − weight)·h + 128) >> 8
 ///  otherwise: h = v

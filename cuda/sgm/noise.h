@@ -41,7 +41,7 @@ CUDAVISION_HOST_DEVICE inline bool is_flat_picture(std::uint32_t flat, std::uint
   return flat >= min_noise_blocks && flat > others;
 }
 
-/// Limit of the measured variance. Higher variances come from texture, such as a projected pattern.
+/// Upper limit of the estimate. Higher variances come from texture, such as a projected pattern.
 constexpr std::uint32_t max_measured_variance = 40000;
 CUDAVISION_HOST_DEVICE inline std::uint32_t noise_variance_of(int spacing_number, int bin) {
   const std::uint32_t t = noise::middle_of_bin(bin);
@@ -70,7 +70,7 @@ inline std::uint16_t filtered_sample(std::uint32_t level, std::uint32_t sum, std
   return static_cast<std::uint16_t>(filtered + filtered_offset);
 }
 
-/// A filtered pixel counts as darker than the mean only if the difference exceeds this value.
+/// Returns the difference from the mean that a darker pixel must exceed to set its census bit.
 CUDAVISION_HOST_DEVICE inline int dead_zone(const NoiseLevel& noise) {
   return static_cast<int>((13 * noise.deviation) >> 5);
 }

@@ -26,7 +26,7 @@ std::string config_error(const Config& config, Wording word) {
   const Range<int> minimum{Ranges::minimum.min, Config::max_disparity - count};
   if (!minimum.contains(config.minimum))
     return word("minimum") + " is " + text_of(config.minimum) + "; with " + word("disparities") +
-           " " + text_of(count) + " make it " + text_of(minimum);
+           "=" + text_of(count) + ", make it " + text_of(minimum);
   if (config.paths != Ranges::paths.min && config.paths != Ranges::paths.max)
     return wrong(word("paths"), text_of(config.paths),
                  text_of(Ranges::paths.min) + " or " + text_of(Ranges::paths.max));
@@ -58,15 +58,15 @@ std::pair<int, int> own_penalties(const Config& config) {
 }
 
 std::string penalty_error(const Parameters& parameters, Wording word) {
-  constexpr char or_automatic[] = ", or 0 for the default of the census";
+  constexpr char or_automatic[] = ", or 0 to choose it automatically";
   const Range<int> p2{2, largest_p2(parameters)};
   if (!p2.contains(parameters.p2))
     return word("p2") + " is " + text_of(parameters.p2) + "; with a census of " +
-           text_of(census_bits(parameters.census)) + " bits make it " + text_of(p2) + or_automatic;
+           text_of(census_bits(parameters.census)) + " bits, make it " + text_of(p2) + or_automatic;
   if (parameters.p1 < 1 || parameters.p1 >= parameters.p2)
-    return wrong(word("p1"), text_of(parameters.p1),
-                 "at least 1 and less than " + word("p2") + ", which is " + text_of(parameters.p2) +
-                     or_automatic);
+    return wrong(
+        word("p1"), text_of(parameters.p1),
+        "at least 1 and less than " + word("p2") + " = " + text_of(parameters.p2) + or_automatic);
   return {};
 }
 
@@ -88,8 +88,8 @@ std::string cleaning_error(const Parameters& parameters, Wording word) {
   return {};
 }
 
-/// Returns an error message, or an empty string if the range contains the value. The message names
-/// the range from `low` on, followed by `also`. Does not allocate for valid values.
+/// Returns an error message, or an empty string if the range contains the value. The message gives
+/// the range as `low` to range.max, followed by `also`. Does not allocate for valid values.
 template <class Number>
 std::string range_error(Wording word, const char* name, Number value, const Range<Number>& range,
                         const char* also = "", Number low = 0) {

@@ -9,7 +9,7 @@ namespace cudavision::sgm {
 
 struct PathPenalty {
   int fixed = 0;                      ///< P1 if state is null
-  int p2 = 0;                         ///< for steps without a luminance difference
+  int p2 = 0;                         ///< P2 for steps without a luminance difference
   const NoiseState* state = nullptr;  ///< if set, its noise raises P1
 
   PathPenalty() = default;

@@ -14,7 +14,7 @@ struct Samples {
   const std::uint8_t* data = nullptr;
   std::int64_t pitch = 0;
   int width = 0, height = 0;
-  int bytes = 1;  ///< per sample
+  int bytes = 1;  ///< bytes per sample
   int shift = 0;
   std::uint32_t largest = 255;
 

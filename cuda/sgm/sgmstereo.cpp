@@ -29,12 +29,12 @@ void check_pair(const FrameLayout& left, const FrameLayout& right) {
   };
   if (left.width != right.width || left.height != right.height || left.bits != right.bits)
     refuse(operation, "the left picture has " + text(left) + " and the right one " + text(right) +
-                          "; they must have the same size and depth");
+                          "; they must have the same size and bit depth");
 }
 
 struct Workspace {
   Workspace(Scratch& scratch, std::int64_t pixels) {
-    // Multiples of 256 elements keep all pieces aligned to 256 bytes.
+    // Multiples of 256 elements keep all arrays aligned to 256 bytes.
     const auto count = static_cast<std::size_t>(round_up(pixels, 256));
     for (std::uint16_t*& map : maps)
       map = scratch.take<std::uint16_t>(count);
@@ -136,7 +136,7 @@ class SgmStereo::State {
 
   void set(const Parameters& parameters) {
     const TemporalFilter filter = temporal_filter(parameters);
-    // The history is outdated, or has other units.
+    // Restart if the history is outdated or in different units.
     if (filter.is_on() != filter_.is_on() ||
         disparity_scale(parameters).per_pixel != disparity_scale(parameters_).per_pixel)
       restart();
@@ -157,7 +157,7 @@ class SgmStereo::State {
     const int words = (config_.width + 31) / 32;
     if (mask && (mask.width != words || mask.height != config_.height))
       refuse(operation, "a mask needs " + std::to_string(config_.height) + " rows of " +
-                            std::to_string(words) + " words");
+                            std::to_string(words) + " words of 32 bits");
   }
 
   void match(std::uint8_t* confidence) {
@@ -183,7 +183,7 @@ class SgmStereo::State {
         static_cast<std::uint32_t>(std::lround(NoiseLevel::per_level * parameters_.noise)))};
   }
 
-  // The check of libSGM also removes black pixels, even if lr_max_diff is −1.
+  // libSGM's left-right check also removes black pixels, so it runs even if lr_max_diff is −1.
   bool checks() const { return parameters_.lr_max_diff >= 0 || config_.libsgm(); }
   bool refines() const { return parameters_.refine && !config_.libsgm(); }
   bool slants() const { return parameters_.slanted_surfaces && !config_.libsgm(); }
@@ -275,7 +275,7 @@ class SgmStereo::State {
     return over_time(work_.right, measured);
   }
 
-  // other_left keeps the unfilled map.
+  // Afterwards, other_left holds the map before it was filled.
   void add_slopes() {
     std::uint8_t* const confidence = smooths() ? work_.confidence : nullptr;
     if (refines()) {
@@ -297,7 +297,7 @@ class SgmStereo::State {
   }
 
   Luminance left_luminance_, right_luminance_;
-  scenecut::AreaMeans areas_;  // of the left picture; run only for the temporal filter
+  scenecut::AreaMeans areas_;  // means of the left picture; run only for the temporal filter
   Pictures pictures_;
   StageConfig config_;
   Buffer memory_;

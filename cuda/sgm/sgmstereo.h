@@ -31,11 +31,11 @@ struct Config {
     symmetric_9x7,    ///< 31 bits: compares pixels opposite each other, as libSGM does
     neighbours_9x7,   ///< 62 bits: compares each neighbour with the centre
     neighbours_5x5,   ///< 24 bits: compares each neighbour with the centre
-    census_gradient,  ///< 32 bits: compares 16 neighbours with the mean, and codes the slope
+    census_gradient,  ///< 32 bits: compares 16 neighbours with the mean, and encodes slopes
     automatic,        ///< census_gradient, or symmetric_9x7 in compatibility
   };
-  /// libsgm gives the same bits as libSGM 3.1.0. It needs Census::symmetric_9x7 and ignores
-  /// adaptive_p2, subpixel_method, refine and slanted_surfaces.
+  /// The results of `libsgm` are bit-identical to libSGM 3.1.0. It needs Census::symmetric_9x7 and
+  /// ignores adaptive_p2, subpixel_method, refine and slanted_surfaces.
   enum class Compatibility : std::uint8_t { none, libsgm };
 
   /// The largest disparity in pixels whose sixteenths fit signed 16 bits.
@@ -100,12 +100,12 @@ struct Parameters : Config {
   int confidence_threshold = 0;
   /// Exponential smoothing over time: weight of the new disparity, rounded to 256ths. 1: off.
   double temporal_alpha = 1;
-  /// Larger changes, in pixels, are not smoothed.
+  /// The largest change that is smoothed, in pixels.
   int temporal_delta = 1;
   /// Number of frames for which a pixel that became unknown keeps its disparity.
   int temporal_persistence = 0;
   bool fill_holes = false;
-  bool refine = true;       ///< applies a weighted median to each surface, at the end
+  bool refine = true;       ///< applies a median weighted by similarity of luminance
   bool adaptive_p2 = true;  ///< lowers p2 at edges of the left picture
   /// Models slanted surfaces. The left-right check uses a refined right map, and holes are filled
   /// at the slope of the adjacent surface. With refine and subpixel, disparities are also adjusted
@@ -149,12 +149,12 @@ inline std::string own_words(std::string name) {
   return name;
 }
 
-/// Returns an empty string, or a sentence without full stop that names the parameter and its range.
+/// Returns an empty string if all is valid, or a message that names the parameter and its range.
 std::string validation_error(const Parameters& parameters, Wording word = own_words);
 
 bool heeds_noise(const Parameters& parameters) noexcept;
 
-/// How a map stores disparities, in 16-bit two's complement.
+/// The encoding of disparities in a map, as 16-bit two's complement numbers.
 struct DisparityScale {
   int per_pixel;          ///< 16; 1 in compatibility without subpixel
   std::uint16_t invalid;  ///< (minimum − 1)·per_pixel, which is below every disparity searched
@@ -181,9 +181,9 @@ class SgmStereo {
   void restart() noexcept;
 
   /// Marks pixels without a view of the scene, such as pixels of a rectified picture outside the
-  /// camera's field of view. Marked pixels of the left picture are always unknown, also with
-  /// fill_holes. A left pixel is also unknown if the left-right check compares it with a marked
-  /// right pixel.
+  /// camera's field of view. Marked pixels of the left picture are always unknown, even with
+  /// fill_holes. Left pixels that the left-right check compares with marked right pixels become
+  /// unknown too.
   ///
   /// Pixel (x, y) is marked if bit x % 32 of word x / 32 of row y is set. Masks have rows of
   /// ⌈width / 32⌉ words in device memory, and must outlive this object or the next call. A view
@@ -194,14 +194,14 @@ class SgmStereo {
   /// disparity: width·height words in native byte order, as rows of 2·width bytes. confidence:
   /// width·height bytes, 0 to 255. Confidence measures how much worse the second-best match is,
   /// times the share of the neighbourhood that agrees. It is 0 where this pair gave no disparity,
-  /// even if a disparity was filled in or kept from an earlier frame. unfilled has the form of
+  /// even if a disparity was filled in or kept from an earlier frame. unfilled has the format of
   /// disparity, and receives the map before it is sharpened, filled, refined and filtered over
-  /// time. Pass a view without data to skip confidence or unfilled. Only enqueues.
+  /// time. Pass a view without data to skip confidence or unfilled. Only enqueues work.
   void run(const ConstFrame& left, const ConstFrame& right, View<std::uint8_t> disparity,
            View<std::uint8_t> confidence = {}, View<std::uint8_t> unfilled = {});
 
-  /// The luminances that the last run() matched, in device memory. They may be views of its frames.
-  /// The next run() overwrites them.
+  /// The luminances that the last run() matched, in device memory. They may be views of the frames
+  /// passed to it. The next run() overwrites them.
   struct Pictures {
     SamplePlane left, right;
   };

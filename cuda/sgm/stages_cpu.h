@@ -13,7 +13,7 @@
 namespace cudavision::sgm {
 
 /// Returns all ones if the condition holds, and 0 otherwise. GCC 12 compiles ?: on values from
-/// memory to branches, with which select_cpu() takes seven times as long with AVX2.
+/// memory to branches, which would make select_cpu() with AVX2 seven times slower.
 template <class Number>
 [[gnu::always_inline]] inline Number mask_of(bool condition) {
   return static_cast<Number>(-static_cast<int>(condition));
@@ -23,7 +23,7 @@ template <class Number>
 struct StageRows {
   StageConfig config;
   Bands bands;
-  Buffer has_known;  ///< a flag per row
+  Buffer has_known;  ///< one flag per row
   speckles::RunMemory speckles;
 
   template <class Entry>
@@ -37,10 +37,10 @@ std::size_t noise_scratch(const StageConfig& config);
 std::size_t paths_scratch(const StageConfig& config);
 std::size_t winners_scratch(const StageConfig& config);
 std::size_t speckles_scratch(const StageConfig& config);
-std::size_t samples_scratch(const StageConfig& config);  ///< for SampleRows
+std::size_t samples_scratch(const StageConfig& config);  ///< scratch memory of SampleRows
 std::size_t sharpen_scratch(const StageConfig& config);
 
-/// Not for census_gradient, whose features come from filtered pictures.
+/// Supports all censuses except census_gradient, whose features come from filtered pictures.
 void census_cpu(const StageRows& rows, const SamplePlane& picture, void* features);
 void census_filtered_cpu(const StageRows& rows, const SamplePlane& filtered,
                          const NoiseLevel& noise, void* features);

@@ -24,7 +24,7 @@ struct StageResources {
   std::array<int, 3> smooth_tile_rows;  ///< see smooth_tile_rows_for()
 };
 
-/// Returns the alignment of the rows of numbers: 16, 4, 2 or 1 bytes.
+/// Returns the alignment that all rows of a map have: 16, 4, 2 or 1 bytes.
 inline int alignment_of(const void* data, std::int64_t pitch) {
   const auto places = reinterpret_cast<std::uintptr_t>(data) | static_cast<std::uintptr_t>(pitch);
   return places % 16 == 0 ? 16 : places % 4 == 0 ? 4 : places % 2 == 0 ? 2 : 1;
@@ -100,7 +100,7 @@ struct NumbersOut {
 
 /// Returns how many blocks run at once on the GPU.
 inline int resident_blocks(const void* kernel, int threads, std::size_t shared_bytes = 0) {
-  int resident = 0;  // on a multiprocessor
+  int resident = 0;  // blocks per multiprocessor
   cuda_check(
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, shared_bytes),
       "querying the occupancy of a kernel");
@@ -116,7 +116,7 @@ struct RowBand {
 /// The output of census features. Column x goes to column x + shift, if it is in [begin, end).
 /// Other columns of [begin, end) repeat the outermost feature or, without replicates, become 0.
 struct FeaturePlane {
-  void* data = nullptr;    ///< column 0 of row 0
+  void* data = nullptr;    ///< points to column 0 of row 0
   std::int64_t pitch = 0;  ///< in features
   int begin = 0, end = 0, shift = 0;
   bool replicates = false;
@@ -136,8 +136,8 @@ struct FeaturePlane {
 struct StepPenalties {
   std::uint32_t *vertical = nullptr, *horizontal = nullptr, *diagonal[2] = {};
   std::int64_t pitch = 0;     ///< in words
-  int step_shift = 0;         ///< from luminance steps to table indices
-  std::uint8_t table[256]{};  ///< P2
+  int step_shift = 0;         ///< right shift from luminance steps to table indices
+  std::uint8_t table[256]{};  ///< P2 for each step
 };
 
 struct CensusTask {
@@ -205,7 +205,7 @@ void run_stage(const StageResources& resources, const RefineFilled& stage);
 void run_stage(const StageResources& resources, const Smooth& stage);
 void run_stage(const StageResources& resources, const FilterOverTime& stage);
 
-/// Like run_stage(), but write to `out`. smooth() still overwrites stage.to and stage.scratch.
+/// Run a stage, but write to `out`. smooth() still overwrites stage.to and stage.scratch.
 void median_and_check(const StageResources& resources, const Median& median, const Check& check,
                       const NumbersOut& out);
 void refine(const StageResources& resources, const Refine& stage, const NumbersOut& out);

@@ -10,7 +10,7 @@
 namespace cudavision::speckles {
 namespace {
 
-constexpr char operation[] = "removal of speckles";
+constexpr char operation[] = "speckle removal";
 
 void check(const Parameters& parameters) {
   if (!Parameters::Ranges::size.contains(parameters.size))

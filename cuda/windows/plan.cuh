@@ -100,7 +100,7 @@ class Plan {
     int resident = 0;
     cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
                    &resident, kernel(), block_threads_, static_cast<std::size_t>(shared_bytes())),
-               "setting up a kernel on the GPU");
+               "querying the occupancy of a kernel");
     resident_groups_ = std::max(1, resident) * multiprocessor_count() * groups_of_block();
     for (int c = 0; c < arguments.picture_count; ++c)
       divide_columns(of_blocks_, group_threads_, arguments.pictures[c]);

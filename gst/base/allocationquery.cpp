@@ -59,7 +59,8 @@ guint configure(GstBufferPool* pool, GstCaps* caps, const PoolParams& params,
 }
 
 std::string size_text(const FrameFormat& format) {
-  return format.description() + ", " + std::to_string(format.size) + " bytes each";
+  return (format.is_video() ? format.description() + ", " : "") + std::to_string(format.size) +
+         " bytes each";
 }
 
 }  // namespace
@@ -145,11 +146,11 @@ void decide_pool(GstQuery* query, const DeviceSession& session, const FrameForma
     size = configure_pool();
   }
   if (size == 0)
-    throw ElementError(
-        GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
-        "There is no memory for frames (" + size_text(format) + ")" +
-            (format.cuda_memory ? " on the GPU: free some (see nvidia-smi)" : ": free some") +
-            ", or use smaller frames.");
+    throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
+                       "There is no memory for frames (" + size_text(format) + ")" +
+                           (format.cuda_memory ? " on the GPU: end other programs (see nvidia-smi)"
+                                               : ": end other programs") +
+                           ", or use smaller frames.");
 
   GST_DEBUG("frames (%" GST_PTR_FORMAT ") come from %" GST_PTR_FORMAT ", %u bytes each", caps,
             pool.get(), size);
@@ -163,7 +164,7 @@ void decide_pool(GstQuery* query, const DeviceSession& session, const FrameForma
 void refuse_output(const FrameFormat& format) {
   throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
                      "There is no memory for another output frame (" + size_text(format) +
-                         "): free some, use smaller frames, or let fewer frames queue up "
+                         "): end other programs, use smaller frames, or let fewer frames queue up "
                          "downstream.");
 }
 

@@ -68,7 +68,7 @@ GstPadProbeReturn on_first_buffer(GstPad* sink, GstPadProbeInfo* info, gpointer 
   }
   const std::string text =
       "The element takes raw video frames, but gets data without caps: put a decoder, such as "
-      "decodebin, before it, or a parser such as rawvideoparse if these are raw frames.";
+      "decodebin, before it or, for raw frames, a parser such as rawvideoparse.";
   if (diagnostics.last != text)
     post_exceptions(element.get(), false, [&]() -> bool { refuse_stream(text); });
   diagnostics.last = text;

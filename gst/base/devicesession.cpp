@@ -185,7 +185,7 @@ void DeviceSession::start() {
       start_cuda();
     } catch (const Error& e) {
       fall_back_to_cpu(std::string(e.what()) +
-                       ". Restart the program if CUDA has worked in it, or set backend=cpu.");
+                       ". If CUDA worked before, restart the program; otherwise, set backend=cpu.");
     } catch (const ElementError& e) {
       fall_back_to_cpu(e.what());
     }
@@ -209,11 +209,13 @@ void DeviceSession::start_cuda() {
     return presence_->device_id();
   });
   if (!context) {
+    const std::string gpu = presence_ ? "GPU " + std::to_string(presence_->device_id()) : "the GPU";
     presence_.reset();
-    throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
-                       "no CUDA context can be created on the GPU: its memory may be full, or "
-                       "another process may hold it exclusively (see nvidia-smi); free it, choose "
-                       "another GPU with cuda-device-id, or set backend=cpu.");
+    throw ElementError(
+        GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
+        "cannot create a CUDA context on " + gpu +
+            ": its memory may be full, or another process may hold the GPU exclusively (see "
+            "nvidia-smi). Free the GPU, choose another with cuda-device-id, or set backend=cpu.");
   }
   enter_context(context);
   GST_INFO_OBJECT(element_, "using GPU %d", context.device_id());

@@ -133,8 +133,8 @@ void add_device_properties(ElementProperties<Settings>& all,
        {Backend::cuda, "CUDA; without a usable GPU the element does not start", "cuda"},
        {Backend::cpu, "The CPU, on all cores", "cpu"}});
   all.add({"cuda-device-id", "CUDA device ID",
-           "Number of the GPU (-1 = the pipeline's GPU, otherwise the first GPU; -2 = the "
-           "pipeline's GPU, otherwise the GPU with the fewest running elements of this process)",
+           "GPU number (-1 = the GPU that the pipeline already uses, otherwise the first GPU; -2 = "
+           "as -1, but otherwise the GPU with the fewest running elements of this process)",
            ready},
           &Settings::cuda_device_id, device_ids);
   all.add(active_backend_spec(), [=](GObject* element, const Settings&, GValue* value) {

@@ -21,11 +21,10 @@ GQuark memory_advice_key() {
   return key;
 }
 
-std::string memory_remedy(GstElement* element) {
+std::string memory_remedy(GstElement* element, const char* remedy) {
   const auto* advice =
       static_cast<const char*>(g_type_get_qdata(G_OBJECT_TYPE(element), memory_advice_key()));
-  return std::string("Free memory (nvidia-smi lists the processes on the GPU), or use ") +
-         (advice ? advice : "smaller frames") + ".";
+  return std::string(remedy) + ", or use " + (advice ? advice : "smaller frames") + ".";
 }
 
 constexpr char device_remedy[] =
@@ -60,7 +59,7 @@ void post_current_exception(GstElement* element, const SourceLocation& location)
         break;
       case Error::Kind::out_of_memory:
         error(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
-              with_remedy(e.what(), memory_remedy(element)));
+              with_remedy(e.what(), memory_remedy(element, "End other programs (see nvidia-smi)")));
         break;
       case Error::Kind::device:
         error(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED, with_remedy(e.what(), device_remedy));
@@ -68,7 +67,7 @@ void post_current_exception(GstElement* element, const SourceLocation& location)
     }
   } catch (const std::bad_alloc&) {
     error(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
-          with_remedy("The system is out of memory", memory_remedy(element)));
+          memory_remedy(element, "The system is out of memory: end other programs"));
   } catch (const std::exception& e) {
     error(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_FAILED, e.what());
   } catch (...) {

@@ -62,7 +62,7 @@ FrameFormat tensor_format(const GstCaps* caps, gsize row_bytes, int rows, const 
   if (bytes > maximum)
     refuse_stream("A " + name + " has " + std::to_string(bytes) + " bytes, but a buffer" +
                   (format.cuda_memory ? " in CUDA memory" : "") + " can have at most " +
-                  std::to_string(maximum) + ": " + remedy + ".");
+                  std::to_string(maximum) + " bytes: " + remedy + ".");
   format.layout.plane_count = 1;
   format.layout.planes[0] = {static_cast<int>(row_bytes), rows};
   format.storage.frame = format.layout;

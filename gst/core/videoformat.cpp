@@ -156,8 +156,9 @@ const char* video_from(const char* media_type) {
 }
 
 [[noreturn]] void refuse_caps(const GstCaps* caps) {
-  refuse_stream("These caps do not describe video frames: " + caps_text(caps) +
-                ". Correct the capsfilter, appsrc or parser that made them.");
+  refuse_stream(
+      "These caps do not describe video frames; a field such as format is missing or invalid: " +
+      caps_text(caps) + ". Correct the capsfilter, appsrc or parser that made them.");
 }
 
 void require_raw_video(const GstCaps* caps) {

@@ -36,20 +36,20 @@ void DenoiseProcessor::add_properties(ElementProperties<Settings>& all) {
            "differ (-1 = automatic, from the measured noise; 0 = frames stay unchanged)"},
           &Settings::strength, {nlmeans::Parameters::automatic_strength, Ranges::strength.max});
   all.add({"chroma-strength", "Chroma strength",
-           "Strength for the chroma of YUV (-1 = the same as strength or, if that is automatic, "
-           "from the measured noise of the chroma; 0 = chroma stays unchanged)"},
+           "Filter strength for the chroma of YUV (-1 = the same as strength or, if strength is "
+           "automatic, from the measured noise of the chroma; 0 = chroma stays unchanged)"},
           &Settings::chroma_strength, {nlmeans::Parameters::same_strength, Ranges::strength.max});
   all.add({"search-size", "Search size",
-           "Side of the square that is searched for similar pixels, in pixels, odd"},
+           "Side of the square that is searched for similar pixels, in pixels; must be odd"},
           &Settings::search_size, Ranges::search);
   all.add({"patch-size", "Patch size",
-           "Side of the square around each pixel by which pixels are compared, in pixels, odd"},
+           "Side of the square patches that are compared, in pixels; must be odd"},
           &Settings::patch_size, Ranges::patch);
   all.add({"frames", "Frames",
-           "Number of frames to search for similar pixels, odd: the current frame and equally many "
-           "before and after it, which delays the output (1 = only the current frame)"},
+           "Number of frames to search for similar pixels; must be odd: the current frame, and as "
+           "many before as after it. Later frames delay the output (1 = only the current frame)"},
           &Settings::frames, Ranges::frames);
-  add_message_properties(all, "Post an element message with the noise and the strengths");
+  add_message_properties(all, "Post an element message with the measured noise and the strengths");
 }
 
 std::string DenoiseProcessor::error(const Settings& settings, const FrameFormat&) {

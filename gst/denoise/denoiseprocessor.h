@@ -31,7 +31,7 @@ class DenoiseProcessor {
       "Filter/Effect/Video/Hardware",
       "Denoises by non-local means, also over several frames, with a strength that can follow the "
       "measured noise, on an NVIDIA GPU or the CPU",
-      "smaller frames, or a smaller value of frames"};
+      "smaller frames, or a smaller value of the frames property"};
 
   static void add_properties(ElementProperties<Settings>& all);
   static std::string error(const Settings& settings, const FrameFormat& in);

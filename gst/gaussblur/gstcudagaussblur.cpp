@@ -79,17 +79,17 @@ class GaussBlurProcessor {
     using Ranges = gaussblur::Parameters::Ranges;
     all.add(
         {"sigma", "Sigma",
-         "Standard deviation of the Gaussian in pixels; negative values sharpen (0 = follows from "
+         "Standard deviation of the Gaussian in pixels; negative values sharpen (0 = derived from "
          "kernel-size, or no blur if kernel-size is also 0)"},
         &Settings::sigma, {-Ranges::sigma.max, Ranges::sigma.max});
     all.add({"sigma-y", "Vertical sigma",
              "Vertical standard deviation in pixels (0 = the same as sigma)"},
             &Settings::sigma_y, Ranges::sigma);
     all.add({"kernel-size", "Kernel size",
-             "Number of samples in the kernel; must be odd (0 = follows from sigma)"},
+             "Number of samples in the kernel; must be odd (0 = derived from sigma)"},
             &Settings::kernel_size, Ranges::size);
     all.add({"kernel-size-y", "Vertical kernel size",
-             "Vertical number of samples in the kernel; must be odd (0 = follows from sigma-y, or "
+             "Vertical number of samples in the kernel; must be odd (0 = derived from sigma-y, or "
              "the same as kernel-size if both sigmas are 0)"},
             &Settings::kernel_size_y, Ranges::size);
     all.add({"border", "Border", "How the picture is continued beyond its edges"},

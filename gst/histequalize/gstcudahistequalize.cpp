@@ -123,13 +123,12 @@ FrameAction begin_with_channels(GstCudaVisionFilter* self, const FrameInfo& info
 
 void EqualizeProcessor::add_properties(ElementProperties<Settings>& all) {
   constexpr PropertyChange ready = PropertyChange::when_ready;
-  all.add({"method", "Method", "Equalisation method"}, &Settings::method,
-          "GstCudaHistEqualizeMethod",
-          {{EqualizeMethod::equalize, "Flatten the histogram of the whole picture with one table",
-            "equalize"},
-           {EqualizeMethod::clahe,
-            "Flatten the histograms of tiles, with limited contrast, and interpolate between them",
-            "clahe"}});
+  all.add(
+      {"method", "Method", "Equalisation method"}, &Settings::method, "GstCudaHistEqualizeMethod",
+      {{EqualizeMethod::equalize, "Flatten the histogram of the whole picture", "equalize"},
+       {EqualizeMethod::clahe,
+        "Flatten the histogram of each tile, with limited contrast, and interpolate between tiles",
+        "clahe"}});
   all.add(
       {"channels", "Channels",
        "Channels to equalise; rgb needs RGB frames of 8 bits, to which a videoconvert before the "
@@ -151,21 +150,20 @@ void EqualizeProcessor::add_properties(ElementProperties<Settings>& all) {
   all.add({"strength", "Strength",
            "Weight of the equalised picture in the output (0 = the input, 1 = fully equalised)"},
           &Settings::strength, {0, 1});
-  all.add(
-      {"chroma", "Chroma",
-       "Chroma of YUV frames; scale keeps the saturation of colours when their luma changes (no "
-       "effect on RGB and gray frames)"},
-      &Settings::chroma, "GstCudaHistEqualizeChroma",
-      {{ChromaMode::keep, "Copy the chroma of the input", "keep"},
-       {ChromaMode::scale, "Scale the chroma by the same factor as the luma", "scale"}});
+  all.add({"chroma", "Chroma",
+           "How the chroma of YUV frames changes; scale keeps the saturation of colours when their "
+           "luma changes (no effect on RGB and gray frames)"},
+          &Settings::chroma, "GstCudaHistEqualizeChroma",
+          {{ChromaMode::keep, "Copy the chroma of the input", "keep"},
+           {ChromaMode::scale, "Scale the chroma by the same factor as the luma", "scale"}});
   all.add({"smoothing-time", "Smoothing time",
            "Time constant of the histograms' average in ns of running time, against flicker in "
            "videos (0 = no averaging)"},
           &Settings::smoothing_time);
   all.add(
       {"scene-cut-threshold", "Scene cut threshold",
-       "Fraction of the pixels that must change histogram bins, or relative change of the means "
-       "of areas, for a scene cut, which restarts the average (1 = no scene cuts)"},
+       "Threshold of a scene cut, which restarts the average: the fraction of pixels that change "
+       "histogram bins, or the relative change of local means (1 = no scene cuts)"},
       &Settings::scene_cut_threshold, {0, 1});
   all.add({"statistics-region", "Statistics region",
            "Pixels whose histogram is equalised and posted in messages (with method=clahe, only "

@@ -224,8 +224,8 @@ FrameFormat tensor_format_from_caps(const GstCaps* caps) {
       std::find_if(std::begin(named_elements), std::end(named_elements),
                    [&](const NamedElement& named) { return named.name == type; });
   if (!is_tensor(structure) || !size || known == std::end(named_elements))
-    refuse_stream("These caps do not describe a table: " + caps_text(caps) +
-                  ". Correct the capsfilter after the element.");
+    refuse_stream("These caps do not describe a table, because types or dimensions are invalid: " +
+                  caps_text(caps) + ". Correct the capsfilter after the element.");
   return tensor_format(
       caps, static_cast<gsize>(size->columns) * bytes_of(known->element), size->rows,
       "table of " + size_text(size->columns, size->rows) + " elements of type " + known->name,
@@ -241,7 +241,7 @@ FrameFormat integral_output_format(const FrameFormat& in, const GstCaps* caps,
     const gsize element = bytes_of(form.element_for(in.layout));
     if (out.size != element * width * height || out.layout.planes[0].rows != height)
       refuse_stream(
-          "A table of " + size_text(in.layout.width, in.layout.height) +
+          "The table of a frame of " + size_text(in.layout.width, in.layout.height) +
           " pixels does not fit into a tensor of " + out.description() +
           ": correct dimensions and types in the caps after the element, or leave them out.");
     return out;

@@ -36,7 +36,7 @@ void add_integral_properties(ElementProperties<IntegralSettings>& all) {
        {IntegralOutput::squared_sum,
         "Table of the sums of the squares of all pixels above and to the left", "squared-sum"},
        {IntegralOutput::tilted_sum,
-        "Table of the sums over the triangle above, for rectangles rotated by 45 degrees",
+        "Table of the sums over the triangle above each pixel, for rectangles rotated by 45°",
         "tilted-sum"},
        {IntegralOutput::mean, "Mean of the pixels around each pixel", "mean"},
        {IntegralOutput::stddev, "Standard deviation of the pixels around each pixel", "stddev"}});
@@ -45,7 +45,7 @@ void add_integral_properties(ElementProperties<IntegralSettings>& all) {
        "Size of the tables with output=sum, squared-sum and tilted-sum", ready},
       &Settings::table_layout, "GstCudaIntegralTableLayout",
       {{TableLayout::padded,
-        "(W+1)×(H+1) elements; the first row is 0 and, except with tilted-sum, the first column",
+        "(W+1)×(H+1) elements; the first row and, except with tilted-sum, the first column are 0",
         "padded"},
        {TableLayout::same_size, "W×H elements, without the first row and column of padded",
         "same-size"}});
@@ -53,8 +53,8 @@ void add_integral_properties(ElementProperties<IntegralSettings>& all) {
            "Type of the elements of the tables with output=sum, squared-sum and tilted-sum", ready},
           &Settings::element_type, "GstCudaIntegralElementType",
           {{ElementType::exact, "uint32 if all possible sums fit, otherwise uint64", "auto"},
-           {ElementType::uint32, "32-bit integers; sums are modulo 2^32", "uint32"},
-           {ElementType::uint64, "64-bit integers", "uint64"},
+           {ElementType::uint32, "32-bit unsigned integers; sums are modulo 2^32", "uint32"},
+           {ElementType::uint64, "64-bit unsigned integers", "uint64"},
            {ElementType::float32, "32-bit floating point; exact sums, rounded once", "float32"},
            {ElementType::float64, "64-bit floating point; exact sums, rounded once", "float64"}});
   all.add({"radius", "Radius", "With output=mean and stddev, the window radius in pixels"},

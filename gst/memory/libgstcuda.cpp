@@ -206,8 +206,8 @@ bool handle_context_query(GstElement* element, GstQuery* query, const CudaContex
 
 std::string probe_cuda(int device_id) {
   if (!load_driver())
-    return "no NVIDIA driver is installed here (libcuda.so.1 is missing or too old): install it, "
-           "or set backend=cpu.";
+    return "no NVIDIA driver is installed here (libcuda.so.1 is missing or too old): install the "
+           "current driver, or set backend=cpu.";
   if (const CUresult result = CuInit(0); result != CUDA_SUCCESS)
     return "the NVIDIA driver finds no GPU that it can use (" + error_text(result) +
            "): check nvidia-smi, or set backend=cpu.";
@@ -221,7 +221,7 @@ std::string probe_cuda(int device_id) {
   if (device_id >= count)
     return "there is no GPU " + std::to_string(device_id) + " (cuda-device-id): this machine has " +
            (count == 1 ? std::string("GPU 0 only") : "GPUs 0 to " + std::to_string(count - 1)) +
-           "; set cuda-device-id to one of them, or to -1.";
+           "; set cuda-device-id to an existing GPU, or to -1.";
   return {};
 }
 

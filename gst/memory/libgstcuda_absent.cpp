@@ -32,7 +32,7 @@ std::string probe_cuda(int) {
 }
 
 CudaStream create_cuda_stream() {
-  throw Error(Error::Kind::device, "This gst-cudavision was built without CUDA.");
+  throw Error(Error::Kind::device, "This gst-cudavision was built without CUDA");
 }
 
 void destroy_cuda_stream(CudaStream) noexcept {}
@@ -46,7 +46,7 @@ CudaContext cuda_context_of(GstMemory*) {
 }
 
 const GstVideoInfo& cuda_memory_info(GstMemory*) {
-  throw Error(Error::Kind::device, "This gst-cudavision was built without CUDA.");
+  throw Error(Error::Kind::device, "This gst-cudavision was built without CUDA");
 }
 
 GstMapFlags cuda_map_flag() {

@@ -55,17 +55,17 @@ class PixelateProcessor {
       "Hides frames or regions under a mosaic or one colour, on an NVIDIA GPU or the CPU"};
 
   static void add_properties(ElementProperties<Settings>& all) {
-    all.add(
-        {"method", "Method", "How pixels are hidden"}, &Settings::method, "GstCudaPixelateMethod",
-        {{PixelateMethod::mosaic, "Replace blocks of block-size pixels by their mean", "mosaic"},
-         {PixelateMethod::solid, "Replace all pixels by color", "solid"}});
+    all.add({"method", "Method", "How pixels are hidden"}, &Settings::method,
+            "GstCudaPixelateMethod",
+            {{PixelateMethod::mosaic, "Replace the pixels of each block with their mean", "mosaic"},
+             {PixelateMethod::solid, "Replace all pixels with the colour in color", "solid"}});
     all.add({"block-size", "Block size",
              "With method=mosaic, width and height of the blocks in pixels; the first block begins "
              "in the top left corner of the frame"},
             &Settings::block_size, mosaic::Parameters::Ranges::block_size);
     all.add({"color", "Colour",
              "With method=solid, the colour as 0xAARRGGBB, converted to YUV and gray by the "
-             "colorimetry of the caps; its alpha is ignored, frames keep their alpha channel"},
+             "colorimetry of the caps; its alpha is ignored, and frames keep their alpha channel"},
             &Settings::color);
     all.add({"hide-alpha", "Hide alpha",
              "With method=mosaic, hide the alpha channel like the other channels (false = copy it "

@@ -54,7 +54,7 @@ class ThresholdProcessor {
       "cudathreshold",
       "CUDA adaptive threshold",
       "Filter/Effect/Video/Hardware",
-      "Black and white by an adaptive threshold (Bradley, Sauvola), on an NVIDIA GPU or the CPU",
+      "Binarises by an adaptive threshold (Bradley, Sauvola), on an NVIDIA GPU or the CPU",
       "smaller frames"};
 
   static void add_properties(ElementProperties<Settings>& all) {
@@ -64,7 +64,7 @@ class ThresholdProcessor {
             {{ThresholdMethod::bradley,
               "Black if darker than the mean by more than ratio (Bradley and Roth)", "bradley"},
              {ThresholdMethod::sauvola,
-              "Black if darker than a threshold from the mean and the standard deviation (Sauvola)",
+              "Black if darker than a threshold based on mean and standard deviation (Sauvola)",
               "sauvola"}});
     all.add({"radius", "Radius", "Window radius in pixels"}, &Settings::radius, Ranges::radius);
     all.add({"ratio", "Ratio",
@@ -85,8 +85,8 @@ class ThresholdProcessor {
              "Make pixels that are darker than their surroundings white, all others black"},
             &Settings::invert);
     all.add({"speckle-size", "Speckle size",
-             "Maximum number of pixels of the ink components to remove (0 = none); ink is darker "
-             "than its surroundings, and its pixels connect by sides or corners"},
+             "Size in pixels up to which dark components (ink) are removed (0 = none); pixels "
+             "connect by sides or corners"},
             &Settings::speckle_size, speckles::Parameters::Ranges::size);
   }
 

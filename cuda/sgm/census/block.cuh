@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For the census kernels: arguments, the tile of a block, and stores of four pixels per thread.
+// Common code of the census kernels: arguments, a block's tile, stores of four pixels per thread.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/division.h"
@@ -11,18 +11,18 @@
 namespace cudavision::sgm {
 
 struct CensusArguments {
-  Samples pictures[2];  // left and right, or just one
+  Samples pictures[2];  // left and right, or a single picture
   FeaturePlane features[2];
-  bool whole[2];      // features can be stored four at a time
+  bool whole[2];      // true if four features can be stored at once
   bool aligned[2];    // see Samples::has_words_of_four()
   int shift;          // right shift from samples to 8-bit levels, for the noise estimate
-  int tiles;          // across the picture
-  int blocks;         // per picture
-  bool clear_border;  // as libSGM does
+  int tiles;          // tiles across the picture
+  int blocks;         // blocks per picture
+  bool clear_border;  // sets features near the border to 0, as libSGM does
   StepPenalties penalties;
 };
 
-constexpr int census_pixels = 4;  // per thread, in a row
+constexpr int census_pixels = 4;  // neighbouring pixels of a row per thread
 constexpr int census_tile_width = 32 * census_pixels;
 constexpr int census_threads = 256;
 
@@ -60,8 +60,8 @@ struct CensusBlock {
   }
 };
 
-/// Writes P2 of the steps to a thread's pixels, which begin at (x, y). step(i, dx, dy) returns the
-/// table index for the step from (x + i + dx, y + dy) to (x + i, y).
+/// Writes P2 for the steps to the thread's pixels, the first of which is (x, y). step(i, dx, dy)
+/// returns the table index for the step from (x + i + dx, y + dy) to (x + i, y).
 template <class Step>
 __device__ void write_penalties(const StepPenalties& penalties, const std::uint8_t* table, int x,
                                 int y, int width, const Step& step) {

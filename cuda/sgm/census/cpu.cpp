@@ -58,7 +58,7 @@ CUDAVISION_TARGET_CLONES void add_byte(const std::uint8_t* bits, int width,
     features[x] = features[x] << 8 | bits[x];
 }
 
-/// A ring of the rows around the current row. Rows are replicated beyond their ends.
+/// A ring buffer of the rows around the current row. Copies of the end samples pad each row.
 template <class Value>
 class Window {
  public:
@@ -146,7 +146,7 @@ void sum_columns(const Filtered* above, const Filtered* row, const Filtered* bel
   }
 }
 
-/// Adds filtered_offset, which the samples of the neighbours include, and subtracts the dead zone.
+/// Finds the means M. Adds filtered_offset, which samples include, and subtracts the dead zone.
 CUDAVISION_TARGET_CLONES
 void find_means(const std::int16_t* columns, int width, int dead_zone, Filtered* __restrict means) {
   for (int x = 0; x < width; ++x) {
@@ -155,7 +155,7 @@ void find_means(const std::int16_t* columns, int width, int dead_zone, Filtered*
   }
 }
 
-/// Bit 7 − i % 8 is 1 if number is above threshold i, for the thresholds [first, end).
+/// Returns a code whose bit 7 − i % 8 is 1 if number exceeds threshold i, for i in [first, end).
 template <int first, int end>
 [[gnu::always_inline]] inline std::int16_t unary_code(std::int16_t number) {
   std::int16_t code = 0;

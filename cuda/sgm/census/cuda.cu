@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Census features of one or two pictures in a launch, and P2 of the left picture, on CUDA. A block
-// loads its tile with a halo into shared memory. A thread computes four neighbouring pixels.
+// Census features on CUDA: a launch processes one or two pictures, and computes P2 of the left one.
+// A block loads its tile with a halo into shared memory. A thread computes four adjacent pixels.
 
 #include <stdexcept>
 
@@ -39,7 +39,7 @@ __device__ void load_window(const std::uint32_t* from, std::uint32_t (&to)[windo
   }
 }
 
-/// tile points to the thread's window, in the row of its pixels.
+/// tile points to the start of the thread's window in the row of the thread's pixels.
 template <class Bits>
 __device__ void symmetric(const std::uint32_t* tile, Bits (&bits)[pixels]) {
   std::uint32_t above[window], below[window];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The kernel of census_gradient. A word holds the 12-bit samples of two pixels, as the bits of
-// 16-bit floats from 1024 on. These floats have the order of the samples, and different samples
-// differ by at least 1, as FeatureBytes requires. Sums have an offset that keeps them non-negative.
+// The kernel of census_gradient. A word holds the 12-bit samples of two pixels, each added to the
+// bits of the 16-bit float 1024. The resulting floats have the order of the samples, and differ by
+// at least 1, as FeatureBytes requires. Sums have an offset that keeps them non-negative.
 
 #include "cuda/sgm/census/tile.cuh"
 #include "cuda/sgm/path_penalty.cuh"
@@ -44,7 +44,7 @@ __device__ inline void load_filtered_tile(const Samples& samples, bool aligned,
   });
 }
 
-/// Converts sums with an offset to levels, rounded up, for comparison with raised_threshold().
+/// Converts sums with an offset to 8-bit levels, rounded up, to compare with raised_threshold().
 template <int kBits>
 __device__ inline __half2 raised_levels(std::uint32_t raised) {
   constexpr std::uint32_t levels = ((1u << kBits) - 1) * ones;

@@ -2,11 +2,11 @@
 #pragma once
 
 // For the kernels of census_gradient and of the noise estimate: a tile of filtered samples or of
-// luminances in shared memory. A thread has four neighbouring pixels of a row and the four pixels
-// eight rows below. A word holds two pixels, eight rows apart, as 16-bit floats.
+// luminances in shared memory. A thread processes four neighbouring pixels of a row and the four
+// pixels eight rows below. A word holds two pixels, eight rows apart, as 16-bit floats.
 //
-// The saturating difference of two integers is 1 if the first is larger, and 0 otherwise. A
-// multiply-add appends this bit to a feature, twice as fast as integer instructions on most GPUs.
+// The difference of two integers as floats, saturated to [0, 1], is 1 if the first is larger. A
+// multiply-add appends it as a bit to a feature, twice as fast as integer code on most GPUs.
 
 #include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/census/block.cuh"
@@ -17,7 +17,7 @@ namespace cudavision::sgm::gradient {
 constexpr int pixels = census_pixels, tile_width = census_tile_width, threads = census_threads;
 constexpr int pair_rows = threads / 32;  // rows between the pixels of a word
 constexpr int tile_height = 2 * pair_rows;
-constexpr int tile_rows = pair_rows + 2 * gradient_radius_y;  // rows of words
+constexpr int tile_rows = pair_rows + 2 * gradient_radius_y;  // rows of words in a tile
 constexpr int halo = 8, window = pixels + 2 * halo;           // aligns windows to 16 bytes
 constexpr int tile_pitch = tile_width + 2 * halo;
 static_assert(gradient_radius_x <= halo);
@@ -45,7 +45,7 @@ struct Row {
   }
 };
 
-/// Collects eight feature bits per half. After eight calls of add(), its lower byte holds them.
+/// Collects feature bits. After eight calls of add(), the low byte of each half holds eight bits.
 class FeatureBytes {
  public:
   __device__ void add(__half2 a, __half2 b) {
@@ -57,7 +57,7 @@ class FeatureBytes {
   __half2 bits_ = twice(0x4400);  // 4, which eight doublings turn into 1024
 };
 
-/// Returns four levels as bytes. x is a multiple of 4. The picture is replicated beyond its edges.
+/// Returns four 8-bit levels. x is a multiple of 4. The picture is replicated beyond its edges.
 __device__ inline std::uint32_t four_levels(const Samples& samples, int shift, bool aligned, int x,
                                             int y) {
   if (aligned && x >= 0 && x + 4 <= samples.width) {

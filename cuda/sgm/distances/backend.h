@@ -13,19 +13,19 @@
 
 namespace cudavision::sgm {
 
-/// Returns number − range.first. For unknown disparities, that is more than range.top.
+/// Returns the offset of a map value from range.first. For unknown pixels, it exceeds range.top.
 CUDAVISION_HOST_DEVICE inline unsigned place_in(const NumberRange& range, std::uint16_t number) {
   return static_cast<std::uint16_t>(number - range.first);
 }
 
-/// Largest range.top + 1, rounded up.
+/// The largest possible range.top + 1, rounded up to a power of two.
 inline constexpr int number_places = 1 << 14;
 
 /// The samples of a box along one axis, in 16 bits because kernel arguments are limited to 4 KB.
 struct SampledAxis {
   std::uint16_t first = 0, step = 1, count = 0;
 
-  /// Of the pixels [begin, end), which are at least one.
+  /// Samples the pixels [begin, end). The interval must not be empty.
   static SampledAxis of(int begin, int end, int max_count) {
     const int step = divide_up(end - begin, max_count);
     return {static_cast<std::uint16_t>(begin), static_cast<std::uint16_t>(step),
@@ -39,7 +39,7 @@ struct SampledBox {
 
 struct MeasuredBox {
   SampledBox inner, visible;
-  std::int16_t mask = -1;  ///< index into BoxMasks::planes, or -1
+  std::int16_t mask = -1;  ///< index into BoxMasks::planes; −1: no mask
 };
 
 struct BoxMasks {
@@ -47,7 +47,7 @@ struct BoxMasks {
   remap::MapView rectifying;
 };
 
-/// True if the mask selects pixel (x, y) of the disparities.
+/// Returns true if the mask selects pixel (x, y) of the disparity map.
 CUDAVISION_HOST_DEVICE inline bool selects(const regions::MaskPlane& mask,
                                            const remap::MapView& rectifying, int x, int y) {
   if (rectifying && !rectifying.nearest(x, y, x, y))
@@ -65,7 +65,7 @@ CUDAVISION_HOST_DEVICE constexpr std::uint32_t percentile_rank(int percentile,
 class Distances::Backend {
  public:
   virtual ~Backend() = default;
-  /// results is device memory.
+  /// results points to device memory.
   virtual void run(View<const std::uint8_t> disparity, std::span<const MeasuredBox> boxes,
                    const BoxMasks& masks, const NumberRange& range, BoxDisparity* results) = 0;
 };

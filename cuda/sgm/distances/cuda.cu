@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CUDA backend of Distances: one block for each box. It counts the samples in bins of 16
-// numbers, finds the bins of the percentiles, and reads the samples again to count the numbers in
-// these bins. Before that, each thread finds which of its samples the box's mask selects.
+// The CUDA backend of Distances, with one block per box. First, each thread finds which of its
+// samples the box's mask selects. Then the block counts samples in bins of 16 map values, finds the
+// bins of the percentiles, and reads the samples again to count the single values in these bins.
 
 #include <algorithm>
 
@@ -30,13 +30,13 @@ static_assert(sizeof(DistancesArguments) <= 4096, "PTX for older GPUs has no mor
 constexpr int columns_per_thread = Distances::max_columns / 32;
 static_assert(Distances::max_rows / warps * columns_per_thread == 64, "one bit for each sample");
 
-/// The bit of a thread's sample in column k of row i of the samples.
+/// Returns the bit index of a thread's sample in row i and column k of the sample grid.
 __device__ int bit_of(int i, int k) {
   return i / warps * columns_per_thread + k / 32;
 }
 
-/// Calls function(place) for each known sample of a box. Each warp reads whole rows. If kSelected
-/// is true, only samples count whose bit_of() is set.
+/// Calls function() with place_in() of each known sample of a box. Each warp reads whole rows. With
+/// kSelected, skips samples whose bit in `selected` is 0 (see bit_of()).
 template <bool kSelected, class Function>
 __device__ void for_each_known(const DistancesArguments& a, const SampledBox& box,
                                std::uint64_t selected, const Function& function) {
@@ -57,7 +57,7 @@ __device__ void for_each_known(const DistancesArguments& a, const SampledBox& bo
 
 /// Returns the bits of the calling thread's samples of the visible box that the mask selects.
 __device__ std::uint64_t selected_samples(const BoxMasks& masks, const MeasuredBox& box) {
-  __shared__ int columns[Distances::max_columns];  // of the mask; -1: not in its box
+  __shared__ int columns[Distances::max_columns];  // mask columns of the samples; -1: outside
   const regions::MaskPlane mask = masks.planes[box.mask];
   const SampledAxis &xs = box.visible.x, &ys = box.visible.y;
   const int lane = threadIdx.x % 32;
@@ -78,7 +78,7 @@ __device__ std::uint64_t selected_samples(const BoxMasks& masks, const MeasuredB
       const std::uint8_t* const row = mask_row(mask, y);
       CUDAVISION_UNROLL
       for (int k = 0; k < Distances::max_columns; k += 32) {
-        // Without a branch, so that the look-ups overlap.
+        // This code has no branch, so that the look-ups overlap.
         const int column = columns[k + lane];
         const bool counts = sample_counts(mask, row, max(column, 0)) && column >= 0;
         selected |= static_cast<std::uint64_t>(counts) << bit_of(i, k);
@@ -88,12 +88,12 @@ __device__ std::uint64_t selected_samples(const BoxMasks& masks, const MeasuredB
   return selected;
 }
 
-/// The bin that holds a percentile, and the percentile's rank among the numbers in that bin.
+/// The bin that holds a percentile, and the percentile's rank among the samples in this bin.
 struct PercentileBin {
   std::uint32_t bin, rank;
 };
 
-/// count is the calling thread's bin. Returns the number of known samples, in every thread.
+/// count belongs to the calling thread's bin. Returns the total of known samples in every thread.
 __device__ std::uint32_t find_bins(std::uint32_t count, PercentileBin (&found)[percentile_count]) {
   constexpr int percentiles[percentile_count] = {
       Distances::low_percentile, Distances::middle_percentile, Distances::high_percentile};

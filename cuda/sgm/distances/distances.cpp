@@ -58,11 +58,11 @@ void Distances::run(View<const std::uint8_t> disparity, std::span<const regions:
     refuse(operation, "the disparities must be " + std::to_string(height_) + " rows of " +
                           std::to_string(2 * width_) + " bytes");
   if (boxes.size() > max_boxes)
-    refuse(operation,
-           std::to_string(boxes.size()) + " boxes are more than " + std::to_string(max_boxes));
+    refuse(operation, std::to_string(boxes.size()) + " boxes; there may be at most " +
+                          std::to_string(max_boxes));
   if (!masks.empty() && masks.size() != boxes.size())
     refuse(operation, std::to_string(masks.size()) + " masks for " + std::to_string(boxes.size()) +
-                          " boxes; each box must have one, perhaps without rows");
+                          " boxes; each box must have one mask, which may be empty");
   if (rectifying && (rectifying.width != width_ || rectifying.height != height_))
     refuse(operation, "the rectifying map must have the size of the disparities");
   if (boxes.empty())

@@ -13,7 +13,7 @@ namespace {
 struct MapArguments {
   int width, height;
   int blocks_per_row;
-  const std::uint16_t* from;  // the map; for the check, the right map
+  const std::uint16_t* from;  // the input map or, for the check, the right map
   std::uint16_t* to;
   bool libsgm;
 
@@ -23,8 +23,8 @@ struct MapArguments {
 
   // For the medians.
   const std::uint16_t* left;  // the left map, if `from` is the right map
-  int rows;                   // per block
-  int alignment;              // of map rows: 16, 4 or 2 bytes
+  int rows;                   // rows per block
+  int alignment;              // alignment of map rows: 16, 4 or 2 bytes
 
   NumbersOut out;  // for the medians and write_kernel()
 };
@@ -95,8 +95,8 @@ __device__ void medians_of_group(const MapArguments& a, const std::uint16_t* map
     high[i] = __vmaxu2(more, rows[2][i]);
     middle[i] = __vmaxu2(less, __vminu2(more, rows[2][i]));
   }
-  // With each column sorted into a low, a middle and a high number, the median of nine is the
-  // median of the largest low, the median of the middle and the smallest high number.
+  // With each column sorted into low, middle and high, the median of nine is the median of three
+  // values: the largest low, the median of the middles, and the smallest high.
   const auto before = [](const std::uint32_t* words) {
     return __byte_perm(words[0], words[1], 0x5432);
   };
@@ -120,7 +120,7 @@ __device__ void medians_of_group(const MapArguments& a, const std::uint16_t* map
 }
 
 constexpr int max_segment = 2048;  // pixels of a row per block, a multiple of group
-constexpr int max_rows = 8;        // per block
+constexpr int max_rows = 8;        // rows per block
 
 template <class Work>
 __device__ void for_each_group(const MapArguments& a, const Work& work) {
@@ -134,7 +134,7 @@ __device__ void for_each_group(const MapArguments& a, const Work& work) {
   }
 }
 
-/// Makes numbers unknown that the right map does not confirm. x is a multiple of group.
+/// Makes the pixels unknown that the right map does not confirm. x is a multiple of group.
 __device__ void clear_unconfirmed(const MapArguments& a, int x, int y,
                                   std::uint32_t (&numbers)[group_words]) {
   const std::uint16_t* const right = a.from + static_cast<std::int64_t>(y) * a.width;
@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(threads) median_kernel(const __grid_constant__
   });
 }
 
-constexpr int written = 4;  // pixels per thread
+constexpr int written = 4;  // pixels that a thread of write_kernel() writes
 
 __global__ void __launch_bounds__(threads) write_kernel(const __grid_constant__ MapArguments a) {
   launch_dependents();
@@ -184,9 +184,9 @@ __global__ void __launch_bounds__(threads) write_kernel(const __grid_constant__ 
   }
 }
 
-/* The mask. Most words are 0: a warp reads 32 words at once and skips zeros. */
+/* Applies the mask. Most of its words are 0, so a warp reads 32 words at once and skips zeros. */
 
-constexpr int mask_threads = 64;  // one word each
+constexpr int mask_threads = 64;  // each reads one word of the mask
 
 struct MaskArguments {
   View<const std::uint32_t> mask;

@@ -10,7 +10,7 @@
 
 namespace cudavision::sgm {
 
-/// The numbers of two pixels, and their luminances: 8-bit levels divided by 64, as 16-bit floats.
+/// Map values and luminances of two pixels. Luminances are 8-bit levels / 64, as 16-bit floats.
 struct alignas(8) Pair {
   std::uint32_t numbers, luminances;
 };
@@ -19,8 +19,8 @@ struct PairSource {
   int width = 0, height = 0;
   const std::uint16_t* map = nullptr;
   Samples picture;
-  int shift = 0;         ///< from samples to 8-bit levels
-  bool vectors = false;  ///< four pixels can be loaded at once
+  int shift = 0;         ///< right shift from samples to 8-bit levels
+  bool vectors = false;  ///< true if alignment allows loading four pixels at once
 
   PairSource() = default;
   PairSource(const StageConfig& config, const SamplePlane& plane, const std::uint16_t* map)
@@ -38,10 +38,10 @@ __device__ inline std::uint32_t halves_with_sign(std::uint32_t word) {
   return (word >> 15 & 0x00010001) * 0xffff;
 }
 
-/// Four neighbouring pixels as loaded, with kBytes bytes per sample of the picture.
+/// Four neighbouring pixels of the map and of the picture, whose samples have kBytes bytes.
 template <int kBytes>
 struct FourPixels {
-  std::uint32_t numbers[2] = {0xffffffff, 0xffffffff};  ///< unknown
+  std::uint32_t numbers[2] = {0xffffffff, 0xffffffff};  ///< unknown pixels
   std::uint32_t samples[kBytes] = {};
 
   /// x is a multiple of 4. Pixels outside the picture stay unknown.
@@ -74,7 +74,7 @@ struct FourPixels {
     }
   }
 
-  /// Unknown pixels get the number kUnknown and an infinite luminance, so that their weight is 0.
+  /// Unknown pixels get the value kUnknown and an infinite luminance, so that their weight is 0.
   template <std::uint16_t kUnknown>
   __device__ uint4 pairs(const PairSource& from) const {
     std::uint32_t levels[2];
@@ -151,7 +151,7 @@ struct PairTile {
   }
 };
 
-/// nearness_of() returns bits_of_128 + 7 − min(7, d >> 3) in each half, for d levels of difference.
+/// nearness_of() returns bits_of_128 + 7 − min(7, d >> 3) per half, for a difference of d levels.
 constexpr std::uint32_t bits_of_128 = 0x58005800;
 __device__ inline std::uint32_t nearness_of(__half2 differences) {
   // max(0, 59.5 − difference) / 64

@@ -5,8 +5,8 @@
 // half of a word.
 //
 // Refine uses pairs of 16-bit floats, which represent all weights and their sums exactly. It finds
-// medians by bisection of the range of the numbers around a pixel, which is usually small. Numbers
-// are below 2^14, so they keep their order as bits of floats. Unknown numbers are NaN.
+// medians by bisection of the range of the samples, which is usually small. Map values are below
+// 2^14, so they keep their order if their bits are read as floats. Unknown values are NaN.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/division.h"
@@ -19,7 +19,7 @@ namespace {
 
 struct RefineArguments {
   int width, height;
-  int tiles;  // across the picture
+  int tiles;  // tiles across the picture
 
   // For Refine and RefineFilled.
   PairSource source;
@@ -32,10 +32,10 @@ struct RefineArguments {
   std::int64_t confidence_pitch;
   int threshold;
   std::uint16_t* to;  // may be null
-  bool supported;     // confidence includes the support of neighbours
+  bool supported;     // true if confidence includes the support of neighbours
 
   // For RefineFilled.
-  const std::uint16_t* map;  // before it was filled
+  const std::uint16_t* map;  // the map before it was filled
 };
 
 constexpr unsigned whole_warp = 0xffffffffu;
@@ -43,10 +43,10 @@ constexpr unsigned whole_warp = 0xffffffffu;
 // Small blocks keep the multiprocessors busy until the end of the launch.
 constexpr int threads = 128, warps = threads / 32;
 using Tile = PairTile<32, 16, refine_radius, 4>;
-/// A warp processes cells of 16×4 pixels. In smaller cells, bisection needs fewer steps.
+/// A warp processes cells of 16×4 pixels. The smaller the cell, the fewer bisection steps it needs.
 constexpr int cell_width = 16, cell_height = 4;
 constexpr int row_cells = Tile::width / cell_width;
-constexpr int cells = row_cells * (Tile::height / cell_height) / warps;  ///< per warp
+constexpr int cells = row_cells * (Tile::height / cell_height) / warps;  ///< cells per warp
 static_assert(warps % row_cells == 0);
 constexpr int next_cell = warps / row_cells * cell_height;
 
@@ -63,7 +63,7 @@ struct NumberRange {
 
   __device__ void add(std::uint32_t one, std::uint32_t other) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    // As signed integers, unknown numbers are −1 and never the largest.
+    // As a signed integer, unknown is −1, which is never the largest.
     smallest = __vimin3_u16x2(smallest, one, other);
     largest = __vimax3_s16x2(largest, one, other);
 #else
@@ -74,7 +74,7 @@ struct NumberRange {
   }
 };
 
-/// Returns the bit length of the largest half of the warp's words.
+/// Returns the bit length of the largest 16-bit half among the words of all lanes.
 __device__ int bits_in_warp(std::uint32_t word) {
   word |= word >> 16;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -122,7 +122,7 @@ class PairSamples {
 #pragma unroll 1
     for (std::uint32_t step = ones << bits >> 1; step >= ones; step >>= 1) {
       const __half2 bounds = floats_of(medians + step);
-      constexpr int chains = 3;  // independent sums, to hide latency
+      constexpr int chains = 3;  // independent partial sums hide latency
       __half2 below[chains] = {};
 #pragma unroll
       for (int i = 0; i < refine_samples; ++i)
@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(threads, 6)
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const int x = first_x + warp % row_cells * cell_width + 2 * (lane % (cell_width / 2));
   const int own_y = first_y + warp / row_cells * cell_height + lane / (cell_width / 2);
-  unsigned holes = 0;  // two bits per pair: 1 for a filled pixel
+  unsigned holes = 0;  // two bits per pair of pixels; 1 marks a filled pixel
   if constexpr (kFilled) {
     std::uint32_t before[cells];
 #pragma unroll
@@ -204,7 +204,7 @@ __device__ constexpr int place_of_sample(int number) {
          number % refine_side * refine_step - refine_radius;
 }
 
-/// Returns the number of supporting samples in each half. Unknown numbers must be far_away.
+/// Returns the number of supporting samples in each half. Unknown pixels must be far_away.
 __device__ std::uint32_t supports_of(const std::uint32_t* pixels) {
   std::uint32_t count = 0;
 #pragma unroll

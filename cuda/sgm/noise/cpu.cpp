@@ -45,13 +45,13 @@ class NoiseRows {
   const std::uint8_t* row(int y) const { return slot(y); }
 
   Counts* counts;
-  std::uint32_t *squares, *extremes;  ///< per column
+  std::uint32_t *squares, *extremes;  ///< per column: sum of squares, number of extreme levels
   std::uint16_t* sums[noise_spacings];
-  std::uint8_t* different;  ///< 0 for columns of a block with equal levels
+  std::uint8_t* different;  ///< per column: 0 if all its levels in the block are equal
 
  private:
-  static constexpr int rows = noise::block_side + 2 * estimate_radius;  // of a block with its
-                                                                        // margins
+  static constexpr int rows = noise::block_side + 2 * estimate_radius;  // rows that a block needs,
+                                                                        // including margins
   std::uint8_t* slot(int y) const { return levels_[(y + rows) % rows]; }
 
   std::uint8_t* levels_[rows];

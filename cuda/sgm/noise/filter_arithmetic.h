@@ -21,7 +21,7 @@ CUDAVISION_HOST_DEVICE inline float parts_of_mean(float minus_variance, float re
   // Floats from 2^23 to 2^24 are integers, so the addition rounds. Quotients above 256 are limited.
   constexpr float integers = 12582912;  // 1.5·2^23
   const float nearest = std::fmaf(reciprocal, noise_256, integers) - integers;
-  // The exact result is an integer, so it keeps its sign: positive if `nearest` is too small.
+  // The exact result is an integer, so rounding keeps its sign: positive if `nearest` is too small.
   const float missing = std::fmaf(nearest, minus_variance, noise_256);
   return std::fmin(nearest + saturated(missing), 256.0f);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Noise filter on CUDA. A thread has four neighbouring pixels and moves down a strip of rows. It
-// keeps the sums of five rows, and loads the next row during each step.
+// Noise filter on CUDA. A thread filters four neighbouring pixels, and moves down a strip of rows.
+// It keeps the sums of five rows, and loads the next row during each step.
 
 #include <algorithm>
 
@@ -16,12 +16,12 @@ namespace {
 struct NoiseFilterArguments {
   Samples pictures[2];
   bool aligned[2];  // see Samples::has_words_of_four()
-  int shift;        // from samples to 8-bit levels
+  int shift;        // right shift from samples to 8-bit levels
   NoiseSource noise;
   FilteredPlane filtered[2];
-  bool words[2];     // four samples can be stored at once
+  bool words[2];     // true if four samples can be stored at once
   int strips, rows;  // strips across the picture, rows per strip
-  int blocks;        // per picture
+  int blocks;        // blocks per picture
 };
 
 constexpr int threads = 128, pixels = 4, strip_width = 32 * pixels;
@@ -139,7 +139,7 @@ class Windows {
   }
 
   std::uint32_t sums_[pixels]{};
-  std::uint32_t squares_[pixels]{};  // times −25, modulo 2^32
+  std::uint32_t squares_[pixels]{};  // sums of squares times −25, modulo 2^32
 };
 
 __device__ void store_filtered(const FilteredPlane& plane, bool words, int x, int y, int width,

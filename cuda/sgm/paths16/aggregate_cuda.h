@@ -5,8 +5,8 @@
 // horizontal paths write the sums, and a downward and an upward sweep add all other paths.
 //
 // If memory is short, bands of rows are matched one after the other, from top to bottom. Downward
-// paths continue from band to band. For upward paths, a sweep without sums runs first, and stores
-// its states at the borders of the bands.
+// paths continue from band to band. For upward paths, a first sweep through the whole picture
+// computes no sums, but stores the states of the paths at the borders of the bands.
 
 #include <optional>
 
@@ -65,7 +65,7 @@ class AggregateCuda {
   AggregateCuda(Device& device, const StageResources& resources, int band_rows);
   /// Bands whose rows are a multiple of this number fill all launches.
   static int row_unit(const StageConfig& config);
-  /// Returns the additional bytes for several bands, without their sums.
+  /// Returns the additional memory for several bands, in bytes, without the sums.
   static std::size_t extra_bytes(const StageConfig& config, int band_rows);
 
   /// Prepares run(), which must be called for the bands from top to bottom. left and right are the
@@ -86,7 +86,7 @@ class AggregateCuda {
   int band_rows_, bands_;
   Buffer states_;
   SweepPlan plan_;
-  std::optional<SweepPlan> upward_plan_;  // without sums; only for several bands
+  std::optional<SweepPlan> upward_plan_;  // computes no sums; used only if there are several bands
 };
 
 }  // namespace cudavision::sgm

@@ -231,7 +231,7 @@ class VerticalPathsCpu {
   }
 
  private:
-  static constexpr int min_columns = 32;  // per chunk; smaller chunks are not worth a task
+  static constexpr int min_columns = 32;  // minimum per chunk; smaller chunks are not worth a task
 
   using Rows = PathRow[2];  ///< row y has index y % 2
 
@@ -256,7 +256,7 @@ class VerticalPathsCpu {
   int paths_;
   Bands chunks_;  ///< in units of min_columns columns
   std::vector<Buffer> memory_;
-  Rows rows_[2];  ///< downward paths, upward paths
+  Rows rows_[2];  ///< rows of the downward paths and of the upward paths
 };
 
 std::size_t paths_scratch(const StageConfig& config) {

@@ -10,8 +10,8 @@ namespace {
 
 struct P2Arguments {
   Samples picture;
-  int shift;       // from samples to the luminance of the steps
-  int step_shift;  // from luminance steps to table indices
+  int shift;       // right shift from samples to the luminance of the steps
+  int step_shift;  // right shift from luminance steps to table indices
   std::uint8_t table[256];
   PathPenalty penalty;
   std::uint32_t* p2[2];  // see P2Maps

@@ -76,7 +76,7 @@ class HorizontalPath {
     *reinterpret_cast<Bytes*>(state) = order_.bytes(path_);
   }
 
-  /// Takes `count` steps, from step `from` in shared memory on. The path has `steps` steps left.
+  /// Takes `count` steps, starting with step `from` in shared memory. The path has `steps` left.
   __device__ void follow(int from, int count, int steps) {
     for (; count >= block; count -= block, from += block, steps -= block)
       advance_block<true>(from, block, steps);
@@ -105,11 +105,11 @@ class HorizontalPath {
 
   __device__ Bytes* at(int step, int offset = 0) const {
     int stride = stride_;
-    make_opaque(stride);  // otherwise the compiler keeps an address per step in registers
+    make_opaque(stride);  // otherwise, the compiler would keep an address per step in registers
     return reinterpret_cast<Bytes*>(at_ + offset + static_cast<std::int64_t>(step) * stride);
   }
 
-  template <bool kWhole>  // count is `block`
+  template <bool kWhole>  // if true, count equals `block`
   __device__ void advance_block(int from, int count, int steps) {
     // The first costs of a whole block are already loaded. A partial block loads its own.
     const bool goes_on = kWhole && steps >= 2 * block;
@@ -175,7 +175,7 @@ class HorizontalPath {
   const int stride_;   // bytes from one pixel to the next
   const std::uint32_t p1_;
   const int ring_;
-  int low_at_, high_at_;  // ring positions of the next features of both halves
+  int low_at_, high_at_;  // ring positions of both halves' next features
   std::uint32_t path_[kWords];
   std::uint32_t minimum_ = 0;  // smallest cost of the previous pixel; subtracted from saved states
   Feature low_[kWords], high_[kWords];

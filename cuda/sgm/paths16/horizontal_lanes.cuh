@@ -11,8 +11,8 @@
 namespace cudavision::sgm {
 
 struct HorizontalPlan {
-  int words = 2;   ///< per lane: K
-  int lanes = 32;  ///< per row: D/2K
+  int words = 2;   ///< K, the words per lane
+  int lanes = 32;  ///< D/2K, the lanes per row
   int units = 1;   ///< rows per warp: 1, 2 or 4
 };
 
@@ -26,16 +26,16 @@ inline HorizontalPlan horizontal_plan(int disparities) {
   return plan;
 }
 
-/// kCount numbers, aligned so that one instruction loads or stores all of them, or 16 bytes.
+/// An array of kCount numbers, aligned so that an instruction accesses all of them, or 16 bytes.
 template <class Number, int kCount>
 struct alignas(sizeof(Number) * kCount < 16 ? sizeof(Number) * kCount : 16) Pack {
   Number at[kCount];
 };
 
-/// The thread's position in its warp. Surplus lanes of a row repeat its last lane and its stores.
+/// The thread's position in its warp. Surplus lanes of a row do the same work as its last lane.
 template <int kUnits>
 struct HorizontalLanes : NeighbouringLanes {
-  static constexpr int threads = 32 / kUnits;  // per row
+  static constexpr int threads = 32 / kUnits;  // threads per row
 
   int unit;    ///< index of the row in the warp
   int thread;  ///< index of the thread in the row
@@ -52,7 +52,7 @@ struct HorizontalLanes : NeighbouringLanes {
 
   /// minimum is the minimum of the lane's words. Returns the path's minimum in both halves.
   __device__ std::uint32_t min_cost(std::uint32_t minimum) const {
-    // With equal halves, words compare like their halves.
+    // The halves are equal now, so that the smallest word has the smallest half.
     minimum = __vminu2(minimum, __byte_perm(minimum, 0, 0x1032));
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     if constexpr (kUnits == 1)
@@ -66,7 +66,7 @@ struct HorizontalLanes : NeighbouringLanes {
   }
 };
 
-/// Like advance() in path_lanes.cuh. bound is m + P2 − P1 in both halves, without borrow (P1 < P2).
+/// Does the same as advance() in path_lanes.cuh. bound is m + P2 − P1 in both halves (P1 < P2).
 template <int kWords, int kUnits>
 __device__ void advance(const HorizontalLanes<kUnits>& lanes, const std::uint32_t (&costs)[kWords],
                         std::uint32_t p1, std::uint32_t bound, std::uint32_t minimum,
@@ -83,7 +83,7 @@ __device__ void advance(const HorizontalLanes<kUnits>& lanes, const std::uint32_
   }
 }
 
-/// A lane's costs in memory. Leftward paths reverse the words and exchange their halves.
+/// Memory order of a lane's costs. Leftward paths reverse the words and exchange their halves.
 template <int kWords>
 struct HorizontalOrder {
   using Bytes = Pack<std::uint32_t, kWords / 2>;

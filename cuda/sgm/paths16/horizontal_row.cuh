@@ -7,10 +7,10 @@
 
 namespace cudavision::sgm {
 
-constexpr int horizontal_stage = 32;  // steps staged at once
+constexpr int horizontal_stage = 32;  // steps whose data are staged at once
 
-/// The size of the ring of right features. At a given step, entry `step − d` belongs to disparity
-/// d. The beginning is repeated after the end, so that vector loads do not wrap.
+/// Returns the size of the ring buffer of right features. At a step, entry `step − d` belongs to
+/// disparity d. The beginning is repeated after the end, so that vector loads do not wrap.
 __host__ __device__ inline int horizontal_ring(int disparities) {
   return disparities + horizontal_stage;
 }
@@ -23,7 +23,7 @@ __host__ __device__ inline int horizontal_row_bytes(int disparities, int feature
 template <class Feature, int kUnits>
 class HorizontalRow {
  public:
-  Feature* right;  // in shared memory: the ring
+  Feature* right;  // the ring buffer, in shared memory
   Feature* left;
   std::uint32_t* bounds;  // P2 − P1 in both halves
 

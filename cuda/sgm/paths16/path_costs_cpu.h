@@ -60,7 +60,7 @@ struct PathStep {
                                    static_cast<std::uint8_t>(std::min(same, other) - minimum));
 }
 
-/// With `first`, writes `sums`. Otherwise adds to them.
+/// Takes one step of a path. Writes the path costs to `sums` if `first`, and adds them otherwise.
 template <bool first>
 [[gnu::always_inline]] inline void advance(const std::uint8_t* matching, int disparities,
                                            std::uint8_t p1, PathStep& path, std::uint16_t* sums) {

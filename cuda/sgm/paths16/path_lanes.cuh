@@ -18,9 +18,9 @@ namespace cudavision::sgm {
 constexpr unsigned whole_warp = 0xffffffffu;
 
 struct PathPlan {
-  int words = 8;  ///< per lane: K
-  int lanes = 8;  ///< per pixel: D/2K
-  int units = 4;  ///< pixels per warp at the same time
+  int words = 8;  ///< K, the words per lane
+  int lanes = 8;  ///< D/2K, the lanes per pixel
+  int units = 4;  ///< pixels that a warp processes at the same time
   int steps = 3;  ///< steps of a reduction over a pixel's lanes
 };
 
@@ -42,7 +42,7 @@ struct NeighbouringLanes {
   /// of the upper half follows the last disparity of the lower half.
   unsigned take_before, take_after;
 
-  /// lane is an index in the pixel. lane_before and lane_after are indices in the warp.
+  /// lane counts within the lanes of the pixel. lane_before and lane_after are indices in the warp.
   __device__ void set(int lane, int lanes, int lane_before, int lane_after) {
     before = lane_before;
     after = lane_after;
@@ -83,7 +83,7 @@ struct PathLanes : NeighbouringLanes {
   }
 
   __device__ std::uint32_t minimum(std::uint32_t word) const {
-    // Lanes that are counted twice do not change the minimum.
+    // Some lanes are read twice, which does not change the minimum.
 #pragma unroll
     for (int i = 0; i < kSteps; ++i)
       word = __vminu2(word, __shfl_sync(whole_warp, word, ahead[i]));
@@ -107,7 +107,7 @@ __device__ std::uint32_t min_cost(const PathLanes<kSteps>& lanes, std::uint32_t 
   return __vminu2(minimum, __byte_perm(minimum, 0, 0x1032));
 }
 
-/// Computes min_cost() for two paths with the number of shuffles of one path.
+/// Computes min_cost() for two paths, with as many shuffles as for one.
 template <int kSteps>
 __device__ void min_costs(const PathLanes<kSteps>& lanes, std::uint32_t& first,
                           std::uint32_t& second) {
@@ -135,7 +135,7 @@ __device__ void advance(const PathLanes<kSteps>& lanes, const std::uint32_t (&co
   }
 }
 
-// Path costs as bytes: words 2i and 2i + 1 are packed into one.
+// Functions that store and load path costs as bytes: words 2i and 2i + 1 are packed into one word.
 
 template <int kWords>
 __device__ void store_bytes(const std::uint32_t (&path)[kWords], uint4* to) {
@@ -156,7 +156,7 @@ __device__ std::uint32_t word_of_bytes(const uint4 (&bytes)[kVectors], int k) {
 }
 
 /// Puts a lane's costs into the order of the sums: first the lower halves of the words, then the
-/// upper halves, whose sums are D/2 disparities further.
+/// upper halves, whose disparities are larger by D/2.
 template <int kWords>
 __device__ void in_order(const std::uint32_t (&words)[kWords], uint4 (&vectors)[kWords / 4]) {
 #pragma unroll

@@ -6,7 +6,7 @@
 // the sums. The two sweeps start at opposite ends, so they never process the same row at once.
 //
 // A block has a tile of columns. A launch covers only a strip of rows, and each block also follows
-// the diagonal paths that enter its tile during the strip. They come from a halo of columns on both
+// the diagonal paths that enter its tile during the strip. They start in a halo of columns on both
 // sides, which shrinks by one column per row. So blocks need no synchronisation. Vertical paths are
 // in registers. Diagonal paths are in shared memory, because they move to the next column in each
 // row. Between launches, path costs are stored in device memory as bytes.
@@ -67,7 +67,7 @@ template <int kWords, int kSteps, class Feature, bool kDiagonal, bool kSums>
 __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
     sweep_kernel(const __grid_constant__ SweepArguments a) {
   using Shared = SweepShared<kWords, Feature>;
-  constexpr int vectors = kWords / 8;  // per lane and path, with costs as bytes
+  constexpr int vectors = kWords / 8;  // vectors per lane and path, with costs as bytes
   // Sums are loaded one row early if registers suffice.
   constexpr bool early = kSums && kWords == 8;
   extern __shared__ uint4 sweep_shared[];
@@ -115,8 +115,8 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
   const int window = Shared::window(a, lane, slot);
   const int window_higher = a.disparities / 2 / Shared::copies;
   const int cell = Shared::cell(a, side_path, lane, slot);
-  const int cell_step = a.lanes * a.cell_slots;  // from vector to vector
-  const int cells = Shared::cells(a);            // from path to path
+  const int cell_step = a.lanes * a.cell_slots;  // offset from vector to vector
+  const int cells = Shared::cells(a);            // offset from path to path
   const int came_from = side_path == 0 ? -1 : 1;
   const int min_place = 4 * Shared::min_begin(a) + side_path * a.cell_slots + slot;
 
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
   };
 
   std::uint32_t straight[kWords];
-  std::uint32_t minimum = 0;  // of the vertical path; subtracted from saved states
+  std::uint32_t minimum = 0;  // smallest cost of the vertical path; subtracted from saved states
   const auto load_state = [&](int path, std::uint32_t(&words)[kWords]) {
     uint4 bytes[vectors]{};
     if (inside && a.begin > 0)
@@ -165,7 +165,7 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
   }
   __syncthreads();
 
-  int now = 0, other = other_row;  // data of this row and of the previous row
+  int now = 0, other = other_row;  // positions of the data of this row and of the previous row
   for (int r = 0; r < a.rows; ++r) {
     const bool more = r + 1 < a.rows;
     if (more) {

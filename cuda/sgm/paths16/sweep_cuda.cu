@@ -43,9 +43,9 @@ std::size_t border_bytes(const StageConfig& config) {
 }  // namespace
 
 // states_ has a slot of border_bytes() for each border of a band, including the picture's edges,
-// from top to bottom. A slot first holds the upward state and, after the band above, the downward
-// state. So the sweeps of a band start from the slots above and below it. Two scratch slots follow,
-// which the horizontal paths also use.
+// from top to bottom. A slot first holds the upward state and, once the band above is done, the
+// downward state. So the two sweeps of a band start from the slots above and below the band. Two
+// scratch slots follow, which the horizontal paths also use.
 
 AggregateCuda::AggregateCuda(Device& device, const StageResources& resources, int band_rows)
     : device_(device),
@@ -85,7 +85,7 @@ void AggregateCuda::find_upward_states(const PathInput& input) const {
     device_.fill(bytes_of(states_at(edge)), 0);
   SweepArguments a = upward_plan_->arguments(input);
   a.height = height;
-  int turn = 0;  // alternates the two scratch slots
+  int turn = 0;  // selects one of the two scratch slots in turn
   for (int border = bands_ - 1; border > 0; --border) {
     const int end = height - border * band_rows_;
     for (int from = std::max(0, end - band_rows_); from < end; from += a.rows) {
@@ -103,7 +103,7 @@ void AggregateCuda::find_upward_states(const PathInput& input) const {
 void AggregateCuda::run_sweeps(const PathInput& input, const RowBand& band,
                                std::uint16_t* sums) const {
   const StageConfig& config = resources_.config;
-  // With several bands, a band has one more row above and below it, which is already done.
+  // With several bands, each sweep starts after one row outside the band, which is already done.
   const int done = bands_ > 1 ? 1 : 0;
   const int rows = band.rows(), half = rows / 2;
   const int number = band.begin / band_rows_;
@@ -214,7 +214,7 @@ void SweepPlan::lay_out(const SweepTile& tile) {
   strip_rows_ = tile.halo > 0 ? tile.halo : std::max(1, config_.height);
 }
 
-/// Roughly estimates the clocks per row of the current layout, for compute capability 9.0.
+/// Estimates the clocks per row of the current tile on compute capability 9.0, for choose_tile().
 double SweepPlan::clocks_per_row(int multiprocessors) const {
   // Clocks of a warp with eight words per lane, on one of four schedulers.
   constexpr double one_path = 220, three_paths = 400;

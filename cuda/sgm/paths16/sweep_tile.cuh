@@ -11,9 +11,9 @@ namespace cudavision::sgm {
 
 /// A block's columns and warps. Slots are column indices from the start of the halo on.
 struct SweepTile {
-  int main_warps = 8;  ///< for the columns of the tile
-  int halo_warps = 2;  ///< on each side; 0 without diagonal paths
-  int halo = 8;        ///< columns on each side; also the maximum rows of a launch
+  int main_warps = 8;  ///< warps for the columns of the tile
+  int halo_warps = 2;  ///< warps for the halo on each side; 0 without diagonal paths
+  int halo = 8;        ///< halo columns on each side; also the maximum rows of a launch
   int columns = 32;    ///< columns of the tile
 
   CUDAVISION_HOST_DEVICE int slots() const { return columns + 2 * halo; }
@@ -33,18 +33,18 @@ struct SweepArguments {
   PathPenalty penalty;
   int lanes, units;
   SweepTile tile;
-  int tiles;        // per sweep
+  int tiles;        // tiles per sweep
   int first_sweep;  // first sweep of this launch
-  int begin, rows;  // the strip, in the order of the sweep
+  int begin, rows;  // the strip, counted in the direction of the sweep
   int copy_length;  // features per copy, a multiple of a vector's features
-  int cell_slots;   // at least tile.slots()
+  int cell_slots;   // slots allocated per row; at least tile.slots()
   bool twice;       // shared memory holds two rows: one barrier per row instead of two
 };
 
 /// The layout of a row's data in shared memory. It begins with the right picture's features from
 /// right to left, in several copies. Each copy is shifted by one more feature, so that every window
-/// begins at a whole vector of one copy. The two diagonal paths follow, as vectors of
-/// [path][number][lane][slot], and then their smallest costs.
+/// begins at a whole vector of one copy. The costs of the two diagonal paths follow, as vectors
+/// with the indices [path][vector][lane][slot], and then their smallest costs.
 template <int kWords, class Feature>
 struct SweepShared {
   static constexpr int copies = 16 / sizeof(Feature);
@@ -53,7 +53,7 @@ struct SweepShared {
   /// All sizes and positions are in vectors.
   CUDAVISION_HOST_DEVICE static int cells_begin(const SweepArguments& a) { return a.copy_length; }
   CUDAVISION_HOST_DEVICE static int cells(const SweepArguments& a) {
-    return path_vectors * a.lanes * a.cell_slots;  // per path
+    return path_vectors * a.lanes * a.cell_slots;  // vectors per path
   }
   CUDAVISION_HOST_DEVICE static int min_begin(const SweepArguments& a) {
     return cells_begin(a) + 2 * cells(a);
@@ -166,7 +166,7 @@ class FeatureStage {
   int width_;
   bool replicates_;
   int copy_length_;
-  int left_over_;  // features from this thread's first feature on
+  int left_over_;  // remaining features, from this thread's first feature on
   int x_;          // column of this thread's first feature
   const Feature* right_;
   Feature values_[kCarried > 0 ? kCarried : 1]{};

@@ -4,7 +4,7 @@
 // four neighbouring paths from end to end, with one warp per direction. Each warp prefetches rows
 // into a ring in shared memory.
 //
-// A diagonal is a column that moves by one pixel per row. At an end of the rows it wraps around,
+// A diagonal is a column that moves by one pixel per row. At the end of a row it wraps around,
 // and another path begins. So all blocks are independent and process equally many pixels.
 
 #include "cuda/sgm/paths8/lanes.cuh"
@@ -13,11 +13,11 @@
 namespace cudavision::sgm {
 namespace {
 
-constexpr int columns = 4;  // per block: 16 bytes of each plane
+constexpr int columns = 4;  // columns per block: 16 bytes of each plane
 static_assert(columns <= SumVolumes::margin);
 constexpr int ring_rows = 8;
 
-/// Blocks per direction with 8 paths. An additional block keeps the two ends of a row apart.
+/// Returns the blocks per direction with 8 paths. One extra block separates the ends of a row.
 CUDAVISION_HOST_DEVICE constexpr int slanted_blocks(int count) {
   return count / columns + 1;
 }
@@ -30,9 +30,9 @@ CUDAVISION_HOST_DEVICE constexpr int slanted_blocks(int count) {
 /// disparities, whole vectors would cause 4-way bank conflicts, so words are copied one by one.
 template <int kDisparities, bool kSlanted>
 struct ColumnsRing {
-  static constexpr int pixels = kDisparities / 64;  ///< per lane
+  static constexpr int pixels = kDisparities / 64;  ///< pixels per lane
   static constexpr bool shifts = kSlanted && kDisparities <= 128;
-  /// Words of padding before P2, and after the words of each kind.
+  /// Padding in words: before P2, and after each kind of data (right, left, P2).
   static constexpr int p2_before = shifts ? 4 : 0, after = shifts ? 4 : 0;
   static constexpr int left_at = kDisparities + columns + after;
   static constexpr int p2_at = left_at + columns + after;
@@ -40,7 +40,7 @@ struct ColumnsRing {
   static constexpr int words = kDisparities + 32;
   static_assert(end <= words);
   static constexpr int row_bytes = sizeof(std::uint32_t) * words + sizeof(uint2) * 32 * pixels;
-  static constexpr std::size_t shared_bytes = 2 * ring_rows * row_bytes;  // for both warps
+  static constexpr std::size_t shared_bytes = 2 * ring_rows * row_bytes;  // bytes for both warps
 
   std::uint32_t features[words];
   uint2 stored[pixels][32];
@@ -50,7 +50,7 @@ struct ColumnsRing {
 template <int kDisparities, bool kWhole, bool kSlanted>
 class PathCursor {
   using Ring = ColumnsRing<kDisparities, kSlanted>;
-  /// The lanes of a warp copy vectors of this many words, in turns.
+  /// Each lane of a warp copies one vector of this many words per turn.
   static constexpr int vector_words = kSlanted && !Ring::shifts ? 1 : 4;
   static constexpr int vectors = Ring::end / vector_words;
   static constexpr int turns = (vectors + 31) / 32;
@@ -97,7 +97,7 @@ class PathCursor {
     }
     sums_ = (direction == 0 ? a.sums.columns : a.sums.diagonals[direction - 1]) +
             own_ * kDisparities + 8 * lanes.lane;
-    // Otherwise the compiler computes these addresses again in each row.
+    // Keeps the compiler from computing these addresses again in each row.
     make_opaque(from_[0]);
     make_opaque(from_[turns - 1]);
     make_opaque(sums_);
@@ -131,7 +131,7 @@ class PathCursor {
     fetched_ = current_;
   }
 
-  /// Returns a mask of the bytes that have no disparity in the picture, for the lane's pixel i.
+  /// Returns a mask of those bytes of the lane's pixel i that have no disparity in the picture.
   __device__ std::uint32_t largest(int i) const {
     const auto x = static_cast<unsigned>(current_.x + own_ + i);
     return x < static_cast<unsigned>(width_) ? missing_ : 0xffffffffu;
@@ -147,7 +147,7 @@ class PathCursor {
     step(next_);
   }
 
-  /// Words from the first column of a ring's row to the block's first column.
+  /// Returns the words from the first column of a ring's row to the block's first column.
   __device__ int shift() const {
     return shift_of(current_);
   }
@@ -184,12 +184,12 @@ class PathCursor {
 
   const int width_, columns_, pitch_, sum_pitch_;
   const std::uint32_t missing_;
-  const int forwards_;  // to the next row
-  const int own_;       // from the block's first column to the lane's
-  int move_, wrap_;     // columns to the next row, and back after the last column
+  const int forwards_;  // row step along the path: 1 or −1
+  const int own_;       // columns from the block's first column to the lane's first column
+  int move_, wrap_;     // column step per row, and columns to subtract at the wrap-around
   Place current_{}, next_{}, fetched_{};
-  const std::uint32_t* from_[turns];  // the lane's source for row 0 and column 0
-  std::uint8_t* sums_;                // the lane's first pixel in row 0 and column 0
+  const std::uint32_t* from_[turns];  // where the lane reads row 0 of column 0
+  std::uint8_t* sums_;                // where the lane writes row 0 of column 0
 };
 
 extern __shared__ uint4 columns_shared[];
@@ -254,7 +254,7 @@ class ColumnsWarp {
   }
 
   __device__ void compute_costs(const Ring& ring, int shift) {
-    // Word k of pixel i compares at[i − k], and in its upper half the feature D/2 columns before.
+    // Word k of pixel i compares at[i − k]; its upper half compares the feature D/2 columns before.
     const std::uint32_t* const at =
         ring.features + kDisparities + lanes_.group * pixels - words_per_lane * lanes_.lane + shift;
     constexpr int count = pixels + words_per_lane - 1;
@@ -356,7 +356,7 @@ __global__ void __launch_bounds__(64, kDisparities == 64    ? 8
 template <int kDisparities, bool kWhole, bool kSlanted>
 __global__ void __launch_bounds__(32) states_kernel(const __grid_constant__ StatesArguments a) {
   ColumnsWarp<kDisparities, kWhole, kSlanted> paths(a.paths, 0, true);
-  constexpr int vectors = ColumnsRing<kDisparities, kSlanted>::pixels * 32;  // per block
+  constexpr int vectors = ColumnsRing<kDisparities, kSlanted>::pixels * 32;  // vectors per block
   const int height = a.paths.height;
   for (int begin = (height - 1) / a.band_rows * a.band_rows; begin > 0; begin -= a.band_rows) {
     paths.template follow_until<Stores::nothing>(height - begin);

@@ -33,16 +33,16 @@ __device__ inline void wait_for_other_warp() {
 #endif
 }
 
-/// The thread's position in its warp: `lane` of the pixel `group`. Without kWhole, only a multiple
-/// of 32 disparities exists, which is at least half of kDisparities.
+/// The thread's position in its warp: `lane` of the pixel `group`. Without kWhole, there are fewer
+/// than kDisparities disparities: a multiple of 32 that is at least half of kDisparities.
 template <int kDisparities, bool kWhole>
 struct GroupLanes : NeighbouringLanes {
-  static constexpr int lanes = kDisparities / (2 * words_per_lane);  // per pixel
+  static constexpr int lanes = kDisparities / (2 * words_per_lane);  // lanes per pixel
   static constexpr int groups = 32 / lanes;
 
   int lane, group;
-  std::uint32_t not_first;    ///< all bits, or none in group 0
-  std::uint32_t missing = 0;  ///< a mask of the upper halves whose disparities do not exist
+  std::uint32_t not_first;    ///< all bits set, but 0 in group 0
+  std::uint32_t missing = 0;  ///< mask of the upper halves whose disparities do not exist
 
   __device__ explicit GroupLanes(int disparities) {
     const int number = static_cast<int>(threadIdx.x % 32);
@@ -55,7 +55,7 @@ struct GroupLanes : NeighbouringLanes {
     take_before_of[1] = lane == 0 ? 0x4255 : 0x4342;
     take_after_of[0] = lane == lanes - 1 ? 0x5541 : 0x4140;
     take_after_of[1] = lane == lanes - 1 ? 0x5543 : 0x4342;
-    // Otherwise the compiler computes these again at every step.
+    // Keeps the compiler from computing these variables again at every step.
     for (int i = 0; i < 2; ++i) {
       make_opaque(take_before_of[i]);
       make_opaque(take_after_of[i]);
@@ -99,7 +99,7 @@ struct GroupLanes : NeighbouringLanes {
     for (int i = 0; i < kPixels; ++i) {
       minimum[i] = __vminu2(minimum[i], __byte_perm(minimum[i], 0, 0x1032));
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-      // With equal halves, words compare like their halves.
+      // The halves are equal now, so that the smallest word has the smallest half.
       if constexpr (groups == 1) {
         minimum[i] = __reduce_min_sync(whole_warp, minimum[i]);
       } else if constexpr (groups == 2) {
@@ -128,8 +128,8 @@ struct GroupLanes : NeighbouringLanes {
   unsigned take_before_of[2], take_after_of[2];
 };
 
-/// A lane's part of the paths at some pixels: path costs plus P1, and the smallest path cost in
-/// both halves. After a step with P2 = 0, as from outside the picture, L = C.
+/// The state of a lane's paths at kPixels pixels: path costs plus P1, and the smallest path cost in
+/// both halves. After a step with P2 = 0, such as a step from outside the picture, L = C.
 template <int kPixels>
 struct PathState {
   std::uint32_t costs[kPixels][words_per_lane];
@@ -169,7 +169,7 @@ __device__ inline std::uint32_t min_of(const std::uint32_t (&words)[words_per_la
 }
 
 /// Takes one step of each path. Returns the bytes of L − C + P1 or, with kAddCosts, of
-/// L + (factor − 1)·C + P1. Missing disparities have the largest costs, as beyond the range.
+/// L + (factor − 1)·C + P1. Missing disparities have the largest costs, as outside the range.
 template <bool kAddCosts, int kDisparities, bool kWhole, int kPixels>
 __device__ void advance(const GroupLanes<kDisparities, kWhole>& lanes, PathState<kPixels>& state,
                         std::uint32_t p1, const PixelCosts<kPixels>& pixels, int factor,

@@ -49,16 +49,16 @@ struct PathsArguments {
   MatchPlanes planes;
   SumVolumes sums;
   BandStates states;
-  int top;            ///< the first row in the picture
-  int width, height;  ///< height in rows of the band
-  int columns;        ///< of the volumes, without margins
-  int disparities;    ///< without padding
+  int top;            ///< picture row of the band's first row
+  int width, height;  ///< height is the number of rows in the band
+  int columns;        ///< columns of the volumes, without margins
+  int disparities;    ///< disparities of the config, without padding
   PathPenalty penalty;
 };
 
 /// Dimensions of planes and volumes, padded so that kernels need few bounds checks.
 struct MatchExtent {
-  static constexpr int column_unit = 16, row_unit = 4;  ///< bands of rows are whole units, too
+  static constexpr int column_unit = 16, row_unit = 4;  ///< bands have a multiple of row_unit rows
   static constexpr int max_disparities = 256;
 
   explicit MatchExtent(const StageConfig& config)

@@ -16,7 +16,7 @@ static_assert(MatchExtent::column_unit % block_pixels == 0);
 
 template <int kDisparities>
 struct RowsRing {
-  static constexpr int rows = GroupLanes<kDisparities, true>::groups;  ///< per warp
+  static constexpr int rows = GroupLanes<kDisparities, true>::groups;  ///< rows per warp
   static constexpr int right_words = 2 * kDisparities;                 ///< a power of two
   static_assert(right_words >= kDisparities + fetched_ahead + block_pixels);
   static constexpr int other_words = 64;
@@ -209,13 +209,13 @@ class RowsWarp {
   const PathsArguments& a_;
   const GroupLanes<kDisparities, kWhole> lanes_;
   std::uint32_t* const rings_;
-  const std::uint32_t* const ring_;  // the lane's row
-  uint2* const stored_;              // the lane's part
+  const std::uint32_t* const ring_;  // ring of the lane's row
+  uint2* const stored_;              // bytes for this lane that the opposite path has stored
   const int first_row_;
-  int blocks_;  // still to follow
+  int blocks_;  // blocks of pixels left to follow
   int x_;
-  std::uint8_t* sums_;                 // the lane's row
-  const std::uint32_t p1_, twice_p1_;  // in both halves, and 2·P1 in all bytes
+  std::uint8_t* sums_;                 // sums of the lane's row
+  const std::uint32_t p1_, twice_p1_;  // P1 in both halves, 2·P1 in all bytes
   PathState<1> state_;
 };
 

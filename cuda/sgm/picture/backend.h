@@ -15,11 +15,11 @@ struct DisparityNumbers {
   using Quantity = PictureParameters::Quantity;
 
   Quantity quantity = Quantity::disparity;
-  std::uint16_t invalid = 0;  ///< the number of an unknown value
+  std::uint16_t invalid = 0;  ///< map value of unknown pixels
   std::int64_t depth = 0;     ///< K of PictureParameters::Quantity
   bool automatic = false;
-  LevelRange range;  ///< if the range is not automatic
-  RangeBins bins;    ///< if the range is automatic
+  LevelRange range;  ///< used if the range is not automatic
+  RangeBins bins;    ///< used if the range is automatic
 
   CUDAVISION_HOST_DEVICE std::uint16_t counts(std::uint16_t number) const {
     const int v = static_cast<std::int16_t>(number);
@@ -38,7 +38,7 @@ struct DisparityNumbers {
     return number == invalid ? 0 : range_in_force.level(static_cast<std::int16_t>(number));
   }
 
-  /// Returns −1 for numbers outside the automatic range, such as unknown numbers.
+  /// Returns the bin of a map value, or −1 if it is outside the automatic range, such as `invalid`.
   CUDAVISION_HOST_DEVICE int bin(std::uint16_t number) const {
     const int v = static_cast<std::int16_t>(number);
     return v < bins.first || v > bins.last ? -1 : (v - bins.first) >> bins.shift;
@@ -66,7 +66,7 @@ struct PackedPixel {
 struct PictureConfig {
   int width = 0, height = 0;
   DisparityPicture::Kind kind = DisparityPicture::Kind::gray;
-  bool reads_bytes = false;  ///< the values are confidence
+  bool reads_bytes = false;  ///< true if the values are confidence
   PackedPixel pixel;         ///< for Kind::color only
 };
 
@@ -86,7 +86,7 @@ class DisparityPicture::Backend {
 
  protected:
   DisparityNumbers numbers_;
-  bool first_frame_ = true;  ///< for an automatic range
+  bool first_frame_ = true;  ///< the next frame starts an automatic range
 };
 
 std::unique_ptr<DisparityPicture::Backend> make_disparity_picture_cpu(Device& device,

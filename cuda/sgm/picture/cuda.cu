@@ -19,7 +19,7 @@ using Kind = DisparityPicture::Kind;
 constexpr int threads = 256;
 constexpr int max_count_blocks = 256;
 
-/// The input: words, or bytes for confidence. Words may be at odd addresses.
+/// The input: 16-bit map values, or bytes for confidence. Map values may be at odd addresses.
 struct Values {
   const std::uint8_t* data;
   std::int64_t pitch;
@@ -35,9 +35,9 @@ struct Values {
 };
 
 struct RangeMemory {
-  std::uint32_t counts[RangeBins::count];  // 0 between frames
+  std::uint32_t counts[RangeBins::count];  // all 0 between frames
   RangeState state;
-  LevelRange range;  // of the current frame
+  LevelRange range;  // range of the current frame
 };
 
 struct DisparityPictureArguments {
@@ -163,7 +163,7 @@ class DisparityPictureCuda final : public DisparityPicture::Backend {
   PictureConfig config_;
   Launcher<DisparityPictureArguments>::Kernel kernel_;
   DisparityPictureArguments a_{};
-  Buffer memory_;                            // a RangeMemory
+  Buffer memory_;                            // holds a RangeMemory
   std::unique_ptr<TableUploader> uploader_;  // for Kind::color only
   Launcher<DisparityPictureArguments> launch_;
 };

@@ -16,7 +16,7 @@ using Kind = PictureParameters::Kind;
 using Quantity = PictureParameters::Quantity;
 using Range = PictureParameters::Range;
 
-constexpr char operation[] = "pictures of disparities";
+constexpr char operation[] = "disparity pictures";
 
 void check_one_channel(const FrameLayout& out, int bits) {
   if (out.plane_count != 1 || out.channel_count != 1 || out.channels[0].step != 1 ||
@@ -33,17 +33,17 @@ void check_colors(const FrameLayout& out) {
     const int found = out.find(role);
     if (found < 0 || out.channels[found].step != out.channels[red].step ||
         out.channels[found].width != out.width || out.channels[found].height != out.height)
-      refuse(operation, "every pixel of the output must have red, green and blue");
+      refuse(operation, "red, green and blue must all have the output's size and the same step");
   }
   if (out.planes[0].row_bytes < std::int64_t{out.channels[red].step} * out.width)
-    refuse(operation, "the rows of the output must hold whole pixels");
+    refuse(operation, "the rows of the output are too short for whole pixels");
 }
 
 void check_parameters(const PictureParameters& picture) {
   const auto check = [](double value, bool positive, const char* name) {
     if (!std::isfinite(value) || value < 0 || (positive && value == 0))
-      refuse(operation,
-             std::string(name) + " is " + std::to_string(value) + "; make it a positive number");
+      refuse(operation, std::string(name) + " is " + std::to_string(value) + "; make it " +
+                            (positive ? "a positive number" : "0 or more"));
   };
   check(picture.focal_length, false, "focal_length");
   check(picture.baseline, false, "baseline");

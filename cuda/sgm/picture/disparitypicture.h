@@ -25,9 +25,9 @@ struct PictureParameters {
                  ///< unknown where v is invalid or not positive
     confidence,  ///< confidence, in place of a map; 0 is unknown
   };
-  /// The range of values for the levels 1 to 255: values up to `low` become 1, values from `high`
-  /// on 255, and others 1 + (254·(value − low) + (high − low) div 2) div (high − low). For depth,
-  /// high − value replaces value − low, so that near is 255 as for disparities.
+  /// The range of values for the levels 1 to 255. Values up to `low` become 1, and values from
+  /// `high` on 255. Values between them become 1 + (254·(value − low) + (high − low) div 2) div
+  /// (high − low). For depth, high − value replaces value − low, so that near pixels are bright.
   enum class Range : std::uint8_t {
     /// All values: the disparities searched, depths from 1 to 65535, confidence from 1.
     full,
@@ -39,7 +39,7 @@ struct PictureParameters {
   };
 
   Kind kind = Kind::gray;                   ///< fixed at construction
-  Quantity quantity = Quantity::disparity;  ///< of gray and color; fixed at construction
+  Quantity quantity = Quantity::disparity;  ///< for gray and color; fixed at construction
   double focal_length = 0;                  ///< in pixels
   double baseline = 0;                      ///< in mm
   double unit = 1;                          ///< mm per count of depth
@@ -81,7 +81,7 @@ class DisparityPicture {
 
   /// Both take effect with the next run() and never allocate. `parameters` are the parameters of
   /// the maps, and `picture` has the constructor's kind and quantity. Throws invalid_argument and
-  /// keeps the last valid set. A new range of numbers restarts an automatic range.
+  /// keeps the last valid set. If the range of map values changes, an automatic range restarts.
   void set_parameters(const Parameters& parameters, const PictureParameters& picture);
   void set_colors(const ColorTable& table);
 

@@ -13,7 +13,7 @@ namespace cudavision::sgm {
 struct LevelRange {
   int low = 0, high = 1;
 
-  /// If reversed, the smallest value becomes 255.
+  /// Returns the level of a value. If reversed, the smallest value becomes 255.
   CUDAVISION_HOST_DEVICE std::uint8_t level(int value, bool reversed = false) const {
     const int clamped = value < low ? low : value > high ? high : value;
     const int n = reversed ? high - clamped : clamped - low, span = high - low;
@@ -22,7 +22,7 @@ struct LevelRange {
 };
 
 struct RangeState {
-  std::int64_t low, high;  ///< numbers of the map, times 2^16
+  std::int64_t low, high;  ///< map values, times 2^16
   bool known;              ///< false until a frame has a number in the bins
 };
 

@@ -26,7 +26,7 @@ Points::Points(Device& device, int width, int height, const Parameters& paramete
     : width_(width), height_(height) {
   constexpr Range<int> sizes{1, 65535};
   if (!sizes.contains(width) || !sizes.contains(height))
-    refuse(operation, "a map of " + text_of(width) + "×" + text_of(height) +
+    refuse(operation, "a disparity map of " + text_of(width) + "×" + text_of(height) +
                           " pixels; width and height must be " + text_of(sizes));
   backend_ = dispatch<make_points_cuda, make_points_cpu>(device, width);
   set(parameters, reprojection);

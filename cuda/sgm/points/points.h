@@ -20,14 +20,14 @@ using Reprojection = std::array<std::array<double, 4>, 4>;
 /// (height − 1)/2). focal_length is in pixels. Points have the unit of baseline.
 Reprojection reprojection_of(double focal_length, double baseline, int width, int height) noexcept;
 
-/// An organised point cloud: one point per pixel, of three binary32 numbers. Let
+/// Computes an organised point cloud: one point of three binary32 numbers per pixel. Let
 /// d = v / DisparityScale::per_pixel for the number v of the map. Points are computed in binary64,
 /// with every operation rounded to nearest and in this order:
 ///   h[i] = (((0 + Q[i][0]·x) + Q[i][1]·y) + Q[i][2]·d) + Q[i][3] for each row i of Q
 ///   r = 1 / h[3]
 ///   (h[0]·r, h[1]·r, h[2]·r), each rounded once to binary32
-/// Unknown points have three quiet NaNs, 0x7fc00000: where v is invalid, where h[3] is not positive
-/// (infinitely far away, or behind the cameras), and where r is infinite.
+/// A point is unknown if v is invalid, if h[3] is not positive (infinitely far away, or behind the
+/// cameras), or if r is infinite. Unknown points have three quiet NaNs, 0x7fc00000.
 ///
 /// OpenCV's reprojectImageTo3D() computes the same, but rounds Z a second time before the division,
 /// which sometimes changes the last bit.

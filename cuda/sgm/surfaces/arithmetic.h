@@ -58,11 +58,11 @@ struct Slope {
   int sum = 0, count = 0, step = 8;
 };
 
-/// Returns the slope at the known pixel (x, y). outwards is −1 if the run begins after it, and 1 if
-/// it ends before it. Loads all numbers first, so that a GPU does not wait for each load.
+/// Returns the slope at the known pixel (x, y). outwards is −1 if the run begins after the pixel,
+/// and 1 if it ends before the pixel. Loads all numbers first, so that GPU loads overlap.
 CUDAVISION_HOST_DEVICE inline Slope slope_at(const std::uint16_t* map, int width, int height, int x,
                                              int y, int outwards) {
-  constexpr int rows = 5, columns = 5;  // at the distances 0, 4, 8, 16 and 32
+  constexpr int rows = 5, columns = 5;  // columns at the distances 0, 4, 8, 16 and 32
   int numbers[columns][rows];
   CUDAVISION_UNROLL
   for (int i = 0; i < columns; ++i) {
@@ -85,7 +85,7 @@ CUDAVISION_HOST_DEVICE inline Slope slope_at(const std::uint16_t* map, int width
       at_step.sum += is_straight ? v0 - v2 : 0;
       at_step.count += is_straight ? 1 : 0;
     }
-    if (at_step.count > 0)  // the largest step comes last
+    if (at_step.count > 0)  // the loop ends with the largest step
       slope = at_step;
   }
   return slope;

@@ -10,7 +10,7 @@
 namespace cudavision::sgm {
 namespace {
 
-/// Contributions of three rows. They are 0 for unknown pixels and for one pixel beyond both ends.
+/// Contributions of three rows. Unknown pixels, and one pixel beyond each row end, contribute 0.
 class ContributionRows {
  public:
   static constexpr int count = 3;

@@ -16,17 +16,17 @@ namespace {
 struct SharpenArguments {
   int width, height;
   int minimum, top;
-  int tiles;  // across the picture
+  int tiles;  // tiles across the picture
   const std::uint16_t* from;
   std::uint16_t* to;
   Samples left_picture, right_picture;
-  int shift;  // from samples to 8-bit levels
+  int shift;  // right shift from samples to 8-bit levels
 };
 
 constexpr int threads = 256, warps = threads / 32;
 constexpr unsigned whole_warp = 0xffffffffu;
-constexpr int columns = 32 - 2;  // per warp; the outermost lanes only contribute to sums
-constexpr int rows = 4;          // per warp; two more rows only contribute to sums
+constexpr int columns = 32 - 2;  // columns per warp; the outermost lanes only contribute to sums
+constexpr int rows = 4;          // rows per warp; two more rows only contribute to sums
 constexpr int tile_width = columns, tile_height = warps * rows;
 
 /// Sums over some pixels. e and n share a word, because n is at most 9.
@@ -76,7 +76,7 @@ class LevelRow {
  public:
   __device__ LevelRow(const Samples& picture, int y, int shift)
       : picture_(picture), shift_(shift), row_(picture.data + picture.pitch * y) {
-    // Otherwise the compiler computes this address again for each sample, with more registers.
+    // Keeps the compiler from computing this address again for each sample, with more registers.
     asm("" : "+l"(row_));
     __builtin_assume(__isGlobal(row_));
   }
@@ -90,7 +90,7 @@ class LevelRow {
 
  private:
   const Samples& picture_;
-  int shift_;  // from samples to 8-bit levels
+  int shift_;  // right shift from samples to 8-bit levels
   const std::uint8_t* row_;
 };
 
@@ -112,7 +112,7 @@ __device__ Pixel load_pixel(const SharpenArguments& a, const Columns& columns, i
   return {number, number == unknown ? 0 : residual, number == unknown ? 0 : gradient};
 }
 
-/// Returns the minimum blocks per multiprocessor; 0 leaves them to the compiler, whose choice would
+/// Returns the minimum blocks per multiprocessor; 0 leaves the choice to the compiler, which would
 /// spill 4 bytes on compute capabilities 8.6 and 8.9 with CUDA toolkits before 13.
 constexpr int blocks_without_spills() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900 && \
@@ -125,7 +125,7 @@ constexpr int blocks_without_spills() {
 #endif
 }
 
-template <int kBytes>  // per sample of the pictures
+template <int kBytes>  // bytes per sample of the pictures
 __global__ void __launch_bounds__(threads, blocks_without_spills())
     sharpen_kernel(const __grid_constant__ SharpenArguments a) {
   launch_dependents();

@@ -17,10 +17,10 @@ namespace {
 
 struct FillArguments {
   const std::uint16_t* from;
-  std::uint16_t* to;         // FillHoles: may be `from`
+  std::uint16_t* to;         // may equal `from` in FillHoles
   std::uint8_t* confidence;  // may be null
-  std::uint32_t* slopes;     // packed, each at the first pixel of its run
-  bool* has_known;           // for each row
+  std::uint32_t* slopes;     // packed slopes, each at the first pixel of its run
+  bool* has_known;           // one flag per row
   int width, height, top;
 };
 
@@ -39,7 +39,7 @@ __device__ Slope unpacked(std::uint32_t slope) {
 
 struct Run {
   int before_column, after_column;
-  std::uint16_t before, after;  // unknown outside the picture
+  std::uint16_t before, after;  // numbers at these columns; unknown outside the picture
 };
 
 template <bool kSlopes>
@@ -168,7 +168,7 @@ class RunRow {
   const int y_, words_;
   const std::uint16_t* const row_;
   std::uint32_t *const slopes_, *const known_, *const beyond_;
-  std::uint16_t* const runs_;  // first pixels of the runs that begin in some words
+  std::uint16_t* const runs_;  // first pixels of the runs that begin in this pass's words
 };
 
 template <bool kSlopes>

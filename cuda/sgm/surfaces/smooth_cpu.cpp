@@ -17,7 +17,7 @@ constexpr int middle = SampleRows::middle;
 struct LaneSums {
   std::int16_t s[lanes], t[lanes];
   std::int16_t rooms[lanes];     // 2·cut + 1
-  std::uint16_t factors[lanes];  // smoothing_factor()
+  std::uint16_t factors[lanes];  // smoothing_factor() of the cuts
 };
 
 [[gnu::always_inline]] inline void add_pair(const SampleRows& rows, int x, int i, int j,

@@ -16,8 +16,8 @@ namespace {
 
 struct SmoothArguments {
   PairSource source;
-  int tiles;      // across the picture
-  int tile_rows;  // at most the tile's height
+  int tiles;      // tiles across the picture
+  int tile_rows;  // rows per tile, at most SmoothingTile::height
   const std::uint8_t* confidence;
   NumbersOut out;
 };
@@ -27,18 +27,18 @@ template <int kStep>
 using SmoothingTile = PairTile<64, 64, 2 * kStep>;
 static_assert(SmoothingTile<2>::width == 2 * 32);  // A warp works on a row of the tile.
 
-/// The constants for a confidence. limit and bends have the unit 2^-24, the smallest 16-bit float,
-/// so that integers are floats without conversion.
+/// The constants for a confidence. limit and bends, v(q) + v(r) − 2·v(p), have the unit 2^-24, the
+/// smallest 16-bit float, so that the bits of an integer are a float without conversion.
 struct alignas(8) Cut {
   std::uint16_t limit;   ///< 2·cut + 1
   std::uint16_t bias;    ///< bits of a 16-bit float
   std::uint32_t factor;  ///< bits of a 16-bit float: 2^15 / 2cut
 };
 
-/// A pair has the weight w = W·room div 2cut, with W = 64 >> … as in Smooth. The kernel multiplies
-/// by a float near 1/2cut and rounds. To round down instead, bias lowers W·room by a quarter less
-/// than half of 2cut, and factor is the float after the nearest float. Although bias + W·room and
-/// factor are rounded, w is exact for all cuts from 8 to 18, all W and all rooms.
+/// In Smooth, a pair has the weight w = W·room div 2cut, with W = 64 >> … and room = 2cut + 1 − c.
+/// The kernel multiplies by a float near 1/2cut and rounds. To round down, bias lowers W·room by a
+/// quarter less than half of 2cut, and factor is the float after the nearest. bias + W·room and
+/// factor are rounded, but w is exact for all cuts from 8 to 18, all W and all rooms.
 __device__ Cut cut_for(int confidence) {
   const int cut = smoothing_cut(confidence);
   const auto bits = [](float number) { return __half_as_ushort(__float2half_rn(number)); };
@@ -58,7 +58,7 @@ class PairSums {
         factor_(floats_of(second.factor << 16 | first.factor)) {}
 
   __device__ void add(const Pair& q, const Pair& r) {
-    // Numbers have 14 bits, so halves are bends + 2^15 without carry. At ±limit, the room is 0.
+    // Map values have 14 bits, so bend + 2^15 fits a half. A bend clamped to ±limit has room 0.
     const __half2 limit = floats_of(limit_);
     const __half2 bend = __hsub2_rn(
         floats_of(__viaddmin_s16x2_relu(q.numbers + r.numbers + base_, offset_, 2 * limit_)),
@@ -75,7 +75,7 @@ class PairSums {
     s_ = __hfma2(__hsub2_rn(half_t_, before), bend, s_);
   }
 
-  /// 16-bit floats represent integers up to 2048 exactly. Three pairs add less to S.
+  /// Three pairs add less than 2048 to S, up to which 16-bit floats represent integers exactly.
   static constexpr int pairs_at_once = 3;
   __device__ void flush() {
     first_s_ += __low2float(s_);

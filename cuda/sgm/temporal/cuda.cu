@@ -8,7 +8,7 @@ namespace cudavision::sgm {
 namespace {
 
 struct TemporalArguments {
-  const std::uint16_t *map, *measured;  // may be the same
+  const std::uint16_t *map, *measured;  // may be the same pointer
   TemporalFilter filter;
   History history;
   std::int64_t pixels;

@@ -24,7 +24,7 @@ constexpr auto numbers = [] {
 }();
 
 struct RightBest {
-  /// The best sums so far, also of columns p < 0, which are in the map if the minimum is negative.
+  /// columns includes columns p < 0, which are in the map if the minimum disparity is negative.
   RightBest(Scratch& scratch, int columns)
       : sums(scratch.take<std::uint16_t>(columns)),
         disparities(scratch.take<std::uint16_t>(columns)) {}
@@ -73,7 +73,7 @@ struct Rules {
   int disparities;
   float uniqueness;
   Subpixel subpixel;
-  bool whole;  // numbers are whole disparities
+  bool whole;  // true if map values are whole disparities
 };
 
 std::uint16_t number_of(const std::uint16_t* sums, int best, const Rules& rules) {

@@ -11,14 +11,14 @@
 namespace cudavision::sgm {
 
 struct RowParts {
-  int whole_rows;  ///< the first rows, with one block each
-  int parts;       ///< parts of each remaining row
+  int whole_rows;  ///< number of rows at the top that have one block each
+  int parts;       ///< number of parts of each remaining row
   int columns;     ///< columns of a part; the last part may have fewer
 
   int blocks(int rows) const { return whole_rows + (rows - whole_rows) * parts; }
 
   struct Part {
-    int row, begin, end;  ///< columns
+    int row, begin, end;  ///< begin and end are columns
   };
   CUDAVISION_HOST_DEVICE Part part_of(int block, int row_columns) const {
     if (block < whole_rows)
@@ -29,10 +29,10 @@ struct RowParts {
   }
 };
 
-/// A block's time is proportional to the units in its part and in `overlap` columns of the next
-/// part. `resident` blocks run at once.
+/// Splits the rows of the last, partial wave of `resident` blocks to minimise the slowest block. A
+/// block's cost is (part columns + `overlap` columns of the next part) / unit, rounded up.
 inline RowParts parts_of_rows(int rows, int row_columns, int overlap, int unit, int resident) {
-  constexpr int column_unit = 16;  // so that parts begin at whole cache lines
+  constexpr int column_unit = 16;  // makes parts begin at whole cache lines
   const int rest = rows % resident;
   RowParts best{rows - rest, 1, row_columns};
   const auto units = [=](int columns) { return (columns + unit - 1) / unit; };

@@ -2,10 +2,10 @@
 //
 // Winner takes all from 16-bit sums: both maps in one pass over the sums. A block advances along a
 // row, some columns at a time. For the left map, several lanes hold a column's sums in registers.
-// For the right map, the sums go to shared memory, which also keeps the best so far of each pixel.
+// For the right map, the sums go to shared memory, which also keeps each right pixel's best so far.
 //
-// Sums are at most 8·255 (11 bits), so a sum and an index of 5 bits fit 16 bits. The minimum of
-// these numbers is the smallest sum with the lowest index.
+// Sums are at most 8·255 (11 bits), so 32·sum + index fits 16 bits for indices of 5 bits. The
+// minimum of these numbers is the smallest sum with the lowest index.
 
 #include <bit>
 
@@ -21,7 +21,7 @@ struct SelectArguments {
   WtaResult winners;
   float uniqueness;
   Subpixel subpixel;
-  bool whole;  // numbers are whole disparities
+  bool whole;  // true if map values are whole disparities
   int width, disparities;
   int right_shift;   // column r of the right map is p = r + right_shift in this file
   int pairs, tasks;  // see select_right()
@@ -29,7 +29,7 @@ struct SelectArguments {
 };
 
 constexpr int many_rows = 2000;  // from this height on, small blocks fill the GPU
-constexpr int max_vectors = 4;   // per thread
+constexpr int max_vectors = 4;   // vectors per thread
 constexpr unsigned whole_warp = 0xffffffffu;
 constexpr std::uint32_t nothing = 0xffffffffu;
 constexpr std::uint32_t no_sums = 0x07ff07ffu;  // two numbers larger than any sum
@@ -39,14 +39,14 @@ constexpr std::uint32_t no_sums = 0x07ff07ffu;  // two numbers larger than any s
 template <int kLanes, int kThreads>
 struct RowPlan {
   static constexpr int lanes = kLanes, threads = kThreads;
-  static constexpr int columns = kThreads / kLanes;          ///< processed at a time
+  static constexpr int columns = kThreads / kLanes;          ///< columns processed at a time
   static constexpr int group = columns < 16 ? columns : 16;  ///< see select_right
   /// Each column's sums are padded on both sides with at least `group` numbers larger than any sum,
   /// so that following a diagonal needs no bounds check.
   static constexpr int before = group / 8;
   static constexpr int maximum = kLanes * max_vectors;
-  /// Spreads over the banks of shared memory the vectors that 8 lanes store at once and, as far as
-  /// possible, equal disparities of different columns.
+  /// Avoids bank conflicts of shared memory between the vectors that 8 lanes store at once and, as
+  /// far as possible, between equal disparities of different columns.
   static constexpr int pitch = kLanes == 2   ? (maximum + before + 1) / 4 * 4 + 2
                                : kLanes == 4 ? (maximum + before + 3) / 8 * 8 + 4
                                              : (maximum + before) / 2 * 2 + 1;
@@ -58,8 +58,8 @@ struct RowPlan {
     return before + column / 2 * pair + column % 2 * pitch;
   }
 
-  /// Pixels of each ring. Neighbouring threads process every other pixel of the right map, so even
-  /// and odd pixels have separate rings.
+  /// Pixels per ring buffer. Neighbouring threads process every other pixel of the right map, so
+  /// even and odd pixels have separate ring buffers.
   static constexpr int ring = std::bit_ceil((8u * maximum + columns) / 2);
   static __device__ int slot_of(int p) { return (p & 1) * ring + (p >> 1 & (ring - 1)); }
 
@@ -81,9 +81,9 @@ __device__ std::uint32_t min_of_lanes(std::uint32_t value) {
 }
 
 struct LeftBest {
-  std::uint32_t key;  ///< key of the best, equal in all lanes
-  int word;           ///< the best and its neighbours are in this word of the column and the next
-  int near;           ///< the lane's vector with one of these words, or any vector
+  std::uint32_t key;      ///< key of the smallest sum, equal in all lanes
+  int word;               ///< this word of the column and the next hold the best and its neighbours
+  int near;               ///< the lane's vector with one of these words, or any vector
   std::uint32_t minimum;  ///< the smallest sums of the lane's other vectors, in both halves
 };
 
@@ -105,7 +105,7 @@ __device__ LeftBest best_of(const uint4 (&vectors)[max_vectors], int part) {
   LeftBest best{min_of_lanes<kLanes>((one >> 6 << 10) + 8 * vector + (one & 7)), 0, part, nothing};
 
   best.word = (static_cast<int>(best.key & 1023) - 1) >> 1;
-  // Neighbouring vectors belong to different lanes: a lane has at most one, perhaps the padding.
+  // Neighbouring vectors belong to different lanes, so a lane holds at most one of first and last.
   const int first = best.word >> 2, last = (best.word + 1) >> 2;
   if ((last - part) % kLanes == 0)
     best.near = last;
@@ -232,7 +232,7 @@ __global__ void __launch_bounds__(Plan::threads)
     select_shared[i] = {no_sums, no_sums, no_sums, no_sums};
   for (int i = thread; i < 2 * Plan::ring; i += Plan::threads)
     bests[i] = nothing;
-  // Rotates the tasks of a few threads over all warps.
+  // Takes the place of `thread`, so that work for few threads goes to another warp each time.
   int turn = thread;
   int x = 0;
   for (; x < a.width; x += Plan::columns) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Winner takes all from 8-bit sums. A block processes a row or a part of a row. Each group of lanes
-// moves along a segment of the part; a lane has 16 of a pixel's disparities. Right pixels at the
-// end of a part need the sums of the next columns, as many as there are disparities.
+// moves along a segment of the part; a lane has 16 of a pixel's disparities. The last right pixels
+// of a part also need sums of the columns after it, as many columns as there are disparities.
 //
 // A key is a sum with its disparity in the lowest bits, so the smallest key is the smallest sum
 // with the lowest disparity. The halves of a word hold the keys of d and d + disparities/2.
@@ -23,11 +23,11 @@ struct WinnersArguments {
   WtaResult winners;
   float uniqueness;
   Subpixel subpixel;
-  bool whole;  // numbers are whole disparities
+  bool whole;  // true if map values are whole disparities
   int width;
-  int columns;      // of the volumes, without margins
-  int pitch;        // of the volumes, in pixels
-  int disparities;  // without padding
+  int columns;      // columns of the volumes, without margins
+  int pitch;        // pitch of the volumes, in pixels
+  int disparities;  // disparities of the config, without padding
   int right_shift;  // column r of the right map is p = r + right_shift in this file
   RowParts parts;
 };
@@ -44,7 +44,7 @@ CUDAVISION_HOST_DEVICE constexpr int slot_count(int columns, int disparities) {
 
 template <int kDisparities, int kVolumes>
 struct WinnersPlan {
-  static constexpr int lanes = kDisparities / (2 * words);  ///< per pixel
+  static constexpr int lanes = kDisparities / (2 * words);  ///< lanes per pixel
   static constexpr int half = kDisparities / 2;
   static constexpr int groups = threads / lanes;
   static constexpr int segment_unit = 8 * groups;  ///< Segments are multiples of 8 columns.
@@ -135,11 +135,11 @@ __device__ void write_left(const WinnersArguments& a, std::uint32_t found, std::
     a.winners.confidence[pixel] = known ? confidence_of(minimum, second) : 0;
 }
 
-/// A group of lanes on its segment. Columns count from the part's first column.
+/// A group of lanes that walks along its segment. Columns count from the part's first column.
 template <int kDisparities, int kVolumes>
 class WinnersWalk {
   using Plan = WinnersPlan<kDisparities, kVolumes>;
-  using Bytes = uint4[kVolumes];  // sums of 16 disparities of a pixel
+  using Bytes = uint4[kVolumes];  // sums of 16 disparities of a pixel, for each volume
 
  public:
   __device__ WinnersWalk(const WinnersArguments& a, std::uint32_t* right, const uint2* near)
@@ -153,7 +153,7 @@ class WinnersWalk {
     }
   }
 
-  /// The left map has only left_columns. `at` and `pixel` belong to the part's first pixel.
+  /// Writes only left_columns of the left map. `at` and `pixel` belong to the part's first pixel.
   __device__ void run(int columns, int left_columns, std::int64_t at, std::int64_t pixel) {
     // Segments are whole rounds, in which all lanes of a warp take part. Beyond the part, lanes
     // process pixels again and drop the results.

@@ -38,7 +38,7 @@ template <class Settings>
 void add_message_properties(ElementProperties<Settings>& all, const char* what_is_posted) {
   all.add({"post-messages", "Post messages", what_is_posted}, &Settings::post_messages);
   all.add({"message-interval", "Message interval",
-           "Running time between two messages in ns (0 = one message for each frame)"},
+           "Minimum running time between two messages, in ns (0 = one message for each frame)"},
           &Settings::message_interval);
 }
 

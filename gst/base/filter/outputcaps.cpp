@@ -99,8 +99,8 @@ Caps gray_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCaps* 
 FrameFormat picture_format(const FrameFormat& in, const GstCaps* caps, int width, int height) {
   const FrameFormat out = frame_format_from_caps(caps);
   if (out.layout.width != width || out.layout.height != height)
-    refuse_stream("Frames of " + size_text(in.layout.width, in.layout.height) + " cannot become " +
-                  out.description() +
+    refuse_stream("Frames of " + size_text(in.layout.width, in.layout.height) +
+                  " cannot be scaled to " + size_text(out.layout.width, out.layout.height) +
                   ": correct width and height in the caps after the element, or leave them out.");
   return out;
 }

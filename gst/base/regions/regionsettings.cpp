@@ -90,13 +90,13 @@ RegionText::RegionText(const char* text) {
     }
     parsed.error = "regions: \"" + part +
                    "\" is not a rectangle: write x,y,width,height, in whole pixels "
-                   "(100,80,200,200) or, with decimal points, in shares of the frame "
-                   "(0.5,0.5,0.25,0.25), and separate rectangles by semicolons.";
+                   "(100,80,200,200) or, with decimal points, in fractions of the frame "
+                   "(0.5,0.5,0.25,0.25), and separate rectangles with semicolons.";
     break;
   }
   if (parsed.rectangles.size() > regions::Parameters::max_count)
     parsed.error = "regions: there are " + std::to_string(parsed.rectangles.size()) +
-                   " rectangles: reduce them to " + std::to_string(regions::Parameters::max_count) +
+                   " rectangles: give at most " + std::to_string(regions::Parameters::max_count) +
                    ".";
   parsed_ = std::make_shared<const Parsed>(std::move(parsed));
 }

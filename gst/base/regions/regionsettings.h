@@ -98,8 +98,8 @@ void add_region_properties(ElementProperties<Settings>& all) {
   all.template add_text<RegionText>(
       {"regions", "Regions",
        "Rectangles to which the effect is limited: x,y,width,height in pixels or, with decimal "
-       "points, in fractions of the frame (0.25,0.25,0.5,0.5), separated by semicolons (empty, "
-       "without use-roi-meta = the whole frame)"},
+       "points, in fractions of the frame (0.25,0.25,0.5,0.5), separated by semicolons (empty = "
+       "the whole frame, unless use-roi-meta is on)"},
       &Settings::regions);
   all.add({"use-roi-meta", "Use ROI metas",
            "Limit the effect to the regions of interest in the frame's metas, in addition to the "
@@ -107,7 +107,7 @@ void add_region_properties(ElementProperties<Settings>& all) {
           &Settings::use_roi_meta);
   all.template add_text<RegionTypes>({"region-types", "Region types",
                                       "With use-roi-meta: labels of the accepted regions, "
-                                      "separated by commas, in any case (empty = all)"},
+                                      "separated by commas, case-insensitive (empty = all)"},
                                      &Settings::region_types);
   all.add({"region-confidence", "Region confidence",
            "With use-roi-meta: minimum confidence of detections; a detection without a confidence "
@@ -135,16 +135,15 @@ void add_region_properties(ElementProperties<Settings>& all) {
           &Settings::region_invert);
   all.template add<RegionsMissing>(
       {"regions-missing", "Regions missing",
-       "What to do with frames that have no known region: no accepted meta, or no rectangle of "
-       "regions in the frame"},
+       "What to do with frames without a known region: with use-roi-meta, without an accepted "
+       "meta, otherwise without a rectangle of regions in the frame"},
       &Settings::regions_missing, "GstCudaVisionRegionsMissing",
       {{RegionsMissing::pass, "Pass unchanged; with region-invert, process as a whole", "pass"},
        {RegionsMissing::all, "Process as a whole", "all"}});
-  all.add(
-      {"region-persistence", "Region persistence",
-       "Running time in ns for which the last known regions are kept if a frame has none, extended "
-       "once more by region-margin (0 = not kept)"},
-      &Settings::region_persistence);
+  all.add({"region-persistence", "Region persistence",
+           "Running time in ns for which frames without a known region use the last known regions, "
+           "extended by region-margin a second time (0 = off)"},
+          &Settings::region_persistence);
 }
 
 }  // namespace cudavision

@@ -41,10 +41,10 @@ class RegionStrength {
       warned_ = true;
       warning_ =
           "region-strength=" + text_of(share_) + " needs " + property + "=" +
-          text_of(std::ceil(wanted)) + " for a region of " + std::to_string(side) +
-          " pixels, but " + text_of(max) +
-          " is the maximum, which hides it less. Use cudapixelate, if necessary with method=solid, "
-          "or scale the frames down.";
+          text_of(std::ceil(wanted)) + " for a region whose shorter side is " +
+          std::to_string(side) + " pixels, but " + text_of(max) +
+          " is the maximum, so the region is hidden less. Use cudapixelate, if necessary with "
+          "method=solid, or scale the frames down.";
     }
     const double stepped = std::exp2(std::ceil(6 * std::log2(wanted)) / 6);
     if constexpr (std::is_integral_v<Number>)

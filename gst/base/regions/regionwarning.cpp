@@ -35,15 +35,14 @@ std::string outside_text(const GstVideoInfo& video, const RegionSettings& settin
          (settings.use_roi_meta
               ? "Scale frames before the detector, so that it processes frames of this size."
               : "Write regions as x,y,width,height in pixels of this frame or, with decimal "
-                "points, "
-                "in shares of it (0.5,0.5,0.25,0.25).");
+                "points, in fractions of the frame (0.5,0.5,0.25,0.25).");
 }
 
 std::string labels_text(const RegionSettings& settings, const std::vector<GQuark>& seen) {
   std::string names;
   for (const GQuark label : seen)
     names += std::string(names.empty() ? "" : ", ") + text_of(g_quark_to_string(label));
-  return std::string("No region has a label of region-types=") + settings.region_types.c_str() +
+  return std::string("No region has a label from region-types=") + settings.region_types.c_str() +
          " (seen: " + names + "); " + consequence(settings) +
          ". Correct region-types, or leave it empty to accept all labels.";
 }

@@ -22,8 +22,7 @@ FrameFormat mask_format(GstBuffer* picture) {
   const auto side = static_cast<guint>(largest_side);
   if (meta->width < 1 || meta->width > side || meta->height < 1 || meta->height > side)
     refuse_stream("A segmentation mask has " + std::to_string(meta->width) + "×" +
-                  std::to_string(meta->height) +
-                  " samples: each side must have 1 to 65535 of them.");
+                  std::to_string(meta->height) + " samples: width and height must be 1 to 65535.");
   FrameFormat format;
   gst_video_info_set_format(&format.info, meta->format, meta->width, meta->height);
   format.storage.frame.plane_count = 1;
@@ -74,10 +73,10 @@ std::optional<SelectedMask> select_ids(const FrameDetections& found, const Detec
   constexpr gint64 largest = regions::Parameters::max_coordinate;
   if (mask.x < -largest || mask.y < -largest || mask.x + mask.width > largest ||
       mask.y + mask.height > largest)
-    refuse_stream("A segmentation mask covers " + std::to_string(mask.x) + "," +
-                  std::to_string(mask.y) + "," + std::to_string(mask.width) + "," +
-                  std::to_string(mask.height) +
-                  ", which no frame has: correct the rectangle that the detector gives it.");
+    refuse_stream(
+        "A segmentation mask covers " + std::to_string(mask.x) + "," + std::to_string(mask.y) +
+        "," + std::to_string(mask.width) + "," + std::to_string(mask.height) +
+        ", which is outside all frames: correct the rectangle that the detector gives the mask.");
   selected.box = {static_cast<int>(mask.x), static_cast<int>(mask.y),
                   static_cast<int>(mask.x + mask.width), static_cast<int>(mask.y + mask.height)};
   selected.picture.reset(gst_buffer_ref(mask.picture.get()));

@@ -46,8 +46,8 @@ void expect_good_error(Subject& subject, const std::string& call, Duration durat
   }
   expect_one_of(text, {"start it again", "set backend=cpu", "smaller frames"}, what);
   // libgstcuda does not report CUDA's own error text.
-  expect_one_of(text, {"(cudaError", "CUDA_ERROR", "no CUDA context", "There is no memory for"},
-                what);
+  expect_one_of(
+      text, {"(cudaError", "CUDA_ERROR", "create a CUDA context", "There is no memory for"}, what);
 }
 
 void expect_untroubled(Subject& subject, const std::string& what) {

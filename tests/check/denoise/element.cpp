@@ -29,6 +29,6 @@ const RegisteredElement row(ElementUnderTest{
     1,
     +[](const Picture& picture, bool) { return denoised(picture, denoising()); },
     false,
-    "a smaller value of frames"});
+    "a smaller value of the frames property"});
 
 }  // namespace check

@@ -58,11 +58,9 @@ const RegisteredElement row(ElementSpec{
     {{{{"p1", "50"}, {"p2", "50"}}, {"p1", "p2", "50"}},
      {{{"noise", "-0.5"}}, {"noise is -0.5; make it 0 to 30, or -1 to measure it"}},
      {{{"p1", "230"}},
-      {"p1 is 230; make it at least 1 and less than p2, which is 223, or 0 for the default of the "
-       "census."}},
+      {"p1 is 230; make it at least 1 and less than p2 = 223, or 0 to choose it automatically."}},
      {{{"p2", "224"}},
-      {"p2 is 224; with a census of 32 bits make it 2 to 223, or 0 for the default of the "
-       "census."}},
+      {"p2 is 224; with a census of 32 bits, make it 2 to 223, or 0 to choose it automatically."}},
      {{{"p2", "1"}}, {"p2", "2 to 223", "or 0"}},
      {{{"census", "symmetric-9x7"}, {"p2", "225"}}, {"p2", "224"}},
      {{{"census", "neighbours-9x7"}, {"p2", "194"}}, {"p2", "193"}},
@@ -72,7 +70,7 @@ const RegisteredElement row(ElementSpec{
      {{{"num-disparities", "2048"}}, {"num-disparities", "2048", "32 to 1024"}},
      {{{"max-skew", "-2"}}, {"max-skew=-2", "at least -1"}},
      {{{"min-disparity", "2000"}},
-      {"min-disparity is 2000; with num-disparities 128 make it -2047 to 1919."}},
+      {"min-disparity is 2000; with num-disparities=128, make it -2047 to 1919."}},
      {{{"paths", "6"}}, {"paths is 6; make it 4 or 8."}},
      {{{"memory-budget", "0"}},
       {"memory-budget is 0; make it a share of the free memory, at most 1, or a number of "

@@ -22,11 +22,11 @@ struct GaussBlurContract : ContractTraits<GaussBlurCase> {
                 [](FrameLayout& l) { l.channels[2].height -= 1; });
     add_refusal(refusals, "YUY2", "different heights",
                 [](FrameLayout& l) { l.channels[2].subsampling_y = 2; });
-    add_refusal(refusals, "GRAY8", "at most 8 bytes", [](FrameLayout& l) {
+    add_refusal(refusals, "GRAY8", "more than 8 bytes", [](FrameLayout& l) {
       l.channels[0].step = 9;
       l.planes[0].row_bytes *= 9;
     });
-    add_refusal(refusals, "GRAY16", "at most 8 bytes", [](FrameLayout& l) {
+    add_refusal(refusals, "GRAY16", "more than 8 bytes", [](FrameLayout& l) {
       l.channels[0].step = 5;
       l.planes[0].row_bytes *= 5;
     });

@@ -154,7 +154,7 @@ TEST_P(LocalStatisticsUse, OnlyThresholdsTakeEachOthersPlace) {
         test.parameters = other;
       } else {
         CUDAVISION_EXPECT_ERROR(operation.set_parameters(other), invalid_argument,
-                                "the output may only change");
+                                "the output may change only");
       }
       SCOPED_TRACE(describe(test));
       EXPECT_EQ(difference_after_run(device, test, operation), "");

@@ -29,9 +29,9 @@ struct MosaicContract : ContractTraits<MosaicCase> {
     const Case valid = dense("NV12", 67, 31, blocks_of(8));
     const Case deep = dense("P010", 67, 31, solid_colour(10));
     return {
-        {"blocks of 1 pixels; they must have 2 to 256", valid, blocks_of(1)},
-        {"blocks of 257 pixels", valid, blocks_of(257)},
-        {"blocks of -8 pixels", valid, blocks_of(-8)},
+        {"a block size of 1 pixels; it must be 2 to 256", valid, blocks_of(1)},
+        {"a block size of 257 pixels", valid, blocks_of(257)},
+        {"a block size of -8 pixels", valid, blocks_of(-8)},
         {"the value of channel 2 is 256; samples of 8 bits are at most 255", valid,
          changed([](Parameters& p) {
            p.solid = true;

@@ -43,7 +43,7 @@ struct RegionBlendContract : ContractTraits<RegionBlendCase> {
       l.channels[0].width = l.channels[0].height = 1;
       l.channels[0].subsampling_y = 9;
     });
-    add_refusal(refusals, "GRAY8", "it must be at most 8 bytes", [](FrameLayout& l) {
+    add_refusal(refusals, "GRAY8", "more than 8 bytes", [](FrameLayout& l) {
       l.channels[0].step = 9;
       l.planes[0].row_bytes = 9 * l.width;
     });
@@ -65,8 +65,7 @@ struct RegionBlendContract : ContractTraits<RegionBlendCase> {
          changed([](Parameters& p) { p.boxes[0].x1 = 1048577; })},
         {"65 masks; there may be at most 64", valid,
          changed([](Parameters& p) { p.mask_count = 65; })},
-        {"a growth of masks of -1 pixels", valid,
-         changed([](Parameters& p) { p.mask_growth = -1; })},
+        {"a mask growth of -1 pixels", valid, changed([](Parameters& p) { p.mask_growth = -1; })},
         {"mask 0 has a coordinate of 1048577", valid, changed([](Parameters& p) {
            p.mask_count = 1;
            p.mask_boxes[0].x1 = 1048577;

@@ -73,14 +73,14 @@ TEST_P(RepackUse, RefusesStoragesWithWords) {
         {"takes bits -1 to 8", [](StoredLayout& s) { s.low_bit[0] = -1; }},
         {"takes bits 31 to 32", [](StoredLayout& s) { s.low_bit[3] = 31; }},
         {"bits of another channel", [](StoredLayout& s) { s.low_bit[0] = 1; }},
-        {"either one luma", [](StoredLayout& s) { s.frame.channels[0].role = Role::luma; }},
-        {"either one luma", [](StoredLayout& s) { s.frame.channels[0].role = Role::green; }}}},
+        {"needs one luma", [](StoredLayout& s) { s.frame.channels[0].role = Role::luma; }},
+        {"needs one luma", [](StoredLayout& s) { s.frame.channels[0].role = Role::green; }}}},
       {"GRAY16_BE",
        {{"belong to no sample", [](StoredLayout& s) { s.frame.planes[0].row_bytes += 2; }},
-        {"either one luma", [](StoredLayout& s) { s.frame.channels[0].role = Role::chroma; }},
+        {"needs one luma", [](StoredLayout& s) { s.frame.channels[0].role = Role::chroma; }},
         {"read such frames themselves", [](StoredLayout& s) { s.words = Words::native; }}}},
       {"I420_10BE",
-       {{"not as large as the picture",
+       {{"must be as large as the picture",
          [](StoredLayout& s) {
            s.frame.channels[0].width -= 1;
            s.frame.planes[0].row_bytes -= 2;

@@ -91,7 +91,8 @@ struct SgmContract : ContractTraits<SgmCase> {
         {"less than p2, which is 60", [](Parameters& p) { p.p1 = 60, p.p2 = 60; }},
         {"less than p2, which is 223", [](Parameters& p) { p.p1 = 223; }},
         {"p1", [=](Parameters& p) { p.p1 = maximum; }},
-        {"p2 is 224; with a census of 32 bits make it 2 to 223", [](Parameters& p) { p.p2 = 224; }},
+        {"p2 is 224; with a census of 32 bits, make it 2 to 223",
+         [](Parameters& p) { p.p2 = 224; }},
         {"2 to 224", [](Parameters& p) { p.census = Census::symmetric_9x7, p.p2 = 225; }},
         {"2 to 193", [](Parameters& p) { p.census = Census::neighbours_9x7, p.p2 = 194; }},
         {"2 to 231", [](Parameters& p) { p.census = Census::neighbours_5x5, p.p2 = 232; }},
@@ -241,7 +242,7 @@ CUDAVISION_ON_BOTH_DEVICES(SgmStereoUse);
 TEST_P(SgmStereoUse, RefusesPicturesThatAreNoPair) {
   const auto expect_refusal = [&](const FrameLayout& left, const FrameLayout& right) {
     CUDAVISION_EXPECT_ERROR(SgmStereo(device, left, right, few_disparities()), invalid_argument,
-                            "must have the same size and depth");
+                            "must have the same size and bit depth");
   };
   expect_refusal(gray_layout(33, 9), gray_layout(34, 9));
   expect_refusal(gray_layout(33, 9), gray_layout(33, 10));

@@ -135,7 +135,7 @@ TEST_P(BoxDistances, AreRefused) {
   CUDAVISION_EXPECT_ERROR(distances.run({}, {}, results), invalid_argument, "2 rows of 8 bytes");
   const std::vector<regions::Box> boxes(Distances::max_boxes + 1);
   CUDAVISION_EXPECT_ERROR(distances.run(view, boxes, results), invalid_argument,
-                          "129 boxes are more than 128");
+                          "129 boxes; there may be at most 128");
   const std::vector<regions::Mask> masks(2);
   CUDAVISION_EXPECT_ERROR(distances.run(view, {boxes.data(), 1}, results, masks), invalid_argument,
                           "2 masks for 1 boxes");

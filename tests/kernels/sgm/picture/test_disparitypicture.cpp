@@ -226,7 +226,7 @@ TEST_P(DisparityPictures, RefusesLayoutsWithWords) {
       {gray_layout(33, 9), Kind::color, "packed red, green and blue"},
       {layout_named("GBR", 33, 9), Kind::color, "packed red, green and blue"},
       {gray_layout(0, 9), Kind::gray, "width and height"},
-      {no_blue, Kind::color, "must have red, green and blue"},
+      {no_blue, Kind::color, "red, green and blue must all have"},
       {cut, Kind::color, "whole pixels"},
   };
   for (const auto& [layout, kind, words] : refusals)
