@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Measures the operations of cuda/. On the GPU, also measures a plain copy of the same bytes.
+// Measures the operations of cuda/. On the GPU, measures a plain copy of as many bytes, too.
 #include <benchmark/benchmark.h>
 
 #include <iostream>
@@ -136,7 +136,7 @@ void measure_on_cpu(const Subjects& subjects, std::vector<char*> arguments, Resu
     benchmark::RegisterBenchmark(subject.name(cpu).c_str(), measure_one_on_cpu, subject)
         ->UseRealTime()
         ->Unit(benchmark::kMicrosecond);
-  // The command line can override this option, but not a time that is set per benchmark.
+  // An option, because the command line can override options, but not a benchmark's MinTime().
   std::string min_time = "--benchmark_min_time=0.2";
   arguments.insert(arguments.begin() + 1, min_time.data());
   int argc = static_cast<int>(arguments.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares the CPU backend's speed with OpenCV's.
+// Compares the speed of the CPU backend with the speed of OpenCV.
 #include <tbb/task_arena.h>
 
 #include <algorithm>
@@ -92,7 +92,7 @@ class Comparison {
     const test::SgmCase test = test::plain_sgm_case(test::gray_layout(row.width, row.height),
                                                     parameters, Content::natural, 3);
     auto disparities = test::SgmRunner(*device, test).run(input_block(test), 0).disparity;
-    // OpenCV's maps are signed; the bits of `unknown` are -1 there.
+    // OpenCV's maps are signed: the bits of an invalid disparity mean a negative number there.
     const auto invalid =
         static_cast<std::uint16_t>(sgm::disparity_scale(sgm::resolved(parameters)).invalid);
     cv::Mat map(row.height, row.width, CV_16U, disparities.data());
@@ -117,7 +117,7 @@ class Comparison {
   using Input = const cv::Mat&;
   using Output = cv::Mat&;
 
-  /// Measures the subject if its case is a Case. make_opencv(case) returns OpenCV's function.
+  /// Measures the subject if its case is of type Case. make_opencv(case) returns OpenCV's function.
   template <class Case, class Make>
   void compare(const Subject& subject, const Make& make_opencv) {
     const auto* const test = std::any_cast<Case>(&subject.test);
@@ -135,8 +135,8 @@ class Comparison {
     constexpr bool is_mean = std::is_same_v<Case, test::LocalStatisticsCase>,
                    is_remap = std::is_same_v<Case, test::RemapCase>;
     if ((is_mean || is_remap) && test->layout.bits > 8)
-      return;  // OpenCV rounds these differently
-    // At the edges, OpenCV extrapolates the image; our mean covers existing pixels only.
+      return;  // OpenCV rounds samples of more than 8 bits differently
+    // At the edges, OpenCV extrapolates the image, but our mean includes only existing pixels.
     if constexpr (is_mean) {
       const int radius = test->parameters.radius;
       exact = {radius, radius, out.cols - 2 * radius, out.rows - 2 * radius};
@@ -156,7 +156,7 @@ class Comparison {
       return result;
   }
 
-  /// Measures the times only. The maps differ, because the matching costs do.
+  /// Measures times only. The maps differ, because OpenCV uses other matching costs.
   void measure_stereo(const Subject& subject, const test::SgmCase& test) {
     test::SgmInput input = input_block(test);
     const cv::Mat left = matrix(test.layout, input.left), right = matrix(test.layout, input.right);
@@ -170,7 +170,7 @@ class Comparison {
     print_best(subject.row, ours.work[0].run, [&] { opencv->compute(left, right, map); });
   }
 
-  /// Prints both best times. The runs alternate, so that other load on the machine affects both.
+  /// Prints the best time of both. Runs alternate, so that other load on the machine affects both.
   void print_best(const Row& row, const std::function<void()>& ours,
                   const std::function<void()>& theirs) {
     const auto milliseconds = [](const std::function<void()>& work) {

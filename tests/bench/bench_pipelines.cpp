@@ -49,7 +49,7 @@ per pipeline.
 )";
 }
 
-/// Throws std::invalid_argument with the rule and the value if it is not good.
+/// Throws std::invalid_argument with the rule and the value if !good.
 void expect(bool good, const std::string& rule, const std::string& value) {
   if (!good)
     throw std::invalid_argument(rule + ", not \"" + value + "\"");
@@ -70,13 +70,13 @@ using Calls = std::array<double, std::size(requests)>;
 struct PipelineRow {
   PipelineSubject subject;
   std::string backend;
-  double frames_per_second = 0;  ///< total of all pipelines
+  double frames_per_second = 0;  ///< sum over all pipelines
   double host_microseconds = 0;  ///< processor time per frame; 0 if not measured
   int elements = 1;
   double bus_microseconds = 0;
   double start_seconds = 0;      ///< until every pipeline has output a frame; 0 if not measured
   double device_megabytes = 0;   ///< GPU memory per pipeline; 0 if not measured
-  std::optional<Calls> calls{};  ///< per frame, if they were counted
+  std::optional<Calls> calls{};  ///< per frame; empty if not counted
 };
 
 Values values_of(const PipelineRow& row) {
@@ -122,7 +122,7 @@ PipelineRow measure_bus(const PipelineSubject& subject, const test::CudaTestDevi
   return {subject, "cuda", 1e6 / time, 0, 1, time};
 }
 
-/// Counts the requests to the GPU per frame: the difference of a long and a short stream.
+/// Counts the requests to the GPU per frame, from the difference between a long and a short stream.
 std::optional<Calls> count_calls(const PipelineSubject& subject, const Options& options) {
   constexpr int short_stream = 20, long_stream = 60;
   const auto counts_of = [&](int frames) {
@@ -212,7 +212,7 @@ PipelineRow measure_one(const PipelineSubject& subject, const Options& options,
   return row;
 }
 
-/// Calls `report` with the rows so far after each subject. Returns false if a row failed.
+/// After each subject, calls `report` with all rows so far. Returns false if a row failed.
 bool measure_all(const std::vector<PipelineSubject>& subjects, const Options& options,
                  const std::string& gpu_unusable,
                  const std::function<void(const std::vector<PipelineRow>&)>& report) {
@@ -250,7 +250,7 @@ bool measure_all(const std::vector<PipelineSubject>& subjects, const Options& op
                 << row.host_microseconds << " µs of the host, " << row.bus_microseconds
                 << " µs on the bus" << std::endl;
     });
-  // Count after all times are measured, because counting slows the work down.
+  // Count requests after all times are measured, because counting slows the pipelines down.
   for (PipelineRow& row : rows)
     if (row.backend == "cuda" && row.subject.streams == 0 && !is_copy(row.subject))
       attempt(row.subject, [&] { row.calls = count_calls(row.subject, options); });

@@ -10,14 +10,14 @@
 
 namespace cudavision::bench {
 
-/// Returns the number of GPUs, or 0 before the driver is initialised.
+/// Returns the number of GPUs, or 0 if the driver is not initialised.
 int count_gpus();
 
 std::size_t free_device_memory();
 
 enum class BusDirection { to_gpu, from_gpu };
 
-/// Returns the time in µs of a copy between page-locked memory and the GPU. Measured once per size.
+/// Returns the µs of a copy between page-locked memory and the GPU. Measures each size only once.
 double bus_time(const test::CudaTestDevice& device, BusDirection direction, std::size_t bytes);
 
 struct CountsAround {
@@ -27,8 +27,8 @@ struct CountsAround {
     return static_cast<double>(after.*number - before.*number);
   }
 };
-/// Counts this process's requests to the GPU, which slows the work down. If libcounttransfers.so is
-/// not injected, returns nullopt without running the work.
+/// Runs the work and counts this process's requests to the GPU. Counting slows the work down. If
+/// libcounttransfers.so is not injected, returns nullopt without running the work.
 std::optional<CountsAround> count_cuda(const std::function<void()>& work);
 
 }  // namespace cudavision::bench

@@ -8,12 +8,12 @@
 
 namespace cudavision::bench {
 
-/// Captures the work repeatedly in one graph. Returns the median time of a repetition in µs.
+/// Captures repetitions of the work in one graph. Returns the median time of a repetition in µs.
 double graph_time(CudaStream stream, const std::function<void()>& work);
 
 struct LaunchedTime {
-  double microseconds;       ///< of the GPU
-  double host_microseconds;  ///< of the calling thread, which enqueues the work
+  double microseconds;       ///< GPU time
+  double host_microseconds;  ///< time of the calling thread, which enqueues the work
 };
 /// Measures work that launches graphs itself. The GPU must take longer for it than the host.
 LaunchedTime launched_time(CudaStream stream, const std::function<void()>& work);

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Measures how strong a blur or a mosaic must be to hide the faces in the films of Debian's opencv-doc. Three cascades of
-OpenCV, two of Haar features and one of local binary patterns, detect faces before and after. Each hidden face is compared
-with all sharp faces of other frames by normalised correlation. It is recognised if the best match is the same face. The
-blur is OpenCV's, which cudagaussblur reproduces bit for bit. Prints one row per strength, in fractions of a face's side."""
+"""Measures how strong a blur or a mosaic must be to hide the faces in the videos of Debian's opencv-doc. Three OpenCV
+cascades, two of Haar features and one of local binary patterns, detect faces before and after. Each hidden face is compared
+with all unprocessed faces of other frames by normalised correlation. It is recognised if the best match is the same face.
+The blur is OpenCV's, which cudagaussblur reproduces bit for bit. Prints one row per strength, a fraction of a face's side."""
 import math
 
 import cv2
@@ -31,7 +31,7 @@ def cut(gray, box):
 
 
 def hidden(gray, boxes, kind, share):
-    """Hides the faces like region-strength with a margin of a quarter of each face."""
+    """Hides faces as the elements do with region-strength and a margin of a quarter of each face's side."""
     side = max(min(box[2:]) for box in boxes)
     strength = 2 ** (math.ceil(6 * math.log2(share * side)) / 6)
     if kind == "blur":

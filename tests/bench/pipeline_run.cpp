@@ -34,7 +34,7 @@ struct Mapping {
   std::size_t size;
 };
 
-/// Makes a buffer of mapped memory, which is unmapped with the buffer.
+/// Makes a buffer of mapped memory, which is unmapped when the buffer is freed.
 GstBuffer* new_mapped_buffer(std::size_t size) {
   void* bytes = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (bytes == MAP_FAILED)
@@ -155,7 +155,7 @@ void PipelineRun::prepare_frames() {
     throw std::runtime_error("these caps do not describe video");
   if (subject_.memory == FrameMemory::proposed || subject_.memory == FrameMemory::cuda)
     take_proposed_pool();
-  // Fresh memory must not be found in a cache, so use more frames than any cache holds.
+  // Fresh memory must not be in a CPU cache, so use more frames than caches can hold.
   const std::uint64_t count = subject_.memory == FrameMemory::fresh ? 32 : 4;
   for (std::uint64_t i = 0; i < count; ++i) {
     frames_.emplace_back(new_frame());

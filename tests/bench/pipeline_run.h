@@ -16,8 +16,8 @@
 namespace cudavision::bench {
 
 struct Options {
-  std::string backend;   ///< of this project's elements: auto, cpu or cuda
-  int frames_in_flight;  ///< of these elements, unless the subject sets it
+  std::string backend;   ///< backend of this project's elements: auto, cpu or cuda
+  int frames_in_flight;  ///< for these elements, unless the subject sets it
   double seconds;        ///< measuring time per row
 };
 
@@ -51,7 +51,7 @@ class PipelineRun {
   int elements() const { return elements_; }  ///< number of measured elements
   std::string active_backend() const;         ///< "-" for elements without the property
   std::size_t input_bytes() const { return info_.size * sources_.size(); }  ///< all inputs
-  std::size_t output_bytes() const { return size_; }  ///< of the latest output
+  std::size_t output_bytes() const { return size_; }  ///< bytes of the latest output
 
  private:
   void link_sources();
@@ -71,7 +71,7 @@ class PipelineRun {
   GstVideoInfo info_;
   ObjectPtr<GstBufferPool> pool_;
   std::vector<OwnedBuffer> frames_;
-  std::uint64_t pushed_ = 0;  // frames
+  std::uint64_t pushed_ = 0;  // number of frames
   std::atomic<std::uint64_t> outputs_{0};
   std::atomic<std::size_t> size_{0};
 };

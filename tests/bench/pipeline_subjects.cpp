@@ -12,7 +12,7 @@ using Sizes = std::vector<Size>;
 using Chains = std::vector<std::string>;
 using Memories = std::vector<FrameMemory>;
 
-/// Expands to every combination of its sizes, chains, formats and memories.
+/// Table entry, which expands to all combinations of its sizes, chains, formats and memories.
 struct Entry {
   const char* group;
   Chains chains;
@@ -55,7 +55,7 @@ Chains on_gpus(const std::string& element, const std::vector<std::vector<int>>& 
   return chains;
 }
 
-// All pipelines on GPU 0, all on GPU 1, or half of them on each (-2: the least used GPU).
+// All pipelines on GPU 0, all on GPU 1, or each on the least used GPU (-2), about half on each.
 const std::vector<std::vector<int>> either{{0}, {1}}, shared{{0}, {1}, {-2}};
 
 const Entry table[] = {
@@ -101,7 +101,7 @@ const Entry table[] = {
     {gpus_group, on_gpus("cudadenoise", either), nv12, {system}, hd, nullptr, 1},
     {gpus_group, on_gpus("cudadenoise", shared), nv12, {system}, hd, nullptr, 16},
     {gpus_group, on_gpus("cudadenoise", shared), nv12, {system}, hd, nullptr, 64},
-    // GStreamer's elements, most followed by this project's counterpart.
+    // GStreamer's elements; most are followed by this project's counterpart.
     {"gstreamer", {"identity"}, nv12, {system}, hd},
     {"gstreamer", {"videoconvert"}, nv12, {system}, hd, "BGRx"},
     {"gstreamer", {"cvequalizehist", "cudahistequalize"}, gray, {system}, hd},

@@ -9,7 +9,7 @@ namespace cudavision::bench {
 enum class FrameMemory {
   system,       ///< recycled blocks of malloc(), as in the pools of decoders or videotestsrc
   mapped,       ///< recycled mappings, like the driver's buffers that v4l2src maps
-  fresh,        ///< memory that is never reused, as when a raw file is read
+  fresh,        ///< memory that is never reused, as by filesrc reading raw video
   proposed,     ///< buffers of the pool that the first element proposes
   cuda,         ///< CUDA memory
   page_locked,  ///< page-locked memory, for bus copies
@@ -23,7 +23,7 @@ struct PipelineSubject {
   FrameMemory memory;
   std::string output_caps;
 
-  int streams = 0;  ///< concurrent pipelines, whose start is measured as well; 0: a single pipeline
+  int streams = 0;  ///< concurrent pipelines, whose start is measured, too; 0: one pipeline
   double pace = 0;  ///< frames per second of each pipeline; 0: as fast as possible
   bool sweeps_sigma = false;  ///< changes sigma before each frame
 

@@ -13,7 +13,7 @@ namespace cudavision::bench {
 
 struct CommandLine {
   std::string group, json;
-  std::regex filter{""};  ///< a default-constructed regex matches nothing
+  std::regex filter{""};  ///< matches everything, unlike a default-constructed regex
   bool list = false;
 
   bool wants(const std::string& row_group, const std::string& name) const {
@@ -26,8 +26,8 @@ struct Option {
   std::variant<bool*, std::string*> target;
 };
 
-/// Parses the program's own options and the shared ones, and checks the group. --help prints the
-/// usage and exits. Arguments that begin with `kept` stay in argv. Throws std::invalid_argument.
+/// Parses the program's options and the options of all benchmarks, and checks the group. --help
+/// prints the usage and exits. Keeps arguments that begin with `kept`. Throws invalid_argument.
 CommandLine parse(int& argc, char** argv, const std::string& usage,
                   const std::vector<std::string>& groups, std::vector<Option> options,
                   const char* kept = nullptr);
@@ -37,8 +37,8 @@ std::string joined(const std::vector<std::string>& names);
 /// Runs a benchmark that returns true on success, and prints exceptions. Returns the exit status.
 int run_benchmark(const char* name, bool (*run)(int& argc, char** argv), int argc, char** argv);
 
-/// A value of a row: key and text for JSON, title and text for the table. Without a key, the file
-/// omits it; without a title, the table omits it.
+/// A value of a row: key and text for JSON, title and text for the table. A value without a key is
+/// not in the JSON file; a value without a title is not in the table.
 struct Value {
   const char* key;
   std::string json;
@@ -49,7 +49,7 @@ using Values = std::vector<Value>;
 
 std::string fixed(double value, int decimals);
 Value text(const char* key, const std::string& value, const char* title = nullptr);
-/// A value of 0 was not measured. The table shows `decimals` decimals, JSON three.
+/// 0 means not measured. The table shows `decimals` decimals, JSON three.
 Value number(const char* key, double value, const char* title = nullptr, int decimals = 1);
 
 /// Prints rows that have the same titles. The first `left_columns` columns are left-aligned.

@@ -24,7 +24,7 @@ constexpr Group groups[] = {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// Copies a frame's bytes with all threads, like the operations.
+/// Copies a frame's bytes with all threads, as the operations do.
 void copy(const Bytes& from, Bytes& to) {
   const std::size_t count = static_cast<std::size_t>(loop_concurrency());
   parallel_for(static_cast<int>(count), [&](int number) {

@@ -15,7 +15,7 @@ namespace cudavision::bench {
 
 using test::Content;
 
-/// The halves of bench_kernels, and bench_opencv. A row has the bitwise OR of its runners.
+/// Runners: the CPU and GPU parts of bench_kernels, and bench_opencv. Combined by bitwise OR.
 constexpr unsigned cpu = 1, cuda = 2, opencv = 4, both = cpu | cuda, all = both | opencv;
 
 struct Size {
@@ -30,7 +30,7 @@ struct Row {
   double required = 0;           ///< limit of microseconds on an NVIDIA H200; 0: none
   double microseconds = 0;       ///< GPU time
   double copy_microseconds = 0;  ///< GPU time of a plain copy of the same bytes
-  double host_microseconds = 0;  ///< of the enqueuing thread; 0 if not measured
+  double host_microseconds = 0;  ///< time of the enqueuing thread; 0 if not measured
 
   std::string size() const { return std::to_string(width) + "x" + std::to_string(height); }
   std::string name() const { return operation + "/" + format + "/" + size() + "/" + content; }
@@ -38,7 +38,7 @@ struct Row {
 
 struct Work {
   std::function<void()> run;
-  std::size_t bytes = 0;         ///< minimum that it reads and writes
+  std::size_t bytes = 0;         ///< minimum number of bytes that it reads and writes
   std::string part = {};         ///< name of a part of an operation; empty: the whole operation
   bool launches_graphs = false;  ///< launches graphs itself, so no graph can capture it
 };
@@ -50,7 +50,7 @@ struct PreparedWork {
 struct Subject {
   Row row;
   unsigned runners;
-  bool names_content = false;              ///< in CPU rows; GPU rows always name it
+  bool names_content = false;              ///< in CPU rows; GPU rows always do
   std::size_t input_bytes = 0, items = 0;  ///< per run, for the rates of CPU rows
   std::any test = {};                      ///< the case of the kernel tests
   std::function<PreparedWork(Device&)> prepare = {};
@@ -65,10 +65,10 @@ struct Subject {
 using Subjects = std::vector<Subject>;
 
 std::vector<std::string> subject_groups();
-/// Returns the runner's subjects that the command line selects.
+/// Returns the subjects of the runner that the command line selects.
 Subjects wanted_subjects(const CommandLine& line, unsigned runner);
 
-/// Each adds one group.
+/// Each function adds the subjects of one group.
 void add_copies(Subjects& subjects);
 void add_equalization(Subjects& subjects);
 void add_clahe(Subjects& subjects);
@@ -93,7 +93,7 @@ struct CaseRun {
   typename Case::Operation operation;
 };
 
-/// Run has a constructor of a device and a case, and a run() that accesses at least `bytes`.
+/// Run must be constructible from a device and a case. Its run() accesses at least `bytes` bytes.
 template <class Run, class Case>
 Subject make_subject(const Row& row, unsigned runners, const Case& test, std::size_t bytes,
                      bool launches_graphs = false) {
@@ -111,8 +111,8 @@ Subject make_subject(const Row& row, unsigned runners, const Case& test, std::si
   return subject;
 }
 
-/// A row with natural content. The runners in `other_contents` also measure the other contents, for
-/// which the limit is 1.3 times as long.
+/// Table entry: a row with natural content. The runners in `other_contents` measure the other
+/// contents, too, for which the limit is 1.3 times as long.
 template <class Parameters>
 struct Entry {
   const char* layout;
@@ -130,8 +130,8 @@ struct Entry {
   }
 };
 
-/// make(layout, parameters, content, seed) makes a row's case. map_bytes: bytes read per pixel in
-/// addition to the frames.
+/// Adds the rows of a table. make(layout, parameters, content, seed) makes a row's case. map_bytes:
+/// bytes that are read per pixel in addition to the frames.
 template <class Run = void, class Parameters, std::size_t count, class Name, class Make>
 void add_table(Subjects& subjects, const Entry<Parameters> (&table)[count], const Name& name,
                const Make& make, std::size_t map_bytes = 0) {

@@ -74,7 +74,7 @@ std::string box_distances_hash(Device& device, int number) {
 
 struct Suite {
   const char* operation;
-  const char* prefix;  ///< precedes the numbers of the cases
+  const char* prefix;  ///< of the cases' names, before their numbers
   int cases;
   std::string (*hash)(Device& device, int number);
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Pictures for the tests of PairInspector: textures that are moved, turned or exposed differently.
+// Pictures for the tests of PairInspector: textures that are moved, rotated or exposed differently.
 
 #include <algorithm>
 #include <cmath>
@@ -66,7 +66,7 @@ inline Gray rotated(const Gray& picture, double degrees) {
   });
 }
 
-/// Smoothed noise, which has texture everywhere.
+/// Returns smoothed noise, which has texture everywhere.
 inline Gray texture(int width, int height, std::uint64_t seed) {
   Random random(seed);
   Gray noise(width, height);
@@ -75,7 +75,7 @@ inline Gray texture(int width, int height, std::uint64_t seed) {
   return warped(noise, [](int x, int y) { return std::pair(x + 0.5, y + 0.5); });
 }
 
-/// A picture as stored: bits of depth, dirty low bits, padded rows at odd addresses.
+/// A picture in memory: `bits` per sample, unused low bits set, padded rows at odd addresses.
 class Stored {
  public:
   explicit Stored(const Gray& picture, int bits = 8, int shift = 0)
@@ -84,7 +84,7 @@ class Stored {
         memory_(static_cast<std::size_t>(1 + pitch_ * picture.height), 0x5a) {
     for (int y = 0; y < picture.height; ++y)
       for (int x = 0; x < picture.width; ++x) {
-        // Bits below the upper 8 of a sample must not count.
+        // PairInspector must ignore bits below the upper 8 bits of a sample.
         const int value = picture.at_or_edge(x, y) << (bits - 8);
         const auto word = static_cast<std::uint16_t>((value | (bits > 8 ? x & 1 : 0)) << shift |
                                                      (shift > 0 ? 1 : 0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the fit of two cameras to matched points: its geometry, and noise and wrong matches.
+// Tests the fit of two cameras to matched points: geometry, noise and wrong matches.
 #include <cmath>
 #include <cstring>
 
@@ -32,7 +32,7 @@ double distorted(const CameraPair& pair, double radius) {
   return radius + pair.k1 * std::pow(radius, 3) + pair.k2 * std::pow(radius, 5);
 }
 
-/// Projects a point into both pictures, as the text of CameraPair describes.
+/// Projects a point into both pictures, as specified for CameraPair.
 MatchedPoint seen(const CameraPair& pair, const Vector& point) {
   const auto place = [&](const Vector& direction, double zoom, double row) {
     const double x = direction.x / direction.z, y = direction.y / direction.z;
@@ -47,7 +47,7 @@ MatchedPoint seen(const CameraPair& pair, const Vector& point) {
   return {left[0], left[1], right[0], right[1]};
 }
 
-/// Points at distances of 8 to 40 baselines.
+/// Returns matches of points at distances of 8 to 40 baselines.
 std::vector<MatchedPoint> points_of(Random& random, const CameraPair& pair, int count, double noise,
                                     double wrong = 0) {
   std::vector<MatchedPoint> points;
@@ -69,7 +69,7 @@ TEST(CameraPairFit, UndistortedRadius) {
     for (const double radius : {0.0, 0.1, 0.3, 0.5, 0.6})
       EXPECT_NEAR(undistorted_radius(pair, distorted(pair, radius)), radius, 1e-9);
   });
-  // Without a solution, the result is still a radius of the picture.
+  // If there is no solution, the result is still a radius inside the picture.
   const double largest = undistorted_radius({.k1 = -0.5}, 0.9);
   EXPECT_GT(largest, 0.5);
   EXPECT_LT(largest, 0.9);
@@ -84,7 +84,7 @@ TEST(CameraPairFit, IsOneToOne) {
   EXPECT_FALSE(is_one_to_one({.k1 = -0.5}, 0.56));
 }
 
-/// A point in space is in the same row of both rectified pictures.
+/// A point in space appears in the same row of both rectified pictures.
 TEST(CameraPairFit, RowsOfPointsInSpace) {
   for_each_case_number([](int number_of_case) {
     Random random = random_of_case(settings().seed, number_of_case);
@@ -98,7 +98,7 @@ TEST(CameraPairFit, RowsOfPointsInSpace) {
   });
 }
 
-/// Rows are accurate near the points, although some unknowns have nearly the same effect.
+/// Fitted rows are accurate near the points, although some parameters have nearly the same effect.
 TEST(CameraPairFit, FindsRows) {
   for_each_case_number([](int number_of_case) {
     Random random = random_of_case(settings().seed, number_of_case);
@@ -114,7 +114,7 @@ TEST(CameraPairFit, FindsRows) {
   });
 }
 
-/// Perfect cameras give a perfect fit. Without points, nothing is known.
+/// Matches of perfect cameras give perfect cameras. Without points, the fit determines nothing.
 TEST(CameraPairFit, Perfect) {
   Random random = random_of_case(1, 1);
   const CameraPairFit fit = fit_camera_pair(points_of(random, {}, 300, 1e-5), 1e-5);

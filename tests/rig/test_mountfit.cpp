@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the fit of a camera that has turned in its mount: geometry, noise and wrong matches.
+// Tests the fit of a camera that has rotated in its mount: geometry, noise and wrong matches.
 #include <algorithm>
 #include <cmath>
 
@@ -25,7 +25,7 @@ RigRotation random_turn(Random& random, double degrees, double focal_spread = 0)
   return turn;
 }
 
-/// Points that a turned camera sees, in a 4:3 picture of one focal length's width.
+/// Matches of points in a 4:3 picture as wide as a focal length; the right camera is rotated.
 std::vector<MatchedPoint> points_of(Random& random, const RigRotation& turn, int count,
                                     double noise, double wrong = 0) {
   std::vector<MatchedPoint> points;
@@ -63,13 +63,13 @@ TEST(MountFit, Places) {
     EXPECT_NEAR(back_y, y, 1e-12);
   });
   EXPECT_EQ(rotation_of({}), (std::array<double, 9>{1, 0, 0, 0, 1, 0, 0, 0, 1}));
-  // A turn down moves points up; a turn to the left moves them right.
+  // Pitching down moves points up; yawing left moves them right.
   EXPECT_LT(turned_place({.pitch = 0.01}, 0, 0)[1], 0);
   EXPECT_GT(turned_place({.yaw = 0.01}, 0, 0)[0], 0);
   EXPECT_GT(turned_place({.roll = 0.01}, 0.3, 0)[1], 0);
 }
 
-/// The column of a point in a turned camera determines the yaw of the turn.
+/// If the other angles are known, the column of a point in a rotated camera determines the yaw.
 TEST(MountFit, YawForColumn) {
   for_each_case_number([](int number_of_case) {
     Random random = random_of_case(settings().seed, number_of_case);
@@ -93,14 +93,14 @@ TEST(MountFit, FindsTurns) {
     const MountFit exact = fit_mount(points_of(random, turn, 200, 0), prior, 1e-7);
     const auto expected = values_of(turn), found = values_of(exact.turn);
     EXPECT_LT(rows_apart(exact, turn, 0.5, 0.375).rows, 1e-4);
-    // Without a known focal length, turns with the same effect on rows are indistinguishable.
+    // If the focal length is unknown, rotations with the same effect on rows are indistinguishable.
     for (int i = 0; i < unknowns && !guessed; ++i)
       EXPECT_NEAR(found[i], expected[i], 1e-4) << i;
     EXPECT_GT(exact.fitting, 0.8);
   });
 }
 
-/// A quarter of the matches may be wrong.
+/// The fit tolerates a quarter of wrong matches.
 TEST(MountFit, IgnoresWrongMatches) {
   for_each_case_number([](int number_of_case) {
     Random random = random_of_case(settings().seed, number_of_case);
@@ -114,7 +114,7 @@ TEST(MountFit, IgnoresWrongMatches) {
   });
 }
 
-/// The stated errors are right: the mean square of deviation / error is about 1.
+/// The returned errors are right: the mean of (deviation / error)² is about 1.
 TEST(MountFit, Errors) {
   double squares[4] = {};
   constexpr int cases = 300;
@@ -176,7 +176,7 @@ TEST(MountFit, Minimizes) {
   });
 }
 
-/// The noise follows from the median residual, unless it is less than the minimum.
+/// The noise is derived from the median residual, but is at least the minimum.
 TEST(MountFit, Noise) {
   for_each_case_number([](int number_of_case) {
     Random random = random_of_case(settings().seed, number_of_case);
@@ -233,7 +233,7 @@ TEST(MountFit, RowsApart) {
     double squares = 0;
     for (int j = -4; j <= 4; ++j)
       for (int i = -4; i <= 4; ++i) {
-        // The row of the corrected right picture in which a point of the left row appears.
+        // The row in the corrected right picture of a point that is in row y of the left picture.
         const double y = 0.3 * j / 4;
         const auto seen = turned_place(corrected, 0.5 * i / 4, y);
         const double row = upright_place(fit.turn, seen[0], seen[1])[1];

@@ -34,7 +34,7 @@ TEST(PairInspector, VerticalOffsets) {
   }
 }
 
-/// The matches hold the positions of blocks in both pictures.
+/// Matches contain the positions of blocks in both pictures.
 TEST(PairInspector, Matches) {
   const Gray left = texture(320, 240, 2);
   for (const double offset : {-12.5, 0.0, 0.4, 2.25}) {
@@ -50,7 +50,7 @@ TEST(PairInspector, Matches) {
   }
 }
 
-/// If a camera has turned, rows differ much only at the sides of the picture.
+/// If a camera has rolled, rows differ by large amounts only near the sides of the picture.
 TEST(PairInspector, FarRowsAtTheSides) {
   const Gray left = texture(1280, 320, 3);
   const PairFigures figures = figures_of(left, rotated(moved(left, -20, 0), 1.5), searching(64));
@@ -65,7 +65,7 @@ TEST(PairInspector, Rotation) {
   const Gray left = texture(640, 480, 3);
   const PairFigures figures = figures_of(left, rotated(moved(left, -20, 0), 1), searching(64));
   EXPECT_TRUE(figures.is_unrectified()) << text_of(figures);
-  // Rows differ by x·sin 1°, and the quartiles of x are half of the width apart.
+  // Rows differ by x·sin 1°, and the quartiles of x differ by half of the width.
   EXPECT_NEAR(figures.vertical_spread, 320 * std::sin(std::acos(-1) / 180), 1);
 }
 
@@ -100,7 +100,7 @@ TEST(PairInspector, Range) {
   }
 }
 
-/// Many disparities at the end of the map's range count, even if no block has such a disparity.
+/// Detects many disparities at the end of the map's range, even if no matched block has one.
 TEST(PairInspector, MapAtItsEnd) {
   const Gray left = texture(320, 240, 6), right = moved(left, -20, 0);
   const Parameters parameters = searching(32);
@@ -115,7 +115,7 @@ TEST(PairInspector, MapAtItsEnd) {
   }
 }
 
-/// Pictures that cannot be compared give no conclusions.
+/// Pictures that cannot be matched lead to no conclusions.
 TEST(PairInspector, SaysNothingWithoutTexture) {
   const auto expect_silence = [](const PairFigures& figures) {
     EXPECT_FALSE(figures.vertical_known() || figures.is_swapped() || figures.is_unrectified() ||
@@ -139,11 +139,11 @@ TEST(PairInspector, SaysNothingWithoutTexture) {
     for (int x = 0; x < bars.width; ++x)
       bars.at(x, y) = x % 8 < 4 ? 30 : 200;
   expect_silence(figures_of(bars, moved(bars, -3, 0), searching(64)));
-  // Pictures of two different scenes.
+  // The pictures show two different scenes.
   expect_silence(figures_of(texture(320, 240, 9), texture(320, 240, 10), searching(64)));
 }
 
-/// A camera's exposure does not affect the other figures.
+/// The exposure of a camera affects only the figures of exposure.
 TEST(PairInspector, UnequalExposures) {
   const Gray left = texture(320, 240, 12);
   const Gray right = moved(left, -20, 0), lower = moved(left, -20, 5);
@@ -190,12 +190,12 @@ TEST(PairInspector, Exposures) {
         parts.at(x, y) = x < 160 ? 16 : static_cast<std::uint8_t>(60 + parts.at(x, y) / 2);
   EXPECT_NEAR(measured(parts).saturated, 0.5, 0.05);
   EXPECT_NEAR(measured(parts).black, 0.125, 0.03);
-  const Gray noise = exposed(texture(640, 480, 14), 0.4);  // whose differences are not clipped
+  const Gray noise = exposed(texture(640, 480, 14), 0.4);  // dark enough to avoid clipping
   EXPECT_NEAR(measured(exposed(noise, 0.5)).contrast / measured(noise).contrast, 0.5, 0.05);
   EXPECT_NEAR(measured(exposed(noise, 0.5)).mean / measured(noise).mean, 0.5, 0.02);
 }
 
-/// The figures of deeper samples depend on their highest 8 bits only, at any shift.
+/// If samples have more than 8 bits, figures depend on the upper 8 only, at any shift.
 TEST(PairInspector, AnyDepth) {
   const Gray left = texture(200, 150, 11), right = moved(left, -9, 2);
   const std::string expected = text_of(figures_of(left, right, searching(32)));
@@ -223,7 +223,7 @@ TEST(PairInspector, SharesOfTheMap) {
       const int steps = random.between(0, (parameters.disparities - 1) * scale.per_pixel);
       value = static_cast<std::uint16_t>(parameters.minimum * scale.per_pixel + steps);
       ++known;
-      // At the end: one of the last two whole disparities, or between them.
+      // The end of the range: the last two whole disparities, and disparities in between.
       at_end += steps >= (parameters.disparities - 2) * scale.per_pixel;
     }
     const Gray flat(width, height);

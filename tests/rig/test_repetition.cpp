@@ -24,8 +24,8 @@ TEST(PeriodOf, NearestPlaceThatMatchesAsWell) {
   EXPECT_EQ(period_of(costs_with({{40, low}, {60, low}}), 40), 20);
   EXPECT_EQ(period_of(costs_with({{40, low}, {60, low}, {25, low}}), 40), 15);
   EXPECT_EQ(period_of(costs_with({{40, low}, {44, low}}), 40), 4);
-  EXPECT_EQ(period_of(costs_with({{40, low}, {43, low}}), 40), 0);  // too near
-  // A better match counts as well.
+  EXPECT_EQ(period_of(costs_with({{40, low}, {43, low}}), 40), 0);  // too near to be a period
+  // A better match at another disparity is accepted, too.
   EXPECT_EQ(period_of(costs_with({{40, low}, {60, low / 2}}), 40), 20);
 }
 
@@ -36,7 +36,7 @@ TEST(PeriodOf, MapsAreRounded) {
 }
 
 TEST(PeriodOf, WorseMatchesDoNotCount) {
-  // The limit: 0.9 times as far below the costs in between as the best match.
+  // The limit: below the largest cost in between by 0.9 times the difference of the best match.
   constexpr int limit = high - 9 * (high - low) / 10;
   EXPECT_EQ(period_of(costs_with({{40, low}, {60, limit}}), 40), 20);
   EXPECT_EQ(period_of(costs_with({{40, low}, {60, limit + 1}}), 40), 0);
@@ -45,12 +45,12 @@ TEST(PeriodOf, WorseMatchesDoNotCount) {
 TEST(PeriodOf, NeedsDistinctPlaces) {
   EXPECT_EQ(period_of(CostProfile(100, low), 40), nothing_distinct);
   EXPECT_EQ(period_of(CostProfile(1, low), 0), nothing_distinct);
-  // A flat area around the other place, or around the own place.
+  // Costs are flat around the other disparity, or around the map's disparity.
   CostProfile costs = costs_with({{40, low}});
   std::fill(costs.begin() + 60, costs.begin() + 76, low);
   EXPECT_EQ(period_of(costs, 40), 0);
   EXPECT_EQ(period_of(costs, 67), nothing_distinct);
-  // Costs differ by noise alone: by less than 3 levels in each of 81 pixels, or by less than half.
+  // Costs whose drop may be noise: less than 3 levels for each of 81 pixels, or less than half.
   CostProfile weak(100, 242);
   weak[40] = weak[60] = 0;
   EXPECT_EQ(period_of(weak, 40), nothing_distinct);
@@ -61,7 +61,7 @@ TEST(PeriodOf, NeedsDistinctPlaces) {
   EXPECT_EQ(period_of(weak, 40), 20);
 }
 
-// A match at an end of the range does not count, because the costs beyond it are unknown.
+// A match at an end of the range is ignored, because the costs beyond the end are unknown.
 TEST(PeriodOf, Ends) {
   EXPECT_EQ(period_of(costs_with({{0, low}, {60, low}}), 0), 60);
   EXPECT_EQ(period_of(costs_with({{99, low}, {60, low}}), 99), 39);
@@ -69,7 +69,7 @@ TEST(PeriodOf, Ends) {
   EXPECT_EQ(period_of(costs_with({{40, low}, {0, low}}), 40), 0);
 }
 
-/// Returns the level of a surface at a place of the left picture.
+/// Returns the level of a surface at a position in the left picture.
 using Surface = std::function<double(double x, double y)>;
 
 Surface fence(double period) {
@@ -103,7 +103,7 @@ struct Pair {
   Map map;
 };
 
-/// A pattern at `disparity` + slant·x in some columns, texture in the others.
+/// A pattern in the left `share` of columns, and texture; the disparity is `disparity` + slant·x.
 Pair painted(const Surface& pattern, double share, double noise = 0, double slant = 0) {
   const Gray background = texture(width, height, 1);
   Random random(2);
@@ -131,7 +131,7 @@ Repetition found_in(const Pair& pair, const Parameters& parameters, int bits = 8
   return figures_of(pair.left, pair.right, parameters, pair.map, bits, shift).repetition;
 }
 
-/// Expects a pattern in a share of the columns that have a neighbouring period.
+/// Expects the period in `share` of the columns, less those whose next period is outside.
 void expect_found(const Pair& pair, const Parameters& parameters, double share, double period) {
   const Repetition found = found_in(pair, parameters);
   const double lost = disparity + (period > disparity ? period : 0);
@@ -176,9 +176,9 @@ TEST(Repetition, NoiseAndSlant) {
   }
 }
 
-// Samples of large pictures are farther apart than the pixels that are compared.
+// In large pictures, sampled positions are farther apart than the size of the compared blocks.
 TEST(Repetition, PeriodOfTheSamples) {
-  Gray left(2000, 1200), right(2000, 1200);  // a sample for each 32×32 pixels
+  Gray left(2000, 1200), right(2000, 1200);  // one sampled position per 32×32 pixels
   for (int y = 0; y < left.height; ++y)
     for (int x = 0; x < left.width; ++x) {
       left.at(x, y) = (x + 17) % 32 < 3 ? 190 : 60;
@@ -190,7 +190,7 @@ TEST(Repetition, PeriodOfTheSamples) {
   EXPECT_EQ(found.period, 32);
 }
 
-// Two equal objects are no pattern.
+// Two equal objects are not a repeating pattern.
 TEST(Repetition, TwoDots) {
   const auto dots = [](double x, double y) {
     const bool within = std::min(std::abs(x - 200), std::abs(x - 280)) <= 2.5;
@@ -199,7 +199,7 @@ TEST(Repetition, TwoDots) {
   expect_none(painted(dots, 1), searching(128));
 }
 
-// The map is off by one period.
+// The map is wrong by one period, but the period is found.
 TEST(Repetition, WrongMap) {
   Pair pair = painted(chessboard(20), 0.6);
   for (std::uint16_t& value : pair.map)
@@ -220,14 +220,14 @@ TEST(Repetition, NothingThatRepeats) {
     expect_none(
         painted([](double, double y) { return std::fmod(y, 16) < 8 ? 60.0 : 180.0; }, 1, noise),
         parameters);
-    expect_none(painted(fence(20), 0, noise), parameters);  // texture
+    expect_none(painted(fence(20), 0, noise), parameters);  // texture only
   }
   // A single post, and two different scenes.
   expect_none(painted([](double x, double) { return std::abs(x - 200) < 5 ? 60.0 : 180.0; }, 1, 2),
               parameters);
   const Gray one = texture(width, height, 3), another = texture(width, height, 4);
   expect_none({one, another, Map(one.levels.size(), 16 * disparity)}, parameters);
-  // An unknown map.
+  // All disparities of the map are invalid.
   Pair unknown = painted(fence(20), 1);
   std::fill(unknown.map.begin(), unknown.map.end(), disparity_scale(parameters).invalid);
   expect_none(unknown, parameters);
@@ -240,7 +240,7 @@ TEST(Repetition, AnyScale) {
     EXPECT_DOUBLE_EQ(found_in(pair, searching(64), bits, shift).share, share);
   EXPECT_NEAR(found_in({pair.left, exposed(pair.right, 0.5), pair.map}, searching(64)).share, share,
               0.05);
-  // Maps with another minimum, which have another code for unknown pixels.
+  // Maps with other minimum disparities, which have another code for invalid pixels.
   const auto known_as = [&](const Parameters& parameters) {
     const DisparityScale scale = disparity_scale(parameters);
     Pair other = pair;

@@ -3,7 +3,7 @@
 
 #include "tests/kernels/common/random.h"
 
-/// Random numbers and plain geometry for the tests of fits to points.
+/// Random numbers and simple geometry for tests that fit cameras to points.
 namespace cudavision::test {
 
 inline constexpr double degree = 0.017453292519943295;
@@ -20,7 +20,7 @@ inline Vector rotated(const Vector& axis, Vector v) {
     return Vector{a.y * w.z - a.z * w.y, a.z * w.x - a.x * w.z, a.x * w.y - a.y * w.x};
   };
   for (int i = 0; i < steps; ++i) {
-    const Vector first = cross(v), second = cross(first);  // the series of the exponential
+    const Vector first = cross(v), second = cross(first);  // second-order series of the exponential
     v = {v.x + first.x + second.x / 2, v.y + first.y + second.y / 2, v.z + first.z + second.z / 2};
   }
   return v;

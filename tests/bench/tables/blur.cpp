@@ -110,7 +110,7 @@ struct InRegions {
     regions::Parameters spread;
     spread.feather = feather;
     for (; spread.count < count; ++spread.count) {
-      // Steps that are coprime to the sides spread the boxes over the whole frame.
+      // Steps that are coprime to the ranges of x and y spread the boxes over the whole frame.
       const int x = (100 + spread.count * 1237) % (layout.width - side);
       const int y = (80 + spread.count * 733) % (layout.height - side);
       spread.boxes[spread.count] = {x, y, x + side, y + side};
@@ -132,7 +132,7 @@ constexpr Entry<InRegions<int>> mosaic_regions[] = {
     {"NV12", uhd, {0, 4}, cuda},
 };
 
-/// A filter whose result is blended with the frame inside regions.
+/// A filter whose output is blended with the frame inside regions.
 template <class Filter>
 struct RegionCase : Filter {
   struct Operation {
@@ -200,7 +200,7 @@ class MaskRun {
   regions::MaskWork work_;
 };
 
-/// Adds a mask of a quarter of the frame's resolution with `discs` selected discs.
+/// Adds a subject: a mask of a quarter of the frame's width and height with `discs` selected discs.
 void add_mask(Subjects& subjects, Size size, int radius, int discs, double required) {
   test::MaskPicture mask;
   mask.width = mask.pitch = size.width / 4;

@@ -14,7 +14,7 @@ namespace {
 
 using sgm::Parameters;
 
-/// A matching up to the left-right check, without clean-up, as with preset=fast.
+/// Matches up to the left-right check, without clean-up, like preset=fast.
 Parameters plain(int disparities, int paths) {
   Parameters parameters;
   parameters.speckle_size = 0;
@@ -32,7 +32,7 @@ Parameters libsgm(int disparities, int paths) {
   return parameters;
 }
 
-/// What follows the left-right check: by default as with preset=balanced.
+/// The stages after the left-right check. The defaults are those of preset=balanced.
 struct CleanUp {
   bool fill = false;
   int confidence = 0;
@@ -128,7 +128,7 @@ std::vector<regions::Box> spread_boxes(int count, int size, int width, int heigh
   return boxes;
 }
 
-/// A mask for each box, of as many samples, which selects the ellipse in it.
+/// Returns a mask for each box, with the box's size, which selects the ellipse inside the box.
 std::vector<test::MaskPicture> ellipses(const std::vector<regions::Box>& boxes) {
   std::vector<test::MaskPicture> masks(boxes.size());
   for (std::size_t i = 0; i < boxes.size(); ++i) {
@@ -143,7 +143,7 @@ std::vector<test::MaskPicture> ellipses(const std::vector<regions::Box>& boxes) 
   return masks;
 }
 
-/// The parts of a match, measured in their order. No compatibility, features of 4 bytes.
+/// The parts of a match in measuring order. Requires no compatibility, and features of 4 bytes.
 struct Parts {
   Parts(Device& where, const test::SgmCase& test, std::string match)
       : device(where), frames(device, test), name(std::move(match)) {
@@ -185,7 +185,7 @@ struct Parts {
   const std::unique_ptr<sgm::Stages> stages = sgm::make_stages(device, config);
   const SamplePlane left = plane(frames.left), right = plane(frames.right);
   const std::size_t pixels = static_cast<std::size_t>(config.pixels()), map = 2 * pixels,
-                    picture = frames.test.left.bytes;  ///< in bytes
+                    picture = frames.test.left.bytes;  ///< bytes of the left picture
   std::vector<Buffer> buffers;
   std::vector<std::shared_ptr<void>> operations;
   std::vector<Work> work;

@@ -10,7 +10,7 @@
 
 namespace cudavision::test {
 
-/// Turns the frame into a mosaic, and scales the chroma of the input with the luma of the mosaic.
+/// Makes a mosaic of the frame, and scales the input's chroma with the luma of the mosaic.
 class MosaicWithChroma {
  public:
   MosaicWithChroma(Device& device, const FrameLayout& layout, const chroma::Parameters& parameters)

@@ -51,8 +51,8 @@ ClaheCase plain_clahe_case(const FrameLayout& layout, const clahe::Tiles& tiles,
 SmoothedSequence<ClaheCase> make_smoothed_clahe_sequence(std::uint64_t seed, int number,
                                                          int max_pixels) {
   constexpr std::uint64_t own = 0x5c1a4e;
-  constexpr int largest = 1 << 16;            // the definition is slow
-  constexpr std::int64_t max_bins = 1 << 18;  // of all tiles together, also for speed
+  constexpr int largest = 1 << 16;            // in pixels; limits the time of the definition
+  constexpr std::int64_t max_bins = 1 << 18;  // bins of all tiles; limits the time, too
   Random random = random_of_case(seed ^ own, number);
   ClaheCase first = make_clahe_case(seed ^ own, number, std::min(max_pixels, largest));
   while (std::int64_t{first.tiles.columns} * first.tiles.rows << first.layout.bits > max_bins) {

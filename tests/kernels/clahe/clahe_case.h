@@ -32,10 +32,10 @@ struct ClaheCase : FilterCase<ClaheCase, clahe::Clahe, clahe::Parameters> {
 
 using ClaheRunner = Runner<ClaheCase>;
 
-/// Draws a grid. Pictures of many bits get few tiles, because every tile has a large table.
+/// Draws a grid of tiles. Deep samples get few tiles, because each tile has a large table.
 clahe::Tiles random_tiles(Random& random, int bits);
 
-/// Draws a clip limit, which may be 0, unlimited in effect, or so small that every bin is clipped.
+/// Draws a clip limit, at times 0, too large to clip any bin, or small enough to clip all bins.
 double random_clip_limit(Random& random);
 
 ClaheCase make_clahe_case(std::uint64_t seed, int number, int max_pixels);

@@ -23,7 +23,7 @@ struct Plane {
   int at(int x, int y) const { return const_cast<Plane&>(*this).at(x, y); }
 };
 
-/// Returns the columns or rows for positions 0 to `count` − 1, reflected at the edges.
+/// Maps positions 0 to `count` − 1 to columns or rows; positions beyond the edges are reflected.
 std::vector<int> reflected(int size, int count) {
   std::vector<int> places;
   int at = 0, direction = 1;
@@ -127,7 +127,7 @@ struct Place {
   }
 
   int first, second;
-  float weight;  ///< of the second tile
+  float weight;  ///< weight of the second tile
 };
 
 float between(float first, float second, float weight) {
@@ -185,7 +185,7 @@ std::vector<Plane> planes_of(const FrameLayout& layout, const clahe::Parameters&
   return {plane_of(layout, [&](int x, int y) { return static_cast<int>(luminance.at(x, y)); })};
 }
 
-/// There is a plane and a vector of tables for each grid.
+/// Each equalised channel, or the luminance, has one entry of `planes` and one of `tables`.
 void apply(const FrameLayout& layout, const clahe::Tiles& tiles,
            const clahe::Parameters& parameters, const std::vector<Plane>& planes,
            const std::vector<std::vector<Table>>& tables, const ConstFrame& in, const Frame& out) {

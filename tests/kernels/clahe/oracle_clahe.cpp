@@ -44,7 +44,7 @@ void expect_opencv_in_case(int number) {
 }
 
 TEST(OpenCvClahe, EqualInRandomCases) {
-  // Two of three cases have 8 bits, and one of four has the default grid.
+  // Runs three cases for each number: two with 8 bits and one with 16 bits.
   for (int of_three = 0; of_three < 3; ++of_three)
     for_each_case_number([&](int number) { expect_opencv_in_case(3 * number + of_three); });
 }

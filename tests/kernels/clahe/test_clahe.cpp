@@ -17,7 +17,7 @@ TEST_P(ClaheLeftChroma, EqualsDefinition) {
   expect_chroma_left(device, make_clahe_case);
 }
 
-/// Pictures smaller than their grid, and cells within, between or narrower than packs.
+/// Pictures smaller than their grid, cells with borders inside or between packs, and narrow cells.
 struct Picture : Named {
   const char* layout;
   int width, height;
@@ -67,7 +67,7 @@ std::vector<ClaheCase> cases_of(const Picture& picture) {
 
 CUDAVISION_TABLE_CASES(ClaheExtremes, extremes, cases_of);
 
-/// Frames that are too large for the definition.
+/// Frames that are too large for the slow definition; CUDA is compared with the CPU only.
 constexpr Picture large[] = {
     {"Uhd4kFlat", "GRAY8", 3840, 2160, Content::flat, {8, 8}, 2},
     {"Uhd4kTwoValued", "GRAY8", 3840, 2160, Content::two_valued, {8, 8}, 2},
@@ -100,7 +100,7 @@ ClaheCase natural_in_usual_tiles(const FrameLayout& layout) {
 CUDAVISION_SMOOTHED_SEQUENCES(SmoothedClaheSequences, make_smoothed_clahe_sequence,
                               natural_in_usual_tiles)
 
-/// Tiles of one pixel, whose averages may all be 0.
+/// In a tile of one pixel, the averages of all bins may be 0.
 TEST(SmoothedClaheSequences, TilesOfOnePixelEqualTheDefinition) {
   SmoothedSequence<ClaheCase> sequence;
   ClaheCase test = plain_clahe_case(gray_layout(24, 18), {64, 64}, 2, Content::random, 1);

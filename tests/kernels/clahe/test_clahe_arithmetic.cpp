@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares the arithmetic of kernels and the CPU with its plain form.
+// Compares the optimised arithmetic of CUDA kernels and the CPU with straightforward formulas.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -23,11 +23,11 @@ void for_each_axis(const Check& check) {
     sizes.push_back(size);
   for (const int size : sizes)
     for (int tiles = 1; tiles <= Tiles::range.max; tiles += size < 150 ? 1 : 3)
-      for (const int other : {tiles, tiles + 1})  // the other dimension is divisible, or not
+      for (const int other : {tiles, tiles + 1})  // the height; divisible by tiles or not
         check(make_tiling(size, other, Tiles{tiles, tiles}).x);
 }
 
-/// Patches begin where cells begin, or also in the middle of tiles.
+/// Patches begin at cell borders and, with half_tiles, also at tile borders.
 TEST(ClahePatches, CoverThePictureAndLieInTheirCells) {
   for_each_axis([](const TiledAxis& axis) {
     const CellBegins cells(axis);
@@ -56,7 +56,7 @@ std::uint32_t biased(std::uint32_t level) {
   return level_bias_bits | level;
 }
 
-/// Returns the weights of all pixels of usual pictures, the extremes, and random weights.
+/// Returns the weights of all pixels of common picture sizes, extreme weights and random weights.
 std::vector<float> usual_weights() {
   std::vector<float> weights = {0.0f, 1.0f, 0x1p-24f, 1.0f - 0x1p-24f};
   for (const int size : {480, 640, 720, 1080, 1280, 1920, 2160, 3840, 1001, 777})
@@ -97,7 +97,7 @@ std::uint32_t quad_of(const std::uint32_t (&levels)[4]) {
   return levels[0] | levels[1] << 8 | levels[2] << 16 | levels[3] << 24;
 }
 
-/// One axis of a picture, with the scale of its estimates.
+/// One axis of a picture, and the scale of the integer estimates along it.
 struct EstimatedAxis {
   TiledAxis axis;
   EstimateScale scale;
@@ -112,7 +112,7 @@ struct EstimatedAxis {
   }
 };
 
-/// Stepping from a neighbour gives the same weights, and uncertain_bits bounds the error.
+/// A step from the previous pixel gives the same weights, and uncertain_bits bounds their error.
 TEST(ClaheEstimates, HaveTheWeightsOfTheirColumns) {
   for_each_axis([](const TiledAxis& axis) {
     const EstimatedAxis columns(axis);
@@ -143,7 +143,7 @@ TEST(ClaheEstimates, HaveTheWeightsOfTheirColumns) {
   });
 }
 
-/// Estimates equal interpolated() or are in doubt. Only estimates near halves are in doubt.
+/// An estimate equals interpolated() or is in doubt. Only values near a half may be in doubt.
 TEST(ClaheEstimates, HaveTheLevelUnlessInDoubt) {
   Random random(5);
   int in_doubt = 0, near_halves = 0, estimated = 0;
@@ -194,7 +194,7 @@ TEST(ClaheEstimates, HaveTheLevelUnlessInDoubt) {
   EXPECT_LT(in_doubt, estimated / 10);
 }
 
-/// If tiles are divided, the GPU holds all blocks at once.
+/// Several blocks share a tile only if all blocks are resident on the GPU at once.
 TEST(ClaheCountShape, DividesFewTilesAlone) {
   constexpr int pack_pixels = 16;
   for (const int multiprocessors : {1, 16, 30, 132, 188})

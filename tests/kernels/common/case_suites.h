@@ -103,7 +103,7 @@ void expect_equal_devices(Device& cuda, const Frames& sequence) {
       expect_equal_devices(*device, test);    \
   }
 
-/// An entry of a table. Its name becomes the name of its tests.
+/// A named entry of a table. The tests of the entry have the same name.
 struct Named {
   const char* name;
 };
@@ -128,7 +128,7 @@ std::vector<Case> dense(const Extreme<typename Case::Parameters>& extreme) {
                            extreme.parameters, extreme.content, 77)};
 }
 
-/// Returns the dense case, and one with random addresses and dirty words.
+/// Returns the dense case, and a copy with random addresses, pitches and unused bits.
 template <class Case>
 std::vector<Case> with_ragged(const Case& test) {
   std::vector<Case> cases(2, test);
@@ -144,13 +144,13 @@ std::vector<Case> dense_and_ragged(const Extreme<typename Case::Parameters>& ext
   return with_ragged(dense<Case>(extreme)[0]);
 }
 
-/// A case's work in pixels, for CUDAVISION_TEST_MAX_PIXELS. Operations may overload it.
+/// The cost of a case in pixels, limited by CUDAVISION_TEST_MAX_PIXELS. Operations may overload it.
 template <class Case>
 int work_in_pixels(const Case& test) {
   return test.layout.width * test.layout.height;
 }
 
-/// Defines a suite for CUDA alone, if the definition is too slow. make_cases(entry) returns cases.
+/// Compares CUDA with the CPU only, if the definition is too slow. make_cases(entry) returns cases.
 #define CUDAVISION_CUDA_TABLE_CASES(Suite, table, make_cases)                         \
   class Suite : public testing::TestWithParam<std::decay_t<decltype((table)[0])>> {}; \
   TEST_P(Suite, CudaEqualsCpu) {                                                      \
@@ -164,7 +164,7 @@ int work_in_pixels(const Case& test) {
   INSTANTIATE_TEST_SUITE_P(Table, Suite, testing::ValuesIn(table),                    \
                            [](const auto& info) { return std::string(info.param.name); })
 
-/// Also compares the CPU with the definition.
+/// Compares CUDA with the CPU, and the CPU with the definition.
 #define CUDAVISION_TABLE_CASES(Suite, table, make_cases) \
   CUDAVISION_CUDA_TABLE_CASES(Suite, table, make_cases); \
   TEST_P(Suite, CpuEqualsDefinition) {                   \

@@ -78,7 +78,7 @@ class Painter {
                                               : (along_x + along_y) / 2);
   }
 
-  /// Grain over interpolated lattices of spacings 128, 32 and 8, weighted 5 : 2 : 1.
+  /// Adds grain to interpolated random lattices of spacings 128, 32 and 8, weighted 5 : 2 : 1.
   void natural_row(int y, int bits, std::vector<int>& samples) {
     std::vector<std::uint32_t> sums(static_cast<std::size_t>(width_), 0);
     for (const int shift : {7, 5, 3}) {

@@ -9,10 +9,10 @@ namespace cudavision::test {
 
 enum class Content {
   random,      ///< all values are equally likely
-  natural,     ///< smooth shapes at several scales and a little grain; the histogram has hills
+  natural,     ///< smooth shapes at several scales and a little grain; an uneven histogram
   flat,        ///< one value
-  two_valued,  ///< two values in large areas
-  spark,       ///< one value, and a single pixel of another
+  two_valued,  ///< two values, each in large areas
+  spark,       ///< all pixels have one value, except a single pixel
   gradient,    ///< rises across the picture
   narrow,      ///< a handful of neighbouring values, as from an underexposed camera
   zeros,       ///< all 0
@@ -22,8 +22,8 @@ constexpr int content_count = 9;
 
 const char* name(Content content);
 
-/// Writes every byte. Luma and RGB show the content, the rest is random. `dirty` sets random bits
-/// outside of the values: always below the shift, seldom above the depth.
+/// Writes every byte. Luma and RGB samples show the content; other bytes are random. `dirty` sets
+/// random unused bits of samples: always below the shift, seldom above the depth.
 void paint(const FrameLayout& layout, const Frame& frame, Content content, std::uint64_t seed,
            bool dirty = false);
 

@@ -7,12 +7,12 @@
 
 #include "cuda/core/device.h"
 
-/// The CUDA side of the tests; without CUDA, cuda_testing_none.cpp replaces it.
+/// Support of CUDA tests. cuda_testing_none.cpp implements it in builds without CUDA.
 namespace cudavision::test {
 
 const std::string& cuda_unusable();
 
-/// A stream and a device on it. Requires an empty cuda_unusable().
+/// A CUDA stream, and a Device that uses it. Requires an empty cuda_unusable().
 class CudaTestDevice {
  public:
   CudaTestDevice();
@@ -29,7 +29,7 @@ class CudaTestDevice {
   void hold();
   void release();
 
-  /// Replays the captured `work`. Throws Error if it allocates or waits.
+  /// Captures `work`, and replays the graph. Throws Error if `work` allocates or waits.
   void capture_and_replay(const std::function<void()>& work, int times);
 
  private:

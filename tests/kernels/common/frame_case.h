@@ -33,14 +33,14 @@
 /// FrameCase and CaseFrames provide most of these for operations that turn one frame into another.
 namespace cudavision::test {
 
-/// The part of a case that does not depend on the operation: a frame in and a frame out.
+/// The part of a case that does not depend on the operation: the input frame and the output frame.
 struct FrameCase {
   std::string title;
   FrameLayout layout, out_layout;
   Placement in, out;
   Content content = Content::random;
   std::uint64_t content_seed = 0;
-  bool every_channel = false;  ///< chroma and alpha also show the content instead of noise
+  bool every_channel = false;  ///< chroma and alpha show the content, too, not noise
   bool dirty = false;          ///< see paint()
   bool parameters_later = false;
 };
@@ -52,7 +52,7 @@ void draw_placements(FrameCase& test, Random& random);
 
 void draw_content(FrameCase& test, Random& random);
 
-/// Begins a random case: a frame of the layout of case `number`, of at most max_pixels.
+/// Draws the frame of a random case: case `number`'s layout, with at most max_pixels.
 template <class Case>
 Case random_frame_case(int number, int max_pixels, Random& random, int largest_side = 65535) {
   const LayoutKind& kind = layout_kind_of_case(number);
@@ -123,7 +123,7 @@ class CaseFrames {
   DeviceBlock<std::uint8_t> in_block_, out_block_;
 
  public:
-  ConstFrame in;  ///< arguments of run(), which a test may spoil
+  ConstFrame in;  ///< arguments of run(); tests may make them invalid
   Frame out;
 };
 
@@ -191,7 +191,7 @@ class Runner {
         operation_.set_parameters(test.parameters);
   }
 
-  /// Returns the output with the bytes around it. Throws if the run wrote to the input.
+  /// Returns the output block, with the bytes around the frame. Throws if the input has changed.
   Output run(const Input& input, std::uint8_t poison) {
     const typename Case::Frames frames(device_, test_, input, poison);
     frames.run(operation_);

@@ -20,7 +20,7 @@ inline void PrintTo(DeviceKind backend, std::ostream* stream) {
 
 }  // namespace cudavision
 
-/// Skips the test without usable CUDA; fails if CUDAVISION_TEST_BACKEND=cuda demands it.
+/// Without usable CUDA, skips the test, or fails if CUDAVISION_TEST_BACKEND=cuda.
 #define CUDAVISION_NEEDS_CUDA()                                           \
   do {                                                                    \
     using cudavision::test::Settings;                                     \
@@ -72,7 +72,7 @@ inline std::string repeat_with(int number) {
                            : std::string());
 }
 
-/// Calls check(number) for the selected cases until one fails. `share` of `shares`: a part of them.
+/// Calls check(number) for the selected cases with number % shares == share, until one fails.
 template <class Check>
 void for_each_case_number(const Check& check, int share = 0, int shares = 1) {
   const int only = settings().only_case;
@@ -102,7 +102,7 @@ class CaseShares : public testing::TestWithParam<int> {
   static auto all() { return testing::Range(0, count); }
 };
 
-/// Makes a CUDA device if it is asked for and CUDA is usable, otherwise a CPU device. Call
+/// Makes a CUDA device if `kind` requests it and CUDA is usable, otherwise a CPU device. Call
 /// CUDAVISION_NEEDS_CUDA() before using it.
 class DeviceUnderTest {
  protected:

@@ -30,7 +30,7 @@ class LayoutCases : public testing::TestWithParam<int> {
     if (settings().only_case >= 0)
       return settings().only_case % kinds == GetParam() ? std::vector{settings().only_case}
                                                         : std::vector<int>{};
-    std::vector<int> numbers{GetParam()};  // at least one case, whatever the settings
+    std::vector<int> numbers{GetParam()};  // at least one, even if `cases` is smaller
     for (int number = GetParam() + kinds; number < settings().cases; number += kinds)
       numbers.push_back(number);
     return numbers;

@@ -12,7 +12,7 @@ namespace cudavision::test {
 
 struct LayoutRefusal {
   const char* words;
-  std::function<void(FrameLayout&)> spoil;  ///< spoils a layout with one channel of 8 bits
+  std::function<void(FrameLayout&)> spoil;  ///< makes a valid 8-bit layout of one channel invalid
 };
 
 inline std::vector<LayoutRefusal> common_layout_refusals() {

@@ -52,7 +52,7 @@ FrameLayout semiplanar_yuv(int width, int height, int bits, int shift) {
   return layout;
 }
 
-/// Four bytes hold two pixels; with odd widths, a byte of luma belongs to no pixel.
+/// Four bytes hold two pixels. If the width is odd, each row's last luma byte belongs to no pixel.
 FrameLayout macropixel_yuv(int width, int height, int luma, int first_chroma, int second_chroma) {
   FrameLayout layout = empty(width, height, 8, 0);
   const int plane = add_plane(layout, 4 * half(width), height);
@@ -83,7 +83,7 @@ FrameLayout planar_gbr(int width, int height, bool with_alpha) {
   return layout;
 }
 
-/// The plane is larger than its channel; operations copy the rest.
+/// The plane has bytes outside its channel; operations copy these bytes.
 FrameLayout roomy_gray(int width, int height) {
   FrameLayout layout = gray_layout(width, height);
   layout.planes[0].row_bytes += 5;
@@ -91,7 +91,7 @@ FrameLayout roomy_gray(int width, int height) {
   return layout;
 }
 
-/// The channels differ in step and plane.
+/// Red and green are interleaved in one plane; blue has its own.
 FrameLayout mixed_rgb(int width, int height) {
   FrameLayout layout = empty(width, height, 8, 0);
   const int pairs = add_plane(layout, 2 * width, height);

@@ -14,7 +14,7 @@
 
 namespace cudavision::test {
 
-/// The positions of planes in a block. No operation may touch the other bytes.
+/// The positions of planes in a block. Operations must not access bytes outside the planes.
 struct Placement {
   struct Plane {
     std::size_t start = 0;  ///< the offset of row 0

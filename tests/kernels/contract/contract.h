@@ -39,7 +39,7 @@ bool identity_of(const Operation& operation) {
     return false;
 }
 
-/// Expects that run(frames) refuses the spoiled frames and writes nothing.
+/// Expects that run(frames) refuses the invalid frames and writes nothing.
 template <class Case, class Run>
 void expect_refusals(Device& device, const Case& test,
                      const std::vector<FramesRefusal<Case>>& refusals, const Run& run) {
@@ -143,7 +143,7 @@ TYPED_TEST_P(Contract, ParametersChangeFromOneFrameToTheNext) {
         frames.push_back(std::make_unique<typename Case::Frames>(device, one));
       }
       auto operation = test.make(device, test.other_parameters());
-      // On a GPU, all frames queue behind the busy kernel, so all sets precede the first frame.
+      // On a GPU, frames queue behind the busy kernel, so all parameters are set before one runs.
       if (this->cuda)
         this->cuda->spin(1, 50);
       for (const auto& frame : frames) {
@@ -239,7 +239,7 @@ TYPED_TEST_P(CudaContract, RunOnlyEnqueues) {
        TypeParam::representatives(TypeParam::captured.width, TypeParam::captured.height)) {
     SCOPED_TRACE(describe(test));
     Running<Case> running(*device, test);
-    // Capture refuses allocations and waits; replays show that no earlier state matters.
+    // Capture fails if run() allocates or waits. Replays must not depend on earlier runs.
     device.capture_and_replay([&] { running.run(); }, TypeParam::replays);
     EXPECT_EQ(running.wrong(), "");
   }
@@ -257,7 +257,7 @@ TYPED_TEST_P(CudaContract, EqualBesideABusyKernel) {
     const auto cpu = make_cpu_device();
     const auto expected = Runner<Case>(*cpu, test).run(input, 0xcd);
     Runner<Case> runner(*device, test);
-    // The neighbour occupies a few multiprocessors at first, and all of them at the end.
+    // The other kernel occupies few multiprocessors in the first round, and all in the last.
     for (const int share : {16, 4, 2, 1}) {
       neighbour.spin(std::max(1, 2 * cuda_multiprocessors() / share), 50);
       for (int i = 0; i < 3; ++i)

@@ -26,7 +26,7 @@ struct FramesRefusal {
   std::function<void(typename Case::Frames&)> spoil;
 };
 
-/// Faults of frames of two planes. `frame` selects the member to spoil.
+/// Faults of frames of two planes. `frame` selects the member that becomes invalid.
 template <class Case, class AnyFrame>
 std::vector<FramesRefusal<Case>> wrong_frames(AnyFrame Case::Frames::*frame, const char* words) {
   using Frames = typename Case::Frames;
@@ -52,14 +52,14 @@ void append(std::vector<Value>& values, const std::vector<Value>& others) {
 ///       default does so with the default parameters
 ///   std::vector<ParametersRefusal<Case>> parameters_refusals()
 ///   Case refused_case()                     a small dense case, for frames_refusals()
-///   std::vector<FramesRefusal<Case>> frames_refusals()     the default spoils `in` and `out`, if
+///   std::vector<FramesRefusal<Case>> frames_refusals()     default: faults of `in` and `out`, if
 ///                                                          the frames have these members
 ///   std::vector<Case> representatives(int width, int height)
 ///       dense cases that together cover every path through the kernels; the first and the last one
 ///       differ in layout and parameters
 ///   std::vector<Case> changing()            dense cases whose parameters change
 ///   std::vector<Parameters> sets(const Case&)
-///       a sequence of valid sets, in which successive ones differ in varying members
+///       a sequence of valid sets, in which successive sets differ, each time in other members
 ///
 /// An operation whose parameters cannot change needs neither changing() nor sets(). It needs
 /// parameters_refusals() only if its constructor refuses some parameters.
@@ -70,10 +70,10 @@ struct ContractTraits {
   struct Size {
     int width, height;
   };
-  static constexpr Size captured{301, 203};  ///< frames of a captured graph
+  static constexpr Size captured{301, 203};  ///< frame size in captured graphs
   static constexpr int replays = 5;
-  static constexpr Size busy{1920, 1080};                          ///< frames beside a busy kernel
-  static constexpr Size neighbour{333, 177}, streamed{1280, 720};  ///< frames of two operations
+  static constexpr Size busy{1920, 1080};                          ///< size with a busy GPU
+  static constexpr Size neighbour{333, 177}, streamed{1280, 720};  ///< sizes for two operations
 
   static Case dense(const char* layout, int width, int height, const Parameters& parameters) {
     return plain_case<Case>(layout_named(layout, width, height), parameters, Content::natural, 5);

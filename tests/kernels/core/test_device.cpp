@@ -206,7 +206,7 @@ TEST(CudaDevice, EventIsNotDoneBeforeTheWorkIs) {
   EXPECT_TRUE(event->done());
 }
 
-// `notices` only waits for other devices' events, so that no work waits for its callback.
+// The stream of `notices` waits for the events and runs the callback, so `worker` is not delayed.
 TEST(CudaDevice, NotifiesWhenOtherDevicesHavePassedEvents) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_TRUE_TIMING();
@@ -246,7 +246,7 @@ TEST(CudaDevice, WaitsForEventsOfOtherDevices) {
     second->wait_event(*written);
     second->copy(bytes_of(memory.data(), memory.size()), bytes_of(copy.data(), copy.size()));
     copied->record();
-    first->wait_event(*copied);  // otherwise the next round would overwrite the copy's source
+    first->wait_event(*copied);  // the next round must not overwrite the copy's source early
     if (!settings().small) {
       EXPECT_FALSE(copied->done()) << "the host has waited";
       first.release();

@@ -163,7 +163,7 @@ void run_loops(int loops) {
     calls_of(64);
 }
 
-// Every stream has a thread of its own. TBB's implicit arena left 4 to 9 kB per thread.
+// Every stream has its own thread. TBB's implicit arena would leak 4 to 9 kB for each thread.
 TEST(ParallelLoops, LeaveNothingOfThreads) {
   expect_leaves_less(256 * 1024, [] {
     for (int i = 0; i < 300; ++i)
@@ -171,7 +171,7 @@ TEST(ParallelLoops, LeaveNothingOfThreads) {
   });
 }
 
-// Each task that TBB reserved for another thread left 256 bytes.
+// Each task that TBB reserves for another thread would leak 256 bytes.
 TEST(ParallelLoops, LeaveNothingIfTbbIsLimited) {
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, 1);
   expect_leaves_less(256 * 1024, [] { run_loops(5000); });

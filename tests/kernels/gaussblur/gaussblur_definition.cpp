@@ -143,7 +143,7 @@ int defined_border_index(int index, int count, Border border) {
       case Border::wrap:
         index += before ? count : -count;
         break;
-      case Border::reflect:  // mirrors about the outer side of the edge sample, which repeats
+      case Border::reflect:  // mirrors about the frame's edge: the edge sample repeats
         index = before ? -1 - index : 2 * count - 1 - index;
         break;
       case Border::reflect_101:  // mirrors about the centre of the edge sample

@@ -8,14 +8,14 @@
 
 namespace cudavision::test {
 
-/// Folds `index` back into the row, one edge at a time. Returns −1 for the constant border.
+/// Maps an index outside the row to the sample that `border` selects, or to −1 if it is constant.
 int defined_border_index(int index, int count, Border border);
 
 /// The default size of a kernel for sigma > 0.
 int defined_kernel_size(double sigma, int sample_bits);
 
-/// Returns all coefficients of an axis, whose sum is 2^fraction_bits. Sigma 0 follows from the
-/// size.
+/// Returns the coefficients along one axis. Their sum is 2^fraction_bits. If sigma is 0, it is
+/// derived from the size.
 std::vector<std::int64_t> defined_kernel(int size, double sigma, int fraction_bits);
 
 void defined_blur(const FrameLayout& layout, const gaussblur::Parameters& parameters,

@@ -45,7 +45,7 @@ int opencv_border(Border border) {
   }
 }
 
-/// An axis without sigma and size is not blurred. OpenCV expresses this by a size of 1.
+/// If sigma and size of an axis are 0, the axis is not blurred; OpenCV then needs a size of 1.
 cv::Size opencv_size(const gaussblur::Parameters& parameters) {
   return {parameters.sigma_x == 0 ? std::max(parameters.size_x, 1) : parameters.size_x,
           parameters.sigma_y == 0 ? std::max(parameters.size_y, 1) : parameters.size_y};
@@ -95,7 +95,7 @@ gaussblur::Parameters random_parameters(Random& random, int largest, int channel
   const auto any_sigma = [&] { return random_sigma(random, 42); };
   const auto any_size = [&] { return random_kernel_size(random, 255); };
   gaussblur::Parameters parameters;
-  // Only sigmas, only sizes, or both are given. A sigma of 42 gives a size of 253 at 8 bits.
+  // Sets sigmas, sizes or both. At 8 bits, a sigma of 42 results in a size of 253.
   const int given = random.between(0, 2);
   parameters.sigma_x = given == 1 ? 0 : any_sigma();
   parameters.sigma_y = given == 1 ? 0 : random.one_in(2) ? parameters.sigma_x : any_sigma();

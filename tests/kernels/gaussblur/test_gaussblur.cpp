@@ -81,7 +81,7 @@ const Extreme<Parameters> extremes[] = {
     {"Yuy2Width1Constant", "YUY2", 1, 5, Content::random, with_border(sigmas(2, 2), 99)},
     {"UyvyWidth3Constant", "UYVY", 3, 1, Content::random, with_border(sigmas(2, 2), 99)},
     {"I420OnePixel", "I420", 1, 1, Content::random, with_border(sigmas(4, 4), 128)},
-    // One axis, some of the channels, or the whole frame is not blurred.
+    // Blurs one axis only, some channels only, or nothing.
     {"RowsOnly", "NV12", 65, 43, Content::random, sigmas(2, 0)},
     {"ColumnsOnly", "NV12", 65, 43, Content::random, sigmas(0, 2)},
     {"ColumnsOnlySharpen", "YUY2", 65, 43, Content::random, sharpening(sigmas(0, 2))},
@@ -118,7 +118,7 @@ const Extreme<Parameters> extremes[] = {
 
 CUDAVISION_TABLE_CASES(GaussBlurExtremes, extremes, dense_and_ragged<GaussBlurCase>);
 
-/// Planes that no video format has: channels whose step does not fit their subsampling.
+/// Planes that no video format has: the step of some channels does not match their subsampling.
 struct Mixture : Named {
   int bits;
   int step[3], subsampling[3];  ///< one for each channel of the only plane
@@ -136,7 +136,7 @@ FrameLayout mixed_layout(const Mixture& mixture, int width) {
   layout.planes[0].row_bytes = 4 * width + 3;
   layout.channel_count = 0;
   for (int c = 0; c < 3 && mixture.step[c] != 0; ++c) {
-    // If the first channel has a step of two bytes, the others share every other byte.
+    // If the first channel has a step of two bytes, the other channels use the bytes in between.
     const int offset = mixture.bits > 8 ? c : mixture.step[0] == 2 && c > 0 ? 2 * c - 1 : c;
     const int samples = 4 * width / layout.sample_bytes() / mixture.step[c];
     layout.channels[layout.channel_count++] = {c == 0 ? Role::luma : Role::chroma,
@@ -166,7 +166,7 @@ CUDAVISION_TABLE_CASES(GaussBlurMixtures, mixtures, mixed_cases);
 constexpr Named few_taps[] = {{"GRAY8"}, {"NV12"}, {"I420"}, {"RGB"}, {"RGBA"}, {"YUY2"}};
 
 std::vector<GaussBlurCase> few_taps_cases(const Named& one) {
-  // A case takes 20 ms on a GPU host, and longer under a sanitizer.
+  // A case takes 20 ms on a GPU host and longer under a sanitizer, so small tests have fewer cases.
   using Sizes = std::vector<int>;
   const Sizes widths = settings().small ? Sizes{264} : Sizes{8, 24, 520};
   const Sizes heights = settings().small ? Sizes{5, 40} : Sizes{4, 13, 66};
@@ -184,7 +184,7 @@ std::vector<GaussBlurCase> few_taps_cases(const Named& one) {
 
 CUDAVISION_CUDA_TABLE_CASES(GaussBlurFewTaps, few_taps, few_taps_cases);
 
-/// Frames that are too large for the definition.
+/// Frames that are too large for the slow definition; CUDA is compared with the CPU only.
 const Extreme<Parameters> large[] = {
     {"Uhd4k", "GRAY8", 3840, 2160, Content::natural, with_size(31, 31)},
     {"Uhd4kLargeSigma", "GRAY8", 3840, 2160, Content::random, sigmas(30, 30)},

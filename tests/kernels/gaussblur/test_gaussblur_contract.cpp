@@ -103,11 +103,11 @@ struct GaussBlurContract : ContractTraits<GaussBlurCase> {
     std::vector<Case> cases;
     for (const char* layout : {"RGBA", "YUY2", "P010", "I420"})
       cases.push_back(dense(layout, 321, 45, with_sigma(40)));
-    cases.push_back(dense("GRAY8", 320, 45, with_sigma(40)));  // fits the direct kernel
+    cases.push_back(dense("GRAY8", 320, 45, with_sigma(40)));  // layout of the direct kernel
     return cases;
   }
 
-  /// The kernels become both larger and smaller.
+  /// Successive kernels grow or shrink.
   static std::vector<Parameters> sets(const Case&) {
     return {
         with_sigma(1.2),
@@ -182,7 +182,7 @@ TEST_P(GaussBlurUse, KnowsTheIdentity) {
                                          claim.parameters, Content::random, 5),
                     claim.identity, constant(claim.identity ? 3 : 0));
   }
-  // In a layout of nothing but alpha, copying alpha is the identity.
+  // If alpha is the only channel and is not blurred, the blur is the identity.
   FrameLayout alpha_only = gray_layout(20, 10);
   alpha_only.channels[0].role = Role::alpha;
   EXPECT_FALSE(GaussBlur(device, alpha_only, with_sigma(1)).identity());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares the words and factors of the GPU's direct kernel with a plain convolution.
+// Emulates the dot products of the GPU's direct kernel, and compares them with a plain convolution.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -64,7 +64,7 @@ std::uint32_t dot(std::uint32_t left, std::uint32_t right) {
   return sum;
 }
 
-/// Computes the sums along x of a whole row from the words and factors that the threads use.
+/// Computes a row's sums along x as the kernel does: dot products of 4-byte words and factors.
 std::vector<std::uint32_t> sums_by_words(const DirectPlane& direct,
                                          const std::vector<std::uint8_t>& row) {
   const int bytes = static_cast<int>(row.size());
@@ -152,7 +152,7 @@ TEST(DirectPlane, RowsBeyondAreTheBorders) {
         EXPECT_EQ((rows - 1 + d) * beyond.factor + beyond.below,
                   border_index(rows - 1 + d, rows, border));
       }
-      // A thread may read one more row, so it must exist.
+      // A thread may read one row further, which must exist.
       const int after = (rows + DirectPlane::max_radius) * beyond.factor + beyond.below;
       EXPECT_GE(after, 0);
       EXPECT_LT(after, rows);

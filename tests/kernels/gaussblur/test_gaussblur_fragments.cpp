@@ -23,7 +23,7 @@ std::uint64_t dot(std::uint32_t left, const std::uint8_t* right) {
   return sum;
 }
 
-/// Returns a table's coefficient. The identity kernel has the coefficient `identity`.
+/// Returns the coefficient at a distance; the identity kernel's only coefficient is `identity`.
 std::uint64_t coefficient(const GaussKernel& kernel, int distance, std::uint32_t identity) {
   if (distance < -kernel.radius() || distance > kernel.radius())
     return 0;
@@ -108,7 +108,7 @@ struct Fragments : testing::Test {
 using Depths = testing::Types<SampleDepth<1, 1>, SampleDepth<1, 2>, SampleDepth<2, 2>>;
 TYPED_TEST_SUITE(Fragments, Depths);
 
-// After the first product, lane (g, t) holds word t of its operand of the second product.
+// After the first product, lane (g, t) already holds word t of the second product's operand.
 TYPED_TEST(Fragments, ResultsBecomeOperandsWithoutChangingLanes) {
   for (int t = 0; t < 4; ++t)
     for (int e = 0; e < 2; ++e)
@@ -129,7 +129,7 @@ TYPED_TEST(Fragments, RowsAreConvolved) {
     }
 }
 
-// As in YUY2: every second byte is luma, and every fourth belongs to the same chroma channel.
+// As in YUY2, every second byte is luma, and each chroma channel has every fourth byte.
 TYPED_TEST(Fragments, RowsOfMixedChannelsAreConvolved) {
   if (TypeParam::sample_bytes != 1)
     GTEST_SKIP() << "no layout of 16 bits mixes steps";
@@ -198,8 +198,8 @@ TYPED_TEST(Fragments, FactorsEqualTheTables) {
 /* The tests below are about pixels of four bytes. Word t of each slice holds four neighbouring
    samples of a channel. */
 
-// A lane's four sums along x form its word of the second product, whose results are four
-// neighbouring pixels.
+// A lane's four sums along x form its operand word of the second product. Its results of the second
+// product are four neighbouring pixels.
 TEST(PixelFragments, ResultsBecomeOperandsAndPixelsWithoutChangingLanes) {
   for (int t = 0; t < 4; ++t)
     for (int e = 0; e < 2; ++e) {

@@ -6,12 +6,12 @@
 - The PTX of each .cu file must not contain fused floating-point multiply-adds or pairs of instructions
   that ptxas could fuse, tensor core instructions on floating-point numbers (on integers they are exact),
   approximate instructions, or instructions that flush denormals to zero.
-- Machine code must not use a stack frame, because that is where ptxas spills registers to.
+- GPU machine code must not use a stack frame, because ptxas spills registers to it.
 
 Each guard first checks that it finds a fault in faulty code.
 
-The script reads PTX and machine code from the objects, which a build with tests keeps uncompressed. It
-compiles nothing of the product again.
+The script reads PTX and machine code from the objects of the build, so it does not compile product code
+again. A build with tests keeps both uncompressed.
 """
 import concurrent.futures
 import os
@@ -23,38 +23,37 @@ import subprocess
 import sys
 import tempfile
 
-# Instructions that PTX must not contain, because results must be the same to the bit. A line of inline
-# assembly may hold several instructions.
+# Instructions that PTX must not contain, because results must be identical on all devices. A line of
+# inline assembly may hold several instructions.
 INEXACT = re.compile(r"(?:^|[{;])\s*(?:@!?%\w+\s+)?"
                      r"((?:fma|mad)\.[a-z.]*f(?:16|32|64)\S*"
                      r"|(?:add|sub|mul)\.f(?:16|32|64)\S*"  # ptxas never fuses instructions with .rn
                      r"|w?g?mma\.\S*(?:\.b?f16|\.tf32|\.f64|\.e[2-5]m[1-5])\S*"
                      r"|\S*\.approx\S*|div\.full\S*|\S+\.ftz\S*)", re.M)
-# Sources that may use these instructions, because every result is exact. 16-bit floats hold sums of weights up to 1600,
-# their halves, 64ths of differences of luminances, and integers up to 2048. Rounded quotients are farther from the next
-# integer than the error of the instruction. CLAHE multiplies a level plus 2^23 by a weight and subtracts 2^23 times the
-# weight: the product of level and weight, rounded once.
+# Sources that may use these instructions, because their final results are exact. 16-bit floats hold sums of weights up
+# to 1600 and the halves of these sums, differences of luminances in 64ths, and integers up to 2048, all without error.
+# Quotients are farther from the next integer than the error of the instruction before they are rounded down. CLAHE
+# computes (level + 2^23)·weight − 2^23·weight with an FMA, which rounds the product level·weight once.
 EXACT_BY_RANGE = {"cuda/chroma/cuda.cu": {"rcp.approx.ftz.f32"},
                   "cuda/clahe/cuda.cu": {"fma.rn.f32", "rcp.approx.ftz.f32"},
                   "cuda/sgm/census/cuda.cu": {"fma.rn.f16x2"},
-                  # The sign of a fused remainder corrects the estimate; noise/filter_arithmetic.h proves that it is exact.
+                  # The sign of a fused remainder corrects the estimate; noise/filter_arithmetic.h proves the result exact.
                   "cuda/sgm/noise/filter_cuda.cu": {"fma.rn.f32", "fma.rm.f32", "rcp.approx.ftz.f32"},
                   "cuda/sgm/maps/refine_cuda.cu": {"fma.rn.f16x2", "fma.rn.sat.f16x2"},
-                  # Estimates: results near a decision are computed again in integers.
+                  # Floats only estimate: near a decision, results are computed again in integers.
                   "cuda/localstatistics/cuda.cu": {"fma.rn.f32", "rcp.approx.ftz.f32",
                                                   "sqrt.approx.ftz.f32"},
-                  # Slopes and reciprocals: an integer remainder corrects the estimate.
+                  # Floats only estimate slopes and reciprocals: an integer remainder corrects them.
                   "cuda/guided/cuda.cu": {"fma.rn.f32", "rcp.approx.ftz.f32"},
                   "cuda/sgm/surfaces/smooth_cuda.cu": {"fma.rn.f16x2", "fma.rn.sat.f16x2", "fma.rn.f32",
                                               "div.approx.ftz.f32"}}
 PTX = re.compile(rb"\.version \d+\.\d+\n\.target [^\0]*")
-# Constants of ELF for CUDA: the machine number, and the records of .nv.info sections that hold the size of
-# each function's stack frame.
+# Constants of CUDA's ELF files: the machine number, and the .nv.info records of stack frame sizes.
 EM_CUDA = 190
 FRAME_SIZE = struct.Struct("<BBHII")
 EIATTR_FRAME_SIZE, EIFMT_SVAL = 0x11, 4
-# By the machine in an object's ELF header: objdump's names of fused multiply-adds, and the compiler
-# options that enable them.
+# objdump's names of fused multiply-adds, and the compiler options that enable them. The key is the
+# machine number in an object's ELF header.
 EM_X86_64, EM_AARCH64 = 62, 183
 HOST_FUSED = {EM_X86_64: re.compile(r"\s(v?fn?m(?:add|sub)\w*)\s"),
               EM_AARCH64: re.compile(r"\s(fn?m(?:add|sub)|fml[as]\w*)\s")}
@@ -115,7 +114,7 @@ def ptx_in(path):
 
 
 def cubins_in(data):
-    """Yields the object's data from the start of each ELF image for GPUs to the end."""
+    """Yields the object's data from each embedded GPU ELF image on, up to the end of the data."""
     start = data.find(b"\x7fELF", 1)
     while start >= 0:
         if struct.unpack_from("<H", data, start + 18)[0] == EM_CUDA:
@@ -124,7 +123,7 @@ def cubins_in(data):
 
 
 def frames_in(path):
-    """Returns the number of functions in an object's machine code, and those that have a stack frame."""
+    """Returns the number of GPU functions in an object, and the functions that have a stack frame."""
     functions, framed = 0, []
     for image in cubins_in(path.read_bytes()):
         table, = struct.unpack_from("<Q", image, 40)
@@ -202,9 +201,9 @@ def last_write(lines, register):
 
 
 def of_unsigned_conversion(lines, instruction):
-    """Returns True if a fused multiply-add of x86 is GCC's conversion of 32-bit unsigned numbers to float,
-    which has no instruction before AVX-512: the upper 16 bits as a float, times 65536, plus the lower 16. The
-    product is exact, so that the result is the same as without fusing."""
+    """Returns True if an x86 fused multiply-add is part of GCC's conversion of 32-bit unsigned integers to float.
+    Without AVX-512, GCC multiplies the upper 16 bits by 65536 and adds the lower 16 bits, both as floats. The
+    product is exact, so fusing does not change the result."""
     match = re.search(r"vfmadd(\d)(\d)\dps\s+(\S+)$", instruction.strip())
     if not match:
         return False
@@ -232,7 +231,7 @@ def fused_on_host(path, objdump, folder):
 
 
 def asks_for_fma(path, build):
-    """Returns True if the source of an object calls std::fma, whose result is defined as fused."""
+    """Returns True if the source of an object calls std::fma, which must fuse on every machine."""
     command = command_of(build, path.relative_to(build))
     return "std::fma(" in (build / command[command.index("-c") + 1]).read_text(encoding="utf-8")
 
@@ -260,7 +259,7 @@ def check_host(objects, build, scratch):
 
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
-    # The plug-in's objects, without the altered objects of the tests.
+    # Only the plug-in's objects: the objects that are altered for tests are elsewhere.
     objects = sorted((build / "cuda").rglob("*.o"))
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)

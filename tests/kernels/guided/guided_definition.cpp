@@ -12,7 +12,7 @@ namespace {
 
 using Wide = WideNumber;
 
-/// The windows of the samples of a channel.
+/// Sums over the windows of all samples of a channel.
 class Windows {
  public:
   Windows(const FrameLayout& layout, const Channel& channel, const ConstFrame& in, int radius)
@@ -28,7 +28,7 @@ class Windows {
     return static_cast<std::uint64_t>(defined_sample(layout_, in_, channel_, x, y));
   }
 
-  /// Return the sum of number(x, y), or of row-major numbers, over each sample's window.
+  /// Sums number(x, y), or in sums_of() the row-major `numbers`, over each sample's window.
   template <class Number, class Get>
   std::vector<Number> sums(const Get& number) const {
     std::vector<Number> rows(static_cast<std::size_t>(width + 1) * (height + 1), Number{0});
@@ -49,7 +49,7 @@ class Windows {
         [&](int x, int y) { return numbers[static_cast<std::size_t>(y) * width + x]; });
   }
 
-  /// Calls visit(x, y, area, sum, sum of squares) for the window of each sample, row by row.
+  /// Calls visit(x, y, area, sum, sum of squares) for each sample's window, in row-major order.
   template <class Visit>
   void for_each(const Visit& visit) const {
     const auto s = sums<std::uint64_t>([&](int x, int y) { return sample(x, y); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Also compares the results with the paper's formula in binary64, within the stated error.
+// Compares guided filtering with its definition, and with the paper's formula in binary64.
 #include <algorithm>
 #include <cmath>
 
@@ -33,7 +33,7 @@ const Extreme<Parameters> extremes[] = {
     {"EpsilonTiny", "NV12", 70, 50, Content::natural, {7, 1e-30}},
     {"Radius63", "GRAY8", 300, 200, Content::random, {63, 650}},
     {"Radius64", "GRAY8", 300, 200, Content::random, {64, 650}},
-    // Radii at the limit of narrow windows.
+    // Windows of radius 127 have fewer than narrow_area pixels; windows of radius 128 have more.
     {"Radius127", "GRAY8", 300, 270, Content::random, {127, 650}},
     {"Radius128", "GRAY8", 300, 270, Content::random, {128, 650}},
     {"Radius127Words", "GRAY16", 300, 270, Content::random, {127, 650}},
@@ -47,7 +47,7 @@ const Extreme<Parameters> extremes[] = {
     {"BlackAndWhiteWide", "GRAY16", 300, 200, Content::two_valued, {200, 65025}},
     {"Spark", "GRAY8", 300, 200, Content::spark, {8, 4}},
     {"SparkWide", "GRAY16", 300, 200, Content::spark, {300, 4}},
-    // Pictures that end within the strips, the bands and the groups of samples of a GPU's blocks.
+    // Pictures that end inside a strip, a band or a group of samples of a GPU block.
     {"Strips", "GRAY8", 2311, 41, Content::natural, {15, 100}},
     {"StripsRadius50", "GRAY8", 2311, 41, Content::natural, {50, 100}},
     {"StripsWide", "GRAY8", 4999, 41, Content::natural, {700, 100}},
@@ -56,7 +56,7 @@ const Extreme<Parameters> extremes[] = {
     {"StripsGapWords", "GRAY16", 9999, 21, Content::random, {2500, 100}},
     {"NarrowGapWords", "GRAY16", 19999, 1, Content::random, {4000, 100}},
     {"Down", "GRAY8", 64, 1999, Content::natural, {20, 100}},
-    // Groups of four samples that cross the limit of whole windows, or the edge of the picture.
+    // Groups of four samples of which only some have a whole window, or are in the picture.
     {"RaggedRadius1", "GRAY8", 259, 37, Content::random, {1, 100}},
     {"RaggedRadius2", "GRAY8", 497, 37, Content::random, {2, 100}},
     {"RaggedRadius50", "GRAY8", 2049, 37, Content::random, {50, 100}},

@@ -27,7 +27,7 @@ TEST(GuidedArithmetic, SharesAreRoundedUp) {
     const auto v = static_cast<std::uint32_t>(random.log_uniform((1 << 30) - 1));
     const auto w = static_cast<std::uint32_t>(random.log_uniform((1 << 30) - 1));
     expect(v, w);
-    // Whole shares, and their neighbours.
+    // Shares w / (v + w) that are multiples of 2^-16, and their neighbours.
     const std::uint32_t unit = std::max(1u, (v + w) >> 16);
     const std::uint32_t sum = unit << 16;
     const std::uint32_t part = unit * (w % 65536);
@@ -40,7 +40,7 @@ TEST(GuidedArithmetic, SharesAreRoundedUp) {
   }
 }
 
-/// Divides the largest numbers, and numbers next to multiples, by all narrow areas.
+/// Divides by all areas below narrow_area: the largest dividends, and dividends next to multiples.
 TEST(GuidedArithmetic, ReciprocalsDivide) {
   Random random(2);
   for (std::uint32_t area = 1; area < narrow_area; ++area)
@@ -66,7 +66,7 @@ TEST(GuidedArithmetic, ReciprocalsDivide) {
     }
 }
 
-/// Compares windows with random counts of two levels with the definition.
+/// Compares the arithmetic with the definition for a window with random counts of two levels.
 template <bool kNarrow, class Sum, class WordSum>
 void expect_defined(Random& random, std::uint64_t area, double epsilon, int bits) {
   const int largest = (1 << bits) - 1;
@@ -88,7 +88,7 @@ void expect_defined(Random& random, std::uint64_t area, double epsilon, int bits
   ASSERT_EQ(lines.denominator_of(sum, squares), defined.v() + defined.w());
   ASSERT_EQ(lines.word_of(sum, squares), defined.slope() | (65535 - defined.offset()) << 16);
 
-  // Random sums of slopes and offsets in the window of a sample.
+  // Draw the sums of slopes and offsets in a sample's window.
   const std::uint64_t slopes = area * (random.next() % 65536);
   const std::uint64_t offsets =
       random.one_in(3) ? 0 : (area * 65536 - slopes) * (random.next() % 65536) >> 16;

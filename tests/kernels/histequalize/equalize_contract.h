@@ -8,7 +8,7 @@
 
 namespace cudavision::test {
 
-/// Traits of all methods of equalisation. With kSmoothed, each run begins a new average, so that
+/// Contract traits of all equalisation methods. If kSmoothed, each run begins a new average, so
 /// smoothing does not change the result.
 template <class AnyCase, AnyCase (*make_case)(const FrameLayout&, Content), bool kSmoothed>
 struct EqualizeContract : ContractTraits<AnyCase> {

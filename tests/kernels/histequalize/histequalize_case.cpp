@@ -104,7 +104,7 @@ HistEqualizeCase plain_histequalize_case(const FrameLayout& layout, Content cont
 SmoothedSequence<HistEqualizeCase> make_smoothed_sequence(std::uint64_t seed, int number,
                                                           int max_pixels) {
   constexpr std::uint64_t own = 0x0e9a117e;
-  constexpr int largest = 1 << 17;  // the definition is slow
+  constexpr int largest = 1 << 17;  // in pixels; limits the time of the definition
   Random random = random_of_case(seed ^ own, number);
   const HistEqualizeCase first =
       make_histequalize_case(seed ^ own, number, std::min(max_pixels, largest));

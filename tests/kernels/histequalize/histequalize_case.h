@@ -17,7 +17,7 @@ class HistEqualizeFrames;
 
 void set_full_range(const FrameLayout& layout, histequalize::Parameters& parameters);
 
-/// Equalises each of red, green and blue by itself in one of `rarity` cases.
+/// Draws range and blend. One of `rarity` RGB cases equalises red, green and blue separately.
 void draw_parameters(const FrameLayout& layout, int rarity, Random& random,
                      histequalize::Parameters& parameters);
 
@@ -39,8 +39,8 @@ struct HistEqualizeCase : FrameCase {
   using DefinedSmoothing = DefinedSmoothedEqualize;
 
   Parameters parameters;
-  bool histogram = true;    ///< the equalisation also stores the histogram
-  int histogram_start = 0;  ///< the offset of the histogram in its block, in counters
+  bool histogram = true;    ///< HistogramEqualize stores the histogram
+  int histogram_start = 0;  ///< offset in its block, in counters
   std::optional<histogramaverage::Parameters> smoothing{};
   bool restart = false;  ///< begin a new average before the frame
 
@@ -94,7 +94,7 @@ class HistEqualizeFrames : public CaseFrames<HistEqualizeCase> {
   DeviceBlock<std::uint32_t> histogram_block_, bins_block_;
 
  public:
-  View<std::uint32_t> histogram;  ///< arguments of run(), which a test may spoil
+  View<std::uint32_t> histogram;  ///< arguments of run(); tests may make them invalid
   View<std::uint32_t> bins;
 };
 

@@ -17,13 +17,13 @@ std::vector<std::vector<std::uint32_t>> defined_histograms(
 
 std::vector<int> defined_table(const std::vector<std::uint32_t>& histogram, int low, int high);
 
-/// Applies levels to a frame. level(c, value, x, y) returns the level of a value of the luma, of
-/// the luminance, or of channel c if each channel is equalised by itself.
+/// Maps a frame's values. level(c, value, x, y) maps a value of luma, of luminance, or of channel c
+/// if channels are equalised separately, to its output.
 void defined_levels(const FrameLayout& layout, const histequalize::Parameters& parameters,
                     const ConstFrame& in, const Frame& out,
                     const std::function<int(std::size_t c, int value, int x, int y)>& level);
 
-/// Has a table for each of defined_histograms().
+/// Maps values with `tables`, one for each histogram of defined_histograms().
 void defined_mapping(const FrameLayout& layout, const histequalize::Parameters& parameters,
                      const std::vector<std::vector<int>>& tables, const ConstFrame& in,
                      const Frame& out);

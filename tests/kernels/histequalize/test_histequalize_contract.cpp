@@ -38,7 +38,7 @@ CUDAVISION_CONTRACT(Smoothed, HistEqualizeContract<true>);
 
 CUDAVISION_ON_BOTH_DEVICES(HistEqualizeUse);
 
-/// In the contract suite the equalisation throws first, so the count is tested here.
+/// In the contract suite, HistogramEqualize throws first, so Histogram's refusals are tested here.
 TEST_P(HistEqualizeUse, TheCountRefusesFramesAndBinsOfAnotherShape) {
   using Frames = HistEqualizeFrames;
   auto refusals = wrong_frames<HistEqualizeCase, ConstFrame>(&Frames::in, "of the input frame");
@@ -71,7 +71,7 @@ TEST_P(HistEqualizeUse, CountsTheLargestPictureThere) {
   EXPECT_EQ(bins.values(), expected);
 }
 
-/// The band that copies rows beyond the picture must not touch other bands' rows.
+/// The band that copies the plane's rows below the picture must not write to other bands' rows.
 TEST_P(HistEqualizeUse, LeftoverRowsOfAPlaneAreCopiedBesideTheOthers) {
   const HistEqualizeCase test = HistEqualizeContract<false>::dense("GRAY8Roomy", 640, 512);
   const HistEqualizeFrames frames(device, test);

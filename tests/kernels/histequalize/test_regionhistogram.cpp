@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Equalisation by the histograms of regions, and the contract of these histograms.
+// Tests equalisation with the histograms of regions, and the contract of RegionHistogram.
 #include <algorithm>
 #include <numeric>
 
@@ -66,7 +66,7 @@ Counts defined_counts(const RegionCase& test, const ConstFrame& in) {
 using Smoothing = std::optional<histogramaverage::Parameters>;
 constexpr Smoothing smoothings[] = {{}, {{30000, 65536}}};
 
-/// Equalises the case's frame twice. The second run begins a new average.
+/// Equalises the case's frame twice; the second run begins a new average.
 HistEqualizeBlocks equalized_by_regions(Device& device, const RegionCase& test,
                                         const std::vector<std::uint8_t>& input,
                                         const Smoothing& smoothing) {
@@ -138,11 +138,11 @@ TEST(EqualizedByRegions, CudaEqualsCpuForLargeFrames) {
     }
 }
 
-/* The contract */
+/* The contract of RegionHistogram */
 
 CUDAVISION_ON_BOTH_DEVICES(RegionHistogramUse);
 
-/// A switch between the whole frame and regions begins a new average.
+/// Switching between the whole frame and regions begins a new average.
 TEST_P(RegionHistogramUse, OtherPixelsBeginANewAverage) {
   const HistEqualizeCase test = plain_histequalize_case(gray_layout(320, 200), Content::natural, 1);
   const HistEqualizeFrames frames(device, test);

@@ -51,7 +51,7 @@ std::vector<std::uint16_t> random_tables(std::size_t rows, std::size_t size, Ran
   return tables;
 }
 
-/// Shifts every table by a few entries, so that levels change by more or less than the hysteresis.
+/// Shifts every table by a few entries, so that changes of levels are near the hysteresis.
 void move_tables(std::vector<std::uint16_t>& tables, std::size_t size, Random& random) {
   for (std::size_t start = 0; start < tables.size(); start += size) {
     const auto by = static_cast<std::size_t>(
@@ -111,7 +111,7 @@ class Frame {
   View<const std::uint32_t> counts() const { return view_of(counts_, bins_, rows_, padding_); }
   View<const std::uint16_t> tables() const { return view_of(tables_, bins_, rows_, 4 * padding_); }
 
-  /// Returns nullptr if the change of the areas is not known.
+  /// Returns the argument area_change of run(): nullptr in some steps without a change.
   const std::uint32_t* area_change() const { return knows_areas_ ? area_change_.data() : nullptr; }
 
   void keep(View<const std::uint32_t> averages, View<const std::uint16_t> in_use,

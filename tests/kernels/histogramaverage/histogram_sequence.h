@@ -13,12 +13,12 @@ namespace cudavision::test {
 struct HistogramSequence {
   struct Step {
     int rows;
-    int padding;  ///< counts after each row of counts; tables have four times as many entries
+    int padding;  ///< unused counts after each row; rows of tables have 4 times as many entries
     std::vector<std::uint32_t> counts;
     std::vector<std::uint16_t> tables;
     histogramaverage::Parameters parameters;
-    int area_change = 0;   ///< in 65536ths
-    bool restart = false;  ///< before this frame
+    int area_change = 0;   ///< change of the area means, in 65536ths
+    bool restart = false;  ///< restart before this frame
   };
   int bits;
   int max_rows;

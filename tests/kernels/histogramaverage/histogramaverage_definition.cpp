@@ -76,7 +76,7 @@ const std::vector<std::uint16_t>& DefinedHysteresis::follow(
   const std::size_t size = made.size() / static_cast<std::size_t>(tables);
   const int play = 4 * static_cast<int>(size / 256);
   for (std::size_t i = 0; i < made.size(); ++i) {
-    // An entry that is too far away moves until it is just near enough.
+    // An entry in use moves towards the new entry until they differ by at most `play`.
     while (std::abs(made[i] - in_use_[i]) > play)
       in_use_[i] = static_cast<std::uint16_t>(in_use_[i] + (made[i] > in_use_[i] ? 1 : -1));
   }

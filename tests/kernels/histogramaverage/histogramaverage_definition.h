@@ -9,7 +9,7 @@
 #include "tests/kernels/common/hash.h"
 #include "tests/kernels/scenecut/scenecut_definition.h"
 
-/// Histograms and tables follow one another in one vector.
+/// Definitions of averaging and hysteresis. One vector holds all histograms or tables contiguously.
 namespace cudavision::test {
 
 class DefinedAverage {
@@ -24,7 +24,7 @@ class DefinedAverage {
  private:
   bool is_cut(const std::vector<std::uint32_t>& counts, int histograms, int threshold) const;
 
-  std::vector<std::uint64_t> states_;  ///< none before the first frame
+  std::vector<std::uint64_t> states_;  ///< empty before the first frame
   histogramaverage::Status status_{};
 };
 
@@ -39,7 +39,7 @@ class DefinedHysteresis {
 
 class DefinedSmoothing {
  public:
-  /// Returns the tables in use. make(begin, end) makes an averaged histogram's table.
+  /// Returns the tables in use. make(begin, end) returns the table of an averaged histogram.
   template <class MakeTable>
   const std::vector<std::uint16_t>& next(const FrameLayout& layout, const ConstFrame& in,
                                          const std::vector<std::uint32_t>& counts, int histograms,
@@ -67,7 +67,7 @@ class DefinedSmoothing {
   DefinedAreas areas_;
   DefinedAverage average_;
   DefinedHysteresis hysteresis_;
-  int low_ = -1, high_ = -1;  ///< of the last frame
+  int low_ = -1, high_ = -1;  ///< range of the previous frame
 };
 
 std::string difference(const histogramaverage::Status& expected,

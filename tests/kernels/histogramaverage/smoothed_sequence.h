@@ -14,7 +14,7 @@
 
 namespace cudavision::test {
 
-/// Frames, mostly of one scene, that one operation equalises in turn with changing parameters.
+/// A sequence of frames, mostly of one scene, for one operation, with changing parameters.
 /// Equal seeds and numbers make equal sequences on every machine.
 ///
 /// Besides the members of a FilterCase, Case has the following:
@@ -36,13 +36,13 @@ struct SmoothedSequence {
 
 histogramaverage::Parameters random_smoothing(Random& random);
 
-/// Flips low bits of some bytes and often changes the brightness, in the whole block or a part.
+/// Flips low bits of some bytes and often changes the brightness of the block or a part of it.
 void change_bytes(std::vector<std::uint8_t>& block, bool parts, Random& random);
 
 std::string describe(const histogramaverage::Parameters& smoothing);
 
-/// Draws a sequence that begins with `test`. draw_parameters(test) changes further parameters,
-/// draw_frame(test) sets members for each frame.
+/// Draws a sequence that begins with `test`. draw_parameters(test) draws parameters that only Case
+/// has; draw_frame(test) changes members before each frame.
 template <class Case, class DrawParameters, class DrawFrame>
 SmoothedSequence<Case> draw_sequence(Case test, int max_frames, bool parts, Random& random,
                                      const DrawParameters& draw_parameters,
@@ -56,7 +56,7 @@ SmoothedSequence<Case> draw_sequence(Case test, int max_frames, bool parts, Rand
   for (int frame = 0; frame < frames; ++frame) {
     if (frame > 0 && random.one_in(4)) {
       test.parameters = random.one_in(2) ? test.other_parameters() : test.parameters;
-      if (!random.one_in(4)) {  // other ranges begin a new average, so they must be rare
+      if (!random.one_in(4)) {  // a new range begins a new average, so it must be rare
         test.parameters.low = low;
         test.parameters.high = high;
       }

@@ -6,10 +6,10 @@
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/histogramaverage/smoothed_sequence.h"
 
-/// Suites of sequences of frames for operations that may smooth over time.
+/// Test suites for operations that can smooth histograms or tables over time.
 namespace cudavision::test {
 
-/// Makes the sequences of large frames that are too slow for the definition.
+/// Makes sequences of large frames, for which the definition is too slow.
 template <class Case>
 std::vector<SmoothedSequence<Case>> large_sequences(Case (*make_case)(const FrameLayout& layout)) {
   using Channels = typename Case::Parameters::Channels;
@@ -30,7 +30,7 @@ std::vector<SmoothedSequence<Case>> large_sequences(Case (*make_case)(const Fram
   return sequences;
 }
 
-/// Defines a suite of random sequences by make_sequence(), and of large frames.
+/// Defines a suite of random sequences, made by make_sequence(), and of sequences of large frames.
 #define CUDAVISION_SMOOTHED_SEQUENCES(Suite, make_sequence, make_case) \
   CUDAVISION_NUMBERED_CASES(Suite, make_sequence);                     \
   TEST(Suite, CudaEqualsCpuForLargeFrames) {                           \
@@ -41,7 +41,7 @@ std::vector<SmoothedSequence<Case>> large_sequences(Case (*make_case)(const Fram
       expect_equal_devices(*cuda, sequence);                           \
   }
 
-/// Equalises gray frames one after the other.
+/// Equalises successive gray frames with one operation.
 template <class Case>
 class Video {
  public:

@@ -32,7 +32,7 @@ void expect_equal_devices(Device& cuda, const HistogramSequence& sequence) {
 
 CUDAVISION_NUMBERED_CASES(HistogramSequences, make_sequence);
 
-/// As many histograms as the largest grids have tiles, so that many blocks work.
+/// Averages one histogram for each tile of the largest grid, which needs many blocks.
 TEST(HistogramSequences, CudaEqualsCpuForManyTiles) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_PIXELS(1 << 22);
@@ -138,7 +138,7 @@ TEST(HistogramSequences, RunOnlyEnqueues) {
   const DeviceBlock<std::uint32_t> first(*device, dark), others(*device, bright);
   const View<const std::uint32_t> view{others.data(), 256, 1, 1024};
   average.run({first.data(), 256, 1, 1024}, {});
-  // Each replay moves the average a part of the way.
+  // Each replay moves the average half of the way to the counts.
   device.capture_and_replay([&] { average.run(view, {32768, 65536}); }, 3);
   const auto averages = average.run(view, {0, 65536});
   const auto counts = downloaded(*device, averages.data, 256);

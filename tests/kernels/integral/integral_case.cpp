@@ -9,7 +9,7 @@
 namespace cudavision::test {
 namespace {
 
-/// The largest picture whose tilted sums the definition computes in a reasonable time.
+/// The largest picture whose tilted sums the slow definition computes.
 constexpr int max_tilted_pixels = 1 << 17;
 
 FrameLayout entries_of(const FrameLayout& layout, const integral::Parameters& parameters,
@@ -24,7 +24,7 @@ FrameLayout table_layout(const FrameLayout& layout, const integral::Parameters& 
                      entries.height);
 }
 
-/// Aligns the elements to their size, as the operation requires, and no further.
+/// Aligns the elements to multiples of their size only, which is all the operation requires.
 Placement random_table_placement(const FrameLayout& layout, const integral::Parameters& parameters,
                                  Random& random) {
   const std::size_t bytes = bytes_of(parameters.element);

@@ -19,7 +19,7 @@ constexpr integral::TableElement table_elements[] = {
 
 class IntegralFrames;
 
-/// One table, sometimes also drawn as a picture. out_layout's only plane holds the table's bytes.
+/// One table in out_layout's only plane, and in some cases the picture that shows the table.
 struct IntegralCase : FrameCase {
   using Parameters = integral::Parameters;
   struct Operation {
@@ -30,7 +30,7 @@ struct IntegralCase : FrameCase {
   using Frames = IntegralFrames;
 
   Parameters parameters;
-  int picture_bits = 0;  ///< the depth of the table's picture, or 0 if there is none
+  int picture_bits = 0;  ///< bits per sample of the table's picture; 0: no picture
   FrameLayout picture_layout;
   Placement picture;
 
@@ -49,7 +49,7 @@ std::string describe(const IntegralCase& test);
 
 struct IntegralBlocks {
   std::vector<std::uint8_t> table;
-  std::vector<std::uint8_t> picture;  ///< empty if there is none
+  std::vector<std::uint8_t> picture;  ///< empty without a picture
 };
 
 IntegralBlocks defined_output(const IntegralCase& test, const std::vector<std::uint8_t>& input,

@@ -24,12 +24,12 @@ Row sums_from_the_left(const DefinedLuminance& picture, integral::TableKind kind
   return sums;
 }
 
-/// Entry (X, Y) is the sum, over all rows y < Y, of the pixels within Y − y − 1 columns of column
-/// X − 1. From a radius of the width on, a row counts as a whole.
+/// Entry (X, Y) sums the pixels (x, y) with y < Y and |x − (X − 1)| ≤ Y − y − 1. If this radius is
+/// at least the width, the whole row is added.
 void tilted_rows(const DefinedLuminance& picture,
                  const std::function<void(int, const Row&)>& take) {
   const int width = picture.width;
-  // The sums are padded by `width` columns on both sides, so that every range is inside.
+  // Padding by `width` columns on both sides keeps every index below within the vectors.
   std::vector<Row> from_the_left;
   for (int y = 0; y < picture.height; ++y) {
     const Row inside = sums_from_the_left(picture, integral::TableKind::tilted_sum, y);

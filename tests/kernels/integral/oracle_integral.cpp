@@ -23,7 +23,7 @@ cv::Mat picture_of(const FrameLayout& layout, std::vector<std::uint8_t>& rows) {
   return matrix_of(layout, layout.bits == 8 ? CV_8UC1 : CV_16UC1, rows);
 }
 
-/// OpenCV's tables of a picture. For 8-bit pictures, sums have 32 bits and wrap around.
+/// OpenCV's tables of a picture. Tables of 8-bit pictures have 32-bit sums, which wrap around.
 struct Reference {
   explicit Reference(const cv::Mat& image) {
     const int depth = image.depth() == CV_8U ? CV_32S : CV_64F;
@@ -42,7 +42,7 @@ int differences(const IntegralCase& test, const std::vector<std::uint8_t>& input
   const cv::Mat expected = test.parameters.same_size
                                ? reference(cv::Rect(1, 1, test.layout.width, test.layout.height))
                                : reference;
-  // OpenCV's sums are signed, but equal bits mean equal numbers modulo 2^32.
+  // OpenCV's 32-bit sums are signed and ours unsigned; sums with equal bits are equal modulo 2^32.
   const cv::Mat table = matrix_of(
       test.out_layout, test.parameters.element == TableElement::uint32 ? CV_32S : CV_64F, rows);
   EXPECT_EQ(table.size(), expected.size());
@@ -51,7 +51,7 @@ int differences(const IntegralCase& test, const std::vector<std::uint8_t>& input
   return cv::countNonZero(different);
 }
 
-/// Compares every kind of table in both sizes, with the element type that OpenCV uses.
+/// Compares every kind of table, with same_size and without, with OpenCV's element type.
 void expect_opencv(const FrameLayout& layout, Content content, std::uint64_t seed) {
   std::vector<std::uint8_t> input = input_block(plain_integral_case(layout, {}, content, seed));
   const Reference reference(picture_of(layout, input));
@@ -83,7 +83,7 @@ TEST(OpenCvIntegral, EqualInRandomCases) {
       });
 }
 
-/// White pictures, for which OpenCV's sums wrap around, and a natural one.
+/// Tests white pictures, for which OpenCV's 32-bit sums wrap around, and a natural picture.
 TEST(OpenCvIntegral, EqualIn8k) {
   CUDAVISION_NEEDS_PIXELS(7680 * 4320);
   expect_opencv(gray_layout(7680, 4320), Content::maximum, 1);
@@ -91,8 +91,8 @@ TEST(OpenCvIntegral, EqualIn8k) {
   expect_opencv(gray_layout(1920, 1080, 16), Content::maximum, 3);
 }
 
-/// Returns the sums of all windows of an image, with zeros outside. The image must be CV_64F,
-/// because OpenCV's integer sums overflow.
+/// Returns the sum over each pixel's window; pixels outside the image are 0. The image must be
+/// CV_64F, because OpenCV's integer sums overflow.
 cv::Mat window_sums(const cv::Mat& image, int radius) {
   cv::Mat sums;
   cv::boxFilter(image, sums, CV_64F, cv::Size(2 * radius + 1, 2 * radius + 1), cv::Point(-1, -1),

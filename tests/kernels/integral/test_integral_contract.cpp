@@ -122,10 +122,10 @@ TEST(IntegralElement, IsTheSmallestThatNoPictureOverflows) {
       {"NV12", 7680, 4320, sum, wide},       {"GRAY8", 65535, 257, sum, narrow},
       {"GRAY8", 257, 65535, sum, narrow},    {"GRAY8", 65535, 258, sum, wide},
       {"GRAY8", 65535, 65535, sum, wide},    {"GRAY16", 256, 256, sum, narrow},
-      {"GRAY16", 2, 32769, sum, wide},  // 65538 levels of 2^16 − 1
+      {"GRAY16", 2, 32769, sum, wide},  // 65538 samples of 2^16 − 1
       {"P010", 1920, 1080, sum, narrow},     {"P010", 3840, 2160, sum, wide},
-      {"GRAY8", 369, 179, squared, narrow},  // 66051 squares of 255
-      {"GRAY8", 196, 337, squared, wide},    // one square more
+      {"GRAY8", 369, 179, squared, narrow},  // 66051 · 255² < 2^32
+      {"GRAY8", 196, 337, squared, wide},    // one pixel more
       {"RGBx", 1920, 1080, squared, wide},   {"GRAY16", 1, 1, squared, narrow},
       {"GRAY16", 2, 1, squared, wide},       {"GRAY16", 65535, 65535, squared, wide},
       {"GRAY8", 1920, 1080, tilted, narrow}, {"GRAY8", 3840, 2160, tilted, narrow},
@@ -154,7 +154,7 @@ Element total(Device& device, const FrameLayout& layout, const ConstFrame& in,
 
 TEST_P(IntegralUse, RoundsOnceNextToATie) {
   CUDAVISION_NEEDS_PIXELS(2100 * 2010);
-  // 1 more than the midpoint of two binary32 numbers. Rounding to binary64 first makes a tie.
+  // The sum is the midpoint of two binary32 numbers, plus 1. Rounding to binary64 drops the 1.
   constexpr std::uint64_t tie = (std::uint64_t{1} << 54) + (std::uint64_t{1} << 30);
   const FrameLayout layout = gray_layout(2100, 2010, 16);
   std::vector<std::uint16_t> levels;
@@ -174,7 +174,7 @@ TEST_P(IntegralUse, RoundsOnceNextToATie) {
   EXPECT_EQ(total<double>(device, layout, in, TableElement::float64), 0x1p54 + 0x1p30);
 }
 
-/// Replays one graph on different frames, so that a stale sum of a neighbour gives a wrong table.
+/// Replays one graph on different frames, so a stale sum of a neighbouring tile is detected.
 TEST(IntegralCuda, ReplaysOfChangingFramesAreTheirOwn) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_PIXELS(1920 * 1080);

@@ -12,7 +12,7 @@ namespace {
 
 using Output = localstatistics::Parameters::Output;
 
-/// Draws a radius from 0, a window of one pixel, to more than any picture needs.
+/// Draws a radius from 0 (a window of one pixel) to the maximum, which exceeds every picture.
 int random_radius(Random& random) {
   constexpr int ends[] = {0, 1, 65534, 65535};
   return random.one_in(6)   ? ends[random.between(0, 3)]
@@ -20,7 +20,7 @@ int random_radius(Random& random) {
                             : random.log_uniform(300);
 }
 
-/// Draws a share from 0 to 1 in steps of 2^-17, half the operation's precision.
+/// Draws a share from 0 to 1 in steps of 2^-17, twice as fine as the operation's steps.
 double random_share(Random& random) {
   constexpr int ends[] = {0, 1, 131071, 131072};
   return (random.one_in(4) ? ends[random.between(0, 3)] : random.between(0, 131072)) / 131072.0;
@@ -32,7 +32,7 @@ localstatistics::Parameters random_parameters(const FrameLayout& layout, Random&
   parameters.radius = random_radius(random);
   parameters.ratio = random_share(random);
   parameters.k = random_share(random);
-  // A deviation is at most half the largest level, which is about the largest range drawn here.
+  // Draws ranges up to about half the largest level, because no deviation is larger.
   parameters.range = random.one_in(3) ? 0 : random.between(1, 1 << (layout.bits + 3)) / 16.0;
   return parameters;
 }

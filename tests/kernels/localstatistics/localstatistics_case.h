@@ -17,7 +17,7 @@ struct LocalStatisticsCase : FrameCase {
   using Frames = CaseFrames<LocalStatisticsCase>;
 
   Parameters parameters;
-  /// Divides samples by 8, so that the black level is about their mean.
+  /// Divides samples by 8, so that their mean is near the black level of limited range.
   bool darkened = false;
 
   Operation make(Device& device, const Parameters& set) const {
@@ -34,11 +34,11 @@ using LocalStatisticsRunner = Runner<LocalStatisticsCase>;
 
 LocalStatisticsCase make_localstatistics_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Draws thresholds in limited range. Half of the pictures are darkened.
+/// Draws Bradley's or Sauvola's threshold in limited range. Half of the pictures are darkened.
 LocalStatisticsCase make_limited_localstatistics_case(std::uint64_t seed, int number,
                                                       int max_pixels);
 
-/// Makes a case of dense frames. output_bits 0: 8 for inputs of 8 bits, otherwise 16.
+/// Makes a case of dense frames. output_bits = 0: 8 bits if the input has 8 bits, otherwise 16.
 LocalStatisticsCase plain_localstatistics_case(const FrameLayout& layout,
                                                const localstatistics::Parameters& parameters,
                                                Content content, std::uint64_t seed,

@@ -17,7 +17,7 @@ Wide scaled_variance(const DefinedWindow& window) {
   return Wide{window.area} * window.squared_sum - Wide{window.sum} * window.sum;
 }
 
-/// Finds the integer root bit by bit. The roots here have fewer than 48 bits.
+/// Returns the integer square root, found bit by bit. Roots here have fewer than 49 bits.
 std::uint64_t integer_root(Wide value) {
   std::uint64_t root = 0;
   for (int bit = 48; bit >= 0; --bit) {
@@ -54,7 +54,7 @@ void for_each_defined_window(
     const DefinedLuminance& picture, int radius,
     const std::function<void(int x, int y, const DefinedWindow& window)>& take) {
   const int width = picture.width, height = picture.height;
-  // `columns` holds each column's sums over the window's rows.
+  // For each column, `columns` holds the sums over the window's rows.
   std::vector<DefinedWindow> columns(static_cast<std::size_t>(width));
   int first = 0, end = 0;  // the columns hold rows `first` to `end` − 1
   for (int y = 0; y < height; ++y) {

@@ -40,7 +40,7 @@ const Extreme<Parameters> extremes[] = {
     {"Maximum", "GRAY8", 640, 480, Content::maximum, statistics(mean, 50)},
     {"Maximum16", "GRAY16", 640, 480, Content::maximum, statistics(mean, 500)},
     {"MaximumDeviation16", "GRAY16", 640, 480, Content::maximum, statistics(deviation, 500)},
-    // Sums of 16-bit samples fit 32 bits up to 65533 pixels.
+    // Windows of up to 65533 16-bit samples are narrow: NarrowWindow's 32 bits suffice.
     {"SumsOf32Bits", "GRAY16", 923, 71, Content::maximum, statistics(mean, 65535)},
     {"SumsOf32BitsDeviation", "GRAY16", 923, 71, Content::two_valued, statistics(deviation, 65535)},
     {"SumsOf33Bits", "GRAY16", 302, 217, Content::maximum, statistics(mean, 65535)},
@@ -49,11 +49,11 @@ const Extreme<Parameters> extremes[] = {
     {"SumsOf34Bits", "GRAY16", 400, 401, Content::maximum, statistics(mean, 65535)},
     {"SumsOf34BitsDeviation", "GRAY16", 400, 401, Content::gradient, statistics(deviation, 65535)},
     {"SumsOf34BitsBradley", "GRAY16", 400, 401, Content::gradient, statistics(bradley, 65535)},
-    // The kernels read rows ahead, but these pictures have only one.
+    // The kernels prefetch rows, but these pictures have only one row.
     {"OneRowNoRadius", "GRAY8", 4101, 1, Content::random, statistics(mean, 0)},
     {"OneRowNoRadius16", "GRAY16", 2053, 1, Content::random, statistics(mean, 0)},
-    // Windows of bytes move within a warp up to radius 15, Bradley's within a block up to 63. Warps
-    // have strips of 480 pixels.
+    // For bytes, a warp slides windows of radius up to 15 by itself, over strips of 480 pixels. For
+    // Bradley, a block slides windows of radius up to 63.
     {"WithinAWarp", "GRAY8", 961, 103, Content::natural, statistics(mean, 15)},
     {"WithinAWarpBradley", "GRAY8", 479, 67, Content::natural, statistics(bradley, 14)},
     {"WithinABlock", "GRAY8", 481, 103, Content::maximum, statistics(bradley, 16)},
@@ -71,11 +71,11 @@ const Extreme<Parameters> extremes[] = {
     {"OthersColumns", "GRAY8", 1537, 403, Content::natural, statistics(mean, 32)},
     {"OthersColumnsDeviation16", "GRAY16", 777, 301, Content::random, statistics(deviation, 32)},
     {"OthersColumnsSauvola", "GRAY8", 4099, 67, Content::natural, statistics(sauvola, 40)},
-    // Several blocks, one below the other, add up the columns.
+    // Several blocks, each with a range of rows, add up the columns.
     {"ColumnsOfBlocks", "GRAY8", 200, 1500, Content::random, statistics(mean, 300)},
     {"ColumnsOfBlocksDeviation", "GRAY8", 131, 1100, Content::random, statistics(deviation, 100)},
     {"ColumnsOfBlocksDeviation16", "GRAY16", 77, 1100, Content::random, statistics(deviation, 90)},
-    // Areas that are too large for bradley_difference().
+    // Windows with too many pixels for bradley_difference().
     {"LargeBradley", "GRAY8", 2900, 2900, Content::maximum, statistics(bradley, 2000)},
     // The same kernels in limited range, with windows below and far above black.
     {"LimitedWithinAWarp", "GRAY8", 479, 67, Content::natural,
@@ -94,7 +94,7 @@ const Extreme<Parameters> extremes[] = {
      in_limited_range(statistics(sauvola, 100))},
     {"LimitedSumsOf34BitsSauvola", "GRAY16", 400, 401, Content::gradient,
      in_limited_range(statistics(sauvola, 65535))},
-    // The halves of a block's columns meet, or leave a gap.
+    // Columns that enter and columns that leave a block's windows are adjacent, or separated.
     {"Halves", "GRAY8", 9001, 21, Content::natural, statistics(mean, 1023)},
     {"Gap", "GRAY8", 9001, 21, Content::natural, statistics(mean, 1100)},
     {"GapDeviation16", "GRAY16", 5003, 37, Content::random, statistics(deviation, 1500)},
@@ -119,7 +119,7 @@ std::vector<LocalStatisticsCase> dense(const Extreme<Parameters>& extreme) {
 
 CUDAVISION_TABLE_CASES(LocalStatisticsExtremes, extremes, dense);
 
-/// The CPU has as many bands as threads. Windows cross one seam between bands or all of them.
+/// The CPU splits pictures into one band per thread. Windows cross no, one or all band borders.
 TEST(LocalStatisticsBands, OfAnyNumberGiveTheDefinition) {
   struct Picture {
     const char* layout;
@@ -158,7 +158,7 @@ TEST(LocalStatisticsBands, OfAnyNumberGiveTheDefinition) {
 /// Parameters whose threshold equals a pixel's level, or differs from it as little as possible.
 class LocalStatisticsEdges : public EitherDevice {
  protected:
-  /// Tests the parameters of edges(window, level, low), in both ranges, for some pixels.
+  /// For some pixels, tests the parameters that edges(window, level, low) returns, in both ranges.
   template <class Edges>
   void on_edges(Output output, const Edges& edges) {
     CUDAVISION_NEEDS_PIXELS(401 * 307);
@@ -193,8 +193,8 @@ INSTANTIATE_TEST_SUITE_P(Devices, LocalStatisticsEdges, both_devices(), device_n
 
 TEST_P(LocalStatisticsEdges, OfBradley) {
   on_edges(Output::bradley, [](const DefinedWindow& window, std::uint64_t level, int low) {
-    // The threshold equals p if (p − lo)·N·2^16 = (S − lo·N)·share; the ratios are around this
-    // share.
+    // The threshold equals level p if (p − lo)·N·2^16 = (S − lo·N)·share. Tests ratios around
+    // this share.
     const auto area = static_cast<double>(window.area);
     const double share = (static_cast<double>(level) - low) * area * 65536 /
                          (static_cast<double>(window.sum) - low * area);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares the shared arithmetic with plain formulas, for windows that pictures seldom have.
+// Compares the arithmetic of both devices with plain formulas, for windows rare in pictures.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ TEST(LocalStatisticsArithmetic, RoundsWideNumbersOnce) {
     for (int i = 0; i < 100; ++i) {
       const Wide high = Wide{random.next()} << 64 | random.next();
       const Wide value = bits == 0 ? 0 : high >> (128 - bits);
-      // Also test ties between two numbers, and the integers next to them.
+      // Also test ties between two binary64 numbers, and the integers next to the ties.
       const Wide half = bits > 53 ? Wide{1} << (bits - 54) : 1;
       const Wide tie = (value & ~(half - 1)) | half;
       for (const Wide number : {value, tie, tie + 1, tie - 1}) {
@@ -45,7 +45,7 @@ std::uint64_t narrow_pixels(int bits) {
   return pixels;
 }
 
-/// Windows of white and one other level give the largest sums and deviations.
+/// Returns a window of white and one other level, which gives the largest sums and deviations.
 DefinedWindow random_window(Random& random, std::uint64_t largest, std::uint64_t pixels) {
   const std::uint64_t area = 1 + random.next() % pixels;
   const std::uint64_t whites = random.one_in(3) ? area / 2 : random.next() % (area + 1);
@@ -93,7 +93,7 @@ TEST(LocalStatisticsArithmetic, EstimatesDeviationsOfBytesWellEnough) {
   EXPECT_LT(doubts, all / 2);
 }
 
-/// In limited range, half of the windows are around the black level, and some are flat.
+/// In limited range, about half of the windows have levels up to 2·low, and a tenth are flat.
 DefinedWindow random_window(Random& random, int bits, std::uint32_t low, std::uint64_t pixels) {
   if (low > 0 && random.one_in(10)) {
     const std::uint64_t area = 1 + random.next() % pixels;
@@ -106,7 +106,7 @@ std::uint32_t clamped_level(double level, int bits) {
   return static_cast<std::uint32_t>(std::clamp(level, 0.0, std::exp2(bits) - 1));
 }
 
-/// The estimate may leave a pixel undecided, but must not decide it wrongly.
+/// An estimate may leave a pixel undecided, but must not decide it wrongly.
 TEST(LocalStatisticsArithmetic, EstimatesOfSauvolaDecideAsTheFormula) {
   Random random(45);
   constexpr double ks[] = {0, 0x1p-52, 0.2, 0.5, 0.999999999, 1 - 0x1p-53, 1};
@@ -134,7 +134,7 @@ TEST(LocalStatisticsArithmetic, EstimatesOfSauvolaDecideAsTheFormula) {
                                      low * area, inverse, stddev, is_decided);
         };
         bool any = true;
-        // Levels next to the threshold, and any others.
+        // Test levels next to the threshold, and random levels.
         const double threshold = static_cast<double>(low) - difference(low, any);
         const double nearest = threshold >= 0 && threshold < 65536 ? std::floor(threshold) : 65534;
         for (const double level :
@@ -156,7 +156,7 @@ TEST(LocalStatisticsArithmetic, EstimatesOfSauvolaDecideAsTheFormula) {
   EXPECT_GT(decided, all / 2);
 }
 
-/// Flat windows at the black level are frequent, and must not take the slow path.
+/// Flat windows at the black level are frequent, so estimates must decide them (the fast path).
 TEST(LocalStatisticsArithmetic, EstimatesOfSauvolaDecideAtTheBlackLevel) {
   for (const int bits : {8, 10, 16})
     for (const bool limited : {false, true})
@@ -185,7 +185,7 @@ TEST(LocalStatisticsArithmetic, ComparesTheLargestWindowsByBradley) {
         }
 }
 
-/* The 16 columns of bytes of a lane of running_kernel */
+/* A lane's 16 byte columns in running_kernel */
 
 using Row = std::array<std::uint32_t, packed_columns / 4>;
 

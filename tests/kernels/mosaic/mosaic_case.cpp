@@ -8,7 +8,7 @@
 namespace cudavision::test {
 namespace {
 
-/// Limits the definition's work: it looks up a block for each sample.
+/// Limits the time of the definition, which looks up a block for each sample.
 constexpr int max_samples = 1 << 19;
 
 }  // namespace

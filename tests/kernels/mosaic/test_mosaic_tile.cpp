@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Runs the CUDA kernel's blocks on the host and compares with the definition.
+// Runs the blocks of the CUDA kernel on the host, and compares the result with the definition.
 #include <algorithm>
 
 #include "cuda/mosaic/launch.h"
@@ -79,7 +79,7 @@ TEST_P(MosaicTiles, MakeTheDefinedFrame) {
         run_tile<2>(launch.arguments, tile);
       else
         run_tile<1>(launch.arguments, tile);
-    // The kernel does not copy the rows that belong to no channel.
+    // The kernel does not copy rows below the last row of samples.
     for (int p = 0; p < test.layout.plane_count; ++p) {
       const auto number = static_cast<std::size_t>(p);
       const int rows = regions::plane_bytes(test.layout, p).sample_rows;

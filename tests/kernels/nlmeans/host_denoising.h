@@ -11,8 +11,8 @@
 
 namespace cudavision::test {
 
-/// Classifies rows 2·number and 2·number + 1 for a square, whose row y searches rows y to
-/// y + 2·radius.
+/// Returns how rows 2·number and 2·number + 1 overlap the search window of a 4×4 square: row y of
+/// the square is compared with rows y to y + 2·radius.
 inline nlmeans::RowPair defined_row_pair(int number, int radius) {
   using enum nlmeans::RowPair;
   return number < 0 || number > radius + 1 ? none
@@ -22,7 +22,7 @@ inline nlmeans::RowPair defined_row_pair(int number, int radius) {
                                            : (radius > 1 ? second : second_of_three);
 }
 
-/// A frame, its neighbours and a kernel's arguments in host memory.
+/// A frame, neighbouring frames and a kernel's arguments, all in host memory.
 struct HostDenoising {
   HostDenoising(const char* name, int width, int height, const nlmeans::Parameters& parameters,
                 Content content, int channels)

@@ -24,7 +24,7 @@ nlmeans::Parameters random_parameters(Random& random) {
   parameters.patch = random.one_in(3)    ? 7
                      : random.one_in(12) ? 31
                                          : random_side(random, random.one_in(4) ? 31 : 7);
-  // The strength decides which patches count as similar, from hardly any to nearly all of them.
+  // The strength decides how many patches are similar enough for a weight, from few to nearly all.
   parameters.strength = random.one_in(16) ? 0 : random.log_uniform(255 * 16) / 16.0;
   return parameters;
 }

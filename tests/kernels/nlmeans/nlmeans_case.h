@@ -13,7 +13,7 @@ namespace cudavision::test {
 
 class NlMeansFrames;
 
-/// One denoising of a frame. The input block also holds its neighbours, one frame after the other.
+/// One denoising of a frame. The input block contains the frame, then its neighbouring frames.
 struct NlMeansCase : FilterCase<NlMeansCase, nlmeans::NlMeans, nlmeans::Parameters> {
   using Frames = NlMeansFrames;
 
@@ -28,7 +28,7 @@ struct NlMeansCase : FilterCase<NlMeansCase, nlmeans::NlMeans, nlmeans::Paramete
   std::vector<ConstFrame> neighbours(const ConstFrame& from) const;
 };
 
-/// Each neighbour shows the frame's content with some noise, or other content.
+/// Each neighbouring frame shows the frame's content with some noise, or different content.
 std::vector<std::uint8_t> input_block(const NlMeansCase& test);
 
 class NlMeansFrames : public CaseFrames<NlMeansCase> {
@@ -54,7 +54,7 @@ using NlMeansRunner = Runner<NlMeansCase>;
 /// because a GPU processes whole tiles for each offset.
 int max_search(int max_pixels);
 
-/// Draws a size of at most max_pixels, less for large searches and patches.
+/// Draws a frame of at most max_pixels pixels, fewer for large searches and patches.
 NlMeansCase make_nlmeans_case(std::uint64_t seed, int number, int max_pixels);
 
 NlMeansCase make_strength_case(std::uint64_t seed, int number, int max_pixels);

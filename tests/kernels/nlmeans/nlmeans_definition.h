@@ -9,7 +9,7 @@
 
 namespace cudavision::test {
 
-/// The variances of the noise of the channels, in the unit of noise::Level.
+/// The noise variance of each channel, in the unit of noise::Level.
 using ChannelVariances = std::array<std::uint32_t, FrameLayout::max_channels>;
 
 void defined_denoising(const FrameLayout& layout, const nlmeans::Parameters& parameters,

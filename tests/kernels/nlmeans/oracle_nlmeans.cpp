@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares NlMeans with cv::fastNlMeansDenoising and its Multi form, for one and three channels.
+// Compares NlMeans with cv::fastNlMeansDenoising and …DenoisingMulti, for one and three channels.
 #include <algorithm>
 #include <opencv2/photo.hpp>
 
@@ -57,7 +57,7 @@ void expect_opencv_in_case(int number) {
   std::vector<cv::Mat> images;
   for (int i = 0; i < parameters.frames; ++i) {
     images.push_back(painted(layout, content, random.one_in(3) ? random.next() : seed));
-    // Neighbours with the same content differ by noise.
+    // Frames that have the same content differ by noise.
     cv::Mat noise(images.back().size(), images.back().type());
     cv::randu(noise, 0, i == parameters.frames / 2 ? 1 : 8);
     cv::add(images.back(), noise, images.back());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares denoising with and without neighbours on OpenCV's film of a street with added noise.
+// Adds noise to OpenCV's video of a street, and denoises it with and without neighbouring frames.
 #include <algorithm>
 #include <cmath>
 #include <opencv2/imgproc.hpp>
@@ -39,7 +39,7 @@ Film noisy_film() {
   return frames;
 }
 
-/// Returns a mask of the pixels that change over time: people who walk.
+/// Returns a mask of the pixels that change over time, mostly of walking people.
 cv::Mat moving(const std::vector<cv::Mat>& clean, std::size_t i) {
   const auto differs = [&](std::size_t other) {
     cv::Mat a, b, difference;

@@ -49,7 +49,7 @@ const Extreme<Parameters> extremes[] = {
     {"TilesDown", "GRAY8", 33, 190, Content::natural, {5, 7, 30}},
     {"TilesNv12", "NV12", 261, 133, Content::natural, {5, 5, 30}},
     {"TilesRgba", "RGBA", 133, 71, Content::natural, {5, 3, 30}},
-    // Patch sizes with kernels of their own. The last rows fill a whole step, or a part.
+    // Patch sizes with specialised kernels. The last rows fill a kernel's step wholly or partly.
     {"Patch9", "GRAY8", 67, 35, Content::natural, {7, 9, 30}},
     {"Patch11", "GRAY8", 33, 34, Content::random, {9, 11, 30}},
     {"Patch13", "GRAY8", 31, 67, Content::natural, {5, 13, 60}},
@@ -64,13 +64,13 @@ const Extreme<Parameters> extremes[] = {
     {"Patch17Deep", "GRAY16", 33, 17, Content::natural, {3, 17, 30}},
     {"Search13", "GRAY8", 40, 36, Content::natural, {13, 7, 30}},
     {"Search15", "GRAY16", 36, 20, Content::natural, {15, 5, 30}},
-    // Tables that fit shared memory several times, once, and not at all.
+    // Tables of weights that fit shared memory several times, once, or not at all.
     {"SmallTable", "GRAY8", 36, 20, Content::random, {7, 7, 3}},
     {"MiddleTable", "GRAY8", 36, 20, Content::random, {7, 7, 25}},
     {"LargeTable", "GRAY8", 36, 20, Content::random, {7, 7, 60}},
     {"LargestTable", "GRAY8", 36, 20, Content::random, {7, 7, 200}},
     {"LargestTableDeep", "GRAY16", 36, 20, Content::random, {5, 7, 200}},
-    // Several frames, with each kind of kernel and the largest sums.
+    // Searches over several frames, for each kind of kernel and for the largest sums.
     {"FramesOnePixel", "GRAY8", 1, 1, Content::random, with_frames({21, 7, 60}, 9)},
     {"FramesTilesDown", "GRAY8", 33, 131, Content::natural, with_frames({13, 7, 20}, 2)},
     {"FramesTilesAcross", "NV12", 135, 21, Content::natural, with_frames({13, 7, 20}, 2)},
@@ -94,7 +94,7 @@ const Extreme<Parameters> extremes[] = {
 
 CUDAVISION_TABLE_CASES(NlMeansExtremes, extremes, dense_and_ragged<NlMeansCase>);
 
-/// If frames must be small, returns only the first `count` entries, which reach all kernels.
+/// If tests must be small, keeps only the first `count` entries, which together use all kernels.
 template <class Entry>
 std::vector<Entry> fewer_if_small(std::vector<Entry> entries, std::ptrdiff_t count) {
   if (settings().small)
@@ -121,7 +121,7 @@ FrameLayout deep_rgb(int width, int height, int bits, int shift, bool planar) {
   return layout;
 }
 
-/// Colours and a luma channel form two groups in one frame, each with its own table of weights.
+/// Colour channels and a luma channel: two groups of channels, each with its own table of weights.
 FrameLayout rgb_and_luma(int width, int height) {
   FrameLayout layout = layout_named("RGBA", width, height);
   layout.channels[3].role = Role::luma;
@@ -146,7 +146,7 @@ std::vector<NlMeansCase> unusual_cases() {
   return cases;
 }
 
-/// Strengths of the first and last step of each class; chroma has other classes.
+/// Noise at the first and last strength step of each class, and of another class in chroma.
 std::vector<NlMeansCase> noisy_cases() {
   std::vector<NlMeansCase> cases;
   const bool small = settings().small;
@@ -172,7 +172,7 @@ CUDAVISION_LISTED_CASES(NlMeansNoise, noisy_cases())
 
 CUDAVISION_LISTED_CASES(NlMeansUnusualLayouts, unusual_cases())
 
-/// Frames that are too large for the definition.
+/// Frames that are too large for the slow definition; CUDA is compared with the CPU only.
 const Extreme<Parameters> large[] = {
     {"FullHd", "GRAY8", 1920, 1080, Content::natural, {21, 7, 10}},
     {"FullHdStrong", "GRAY8", 1920, 1080, Content::random, {7, 7, 100}},

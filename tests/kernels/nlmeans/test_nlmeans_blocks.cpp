@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Runs blocks of the tensor-core kernels on the host, with the functions of their lanes.
+// Runs blocks of the tensor-core kernels on the host, by calling each lane's functions in turn.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -14,11 +14,11 @@ namespace {
 
 using namespace nlmeans;
 
-/// The two factors of a product of a warp, as the words of its 32 lanes.
+/// The two factors of a warp's matrix product, as registers of its 32 lanes.
 struct WarpProduct {
   std::uint32_t left[32][4] = {}, right[32][2] = {};
 
-  /// Adds the product to the lanes' sums, with the layout of mma.m16n8k32.
+  /// Adds the product to the lanes' sums. Registers have the layout of mma.m16n8k32.
   void add_to(int (&sums)[32][4]) const {
     for (int row = 0; row < 16; ++row)
       for (int column = 0; column < 8; ++column) {
@@ -50,7 +50,7 @@ class Block {
 
  private:
   using Lane = ProductLane<Kind>;
-  static constexpr int first_entry = 1024 + 128;  // an arbitrary beginning of the table
+  static constexpr int first_entry = 1024 + 128;  // arbitrary offset of the table
 
   void search_frame() {
     for (int thread = 0; thread < product_threads; ++thread)
@@ -228,7 +228,7 @@ TEST(NlMeansBlocks, GiveWhatTheCpuGives) {
   expect_blocks_equal_cpu<ProductKind<4, 1, 2>>("GRAY16", 5, 3, {5, 15, 40});
 }
 
-/// The middle of the first frame's tile is stored, and sums are added up over the frames.
+/// The reference pixels of the first frame are kept, and sums accumulate over all frames.
 TEST(NlMeansBlocks, SearchSeveralFrames) {
   expect_blocks_equal_cpu<ProductKind<2, 1, 1>>("GRAY8", 37, 19, with_frames({13, 7, 10}, 3));
   expect_blocks_equal_cpu<ProductKind<2, 1, 1>>("GRAY8", 7, 51, with_frames({15, 5, 30}, 2));
@@ -241,7 +241,7 @@ TEST(NlMeansBlocks, SearchSeveralFrames) {
   expect_blocks_equal_cpu<ProductKind<4, 1, 2>>("GRAY16", 5, 3, with_frames({5, 15, 40}, 2));
 }
 
-/// White gives the largest sums; white and black give the largest distances.
+/// White pictures give the largest sums; white and black pixels give the largest distances.
 TEST(NlMeansBlocks, TheLargestSumsFit) {
   expect_blocks_equal_cpu<ProductKind<2, 1, 1>>("GRAY8", 1, 2, {51, 7, 255}, Content::maximum);
   expect_blocks_equal_cpu<ProductKind<4, 1, 2>>("GRAY16", 1, 2, {9, 15, 255}, Content::maximum);

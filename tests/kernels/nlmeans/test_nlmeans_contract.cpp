@@ -151,7 +151,7 @@ TEST_P(NlMeansSeveralFrames, MayBecomeFewerAndMoreAgain) {
   }
 }
 
-/// A search of one pixel averages pixels at the same place over time.
+/// If the search is one pixel, pixels at the same position are averaged over time.
 TEST_P(NlMeansSeveralFrames, AreSearchedEvenIfTheSearchIsOnePixel) {
   NlMeansCase test = case_of("GRAY8", 2);
   test.parameters = with_frames({1, 1, 255}, 2);
@@ -202,7 +202,7 @@ TEST(StrengthSteps, AreTheNearest) {
   }
 }
 
-/// The tables of all steps fit their memory and end with 0.
+/// The weight tables of all strength steps fit the memory for them, and each ends with 0.
 TEST(StrengthSteps, HaveTablesThatFit) {
   for (const int bits : {8, 10, 16})
     for (const int channels : {1, 3})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests parts of the tensor-core kernels that test_nlmeans_blocks.cpp does not run.
+// Tests functions of the tensor-core kernels that test_nlmeans_blocks.cpp does not call.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -67,7 +67,7 @@ TEST(NlMeansProduct, TilesCoverEachPictureOnce) {
     }
 }
 
-/// Each square is two pairs of rows behind the square above, and must get all of its pairs.
+/// Each square starts two steps after the square above it, and must still get all its row pairs.
 TEST(NlMeansProduct, StepsGiveEachSquareItsPairs) {
   for (int squares = 1; squares <= 4; ++squares)
     for (int radius = 2 * squares; radius < 2 * squares + 9; ++radius)
@@ -101,7 +101,7 @@ TEST(NlMeansProduct, LanesReadFromDifferentBanks) {
   expect_disjoint_banks<ProductKind<4, 1, 1>>();
 }
 
-/// Distances of deep samples are sums of products of their upper 8 bits and of the other bits.
+/// Distances of samples with more than 8 bits combine products of their upper 8 and lower bits.
 template <class Kind>
 void expect_exact_distances() {
   constexpr int patch = 4 * Kind::side - 1, samples = Kind::channels * patch * patch;
@@ -143,7 +143,7 @@ void expect_exact_distances() {
                 : scaled_distance(high, mixed, low, candidate_high * scale,
                                   static_cast<int>(candidate.low), static_cast<int>(pixel.low),
                                   low_bits, scale_log2, -2 * scale);
-        // Joined planes leave additional low bits.
+        // Joined planes keep more low bits, which the shift drops.
         ASSERT_EQ((std::int64_t{distance} + std::int64_t{pixel.high} * scale) >> scale_log2,
                   static_cast<std::int64_t>(expected >> (2 * low_bits)))
             << bits << " bits, case " << n;

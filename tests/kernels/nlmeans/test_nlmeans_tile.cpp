@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Runs a block of the byte-patch kernel on the host and compares with the CPU device.
+// Runs a block of the byte-patch kernel on the host, and compares the result with the CPU device.
 #include <algorithm>
 #include <cstdint>
 #include <vector>

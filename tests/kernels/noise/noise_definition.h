@@ -14,7 +14,7 @@ struct DefinedMeasurement {
   bool uncertain = false;
 };
 
-/// A class of brightness with enough blocks. Number 8 is the class of extreme samples.
+/// Noise of a brightness class with enough blocks. Class 8 has the blocks with extreme samples.
 struct DefinedClass {
   int number;
   std::int64_t count, variance, spread;
@@ -27,7 +27,7 @@ struct DefinedBlocks {
   int constant, flat, others;
 };
 
-/// Combines the classes. Returns nullopt if there are too few blocks.
+/// Combines the classes into one measurement. Returns nullopt if there are too few blocks.
 std::optional<DefinedMeasurement> defined_measurement(const std::vector<DefinedClass>& classes,
                                                       const std::optional<DefinedClass>& extremes,
                                                       const DefinedBlocks& blocks);

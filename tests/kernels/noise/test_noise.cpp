@@ -17,7 +17,7 @@ struct NoiseCase : FrameCase {
   std::size_t restart = 0;
 };
 
-/// Flips random low bits of all bytes, and thereby also high bits of words.
+/// Flips random low bits of every byte. In words of two bytes, this changes high bits, too.
 void add_grain(std::vector<std::uint8_t>& block, int largest, Random& random) {
   for (std::uint8_t& byte : block)
     byte = static_cast<std::uint8_t>(byte ^ random.between(0, largest));

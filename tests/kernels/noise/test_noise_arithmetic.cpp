@@ -11,7 +11,7 @@
 namespace cudavision::test {
 namespace {
 
-/// Compares sums over pairs of samples with sums over single samples.
+/// Compares PairedRow's sums, which process pairs of samples, with sums over single samples.
 TEST(NoiseBlockRow, EqualsPlainForm) {
   constexpr int rows = 3, columns = 16, start = noise::PairedRow::block_start;
   Random random(7);
@@ -57,7 +57,7 @@ TEST(NoiseBlockRow, EqualsPlainForm) {
   }
 }
 
-/// The largest variances are within the range of the square root.
+/// The largest variances are below 2^24, the limit of the square root.
 TEST(NoiseMeasurement, LargestVariancesFit) {
   EXPECT_LT(noise::variance_of_bins(0, noise::bins - 1), 1u << 24);
   const std::uint32_t most = noise::spread_of(32 * 255, 32 * 255 * 255);  // half black, half white
@@ -65,7 +65,7 @@ TEST(NoiseMeasurement, LargestVariancesFit) {
   EXPECT_LT(2 * noise::variance_of_spread_bin(noise::spread_bins - 1), 1u << 24);
 }
 
-/// Classes whose numbers are often at or next to a limit.
+/// Compares with the definition for random classes, often at or next to thresholds.
 TEST(NoiseMeasurement, IsTheDefinedOne) {
   Random random(8);
   constexpr std::uint32_t counts[] = {0, 15, 16, 31, 32, 33, 62, 63, 90, 100, 150, 300, 1500};
@@ -80,7 +80,7 @@ TEST(NoiseMeasurement, IsTheDefinedOne) {
       const std::uint32_t count = random.one_in(2) ? 0 : counts[random.between(0, 12)];
       std::uint32_t variance = variances[random.between(0, 7)];
       if (const int other = random.between(0, 2 * number); other < number && random.one_in(2))
-        // At the limit that another class sets, or just above.
+        // The largest variance that class `other` explains, or one more.
         variance = static_cast<std::uint32_t>(4 * (classes[other].variance + 1024) *
                                                   (2 * number + 1) / (2 * other + 1) +
                                               random.between(0, 1));

@@ -21,7 +21,7 @@ namespace {
 
 using Levels = std::vector<std::uint8_t>;
 
-/// A variance of slope·level + offset, before or after demosaicing.
+/// Noise with a variance of slope·level + offset. If demosaiced, a demosaicing follows.
 struct AddedNoise {
   const char* name;
   double slope, offset;
@@ -56,10 +56,10 @@ std::uint8_t level_of(double value) {
   return static_cast<std::uint8_t>(std::clamp(std::lround(value), 0l, 255l));
 }
 
-/// Returns the luminance that a camera makes of a gray picture. Each of its pixels measures red,
-/// green or blue, in Bayer's mosaic, and takes the means of its neighbours for the other two.
+/// Simulates a camera with a Bayer mosaic: each pixel measures red, green or blue of the gray
+/// picture, and interpolates the other two from its neighbours. Returns the luminance.
 Levels demosaiced(const Levels& levels, int width, int height) {
-  const auto color = [](int x, int y) { return x % 2 + y % 2; };  // red, green, blue
+  const auto color = [](int x, int y) { return x % 2 + y % 2; };  // 0: red, 1: green, 2: blue
   Levels result;
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x) {
@@ -102,7 +102,7 @@ double psnr(const Levels& a, const Levels& b) {
   return 20 * std::log10(255 / std::max(rms(a, b), 1e-3));
 }
 
-/// Structural similarity (Wang et al., 2004) over 8×8 windows at every fourth place.
+/// Structural similarity (Wang et al., 2004) of 8×8 windows, one at every fourth column and row.
 double ssim(const Photograph& shape, const Levels& a, const Levels& b) {
   double total = 0;
   int windows = 0;

@@ -67,7 +67,7 @@ double deviation_of(Device& device, const std::vector<std::uint8_t>& picture, in
 CUDAVISION_ON_BOTH_DEVICES(NoiseUse);
 
 TEST_P(NoiseUse, FindsKnownNoise) {
-  // In the larger picture, only every third row of blocks counts.
+  // In the larger picture, the estimate uses only every third row of blocks.
   for (const auto& [width, height] : {std::pair{640, 480}, {1280, 960}})
     for (const double deviation : {1.0, 3.0, 10.0, 25.0})
       EXPECT_NEAR(
@@ -75,7 +75,7 @@ TEST_P(NoiseUse, FindsKnownNoise) {
           deviation, 0.05 * deviation + 0.1);
 }
 
-/// Smoothed noise, in which neighbours are similar, is measured as well.
+/// The estimate is right for smoothed noise, whose neighbouring samples are correlated.
 TEST_P(NoiseUse, FindsCorrelatedNoise) {
   constexpr int width = 640, height = 480;
   for (const double deviation : {4.0, 10.0, 20.0}) {
@@ -91,7 +91,7 @@ TEST_P(NoiseUse, FindsCorrelatedNoise) {
   }
 }
 
-/// Only the quietest blocks count, so texture in half of the picture does not matter.
+/// The estimate uses the quietest blocks, so texture in half of the picture does not change it.
 TEST_P(NoiseUse, LeavesOutTexture) {
   constexpr int width = 640, height = 480;
   auto picture = noisy_picture(width, height, 5, 5);
@@ -108,7 +108,7 @@ TEST_P(NoiseUse, AveragesLevels) {
               std::sqrt((5.0 * 5 + 12.0 * 12) / 2), 0.5);
 }
 
-/// Bars beside a film do not make it noiseless, but a drawing has no noise.
+/// Uniform bars around a video do not hide its noise, but a drawing has no noise.
 TEST_P(NoiseUse, TellsBarsFromDrawings) {
   auto picture = noisy_picture(640, 480, 6, 6);
   std::fill_n(picture.begin(), 640 * 200, std::uint8_t{16});
@@ -125,8 +125,8 @@ struct Inside {
   int x0, y0, x1, y1;
 };
 
-/// Fills the area around this part with a level. `ringing` columns and rows keep an eighth of their
-/// contrast.
+/// Fills the area around `inside` with a level. Next to `inside`, `ringing` columns and rows keep
+/// an eighth of their contrast.
 void add_bars(std::vector<std::uint8_t>& picture, int width, int height, const Inside& inside,
               int level, int ringing) {
   for (int y = 0; y < height; ++y)
@@ -141,7 +141,7 @@ void add_bars(std::vector<std::uint8_t>& picture, int width, int height, const I
     }
 }
 
-/// The edge of a bar cuts blocks, which are then partly without noise.
+/// Blocks that the edge of a bar crosses are partly without noise, and must not be used.
 TEST_P(NoiseUse, LeavesOutBars) {
   constexpr int width = 640, height = 480;
   std::mt19937 random(11);
@@ -170,7 +170,7 @@ TEST_P(NoiseUse, LeavesOutBars) {
   }
 }
 
-/// Texture in a dark or bright drawing, whose background alone has smooth blocks.
+/// If only a very dark or bright background has smooth blocks, texture is not measured as noise.
 TEST_P(NoiseUse, LeavesOutTextureWithoutSmoothBlocks) {
   constexpr int width = 320, height = 320;
   for (const double deviation : {3.0, 6.0, 10.0})
@@ -187,7 +187,7 @@ TEST_P(NoiseUse, LeavesOutTextureWithoutSmoothBlocks) {
     }
 }
 
-/// Lines on paper whose noise is known from a few smooth blocks.
+/// Hatched paper: the few smooth blocks determine the noise.
 TEST_P(NoiseUse, LeavesOutLines) {
   constexpr int width = 640, height = 480;
   for (const double deviation : {3.0, 8.0}) {

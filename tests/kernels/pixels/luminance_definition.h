@@ -15,7 +15,7 @@ int defined_sample(const FrameLayout& layout, const ConstFrame& frame, const Cha
 void put_sample(const FrameLayout& layout, const Frame& frame, const Channel& channel, int x, int y,
                 int value);
 
-/// Copies every byte of every row. Without chroma_planes, leaves out planes that hold only chroma.
+/// Copies every byte of every row. Without chroma_planes, skips planes that contain only chroma.
 void copy_rows(const FrameLayout& layout, const ConstFrame& in, const Frame& out,
                bool chroma_planes = true);
 
@@ -25,7 +25,7 @@ struct DefinedLuminance {
   std::uint32_t at(int x, int y) const { return values[static_cast<std::size_t>(y) * width + x]; }
 
   int width, height;
-  std::vector<std::uint16_t> values;  ///< row after row, without gaps
+  std::vector<std::uint16_t> values;  ///< row-major
 };
 
 }  // namespace cudavision::test

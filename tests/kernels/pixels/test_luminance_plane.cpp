@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Luminance as a plane: random cases, every 8-bit colour, and ready planes.
+// Tests Luminance with random cases, all 8-bit colours, and frames that need no conversion.
 #include "cuda/pixels/luminance.h"
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/common/layout_refusals.h"
@@ -70,7 +70,7 @@ CUDAVISION_RANDOM_CASES(LuminanceCases, make_luminance_case);
 
 CUDAVISION_ON_BOTH_DEVICES(LuminancePlane);
 
-/// Returns 4096×4096 pixels of all 256³ colours. The bytes of a pixel's number are its colour.
+/// Returns 4096×4096 pixels with all 256³ colours. The three bytes of a pixel's index are its RGB.
 std::vector<std::uint8_t> every_colour(const FrameLayout& layout) {
   const Placement placement = dense_placement(layout);
   std::vector<std::uint8_t> block(placement.bytes, 0xa5);
@@ -97,7 +97,7 @@ TEST_P(LuminancePlane, IsThatOfEveryColour) {
     Luminance luminance(device, test.layout, "a test");
     const SamplePlane plane = luminance.of(frame_in(test.layout, test.in, colours.data()));
     EXPECT_TRUE(values_of(device, plane) == expected);
-    // Histograms and equalisation compute the luminance themselves.
+    // Histograms and equalisation have their own code for the luminance.
     EXPECT_EQ(difference(test, defined_output(test, input, 0xcd),
                          HistEqualizeRunner(device, test).run(input, 0xcd)),
               "");

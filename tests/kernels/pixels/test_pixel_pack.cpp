@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares the packs of pixels of CUDA kernels with code that handles one byte at a time.
+// Compares pack types, with which CUDA threads process several pixels, with bytewise code.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -19,7 +19,7 @@ struct alignas(16) Piece {
   std::uint8_t bytes[16];
 };
 
-/// A plane of random bytes, whose rows begin at addresses divisible by 16.
+/// A plane of random bytes with rows at addresses divisible by 16.
 struct Plane {
   Plane(int row_bytes, int rows, int gap, Random& random)
       : pitch((row_bytes + 15) / 16 * 16 + 16 * gap), pieces(pitch / 16 * rows) {
@@ -32,7 +32,7 @@ struct Plane {
   std::vector<Piece> pieces;
 };
 
-/// Reads and changes every pixel through the packs, and compares the bytes.
+/// Reads and changes every pixel with a pack type, and compares all bytes of the output.
 template <class Pack, Rows kRows, class Get, class Put>
 void go_through(int width, int height, int row_bytes, int planes, int gap, const Get& get,
                 const Put& put) {
@@ -58,7 +58,7 @@ void go_through(int width, int height, int row_bytes, int planes, int gap, const
   picture.shift = 6;
   picture.largest = 1023;
 
-  // Visits every pack once, in three interleaved sequences, as three threads would.
+  // Visits every pack once, in three interleaved sequences like those of three threads.
   const PackStride stride(3, picture.per_row);
   std::vector<int> visits(picture.count);
   for (std::uint32_t thread = 0; thread < 3; ++thread)
@@ -221,7 +221,7 @@ TEST(PixelPack, SelectBytes) {
   EXPECT_EQ(dot_bytes(0x01020304u, 0xff000210u, 5), 255u + 6u + 64u + 5u);
 }
 
-/* Access patterns of the formats */
+/* The access patterns that AccessPlanner selects for formats */
 
 AccessPlan plan_of(const FrameLayout& layout, int pitch, int misalignment) {
   alignas(16) static std::uint8_t memory[32];

@@ -7,8 +7,8 @@
 
 namespace cudavision::test {
 
-/// Runs a case's operation only where regions need it, into a poisoned frame, and blends the result
-/// with the input. The output must equal the blend of the CPU device's whole result.
+/// Runs a case's operation into a poisoned frame, but only where regions need it. Blends the result
+/// with the input, and compares with the blend of the CPU device's result for the whole frame.
 template <class Case>
 void expect_same_in_regions(Device& device, const Case& test,
                             const regions::Parameters& selection) {
@@ -39,7 +39,7 @@ void expect_same_in_regions(Device& device, const Case& test,
   }
 }
 
-/// Returns regions for a case: in one of four cases, so many that they cover most of the frame.
+/// Returns regions for a case. In a quarter of the cases, they cover most of the frame.
 template <class Case>
 regions::Parameters regions_for(const Case& test) {
   Random random(test.content_seed + 13);
@@ -67,7 +67,7 @@ regions::Parameters regions_for(const Case& test) {
   }                                                             \
   INSTANTIATE_TEST_SUITE_P(Layouts, Suite, every_layout(), layout_name)
 
-/// Defines a suite of large frames, all with the same regions. Kind is the type of its cases.
+/// Defines a suite of large frames, all with the same regions. Kind is the type of the cases.
 #define CUDAVISION_LARGE_REGION_CASES(Suite, Kind, frames, selection)                    \
   class Suite : public testing::TestWithParam<Extreme<Kind::Parameters>> {};             \
   TEST_P(Suite, CpuEqualsTheBlendOfWholeFrames) {                                        \

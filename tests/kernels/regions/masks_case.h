@@ -10,15 +10,15 @@
 #include "tests/kernels/common/device_block.h"
 #include "tests/kernels/common/random.h"
 
-/// Masks of frames, and a second implementation of the distances from them.
+/// Masks of frames, and a second implementation of the distances from masks.
 namespace cudavision::test {
 
 /// A mask in host memory.
 struct MaskPicture {
   int width = 1, height = 1, sample_bytes = 1;
-  int pitch = 1, offset = 0;  ///< of the rows in `bytes`
+  int pitch = 1, offset = 0;  ///< position of the rows in `bytes`
   std::vector<std::uint8_t> bytes;
-  std::vector<std::uint32_t> ids;  ///< bits of those that count
+  std::vector<std::uint32_t> ids;  ///< a bit for each id, set if the mask selects it
   regions::Box box;
 
   int id(int column, int row) const;
@@ -29,7 +29,7 @@ struct MaskPicture {
 };
 
 struct MasksCase {
-  int width = 1, height = 1;  ///< of the frame
+  int width = 1, height = 1;  ///< size of the frame
   int radius = 0;
   std::vector<MaskPicture> masks;
 };
@@ -38,8 +38,8 @@ struct MasksCase {
 std::vector<MaskPicture> random_masks(int width, int height, int maximum, Random& random);
 MasksCase make_masks_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Returns the distances of a frame's pixels, row by row: the number of times that the selected
-/// pixels must grow by all of their eight neighbours to reach each pixel.
+/// Returns the distance of each pixel in row-major order: how many times the selected area must be
+/// dilated by a 3×3 square to reach the pixel.
 std::vector<std::uint8_t> defined_distances(const MasksCase& test);
 
 /// The masks of a case in the memory of a device.
@@ -53,7 +53,7 @@ class DeviceMasks {
   std::vector<std::unique_ptr<DeviceBlock<std::uint8_t>>> blocks_;
 };
 
-/// Returns the distances that a device finds, row by row.
+/// Returns the distances that a device computes, in row-major order.
 std::vector<std::uint8_t> distances_of(Device& device, regions::MaskDistances& distances,
                                        const MasksCase& test);
 std::vector<std::uint8_t> distances_of(Device& device, const MasksCase& test);

@@ -12,14 +12,14 @@ namespace cudavision::test {
 
 class RegionBlendFrames;
 
-/// One blend of a frame with a processed frame, which shows other content.
+/// One blend of a frame with a processed frame of different content.
 struct RegionBlendCase : FilterCase<RegionBlendCase, regions::RegionBlend, regions::Parameters> {
   using Frames = RegionBlendFrames;
 
   /// Distances of the frame's pixels from masks, if the parameters have masks.
   std::vector<std::uint8_t> distances;
 
-  /// Returns the processed frame, in the same placement as the output.
+  /// Returns the block of the processed frame, which has the placement of the output.
   std::vector<std::uint8_t> processed_block() const;
   ConstFrame processed_in(const std::uint8_t* block) const { return frame_in(layout, out, block); }
 
@@ -56,10 +56,10 @@ regions::Parameters one_region(const regions::Box& box, regions::Shape shape, in
 
 RegionBlendCase make_region_blend_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Also turns some of the boxes.
+/// Draws a blend in which some boxes are rotated.
 RegionBlendCase make_rotated_region_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Also adds masks.
+/// Draws a blend with masks.
 RegionBlendCase make_masked_region_case(std::uint64_t seed, int number, int max_pixels);
 
 constexpr auto plain_region_blend_case = plain_case<RegionBlendCase>;

@@ -13,7 +13,7 @@ namespace {
 
 using Wide = std::uint64_t;
 
-/// Finds the root of a value below 2^52 bit by bit.
+/// Returns the integer square root of a value below 2^52.
 Wide root(Wide value) {
   Wide result = 0;
   for (Wide bit = Wide{1} << 25; bit > 0; bit >>= 1)
@@ -57,7 +57,7 @@ int weight_in_ellipse(long long x0, long long y0, long long x1, long long y1, lo
 
 }  // namespace
 
-/// The rotated shapes, in 128-bit arithmetic.
+/// Computes the weight of a pixel in a rotated box, in 128-bit integers.
 static int weight_in_rotated(const regions::Parameters& parameters, const regions::Box& box,
                              int angle, int x, int y) {
   using Exact = __int128;
@@ -70,7 +70,7 @@ static int weight_in_rotated(const regions::Parameters& parameters, const region
               s = std::llround(std::sin(turn) * 1073741824), unit = 1 << 30;
   const Exact u = 2LL * x + 1 - box.x0 - box.x1, v = 2LL * y + 1 - box.y0 - box.y1;
   const Exact p = absolute(u * c + v * s), q = absolute(v * c - u * s);
-  long long distance = 0;  // in 1/32 pixel
+  long long distance = 0;  // in 1/32 pixels
   if (parameters.shape == regions::Shape::rectangle) {
     const Exact e = std::max(p - width * unit, q - height * unit) - absolute(c) - absolute(s);
     if (e >= 0)

@@ -10,11 +10,11 @@
 /// A second implementation of the blend of regions, pixel by pixel.
 namespace cudavision::test {
 
-/// Returns the weight of a pixel, 0 to 256. `distance`: of the pixel from the nearest mask.
+/// Returns the weight of a pixel, 0 to 256. `distance`: to the nearest mask.
 int defined_weight(const regions::Parameters& parameters, int x, int y, int distance = 255);
 
-/// Writes every byte of every row of out. `distances` holds each pixel's distance from the nearest
-/// mask, row by row. It may be empty without masks.
+/// Writes every byte of every row of out. `distances` holds each pixel's distance to the nearest
+/// mask in row-major order; without masks, it may be empty.
 void defined_region_blend(const FrameLayout& layout, const regions::Parameters& parameters,
                           const ConstFrame& in, const ConstFrame& processed, const Frame& out,
                           const std::vector<std::uint8_t>& distances = {});

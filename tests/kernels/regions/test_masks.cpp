@@ -31,7 +31,7 @@ TEST_P(MaskDistanceCases, CudaEqualsCpu) {
 
 INSTANTIATE_TEST_SUITE_P(Shares, MaskDistanceCases, CaseShares::all());
 
-/// A mask of one sample in the whole of its box.
+/// Returns a mask of one selected sample, which covers the box.
 MaskPicture solid(const Box& box) {
   MaskPicture mask;
   mask.bytes = {1};
@@ -42,7 +42,7 @@ MaskPicture solid(const Box& box) {
 
 class MaskDistanceUse : public EitherDevice {};
 
-/// One object finds the distances of frames whose masks change, also to larger and fewer ones.
+/// One object processes frames with different masks: smaller, larger, more, fewer or none.
 TEST_P(MaskDistanceUse, MasksMayChangeFromFrameToFrame) {
   MaskDistances distances(device, 333, 217);
   Random random(5);

@@ -33,7 +33,7 @@ Parameters rotated(Parameters parameters, int angle) {
   return parameters;
 }
 
-/// As many boxes as possible, in a grid that reaches beyond the frame.
+/// Returns max_count boxes in a grid that extends beyond the frame.
 Parameters max_regions(Shape shape, int feather) {
   Parameters parameters = one_region({}, shape, feather);
   for (parameters.count = 0; parameters.count < Parameters::max_count; ++parameters.count) {
@@ -43,7 +43,7 @@ Parameters max_regions(Shape shape, int feather) {
   return parameters;
 }
 
-/// Two boxes that meet in the middle of chroma samples, so that neither covers a whole sample.
+/// Two boxes that share an edge through the middle of chroma samples.
 Parameters adjoining() {
   Parameters parameters = rectangle({10, 10, 21, 41});
   parameters.boxes[1] = {21, 10, 60, 41};
@@ -108,7 +108,7 @@ const Extreme<Parameters> extremes[] = {
 
 CUDAVISION_TABLE_CASES(RegionBlendExtremes, extremes, dense_and_ragged<RegionBlendCase>);
 
-/// Frames that are too large for the definition.
+/// Frames that are too large for the slow definition; CUDA is compared with the CPU only.
 const Extreme<Parameters> large[] = {
     {"FullHd", "GRAY8", 1920, 1080, Content::natural, four_regions(16)},
     {"FullHdNv12", "NV12", 1920, 1080, Content::natural, four_regions(16)},

@@ -115,7 +115,7 @@ struct RegionBlendContract : ContractTraits<RegionBlendCase> {
 
 CUDAVISION_CONTRACT(RegionBlend, RegionBlendContract);
 
-/// Boxes beyond `count` do not matter.
+/// Boxes with an index of at least `count` do not affect equality.
 TEST(RegionParameters, AreEqualWhereNothingThatCountsDiffers) {
   const std::function<void(Parameters&)> changes[] = {
       [](Parameters& p) { p.shape = Shape::rectangle; },
@@ -136,7 +136,7 @@ TEST(RegionParameters, AreEqualWhereNothingThatCountsDiffers) {
 
 CUDAVISION_ON_BOTH_DEVICES(RegionBlendUse);
 
-/// A chroma sample has the largest weight of its pixels, so that chroma shows no outline of a face.
+/// A chroma sample has the largest weight of its pixels, so that chroma does not reveal outlines.
 TEST_P(RegionBlendUse, NothingOfARegionStays) {
   Random random(84);
   for (int i = 0; i < 120; ++i) {

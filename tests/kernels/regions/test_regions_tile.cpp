@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Runs the CUDA kernels' blocks on the host and compares with the definition.
+// Runs the blocks of the CUDA kernels on the host, and compares the result with the definition.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -65,7 +65,7 @@ struct HostLaunch {
   int blocks = 0;
 };
 
-/// Writes a thread's rows. word_of(row, word, in, processed) returns a word of the output.
+/// Writes the rows of one thread. word_of(row, word, in, processed) returns a word of the output.
 template <class WordOf>
 void mix_rows(const ThreadPart& part, const WordOf& word_of) {
   const BlendPlane& plane = part.plane;
@@ -116,7 +116,7 @@ void run_blocks(const HostLaunch& launch) {
   }
 }
 
-/// Runs the blocks of the kernel that selects bytes by bits instead of weights.
+/// Runs the blocks of the kernel that selects bytes by a bit mask and computes no weights.
 template <int kSampleBytes>
 void run_selecting_blocks(const HostLaunch& launch) {
   const BlendArguments& a = launch.arguments;
@@ -145,7 +145,7 @@ void run_selecting_blocks(const HostLaunch& launch) {
   }
 }
 
-/// Runs a kernel's blocks for samples of one or two bytes, and compares with the definition.
+/// Calls one_byte or two_bytes, depending on the sample size, and compares with the definition.
 template <class Run>
 void expect_defined_frame(const RegionBlendCase& test, const Run& one_byte, const Run& two_bytes) {
   SCOPED_TRACE(describe(test));
@@ -190,7 +190,7 @@ TEST_P(RegionsTile, BlocksThatSelectWholePixelsMakeTheDefinedFrame) {
 
 INSTANTIATE_TEST_SUITE_P(Layouts, RegionsTile, every_layout(), layout_name);
 
-/// Every block has a different cell. Together the cells cover all pixels of active cells.
+/// NumberedCells lists every cell that touches an active cell once, in row-major order.
 TEST(NumberedCells, AreTheActiveOnesRowByRow) {
   Random random(85);
   for (int i = 0; i < 300; ++i) {
@@ -234,7 +234,7 @@ TEST(RegionsArithmetic, IsTheDefinedOneForSinglePixels) {
     parameters.margin = random.one_in(3) ? random.log_uniform(65535) : 0;
     parameters.feather = random.one_in(3) ? 0 : random.log_uniform(65535);
     const Region region = region_of(parameters.boxes[0], parameters.margin);
-    // Mostly pixels near the region's edge.
+    // Draws mostly pixels near the region's edge.
     const auto near_edge = [&](int first, int end) {
       return std::clamp(random.one_in(4) ? random.between(0, 65534)
                                          : (random.one_in(2) ? first : end) +
@@ -257,7 +257,7 @@ TEST(RegionsArithmetic, IsTheDefinedOneForSinglePixels) {
   }
 }
 
-/// A rotation by 0 or by half a turn does not change the weights of either shape.
+/// Rotations by 0° and 180° do not change the weights of rectangles or ellipses.
 TEST(RegionsArithmetic, RotationByHalfATurnChangesNothing) {
   Random random(84);
   for (int i = 0; i < 100000; ++i) {
@@ -291,7 +291,7 @@ TEST(RegionsArithmetic, RotatedRectanglesCoverTheExactOnes) {
     const int angle = static_cast<int>(std::lround(turn / 6.283185307179586 * 65536)) % 65536;
     const int feather = random.one_in(2) ? 0 : random.log_uniform(50);
     const RotatedRegion region = rotated_region_of(whole, angle, 0, feather);
-    // A pixel near a place in the rectangle or just outside of it.
+    // Draws a pixel near a position in the rectangle or just outside the rectangle.
     const double along = random.between(-1100, 1100) / 2000.0 * (whole.x1 - whole.x0);
     const double across = random.between(-1100, 1100) / 2000.0 * (whole.y1 - whole.y0);
     const double centre_x = (whole.x0 + whole.x1) / 2.0, centre_y = (whole.y0 + whole.y1) / 2.0;
@@ -314,8 +314,8 @@ TEST(RegionsArithmetic, RotatedRectanglesCoverTheExactOnes) {
   EXPECT_GT(inside, 50000);
 }
 
-/// Both devices skip pixels beyond the box, so their weight must be 0. Rounding once extended an
-/// ellipse of 31977 pixels by one pixel.
+/// Both devices skip pixels outside the ellipse's box, so the weight there must be 0. (In a former
+/// version, rounding made an ellipse of 31977 pixels one pixel wider than its box.)
 TEST(RegionsArithmetic, WideEllipsesStayInTheirBoxes) {
   Random random(83);
   for (int i = 0; i < 20000; ++i) {

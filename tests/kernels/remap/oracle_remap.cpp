@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares Remap and PictureRemap with cv::remap, bilinear with a constant border. OpenCV rounds
-// sums of deep samples half to even, so the test rounds the definition's sums in the same way.
+// Compares Remap and PictureRemap with bilinear cv::remap with a constant border. For samples of 9
+// to 14 bits, OpenCV rounds half to even, so the test rounds the definition's sums in the same way.
 #include <opencv2/calib3d.hpp>
 #include <opencv2/imgproc.hpp>
 
@@ -93,7 +93,7 @@ TEST(OpenCvRemap, EqualInRandomCases) {
   });
 }
 
-/// Binary32 holds the sums of up to 14 bits exactly.
+/// OpenCV sums in binary32, which is exact for samples of up to 14 bits.
 TEST(OpenCvRemap, EqualToDeepSamplesUpToTheRoundingOfHalves) {
   for_each_case_number([](int number) {
     constexpr int depths[] = {9, 10, 12, 14};
@@ -114,7 +114,7 @@ TEST(OpenCvRemap, EqualToDeepSamplesUpToTheRoundingOfHalves) {
   });
 }
 
-/// The sums of 16-bit pixels have 26 bits; binary32 keeps 24.
+/// Sums of 16-bit samples have 26 bits, but OpenCV's binary32 sums have only 24.
 TEST(OpenCvRemap, WithinOneOfWordsOf16Bits) {
   for_each_case_number([](int number) {
     OracleCase test(number, 16);
@@ -125,7 +125,7 @@ TEST(OpenCvRemap, WithinOneOfWordsOf16Bits) {
   });
 }
 
-/// The channels of a picture have black beyond its edges.
+/// Samples outside the picture have the level `black`.
 TEST(OpenCvRemap, EqualToPicturesWithABorder) {
   const auto device = make_cpu_device();
   for_each_case_number([&](int number) {
@@ -149,7 +149,7 @@ TEST(OpenCvRemap, EqualToPicturesWithABorder) {
   });
 }
 
-/// Returns maps that rectify a slightly turned camera, for a standard and a fisheye lens.
+/// Returns maps that rectify a slightly rotated camera, with a standard lens and a fisheye lens.
 std::vector<OpenCvMap> lenses(const cv::Size& size) {
   const double focal = 0.7 * size.width;
   const cv::Matx33d camera(focal, 0, 0.49 * size.width, 0, focal, 0.52 * size.height, 0, 0, 1);

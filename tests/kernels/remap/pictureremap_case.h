@@ -15,7 +15,7 @@ struct PictureMapParameters {
   int black = 0;
 };
 
-/// The maps of all channels of a layout, each of the size of its channels.
+/// The maps of a layout: `full`, and `reduced` for subsampled channels.
 struct HostPictureMaps {
   HostPictureMaps(const FrameLayout& layout, const PictureMapParameters& parameters);
 

@@ -12,7 +12,7 @@ struct MapPlace {
   std::int64_t x, y;
 };
 
-/// Computes the places of a map in integers, so that they are the same on every machine.
+/// Computes a map's source positions in integers, so that they are the same on every machine.
 class PlaceMaker {
  public:
   PlaceMaker(const HostMap& map, const MapParameters& parameters, int picture_width,
@@ -52,14 +52,14 @@ class PlaceMaker {
   }
 
  private:
-  /// The coefficients are in units of 1/65536.
+  /// Applies a linear transformation about the centre; its coefficients are in units of 1/65536.
   MapPlace turned(int x, int y) const {
     const std::int64_t u = x - width_ / 2, v = y - height_ / 2;
     return {16 * std::int64_t{picture_width_} + (linear_[0] * u + linear_[1] * v) / 2048,
             16 * std::int64_t{picture_height_} + (linear_[2] * u + linear_[3] * v) / 2048};
   }
 
-  /// Distances from the centre grow quadratically, by distortion/1024 at the corners.
+  /// Scales distances r from the centre by 1 + distortion/1024 · (r / r of the corners)².
   MapPlace lens(int x, int y) const {
     const std::int64_t u = 2 * x - width_, v = 2 * y - height_;
     const std::int64_t diagonal = std::int64_t{width_} * width_ + std::int64_t{height_} * height_;
@@ -111,7 +111,7 @@ HostMap::HostMap(const MapParameters& parameters, int picture_width, int picture
       const MapPlace place = maker.at(x, y);
       places.push_back(saturated(place.x >> 5));
       places.push_back(saturated(place.y >> 5));
-      // Unused bits may be set.
+      // Unused bits of fractions may have any value.
       fractions.push_back(static_cast<std::uint16_t>((place.x & 31) | (place.y & 31) << 5 |
                                                      (unused.next() & 63) << 10));
     }

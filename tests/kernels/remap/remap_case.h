@@ -10,15 +10,15 @@
 
 namespace cudavision::test {
 
-/// The kinds of maps that tests draw. The seed determines the numbers.
+/// The kinds of maps. Each map is determined by its kind, its size and a seed.
 enum class MapKind {
-  identity,   ///< each output pixel shows the pixel at its own place
-  moved,      ///< the picture moved by a vector
-  turned,     ///< turned and scaled
-  lens,       ///< a radial distortion, slightly moved, as in rectification
-  scattered,  ///< places anywhere in the picture and just beyond its edges
-  edges,      ///< places within two pixels of the edges and corners
-  anywhere,   ///< any numbers that the matrices can hold
+  identity,   ///< each output pixel shows the pixel at its own position
+  moved,      ///< the whole picture is shifted by a vector
+  turned,     ///< a random linear transformation, such as rotation and scaling
+  lens,       ///< a radial distortion with a small shift, as in rectification
+  scattered,  ///< random positions in the picture and just outside its edges
+  edges,      ///< random positions within two pixels of the corners
+  anywhere,   ///< random positions in the whole range of the map's format
 };
 constexpr int map_kind_count = 7;
 
@@ -27,7 +27,7 @@ const char* name(MapKind kind);
 struct MapParameters {
   MapKind kind = MapKind::identity;
   std::uint64_t seed = 0;
-  int width = 0, height = 0;  ///< of the output; 0: as large as the picture
+  int width = 0, height = 0;  ///< size of the output; 0: the picture's size
 };
 
 struct HostMap {

@@ -30,7 +30,7 @@ FrameLayout in_words(FrameLayout layout, int bits, int shift) {
   return layout;
 }
 
-/// Layouts whose pixels are read and written as a whole if rows are aligned.
+/// Layouts for which the kernel accesses whole pixels if rows are aligned.
 struct WholePixels : Named {
   const char* layout;
   int bits, shift;
@@ -49,7 +49,7 @@ const WholePixels whole_pixels[] = {
     {"PackedPairs", "YUY2", 8, 0},    {"PackedWordPairs", "UYVY", 10, 6},
 };
 
-/// Rows that end around the ends of segments, in planes aligned to 8, 4, 2 and 1 bytes.
+/// Rows that end before, at or after the end of a segment; planes aligned to 8, 4, 2 and 1 bytes.
 std::vector<PictureRemapCase> cases_of(const WholePixels& pixels) {
   std::vector<PictureRemapCase> cases;
   for (const int width : {1, 2, 127, 128, 130, 640})

@@ -25,7 +25,7 @@ const Extreme<MapParameters> extremes[] = {
     {"OneColumn", "GRAY16", 1, 32767, Content::random, {MapKind::scattered, 5, 300, 200}},
     {"WidestMap", "GRAY8", 640, 1, Content::random, {MapKind::scattered, 6, 65535, 1}},
     {"HighestMap", "GRAY16", 1, 480, Content::random, {MapKind::scattered, 7, 1, 65535}},
-    // The largest sides whose offsets fit 16 bits in any segment, and the next larger sides.
+    // Up to a side of 2046 pixels, the offsets of every segment fit 16 bits.
     {"NarrowOffsets", "GRAY8", 2046, 9, Content::random, {MapKind::scattered, 8}},
     {"WideOffsets", "GRAY8", 2047, 9, Content::random, {MapKind::scattered, 9}},
     {"NarrowOffsetsDown", "GRAY16", 9, 2046, Content::random, {MapKind::scattered, 10}},

@@ -16,7 +16,7 @@ using remap::Place;
 
 struct SampleBits {
   int count, bits, shift;
-  int word_bits;  ///< of a sample
+  int word_bits;  ///< bits per stored sample
 
   std::uint32_t word_of(std::uint32_t value) const { return value << shift; }
   std::uint32_t value_of(std::uint32_t word) const {
@@ -30,7 +30,7 @@ std::uint32_t sample_in(const PixelWords<kKind>& pixel, const SampleBits& sample
   return pixel.word[low / 32] >> low % 32 & ((1u << samples.word_bits) - 1);
 }
 
-/// Corners are random, or all zeros or ones, also in bits that belong to no value.
+/// The four pixels to blend have random samples or samples of only 0 or only 1 bits.
 template <PixelKind kKind>
 void expect_blends(const SampleBits& samples) {
   Random random(static_cast<std::uint64_t>(samples.bits * 100 + samples.shift));
@@ -45,7 +45,7 @@ void expect_blends(const SampleBits& samples) {
     }
     return pixel;
   };
-  // All fractions, several times.
+  // Tests all pairs of fractions, several times.
   for (int round = 0; round < 4; ++round)
     for (int fraction = 0; fraction < 1024; ++fraction) {
       const Place place = {32 * random.between(-9, 9) + fraction % 32,

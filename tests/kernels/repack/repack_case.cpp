@@ -92,7 +92,7 @@ StoredLayout swapped_planar_rgba(int width, int height) {
   return storage;
 }
 
-/// Luma alternates with chroma, which has half as many samples per channel.
+/// Luma and chroma samples alternate; each chroma channel has half as many samples as luma.
 StoredLayout swapped_packed_422(int width, int height) {
   StoredLayout storage{empty(width, height, 10, 6), Words::swapped, {}, {}};
   const int pairs = (width + 1) / 2;
@@ -169,7 +169,7 @@ const std::vector<StorageKind>& unusual_storage_kinds() {
       {"RGB48", [](int w, int h) { return interleaved_rgb(w, h, Words::native); }},
       {"RGB48_BE", [](int w, int h) { return interleaved_rgb(w, h, Words::swapped); }},
       {"GBRA_10BE", swapped_planar_rgba},
-      // Its rows have a whole number of pairs of pixels.
+      // Rows of Y210_BE hold whole pairs of pixels, so the width is even.
       {"Y210_BE", [](int w, int h) { return swapped_packed_422(w + w % 2, h); }},
   };
   return kinds;

@@ -15,7 +15,7 @@ struct StorageKind {
   repack::StoredLayout (*make)(int width, int height);
 };
 
-/// The storages of video formats, by name, and some that only the contract allows.
+/// How video formats store pixels, and unusual storages that the contract allows, with names.
 const std::vector<StorageKind>& storage_kinds();
 
 /// Storages that no format has. Random cases do not use them.
@@ -26,7 +26,7 @@ repack::StoredLayout storage_named(const std::string& name, int width, int heigh
 struct RepackParameters {
   std::string storage = "RGB10A2";
   repack::UnpackedForm form = repack::UnpackedForm::channels;
-  bool packs = false;  ///< false: unpacks
+  bool packs = false;  ///< true: packs; false: unpacks
 
   bool operator==(const RepackParameters&) const = default;
 };

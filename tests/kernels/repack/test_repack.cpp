@@ -105,7 +105,7 @@ TEST_P(RepackUse, RefusesToPackLuminanceAlone) {
                           "luminance alone cannot be packed");
 }
 
-/// A frame that operations read themselves keeps its layout.
+/// If operations can read the stored frame directly, unpacking keeps its layout.
 TEST(RepackLayout, IsThatOfTheStoredFrameWhereNothingIsNeeded) {
   const StoredLayout gray{gray_layout(33, 9, 16), Words::native, {}, {}};
   const StoredLayout rgb{layout_named("GBR", 33, 9), Words::native, {}, {}};

@@ -8,7 +8,7 @@
 namespace cudavision::test {
 namespace {
 
-/// All values of all pairs of depths, in both directions.
+/// Tests all values for all pairs of depths.
 TEST(RepackArithmetic, RescalesWithoutDivisions) {
   for (int from = 1; from <= 16; ++from)
     for (int to = 1; to <= 16; ++to) {
@@ -23,7 +23,7 @@ TEST(RepackArithmetic, RescalesWithoutDivisions) {
     }
 }
 
-/// All words, also those with bits above the sample.
+/// Tests all 16-bit words, including words with bits set above the sample.
 TEST(RepackArithmetic, ConvertsWords) {
   for (const auto& [bits, shift] :
        {std::pair(16, 0), std::pair(10, 6), std::pair(12, 3), std::pair(10, 0), std::pair(9, 1)})

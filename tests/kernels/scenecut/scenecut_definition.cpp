@@ -10,7 +10,7 @@
 namespace cudavision::test {
 namespace {
 
-/// Returns the first sample of each part of a side, and the end of the last part.
+/// Divides a side into areas. Returns the first sample of each area, and the end of the last area.
 std::vector<int> borders(int size) {
   const int parts = size < 16 ? 1 : size >= 128 ? 16 : size / 8;
   std::vector<int> all;
@@ -38,7 +38,7 @@ int DefinedAreas::change(const FrameLayout& layout, const ConstFrame& in) {
       means.push_back(16 * sum / (samples << (layout.bits - 8)));
     }
   std::vector<long long> before = std::exchange(means_, means);
-  before.resize(means.size());  // black before the first frame
+  before.resize(means.size());  // before the first frame, all means are 0
   const auto areas = static_cast<long long>(means.size());
   const auto deviations = [&](std::vector<long long> of) {
     const long long sum = std::accumulate(of.begin(), of.end(), 0ll);

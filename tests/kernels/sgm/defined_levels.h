@@ -11,7 +11,7 @@
 
 namespace cudavision::test {
 
-/// The ends of a range; low < high.
+/// The ends of a range of values that map to levels 1 to 255; low < high.
 struct Ends {
   std::int64_t low, high;
 
@@ -22,7 +22,7 @@ struct Ends {
   }
 };
 
-/// Defines the levels of the pictures of successive maps, from the text of disparitypicture.h.
+/// Computes the levels of the pictures of successive maps, as disparitypicture.h specifies them.
 class DefinedLevels {
   using Look = sgm::PictureParameters;
   using Quantity = Look::Quantity;
@@ -83,7 +83,7 @@ class DefinedLevels {
 
   Ends automatic_ends(const std::vector<std::uint16_t>& numbers, double seconds) {
     const Ends counted = numbers_counted();
-    std::int64_t width = 1;  // of a bin
+    std::int64_t width = 1;  // width of a bin
     while ((counted.high - counted.low) / width + 1 > 1024)
       width *= 2;
     std::vector<std::int64_t> bins;
@@ -97,7 +97,7 @@ class DefinedLevels {
     std::sort(bins.begin(), bins.end());
     if (!bins.empty()) {
       const auto percentile = [&](std::size_t p) {
-        return bins[(p * bins.size() + 99) / 100 - 1];  // nearest rank
+        return bins[(p * bins.size() + 99) / 100 - 1];  // by the nearest-rank method
       };
       const std::int64_t low = counted.low + percentile(2) * width;
       const std::int64_t high =
@@ -133,7 +133,7 @@ class DefinedLevels {
   sgm::Parameters parameters_;
   Look look_;
   int scale_;
-  std::optional<Ends> smooth_;  ///< times 65536
+  std::optional<Ends> smooth_;  ///< the smoothed ends, times 65536
 };
 
 }  // namespace cudavision::test

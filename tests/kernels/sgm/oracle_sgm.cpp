@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares speckles with cv::filterSpeckles, points with cv::reprojectImageTo3D, and the accuracy
-// on real pairs with cv::StereoSGBM and libSGM.
+// Compares speckle removal with cv::filterSpeckles, points with cv::reprojectImageTo3D, and the
+// accuracy on real pairs with cv::StereoSGBM and libSGM.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -21,7 +21,7 @@ namespace {
 
 using namespace sgm;
 
-/// Maps of OpenCV are signed, so `unknown` becomes −1, which has the same bits.
+/// OpenCV's maps are signed: the bits of `unknown` mean −1 there.
 TEST(OracleSpeckles, AreThoseOfOpencv) {
   const auto device = make_cpu_device();
   int removed = 0, kept = 0;
@@ -36,7 +36,7 @@ TEST(OracleSpeckles, AreThoseOfOpencv) {
     EXPECT_TRUE(ours == theirs);
     (ours == test.left ? kept : removed) += 1;
   });
-  // Few cases may not include both kinds.
+  // With few cases, speckle removal may change all maps or none.
   if (settings().cases < 30 || settings().only_case >= 0)
     return;
   EXPECT_GT(removed, 0);
@@ -47,7 +47,7 @@ int places_between(float a, float b) {
   std::int32_t bits[2];
   std::memcpy(&bits[0], &a, 4);
   std::memcpy(&bits[1], &b, 4);
-  // Makes the bits of negative numbers continue those of positive numbers through zero.
+  // Converts sign and magnitude to two's complement, so that differences count ulps.
   for (std::int32_t& number : bits)
     if (number < 0)
       number = std::numeric_limits<std::int32_t>::min() - number;
@@ -55,7 +55,7 @@ int places_between(float a, float b) {
                                                  std::numeric_limits<int>::max()));
 }
 
-/// OpenCV rounds once more, and compilers may contract its sums, so results may differ by one ulp.
+/// Results may differ by 1 ulp: OpenCV rounds once more, and compilers may fuse its operations.
 TEST(OraclePoints, AreThoseOfOpencv) {
   const auto device = make_cpu_device();
   Random random(settings().seed);
@@ -89,7 +89,7 @@ TEST(OraclePoints, AreThoseOfOpencv) {
              {reinterpret_cast<std::uint8_t*>(ours.data()), 12 * width, height, 12 * width});
     for (std::size_t i = 0; i < ours.size(); ++i) {
       const float expected = theirs.ptr<float>()[i];
-      // OpenCV also has points behind the cameras and infinitely far away.
+      // OpenCV returns points behind the cameras or at infinity, for which ours are NaN.
       const float z = theirs.ptr<float>()[i / 3 * 3 + 2];
       if (!(z > 0) || std::isinf(z)) {
         EXPECT_TRUE(std::isnan(ours[i]));
@@ -104,7 +104,7 @@ TEST(OraclePoints, AreThoseOfOpencv) {
   EXPECT_GT(equal, points_compared * 0.8);
 }
 
-/// A fault of cameras. spoil() changes a pair of dense pictures of this width.
+/// A camera fault. spoil() applies the fault to a pair of dense pictures of the given width.
 struct Cameras {
   const char* name;
   void (*spoil)(SgmInput& pair, std::size_t width);
@@ -159,7 +159,7 @@ Maps our_maps(Device& device, const Seen& pair, sgm::Parameters parameters) {
   return maps;
 }
 
-/// The default before census_gradient was introduced.
+/// The default parameters before census_gradient was introduced.
 sgm::Parameters parameters_before() {
   sgm::Parameters parameters;
   parameters.census = sgm::Config::Census::symmetric_9x7;
@@ -176,8 +176,8 @@ sgm::Parameters parameters_of_libsgm() {
   return parameters;
 }
 
-/// Returns the map of cv::StereoSGBM in its best setting, with the same clean-up. The pictures are
-/// padded, because StereoSGBM does not match the leftmost columns.
+/// Returns the map of cv::StereoSGBM with its best settings, the speckle size of our maps and our
+/// hole filling. The pictures are padded, because StereoSGBM does not match the leftmost columns.
 Maps opencv_maps(Device& device, const Seen& pair) {
   const int width = pair.left.width, height = pair.left.height;
   SgmInput input = pair.input;
@@ -233,7 +233,7 @@ TEST(OracleAccuracy, DefaultIsTruerThanOpencvAndLibsgm) {
   }
 }
 
-/// Prints the second table: shares wrong or missing with worse cameras, as means over the pairs.
+/// Prints the second table: the mean share of wrong or missing pixels for each camera fault.
 TEST(OracleAccuracy, DefaultIsTruerWithWorseCameras) {
   CUDAVISION_NEEDS_PAIRS();
   const auto device = make_cpu_device();

@@ -24,7 +24,7 @@ FrameLayout random_layout_of(int bits, int width, int height, Random& random) {
   }
 }
 
-/// The pixels of a block share a disparity, but one in sixteen shows a column nearby.
+/// Returns the right picture's column that a left pixel shows: a disparity per block, and outliers.
 int seen_column(const SgmCase& test, int x, int y) {
   const auto block = static_cast<std::uint64_t>(x / 37 + 1000 * (y / 19));
   Random random(mixed_seed(test.content_seed, block));
@@ -156,7 +156,7 @@ sgm::Parameters random_sgm_parameters(Random& random) {
 }
 
 void slant_surfaces(sgm::Parameters& parameters) {
-  parameters.census = sgm::resolved(parameters).census;  // P2 may be too large for another census
+  parameters.census = sgm::resolved(parameters).census;  // other censuses may need a smaller P2
   parameters.compatibility = Compatibility::none;
   parameters.slanted_surfaces = true;
 }
@@ -177,7 +177,7 @@ SgmCase make_sgm_case(std::uint64_t seed, int number, int max_pixels) {
   test.right = random_placement(test.right_layout, random);
   test.disparity = random_placement(test.disparity_layout(), random);
   test.confidence = random_placement(test.confidence_layout(), random);
-  // Half of the cases have content that can be matched, the others have any content.
+  // Half of the cases have random or natural content, which can be matched.
   test.content = random.one_in(2) ? (random.one_in(2) ? Content::random : Content::natural)
                                   : static_cast<Content>(random.between(0, content_count - 1));
   test.related = !random.one_in(4);
@@ -201,7 +201,7 @@ SgmCase make_noisy_sgm_case(std::uint64_t seed, int number, int max_pixels) {
   test.title += ", noisy";
   test.parameters.slanted_surfaces = random.one_in(2);
   test.parameters.noise = random.one_in(6) ? 30 : random.between(0, 1000) / 100.0;
-  if (!random.one_in(4)) {  // other censuses do not depend on noise
+  if (!random.one_in(4)) {  // only this census depends on noise
     test.parameters.census = Census::census_gradient;
     test.parameters.p1 = test.parameters.p2 = 0;
   }

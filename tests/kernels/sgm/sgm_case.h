@@ -30,7 +30,7 @@ struct SgmCase {
   FrameLayout layout, right_layout;  ///< the layouts of the left and the right picture
   Placement left, right, disparity, confidence;
   Content content = Content::random;
-  bool related = true;  ///< the left picture shows the right one, shifted block by block
+  bool related = true;  ///< the left picture is the right picture with shifted blocks
   std::uint64_t content_seed = 0;
   bool dirty = false;
   bool with_confidence = true;
@@ -46,13 +46,13 @@ struct SgmCase {
   FrameLayout confidence_layout() const { return gray_layout(layout.width, layout.height, 8); }
 };
 
-/// The largest volume of costs for a definition: `entries`, or fewer if frames must be small.
+/// Maximum number of matching costs (pixels·disparities): `entries`, or fewer if tests are small.
 int max_volume(int entries);
 
-/// Draws a size of at most max_pixels; pictures with many disparities are smaller.
+/// Draws a case of at most max_pixels pixels, fewer if there are many disparities.
 SgmCase make_sgm_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Draws a case with slanted_surfaces, and without compatibility, which would disable them.
+/// Draws a case with slanted_surfaces and without compatibility, which would disable the former.
 SgmCase make_slanted_sgm_case(std::uint64_t seed, int number, int max_pixels);
 
 /// Draws a case with fixed noise, mostly with census_gradient.
@@ -65,13 +65,13 @@ SgmCase plain_sgm_case(const FrameLayout& layout, const sgm::Parameters& paramet
 sgm::Parameters random_sgm_parameters(Random& random);
 sgm::Parameters random_search(Random& random);
 
-/// Switches slanted_surfaces on, and compatibility off, which would disable them.
+/// Enables slanted_surfaces, and disables compatibility, which would disable slanted_surfaces.
 void slant_surfaces(sgm::Parameters& parameters);
 
-/// The defaults with 32 disparities and without noise, whose estimate depends on earlier frames.
+/// The defaults, but 32 disparities, and noise 0, because estimates depend on earlier frames.
 sgm::Parameters few_disparities();
 
-/// Returns few_disparities() after a change.
+/// A change of parameters. changed() returns few_disparities() after the change.
 using Change = std::function<void(sgm::Parameters&)>;
 sgm::Parameters changed(const Change& change);
 
@@ -87,7 +87,7 @@ struct SgmInput {
 };
 SgmInput input_block(const SgmCase& test);
 
-/// Copies numbers to the rows of a plane, from row 0 on.
+/// Copies row-major numbers to a plane.
 template <class Number>
 void put_rows(const std::vector<Number>& numbers, const View<std::uint8_t>& rows) {
   for (int y = 0; y < rows.height; ++y)
@@ -101,7 +101,7 @@ struct SgmOutput {
   std::vector<std::uint8_t> disparity, confidence;
 };
 SgmOutput defined_output(const SgmCase& test, const SgmInput& input, std::uint8_t poison);
-/// Defines a frame of a sequence, and updates the history.
+/// Returns the defined output of a frame of a sequence, and updates the history.
 SgmOutput defined_output(const SgmCase& test, const SgmInput& input, std::uint8_t poison,
                          DefinedHistory& history, const DefinedMasks& masks = {});
 
@@ -128,7 +128,7 @@ class SgmFrames {
   DeviceBlock<std::uint8_t> left_block_, right_block_, disparity_block_, confidence_block_;
 
  public:
-  ConstFrame left, right;  ///< arguments of run(), which a test may spoil
+  ConstFrame left, right;  ///< arguments of run(); tests may make them invalid
   View<std::uint8_t> disparity, confidence;
 };
 

@@ -13,8 +13,8 @@ namespace {
 
 using sgm::StageConfig;
 
-/// Returns SgmStereo's coding of disparities: sixteenths of a pixel, or pixels for libSGM without
-/// subpixel. The code of an unknown disparity is one pixel below the minimum.
+/// Returns SgmStereo's coding of disparities: sixteenths of a pixel, or whole pixels in libSGM
+/// compatibility without subpixel. Invalid disparities are coded as one pixel below the minimum.
 sgm::DisparityScale defined_scale(const sgm::Parameters& parameters) {
   const bool libsgm = parameters.compatibility == sgm::Parameters::Compatibility::libsgm;
   const int per_pixel = libsgm && !parameters.subpixel ? 1 : 16;
@@ -161,7 +161,7 @@ Map defined_refinement(const StageConfig& config, const Luminances& picture, con
     for (int x = 0; x < config.width; ++x) {
       if (map[place(config, x, y)] == unknown)
         continue;
-      std::vector<std::pair<int, int>> weighted;  // number, weight
+      std::vector<std::pair<int, int>> weighted;  // value and weight
       int total = 0;
       for (const auto& [qx, qy] : known_samples(config, map, x, y)) {
         const int weight = 64 >> (std::abs(i(x, y) - i(qx, qy)) >> 3);
@@ -218,7 +218,7 @@ Map defined_over_time(const Map& map, const Map& measured, const sgm::TemporalFi
     if (h != unknown && n < filter.persistence && !is_measured) {
       ++n;
     } else if (map[i] != unknown) {
-      // The sum is not negative, so the division equals the shift.
+      // The sum is not negative, so sum / 256 equals sum >> 8.
       const bool smooths = h != unknown && std::abs(map[i] - h) <= filter.max_step;
       const int sum = filter.weight * map[i] + (256 - filter.weight) * h + 128;
       h = smooths ? static_cast<std::uint16_t>(sum / 256) : map[i];
@@ -327,7 +327,7 @@ int defined_depth(const sgm::Parameters& parameters, const sgm::PictureParameter
   const int v = static_cast<std::int16_t>(number);
   if (number == scale.invalid || v <= 0)
     return 0;
-  // Depths are at most 65535, so the product may be clamped.
+  // The result is clamped to 65535, so the product may be clamped, too.
   const long long k = std::llround(
       std::min(1e12, scale.per_pixel * picture.focal_length * picture.baseline / picture.unit));
   return static_cast<int>(std::min(65535LL, (2 * k + v) / (2 * v)));

@@ -8,8 +8,8 @@
 #include "cuda/sgm/picture/disparitypicture.h"
 #include "tests/kernels/scenecut/scenecut_definition.h"
 
-/// A second implementation of Semi-Global Matching, written from the text of cuda/sgm/backend.h
-/// alone. A picture holds its values row by row.
+/// A second implementation of Semi-Global Matching, written only from the text of
+/// cuda/sgm/backend.h. Pictures and maps are row-major.
 namespace cudavision::test {
 
 using Luminances = std::vector<std::uint16_t>;
@@ -44,14 +44,14 @@ Map defined_without_speckles(const sgm::StageConfig& config, const Map& map, int
 std::vector<std::uint8_t> defined_confidence(const sgm::StageConfig& config, const Map& map,
                                              const std::vector<std::uint8_t>& confidence);
 
-/// Makes pixels with less confidence than the threshold unknown, and sets their confidence to 0.
+/// Invalidates pixels with a confidence below the threshold, and sets their confidence to 0.
 Map defined_confident(const Map& map, int threshold, std::vector<std::uint8_t>& confidence);
 
-/// Returns the variance of the noise in squared sixteenths of a level; −1 if there is no evidence.
+/// Returns the variance of the noise in squared sixteenths of a level, or −1: it is undetermined.
 int defined_noise_variance(const sgm::StageConfig& config, const Luminances& picture);
 
 struct DefinedNoise {
-  int average = -1;  ///< times 256; −1: there is none
+  int average = -1;  ///< average of the variances, times 256; −1: none
   int measured = 0, variance = 0, deviation = 0;
 };
 void defined_noise(const sgm::StageConfig& config, const Luminances& picture, DefinedNoise& noise);
@@ -66,7 +66,7 @@ std::vector<std::uint16_t> defined_sums_under_noise(const sgm::StageConfig& conf
                                                     const sgm::Penalties& penalties, int variance,
                                                     int deviation);
 
-/// The state after previous frames. `ages` is empty before the first frame.
+/// The state that previous frames leave. `ages` is empty before the first frame.
 struct DefinedHistory {
   Map numbers;
   std::vector<int> ages;
@@ -90,20 +90,20 @@ Map defined_refinement_of_filled(const sgm::StageConfig& config, const Luminance
 Map defined_smoothing(const sgm::StageConfig& config, const Luminances& picture,
                       const std::vector<std::uint8_t>& confidence, const Map& map);
 
-/// Filters over time and keeps the map in the history. `measured`: the unfilled map.
+/// Filters over time, and stores the map in the history. `measured`: the map before hole filling.
 Map defined_over_time(const Map& map, const Map& measured, const sgm::TemporalFilter& filter,
                       DefinedHistory& history);
 
-/// Returns the map in SgmStereo's coding.
+/// Converts a map of the stages to the coding of SgmStereo's output.
 Map defined_disparities(const sgm::StageConfig& config, const Map& map,
                         const sgm::DisparityScale& scale);
 
-/// Pixels that show nothing of the scene. nullptr: none.
+/// Masks of pixels that do not show the scene. nullptr: no mask.
 struct DefinedMasks {
   const std::vector<bool>*left = nullptr, *right = nullptr;
 };
 
-/// Parameters may be automatic. The history needs temporal parameters or automatic noise.
+/// The result of defined_stereo(). Only temporal filtering and automatic noise use the history.
 struct DefinedStereo {
   Map disparities;
   std::vector<std::uint8_t> confidence;

@@ -11,10 +11,10 @@
 #include "cuda/sgm/backend.h"
 #include "tests/kernels/sgm/sgm_definition.h"
 
-/// The pixels of a picture, for all files of the definition.
+/// Access to pixels, for all files of the definition.
 namespace cudavision::test {
 
-/// A disparity that is not known.
+/// Marks a pixel without a valid disparity.
 inline constexpr std::uint16_t unknown = 0xFFFF;
 
 inline bool is_libsgm(const sgm::StageConfig& config) {
@@ -29,15 +29,15 @@ inline std::size_t place(const sgm::StageConfig& config, int x, int y) {
   return static_cast<std::size_t>(y) * config.width + x;
 }
 
-/// Returns the luminance in levels of 8 bits. The outermost pixels repeat beyond the edges.
+/// Returns the luminance in levels of 8 bits. Beyond the edges, it repeats the outermost pixels.
 inline int level_at(const sgm::StageConfig& config, const Luminances& picture, int x, int y) {
   return picture[place(config, std::clamp(x, 0, config.width - 1),
                        std::clamp(y, 0, config.height - 1))] >>
          (config.bits - 8);
 }
 
-/// Computes census_gradient of at(dx, dy), which has `unit` steps per level. exceeds(sum, sample)
-/// compares a sixteenth of the sum.
+/// Computes census_gradient. at(dx, dy) returns a sample in 1/`unit` levels. exceeds(sum, sample)
+/// returns true if sum / 16 exceeds the sample.
 template <class At, class Exceeds>
 std::uint64_t gradient_feature(const At& at, int unit, const Exceeds& exceeds) {
   int sum = 0, sx = 0, sy = 0, dxx = 0;
@@ -65,7 +65,7 @@ std::uint64_t gradient_feature(const At& at, int unit, const Exceeds& exceeds) {
   return bits;
 }
 
-/// Copies the next filled row above, or otherwise below, to rows without a known number.
+/// Fills each row without valid values with the nearest row above that has some, or else below.
 inline void fill_empty_rows(const sgm::StageConfig& config, const std::vector<bool>& has_known,
                             Map& map) {
   const auto is_empty = [&](int y) { return !has_known[y]; };

@@ -73,7 +73,7 @@ std::vector<int> path_costs(const StageConfig& config, const Luminances& picture
       int minimum = before[0];
       for (std::size_t d = 1; d < added.size(); ++d)
         minimum = std::min(minimum, before[d]);
-      // One loop for each term of the minimum, so that the compiler can vectorize them.
+      // One loop per term of the minimum, so that the compiler can vectorise the loops.
       for (std::size_t d = 0; d < added.size(); ++d)
         added[d] = std::min(before[d] - minimum, p2);
       for (std::size_t d = 1; d < added.size(); ++d)

@@ -16,7 +16,7 @@ struct NamedMap {
   Map map;
 };
 
-/// Maps whose regions are hard to separate or to join.
+/// Maps with regions that are difficult to separate or to connect.
 inline std::vector<NamedMap> speckle_maps(Random& random, int width, int height) {
   struct Shape {
     const char* name;
@@ -41,10 +41,10 @@ inline std::vector<NamedMap> speckle_maps(Random& random, int width, int height)
       {"rows", [](int x, int y) { return x + 9 * y; }},
       {"chessboard", [](int x, int y) { return (x + y) % 2 ? 100 : 106; }},
       {"nothing", [](int, int) { return none; }},
-      // The teeth become one region only in the last or in the first row.
+      // The teeth are connected in the last row only, or in the first row only.
       {"comb", [=](int x, int y) { return x % 2 == 0 || y == last_row ? 7 : none; }},
       {"hanging comb", [](int x, int y) { return x % 2 == 0 || y == 0 ? 7 : none; }},
-      // A corridor along the even rows, which are joined at their right and left ends in turn.
+      // A winding corridor: even rows, connected alternately at their right and left ends.
       {"corridor",
        [=](int x, int y) { return y % 2 == 0 || x == (y / 2 % 2 ? 0 : last_column) ? x : none; }},
   };

@@ -13,7 +13,7 @@ namespace {
 
 using namespace sgm;
 
-/// Every distance of numbers in one half of a word, with random numbers in the other half.
+/// Tests every difference of two disparities in one half of a word; the other half is random.
 TEST(SgmArithmetic, NumbersSupportEachOtherInBothHalves) {
   Random random(6);
   const auto number = [&] {
@@ -38,7 +38,7 @@ TEST(SgmArithmetic, NumbersSupportEachOtherInBothHalves) {
   }
 }
 
-/// Residuals and gradients of all sizes. 32 bits must suffice for the largest.
+/// Tests residuals and gradients of all magnitudes. The largest sums must fit 32 bits.
 TEST(SgmArithmetic, SharpeningIsTheStepOfGaussNewton) {
   Random random(5);
   int moved[max_sharpening + 1] = {};
@@ -87,7 +87,7 @@ TEST(SgmArithmetic, WeightsOfSmoothingAreQuotients) {
   }
 }
 
-/// The parts cover each row once, no part exceeds a row, and the last wave is at most full.
+/// The parts cover each row once and stay in their row. The last wave fits the GPU at once.
 TEST(RowParts, CoverEveryRowOnce) {
   Random random(settings().seed);
   for (int i = 0; i < 2000; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests SgmStereo with too little memory, with a small budget, and for reads before writes.
+// Tests SgmStereo with too little memory and a small budget. Detects reads of unwritten memory.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -29,7 +29,7 @@ SgmCase dense(int width, int height, const Parameters& parameters) {
 
 CUDAVISION_ON_BOTH_DEVICES(SgmMemory);
 
-/// Limits the process to 1 TiB of additional address space, because some hosts grant any amount.
+/// Limits the process to 1 TiB of additional address space, because some hosts grant any size.
 class AddressLimit {
  public:
   AddressLimit() {
@@ -107,7 +107,7 @@ TEST_P(SgmMemory, MemoryIsNotReadBeforeItIsWritten) {
   std::vector<Parameters> all = representative_sgm_parameters();
   all.push_back(few_disparities());
   all.back().paths = 8;
-  all.back().memory_budget = 1e6;  // so that CUDA matches in bands
+  all.back().memory_budget = 1e6;  // makes CUDA match in bands
   all.push_back(few_disparities());
   all.back().temporal_alpha = 0.5;
   all.back().temporal_persistence = 3;
@@ -123,7 +123,7 @@ TEST_P(SgmMemory, MemoryIsNotReadBeforeItIsWritten) {
     }
 }
 
-/// All stages that can follow the matching, at once.
+/// A run with all optional stages allocates nothing.
 TEST(SgmMemory, LongestListOfStagesAllocatesNothing) {
   const auto device = make_cpu_device();
   const Parameters few = few_disparities();
@@ -132,7 +132,7 @@ TEST(SgmMemory, LongestListOfStagesAllocatesNothing) {
   const DeviceBlock<std::uint32_t> words(*device, std::vector<std::uint32_t>(3 * 30));
   const View<const std::uint32_t> mask{words.data(), 3, 30, 12};
   SgmStereo stereo(*device, gray_layout(80, 30), gray_layout(80, 30), few);
-  for (int i = 0; i < 10; ++i)  // by then, the pool has started its threads
+  for (int i = 0; i < 10; ++i)  // enough runs to start all threads of the pool
     frames.run(stereo);
   const int news_before = new_calls();
   Parameters all = few;

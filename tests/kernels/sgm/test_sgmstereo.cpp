@@ -17,14 +17,14 @@ using Change = void (*)(Parameters&);
 
 std::vector<SgmCase> case_of(const Extreme<Change>& extreme) {
   Parameters parameters;
-  parameters.noise = 0;  // its estimate depends on previous frames
+  parameters.noise = 0;  // automatic noise depends on previous frames
   extreme.parameters(parameters);
   return {plain_sgm_case(layout_named(extreme.layout, extreme.width, extreme.height), parameters,
                          extreme.content, 77)};
 }
 
 const Extreme<Change> extremes[] = {
-    // Pictures that are smaller than the window of the census or the median, or than the search.
+    // Pictures smaller than the window of the census or the median, or than the disparity range.
     {"OnePixel", "GRAY8", 1, 1, Content::random, [](Parameters& p) { p.speckle_size = 0; }},
     {"OnePixelFilled", "GRAY8", 1, 1, Content::random,
      [](Parameters& p) { p.speckle_size = 0, p.median = false, p.fill_holes = true; }},
@@ -39,14 +39,14 @@ const Extreme<Change> extremes[] = {
     {"WidestRow", "GRAY8", 65535, 1, Content::natural, [](Parameters& p) { p.disparities = 32; }},
     {"HighestColumn", "GRAY8", 1, 65535, Content::natural,
      [](Parameters& p) { p.disparities = 32, p.speckle_size = 0, p.median = false; }},
-    // CUDA has kernels of its own for at most 256 disparities.
+    // CUDA has specialised kernels for up to 256 disparities.
     {"WideByteSums", "GRAY8", 20000, 3, Content::natural,
      [](Parameters& p) { p.disparities = 64; }},
     {"HighByteSums", "GRAY8", 5, 3000, Content::natural,
      [](Parameters& p) { p.disparities = 256, p.minimum = -256; }},
     {"SevenRows", "GRAY8", 130, 7, Content::random,
      [](Parameters& p) { p.compatibility = Compatibility::libsgm; }},
-    // The most noise, and noise in pictures smaller than the window of its filter.
+    // The maximum noise, and noise in pictures smaller than the window of the noise filter.
     {"MostNoise", "GRAY8", 211, 45, Content::random,
      [](Parameters& p) { p.noise = 30, p.disparities = 64; }},
     {"MostNoiseAndLargestPenalties", "GRAY8", 90, 45, Content::random,
@@ -89,11 +89,11 @@ const Extreme<Change> extremes[] = {
     // Either all regions are speckles, or almost none.
     {"OnlySpeckles", "GRAY8", 90, 45, Content::natural,
      [](Parameters& p) { p.speckle_size = 0x7fffffff, p.fill_holes = true; }},
-    // The left-right check at its strictest.
+    // The strictest left-right check.
     {"EqualDisparitiesOnly", "GRAY8", 90, 45, Content::natural,
      [](Parameters& p) { p.lr_max_diff = 0; }},
-    // Several chunks of columns or bands of rows. 64, 128 and 256 disparities have kernels of their
-    // own. At 2·P2 + 3·bits = 255, sums of 8 paths just fit bytes.
+    // Several chunks of columns or bands of rows. 64, 128 and 256 disparities have specialised
+    // kernels. Up to 2·P2 + 3·bits = 255, sums of 8 paths fit bytes.
     {"EightPathsInBytes", "GRAY8", 211, 75, Content::natural,
      [](Parameters& p) { p.paths = 8, p.disparities = 64; }},
     {"EightPathsInFullBytes", "GRAY8", 97, 46, Content::random,
@@ -120,7 +120,7 @@ const Extreme<Change> extremes[] = {
 
 CUDAVISION_TABLE_CASES(SgmExtremes, extremes, case_of);
 
-/// Pairs that are too large for the definition.
+/// Pairs that are too large for the slow definition; CUDA is compared with the CPU only.
 const Extreme<Change> large[] = {
     {"Vga", "GRAY8", 640, 480, Content::natural, [](Parameters&) {}},
     {"VgaEightPaths", "GRAY8", 640, 480, Content::natural,

@@ -18,7 +18,7 @@ using namespace sgm;
 using Parameters = sgm::Parameters;
 using Census = Parameters::Census;
 using Compatibility = Parameters::Compatibility;
-/// Changes of the parameters that are fixed at construction.
+/// Changes of parameters that cannot change after construction.
 const Change config_changes[] = {
     [](Parameters& p) { p.disparities = 64; },
     [](Parameters& p) { p.minimum = 1; },
@@ -148,7 +148,7 @@ struct SgmContract : ContractTraits<SgmCase> {
 
   static std::vector<Case> representatives(int width, int height) {
     std::vector<Case> cases;
-    // Large pictures are slow on the CPU, and one layout is enough for them.
+    // Large pictures are slow on the CPU, so they have one layout only.
     const bool large = width * height > 100000;
     for (const char* layout : {"GRAY8", "YUY2", "P010", "RGBA"})
       for (const Parameters& parameters : representative_sgm_parameters())
@@ -195,7 +195,7 @@ struct SgmContract : ContractTraits<SgmCase> {
 
 CUDAVISION_CONTRACT(SgmStereo, SgmContract);
 
-/// The contract's test of changing parameters proves nothing for sets that give the same map.
+/// The contract's test of changing parameters is meaningless if two sets give the same map.
 TEST(SgmParameters, EachSetOfTheContractChangesTheMap) {
   SgmCase test = SgmContract::dense("GRAY8", 123, 45, few_disparities());
   const SgmInput input = input_block(test);
@@ -261,7 +261,7 @@ TEST_P(SgmStereoUse, ConfigCannotChange) {
   EXPECT_EQ(difference_after_run(device, test, stereo), "");
 }
 
-/// On CUDA, frames share a graph if they need the same work; other frames get a new graph.
+/// On CUDA, a frame that needs the same work as the frame before reuses its graph.
 TEST_P(SgmStereoUse, FramesMayDifferFromThoseBefore) {
   Parameters cleaned = few_disparities(), large_penalties = few_disparities();
   Parameters raw = few_disparities();
@@ -304,7 +304,7 @@ TEST_P(SgmStereoUse, WidthsDoNotDisturbEachOther) {
   }
 }
 
-/// Returns a text without the names in brackets.
+/// Removes the names in angle brackets from a text.
 std::string without_names(const std::string& text) {
   std::string rest;
   bool is_name = false;
@@ -323,7 +323,7 @@ std::string without_brackets(std::string text) {
   return text;
 }
 
-/// All names are in brackets, and the brackets change nothing else.
+/// Wording replaces every parameter name in an error, and changes nothing else.
 TEST(SgmParameters, ErrorsNameParametersInTheWordsOfTheUser) {
   const Wording bracketed = [](std::string name) { return "<" + name + ">"; };
   for (const auto& refusal : SgmContract::parameters_refusals()) {

@@ -68,7 +68,7 @@ void expect_shapes(Device& device) {
           continue;
         shape.test.parameters = {size};
         operation.set_parameters(shape.test.parameters);
-        // In the second run, the scratch memory holds the remains of the first.
+        // In the second run, the scratch memory holds data of the first run.
         for (int repetition = 0; repetition < 2; ++repetition) {
           const SpecklesCase::Frames frames(device, shape.test, shape.block, poison);
           frames.run(operation);
@@ -80,7 +80,7 @@ void expect_shapes(Device& device) {
     }
 }
 
-/// Components touch the seams between bands, cross them several times, or cross all of them.
+/// Components touch borders between bands, cross a border several times, or cross all borders.
 TEST(SpecklesShapes, InAnyNumberOfBandsEqualTheDefinition) {
   for (const int bands : {1, 2, 3, 7, 64})
     tbb::task_arena(bands).execute([] { expect_shapes(*make_cpu_device()); });

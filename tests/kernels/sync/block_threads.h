@@ -10,7 +10,7 @@
 
 namespace cudavision::test {
 
-/// Replaces atomics of device memory, so that ThreadSanitizer sees every access.
+/// Replaces the atomics of device memory, so that ThreadSanitizer checks every access.
 template <class Number>
 struct StdAtomics {
   using Word = std::atomic<Number>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the exchange of counts between blocks, with threads for blocks, for ThreadSanitizer.
+// Tests the exchange of counts between blocks. CPU threads run the blocks for ThreadSanitizer.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -19,7 +19,7 @@ using Atomics = StdAtomics<std::uint32_t>;
 constexpr int kBins = 24;
 using Exchange = HistogramExchange<Atomics, kBins, 4>;
 
-/// Runs one block of a launch, with the same steps in the same order as the kernel.
+/// Runs one block of a launch with the steps of the kernel, in the same order.
 std::vector<std::uint32_t> run_block(Exchange::Word* state, int block, int blocks,
                                      const std::vector<std::uint32_t>& own, std::uint32_t total,
                                      std::uint64_t seed) {
@@ -77,7 +77,7 @@ TEST(HistogramExchange, EveryBlockSeesTheCompleteSumInEveryLaunch) {
     for (int block = 0; block < blocks; ++block)
       ASSERT_EQ(seen[block], expected) << "launch " << launch << ", block " << block;
 
-    // The next launch leaves this set idle and clears it, so its contents do not matter.
+    // The next launch clears the idle set before any launch reads it, so it may hold anything.
     const int idle = static_cast<int>(state[0] & 1) ^ 1;
     state[Exchange::arrivals_at(idle)] = static_cast<std::uint32_t>(random.next());
     for (int i = 0; i < Exchange::clearable; ++i)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the exchange of counts between blocks on the GPU, with CUDAVISION_TEST_DELAYS: no sanitizer
-// detects races in device memory, so kernels wait at random before each step.
+// Tests the exchange of counts between blocks on the GPU. No sanitizer detects races in device
+// memory, so with CUDAVISION_TEST_DELAYS, kernels wait for a random time before each step.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -17,7 +17,7 @@
 namespace cudavision::test {
 namespace {
 
-/// Gives access to the constants of HistogramExchange: positions of words in its state.
+/// For the constants of HistogramExchange only: the positions of words in the state.
 struct NoAtomics {
   using Word = std::uint32_t;
 };
@@ -81,7 +81,7 @@ class ExchangeOnCard : public testing::Test {
 
 TEST_F(ExchangeOnCard, TenThousandRunsWithDelays) {
   CUDAVISION_NEEDS_TRUE_TIMING();
-  // There are enough packs to give every multiprocessor a block.
+  // The frame is large enough for one block per multiprocessor.
   run(16 * 512, cuda_multiprocessors(), 10000);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests how blocks count for tables together, with threads for blocks, for ThreadSanitizer.
+// Tests blocks that count for a common table. CPU threads run the blocks for ThreadSanitizer.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -26,8 +26,8 @@ struct Memory {
   Word arrivals[kTables] = {};
 };
 
-/// Runs a block with the kernel's steps. Returns the last bin's complete count in the block that
-/// arrives last, otherwise 0.
+/// Runs a block with the kernel's steps. The last block to arrive at a table returns the complete
+/// count of the last bin; other blocks return 0.
 std::uint32_t run_block(Memory& memory, int block, std::uint32_t count, std::uint32_t total,
                         std::uint64_t seed) {
   Random random(seed);

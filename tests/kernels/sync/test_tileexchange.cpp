@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the exchange of sums between the blocks of an integral image, with threads for blocks, for
-// ThreadSanitizer. Also tests how a lane adds up its pixels.
+// Tests the exchange of sums between the blocks of an integral image. CPU threads run the blocks
+// for ThreadSanitizer. Also tests how a lane adds up its pixels.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -20,7 +20,7 @@ using namespace integral;
 
 using Epoch = LaunchEpoch<StdAtomics<std::uint32_t>>;
 
-/// A picture of whole and of partial tiles, and the sums that its table must have.
+/// A picture of whole and partial tiles, and its correct table of sums.
 struct Picture {
   Picture(int picture_width, int picture_height, Random& random)
       : width(picture_width), height(picture_height) {
@@ -45,7 +45,7 @@ struct Picture {
   std::vector<std::uint64_t> sums;
 };
 
-/// Runs one block of a launch, with the same steps in the same order as the kernel.
+/// Runs one block of a launch with the steps of the kernel, in the same order.
 template <class Number>
 void run_block(const Picture& picture, const TileGrid& grid,
                std::vector<std::atomic<Number>>& words, std::atomic<std::uint32_t>* state,
@@ -131,7 +131,7 @@ TYPED_TEST(TileExchanges, EveryTileSeesAllThatLiesAboveAndToTheLeftInEveryLaunch
       for (auto& thread : threads)
         thread.join();
       ASSERT_EQ(table, picture.sums) << "geometry " << geometry << ", launch " << launch;
-      // The next launch must ignore words of all epochs but its own.
+      // The next launch must ignore words of all epochs except its own.
       const TypeParam next = Epoch(state.data()).current();
       constexpr int value_bits = 8 * sizeof(TypeParam) - 2;
       for (auto& word : words)

@@ -30,7 +30,7 @@ class TileExchangeOnCard : public testing::Test {
  protected:
   void SetUp() override { CUDAVISION_NEEDS_CUDA(); }
 
-  /// Makes a frame's table `runs` times after spoiling the published words.
+  /// Computes a frame's table `runs` times, each time after overwriting the published words.
   static void run(int width, int height, int runs) {
     CudaTestDevice card;
     WatchedDevice watched(*card);
@@ -82,7 +82,7 @@ class TileExchangeOnCard : public testing::Test {
 
 TEST_F(TileExchangeOnCard, TenThousandRunsWithDelays) {
   CUDAVISION_NEEDS_TRUE_TIMING();
-  // There is about one tile for each multiprocessor, in rows of six.
+  // About one tile per multiprocessor, in rows of six tiles.
   run(6 * 128, (cuda_multiprocessors() + 5) / 6 * 32, 10000);
 }
 

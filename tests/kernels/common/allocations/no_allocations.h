@@ -7,7 +7,7 @@
 
 namespace cudavision::test {
 
-/// Returns how often operator new was called so far. The program must link new_calls.cpp.
+/// Returns how often operator new has been called. The program must link new_calls.cpp.
 int new_calls();
 
 /// Expects that run(0) to run(runs − 1) allocate nothing after a first run(0).

@@ -9,7 +9,7 @@ namespace cudavision::test {
 
 struct GrayPicture {
   int width = 0, height = 0, bits = 8;
-  std::vector<std::uint16_t> values;  ///< row after row
+  std::vector<std::uint16_t> values;  ///< in row-major order
 
   /// The values as a frame stores them: bytes, or words in the machine's byte order.
   std::vector<std::uint8_t> samples() const;

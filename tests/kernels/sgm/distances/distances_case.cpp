@@ -14,7 +14,7 @@ namespace {
 
 using regions::Box;
 
-/// Surfaces of few numbers, noise, or one number; some or all of them unknown or out of range.
+/// Draws map values around a centre, with a random spread. Some or all are invalid or out of range.
 std::vector<std::uint16_t> random_numbers(int count, const sgm::Parameters& parameters,
                                           Random& random) {
   const sgm::DisparityScale scale = sgm::disparity_scale(parameters);
@@ -52,7 +52,7 @@ Box random_box(int width, int height, Random& random) {
   }
 }
 
-/// mask: of the box, or nullptr. True for the pixels of a map that it selects.
+/// Returns true if the mask selects map pixel (x, y), which the rectifying map may move.
 bool selects(const DistancesCase& test, const MaskPicture& mask, int x, int y) {
   if (!test.rectifying)
     return mask.selects(x, y);
@@ -92,7 +92,7 @@ DistancesCase make_masked_distances_case(std::uint64_t seed, int number, int max
     const Box visible = clipped(test.boxes[i], test.width, test.height);
     if (!visible.empty() && random.one_in(2))
       mask.box = visible;
-    if (random.one_in(2))  // selects most samples instead of few
+    if (random.one_in(2))  // let the mask select most samples, not few
       for (std::uint32_t& word : mask.ids)
         word = ~word;
   }

@@ -13,17 +13,17 @@
 #include "tests/kernels/regions/masks_case.h"
 #include "tests/kernels/remap/remap_case.h"
 
-/// Boxes in a map of random numbers, and what Distances must find in them.
+/// Cases of Distances: boxes in a disparity map of random values, and the defined results.
 namespace cudavision::test {
 
 struct DistancesCase {
   int width, height;
   sgm::Parameters parameters;
-  FrameLayout layout;  ///< of the map
+  FrameLayout layout;  ///< layout of the map
   Placement placement;
-  std::vector<std::uint16_t> numbers;  ///< of the map, row by row
+  std::vector<std::uint16_t> numbers;  ///< the map's values in row-major order
   std::vector<regions::Box> boxes;
-  std::vector<MaskPicture> masks = {};  ///< one for each box, or none; without ids: no mask
+  std::vector<MaskPicture> masks = {};  ///< empty, or one per box; empty ids: the box has no mask
   std::optional<HostMap> rectifying = {};
 
   const MaskPicture* mask_of(std::size_t box) const {
@@ -31,15 +31,15 @@ struct DistancesCase {
   }
 };
 
-/// Equal seeds and numbers make equal cases on every machine. Boxes may be anywhere, empty or huge.
+/// Equal seeds and numbers make equal cases on every machine. Boxes may be outside, empty or huge.
 DistancesCase make_distances_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Up to 16 boxes, most of which have masks, half of the cases with a rectifying map.
+/// Draws up to 16 boxes, most with masks. Half of the cases have a rectifying map.
 DistancesCase make_masked_distances_case(std::uint64_t seed, int number, int max_pixels);
 
 std::string describe(const DistancesCase& test);
 
-/// Writes the definition down again, with sorted samples.
+/// A second implementation, which sorts the samples of the box.
 sgm::BoxDisparity defined_disparity(const DistancesCase& test, const regions::Box& box,
                                     const MaskPicture* mask = nullptr);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Compares the distances of boxes with the truth, in rendered scenes and in real pairs. Prints the
+// Measures the errors of the distances of boxes, in rendered scenes and in real pairs. Prints the
 // figures of docs/elements/stereo-detections.md.
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using regions::Box;
 constexpr int width = 640, height = 480;
 constexpr double focal_length = 700, baseline = 120;
 
-/// A rectangle of the left picture that is parallel to the cameras.
+/// A rectangle of the left picture, parallel to the image planes.
 struct Surface {
   Box box;
   double distance;  ///< mm
@@ -31,7 +31,7 @@ struct Surface {
   double disparity() const { return focal_length * baseline / distance; }
 };
 
-/// Smooth noise that can be sampled between pixels; each number gives another one.
+/// Smooth noise that can be sampled between pixels. Different numbers give different noise.
 double texture(int number, double x, double y) {
   double sum = 0;
   for (int octave = 0; octave < 3; ++octave) {
@@ -48,8 +48,8 @@ double texture(int number, double x, double y) {
   return sum / 3;
 }
 
-/// Returns what a camera sees, by rows. Its pixel x shows column x + disparity·side of the left
-/// picture.
+/// Renders a camera's picture in row-major order. `side` is 0 for the left camera and 1 for the
+/// right. Pixel x shows column x + side·disparity of the left picture.
 std::vector<std::uint8_t> rendered(const std::vector<Surface>& scene, int side) {
   std::vector<std::uint8_t> picture;
   for (int y = 0; y < height; ++y)
@@ -75,7 +75,7 @@ Map matched_scene(Device& device, const std::vector<Surface>& scene,
                   const sgm::Parameters& parameters) {
   SgmCase test = plain_sgm_case(gray_layout(width, height, 8), parameters, Content::random, 0);
   SgmInput input{rendered(scene, 0), rendered(scene, 1)};
-  // A case's block may be longer than the picture.
+  // The block of a case may be longer than the picture.
   input.left.resize(test.left.bytes);
   input.right.resize(test.right.bytes);
   return matched(device, test, input).disparities;
@@ -92,7 +92,7 @@ std::vector<sgm::BoxDisparity> measured(Device& device, const Map& map, int colu
 /// The relative errors of distances, in percent.
 class Errors {
  public:
-  /// Distances follow from disparities, of which truth is the true one in sixteenths.
+  /// `truth`: true disparity in sixteenths. Distances are inversely proportional to disparities.
   void add(const sgm::BoxDisparity& result, double truth) {
     known_ += static_cast<double>(result.known) / result.samples;
     if (result.known == 0)
@@ -125,8 +125,8 @@ class DistanceErrors : public EitherDevice {};
 
 INSTANTIATE_TEST_SUITE_P(Devices, DistanceErrors, both_devices(), device_name);
 
-/// Adds an object to a scene, and perhaps something near it. Returns the box to measure, with its
-/// true distance.
+/// Adds an object to a scene, in some cases with a second object. Returns the box to measure, with
+/// the true distance.
 using MakeScene = std::function<Surface(Random& random, std::vector<Surface>& scene)>;
 
 Surface random_object(Random& random, int least, int most) {
@@ -141,7 +141,7 @@ MakeScene object_of(int least, int most) {
   };
 }
 
-/// An object whose box has columns [x0, x1), which may be outside the picture.
+/// Makes an object whose box has columns [x0, x1), which may be outside the picture.
 MakeScene object_at(int x0, int x1) {
   return [=](Random& random, std::vector<Surface>& scene) {
     Surface object = random_object(random, 60, 200);
@@ -150,7 +150,7 @@ MakeScene object_at(int x0, int x1) {
   };
 }
 
-/// An object of which something nearer hides a share of the box.
+/// Makes an object, and a nearer object that hides a share of its box.
 MakeScene hidden_object(double share, bool expects_nearer) {
   return [=](Random& random, std::vector<Surface>& scene) {
     const Surface object = scene.emplace_back(random_object(random, 60, 200));
@@ -161,7 +161,7 @@ MakeScene hidden_object(double share, bool expects_nearer) {
   };
 }
 
-// Each scene has a wall 12 m away and an object 1 to 8 m away, whose box is measured.
+// Each scene has a wall at a distance of 12 m, and an object at 1 to 8 m whose box is measured.
 TEST_P(DistanceErrors, OfRenderedScenes) {
   CUDAVISION_NEEDS_PIXELS(width * height);
   struct Kind {
@@ -171,7 +171,7 @@ TEST_P(DistanceErrors, OfRenderedScenes) {
     int missed = 0;
     int speckles = 100;
   };
-  // The map shows the wall where an object is a speckle or has no texture.
+  // Objects that are removed as speckles or have no texture get the wall's disparity in the map.
   constexpr double any = 1e9;
   const Kind kinds[] = {
       {"free", object_of(60, 200), 0.5, 1.5},
@@ -217,7 +217,7 @@ TEST_P(DistanceErrors, OfRenderedScenes) {
   }
 }
 
-// The truth of a box is the 70th percentile of the true disparities in its inner half.
+// The true disparity of a box is the 70th percentile of the true disparities in its inner half.
 TEST_P(DistanceErrors, OfRealPairs) {
   CUDAVISION_NEEDS_PAIRS();
   Errors all;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Compares Distances on both devices with the definition, and tests what it refuses.
+// Compares Distances with the definition on both devices, and tests its refusals.
 
 #include <cmath>
 #include <limits>
@@ -46,7 +46,7 @@ TEST_P(BoxDistances, OfMaskedBoxesAreTheDefinition) {
   });
 }
 
-/// Boxes of the whole map, whose numbers are equal.
+/// The maximum number of boxes, each of the whole map. All map values are equal.
 DistancesCase flat_case(int width, int height) {
   DistancesCase test = make_distances_case(settings().seed, 0, 1);
   test.parameters = Parameters();
@@ -58,7 +58,7 @@ DistancesCase flat_case(int width, int height) {
   return test;
 }
 
-// As many masks as boxes, of so many ids that the table grows.
+// Every box has a mask, with so many ids that the table of ids grows.
 TEST_P(BoxDistances, OfAsManyMasksAsBoxes) {
   DistancesCase test = flat_case(97, 61);
   for (std::size_t i = 0; i < test.numbers.size(); ++i)
@@ -78,7 +78,7 @@ TEST_P(BoxDistances, OfAsManyMasksAsBoxes) {
   expect_definition(device, test);
 }
 
-// Every percentile of few samples, and counts beyond 16 bits.
+// Maps with few samples, and with more samples than 16 bits can count.
 TEST_P(BoxDistances, CountFewAndManySamples) {
   for (const auto& [width, height] : {std::pair{1, 1},
                                       {1, 7},
@@ -149,7 +149,7 @@ TEST_P(BoxDistances, AreRefused) {
 TEST(BoxCenters, AreTheDefinition) {
   const DisparityScale scale = disparity_scale({});
   const Reprojection q = reprojection_of(700, 120, 641, 481);
-  // The centre of columns 319 to 321 and rows 240 and 241; 700·120 / 20 mm away.
+  // The box's centre is the middle of columns 319 to 321 and rows 240 and 241; Z = 700·120 / 20 mm.
   const auto point = center_of({319, 240, 322, 242}, 320, scale, q);
   ASSERT_TRUE(point.has_value());
   EXPECT_EQ((*point)[0], 0);

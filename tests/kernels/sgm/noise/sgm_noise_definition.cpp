@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The definition of the matching under noise.
+// The definition of the stages that adapt the matching to noise.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>

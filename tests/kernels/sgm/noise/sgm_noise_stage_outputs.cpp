@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The outputs of the stages under noise, by the definition and by a device.
+// The outputs of the stages that adapt to noise, by the definition and by a device.
 #include "tests/kernels/sgm/stages/sgm_stage_memory.h"
 
 namespace cudavision::test {
 namespace {
 
-/// Only census_gradient depends on noise.
+/// Selects census_gradient, the only census that depends on noise.
 sgm::StageConfig noisy_config(const SgmStageCase& test) {
   sgm::StageConfig config = test.config;
   config.census = sgm::Config::Census::census_gradient;
@@ -66,7 +66,7 @@ SgmStageOutputs run_noise_stages(Device& device, sgm::Stages& stages, const SgmS
   device.finish();
   outputs.push_back({"estimate_noise", numbers_of(estimated.values()[0])});
 
-  // The noise is known on the host, or on the device only.
+  // The host knows the noise, or only the device does.
   const DeviceBlock<sgm::NoiseState> state(device, {test.noise});
   sgm::NoiseSource noise{test.noise.used, nullptr};
   if (test.noise_on_device)

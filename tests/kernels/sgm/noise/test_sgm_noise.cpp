@@ -20,7 +20,7 @@ TEST(Noise, RootsAreExact) {
   }
 }
 
-/// CUDA's filtered_sample() with a relative error of the reciprocal.
+/// Computes filtered_sample() in floats like CUDA, with a relative error of the reciprocal.
 std::uint32_t sample_by_floats(std::uint32_t level, std::uint32_t sum, std::uint32_t variance,
                                std::uint32_t noise, double error) {
   const auto minus_variance = -static_cast<float>(variance);
@@ -31,7 +31,7 @@ std::uint32_t sample_by_floats(std::uint32_t level, std::uint32_t sum, std::uint
   return ((mixed >> 8) & 0xffff) - (1 << 14) + 16 * level + filtered_offset;
 }
 
-/// Quotients next to whole numbers, and random quotients.
+/// Tests quotients next to whole numbers, and random quotients.
 TEST(Noise, FilteredSamplesByFloatsAreExact) {
   Random random(settings().seed);
   const auto number = [&](int most) {
@@ -55,7 +55,7 @@ TEST(Noise, FilteredSamplesByFloatsAreExact) {
   }
 }
 
-/// The last step for its whole range of inputs.
+/// Tests mixed_in() for the whole range of the product.
 TEST(Noise, MixesAreExact) {
   for (int product = -256 * 6375; product <= 256 * 6375; ++product) {
     const auto mixed = static_cast<int>(mixed_in(1, static_cast<float>(product)) >> 8 & 0xffff);
@@ -67,14 +67,14 @@ TEST(Noise, MixesAreExact) {
 TEST(Noise, StateDoesNotPump) {
   Random random(1);
   NoiseState state;
-  state.take(6400);  // 5 levels
+  state.take(6400);  // a deviation of 5 levels
   EXPECT_EQ(state.used.variance, 6400u);
   EXPECT_EQ(state.used.deviation, 80u);
   for (int frame = 0; frame < 1000; ++frame) {
     state.take(static_cast<std::uint32_t>(random.between(5000, 7800)));
     ASSERT_EQ(state.used.variance, 6400u) << "frame " << frame;
   }
-  // After a change of the light, the noise in use follows in a few steps.
+  // After a lasting change of the measured noise, the noise in use follows in a few steps.
   int steps = 0;
   for (int frame = 0; frame < 60; ++frame) {
     const std::uint32_t before = state.used.variance;
@@ -91,7 +91,7 @@ TEST(Noise, StateDoesNotPump) {
 
 CUDAVISION_ON_BOTH_DEVICES(MeasuredNoise);
 
-/// The measured noise varies from frame to frame, but the noise in use stays. Bars do not count.
+/// The measured noise varies between frames, but the noise in use is constant. Bars are ignored.
 TEST_P(MeasuredNoise, IsNearAndStays) {
   for (const auto& [levels, bar_rows] :
        {std::pair{1.0, 0}, {2.0, 0}, {5.0, 0}, {12.0, 0}, {5.0, 40}, {5.0, 43}}) {
@@ -119,7 +119,7 @@ TEST_P(MeasuredNoise, IsNearAndStays) {
       EXPECT_EQ(used.variance, first.variance)
           << levels << " levels, bars of " << bar_rows << " rows, frame " << frame;
     }
-    // The estimate subtracts the texture of typical pictures: 1.3 levels, squared.
+    // The estimate subtracts 1.7 = 1.3², the variance of texture in typical pictures.
     const double measured = std::sqrt(first.variance) / NoiseLevel::per_level;
     const double expected = std::sqrt(std::max(0.0, levels * levels - 1.7));
     EXPECT_NEAR(measured, expected, 0.15 * expected) << "bars of " << bar_rows << " rows";

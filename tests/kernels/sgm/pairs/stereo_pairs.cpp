@@ -30,7 +30,7 @@ GrayPicture picture_of(const Scene& scene, const std::string& name) {
 
 void add_noise(std::vector<std::uint8_t>& picture, double levels, Random& random) {
   for (std::uint8_t& level : picture) {
-    int sum = 0;  // of twelve uniform numbers; its standard deviation is 2000
+    int sum = 0;  // twelve uniform numbers, so the deviation is 2000
     for (int i = 0; i < 12; ++i)
       sum += random.between(-1000, 1000);
     level =
@@ -46,7 +46,7 @@ SgmCase case_of(const Scene& scene, const sgm::Parameters& parameters) {
 
 SgmInput input_of(const Scene& scene, const SgmCase& test) {
   SgmInput input{picture_of(scene, "left").samples(), picture_of(scene, "right").samples()};
-  // A dense placement begins at byte 0; its block may be longer than the picture.
+  // Dense placements begin at byte 0, and their block may be longer than the picture.
   input.left.resize(test.left.bytes);
   input.right.resize(test.right.bytes);
   return input;

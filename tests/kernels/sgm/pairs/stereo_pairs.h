@@ -16,13 +16,13 @@
 ///   left.png, right.png        the gray pictures
 ///   truth_x16.png              true disparities of the left picture in sixteenths, 0 if unknown
 ///   libsgm_d<disparities>_p<paths>_sub<subpixel>.png
-///                              the map that libSGM 3.1.0 makes with its own defaults
+///                              the map of libSGM 3.1.0 with libSGM's defaults
 namespace cudavision::test {
 
 struct Scene {
   const char* name;
   int disparities;
-  /// Largest shares missing or off by more than 1 pixel, and by more than 0.5 pixels.
+  /// Limits of the shares of pixels that are missing or off by more than 1 or 0.5 pixels.
   double max_wrong, max_wrong_by_half;
 };
 
@@ -33,7 +33,7 @@ constexpr Scene scenes[] = {
 
 void PrintTo(const Scene& scene, std::ostream* stream);
 
-/// Reads left, right, truth_x16 or libsgm_… of a pair.
+/// Reads a file of a pair. `name`: left, right, truth_x16 or libsgm_…
 GrayPicture picture_of(const Scene& scene, const std::string& name);
 
 void add_noise(std::vector<std::uint8_t>& picture, double levels, Random& random);
@@ -50,19 +50,19 @@ PairMaps matched(Device& device, const SgmCase& test, const SgmInput& input);
 
 /// Errors of maps in sixteenths, over the pixels whose true disparity is known.
 struct Score {
-  double wrong_or_missing;  ///< share of the filled map that is unknown or off by more than 1 pixel
-  double wrong_by_half;     ///< share that is unknown or off by more than 0.5 pixels
-  double known;             ///< share known before filling; the errors below are of these pixels
+  double wrong_or_missing;  ///< share of the filled map that is invalid or off by more than 1 pixel
+  double wrong_by_half;     ///< the same for 0.5 pixels
+  double known;             ///< share that is valid before filling; the errors below refer to it
   double mean_error;        ///< in pixels
   double off[3];            ///< shares that are off by more than 0.5, 1 and 2 pixels
 };
 Score score_of(const Map& truth, const Map& map, const Map& filled, std::uint16_t invalid);
-/// Matches a pair with added noise. With `fills`, the filled map has fill_holes.
+/// Matches a pair with added noise. If `fills`, the filled map is that of fill_holes.
 Score score_of(Device& device, const Scene& scene, sgm::Parameters parameters, bool fills,
                double noise = 0);
 std::string text_of(const Score& score);
 
-/// Returns the area under the ROC curve: how well confidence separates right from wrong pixels.
+/// Returns the area under the ROC curve of confidence as a classifier of right and wrong pixels.
 double confidence_area(const Map& truth, const PairMaps& maps, std::uint16_t invalid);
 
 }  // namespace cudavision::test

@@ -14,7 +14,7 @@ using Parameters = sgm::Parameters;
 
 CUDAVISION_ON_BOTH_DEVICES(InspectedStereo);
 
-/// The unfilled map equals the map of a run without later stages, and changes no other output.
+/// The unfilled map equals the map without refinement and filling. Requesting it changes no output.
 TEST_P(InspectedStereo, UnfilledMap) {
   for_each_case_number([&](int number) {
     const auto make = number % 2 == 0 ? make_sgm_case : make_slanted_sgm_case;

@@ -14,7 +14,7 @@ using namespace sgm;
 
 constexpr double pi = 3.14159265358979323846;
 
-/// A texture that can be sampled anywhere: waves in all directions, none too short.
+/// A texture that can be sampled between pixels: a sum of waves in all directions.
 class Texture {
  public:
   Texture() {
@@ -42,7 +42,7 @@ class Texture {
 };
 
 constexpr int width = 200, height = 100;
-// The margins exclude pixels whose census crosses an edge or whose match is outside the picture.
+// The margins exclude pixels with a census window or a match that is partly outside the picture.
 constexpr int left_margin = 40, margin = 8;
 
 using Truth = std::function<double(int x, int y)>;
@@ -90,7 +90,7 @@ struct Errors {
 
 CUDAVISION_ON_BOTH_DEVICES(SgmAccuracy);
 
-/// Planes at whole disparities, and at halves, where both costs are equal.
+/// Tests whole disparities, and half disparities, for which both neighbours have equal costs.
 TEST_P(SgmAccuracy, FrontalPlanesAreFound) {
   for (const double disparity : {-4.0, 0.0, 7.0, 10.0, 10.5, 20.5}) {
     SCOPED_TRACE(disparity);
@@ -104,7 +104,7 @@ TEST_P(SgmAccuracy, FrontalPlanesAreFound) {
   }
 }
 
-/// A ramp along the rows, and a plane that slants in both directions.
+/// A plane that slants along rows, and a plane that slants along rows and columns.
 const Truth slants[] = {
     [](int x, int) { return 5 + x / 32.0; },
     [](int x, int y) { return 4 + x / 40.0 + y / 20.0; },

@@ -59,7 +59,7 @@ TEST_P(StereoPairs, AreAsTrueAsTheyWere) {
   EXPECT_LE(score.wrong_by_half, scene.max_wrong_by_half);
 }
 
-/// Texture must not count as noise, so the automatic noise must not change these maps.
+/// Texture must not be measured as noise, so automatic noise must not change these maps.
 TEST_P(StereoPairs, KeepTheirMapsWithoutNoise) {
   sgm::Parameters parameters;
   parameters.disparities = scene.disparities;
@@ -76,15 +76,15 @@ INSTANTIATE_TEST_SUITE_P(Devices, StereoPairs,
                                   "_" + std::get<1>(info.param).name;
                          });
 
-/// A setting, the limits of its mean errors, and its limits relative to the previous setting.
+/// A setting, limits of its mean errors, and limits relative to the previous setting.
 struct Setting {
   const char* name;
   Change change;
   double max_wrong, max_wrong_by_half, max_off_by_one;
-  bool fills = false;    ///< counts wrong pixels with fill_holes, and other errors without
+  bool fills = false;    ///< measures wrong pixels with fill_holes, and other errors without
   double noise = 0;      ///< added to the pictures, in levels
-  double max_more = 1;   ///< limit of each pair's wrong pixels beyond those of the previous setting
-  double max_share = 2;  ///< limit of wrong pixels, as a multiple of the previous setting
+  double max_more = 1;   ///< limit of the increase of each pair's share of wrong pixels
+  double max_share = 2;  ///< limit of wrong pixels, relative to the previous setting
 };
 
 void fill(Parameters& p) {
@@ -124,7 +124,7 @@ const Setting settings_of_pairs[] = {
 
 CUDAVISION_ON_BOTH_DEVICES(StereoSettings);
 
-/// Prints the tables of docs/elements/stereo-accuracy.md that are not about time.
+/// Prints the tables of docs/elements/stereo-accuracy.md, except those of filtering over time.
 TEST_P(StereoSettings, AreAsTrueAsTheyWere) {
   CUDAVISION_NEEDS_PAIRS();
   constexpr double pairs = std::size(scenes);
@@ -157,12 +157,12 @@ TEST_P(StereoSettings, AreAsTrueAsTheyWere) {
 
 /* Still scenes: this test prints a table of docs/elements/stereo-accuracy.md */
 
-/// The changes from frame to frame in a scene where nothing moves.
+/// Changes between successive maps of a still scene.
 struct Unrest {
   double moved = 0;      ///< share of the pixels whose disparity changed
-  double came_gone = 0;  ///< share of the pixels that became known or unknown
+  double came_gone = 0;  ///< share of the pixels that became valid or invalid
   double known = 0;
-  double off_by_one = 0;  ///< share of the known pixels whose true disparity is known
+  double off_by_one = 0;  ///< share of the valid pixels that are off by more than 1 pixel
 };
 
 /// Matches a pair repeatedly, each time with new noise.
@@ -180,7 +180,7 @@ Unrest unrest_of(Device& device, const Scene& scene, sgm::Parameters parameters)
   for (int frame = 0; frame < frames; ++frame) {
     SgmInput input = still;
     for (auto* block : {&input.left, &input.right})
-      for (std::uint8_t& byte : *block)  // a standard deviation of 2 levels
+      for (std::uint8_t& byte : *block)  // noise with a standard deviation of 2 levels
         byte = static_cast<std::uint8_t>(
             std::clamp(byte + random.between(-2, 2) + random.between(-2, 2), 0, 255));
     const SgmFrames matched(device, test, input);
@@ -213,7 +213,7 @@ TEST_P(StereoOverTime, StillScenesAreStill) {
     bool fill;
     double max_moved, max_came_gone;
   };
-  // The limits are shares of the last row in which the filter is off.
+  // The limits are relative to the result of the last row with alpha 1, in which the filter is off.
   const Setting settings[] = {
       {1, 1, 0, false, 1, 1},        {0.4, 1, 0, false, 0.6, 1.001}, {0.4, 1, 4, false, 0.6, 0.25},
       {0.1, 3, 10, false, 0.2, 0.1}, {1, 1, 0, true, 1, 1},          {0.4, 1, 4, true, 0.6, 1},
@@ -250,8 +250,8 @@ TEST_P(StereoOverTime, StillScenesAreStill) {
 
 CUDAVISION_ON_BOTH_DEVICES(StereoConfidence);
 
-/// Wrong disparities have a low confidence, counted before filling and refining. The area under the
-/// ROC curve is 0.878 without slanted surfaces, and 0.837 with sums alone.
+/// Mean area under the ROC curve of confidence, without hole filling and refinement. Measured:
+/// 0.878 without slanted_surfaces, and 0.837 with a confidence from path-cost sums only.
 TEST_P(StereoConfidence, TellsWrongFromRight) {
   CUDAVISION_NEEDS_PAIRS();
   double sum = 0;

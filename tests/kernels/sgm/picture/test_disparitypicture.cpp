@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares DisparityPicture with the definition over sequences, and tests its refusals.
+// Compares DisparityPicture with the definition for sequences of maps, and tests its refusals.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -44,7 +44,7 @@ std::vector<std::uint16_t> random_numbers(const Parameters& parameters, Quantity
   return numbers;
 }
 
-/// A picture at a random address on a device, and its defined content.
+/// Draws maps to a picture at a random device address, and computes the defined picture.
 class Screen {
  public:
   Screen(Device& device, int width, int height, const Parameters& parameters, const Look& look,
@@ -126,7 +126,7 @@ Look random_look(Kind kind, Quantity quantity, const Parameters& parameters, Ran
   Look look;
   look.kind = kind;
   look.quantity = quantity;
-  // With the largest focal length, depths do not fit 16 bits.
+  // With a focal length of 1e300, depths exceed 16 bits.
   look.focal_length = random.one_in(16) ? 1e300 : random.between(1, 5000) / 7.0;
   look.baseline = random.between(1, 5000) / 3.0;
   look.unit = random.one_in(2) ? 1 : random.between(1, 100) / 10.0;
@@ -177,7 +177,7 @@ TEST_P(DisparityPictures, AreTheDefinition) {
   });
 }
 
-/// Searches 128 disparities from 0; a number is 16 times the disparity.
+/// Parameters of maps whose values are sixteenths of pixels, for 128 disparities from 0.
 const Parameters& plain() {
   static const Parameters parameters;
   return parameters;
@@ -194,7 +194,7 @@ Look look_of(Quantity quantity, Range range, double minimum = 0, double maximum 
   return look;
 }
 
-// Without subpixel, maps compatible with libSGM hold pixels instead of sixteenths.
+// In libSGM compatibility without subpixel, map values are whole pixels instead of sixteenths.
 TEST_P(DisparityPictures, AutomaticRangesBeginAnewWithOtherNumbers) {
   Random random(3);
   Parameters sixteenths = few_disparities(), pixels = few_disparities();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares Points with the definition for every number of a map, and tests its refusals.
+// Compares Points with the definition for every map value, and tests its refusals.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -39,7 +39,7 @@ PointBits defined_point(const Parameters& parameters, const Reprojection& q, int
                        static_cast<std::int16_t>(number) / static_cast<double>(scale.per_pixel), 1};
   double h[4];
   for (std::size_t i = 0; i < 4; ++i) {
-    volatile double sum = 0;  // no compiler may fuse or reorder this
+    volatile double sum = 0;  // volatile, so that no compiler fuses or reorders the sum
     for (std::size_t k = 0; k < 4; ++k) {
       volatile double product = q[i][k] * v[k];
       sum = sum + product;
@@ -112,7 +112,7 @@ double random_number(Random& random, double size) {
   return size * (random.between(-1000000, 1000000) / 1e6);
 }
 
-/// Half of the matrices are matrices of cameras; the others are arbitrary.
+/// Returns the matrix of a camera pair, or in half of the cases an arbitrary matrix.
 Reprojection random_reprojection(int width, int height, Random& random) {
   Reprojection q = reprojection_of(random.between(1, 500000) / 70.0,
                                    random.between(1, 500000) / 300.0, width, height);
@@ -144,7 +144,7 @@ TEST_P(PointClouds, AreTheDefinition) {
   }
 }
 
-// Cameras 100 mm apart with focal length 1000 see disparity 50 at 2 m.
+// For a baseline of 100 mm and a focal length of 1000 pixels, a disparity of 50 means 2 m.
 TEST(PointNumbers, KnownOnes) {
   const Reprojection q = reprojection_of(1000, 100, 641, 481);
   Parameters parameters;

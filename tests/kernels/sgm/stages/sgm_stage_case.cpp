@@ -17,7 +17,7 @@ std::uint64_t feature_mask(const StageConfig& config) {
   return (std::uint64_t{1} << sgm::census_bits(config.census)) - 1;
 }
 
-/// Right features are random, or shifted left ones with flipped bits.
+/// Right features are random, or left features of nearby pixels with some bits flipped.
 void make_features(SgmStageCase& test, Random& random) {
   const std::uint64_t mask = feature_mask(test.config);
   const bool alike = random.one_in(2), flat = random.one_in(8);
@@ -30,7 +30,7 @@ void make_features(SgmStageCase& test, Random& random) {
   }
 }
 
-/// Sums fit bytes while P2 is small.
+/// Half of the time, draws small penalties, with which path-cost sums fit bytes.
 void make_penalties(SgmStageCase& test, Random& random) {
   const int bits = sgm::census_bits(test.config.census);
   const int largest =
@@ -41,7 +41,7 @@ void make_penalties(SgmStageCase& test, Random& random) {
         random.one_in(4) ? largest : random.between(test.penalties.p1 + 1, largest));
 }
 
-/// Often draws the sums from few levels, which makes many ties.
+/// Draws the path-cost sums, often from a small range, which causes many ties.
 void make_sums(SgmStageCase& test, Random& random) {
   constexpr int levels[] = {1, 2, 4, 30, 255, 2041};
   const int maximum = levels[random.between(0, 5)] - 1;
@@ -89,7 +89,7 @@ void make_maps(SgmStageCase& test, Random& random) {
   test.scale = sgm::disparity_scale(parameters);
 }
 
-/// The numbers of the history are often near the map's.
+/// Draws a history whose disparities are often near the map's disparities.
 void make_history(SgmStageCase& test, Random& random) {
   const StageConfig& config = test.config;
   constexpr int thresholds[] = {1, 20, 255};
@@ -114,13 +114,13 @@ void make_history(SgmStageCase& test, Random& random) {
     test.ages.push_back(static_cast<std::uint8_t>(
         test.history[i] == sgm::unknown ? 0 : random.between(is_old ? 250 : 0, is_old ? 255 : 9)));
   }
-  // Keeps the number of draws, on which the hashes of the proof depend.
+  // Unused draws: the hashes of the proof depend on the number of draws.
   for (int i = -1; i < std::min(config.width, 64) * std::min(config.height, 64); ++i)
     random.between(0, 0);
 }
 
-/// Makes slanted planes with some noise, and with holes of all widths: within a plane, between two
-/// planes, at both ends of rows, and in whole rows. Also makes numbers for most of the holes.
+/// Makes a map of noisy slanted planes with holes of all widths: in a plane, between two planes, at
+/// both ends of rows, and whole rows. Makes a second map, in which most of the holes have values.
 void make_slanted_maps(SgmStageCase& test, Random& random) {
   const StageConfig& config = test.config;
   const int top = 16 * (config.disparities - 1);
@@ -157,7 +157,7 @@ void make_noise(SgmStageCase& test, Random random) {
                                                                        : random.between(0, 100));
   test.noise.used = sgm::noise_of_deviation(deviation);
   test.noise_on_device = random.one_in(2);
-  if (test.noise_on_device)  // its variance is seldom a square
+  if (test.noise_on_device)  // the device's variance need not be a square
     test.noise.used = sgm::noise_of_variance(
         test.noise.used.variance + static_cast<std::uint32_t>(random.between(
                                        0, static_cast<int>(2 * test.noise.used.deviation))));
@@ -166,7 +166,7 @@ void make_noise(SgmStageCase& test, Random random) {
   test.noise.average = random.one_in(6) ? -1 : random.between(0, 2 * used + 100) * 256 + 77;
   if (test.noise.average < 0)
     test.noise.used = {};
-  // With some of these, sums fit bytes.
+  // With small P2, path-cost sums fit bytes.
   const int p2 = random.one_in(2) ? random.between(2, 63) : random.between(2, 223);
   test.noise_penalties.p1 = random.one_in(3) ? p2 - 1 : random.between(1, p2 - 1);
   const bool adaptive = !random.one_in(3);
@@ -187,7 +187,7 @@ SgmStageCase sgm_stage_case_of(const FrameLayout& layout, const sgm::Parameters&
   test.config = sgm::StageConfig(test.layout, parameters);
   test.placement = random_placement(test.layout, random);
   test.picture.assign(test.placement.bytes, 0x5a);
-  // In separate statements, because compilers may evaluate arguments in any order.
+  // Separate statements, because compilers may evaluate function arguments in any order.
   const bool dirty = random.one_in(2);
   const std::uint64_t content_seed = random.next();
   const auto content = static_cast<Content>(random.between(0, content_count - 1));
@@ -215,7 +215,7 @@ SgmStageCase sgm_stage_case_of(const FrameLayout& layout, const sgm::Parameters&
 SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels) {
   Random random = random_of_case(seed ^ 0x57a9e5, number);
   sgm::Parameters parameters = random_sgm_parameters(random);
-  // CUDA has kernels of its own for these numbers of disparities.
+  // CUDA has specialised kernels for these numbers of disparities.
   if (random.one_in(2)) {
     parameters.paths = 4;
     parameters.disparities = random.one_in(4) ? 256 : random.one_in(2) ? 128 : 64;

@@ -12,8 +12,8 @@
 
 namespace cudavision::test {
 
-/// Inputs for each stage, more varied than in a whole run. Equal seeds and numbers make equal cases
-/// on every machine.
+/// Inputs for each stage, more varied than those that a whole run produces. Equal seeds and numbers
+/// make equal cases on every machine.
 struct SgmStageCase {
   std::string title;
   sgm::StageConfig config;
@@ -33,23 +33,23 @@ struct SgmStageCase {
   sgm::DisparityScale scale{16, 0};
   Placement disparity_placement, confidence_placement;
 
-  // For the stages that depend on previous frames.
+  // Inputs of stages that depend on previous frames.
   int confidence_threshold = 1;
   sgm::TemporalFilter filter;
   bool first_frame = false, is_new_scene = false;
   Map measured, history;
   std::vector<std::uint8_t> ages;
 
-  // For the stages that adapt to noise; only census_gradient has them.
+  // Inputs of stages that adapt to noise, which only census_gradient uses.
   sgm::NoiseState noise;
   bool noise_on_device = false;
   sgm::Penalties noise_penalties;
   sgm::Subpixel noise_subpixel = sgm::Subpixel::none;
 
-  // For the stages for slanted surfaces.
-  Map slanted, filled;  ///< planes with holes, and with numbers in most of the holes
+  // Inputs of stages for slanted surfaces.
+  Map slanted, filled;  ///< planes with holes; the same with most holes filled
 
-  int map_offset = 0;  ///< offset of the maps of all stages from an aligned address, in numbers
+  int map_offset = 0;  ///< offset of all maps from an aligned address, in map values
 
   bool has_subpixel() const { return subpixel != sgm::Subpixel::none; }
 };
@@ -73,21 +73,21 @@ SgmStageOutputs defined_stages(const SgmStageCase& test, std::uint8_t poison);
 /// Returns a device's outputs. Throws std::runtime_error if a stage wrote to an input.
 SgmStageOutputs run_stages(Device& device, const SgmStageCase& test, std::uint8_t poison);
 
-/// The outputs of KeepConfident and FilterOverTime, which the proof's hashes do not cover.
+/// Outputs of KeepConfident and FilterOverTime, which are not part of the proof's hashes.
 SgmStageOutputs defined_stages_over_time(const SgmStageCase& test, std::uint8_t poison);
 SgmStageOutputs run_stages_over_time(Device& device, const SgmStageCase& test, std::uint8_t poison);
 
-/// The outputs of the stages for slanted surfaces. In compatibility there are none.
+/// Outputs of the stages for slanted surfaces. Empty in compatibility, which has no such stages.
 SgmStageOutputs defined_slanted_stages(const SgmStageCase& test, std::uint8_t poison);
 SgmStageOutputs run_slanted_stages(Device& device, const SgmStageCase& test, std::uint8_t poison);
 
-/// The outputs of the stages under noise.
+/// Outputs of the stages that adapt to noise.
 SgmStageOutputs defined_noise_stages(const SgmStageCase& test, std::uint8_t poison);
 SgmStageOutputs run_noise_stages(Device& device, const SgmStageCase& test, std::uint8_t poison);
 SgmStageOutputs run_noise_stages_in_bands(Device& device, const SgmStageCase& test, int band_rows,
                                           std::uint8_t poison);
 
-/// The stages that a device runs one by one, and their definition.
+/// Runs a group of stages one by one, on a device or by the definition.
 struct SgmStageGroup {
   SgmStageOutputs (*defined)(const SgmStageCase& test, std::uint8_t poison);
   SgmStageOutputs (*run)(Device& device, const SgmStageCase& test, std::uint8_t poison);
@@ -101,7 +101,7 @@ inline constexpr SgmStageGroup sgm_stage_groups[] = {
 SgmStageOutputs run_matching(Device& device, sgm::Stages& stages, const SgmStageCase& test,
                              std::uint8_t poison);
 
-/// Describes which stage differs first, and where. Returns an empty string if all are equal.
+/// Describes the stage and position of the first difference, or returns an empty string.
 std::string difference(const SgmStageCase& test, const SgmStageOutputs& expected,
                        const SgmStageOutputs& actual);
 

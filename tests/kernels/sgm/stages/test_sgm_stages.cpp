@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares every number of each stage of Semi-Global Matching, also at the widths of the kernels'
-// tiles, at any alignment, and for maps that random cases seldom have.
+// Compares all outputs of each stage of Semi-Global Matching: for random cases, for widths near the
+// kernels' tile widths, for all alignments, and for maps that are rare in random cases.
 #include <tbb/task_arena.h>
 
 #include <limits>
@@ -36,7 +36,7 @@ void expect_equal_devices(Device& cuda, const SgmStageCase& test) {
 
 CUDAVISION_NUMBERED_CASES(SgmStageCases, make_sgm_stage_case);
 
-/// The bands have half of the rows, a third or one row. The last band often has fewer rows.
+/// Bands have half of the rows, a third of them, or one row. The last band often has fewer rows.
 TEST_P(SgmStageCases, CudaInBandsEqualsCpu) {
   CUDAVISION_NEEDS_CUDA();
   if constexpr (built_with_cuda()) {
@@ -84,7 +84,7 @@ TEST(SgmTiles, CudaEqualsCpuAtAnyWidthAndAlignment) {
     }
 }
 
-/// Pictures of few rows, which many blocks share: each selects the winners of a part of a row.
+/// If a picture has few rows, each block selects the winners of only a part of a row.
 TEST(SgmTiles, WinnersOfPartsOfRowsEqualThoseOfTheCpu) {
   CUDAVISION_NEEDS_CUDA();
   CudaTestDevice cuda;
@@ -117,7 +117,7 @@ StageConfig config_of(int width, int height, int disparities) {
 
 CUDAVISION_ON_BOTH_DEVICES(SgmStages);
 
-/// Regions touch or cross the seams of bands and tiles.
+/// Regions touch or cross the borders of bands (CPU) and tiles (CUDA).
 TEST_P(SgmStages, SpecklesAreTheDefinitions) {
   CUDAVISION_NEEDS_PIXELS(1 << 15);
   Random random(4);
@@ -141,7 +141,7 @@ TEST_P(SgmStages, SpecklesAreTheDefinitions) {
         for (const int bands : cpu ? std::vector{1, 2, 3, 7, 64} : std::vector{1})
           tbb::task_arena(bands).execute([&] {
             const auto stages = make_stages(device, config);
-            // In the second run, the scratch memory holds the remains of the first.
+            // In the second run, the scratch memory holds data of the first run.
             for (int repetition = 0; repetition < 2; ++repetition) {
               const DeviceBlock<std::uint16_t> ours(device, map);
               stages->run(RemoveSpeckles{size, 5, ours.data()});
@@ -177,7 +177,7 @@ void expect_refinement(Device& device, Random& random, int width, int height,
       << what << ", " << width << "×" << height;
 }
 
-/// Few, many, close and far numbers, so that Refine's bisections begin with any step.
+/// Few, many, close or distant disparities make Refine's bisections begin with every step size.
 TEST_P(SgmStages, MediansOfAnyNumbersAreTheDefinitions) {
   CUDAVISION_NEEDS_PIXELS(1 << 15);
   Random random(13);

@@ -24,7 +24,7 @@ long long floored(long long number, long long divisor) {
   return quotient * divisor > number ? quotient - 1 : quotient;
 }
 
-/// Extrapolates the number of an unknown pixel, `distance` columns from a known pixel at (x, y).
+/// Extrapolates the value of an invalid pixel, `distance` columns from the valid pixel (x, y).
 int continued(const StageConfig& config, const Map& map, int x, int y, int outwards, int distance) {
   const int v = map[place(config, x, y)];
   for (const int n : {32, 16, 8}) {

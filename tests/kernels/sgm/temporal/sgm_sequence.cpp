@@ -9,9 +9,9 @@
 namespace cudavision::test {
 namespace {
 
-constexpr int max_sequence_pixels = 1 << 13;  // The definition matches every frame.
+constexpr int max_sequence_pixels = 1 << 13;  // small, because the definition is slow
 
-/// Flips some low bits like noise, also in the bytes around the rows, which do not count.
+/// Simulates noise: flips low bits of some bytes, including unused bytes around rows.
 void add_noise(std::vector<std::uint8_t>& block, Random& random) {
   const int rarity = 1 << random.between(0, 5);
   const int bits = (1 << random.between(1, 5)) - 1;
@@ -56,7 +56,7 @@ SgmSequence make_sgm_sequence(std::uint64_t seed, int number, int max_pixels) {
   for (int frame = 0; frame < frames; ++frame) {
     if (frame > 0 && random.one_in(5)) {
       draw_time_parameters(test.parameters, random);
-      // In compatibility, this changes the units of numbers.
+      // In compatibility, subpixel determines the unit of map values.
       test.parameters.subpixel = test.parameters.subpixel != random.one_in(3);
     }
     if (frame > 0 && random.one_in(6)) {

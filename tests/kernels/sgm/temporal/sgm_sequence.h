@@ -9,19 +9,19 @@
 
 namespace cudavision::test {
 
-/// Frames of mostly one scene that one SgmStereo matches, with changing parameters.
+/// A sequence of frames, mostly of one scene, for one SgmStereo, with changing parameters.
 struct SgmSequence {
   struct Step {
     SgmCase test;  ///< has the parameters of this frame
     SgmInput input;
-    bool restart = false;  ///< before this frame
+    bool restart = false;  ///< restart before this frame
   };
   std::vector<Step> steps;  ///< at least one
 };
 
 SgmSequence make_sgm_sequence(std::uint64_t seed, int number, int max_pixels);
 
-/// Draws a sequence with slanted_surfaces in most frames, and without compatibility.
+/// Draws a sequence without compatibility, and with slanted_surfaces in most frames.
 SgmSequence make_slanted_sgm_sequence(std::uint64_t seed, int number, int max_pixels);
 
 /// Draws a sequence with noise, which is automatic in most frames, and with restarts.

@@ -18,7 +18,7 @@ SgmSequence make_sequence(std::uint64_t seed, int number, int max_pixels) {
 
 CUDAVISION_NUMBERED_CASES(SgmSequenceCases, make_sequence);
 
-/// The random sequences have few pixels, because the definition is slow.
+/// Random sequences have small frames, because the definition is slow; this test has large frames.
 TEST(SgmSequences, CudaEqualsCpuForLargeFrames) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_PIXELS(641 * 479);
@@ -33,7 +33,7 @@ TEST(SgmSequences, CudaEqualsCpuForLargeFrames) {
     for (const std::uint64_t seed : {9, 9, 10, 10, 9, 9, 9}) {
       test.content_seed = seed;
       sequence.steps.push_back({test, input_block(test), false});
-      // Every frame has some pixels of its own.
+      // Some pixels differ in every frame.
       Random random(sequence.steps.size());
       for (std::uint8_t& byte : sequence.steps.back().input.left)
         byte = static_cast<std::uint8_t>(byte ^ (random.one_in(9) ? 6 : 0));
@@ -44,7 +44,7 @@ TEST(SgmSequences, CudaEqualsCpuForLargeFrames) {
 
 CUDAVISION_ON_BOTH_DEVICES(SgmOverTime);
 
-/// Random sequences never switch the filter off and on again before the same frame.
+/// If the filter is switched off and on between two frames, it forgets its history.
 TEST_P(SgmOverTime, OffAndOnAgainForgets) {
   Parameters parameters = few_disparities(), off = parameters;
   parameters.temporal_persistence = 200;
