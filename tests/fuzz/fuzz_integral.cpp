@@ -49,7 +49,7 @@ class IntegralEpisode final : public fuzz::Episode {
 
   void restarted() override { form_ = how_; }
 
-  // Downstream may accept only tables, but the output may no longer be one.
+  // Makes downstream accept anything: it may accept only tables, but `output` may have changed.
   void mend() override { filter().accept_downstream("ANY"); }
 
   const char* open_downstream() override {

@@ -152,7 +152,7 @@ TEST(test_active_backend, .times(element_specs().size())) {
   }
 }
 
-// With backend=cuda and no GPU, the error names the remedy, which then works.
+// With backend=cuda and no GPU, the error names a remedy, and the test applies it successfully.
 TEST(test_cuda_without_gpu, .times(element_specs().size()).unless(unless_without_gpu())) {
   const Owned<GstElement> element = make_element(factory(index), {{"backend", "cuda"}});
   MessageLog messages(element);

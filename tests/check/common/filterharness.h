@@ -66,7 +66,7 @@ void expect_either(const std::function<void(unsigned number)>& change,
 void share_cuda_context(GstElement* element);
 
 Owned<GstElement> new_element(const char* factory);
-/// Makes an element with the backend under test. By default, filters have nothing in flight.
+/// Makes an element with the backend under test and, by default, frames-in-flight=1.
 Owned<GstElement> make_element(const char* factory, const Properties& properties = {});
 Owned<GstHarness> new_shared_harness(const std::string& launch);
 /// The elements get a CUDA context of their own. Requires a GPU.

@@ -119,7 +119,7 @@ struct PlayingStereo : StereoHarness {
 Picture noise_picture(const FormatSpec& format, int width, int height, unsigned seed);
 Picture shifted(const Picture& left, int disparity);
 
-/// Returns a frame with both pictures; chroma is 0 where it does not fit the halves.
+/// Returns a frame with both pictures. Chroma is 0 if two halves have more samples than a frame.
 Picture packed(const Picture& first, const Picture& second, bool side_by_side);
 
 }  // namespace check

@@ -80,7 +80,7 @@ TEST(test_limit, .for_each_element()) {
     overlap.receiver().close();
     Feeder feeder(overlap.filter(), 0, 20, overlap.frames());
     wait_until([&] { return feeder.pushed() == limit; }, "the limit");
-    let_time_pass(20);  // in which no other push may return
+    let_time_pass(20);  // no other push may return meanwhile
     fail_unless_equals_uint64(feeder.pushed(), limit);
     fail_unless_equals_int(overlap.receiver().frame_count(), 0);
     overlap.receiver().open();
@@ -108,7 +108,7 @@ TEST(test_automatic_number, .for_each_element()) {
   const guint64 accepted = limit > 1 ? limit : 0;
   wait_until([&] { return overlap.receiver().holds_frame() && feeder.pushed() == accepted; },
              "the automatic number");
-  let_time_pass(20);  // in which no other push may return
+  let_time_pass(20);  // no other push may return meanwhile
   fail_unless_equals_uint64(feeder.pushed(), accepted);
   overlap.receiver().open();
   fail_unless_equals_int(feeder.finish(), GST_FLOW_OK);

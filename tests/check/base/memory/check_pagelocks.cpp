@@ -31,7 +31,7 @@ Owned<GstBuffer> take(GstBufferPool* pool) {
   return Owned<GstBuffer>(buffer);
 }
 
-/// Expects these numbers since the last call.
+/// Expects these numbers of locks and unlocks since the last call.
 void expect_locks(int locks, int unlocks, const std::string& what) {
   const FakeTransfers done = fake_transfers();
   fail_unless(done.locks == locks && done.unlocks == unlocks, "%s: %d locks, %d unlocks",
@@ -76,7 +76,7 @@ TEST(test_unlocked_by_whichever_thread_frees) {
   expect_locks(0, 1, "freed");
 }
 
-// The locks go when the element stops, and the context with them, even if the memory lives on.
+// An element that stops unlocks the memory and releases the context, even if the memory lives on.
 TEST(test_unlocked_when_the_element_stops) {
   reset_fake_transfers();
   const CudaContext context = new_fake_context();
@@ -111,7 +111,7 @@ TEST(test_memory_that_does_not_come_back_is_not_locked) {
   for (int i = 0; i < 50; ++i) {
     const Owned<GstBuffer> buffer(new_frame());
     element.read(buffer);
-    // As videorate does to double the frame rate.
+    // Reads a copy that shares the memory, as videorate pushes to double the frame rate.
     element.read_what_is_there(Owned<GstBuffer>(gst_buffer_copy(buffer)).get(),
                                static_cast<guint8>(i + 1));
   }

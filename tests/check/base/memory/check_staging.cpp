@@ -215,7 +215,7 @@ TEST(test_memory_for_staging) {
   fail_unless_equals_int(device.allocations[1], frame_bytes);
 }
 
-// The next piece is copied while the previous one is in flight, so it includes later writes.
+// A piece is copied while the previous one is in flight, so it includes writes made meanwhile.
 TEST(test_uploads_overlap_with_copies) {
   const FrameLayout layout = large_layout();
   const int rows = layout.planes[0].rows;

@@ -42,7 +42,7 @@ struct FormatSpec {
   bool big_endian = false;
 
   bool is_packed() const { return places[0].depth != 0; }
-  /// Operations can read its samples without conversion.
+  /// True if operations can read the samples without conversion.
   bool is_native() const { return !big_endian && !is_packed(); }
   /// RGB of more than 8 bits is equalised only by its luminance.
   bool has_single_colors() const { return family == Family::rgb && bits == 8; }

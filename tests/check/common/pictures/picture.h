@@ -74,7 +74,7 @@ Picture with_valid_chroma(Picture picture);
 /// Returns the luminance in GRAY8, GRAY16_LE, or I420_10LE or _12LE (ignore the chroma).
 Picture luminance_picture(const Picture& picture);
 
-/// For to_buffer(). Without `meta`, the layout is GstVideoInfo's.
+/// The memory layout that to_buffer() uses. Without `meta`, it is GstVideoInfo's.
 struct Layout {
   bool meta = false;
   int first = 0;         ///< bytes before the first plane

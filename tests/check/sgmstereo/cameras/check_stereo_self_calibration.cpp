@@ -56,7 +56,7 @@ TEST(test_without_inspections, .unless(unless_built_with_opencv())) {
   expect_words(stereo.messages().text(GST_MESSAGE_WARNING), {"diagnostics-interval"});
 }
 
-// The right camera has turned: after some pairs, as many disparities are valid as without the
+// The right camera has rotated. After some pairs, as many disparities are valid as without the
 // rotation.
 TEST(test_turned, .unless(unless_built_with_opencv())) {
   Rig upright(calibrating({{"calibration", ""}})), alone(calibrating({{"calibration", ""}}));
@@ -199,7 +199,7 @@ TEST(test_life, .unless(unless_built_with_opencv())) {
   fail_unless_equals_int(rig.last_said().calibrations(), 0);
 }
 
-// Rotations after the calibration are corrected, too, unless that is switched off.
+// Rotations after the calibration are corrected, too, unless calibration-drift is off.
 TEST(test_turns_again, .times(3).unless(unless_built_with_opencv())) {
   const char* drift = (const char*[]){"warn", "correct", "off"}[index];
   Rig rig(calibrating({{"calibration-drift", drift}}));
@@ -252,7 +252,7 @@ TEST(test_lengths, .unless(unless_built_with_opencv())) {
   fail_unless(std::abs(guessed.back() - 3300) < 500, "%f", guessed.back());
 }
 
-// A known distance yields the yaw, which rows cannot show.
+// A known distance yields the yaw, which the alignment of rows does not reveal.
 TEST(test_known_distance, .unless(unless_built_with_opencv())) {
   const MovingScene scene;
   const double disparity = scene.disparities(0)(60, 40);
