@@ -45,7 +45,7 @@ std::vector<Repeating> figures_of(StereoHarness& stereo) {
 }
 
 struct Scene {
-  const char* file;  ///< nullptr: the street film
+  const char* file;  ///< nullptr: the street video
   const char* decoder;
 };
 const Scene scenes[] = {{nullptr, "decodebin"},      {"fruits.jpg", "jpegdec"},
