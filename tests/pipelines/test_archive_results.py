@@ -100,8 +100,7 @@ def _(place):
     (place.folder / "films").mkdir()
     for number in range(9):
         (place.folder / f"films/{number}.mp4").write_text("film")
-    # filesink itself reports the full disk. Other videos may have begun before archive.py learns of the error, but
-    # they end only when archive.py stops them.
+    # filesink reports the full disk. Videos that begin before archive.py learns of it end only if it stops them.
     stand_in(place, f"echo tried >>{place.folder}/tried\n[[ $(<{place.folder}/tried) == tried ]] || exec sleep infinity\n"
              f"exec {launch} -q filesrc location={place.materials}/film.mp4 ! filesink location=/dev/full\n")
     # The report archive.json cannot be written, either.
