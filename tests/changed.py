@@ -48,7 +48,7 @@ def digest_of(*words):
 
 
 def stamps(folder):
-    """Names, sizes and times of the files in a folder of the system."""
+    """Returns the names, sizes and times of the files in a folder of the system."""
     paths = sorted(pathlib.Path(folder).glob("*")) if folder else []
     return [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in paths if path.is_file()]
 

@@ -81,7 +81,7 @@ class Episode : public Life {
   };
   struct InFlight {
     std::optional<Sent> sent;
-    int interruptions;  ///< of the stream before it
+    int interruptions;  ///< number of interruptions before this frame
   };
   /// Pushes the buffer. `sent` is empty if the test cannot know the result.
   void push(GstBuffer* buffer, std::optional<Sent> sent);
@@ -103,7 +103,7 @@ class Episode : public Life {
   bool started_ = false;
   bool restricted_ = false;
   GstClockTime time_ = 0;
-  std::vector<InFlight> in_flight_;  ///< not judged yet
+  std::vector<InFlight> in_flight_;  ///< frames that are not judged yet
   int interruptions_ = 0;
   Sequence sequence_;
 };

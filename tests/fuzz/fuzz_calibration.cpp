@@ -202,7 +202,7 @@ class CalibrationLife final : public fuzz::Life {
   }
 
   std::string folder_, file_;
-  std::string value_;  ///< of the property
+  std::string value_;  ///< current value of the property
   bool must_work_ = false;
 };
 

@@ -16,7 +16,7 @@ constexpr GstClockTime frame_time = 40 * GST_MSECOND;
 struct Subject {
   const char* element;
   Properties properties;
-  std::vector<Property> changes;           ///< while playing
+  std::vector<Property> changes;           ///< settings that are changed while playing
   Property mended = {"region-types", ""};  ///< makes all `changes` valid
 };
 

@@ -23,12 +23,12 @@ constexpr int too_many = Regions::max_count + 1;
 struct Labelled {
   Box box;
   const char* label;
-  double confidence = 1;  ///< 1: the meta has none
+  double confidence = 1;  ///< 1: the meta has no confidence
 };
 
 /// The settings that determine which regions of a frame are used.
 struct Settings {
-  std::vector<Box> boxes;  ///< of the property `regions`
+  std::vector<Box> boxes;  ///< boxes of the property `regions`
   bool named = false;      ///< the property `regions` is not empty
   bool metas = true;
   std::vector<std::string> types;  ///< in lower case
@@ -58,7 +58,7 @@ class Oracle {
 
   struct Selection {
     bool whole = false;
-    Regions regions;  ///< none: the frame passes unchanged
+    Regions regions;  ///< if there are none, the frame passes unchanged
   };
 
   /// `time` and `duration` may be GST_CLOCK_TIME_NONE.

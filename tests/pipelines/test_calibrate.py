@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/calibrate.py: painted boards before known cameras, and OpenCV's chessboard photographs."""
+"""Tests pipelines/calibrate.py with rendered boards and known cameras, and with OpenCV's chessboard photographs."""
 import re
 import statistics
 import sys
@@ -30,7 +30,7 @@ def entries(place, name):
 
 
 def expect_cameras(place, name, text):
-    """Expects the cameras of boards.py."""
+    """Expects the calibration to match the cameras of boards.py."""
     found = entries(place, name)
     for key, focal, x, y in (("M1", 500, 325, 236), ("M2", 505, 316, 243)):
         numbers = list(map(float, found[key]))

@@ -124,7 +124,7 @@ def frames_of(count, player):
         player["source"].emit("end-of-stream")
         return [samples.copy() for _, samples in player.frames()]
 
-# Boxes and widths that change from frame to frame, frames without any face, and frames with a lost one.
+# Boxes and widths that change from frame to frame, frames without any face, and frames with a lost face.
 width = [8, 24, 70, 508, 509, 0, 16]
 whole = [False, False, False, False, False, False, True]
 box = [(4, 4, 20, 20), (30, 2, 24, 30), (2, 2, 50, 40), (0, 0, 61, 45), (0, 0, 61, 45), None, (9, 9, 9, 9)]

@@ -64,8 +64,8 @@ guint fields_and_frames(FilterHarness&, int i) {
 }
 
 struct Allocations {
-  long blocks, bytes;  ///< of host memory
-  long by_cuda;        ///< device and page-locked memory, events, streams …
+  long blocks, bytes;  ///< allocations of host memory
+  long by_cuda;        ///< calls that allocate device or page-locked memory, events, …
 };
 
 Allocations allocations_in_flight(int frames_in_flight, bool in_cuda) {

@@ -48,7 +48,7 @@ class Stream {
   }
 
   FilterHarness filter;
-  double confidence = 1;  ///< of the metas
+  double confidence = 1;  ///< confidence in the metas
 
  private:
   const Picture picture_ = make_picture(gray(), width, height, Content::random, 1);

@@ -87,7 +87,7 @@ class FilterHarness {
 
   GstElement* element() const { return element_; }
   GstHarness* harness() const { return harness_; }
-  GstPad* source_pad() const { return harness_->srcpad; }  ///< of the harness; feeds the element
+  GstPad* source_pad() const { return harness_->srcpad; }  ///< harness pad; feeds the element
   GstPad* sink_pad() const { return harness_->sinkpad; }
   MessageLog& messages() { return messages_; }
 
@@ -107,7 +107,7 @@ class FilterHarness {
   void send_segment(const GstSegment& segment) { send_event(gst_event_new_segment(&segment)); }
   void send_eos() { send_event(gst_event_new_eos()); }
   void flush();
-  /// Goes to a state and back to PLAYING, where a new stream begins.
+  /// Sets the state `low` and then PLAYING, and begins a new stream.
   void restart(GstState low = GST_STATE_READY);
   void accept_downstream(const std::string& caps) {
     gst_harness_set_sink_caps_str(harness_, caps.c_str());

@@ -38,7 +38,7 @@ class Film {
   /// Expects these frames denoised, as a scene from `first` to before `end`.
   void expect(const std::vector<Picture>& pictures, int frames, int first, int end);
   void expect_missing();
-  void skip_outputs(guint64 count) { pulled_ += count; }  ///< outputs that were lost
+  void skip_outputs(guint64 count) { pulled_ += count; }  ///< skips outputs that were dropped
   void expect_none() { fail_if(filter.pull(), "there is an output too early"); }
 
   FilterHarness filter;

@@ -24,7 +24,7 @@ class HostileControls {
 
  private:
   GstElement* const element_;
-  std::vector<std::pair<const char*, GValue>> values_;  ///< the previous values
+  std::vector<std::pair<const char*, GValue>> values_;  ///< values to restore
 };
 
 }  // namespace fuzz

@@ -50,7 +50,7 @@ class Race : public Life {
   bool relink_before();
   bool relink_downstream();
   bool unlink_for_a_moment();
-  bool relink_here();  ///< in the thread that pushes
+  bool relink_here();  ///< relinks in the thread that pushes
   void change_property();
   void mend_properties();
   void read();
@@ -77,10 +77,10 @@ class Race : public Life {
   std::mutex gate_;        ///< held while changing the state or flushing
   std::mutex properties_;  ///< held while changing properties
   std::atomic<unsigned> draws_{0};
-  std::atomic<unsigned> breaks_{0};  ///< restarts and flushes, which void earlier frames
+  std::atomic<unsigned> breaks_{0};  ///< restarts and flushes so far; they discard earlier frames
   std::mutex elsewhere_mutex_;
   std::condition_variable elsewhere_done_;
-  int elsewhere_ = 0;  ///< requested actions of other threads
+  int elsewhere_ = 0;  ///< number of actions pending in other threads
 };
 
 }  // namespace fuzz

@@ -84,7 +84,7 @@ class FakeWork {
     call_();
   }
 
-  std::atomic<int> looks{0};  ///< calls of done()
+  std::atomic<int> looks{0};  ///< number of calls of done()
   std::atomic<bool> asked{false};
   bool fails = false;
 

@@ -177,7 +177,7 @@ TEST(test_memory_of_others_is_not_locked) {
   allocator->mem_type = type;
 }
 
-/// A mapping that holds frames one after the other, as wrapped memory.
+/// A memory mapping with consecutive frames, which are pushed as wrapped memory.
 class Mapping {
  public:
   Mapping(std::size_t frames, std::size_t bytes_per_frame)

@@ -37,8 +37,8 @@ Owned<GstBuffer> new_frame(guint8 value, const CudaContext& first, const CudaCon
 }
 
 struct Expected {
-  int copies;     ///< from another GPU
-  int host_maps;  ///< after each, the frame is uploaded again
+  int copies;     ///< copies from another GPU
+  int host_maps;  ///< downloads by mapping; each is followed by an upload
   bool in_place = false;
 };
 

@@ -22,8 +22,8 @@ class HookedDevice final : public Device {
  public:
   std::function<void(int transfer)> before_transfer = [](int) {};
   std::function<void(int event)> on_wait = [](int) {};
-  std::vector<View<const std::uint8_t>> transfers;  ///< the host's views
-  std::vector<std::size_t> allocations;             ///< of host memory, in bytes
+  std::vector<View<const std::uint8_t>> transfers;  ///< host side of each transfer
+  std::vector<std::size_t> allocations;             ///< bytes of each host allocation
 
   DeviceKind kind() const noexcept override { return DeviceKind::cuda; }
   Buffer page_lock(void*, std::size_t) override { return {}; }

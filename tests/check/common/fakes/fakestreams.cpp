@@ -25,7 +25,7 @@ struct Mark {
 
 struct Task {
   std::function<void()> work;
-  std::shared_ptr<Mark> awaited;  ///< must pass before the work; nullptr: none
+  std::shared_ptr<Mark> awaited;  ///< mark that must pass before this work; nullptr: none
 };
 
 struct Stream {

@@ -21,9 +21,9 @@ using check::Calls;
 
 enum class Role {
   enter,  ///< enters a context, which succeeds even if all work in it fails
-  use,    ///< enqueues, waits or queries
-  make,   ///< makes something that must be freed
-  free,   ///< frees it, even if the call must fail, because callers cannot retry
+  use,    ///< enqueues work, waits or queries
+  make,   ///< creates a resource that must be freed
+  free,   ///< frees a resource, even in a failing call, because callers cannot retry
 };
 
 struct Functions {

@@ -11,12 +11,12 @@ namespace check {
 
 enum class Calls {
   host_memory,  ///< operator new and aligned_alloc(), if the plug-in itself calls them
-  cuda,         ///< the CUDA driver's functions, whichever library calls them
+  cuda,         ///< the CUDA driver's functions, called by any library
 };
 
 enum class Duration {
   once,     ///< a single call fails
-  lasting,  ///< all later calls fail as well, as in CUDA after a failed kernel
+  lasting,  ///< all later calls fail, too, as in CUDA after a failed kernel
 };
 
 /// Counts calls of one kind and lets the number-th fail (0: none). At most one can exist at a time.

@@ -11,7 +11,7 @@ struct Place {
   int plane;
   int offset;
   int step;
-  int low_bit = 0;  ///< of the sample in a 4-byte word, if `depth` is set
+  int low_bit = 0;  ///< lowest bit of the sample in a 4-byte word if `depth` > 0
   int depth = 0;    ///< bits of the sample in that word; 0: the sample has its own byte or word
 };
 

@@ -44,8 +44,8 @@ struct Picture {
 
 enum class Content {
   random,      ///< all values are equally likely
-  natural,     ///< one broad hill of values away from both ends
-  ramp,        ///< from corner to corner
+  natural,     ///< the histogram has one broad hill away from both ends
+  ramp,        ///< values rise from corner to corner
   flat,        ///< a single value
   two_valued,  ///< two values, one of which is rare
 };
@@ -81,7 +81,7 @@ struct Layout {
   int row_padding = 0;   ///< bytes after each row
   int plane_gap = 0;     ///< bytes between planes
   bool reverse = false;  ///< the last plane comes first in memory
-  bool split = false;    ///< a GstMemory for each plane
+  bool split = false;    ///< each plane has its own GstMemory
   bool shifted = false;  ///< the buffer begins in the middle of its memory
 };
 inline constexpr Layout packed_layout = {};

@@ -35,7 +35,7 @@ std::string unless_pairs() {
 
 /// The result for consecutive pairs.
 struct Result {
-  Picture map;                ///< of the last pair
+  Picture map;                ///< map of the last pair
   std::vector<double> known;  ///< share of valid pixels in each map, before holes are filled
   int complaints;
 };

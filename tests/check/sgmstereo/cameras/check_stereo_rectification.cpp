@@ -27,7 +27,7 @@ Picture map_of(const Properties& properties, const Picture& left, const Picture&
 struct Errors {
   int pixels = 0;
   double known = 0;       ///< share of valid pixels
-  double within_one = 0;  ///< share of the valid pixels
+  double within_one = 0;  ///< share of valid pixels that are off by at most 1/16
   double mean = 0;
 };
 
@@ -286,8 +286,8 @@ TEST(test_too_large_to_be_rectified, .unless(unless_built_with_opencv())) {
   struct Case {
     Properties properties;
     std::string caps;
-    std::vector<std::string> words;  ///< of the error, if there is one
-    bool packed = false;             ///< one pad gets both pictures
+    std::vector<std::string> words;  ///< words of the expected error, if there is one
+    bool packed = false;             ///< both pictures arrive on one pad
   };
   const std::string remedy = "leave calibration empty", by_drift = "calibration-drift=warn";
   const Case cases[] = {

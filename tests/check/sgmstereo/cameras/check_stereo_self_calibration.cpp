@@ -132,7 +132,7 @@ TEST(test_chessboards, .unless(unless_chessboards())) {
   fail_unless(spreads[spreads.size() / 2] < 0.5);
 }
 
-// Calibrations take effect with the same pairs in every run, however many are in flight.
+// In every run, a calibration takes effect at the same pair, regardless of the pairs in flight.
 TEST(test_same_every_time, .unless(unless_built_with_opencv())) {
   constexpr int pairs = 24;
   std::vector<Picture> expected;

@@ -27,7 +27,7 @@ struct Camera {
   double fx, fy, cx, cy;
   std::array<double, 5> distortion;  ///< k1 k2 p1 p2 k3, or the fisheye model's four
   Rotation turned;
-  double position;  ///< on the axis x of the rectified pair, in mm
+  double position;  ///< position on the rectified pair's x axis, in mm
 
   std::array<double, 2> place(double x, double y) const;
   /// Returns the viewing direction of a pixel, in the coordinates of the rectified pair.

@@ -13,7 +13,7 @@ namespace check {
 /// The right camera's rotation vector (pitch, yaw, roll); x is right, y down, z forward.
 struct Turn {
   double pitch = 0, yaw = 0, roll = 0;  ///< in degrees
-  double zoom = 1;                      ///< its focal length, relative to the left one's
+  double zoom = 1;                      ///< focal length relative to the left camera's
 };
 
 /// A rotated camera. Its pictures and the unrotated camera's have this size and focal length.
