@@ -127,7 +127,7 @@ def make_tree(place):
     (place.folder / "build").symlink_to(place.build)
     for film in ("film.mp4", "night.mp4"):
         (place.folder / film).symlink_to(place.materials / "film.mp4")
-    for film in ("depth.mkv", "rig.mkv"):  # commands also write these
+    for film in ("depth.mkv", "rig.mkv"):  # copies, because commands overwrite these files
         shutil.copy(place.materials / film, place.folder)
     for name, file in (("films", "film.mp4"), ("photographs", "picture.png")):
         (place.folder / name).mkdir()

@@ -137,7 +137,7 @@ def hidden(buffer, caps):
     kind = number % 7
     return Hidden([box[kind]] if box[kind] else [], whole[kind], width[kind])
 got = follow(hidden, 140, missing="all")
-# The same by fixed properties. A frame that is blurred as a whole has the strength for the film's widest face.
+# The expected frames, with fixed properties. A frame blurred as a whole has the strength for the video's widest face.
 blur, mosaic = f"cudagaussblur region-strength={{1 / 4 / 1.5}}", f"cudapixelate region-strength={{1 / 3 / 1.5}}"
 fixed = [f"{{blur}} sigma=2 regions=4,4,20,20", f"{{blur}} sigma=6 regions=30,2,24,30", f"{{blur}} sigma=17.5 regions=2,2,50,40", f"{{blur}} sigma=127 regions=0,0,61,45",
          f"{{mosaic}} block-size=170 regions=0,0,61,45", "cudagaussblur sigma=5", "cudagaussblur sigma=5"]

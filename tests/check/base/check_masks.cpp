@@ -53,7 +53,7 @@ MaskPicture quadrants(const Box& box = whole) {
 }
 
 Properties with_metas(Properties properties) {
-  properties[0] = {"use-roi-meta", "true"};  // in place of the rectangles
+  properties[0] = {"use-roi-meta", "true"};  // replaces the property `regions`
   return properties;
 }
 

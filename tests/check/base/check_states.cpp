@@ -202,7 +202,7 @@ TEST(test_no_such_gpu,
       make_element(factory(index), {{"backend", "cuda"}, {"cuda-device-id", "4095"}}).get());
 }
 
-// Many pipelines with a CUDA context each, then one pipeline many times in a given context.
+// Neither many pipelines with a CUDA context each, nor many starts in a given context, leak memory.
 TEST(test_cycles, .for_each_element().unless(unless_sanitized())) {
   const int pipelines = full_run() ? 50 : 20;
   return_freed_memory();

@@ -76,7 +76,7 @@ struct AnalysedFrame {
         static_cast<guint>(box.x1 - box.x0), static_cast<guint>(box.y1 - box.y0), &added));
     if (classes.empty())
       return added;
-    // The metadata refers to the quarks.
+    // The metadata names classes by quarks.
     auto* quarks = g_new(GQuark, classes.size());
     for (std::size_t i = 0; i < classes.size(); ++i)
       quarks[i] = g_quark_from_string(classes[i]);

@@ -55,9 +55,9 @@ struct ElementUnderTest : ElementSpec {
   Property mended;        ///< makes the settings valid after `wrong`
   int messages;           ///< element messages per frame with `everything`
   Picture (*result)(const Picture& picture, bool limited);
-  /// RGB of more than 8 bits is processed by its luminance.
+  /// True if RGB of more than 8 bits is processed by its luminance.
   bool equalizes = false;
-  /// The remedy in errors about memory.
+  /// The remedy that errors about memory name.
   const char* memory_advice = "smaller frames";
 };
 

@@ -20,7 +20,7 @@ using cudavision::DeviceSession;
 using cudavision::FrameTimes;
 using cudavision::HistogramMessages;
 
-/// HistogramMessages, and the messages that a sync handler gets.
+/// Owns HistogramMessages, and records the messages that a sync handler gets.
 class Posting {
  public:
   using Handler = std::function<void(guint64 timestamp)>;

@@ -27,7 +27,7 @@ void offer_failing_pools(GstQuery* query);
 /// Returns a buffer whose memory sometimes cannot be mapped.
 GstBuffer* new_unreliable_buffer(gsize size);
 
-/// While this lives, downstream offers failing pools.
+/// During this object's life, downstream offers failing pools.
 class FailingPools {
  public:
   explicit FailingPools(GstPad* pad);

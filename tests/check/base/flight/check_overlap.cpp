@@ -114,7 +114,7 @@ TEST(test_automatic_number, .for_each_element()) {
   fail_unless_equals_int(feeder.finish(), GST_FLOW_OK);
 }
 
-// The number may change between runs; an invalid number does not prevent later starts.
+// frames-in-flight may change between runs. An invalid number does not prevent later starts.
 TEST(test_number_of_the_next_run, .for_each_element()) {
   Overlap overlap(3);
   for (const auto& [text, limit] : {std::pair{"2", 2}, std::pair{"17", 0}, std::pair{"-1", 0},

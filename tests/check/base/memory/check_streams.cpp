@@ -258,7 +258,7 @@ TEST(test_memory_carries_the_stream_of_a_neighbour, .unless(unless_driver())) {
   fail_unless(stream_of(frame) == if_carried(neighbours));
 }
 
-// Memory carries its pool's stream, even in formats unknown to libgstcuda; neighbours find it.
+// Memory carries its pool's stream, where other elements find it, even in formats libgstcuda lacks.
 TEST(test_stream_of_a_pool, .unless(unless_driver())) {
   const CudaContext context = new_context();
   for (const char* format : {"NV12", "GRAY8"}) {

@@ -160,7 +160,7 @@ void* counted_driver_function(const char* name, void* function) {
       counted.role = *known;
       counted.real = function;
     }
-    // libgstcuda and the runtime may get the same function, which then has one number.
+    // If libgstcuda and the runtime look up the same function, they share a counting function.
     if (counted.real == function)
       return reinterpret_cast<void*>(counting_functions[i]);
   }

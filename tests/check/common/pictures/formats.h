@@ -44,7 +44,7 @@ struct FormatSpec {
   bool is_packed() const { return places[0].depth != 0; }
   /// True if operations can read the samples without conversion.
   bool is_native() const { return !big_endian && !is_packed(); }
-  /// RGB of more than 8 bits is equalised only by its luminance.
+  /// True for 8-bit RGB. Deeper RGB is equalised only by its luminance.
   bool has_single_colors() const { return family == Family::rgb && bits == 8; }
   int sample_bytes() const { return bits > 8 ? 2 : 1; }
   int peak() const { return (1 << bits) - 1; }

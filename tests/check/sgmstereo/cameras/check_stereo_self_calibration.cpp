@@ -103,7 +103,7 @@ TEST(test_distorted, .unless(unless_built_with_opencv())) {
   expect_rows(rig, 0.5, 0.5);
 }
 
-// OpenCV's chessboards: rows within half a pixel, and as many valid disparities as with a file.
+// With OpenCV's chessboards, rows agree to half a pixel, and as many disparities are valid.
 TEST(test_chessboards, .unless(unless_chessboards())) {
   const std::vector<ChessboardPair> pairs = chessboards();
   const ChessboardCalibration file;
