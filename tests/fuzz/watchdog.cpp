@@ -50,7 +50,7 @@ bool others_run() {
   return run;
 }
 
-/// Tells a hang from a busy machine: it exceeds the CPU time limit, or nothing runs for that long.
+/// Detects hangs, even on a busy machine: too much CPU time, or no running thread for too long.
 class Progress {
  public:
   bool hangs(Seconds limit) {

@@ -63,7 +63,7 @@ def _(place):
     place.succeed(*command("films", "out", "--backend", "cpu", "--pipeline", remux, "--cpus", "8"))
     order = [one["input"].rsplit("/", 1)[1] for one in report_of(place)["written"]]
     expect(order == ["b.mp4", "a.mp4"], f"{order}")
-    # The progress bar counts seconds. Videos without a known duration count with the average of the others.
+    # The bar shows seconds of video. For videos without a known duration, it adds the average of the others.
     result = place.run("python3", "-c", f"import sys; sys.path.insert(0, {str(pipelines)!r})\n"
                        "from archiving.report import Report\nfrom archiving.task import Job\n"
                        "class Bar:\n"

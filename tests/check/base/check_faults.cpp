@@ -31,7 +31,7 @@ void expect_good_error(Subject& subject, const std::string& call, Duration durat
   fail_unless(error->domain == GST_RESOURCE_ERROR, "%s: the error is none of a resource: %s",
               what.c_str(), text.c_str());
   const bool of_driver = call.rfind("cu", 0) == 0;
-  // If all later calls fail as well, the error may come from one of them.
+  // If all later calls fail, too, the error may come from any of them.
   const bool of_memory =
       duration == Duration::once && (!of_driver || call.find("Alloc") != std::string::npos);
   if (of_memory) {

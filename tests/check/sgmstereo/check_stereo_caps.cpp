@@ -207,7 +207,7 @@ TEST(test_data_without_caps) {
   }
 }
 
-// All fields but format and colorimetry come from the left caps.
+// All fields except format and colorimetry come from the left caps.
 TEST(test_fields_of_the_left) {
   StereoHarness stereo;
   fail_unless(

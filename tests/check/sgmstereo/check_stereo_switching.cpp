@@ -253,7 +253,7 @@ TEST(test_unequal_pairs_at_the_end) {
   fail_unless_equals_uint64(pipeline.dropped("dropped-left"), 20);
 }
 
-// Two pictures of different size or depth: whichever pad negotiates first, the error names both.
+// If the pictures differ in size or depth, the error names both, in either order of negotiation.
 TEST(test_two_different_pictures, .times(20)) {
   struct Case {
     std::string left, right;

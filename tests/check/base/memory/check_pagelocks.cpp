@@ -243,7 +243,7 @@ TEST(test_frames_that_share_pages, .times(2)) {
   }
 }
 
-// Blocks of the C library are locked, too, whatever their size and whatever was freed before.
+// Blocks of the C library are locked, too, regardless of their size and of blocks freed before.
 TEST(test_blocks_of_the_c_library) {
   reset_fake_transfers();
   MappingElement element(new_fake_context());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Replaces dlsym(), from which libgstcuda and the CUDA runtime get the driver's functions (the
-// runtime by way of cuGetProcAddress()). Functions in the table are replaced by counting ones.
+// runtime by way of cuGetProcAddress()). Counting functions replace the functions in the table.
 #include <dlfcn.h>
 
 #include <array>
@@ -55,7 +55,7 @@ constexpr Functions functions[] = {
       "cuKernelSetAttribute", "cuOccupancyMaxActiveBlocksPerMultiprocessor*"}},
 };
 
-// CUDA_ERROR_OUT_OF_MEMORY, and CUDA_ERROR_OPERATING_SYSTEM, which the driver does not keep.
+// Error codes: CUDA_ERROR_OUT_OF_MEMORY, and CUDA_ERROR_OPERATING_SYSTEM, which is not sticky.
 constexpr int out_of_memory = 2, operating_system = 304;
 
 /// Removes _v2, and _ptsz or _ptds, which denote the per-thread default stream.

@@ -40,7 +40,7 @@ class Fault {
   bool ended_ = false;
 };
 
-/// Returns how many things made by these calls exist: blocks, streams, events, graphs, contexts.
+/// Returns how many resources made by these calls exist: blocks, streams, events, graphs, contexts.
 long things_alive(Calls calls);
 
 long things_made(Calls calls);

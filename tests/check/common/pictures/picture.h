@@ -57,7 +57,7 @@ inline constexpr Content all_contents[] = {Content::random, Content::natural, Co
 Picture make_picture(const FormatSpec& format, int width, int height, Content content,
                      unsigned seed);
 
-/// Makes a picture whose samples are sample(place, x, y). Chroma and alpha are 0.
+/// Makes a picture from sample(place, x, y); `place`: index of the channel. Chroma and alpha are 0.
 template <class Sample>
 Picture picture_with(const FormatSpec& format, int width, int height, const Sample& sample) {
   Picture picture(format, width, height);

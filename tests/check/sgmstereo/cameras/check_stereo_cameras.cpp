@@ -233,7 +233,7 @@ TEST(test_silent_camera, .times(2)) {
     wait_until([&] { return frames_in(sink) >= 10; }, "frames");
     g_object_set(valve.get(), "drop", TRUE, nullptr);
   }
-  // A busy machine may delay the sources for seconds, so earlier warnings do not count.
+  // A busy machine may delay the sources for seconds, so the test ignores earlier warnings.
   std::string last;
   const auto wait_for_warning = [&](const std::string& words) {
     wait_until(

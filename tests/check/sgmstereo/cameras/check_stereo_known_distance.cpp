@@ -61,7 +61,7 @@ TEST(test_yaw, .times(3).unless(unless_built_with_opencv())) {
   fail_unless(rig.stereo().messages().count(GST_MESSAGE_INFO) >= 1);
 }
 
-// known-distance is live. Each new value triggers one correction; later changes at that pixel none.
+// known-distance is live. Each new value triggers one correction; later obstacles have no effect.
 TEST(test_live, .unless(unless_built_with_opencv())) {
   const Turn turn = {0, 0.25, 0};
   Rig rig(at_distance());
