@@ -76,7 +76,7 @@ libraries=$root/usr/lib/aarch64-linux-gnu
 if [[ ! -e $libraries/libgstcheck-1.0.so ]]; then
   list=libc6-dev,libstdc++-12-dev
   for package in "${packages_build[@]}" "${packages_run[@]}" "${packages_test[@]}"; do
-    # Libraries and GStreamer's plug-ins; programs are this machine's own.
+    # Take only libraries and GStreamer's plug-ins for arm64. Programs are used from this machine.
     [[ $package != lib* && $package != gstreamer* && $package != zlib* ]] || list+=,$package
   done
   say "Unpacking Debian 12 for arm64 in $root"

@@ -81,7 +81,7 @@ void expect_flat_cycles(ShortPipeline& pipeline, GstContext* context) {
 
 }  // namespace
 
-// The order of GStreamer's own test generic/states, with and without NULL.
+// Changes states in the order of GStreamer's own test generic/states, with and without NULL.
 TEST(test_state_changes, .times(element_specs().size())) {
   const Owned<GstElement> element = make_element(factory(index));
   for (GstState state : {GST_STATE_READY, GST_STATE_NULL, GST_STATE_READY, GST_STATE_PAUSED,

@@ -46,7 +46,7 @@ GstBuffer* missing_frame();
 bool send_caps(GstPad* source_pad, const std::string& caps);
 GstSegment new_segment(GstFormat format = GST_FORMAT_TIME);
 
-/// Lets a property of type double, int or boolean follow a curve over stream time.
+/// A point of a curve over stream time, which a double, int or boolean property follows.
 struct Point {
   GstClockTime time;
   double value;

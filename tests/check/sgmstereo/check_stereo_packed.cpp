@@ -54,7 +54,7 @@ void expect_end(StereoHarness& stereo) {
 
 }  // namespace
 
-// Frames packed by property or by caps give the map of two cameras.
+// Frames that are packed, by property or by caps, give the same map as two cameras.
 TEST(test_halves, .times(formats().size())) {
   const FormatSpec& format = format_number(index);
   const Picture left = left_picture(format), right = shifted(left, 5);

@@ -221,7 +221,7 @@ TEST(test_unequal_pairs) {
     fail_unless_equals_uint64(stereo.number("dropped-left"), dropped);
     fail_unless_equals_int(stereo.messages().complaints(), 0);
   };
-  // Twice, because each change restarts the timer.
+  // Tests two changes, because each change restarts the timer.
   for (GstClockTime begin : {GST_SECOND, 20 * GST_SECOND}) {
     for (GstClockTime time = begin; time < begin + 5 * GST_SECOND; time += GST_SECOND) {
       send(stereo.left(), 48, time);
