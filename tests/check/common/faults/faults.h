@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-/// Lets single calls to the system or to CUDA fail. Programs that link these files replace parts of
+/// Makes single system or CUDA calls fail. Programs that link these files replace parts of
 /// the C and C++ libraries.
 namespace check {
 
@@ -19,7 +19,7 @@ enum class Duration {
   lasting,  ///< all later calls fail, too, as in CUDA after a failed kernel
 };
 
-/// Counts calls of one kind and lets the number-th fail (0: none). At most one can exist at a time.
+/// Counts calls of one kind and makes call `number` fail (0: none). Only one Fault may exist.
 class Fault {
  public:
   Fault(Calls calls, int number, Duration duration = Duration::once);
