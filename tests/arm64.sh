@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# The CPU tests of a 64-bit ARM build, cross-compiled and run in an emulator: the same bits there.
+# Cross-compiles a 64-bit ARM build and runs its CPU tests in an emulator. Results must be bit-identical.
 set -euo pipefail
 
 usage() {
@@ -70,13 +70,13 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 install_missing g++-aarch64-linux-gnu qemu-user mmdebstrap meson ninja-build pkg-config python3 "${packages_pictures[@]}"
 
-# The libraries are only unpacked: nothing of them runs while they are installed, so no emulator has to
-# be registered with the kernel.
+# The packages are unpacked without their installation scripts, so no emulator has to be registered with
+# the kernel.
 libraries=$root/usr/lib/aarch64-linux-gnu
 if [[ ! -e $libraries/libgstcheck-1.0.so ]]; then
   list=libc6-dev,libstdc++-12-dev
   for package in "${packages_build[@]}" "${packages_run[@]}" "${packages_test[@]}"; do
-    # Libraries and GStreamer's plug-ins; programs are this machine's own.
+    # Take only libraries and GStreamer's plug-ins for arm64. Programs are used from this machine.
     [[ $package != lib* && $package != gstreamer* && $package != zlib* ]] || list+=,$package
   done
   say "Unpacking Debian 12 for arm64 in $root"
@@ -90,7 +90,7 @@ if [[ ! -e $libraries/libgstcheck-1.0.so ]]; then
   rm -rf "$root"
   mv "$root.partial" "$root"
 fi
-# Two libraries that installing, rather than unpacking, would have linked.
+# Two links to libraries that an installation, unlike unpacking, would have made.
 for name in blas lapack; do
   ln -sf "$name/lib$name.so.3" "$libraries/lib$name.so.3"
 done
@@ -99,7 +99,7 @@ build="build-tests/arm64"
 mkdir -p build-tests
 compiler="'aarch64-linux-gnu-g++'"
 ! command -v ccache >/dev/null || compiler="'ccache', $compiler"
-# configure() compares only the name of the file, not what is in it.
+# configure() compares only the name of this file, so a change of its content must reconfigure here.
 cat >build-tests/arm64.ini.new <<END
 [binaries]
 cpp = [$compiler]

@@ -1,24 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Knows which parts of the tests have passed with what they depend on as it is now.
+"""Records which parts of the tests have passed, and selects those whose dependencies have changed since.
 
     changed.py select --all|--changed --unchanged FILE BUILD [--suite SUITE]... [--without SUITE]... [NAME]...
-        prints the names of those of the build's tests that must run: of those of these suites or with these names (or of
-        all) each, or each for which something has changed since it passed; lists the others in FILE
+        prints the names of the build's tests that must run. Considers the tests in these suites or with these names, or
+        all. --all selects each of them; --changed only those whose dependencies have changed since they passed. Lists
+        the others in FILE
     changed.py record BUILD TESTLOG.json
         notes which of the selected tests have passed
 
 A part is a test of `meson test`, a guard, or a test of tests/pipelines. The digest of a part covers the programs and
-scripts that it runs, what it reads, and the conditions (libraries, plug-ins of GStreamer, variables, the card). A part
-that is about to run is struck off first and entered again when it has passed, so that one that failed, was cut off or
-never ran will run again.
+scripts that it runs, the files that it reads, and the conditions (libraries, plug-ins of GStreamer, environment
+variables, the GPU). A part's record is removed before the part runs and written again when it has passed. A part that
+failed, was interrupted or never ran will therefore run again.
 
-A test program's digest is that of the file that the linker wrote, with the libraries of the build that the test needs:
-ninja knows from what each of them is made and makes it again, and one that comes out as it was has nothing new to show.
+For a test program, the digest covers the linked file and the build's libraries that the test needs, not their sources.
+ninja rebuilds these files when sources change; if a file is the same afterwards, the test need not run again.
 
-Some test programs can use only the elements that CUDAVISION_TEST_ELEMENTS names in their environment. Of the plug-in,
-their digest covers only the objects of these elements, of what elements share, and of the operations whose headers
-these include.
+CUDAVISION_TEST_ELEMENTS limits some test programs to the elements that it lists. Of the plug-in, their digest covers
+only the objects of these elements, of the code that all elements share, and of the operations whose headers these
+objects include.
 """
 import argparse
 import functools
@@ -34,8 +35,8 @@ import digests
 import tally
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-# Tests that run a script read these besides the files that their command names: "ROOM" in the tree, "BUILD/ROOM" in
-# the build. A script that is not listed here is assumed to read all of the tree and all of the build.
+# The folders and files that script tests read, in addition to the files in their command lines: "ROOM" in the tree,
+# "BUILD/ROOM" in the build. A script that is not listed here is assumed to read the whole tree and build.
 READS = {"proof_hashes": ("cuda/", "tests/kernels/", "tests/digests.py"), "proof_tree": ("cuda/", "gst/", "tests/"),
          "machine_code": ("cuda/", "BUILD/cuda/")}
 PLUGIN = "gst/libgstcudavision.so"
@@ -47,7 +48,7 @@ def digest_of(*words):
 
 
 def stamps(folder):
-    """Names, sizes and times of the files in a folder of the system."""
+    """Returns the names, sizes and times of the files in a folder of the system."""
     paths = sorted(pathlib.Path(folder).glob("*")) if folder else []
     return [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in paths if path.is_file()]
 
@@ -59,7 +60,7 @@ def output_of(*command):
 
 @functools.lru_cache(maxsize=None)
 def conditions():
-    """The digest of everything outside the tree and the build on which the outcome of any part depends."""
+    """Returns the digest of everything outside the tree and the build that may affect a result."""
     try:
         card = output_of("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader")
     except FileNotFoundError:
@@ -76,14 +77,14 @@ def digest_of_file(path):
 
 
 class Tree:
-    """The digests of what parts read in the tree and in one build of it."""
+    """Computes digests of files and folders of the tree and of one build of it."""
 
     def __init__(self, build):
         self.build = pathlib.Path(build).resolve()
 
     @functools.lru_cache(maxsize=None)
     def of(self, room):
-        """The digest of a file or a folder, or of everything for "": in the tree, or in the build for BUILD/…"""
+        """Returns the digest of a file or folder ("": of everything) in the tree or, after BUILD/, in the build."""
         if room.startswith("BUILD/"):
             return digest_of([(name, digest_of_file(self.build / name)) for name in self._built(room.removeprefix("BUILD/"))])
         return digests.digest(TOP, [name for name in self._sources() if name == room or room == "" or
@@ -106,7 +107,7 @@ class Tree:
 
     @functools.lru_cache(maxsize=None)
     def of_plugin(self, elements):
-        """The digest of the part of the plug-in that is there for these elements."""
+        """Returns the digest of the objects of the plug-in that these elements use."""
         of_element = {element: room_of(name) for name in self._sources() if name.startswith("gst/") and name.endswith(".cpp")
                       for element in re.findall(r'^GST_ELEMENT_REGISTER_DEFINE\(\s*\w+, "(\w+)"', (TOP / name).read_text(encoding="utf-8"), re.M)}
         others = {room for element, room in of_element.items() if element not in elements}
@@ -118,14 +119,14 @@ class Tree:
         while left:
             needed |= left
             left = {name for room in left for name in headers.get(room, ())} - needed
-        # Files outside of rooms register elements and stand for what a build lacks.
+        # Files directly in gst/ or cuda/ register elements and replace parts that a build lacks, so all are included.
         parts = [name for name, (room, _) in objects.items() if room in needed or "." in room]
         return digest_of([(name, digest_of_file(self.build / name)) for name in sorted(parts + more)],
                          [self.of(name) for name in ("meson.build", "cuda/meson.build", "gst/meson.build")])
 
     @functools.lru_cache(maxsize=None)
     def _plugin_parts(self):
-        """The plug-in's objects, each with its room and the rooms whose headers it includes, and what else is linked."""
+        """Returns the plug-in's objects, each with its room and the rooms whose headers it includes, and its other inputs."""
         inputs, left = set(), [PLUGIN]
         while left:
             lines = output_of("ninja", "-C", str(self.build), "-t", "query", left.pop()).split("  outputs:")[0].splitlines()
@@ -146,7 +147,7 @@ class Tree:
 
 
 class Passed:
-    """The parts of one kind that have passed, each with the digest that it had then."""
+    """A file of the parts that have passed, with the digests that they had then."""
 
     def __init__(self, path, every):
         self.path, self.every = pathlib.Path(path), every
@@ -156,7 +157,7 @@ class Passed:
             self.digests = {}
 
     def select(self, parts):
-        """Returns those of these parts, each with its digest, that must run, and strikes them off."""
+        """Returns the parts that must run, with their digests, and removes their records."""
         chosen = {part: digest for part, digest in parts.items() if self.every or self.digests.get(part) != digest}
         self._enter({part: None for part in chosen})
         return chosen
@@ -172,25 +173,25 @@ class Passed:
 
 
 def unchanged(parts, chosen):
-    """The lines that tally.py counts as unchanged."""
+    """Returns the lines that tally.py counts as unchanged."""
     return [f"unchanged: {part}" for part in parts if part not in chosen]
 
 
 def passed_tests(build, every=False):
-    """Tests on the CPU and on a card are different parts."""
+    """Opens the record of the tests of `meson test`. Each backend under test has its own record."""
     backend = os.environ.get("CUDAVISION_TEST_BACKEND", "")
     return Passed(build / f"passed-tests{backend and '-' + backend}.json", every)
 
 
 def room_of(name):
-    """The folder of gst/ or cuda/ to which a file belongs; a file outside of such folders is a room of its own."""
+    """Returns the folder of gst/ or cuda/ that contains a file. A file directly in gst/ or cuda/ is its own room."""
     return "/".join(name.split("/")[:2])
 
 
 def digest_of_test(test, outputs, tree):
     elements = test["env"].get("CUDAVISION_TEST_ELEMENTS", "").split()
     name, script = test["name"], not str(test["cmd"][0]).startswith(str(tree.build))
-    # A build for some suites lacks what only other tests need; a test that misses a part of its own fails or skips.
+    # A build of some suites lacks files that only other suites need. A test whose own file is missing fails or skips.
     needed = [tree.of_plugin(tuple(elements)) if elements and path == str(tree.build / PLUGIN) and os.path.exists(path) else
               digest_of_file(path) if os.path.exists(path) else "not built" for target in test["depends"] for path in outputs[target]]
     named = [digest_of_file(path) for path in (os.path.join(tree.build, word) for word in test["cmd"][1:]) if os.path.isfile(path)]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# The image of Containerfile, built without a registry: the base image is made of a debootstrapped Debian.
+# Builds the image of Containerfile without a registry: debootstrap makes the base image.
 set -euo pipefail
 
 usage() {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# The Debian package: built and looked at by lintian in a Debian that has only what the recipe asks for,
-# then installed into a clean one.
+# Builds the Debian package and checks it with lintian, in a Debian that has only the recipe's build
+# dependencies. Then installs it into a clean Debian.
 set -euo pipefail
 
 usage() {
@@ -32,7 +32,7 @@ read_options 'suite root mirror' '' 0 "$@"
 root=$(realpath -m "$root")
 cd "$top"
 
-# apt_in FOLDER ARGUMENT...: apt-get there, quietly.
+# apt_in FOLDER ARGUMENT...: runs apt-get quietly in the Debian in FOLDER.
 apt_in() {
   in_chroot "$1" env DEBIAN_FRONTEND=noninteractive apt-get -y -qq --no-install-recommends "${@:2}" \
     >"$root/apt.log" 2>&1 || {
@@ -46,7 +46,7 @@ make_chroot "$suite" "$root/$suite-build" "$mirror"
 copy_sources "$root/$suite-build"
 apt_in "$root/$suite-build" update
 apt_in "$root/$suite-build" install dpkg-dev lintian xz-utils
-# Install the build dependencies of the recipe and nothing else, so that a missing one shows.
+# Install only the build dependencies of the recipe, so that the build fails if one is missing there.
 in_chroot "$root/$suite-build" sh -c 'rm -rf /recipe && mkdir /recipe && cp -r pipelines/packaging/debian /recipe/'
 apt_in "$root/$suite-build" build-dep /recipe
 in_chroot "$root/$suite-build" sh -c 'rm -rf build-deb && pipelines/packaging/build-deb.sh'

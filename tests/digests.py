@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The digest of files, by which the proof of a GPU host and tests/changed.py know whether a part of the tree is still
-what was tested."""
+"""Digests of files. With them, the proof of a GPU host and tests/changed.py detect whether a part of the tree has
+changed since it was tested."""
 import hashlib
 
 

@@ -246,8 +246,8 @@ run_chosen() {
   CUDAVISION_TEST_CASES=${CUDAVISION_TEST_CASES:-30} tests default "${names[@]}"
 }
 
-# Without nvcc, the default build has no CUDA kernels anyway. A plug-in without kernels differs only in the
-# choice of the device, which these tests cover.
+# Without nvcc, the default build has no CUDA kernels, so this build would be the same. A plug-in without
+# kernels differs only in the choice of the device, which these tests cover.
 run_without_cuda() {
   [[ -n $nvcc ]] || return
   targets=(gst/libgstcudavision.so tests/check/check_{errors,properties,states}) suites=()
@@ -264,7 +264,7 @@ run_sanitizers() {
     export CUDAVISION_TEST_MAX_PIXELS=${CUDAVISION_TEST_MAX_PIXELS:-1048576}
     long=(--without long)
   fi
-  # The test program itself scans the plug-ins, because the scanner has no sanitizer runtime. GLib and the
+  # Each test program scans the plug-ins itself, because the scanner has no sanitizer runtime. GLib and the
   # plug-ins never free some of their memory, so only the kernel tests check for leaks. -g1 is enough for line
   # numbers in reports, and compiles in less than three quarters of the time of -g.
   targets=(gst/libgstcudavision.so) suites=(kernels check fuzz)
@@ -279,10 +279,10 @@ run_sanitizers() {
     unset UBSAN_OPTIONS
   fi
 
-  # Tests only code with this project's own thread protocols, because ThreadSanitizer does not understand
-  # TBB's. The program scans the plug-in itself. It loads no plug-ins of the system, whose libraries would
-  # cause reports, too. Deadlock detection is off, because a seek from downstream takes stream locks in the
-  # opposite order, which is no deadlock.
+  # Tests only code that synchronises threads itself, because ThreadSanitizer does not understand TBB's
+  # synchronisation. The program scans the plug-in itself. It loads no plug-ins of the system, because their
+  # libraries would cause reports, too. Deadlock detection is off: a seek from downstream takes stream locks
+  # in the opposite order, which is no deadlock.
   targets=(gst/libgstcudavision.so) suites=(threads)
   if build threads -Dcuda=disabled -Dtests=enabled -Dbenchmarks=disabled -Dbuildtype=plain -Doptimization=1 \
     -Dcpp_args=-g1 -Db_sanitize=thread -Db_lundef=false; then

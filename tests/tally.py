@@ -11,10 +11,10 @@
 
 It understands GoogleTest, gst-check ("100%: Checks: 3, Failures: 0, Errors: 0", and "SKIP: name: reason"
 for a check that could not run), lists of "ok: name", "not ok: name: why", "SKIP: name: reason" and "unchanged: name"
-(a part that was not run, because it has passed and nothing has changed for it since), and plain programs (exit status 0
+(a part that was not run, because its dependencies have not changed since it passed), and plain programs (exit status 0
 means passed, 77 skipped).
-A program that dies without having reported a failure counts as one failure, and so does one of GoogleTest whose
-output has no end.
+A program that dies without having reported a failure counts as one failure. A GoogleTest program also counts as one
+failure if its output lacks the summary.
 """
 import json
 import re

@@ -8,7 +8,7 @@
 
 namespace fuzz {
 
-/// An action with its relative weight. run() returns nothing, or false if it did nothing.
+/// An action with its relative weight. If run() returns a bool, false means that it did nothing.
 template <class Self, class Result = void>
 struct Action {
   const char* name;

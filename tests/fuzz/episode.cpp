@@ -154,8 +154,8 @@ void Episode::change_frames_in_flight() {
   filter_.set("frames-in-flight", std::to_string(1 + below(8)));
 }
 
-// Frames without a link are lost, later ones arrive. A new peer may first refuse the current caps;
-// the refusal must have no lasting effect.
+// Frames pushed while unlinked are lost; later frames arrive. A new peer may first refuse the
+// current caps, which must have no lasting effect.
 void Episode::relink() {
   settle();
   restricted_ = false;
@@ -207,8 +207,8 @@ void Episode::good_frame() {
   FrameKind kind;
   kind.limited = limited_;
   kind.interlaced = scan_ == Scan::interleaved || (scan_ == Scan::mixed && flagged);
-  // While properties are invalid, the last valid ones apply. They are unknown here, because QoS may
-  // skip frames.
+  // While properties are invalid, the last valid ones apply. The test does not know them, because
+  // QoS may skip frames.
   push(buffer, possible(*format_) ? std::optional(Sent{picture, kind}) : std::nullopt);
 }
 

@@ -16,7 +16,7 @@ struct FrameKind {
   bool interlaced = false;
 };
 
-/// The life of a filter. Derived classes add its properties and its expected output.
+/// A Life of an element with one input. Derived classes add its properties and expected output.
 class Episode : public Life {
  public:
   Episode(const char* element, unsigned seed, check::BufferCount& buffers,
@@ -30,12 +30,12 @@ class Episode : public Life {
  protected:
   check::FilterHarness& filter() { return filter_; }
   const check::Regions& regions() const { return regions_; }
-  /// `idle`: elements push the frame with all unused bits. The other parameters are those of
-  /// check::in_regions().
+  /// `idle`: the element changes nothing, so even unused bits stay. The other parameters are those
+  /// of check::in_regions().
   check::Picture in_regions(const check::Picture& picture, const check::Process& process, bool idle,
                             bool equalizes = false) const;
   virtual check::Picture new_picture(const check::FormatSpec& format, int width, int height);
-  /// The frames around the judged one, without an interruption; nullptr if unknown.
+  /// The frames around the judged frame, up to the next interruptions; nullptr for unknown frames.
   struct Sequence {
     std::vector<const check::Picture*> frames;
     std::size_t judged;
@@ -81,7 +81,7 @@ class Episode : public Life {
   };
   struct InFlight {
     std::optional<Sent> sent;
-    int interruptions;  ///< of the stream before it
+    int interruptions;  ///< number of interruptions before this frame
   };
   /// Pushes the buffer. `sent` is empty if the test cannot know the result.
   void push(GstBuffer* buffer, std::optional<Sent> sent);
@@ -103,7 +103,7 @@ class Episode : public Life {
   bool started_ = false;
   bool restricted_ = false;
   GstClockTime time_ = 0;
-  std::vector<InFlight> in_flight_;  ///< not judged yet
+  std::vector<InFlight> in_flight_;  ///< frames that are not judged yet
   int interruptions_ = 0;
   Sequence sequence_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Gives cudasgmstereo calibration files that are damaged, endless, or no files; see life.h.
+// Gives cudasgmstereo calibration files that are damaged, endless or not regular files; see life.h.
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <sys/stat.h>
@@ -202,7 +202,7 @@ class CalibrationLife final : public fuzz::Life {
   }
 
   std::string folder_, file_;
-  std::string value_;  ///< of the property
+  std::string value_;  ///< current value of the property
   bool must_work_ = false;
 };
 

@@ -38,7 +38,7 @@ class DenoiseEpisode final : public fuzz::Episode {
     return how_.strength == 0 && (format.family != Family::yuv || chroma == 0);
   }
 
-  /// Returns the first and the last of the frames that are searched around the judged one.
+  /// Returns the indices of the first and the last frame that are searched for the judged frame.
   std::pair<std::size_t, std::size_t> searched() const {
     const std::size_t reach = static_cast<std::size_t>(frames_ / 2), at = sequence().judged;
     return {at - std::min(at, reach), std::min(at + reach, sequence().frames.size() - 1)};

@@ -25,7 +25,7 @@ class IntegralEpisode final : public fuzz::Episode {
         form_(how_) {}
 
  private:
-  /// Output, layout and type are those of the last start, the radius is the current one.
+  /// Output, layout and type have the values of the last start; the radius has its current value.
   void judge(GstBuffer* out, const Picture& picture, const fuzz::FrameKind&) override {
     const Integral how{form_.output, form_.same_size, form_.type, how_.radius};
     const Owned<GstCaps> caps = current_caps(filter().sink_pad());
@@ -49,7 +49,7 @@ class IntegralEpisode final : public fuzz::Episode {
 
   void restarted() override { form_ = how_; }
 
-  // Downstream may accept only tables, but the output may no longer be one.
+  // Makes downstream accept anything: it may accept only tables, but `output` may have changed.
   void mend() override { filter().accept_downstream("ANY"); }
 
   const char* open_downstream() override {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Gives filters frames whose segmentation masks and turned detections are of any size, stride,
-// format, rectangle and number; see life.h. The element must go on or post an error. What it lets
-// through must hide every pixel that a valid mask selects.
+// Gives filters frames with any number of segmentation masks and rotated detections, of any size,
+// stride, format and rectangle; see life.h. The element must continue or post an error. Frames that
+// it pushes must hide every pixel that a valid mask selects.
 #include <gst/analytics/analytics.h>
 
 #include <vector>
@@ -90,7 +90,7 @@ class MasksLife final : public fuzz::Life {
     const Owned<GstBuffer> out = filter_.pull();
     fail_unless(out != nullptr, "episode %u: a frame was lost", seed());
     const Picture picture = from_buffer(out, format_named("GRAY8"), width_, height_);
-    // With detections, the masks that belong to them depend on their labels and confidences.
+    // Masks of detections are not checked: the detection's label and confidence affect them.
     if (!counts_ || related || invert_)
       return;
     for (const fuzz::Mask& mask : masks) {
@@ -105,7 +105,7 @@ class MasksLife final : public fuzz::Life {
     }
   }
 
-  // The region id of a pixel, or 0.
+  // Returns the mask's id at a pixel of the frame, or 0 outside the mask.
   static int shown(const fuzz::Mask& mask, gint64 x, gint64 y) {
     x -= mask.x;
     y -= mask.y;

@@ -12,11 +12,11 @@ namespace {
 
 constexpr GstClockTime frame_time = 40 * GST_MSECOND;
 
-/// An element and properties with which frames depend on earlier ones, or post messages.
+/// An element, with properties that make frames depend on earlier frames or post messages.
 struct Subject {
   const char* element;
   Properties properties;
-  std::vector<Property> changes;           ///< while playing
+  std::vector<Property> changes;           ///< settings that are changed while playing
   Property mended = {"region-types", ""};  ///< makes all `changes` valid
 };
 
@@ -136,7 +136,7 @@ class OverlapLife final : public fuzz::Life {
   }
 
   void frame() {
-    // Mostly the same scene.
+    // Changes the scene in one of five frames.
     if (below(5) == 0)
       content_ = any_seed();
     time_ += frame_time;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Runs pipelines with tees side by side, with seeks, pauses and ends; see life.h. Every frame must
-// equal that of its branch alone.
+// Runs pipelines with several branches behind a tee, with seeks, pauses and EOS; see life.h. Every
+// frame must equal the frame of a pipeline that has only this branch.
 #include <gst/video/video.h>
 
 #include <map>
@@ -165,7 +165,7 @@ class Tee : private Random {
     for (std::size_t i = 0; i < chosen_.size(); ++i) {
       const auto expected = alone(pattern_, chosen_[i]);
       const auto got = outputs_[i]->hashes();
-      // After a seek, which drops queued frames, videotestsrc continues to count its buffers.
+      // A seek may leave no frames: it drops queued frames, and num-buffers counts on across seeks.
       fail_unless(sought_ || !got.empty(), "episode %u: no frame came out of %s", episode,
                   chosen_[i].c_str());
       for (const auto& [time, hash] : got) {
@@ -227,7 +227,7 @@ TEST(fuzz_pipelines) {
   fuzz::run_episodes<PipelinesLife>();
 }
 
-// Hundreds of elements must get threads, memory and their share of a GPU.
+// Hundreds of elements run at once: each must get threads, memory and its share of a GPU.
 TEST(test_many_elements) {
   constexpr int count = 300;
   const FormatSpec& format = format_named("NV12");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Gives filters frames whose regions come from metas that any edge clips, that have wrong labels,
-// or that are missing for a while; see life.h. Every output must match an oracle, which follows
+// Gives filters frames with region metas that the frame's edges clip, that have wrong labels, or
+// that are missing for a while; see life.h. Every output must match an oracle, which follows
 // docs/elements/common.md.
 #include <gst/video/gstvideometa.h>
 
@@ -23,12 +23,12 @@ constexpr int too_many = Regions::max_count + 1;
 struct Labelled {
   Box box;
   const char* label;
-  double confidence = 1;  ///< 1: the meta has none
+  double confidence = 1;  ///< 1: the meta has no confidence
 };
 
-/// The settings that determine which regions of a frame count.
+/// The settings that determine which regions of a frame are used.
 struct Settings {
-  std::vector<Box> boxes;  ///< of the property `regions`
+  std::vector<Box> boxes;  ///< boxes of the property `regions`
   bool named = false;      ///< the property `regions` is not empty
   bool metas = true;
   std::vector<std::string> types;  ///< in lower case
@@ -58,7 +58,7 @@ class Oracle {
 
   struct Selection {
     bool whole = false;
-    Regions regions;  ///< none: the frame passes unchanged
+    Regions regions;  ///< if there are none, the frame passes unchanged
   };
 
   /// `time` and `duration` may be GST_CLOCK_TIME_NONE.
@@ -75,7 +75,7 @@ class Oracle {
         if (settings.accepts(meta))
           seen.push_back(meta.box);
     const std::vector<Box> known = settings.metas ? seen : boxes;
-    // Includes regions outside the frame, whose feather may reach into it.
+    // Keeps regions outside the frame, because their feather may reach into the frame.
     boxes.insert(boxes.end(), seen.begin(), seen.end());
     if (std::any_of(known.begin(), known.end(),
                     [&](const Box& box) { return in_frame(grown(box, settings.margin), box); })) {
@@ -94,7 +94,7 @@ class Oracle {
     return {false, parameters(settings, boxes)};
   }
 
-  /// A new segment does not continue the frames before.
+  /// Forgets earlier frames. Call this at a new segment, where regions do not persist.
   void forget() {
     last_.clear();
     last_time_ = GST_CLOCK_TIME_NONE;
@@ -180,7 +180,7 @@ class RegionsLife final : public fuzz::Life {
     return {x, y, x + w, y + h};
   }
 
-  // x and y of the meta are guint, in which detectors store negative numbers all the same.
+  // x and y of the meta are guint, but detectors store negative numbers in them.
   static void add(GstBuffer* buffer, const Labelled& meta) {
     auto* added = gst_buffer_add_video_region_of_interest_meta(
         buffer, meta.label, static_cast<guint>(meta.box.x0), static_cast<guint>(meta.box.y0),
@@ -218,7 +218,7 @@ class RegionsLife final : public fuzz::Life {
                : in_regions(picture, process, selection.regions, spec_.equalizes);
   }
 
-  // Elements push such frames unchanged, with all unused bits.
+  // Elements push frames without a selected pixel unchanged, including all unused bits.
   bool selects_nothing(const Regions& regions) const {
     const auto flat = [&](int value) {
       return picture_with(gray(), width_, height_, [=](int, int, int) { return value; });
@@ -226,7 +226,7 @@ class RegionsLife final : public fuzz::Life {
     return difference(in_regions(flat(0), flat(255), regions), flat(0)).empty();
   }
 
-  /// No part of a face must stay visible, so the element must not drop any region: it must fail.
+  /// With too many regions, the element must fail. If it dropped regions, faces could stay visible.
   void too_many_regions() {
     settle();
     if (!settings_.metas)

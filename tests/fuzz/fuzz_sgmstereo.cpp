@@ -89,10 +89,10 @@ class StereoEpisode final : public fuzz::StereoSettings {
     }
   }
 
-  // The last valid settings stay in effect. New caps would cause an error, so mend() follows at
-  // once.
+  // The last valid settings stay in effect. New caps would cause an error, so mend() restores valid
+  // settings before any other action.
   void impossible_properties() {
-    stereo_->set("diagnostics-interval", "0");  // its warnings would count, too
+    stereo_->set("diagnostics-interval", "0");  // inspections may warn, too
     pair(true);
     stereo_->messages().clear();
     stereo_->set("p1", "254");
@@ -213,7 +213,7 @@ class StereoEpisode final : public fuzz::StereoSettings {
     return gst_structure_get_string(gst_caps_get_structure(caps, 0), "format");
   }
 
-  /// Returns a new element's output. `output`: another value of that property.
+  /// Returns the output of a new element. `output`: another value for its property `output`.
   Picture expected(const Pair& pair, const std::string& format,
                    const char* output = nullptr) const {
     StereoHarness fresh(all(), !packed_);
@@ -236,7 +236,7 @@ class StereoEpisode final : public fuzz::StereoSettings {
     time_ += frame_time;
     const Pair pictures = new_pictures();
     GstBuffer* left = stamped(with_any_regions(to_buffer(pictures.left, any_layout())));
-    // A new element has seen no earlier frames.
+    // The expected output comes from a new element, which cannot have corrected its cameras.
     judged = judged && !is_corrected();
     if (judged && (stereo_->opened().count("depth") != 0 || depends_on_the_past())) {
       if (below(2) == 0)
@@ -289,7 +289,7 @@ class StereoEpisode final : public fuzz::StereoSettings {
     pair(true, left);
   }
 
-  // Changes the size on one pad first. The pair in between does not fit and is dropped.
+  // Changes the size on one pad first. The pair in between differs in size and is dropped.
   void change_one_after_the_other() {
     if (packed_ || rectified_)
       return;

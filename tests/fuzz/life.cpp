@@ -21,7 +21,7 @@ using namespace check;
 
 namespace {
 
-// The maximum time until every action has run, on every backend.
+// The time limit until every action must have run, for every backend.
 constexpr gint64 patience = 150 * G_USEC_PER_SEC;
 constexpr unsigned fewest_episodes = 25;
 
@@ -61,7 +61,7 @@ void run_lives(const std::function<std::unique_ptr<Life>(unsigned, BufferCount&)
   std::size_t settled = 0;
   unsigned episodes = 0;
   Watchdog watchdog;
-  // A busy machine or GPU needs longer for all actions.
+  // On a busy machine or GPU, it takes longer until every action has run.
   const gint64 last_end = std::max(end, start + patience);
   while (g_get_monotonic_time() < end ||
          ((episodes < fewest_episodes || missing_action() != nullptr) &&

@@ -7,9 +7,9 @@
 #include "tests/check/common/faults/memoryuse.h"
 #include "tests/check/common/pictures/random.h"
 
-/// Does to an element anything that a pipeline could do, in random order. The element must neither
-/// crash, hang nor leak, and must report every failure as an element error. As long as nothing is
-/// wrong, every output frame must be right.
+/// Does to an element anything that a pipeline could do, in random order. The element must not
+/// crash, hang or leak, and must report every failure as an element error. As long as all input is
+/// valid, every output frame must be right.
 ///
 /// CUDAVISION_FUZZ_SEED: the number of the first episode; a failed episode's number repeats it.
 /// CUDAVISION_FUZZ_SECONDS: the time for each element (default 2; 30 in a full run). A few episodes
@@ -33,8 +33,8 @@ class Life : protected check::Random {
   check::BufferCount& buffers_;
 };
 
-/// Runs episodes until the time is over and every action has run, at most ten times as long, and
-/// checks for leaks. A crash or hang prints the episode's number.
+/// Runs episodes for the configured time, and on for up to 150 s until every action has run. Checks
+/// for leaks. A crash or hang prints the episode's number.
 void run_lives(
     const std::function<std::unique_ptr<Life>(unsigned seed, check::BufferCount&)>& make);
 

@@ -10,7 +10,7 @@
 /// Sets and reads the properties of any element, as their GParamSpecs describe them.
 namespace fuzz {
 
-/// Returns the element's own properties that may be set, without those that choose the device.
+/// Returns the element's own writable properties, except those that choose the device.
 std::vector<GParamSpec*> changeable_properties(GstElement* element);
 
 /// Sets one of these properties to an end of its range, its default, or a value near 0, and strings

@@ -10,7 +10,7 @@
 
 namespace fuzz {
 
-/// Returns a file with a calibration of two cameras, whose pictures have 80×60 pixels.
+/// Returns the path of a stereo calibration for 80×60 pictures.
 inline std::string calibration_file() {
   static const check::TemporaryFile file("fuzz-XXXXXX.json",
                                          R"({"image_width": 80, "image_height": 60,
@@ -51,7 +51,7 @@ class StereoSettings : public Life {
     }
   }
 
-  // In the order of setting, because a preset sets others. custom changes nothing.
+  // Appends the property, because order matters: a preset sets others. custom changes nothing.
   void set(const char* name, const std::string& value) {
     if (value == "custom")
       return;
@@ -63,7 +63,7 @@ class StereoSettings : public Life {
     properties_.emplace_back(name, value);
   }
 
-  /// True if outputs may depend on earlier frames. Depth has an automatic range.
+  /// True if outputs may depend on earlier frames, as depth does, with its automatic range.
   bool depends_on_the_past() const {
     return std::any_of(properties_.begin(), properties_.end(), [](const check::Property& property) {
       const std::string name = property.first, value = property.second;

@@ -18,7 +18,7 @@ namespace fuzz {
 
 namespace {
 
-// Episodes took 0.06 to 0.3 s under AddressSanitizer; CUDA programs wait for each other.
+// Episodes take 0.06 to 0.3 s under AddressSanitizer. CUDA programs may wait for each other's work.
 int seconds_per_episode() {
   return check::testing_cuda() ? 60 : 20;
 }
@@ -50,7 +50,7 @@ bool others_run() {
   return run;
 }
 
-/// Distinguishes a hang from a busy machine: much processor time, or all threads waiting.
+/// Detects hangs, even on a busy machine: too much CPU time, or no running thread for too long.
 class Progress {
  public:
   bool hangs(Seconds limit) {

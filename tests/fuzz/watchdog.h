@@ -26,7 +26,7 @@ class Watchdog {
   std::condition_variable changed_;
   bool stopping_ = false;
   unsigned seed_ = 0;
-  unsigned long begun_ = 0;  ///< number of episodes
+  unsigned long begun_ = 0;  ///< number of episodes begun
   std::thread thread_;
 };
 

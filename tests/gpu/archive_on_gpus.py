@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Measures pipelines/archive.py on one GPU and on two, and kills one of its workers.
 
-FOLDER gets links to FILM and the results. Prints the films per minute, and for each check "ok: what" or "not ok: what:
+FOLDER gets links to FILM and the results. Prints the videos per minute, and for each check "ok: what" or "not ok: what:
 why". It needs a Python with Ray and tqdm. The default pipeline decodes on the GPU, denoises there and encodes on the CPU.
 """
 import argparse
@@ -38,7 +38,7 @@ class Run:
             env={**os.environ, "CUDA_VISIBLE_DEVICES": gpus, "RAY_USAGE_STATS_ENABLED": "0"}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def follow(self, films):
-        """Reads the output until this number of films is ready."""
+        """Reads the output until this number of videos is ready."""
         while len(self.arrivals) < films and (line := self.process.stdout.readline()):
             if re.match(r"\[\d+/\d+\] ", line):
                 self.arrivals.append(time.monotonic())
@@ -54,7 +54,7 @@ class Run:
         verdict(what, "" if status == 0 and len(self.written) == self.films else f"status {status}, {len(self.written)} of {self.films} films")
 
     def on_gpus(self, since=0):
-        """Returns how many films each GPU has made, without the first `since` films."""
+        """Returns how many videos each GPU has made, without the first `since` films."""
         gpus = [film["gpu"] for film in self.written[since:]]
         return {gpu: gpus.count(gpu) for gpu in sorted(set(gpus))}
 
@@ -81,7 +81,7 @@ def worker_of(pipeline):
 
 
 def kill_a_worker(run, gpu, films):
-    """Kills the worker of a pipeline on this GPU once this number of films is ready. Returns the number that was ready."""
+    """Kills the worker of a pipeline on this GPU once this number of videos is ready. Returns the number that was ready."""
     run.follow(films)
     end, pipelines = time.monotonic() + 60, []
     while not pipelines and time.monotonic() < end:

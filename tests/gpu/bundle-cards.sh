@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Makes a folder with which the stages cards and card-figures of run-gpu.sh run on a host with two GPUs.
+# Makes a bundle for the stages cards and card-figures of run-gpu.sh, which need a host with two GPUs.
 set -euo pipefail
 
 usage() {
@@ -32,7 +32,7 @@ cd "$top"
 need_toolkit "${packages_pictures[@]}" "${packages_test_build[@]}"
 pkg-config --exists gobject-introspection-1.0 || install_missing libgirepository1.0-dev
 
-# Without OpenCV, which only computes rectification maps, and whose libraries would be a third of the runtime.
+# Build without OpenCV: it only computes rectification maps, and would be a third of the runtime's size.
 build='build-gpu/cards'
 configure_for_gpu "$build" "$archs" -Dopencv=disabled
 programs=(tests/check/check_cuda tests/check/check_stereo_memory tests/bench/bench_pipelines)
@@ -54,7 +54,7 @@ trap 'rm -rf "$environment"' EXIT
 pip=("$environment/bin/pip" -q --disable-pip-version-check)
 "${pip[@]}" install setuptools wheel
 "${pip[@]}" install --target "$packages" ray tqdm
-# Later versions need a newer girepository than Debian 12 has.
+# Later versions of PyGObject need a newer girepository than Debian 12 has.
 PYGOBJECT_WITHOUT_PYCAIRO=1 "${pip[@]}" install --target "$packages" --no-deps --no-build-isolation --no-binary :all: \
   PyGObject==3.46.0
 (

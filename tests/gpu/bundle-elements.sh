@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Builds the part of a bundle that runs elements with a GStreamer that may be too new for the GPU host.
+# Builds the part of a bundle that tests the elements with a GStreamer that may need a newer glibc than the host's.
 set -euo pipefail
 
 usage() {
@@ -30,8 +30,8 @@ cd "$top"
 need_toolkit "${packages_test_build[@]}" ccache
 
 build='build-gpu/elements'
-# Without OpenCV, whose libraries would be a third of the runtime. It only computes rectification maps, which do not
-# depend on GStreamer.
+# Build without OpenCV, whose libraries would be a third of the runtime. It only computes rectification maps, which do
+# not depend on GStreamer.
 configure_for_gpu "$build" "$archs" -Dopencv=disabled
 mapfile -t targets < <(targets_of "$build" check)
 compile "$build" gst/libgstcudavision.so tests/bench/bench_pipelines "${targets[@]}"

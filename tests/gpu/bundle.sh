@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Makes a folder with which the tests, sanitizers and benchmarks run on a GPU host that has the NVIDIA
-# driver but needs neither GStreamer nor a network. Build here, copy the folder to the host, and run
-# run-gpu.sh in it.
+# Makes a folder that contains the tests, sanitizers and benchmarks for a GPU host. The host needs the
+# NVIDIA driver, but neither GStreamer nor a network. Build here, copy the folder to the host, and run
+# run-gpu.sh there.
 set -euo pipefail
 
 usage() {
@@ -104,7 +104,7 @@ else
   complain "CUDAVISION_STEREO_PAIRS is not set: the bundle contains no real stereo pairs to test."
 fi
 
-# For the pipelines that start with nvh264dec.
+# A video for the pipelines that start with nvh264dec.
 mkdir "$folder/video"
 encode_street "$folder/video/street.mkv" 120 1500
 gst-launch-1.0 -v filesrc location="$folder/video/street.mkv" ! matroskademux ! h264parse ! avdec_h264 \

@@ -77,7 +77,7 @@ def sources_of(part):
         for include in includes_of(name):
             if include.startswith("cuda/"):
                 # An operation that includes a header of another folder depends on all sources of that
-                # folder. Elements use cuda/ as well, but its parts have proofs of their own.
+                # folder. Elements also use cuda/, but its parts have their own proofs.
                 waiting += files_below(room_of(include)) if part not in ELEMENTS else []
             else:
                 waiting.append(include)

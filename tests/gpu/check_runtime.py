@@ -30,7 +30,7 @@ def soname_of(file):
 
 def main(runtime, hosts_own, *users):
     libraries = {path.name: path for path in pathlib.Path(runtime, "lib").iterdir() if path.is_file()}
-    with_glibc = "ld.so" in libraries  # glibc's loader, under a name of its own
+    with_glibc = "ld.so" in libraries  # collect-runtime.sh gives the loader of glibc this name
     if with_glibc:
         loader = libraries.pop("ld.so")
         libraries[soname_of(loader)] = loader

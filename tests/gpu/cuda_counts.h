@@ -5,11 +5,11 @@
 
 /// The requests of a process to the GPU while its calls were counted.
 struct CudaCounts {
-  std::uint64_t uploads, downloads, device_copies;  ///< copies, whatever their size
-  std::uint64_t launches;                           ///< of kernels and graphs
+  std::uint64_t uploads, downloads, device_copies;  ///< numbers of copies
+  std::uint64_t launches;                           ///< launches of kernels and graphs
   std::uint64_t kernels;                            ///< executed kernels, including graphs' kernels
-  std::uint64_t allocations;                        ///< of device memory
-  std::uint64_t lost;  ///< records that are missing in the other numbers
+  std::uint64_t allocations;                        ///< allocations of device memory
+  std::uint64_t lost;  ///< lost records, missing from the other numbers
 };
 
 /// The functions that libcounttransfers.so exports to the program that it is injected into.

@@ -133,8 +133,8 @@ cards=$(nvidia-smi --list-gpus 2>/dev/null | grep -c '^GPU')
 }
 echo "$card, driver $driver"
 
-# The folder of the GStreamer in use, with the plug-in and the programs that were built with it, and the
-# command that starts these programs if the runtime has a glibc of its own.
+# edition: the folder of the GStreamer in use, with the plug-in and the programs built for it. start: the
+# command that starts these programs if the runtime has its own glibc.
 edition=$bundle
 start=()
 with_gstreamer() { # EDITION COMMAND...: runs a function with the GStreamer in the folder EDITION
@@ -275,7 +275,7 @@ bench() { # NAME PROGRAM
   # was built for the bundle's own GStreamer.
   [[ $2 != "$bundle"/bench/bench_pipelines || ! -f $counter ]] || environment=(env CUDA_INJECTION64_PATH="$counter")
   if run "$1" "${BENCH_TIMEOUT:-900}" "${environment[@]}" "${start[@]}" "$2" "${bench_options[@]}" --json "$results/${1// /-}.json"; then
-    # Benchmarks also run without a GPU, which counts as a failure here.
+    # Benchmarks also succeed without a GPU, but here that is a failure.
     why_not=$(grep -m 1 -iE 'not run|not measured' "$log")
   else
     why_not='it failed'

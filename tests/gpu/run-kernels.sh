@@ -59,7 +59,7 @@ kernel_shards() {
 kernel_variant() {
   local variant=$1 shard program shards
   export CUDAVISION_TEST_BACKEND=cuda CUDAVISION_TEST_CASES=$2
-  # The CPU half is the same in all variants.
+  # The tests of the CPU backend are the same in all variants, so they run only in one.
   [[ $variant == native ]] || export GTEST_FILTER=${GTEST_FILTER:--*CpuEqualsDefinition*}
   fresh_cache "$variant"
   for shard in "${@:3}"; do
@@ -126,8 +126,8 @@ stage_sanitizers() {
   fi
   export CUDAVISION_TEST_BACKEND=cuda CUDAVISION_TEST_CASES=${SANITIZER_CASES:-8}
   local pixels=${SANITIZER_PIXELS:-20000}
-  # compute-sanitizer cannot check the CPU half. Tests that count allocations, detect waits of the host or
-  # change parameters are also left out: they launch the kernels of other tests dozens of times or on large
+  # compute-sanitizer cannot check the CPU backend. Tests that count allocations, detect waits of the host or
+  # change parameters are also omitted: they launch the kernels of other tests dozens of times or on large
   # frames, which takes minutes under racecheck.
   export GTEST_FILTER=${GTEST_FILTER:-*Cuda*:*OnCard.Small*-*NothingIsAllocated*:*AllocateNothing*:*RunOnlyEnqueues*:*ParametersChange*}
   mapfile -t programs < <(kernel_tests native)

@@ -103,7 +103,7 @@ OPERATIONS = ("sgm", "sync")
 VARIANTS = ("native", "ptx75", "ptx80")
 DIGESTS = {"sgm": "1", "sync": "2", "elements": "3", "elements with GStreamer 1.26": "3"}
 STAGES = ("tests", "sanitizers", "check", "check13", "transfers", "bench")
-PATIENCE = 1800  # seconds, which only a hang reaches
+PATIENCE = 1800  # limit of each wait in seconds; only a hang reaches it
 
 problems = []
 
@@ -274,7 +274,7 @@ def check_proof_of(full):
 
 
 def check_other_gstreamer(bundle, full):
-    """Without the other GStreamer, check13 has no results that could replace the earlier ones."""
+    """Checks that a bundle without the other GStreamer keeps the earlier results of check13 in the proof."""
     without = bundle.parent / "without"
     shutil.copytree(bundle, without / "bundle", ignore=shutil.ignore_patterns("debian13"))
     shutil.copy(full.results / "proof.json", without / "bundle" / "proof.json")
@@ -284,7 +284,7 @@ def check_other_gstreamer(bundle, full):
 
 
 def check_two_gpus(bundle):
-    """The record of the stage cards contains the number of GPUs. With one GPU, there is no record."""
+    """Checks that the record of the stage cards contains the number of GPUs, and that one GPU makes no record."""
     cards = bundle.parent / "cards" / "bundle"
     shutil.copytree(bundle, cards)
     for name in ("check_cuda", "check_stereo_memory"):
@@ -306,7 +306,7 @@ def check_two_gpus(bundle):
 
 
 def check_full_disk(bundle):
-    """A limit for file sizes simulates a full disk."""
+    """Checks runs on a full disk, which a limit for file sizes simulates."""
     limit = "trap '' XFSZ; ulimit -f {};"
     run = Run(bundle, "full-disk", "--operations", "sgm", "--variants", "native", "tests", before=limit.format(8),
               STUB_LONG=str(bundle / "kernels/native/sgm/test_sgm"))
@@ -340,7 +340,7 @@ def check_benchmarks(bundle):
 
 
 def check_short_runs(bundle):
-    """A proof that is made in several short runs keeps the results of each run."""
+    """Checks that a proof made in several short runs keeps the results of each run."""
     run = Run(bundle, "short", "--operations", "sgm", "--variants", "native", "tests")
     run.end()
     # The folder of the first run holds its results.

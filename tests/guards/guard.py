@@ -42,7 +42,7 @@ class Tree:
 
     @functools.cached_property
     def sources(self):
-        """The names and texts of the product's C++ and CUDA sources."""
+        """Returns the texts of the product's C++ and CUDA sources, by name."""
         return {name: self.text(name) for name in self.names("cuda/**/*.*", "gst/**/*.*")
                 if name.endswith((".cpp", ".h", ".cu", ".cuh"))}
 
@@ -52,7 +52,7 @@ class Tree:
 
     @functools.cached_property
     def elements(self):
-        """The elements that the sources register, each with its source."""
+        """Returns the elements that the sources register, each with the name of its source."""
         return {element: name for name, text in self.sources.items()
                 for element in re.findall(r'^GST_ELEMENT_REGISTER_DEFINE\(\s*\w+, "(\w+)"', text, re.M)}
 
@@ -112,7 +112,7 @@ class Build:
 
     @functools.cached_property
     def installed(self):
-        """The folder into which `meson install` has installed the build."""
+        """Installs the build with `meson install`, and returns the folder."""
         root = self.scratch / "root"
         self.run("meson", "install", "-C", self.folder, "--no-rebuild", DESTDIR=str(root))
         return root

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Guard of the size: budgets.txt limits the number of lines of each room."""
+"""Guard of the sizes: budgets.txt limits the number of lines of rooms, folders and files."""
 from guard import guard
 
 FILES, LINES = 25, 400

@@ -34,8 +34,8 @@ class Names:
             self.paths += [below + name for name in (*(one + "/" for one in folders), *files)]
 
     def exists(self, name, below="/"):
-        """True if a path in the tree ends with this name. OPERATION, … and * match any name. Names of programs
-        lack .cpp."""
+        """True if a path in the tree ends with this name. OPERATION, … and * match any text. A program may be named
+        without .cpp."""
         name = re.sub(r"(?<![a-zA-Z])[A-Z]{4,}(?![a-zA-Z]|\.md)|…", "*", name)
         return any(fnmatch.fnmatchcase(path, f"*{below}{name}{end}") for path in self.paths for end in ("", "/", ".cpp"))
 
@@ -90,7 +90,7 @@ def literals(text):
 
 
 def known(words, code):
-    """True if a string contains the words, or if one string ends with their beginning and another begins with the rest."""
+    """True if a literal contains the words, or if one ends with their beginning and another begins with the rest."""
     return any(words in text for text in code) or any(
         any(text.endswith(words[:i]) for text in code) and any(text.startswith(words[i:]) for text in code)
         for i in range(1, len(words)))

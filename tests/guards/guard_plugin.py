@@ -19,7 +19,7 @@ def registers(tree, build):
 
 
 def hashes(result):
-    """The hash of each frame that reached checksumsink."""
+    """Returns the hash of each frame that reached checksumsink."""
     return re.findall(r"^[0-9]+:\S+ (\w+)", result.out, re.M)
 
 
@@ -56,7 +56,7 @@ WIDTH, HEIGHT, DISPARITY = 96, 40, 6
 
 
 class StereoFilms:
-    """Films of noise, which is shifted in the right camera: one film of each camera, and one with packed frames."""
+    """Videos of noise, shifted in the right camera: one video of each camera, and one with packed frames."""
 
     def __init__(self, folder):
         noise = random.Random(1)

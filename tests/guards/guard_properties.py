@@ -10,7 +10,7 @@ DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹−", "0123456789-")
 
 
 def number(text):
-    """The number that a page writes as 1.5, −1, 10⁶, 2³¹ − 1, 1/256, 0xff000000 or, for ns, 1 s."""
+    """Parses a number as pages write it: 1.5, −1, 10⁶, 2³¹ − 1, 1/256, 0xff000000 or, for ns, 1 s."""
     if found := re.fullmatch(r"(\d+)([⁰¹²³⁴⁵⁶⁷⁸⁹]+)( − 1)?", text):
         return float(int(found[1]) ** int(found[2].translate(DIGITS)) - bool(found[3]))
     text = text.translate(DIGITS)
@@ -40,7 +40,7 @@ class Property:
         self.default = re.search(r'Default: +(?:-?\d+, )?"?(.*?)"?\s*$', shown, re.M)[1]
 
     def values_error(self, values):
-        """Ignores limits that the page omits, or that depend on other properties."""
+        """Explains wrong values of a page. Ignores limits that it omits, and limits that depend on other properties."""
         if self.boolean:
             return "" if values == "boolean" else "it is boolean"
         if self.names and "`" in values:
@@ -72,7 +72,7 @@ def properties(build, element):
 
 
 def rows(page):
-    """Yields the names in each row of a page's tables of properties, and the other cells by the titles of their columns."""
+    """Yields each row of a page's tables of properties: the names, and the other cells by column title."""
     for head, body in re.findall(r"^\| property \| (values .*) \|\n\|[-|]+\n((?:\|.*\n)+)", page, re.M):
         for row in body.splitlines():
             cells = [cell.strip() for cell in row.strip("|").split(" |")]

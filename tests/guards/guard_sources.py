@@ -19,8 +19,8 @@ ALLOWED = {"cuda/core": (), "cuda/sync": ("cuda/core/",), "cuda/pixels": ("cuda/
            "cuda/nlmeans": (*OPERATION, "cuda/noise/"), "cuda/sgm": (*OPERATION, "cuda/noise/", "cuda/remap/", "cuda/scenecut/", "cuda/speckles/"),
            "gst/core": ("cuda/",), "gst/flight": ("gst/memory/", "gst/core/", "cuda/"), "gst/memory": ("gst/core/", "cuda/"), "gst/plugin.cpp": ("gst/",)}
 
-# The same for the folders of gst/sgmstereo and headers there. All folders may also include the headers directly in
-# gst/sgmstereo, which must not include headers of its folders.
+# The folders of gst/sgmstereo whose headers each folder there may include. All of them may also include the headers
+# directly in gst/sgmstereo, which must not include headers of its folders.
 STEREO = "gst/sgmstereo/"
 STEREO_ALLOWED = {"pairing": (), "rectification": (), "rig/geometry": (), "outputs": ("pairing", "rectification"),
                   "detections": ("pairing", "rectification"),
@@ -59,7 +59,7 @@ def directions(tree):
 
 @guard("includes between the folders of an operation, and of gst/base, point one way", alone=True)
 def inner_directions(tree):
-    """Headers directly in an operation's folder must not include headers of its subfolders."""
+    """Finds headers in an operation's folder that include headers of its subfolders, and cycles of subfolders."""
     faults, graph = [], graphlib.TopologicalSorter()
     for name, other in includes(tree):
         folder, included = posixpath.dirname(name), posixpath.dirname(other)
@@ -106,7 +106,7 @@ def no_device_calls(tree):
     return having(tree, ("cuda/", "gst/"), r"\bcuda(DeviceSynchronize|SetDevice|DeviceReset)\b *\(")
 
 
-# Functions, macros and members whose text may be NULL.
+# Functions, macros and members that may be NULL instead of a string.
 NULLABLE = (r"\b(?:gst_structure_get_string|gst_structure_to_string|gst_video_(?:format|colorimetry|chroma\w*|interlace_mode)_to_string|"
             r"gst_caps_to_string|gst_caps_features_to_string|gst_value_serialize|gst_format_get_name|gst_tag_list_to_string|"
             r"g_value_(?:get|dup)_string|g_quark_to_string|g_type_name|g_strdup_value_contents|gst_pad_get_stream_id|"

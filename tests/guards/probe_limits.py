@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Prints which values the elements accept and which they refuse, for example "cudagaussblur kernel-size 4 refused". All other
-properties have their defaults. Tries the ends of each range, numbers near the ends and near the limits in
-pipelines/explore/limits.py, and the words of enumerations."""
+"""Prints which values the elements accept and which they refuse, for example "cudagaussblur kernel-size 4 refused".
+While one property is tried, the others have their defaults. Tries the ends of each range, numbers near the ends and
+near the limits in pipelines/explore/limits.py, and the nicks of enumerations."""
 import pathlib
 import sys
 

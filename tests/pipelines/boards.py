@@ -4,8 +4,8 @@
 leftNN.png, rightNN.png and bothNN.png. The cameras are 100 mm apart; their matrices and distortions are below. The
 board is tilted by up to 0.45 radians, or TILT, about each axis.
 
-boards.py FOLDER chessboard|charuco pinhole film [STILL]: the pictures of a film of 30 frames per second, in which the
-board moves between places and rests for STILL frames at each (default: 8)."""
+boards.py FOLDER chessboard|charuco pinhole film [STILL]: paints the frames of a video at 30 frames per second, in which
+the board moves from pose to pose and rests for STILL frames in each (default: 8)."""
 import pathlib
 import sys
 
@@ -35,14 +35,14 @@ def texture_of(kind):
 
 
 def directions(model, side):
-    """Returns the directions of the 2x2 points of each pixel, as (x, y) at distance 1."""
+    """Returns the viewing directions of 2x2 points in each pixel, as (x, y) at distance 1."""
     grid = (numpy.mgrid[:2 * height, :2 * width][::-1].reshape(2, -1).T - 0.5) / 2
     undistort = cv2.fisheye.undistortPoints if model == "fisheye" else cv2.undistortPoints
     return undistort(grid.reshape(-1, 1, 2).astype("float64"), matrices[side], numpy.array(distortions[model][side])).reshape(-1, 2)
 
 
 def seen(texture, rays, rotation, translation):
-    """Paints a board whose points are at rotation·p + translation."""
+    """Renders the view of a board whose points p are at rotation·p + translation."""
     # A ray meets the board where the third coordinate on the board is 0.
     homography = numpy.linalg.inv(numpy.column_stack((rotation[:, 0], rotation[:, 1], translation)))
     places = numpy.column_stack((rays, numpy.ones(len(rays)))) @ homography.T

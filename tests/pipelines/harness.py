@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Shared by the tests of pipelines/: a list of tests, a folder for each, and running commands there."""
+"""Shared code of the tests of pipelines/: registers tests, and runs commands in a folder for each test."""
 import os
 import pathlib
 import pty
@@ -22,7 +22,7 @@ full = os.environ.get("CUDAVISION_TEST_FULL") == "1"
 watchdog = 600
 tests = []
 
-# A shell lets background jobs ignore Ctrl-C, and the tested commands would inherit that.
+# Shells start background jobs with SIGINT ignored, which the tested commands would inherit.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -116,8 +116,8 @@ class Place:
         return text
 
     def launch(self, description):
-        """Inspects a file with gst-launch-1.0. This may hang (play.py explains why), so it is retried; therefore the
-        pipeline must have none of this project's elements."""
+        """Inspects a file with gst-launch-1.0. If it hangs (play.py explains why), it is retried. So that retries cannot
+        hide hangs of this project's elements, the pipeline must not contain any."""
         assert not re.search(r"! *cuda", description), description
         for patience in (120, watchdog):
             try:
@@ -151,7 +151,7 @@ class Place:
 
 
 class Running:
-    """A command in its own session, so that Ctrl-C reaches all of it and nothing else."""
+    """A command in its own session, so that Ctrl-C reaches all processes of the command and no others."""
 
     def __init__(self, place, command, environment):
         self.log = open(place.folder / ".log", "w+b")
@@ -176,7 +176,7 @@ class Running:
         return self.process.poll() is None
 
     def interrupt(self):
-        """Presses Ctrl-C, if it still runs, and waits for the end."""
+        """Sends Ctrl-C if the command still runs, and waits for its end."""
         if self.runs():
             os.killpg(self.process.pid, signal.SIGINT)
         return self.finish()
@@ -195,15 +195,15 @@ class Running:
 
 
 def turned(film):
-    """Marks an MP4 film as rotated, so that players turn it clockwise by 90 degrees, as an upright telephone does: by
-    the matrix of the track's header."""
+    """Marks an MP4 video as rotated, as telephones do that are held upright: the matrix in the track's header tells
+    players to rotate it clockwise by 90 degrees."""
     at = film.index(b"tkhd") + 44
     one = 1 << 16
     return film[:at] + struct.pack(">9i", 0, one, 0, -one, 0, 0, 0, 0, 1 << 30) + film[at + 36:]
 
 
 def make_materials(place):
-    """Makes small films and pictures."""
+    """Makes small videos and pictures."""
     folder = place.materials
     folder.mkdir()
     moving = "videotestsrc pattern=ball num-buffers=50"
@@ -211,12 +211,12 @@ def make_materials(place):
     for name, samples, mux in (("film.mp4", "I420", "mp4mux"), ("deep.mkv", "I420_10LE", "matroskamux")):
         place.play(f"{moving} ! video/x-raw,format={samples},width=192,height=144,framerate=25/1 "
                      f"! x264enc speed-preset=ultrafast ! h264parse ! {mux} name=m ! filesink location={folder / name} {sound}")
-    # Depth, alone and before the pictures of two cameras.
+    # Depth videos: one with depth alone, one with depth as the first of three tracks (depth and two cameras).
     depth = f"{moving} ! video/x-raw,format=GRAY16_LE,width=192,height=144,framerate=25/1 ! avenc_ffv1"
     picture = f"{moving} ! video/x-raw,format=I420,width=192,height=144,framerate=25/1 ! x264enc tune=zerolatency ! m."
     place.play(f"{depth} ! matroskamux ! filesink location={folder / 'depth.mkv'}")
     place.play(f"{depth} ! m. {picture} {picture} matroskamux name=m ! filesink location={folder / 'rig.mkv'}")
-    # The picture of this one is rotated.
+    # A video that is marked as rotated.
     place.play(f"videotestsrc pattern=smpte num-buffers=75 ! video/x-raw,format=I420,width=192,height=144,framerate=25/1 ! x264enc "
                  f"speed-preset=ultrafast key-int-max=25 ! h264parse ! mp4mux faststart=true name=m ! filesink location={folder / 'lying.mp4'} "
                  f"{sound.replace('85', '130')}")

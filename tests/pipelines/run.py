@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """run.py [--changed] BUILD [WORD]...: tests the scripts, the example programs and the commands of the documentation,
 with the plug-in of a build folder. Prints a line for each test: "ok: name", "not ok: name: why" or "SKIP: name: why".
-With words: only the tests whose names contain one of them. With --changed: only those for which something has changed
-since they passed; the others are "unchanged: name"."""
+With words, runs only tests whose names contain one of them. With --changed, runs only tests whose dependencies have
+changed since they passed, and prints "unchanged: name" for the others."""
 import concurrent.futures
 import importlib
 import pathlib
@@ -36,8 +36,8 @@ def file_of(module):
 
 
 def reads_of(module):
-    """Lists the files that the tests of a module read. Only modules that import harness.top can find the rest of the
-    tree; they list what they read there in `reads`, or may read all of it."""
+    """Lists the files that the tests of a module read. Only modules that import harness.top can find other files of the
+    tree. Their variable `reads` lists these files; without it, they may read the whole tree."""
     modules = {module}
     while True:
         more = {other for name in modules for other in

@@ -24,7 +24,7 @@ copy = "filesrc location={input} blocksize=1024 ! identity sleep-time=400000 ! f
 
 @functools.lru_cache
 def python_with_ray():
-    """Returns its path, or None."""
+    """Returns the path of a Python that has Ray and tqdm, or None."""
     for name in (os.environ.get("CUDAVISION_TEST_RAY", ""), str(top / "build-tests/ray/bin/python"), "python3"):
         python = shutil.which(name)
         if python and subprocess.run([python, "-c", "import ray, tqdm"], stderr=subprocess.DEVNULL).returncode == 0:
@@ -39,8 +39,8 @@ class Cluster:
 
     @classmethod
     def join(cls, place):
-        """Makes archive.py use the cluster. If GST_STAND_IN is set, it runs the pipelines: archive.py passes
-        GStreamer's variables on."""
+        """Makes archive.py use the cluster. If GST_STAND_IN names a program, the cluster runs it instead of
+        gst-launch-1.0; archive.py passes GStreamer's environment variables to its workers."""
         if not python_with_ray():
             raise Skip("there is no Python with Ray and tqdm: pip install ray tqdm")
         place.environment.update(RAY_AUTH_MODE="disabled", RAY_USAGE_STATS_ENABLED="0")
@@ -63,7 +63,7 @@ class Cluster:
             [python_with_ray(), "-c", "import ray, sys\n"
              "ray.init('local', num_cpus=8, num_gpus=2, include_dashboard=False, log_to_driver=False, object_store_memory=80 << 20)\n"
              "print(ray.get_runtime_context().gcs_address, flush=True)\nsys.stdin.read()"],
-            # As archive.py starts a cluster itself.
+            # The environment with which archive.py itself starts a cluster.
             cwd=folder, env={**place.environment, "PATH": f"{folder}:{place.environment['PATH']}", "RAY_worker_niceness": "0",
                              "RAY_worker_register_timeout_seconds": "3600"}, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
@@ -75,7 +75,7 @@ def command(*arguments):
 
 
 def stand_in(place, text):
-    """Runs the pipelines of this test by a script."""
+    """Makes this test run a script instead of gst-launch-1.0."""
     script = place.folder / "stand-in"
     script.write_text(f"#!/bin/bash\n{text}")
     script.chmod(0o755)
@@ -174,7 +174,7 @@ def _(place):
     expect(failed[0]["error"] in said and failed[0]["error"] in failed[0]["log"] and f"{broken}: {failed[0]['error']}" in result.err, f"{failed}: {said}")
     expect(report["backend"] == "cpu" and not report["unfinished"] and not report["interrupted"], f"{report}")
 
-    # The broken film is repaired, and another one has changed. On a terminal there is a bar.
+    # The broken video is repaired, and another one has changed. On a terminal there is a bar.
     broken.write_bytes(silent.read_bytes())
     source.touch()
     made = pale.stat().st_mtime_ns
@@ -182,11 +182,11 @@ def _(place):
     expect("3 of 3 files: 100%" in text and "2 written, 1 complete before" in text, text[-300:])
     expect(len(results(place)) == 3 and pale.stat().st_mtime_ns == made, f"{results(place)}")
 
-    # With nothing left to do, it does not even start Ray.
+    # With nothing left to do, archive.py does not even start Ray.
     result = place.run(*command("films", "out", "--address", "192.0.2.1:1"))
     expect(result.status == 0 and "0 written, 3 complete before" in result.out, result.last())
 
-    # Results of two pipelines do not mix. The other pipeline's results are exactly its output.
+    # Existing results of another pipeline are an error, unless --again replaces them by the new pipeline's output.
     equalise = "decodebin expose-all-streams=false caps='video/x-raw(ANY)' ! videoconvert ! cudahistequalize backend={backend} cuda-device-id={device}"
     pipeline = f"filesrc location={{input}} ! {equalise} ! filesink location={{output}}"
     result = place.run(*command("films", "out", "--pipeline", pipeline))
@@ -196,14 +196,14 @@ def _(place):
     place.play(f"filesrc location=films/film.mp4 ! {equalise.format(backend='cpu', device=-1)} ! filesink location=film.raw")
     expect(film.read_bytes() == (place.folder / "film.raw").read_bytes(), "the frames differ from the pipeline's own")
 
-    # Files that others have made are not replaced either.
+    # Files that archive.py has not made are not replaced either.
     (place.folder / "kept").mkdir()
     (place.folder / "kept/film.mkv").write_text("not yours")
     result = place.run(*command("films", "kept"))
     expect(result.status == 1 and "was not made by this program" in result.err, result.last())
     expect((place.folder / "kept/film.mkv").read_text() == "not yours", "a film of others is gone")
 
-    # One run at a time.
+    # A second run into the same folder fails while the first holds its lock.
     hold = place.start(python_with_ray(), "-c", "import fcntl, signal\nfile = open('out/.archive')\nfcntl.flock(file, fcntl.LOCK_EX)\nprint('held', flush=True)\nsignal.pause()")
     hold.wait_until(lambda: "held" in hold.text())
     result = place.run(*command("films", "out", "--pipeline", pipeline))
@@ -251,7 +251,7 @@ exec {launch} "$@"
                       "stuck.mp4": (2, "The tape is stuck."),
                       "nothing.mp4": (2, "the pipeline ended without an error, but wrote nothing")}, f"{errors}")
     expect(results(place) == ["flaky.mkv", "good.mkv"] and (place.folder / "out/flaky.mkv").read_text() == "flaky", f"{results(place)}")
-    # Such a short limit suits only this film: the others may start more slowly.
+    # This short limit is only for this video, which hangs: others may need longer to start.
     (place.folder / "films/hang.mp4").write_text("hang")
     result = place.run(*command("films/hang.mp4", *arguments, "--timeout", "3"))
     failed, = json.loads((place.folder / "report.json").read_text())["failed"]
@@ -300,7 +300,7 @@ def _(place):
 def _(place):
     (place.folder / "film.mp4").write_text("film")
     (place.folder / "tqdm.py").write_text("class tqdm:\n    disable = True\n    def __init__(self, **_): pass\n    def __getattr__(self, _): return lambda *_, **__: None\n")
-    # This fake Ray gets the signal at its start, or in a destructor, where Python drops exceptions.
+    # A fake Ray sends the signal at its start, or in a destructor, where Python ignores exceptions.
     (place.folder / "ray.py").write_text("""
 import os, signal, sys, time, types
 exceptions = types.SimpleNamespace(RayError=type("RayError", (Exception,), {}))
@@ -339,7 +339,7 @@ def _(place):
     (place.folder / "films").mkdir()
     for name in ("one", "two"):
         (place.folder / f"films/{name}.mp4").write_text(name)
-    # Each waits for the other one, so they must run at the same time.
+    # Each of two pipelines waits for the other one, so they must run at the same time.
     stand_in(place, f"""
 echo "$CUDA_VISIBLE_DEVICES: $*" >{place.folder}/ran-$$
 while :; do

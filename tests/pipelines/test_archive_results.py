@@ -33,7 +33,7 @@ def _(place):
     expect(damaged["output"].endswith("out/cut.damaged.mkv") and "but promises 3.0 s" in damaged["damage"] and damaged["damage"] in result.err,
            f"{damaged}: {result.err}")
     expect(not report["failed"] and damaged["attempts"] == 1, f"{report}")
-    # The complete film arrives.
+    # The truncated video is replaced by the complete one.
     (place.folder / "films/cut.mp4").write_bytes(whole)
     result = place.run(*command("films", "out", "--backend", "cpu"))
     expect(result.status == 0 and "1 written, 3 complete before;" in result.out, result.last())
@@ -63,7 +63,7 @@ def _(place):
     place.succeed(*command("films", "out", "--backend", "cpu", "--pipeline", remux, "--cpus", "8"))
     order = [one["input"].rsplit("/", 1)[1] for one in report_of(place)["written"]]
     expect(order == ["b.mp4", "a.mp4"], f"{order}")
-    # The bar counts the seconds that films announce, and assumes an average length for the others.
+    # The bar shows seconds of video. For videos without a known duration, it adds the average of the others.
     result = place.run("python3", "-c", f"import sys; sys.path.insert(0, {str(pipelines)!r})\n"
                        "from archiving.report import Report\nfrom archiving.task import Job\n"
                        "class Bar:\n"
@@ -100,10 +100,10 @@ def _(place):
     (place.folder / "films").mkdir()
     for number in range(9):
         (place.folder / f"films/{number}.mp4").write_text("film")
-    # The error is filesink's own. The next film may have begun before archive.py gets it, but it ends only with it.
+    # filesink reports the full disk. Videos that begin before archive.py learns of it end only if it stops them.
     stand_in(place, f"echo tried >>{place.folder}/tried\n[[ $(<{place.folder}/tried) == tried ]] || exec sleep infinity\n"
              f"exec {launch} -q filesrc location={place.materials}/film.mp4 ! filesink location=/dev/full\n")
-    # The report itself finds no space, either.
+    # The report archive.json cannot be written, either.
     (place.folder / "out").mkdir()
     (place.folder / "out/archive.json.new").symlink_to("/dev/full")
     result = place.run(*command("films", "out", "--pipeline", copy, "--cpus", "8", "--backend", "cpu"))

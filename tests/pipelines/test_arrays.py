@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """pipelines/cudatensors.py and film-model.py: frames as arrays, arrays as frames, and a model between two pipelines.
-Films of depth."""
+Videos of depth."""
 import re
 
 from harness import Skip, expect, pipelines, python, test, top
@@ -147,7 +147,7 @@ def _(place):
                    f"! video/x-raw,format=GRAY8 ! avenc_ffv1 ! matroskamux ! filesink location={side}.mkv")
     open3d, ros = (block for block in re.findall(r"^```python\n(.*?)^```$", (top / "docs/python.md").read_text(), re.M | re.S)
                    if "open3d" in block or "sensor_msgs" in block)
-    # Debian has neither: these fakes have their signatures.
+    # Debian has neither Open3D nor ROS 2, so fakes with the same signatures replace them.
     result = place.program(f"""
 import array, time, types
 import cv2, numpy

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/calibrate.py: painted boards before known cameras, and OpenCV's chessboard photographs."""
+"""Tests pipelines/calibrate.py with rendered boards and known cameras, and with OpenCV's chessboard photographs."""
 import re
 import statistics
 import sys
@@ -30,7 +30,7 @@ def entries(place, name):
 
 
 def expect_cameras(place, name, text):
-    """Expects the cameras of boards.py."""
+    """Expects the calibration to match the cameras of boards.py."""
     found = entries(place, name)
     for key, focal, x, y in (("M1", 500, 325, 236), ("M2", 505, 316, 243)):
         numbers = list(map(float, found[key]))
@@ -43,7 +43,7 @@ def expect_cameras(place, name, text):
 
 
 def play(place, calibration):
-    """Lets cudasgmstereo measure a painted pair."""
+    """Measures a painted pair with cudasgmstereo and this calibration."""
     result = place.run(python, pipelines / "disparity.py", "left01.png", "right01.png", "--property", f"calibration={calibration}")
     if "-Dopencv=enabled" in result.err:
         raise Skip("this build has no OpenCV")
@@ -69,7 +69,7 @@ def expect_colours(place, calibration):
 
 
 def expect_same_by_ros(place, model):
-    """Expects the camera_info files to rectify frames as the calibration does, whose lengths have another unit."""
+    """Expects the camera_info files, whose lengths are in metres, to rectify frames as the calibration does."""
     calibration, = (path.name for path in place.folder.glob("stereo.*"))
     ros = "--property", "calibration-left=stereo-left.yaml", "--property", "calibration-right=stereo-right.yaml"
     for out, properties in (("cv.npy", ("--property", f"calibration={calibration}")), ("ros.npy", ros)):
@@ -77,7 +77,7 @@ def expect_same_by_ros(place, model):
     expect((place.folder / "cv.npy").read_bytes() == (place.folder / "ros.npy").read_bytes(), "camera_info rectifies in another way")
     text = (place.folder / "stereo-right.yaml").read_text()
     expect(f"distortion_model: {model}\n" in text, text)
-    # f·B of 505 pixels and 100 mm, in metres.
+    # The projection has −f·B in its fourth column; divided by f, it is the baseline of 100 mm, in metres.
     projection = re.search(r"projection_matrix:.*?\[(.*?)\]", text, re.S)[1].split(", ")
     expect(abs(float(projection[3]) / float(projection[0]) + 0.1) < 0.001, f"{projection}")
 
@@ -90,7 +90,7 @@ def _(place):
     expect((place.folder / "stereo-rectified.png").stat().st_size > 10000, "there is no picture")
     expect_cameras(place, "stereo.yml", text)
     play(place, "stereo.yml")
-    # The scripts accept it as well, and report a wrong file before they write.
+    # The scripts also accept the calibration, and report a wrong file before they write anything.
     result = place.script("stereo-files.sh", "calibration=stereo.yml", "left01.png", "right01.png", "out.png")
     expect(result.status == 0 and (place.folder / "out-colors.png").exists(), result.text)
     result = place.script("stereo-files.sh", "calibration=none.yml", "left01.png", "right01.png", "none.png")
@@ -100,10 +100,10 @@ def _(place):
     result = place.run(place.build / "pipelines/distance", "--calibration", "stereo.yml", *(
         f"filesrc location={side}01.png ! pngdec ! videoconvert" for side in ("left", "right")))
     expect(result.status == 0 and re.search(r"nearest \d+ mm", result.out), result.text)
-    # One camera instead of two.
+    # Error: the pictures of one camera are given for both.
     text = calibrate(place, "same.yml", "--left", "left*.png", "--right", "left*.png", "--board", "8x6", "--square", "30", status=1)
     expect("both cameras are at the same place" in text and "Good" not in text, text)
-    # The cameras in the wrong order.
+    # Error: left and right are swapped.
     text = calibrate(place, "wrong.yml", "--left", "right*.png", "--right", "left*.png", "--board", "8x6", "--square", "30", status=1)
     expect("Exchange the cameras" in text, text)
 
@@ -128,7 +128,7 @@ def _(place):
     board = "--board", "9x7", "--square", "30", "--charuco", "DICT_5X5_100", "--pairs", "11"
     for inputs in (("--left", "left.mkv", "--right", "right.mkv"), ("--packed", "both.mkv")):
         text = calibrate(place, "stereo.xml", *inputs, *board)
-        # The board rests for four frames each time.
+        # The board rests for four frames in each pose.
         expect(len(re.findall(r"^[\d.]+ s: pair \d+ of 11", text, re.M)) == 11, text)
         expect_cameras(place, "stereo.xml", text)
 

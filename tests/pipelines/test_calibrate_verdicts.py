@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/calibrate.py with boards that move, are not tilted, few or the same, and with exchanged pictures: its
-verdict, and whether its own error bounds are true."""
+"""The verdict of pipelines/calibrate.py on boards that move, on boards without tilt, on few or equal views and on
+swapped pictures; and whether its own error bounds are true."""
 import re
 
 from harness import expect, pipelines, python, test, top
@@ -20,7 +20,7 @@ def files(side, numbers):
 
 
 def expect_truth(text):
-    """Expects the cameras of boards.py within the printed errors."""
+    """Expects the true values of boards.py's cameras to be within the printed errors."""
     for words, truth in ((r"focal length", 500), (r"pixels on the left,", 505), ("baseline", 100.025)):
         found = re.search(words + r" ([\d.]+) ± ([\d.]+)", text)
         expect(found and abs(float(found[1]) - truth) <= float(found[2]) + 0.05, f"{words}, which is {truth}: {text}")
@@ -40,7 +40,7 @@ def _(place):
     text = calibrate(place, "late.yml", "--left", "left.mkv", "--right", "right.mkv", "--pairs", "7", *board)
     expect("Calibrating with 7 pairs" in text and re.search("^(Good|Usable): ", text, re.M), text)
     expect_truth(text)
-    # The eighth board was not used.
+    # The eighth board was not used for the calibration, so it can check the result.
     square = re.search(r"a square measures ([\d.]+) mm of 30", text)
     expect(square and abs(float(square[1]) - 30) < 0.2, text)
 

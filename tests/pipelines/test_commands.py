@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Every command of README.md and docs/, verbatim, in a folder that looks like the tree after `ninja -C build` with its
-build folder. If a camera or a GPU is missing, the command must report it."""
+"""Runs every command of README.md and docs/ verbatim, in a folder that looks like the tree after `ninja -C build`. If a
+camera or a GPU is missing, the command must report it."""
 import pathlib
 import re
 import shlex
@@ -14,7 +14,7 @@ reads = ("",)  # the commands of the documentation may concern any file
 
 pages = [top / "README.md", *sorted((top / "docs").glob("**/*.md"))]
 
-# Replace programs that change the machine or take minutes.
+# Scripts that replace programs that change the machine or take minutes.
 stand_ins = {
     "sudo": 'exec "$@"\n',
     # All Debian packages must exist; nothing is installed.
@@ -37,11 +37,11 @@ esac
 done
 [[ $1 != run ]] || exec "${@:4}"
 """,
-    # Prints what it would build.
+    # Only checks what ninja would build.
     "ninja": 'PATH=${PATH#*:}\nexec ninja -n "${@/build-install/build}" >/dev/null\n',
 }
 
-# These scripts run the tests themselves, or build for many minutes: their --help must know the options.
+# These scripts run the tests themselves or build for many minutes, so only their --help is checked for the options.
 only_help = re.compile(r"(?:tar .*bash )?(?:bash )?((?:tests|tests/gpu|pipelines/packaging)/[\w-]+\.sh|run-gpu\.sh|"
                        r"pipelines/(?:quickstart|bench)\.sh)( .*)?")
 
@@ -72,7 +72,7 @@ def unavailable(place, command):
 
 
 def as_it_can_run(command):
-    """Ellipses are placeholders for the reader's own pipeline."""
+    """Replaces ellipses, which stand for the reader's own pipeline, by elements."""
     if command.startswith("…"):
         command = command.replace("…", "gst-launch-1.0 videotestsrc num-buffers=2", 1).replace("…", "fakesink")
     return command.replace("…", "videotestsrc num-buffers=1 ! cudahistequalize ! fakesink")
@@ -102,7 +102,7 @@ def execute(place, command):
         command += " --backend=cpu"
     running = place.start("bash", "-c", as_it_can_run(command), DISPLAY=":0", GST_PLUGIN_FEATURE_RANK="fakevideosink:MAX",
                           SHELL="/bin/bash")
-    # A camera's picture or a film in a window lasts long: a second is enough, followed by Ctrl-C.
+    # Commands that show a camera or a video in a window run long, so Ctrl-C ends them after a moment.
     if re.search(r"autovideosink|x264enc|blur(-faces)?\.(sh|py)|explore\.py", command) and "archive.py" not in command and missing is None:
         # blur-faces.py first looks for faces in the whole film.
         running.wait_until(lambda: plays(place, running.text()))
@@ -120,14 +120,14 @@ def execute(place, command):
 
 
 def make_tree(place):
-    """The tree with this build folder, and the files that the pages' commands read."""
+    """Links the tree and this build folder into the test's folder, and makes the files that the pages' commands read."""
     for entry in top.iterdir():
         if not entry.name.startswith((".git", "build")):
             (place.folder / entry.name).symlink_to(entry)
     (place.folder / "build").symlink_to(place.build)
     for film in ("film.mp4", "night.mp4"):
         (place.folder / film).symlink_to(place.materials / "film.mp4")
-    for film in ("depth.mkv", "rig.mkv"):  # commands also write these
+    for film in ("depth.mkv", "rig.mkv"):  # copies, because commands overwrite these files
         shutil.copy(place.materials / film, place.folder)
     for name, file in (("films", "film.mp4"), ("photographs", "picture.png")):
         (place.folder / name).mkdir()

@@ -5,12 +5,12 @@ import json
 from harness import Skip, examples, expect, pipelines, test
 
 python = "/usr/bin/python3"
-# 12 pixels of disparity are 600 * 100 / 12 mm.
+# With these cameras, a disparity of 12 pixels is a depth of 600 * 100 / 12 mm = 5 m.
 cameras = "--focal-length", "600", "--baseline", "100", "--property", "num-disparities=32"
 
 
 def record(place):
-    """Pictures and films of people, as two cameras would see them on a flat wall 5 m away."""
+    """Writes pictures and videos of people, as two cameras would see them on a flat wall 5 m away."""
     film = examples / "vtest.avi"
     if not film.is_file():
         raise Skip(f"{film} is missing; it is in Debian's package opencv-doc")
@@ -68,6 +68,6 @@ def _(place):
                              ([left, right, "--cascade", "none.xml", *cameras], "apt-get install opencv-data")):
         result = place.run(python, pipelines / "detect-distance.py", *arguments)
         expect(result.status != 0 and words in result.err, f"{arguments}: {result.last()}")
-    # Pictures without people, smaller than the detector's window.
+    # Pictures smaller than the detector's window, so that it finds no people.
     result = place.run(python, pipelines / "detect-distance.py", left, right, "out.png", *cameras)
     expect(result.status == 0 and people([json.loads(result.out)]) == [], result.last())

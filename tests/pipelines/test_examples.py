@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The Python examples and the example programs in pipelines/: their results against plain arithmetic. (tests/guards/
-checks blur-sweep, box-sum and distance.)"""
+"""Compares the results of the Python examples and the example programs in pipelines/ with plain arithmetic.
+(tests/guards/ checks blur-sweep, box-sum and distance.)"""
 import re
 import statistics
 
@@ -22,7 +22,7 @@ def _(place):
 
 @test("a program in Python that loads the C++ library before GStreamer gets errors as messages")
 def _(place):
-    # As in cv2 and torch.
+    # Loads the C++ library first, as an import of cv2 or torch does.
     result = place.run(python, "-c", """
 import ctypes
 ctypes.CDLL("libstdc++.so.6")
@@ -202,7 +202,7 @@ except RuntimeError as error:
 @test("pipelines/histogram.py plots the histogram")
 def _(place):
     result = place.succeed(python, pipelines / "histogram.py", place.materials / "picture.png", "plot.svg")
-    # The same numbers, from the picture itself.
+    # The expected numbers, computed from the picture itself.
     place.play(f"filesrc location={place.materials / 'picture.png'} ! pngdec ! video/x-raw,format=RGB ! filesink location=frame.raw")
     data = (place.folder / "frame.raw").read_bytes()
     luminance = [(299 * data[i] + 587 * data[i + 1] + 114 * data[i + 2]) // 1000 for i in range(0, len(data), 3)]

@@ -44,7 +44,7 @@ def _(_place):
     answers, tracks = known(seen, film=False)
     expect_known(answers, [both] * 5 + [held] * 5 + [lost] * 13 + [both] * 5, "a camera")
     expect(tracks.report() == ["A face, first seen 0:00.0 at 120,120, is lost: 0:01.0 to 0:02.2"], f"{tracks.report()}")
-    # Not forever, and not across a cut. A camera's face that has left stays in the report.
+    # A lost face is not hidden forever, and not across a cut. With a camera, the report still lists a face that has left.
     answers, _ = known(seen[:10] + [[other]] * 30, patience=1)
     expect_known(answers, [both] * 10 + [lost] * 5 + ["340"] * 25, "patience")
     answers, tracks = known(seen[:10] + [[other]] * 30, patience=1, film=False)
@@ -56,11 +56,11 @@ def _(_place):
 
 @test("pipelines/faces: neighbours are faces of their own, and a stray detection is none")
 def _(_place):
-    # With their margins, these overlap.
+    # With their margins, these two faces overlap.
     near = (145, 105, 40, 40)
     answers, _ = known([[one, near]] * 5 + [[near]] * 6)
     expect_known(answers, ["120 165"] * 5 + ["120 165"] * 5 + ["165+"], "neighbours")
-    # A face that appears next to another one takes nothing from it.
+    # A face that appears next to another one does not take over its track.
     close = (125, 100, 40, 40)
     answers, _ = known([[one]] * 5 + [[one, close]] * 5 + [[close]] * 6)
     expect_known(answers, ["120 145"] * 15 + ["145+"], "close neighbours")
@@ -83,7 +83,7 @@ def _(_place):
     far = (150, 100, 40, 40)
     _, tracks = known([[one]] * 5 + [[]] * 3 + [[far]] * 5)
     box, = tracks.hidden(type(tracks.frame)(6, 0.6, tracks.scenes[0])).boxes
-    # Both positions, and half of the distance on each side.
+    # The hidden box covers both positions with their margins, and half of their distance more on the left and right.
     expect(box == (55, 80, 180, 80), f"{box}")
     answers, tracks = known([[]] * 3 + [[one]] * 4 + [[]] * 3, persistence=0.1)
     expect_known(answers, ["+", "+", "120", "120", "120", "120", "120", "120", "+", "+"], "a gap")
@@ -124,7 +124,7 @@ def frames_of(count, player):
         player["source"].emit("end-of-stream")
         return [samples.copy() for _, samples in player.frames()]
 
-# Boxes and widths that change from frame to frame, frames without any face, and frames with a lost one.
+# Boxes and widths that change from frame to frame, frames without any face, and frames with a lost face.
 width = [8, 24, 70, 508, 509, 0, 16]
 whole = [False, False, False, False, False, False, True]
 box = [(4, 4, 20, 20), (30, 2, 24, 30), (2, 2, 50, 40), (0, 0, 61, 45), (0, 0, 61, 45), None, (9, 9, 9, 9)]
@@ -137,7 +137,7 @@ def hidden(buffer, caps):
     kind = number % 7
     return Hidden([box[kind]] if box[kind] else [], whole[kind], width[kind])
 got = follow(hidden, 140, missing="all")
-# The same by fixed properties. A frame that is blurred as a whole has the strength for the film's widest face.
+# The expected frames, with fixed properties. A frame blurred as a whole has the strength for the video's widest face.
 blur, mosaic = f"cudagaussblur region-strength={{1 / 4 / 1.5}}", f"cudapixelate region-strength={{1 / 3 / 1.5}}"
 fixed = [f"{{blur}} sigma=2 regions=4,4,20,20", f"{{blur}} sigma=6 regions=30,2,24,30", f"{{blur}} sigma=17.5 regions=2,2,50,40", f"{{blur}} sigma=127 regions=0,0,61,45",
          f"{{mosaic}} block-size=170 regions=0,0,61,45", "cudagaussblur sigma=5", "cudagaussblur sigma=5"]
@@ -196,7 +196,7 @@ print(*counts)
 @test("no detector finds the faces of a film that pipelines/blur-faces.py has blurred")
 def _(place):
     film = need(examples / "Megamind.avi")
-    # Every twelfth frame: three scenes, with faces of 80 to 360 pixels.
+    # A short version with few frames per second: three scenes, with faces of 80 to 360 pixels.
     place.play(f"filesrc location={film} ! avidemux name=demux demux.video_0 ! queue ! decodebin ! videorate drop-only=true ! video/x-raw,framerate=2/1 ! videoconvert "
                  "! video/x-raw,format=I420 ! x264enc quantizer=10 pass=quant speed-preset=ultrafast ! matroskamux ! filesink location=short.mkv")
     place.succeed(python, pipelines / "blur-faces.py", "short.mkv", "out.mkv", timeout=3600)
@@ -232,7 +232,7 @@ def _(place):
         expect(result.status == 0 and "A face, first seen 0:00.6 " in result.out and f"is lost: {lost}\n" in result.out, result.text)
         data = place.gray("out.mkv")
         expect(len(data) == 36 * 51200, f"{len(data)} bytes")
-        # The mean difference of neighbouring pixels in the middle of the right head.
+        # Frames are sharp if the mean difference of neighbouring pixels in the middle of the right head exceeds 3.
         rows = [[data[(number * 160 + y) * 320 + 200:][:80] for y in range(50, 110)] for number in range(36)]
         sharp = [number for number, head in enumerate(rows) if sum(abs(a - b) for row in head for a, b in zip(row, row[1:])) / 60 / 79 > 3]
         wanted = [*range(4), *range(17, 25)] if missing == "pass" else [*range(6)] if source == "pipe" else []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the inputs of scripts and examples: rotated films, films with several sound tracks, and URIs."""
+"""Tests the inputs of scripts and examples: rotated videos, videos with several sound tracks, and URIs."""
 import functools
 import http.server
 import threading

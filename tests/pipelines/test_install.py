@@ -25,7 +25,7 @@ def _(place):
     programs = place.folder / "root" / (tools / "programs").readlink().relative_to("/")
     result = place.run(programs / "mark-regions", "--help")
     expect(result.status == 0 and "usage: mark-regions" in result.out, result.last())
-    # This link leads to the plug-in, which has no other way to be found.
+    # This link leads to the plug-in. The installed programs can find the plug-in only through it.
     plugin = place.folder / "root" / (tools / "plugin").readlink().relative_to("/")
     expect((plugin / "libgstcudavision.so").exists(), f"{plugin}")
     (tools / "plugin").unlink()
@@ -45,7 +45,7 @@ def _(place):
     for program in ("meson", "pkg-config"):
         if not shutil.which(program):
             raise Skip(f"there is no {program}")
-    # All packages but OpenCV 4, which OpenCV 5 replaces.
+    # Offer all pkg-config packages except OpenCV 4, and a fake OpenCV 5.
     packages = place.folder / "packages"
     packages.mkdir()
     for folder in place.run("pkg-config", "--variable=pc_path", "pkg-config").out.strip().split(":"):
@@ -60,7 +60,7 @@ def _(place):
         expect(result.status == status, f"{value}: {result.text}")
         said = [line for line in result.text.splitlines() if missing in line]
         expect(len(said) == {"auto": 2, "enabled": 1, "disabled": 0}[value], f"{value}: {said}")
-        # The error names what was looked for.
+        # The error names the missing OpenCV modules.
         expect(value != "enabled" or "core, imgproc and calib3d" in said[0], f"{said}")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/binarise.sh and pipelines/night.sh: pages for OCR, and films taken in the dark."""
+"""pipelines/binarise.sh with pages for OCR, and pipelines/night.sh with videos taken in the dark."""
 import random
 
 from harness import expect, pipelines, test

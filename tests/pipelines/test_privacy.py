@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/privacy.sh and pipelines/blur-faces.py: what they hide, in films as telephones and cameras write them."""
+"""Tests what pipelines/privacy.sh and pipelines/blur-faces.py hide in videos like those of telephones and cameras."""
 import re
 
 from harness import Skip, examples, expect, pipelines, python, test, turned
@@ -9,19 +9,19 @@ width, height, count = 192, 144, 50
 
 
 def noise(place, name):
-    """A film in which every blur shows."""
+    """Writes a video of noise, in which every blur shows."""
     place.play(f"videotestsrc pattern=snow num-buffers=1 ! video/x-raw,format=I420,width={width},height={height} ! imagefreeze num-buffers={count} "
                  f"! video/x-raw,framerate=25/1 ! x264enc quantizer=10 pass=quant speed-preset=ultrafast ! h264parse ! mp4mux ! filesink location={name}")
     return name
 
 
 def expect_same_sound(before, after):
-    """An MP4 file may declare that its last samples do not count."""
+    """Expects the same encoded sound. It may be longer by some bytes, because MP4 can mark the last samples as padding."""
     expect(before and after.startswith(before) and len(after) - len(before) < 100, f"{len(before)} bytes of sound become {len(after)}, or others")
 
 
 def contrast(place, name, size):
-    """Returns a function of a frame and a rectangle in a film: the mean difference of neighbouring pixels there."""
+    """Returns a function of a frame and a rectangle in a video: the mean difference of neighbouring pixels there."""
     w, h = size
     data = place.gray(name)
 
@@ -50,7 +50,7 @@ def _(place):
 def _(place):
     film = "turned.mp4"
     (place.folder / film).write_bytes(turned((place.materials / "film.mp4").read_bytes()))
-    # A strip at the right edge of the upright picture.
+    # The region is a strip at the right edge of the upright picture.
     (place.folder / "regions.txt").write_text(f"0 9 104 0 40 {width}\n")
     (place.folder / "with spaces").mkdir()
     (place.folder / "with spaces" / film).write_bytes((place.folder / film).read_bytes())
@@ -114,7 +114,7 @@ def _(place):
     data = (place.folder / "film.mkv").read_bytes()
     expect(all(secret in data for secret in secrets), "the film has no tags")
     for command, more, status in ((pipelines / "privacy.sh", ["regions.txt"], 0), (pipelines / "blur-faces.py", [], 1)):
-        # Twice: the names that a muxer gives to tracks must not become titles.
+        # The last run reads the first run's output: the track names that a muxer writes must not become titles.
         for source, out, keep in (("film.mkv", "out.mkv", []), ("film.mkv", "out.mp4", []), ("film.mkv", "kept.mkv", ["--keep-tags"]), ("out.mkv", "again.mkv", ["--keep-tags"])):
             result = place.run(command, *keep, *more, source, out)
             expect(result.status == status and f"Writing {out}" in result.out, f"{command} {out}: {result.text}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The pictures and films that the scripts in pipelines/ write."""
+"""The pictures and videos that the scripts in pipelines/ write."""
 import os
 import random
 import re
@@ -17,7 +17,7 @@ def film_of(place, name):
 
 
 def decoded_sound(place, name):
-    # GStreamer can lose the end of such a short film if the frames are also decoded, but not used.
+    # GStreamer can lose the end of such a short video if the frames are also decoded, but not used.
     place.play(f"filesrc location={name} ! decodebin expose-all-streams=false caps=audio/x-raw ! audioconvert ! audio/x-raw,format=S16LE ! filesink location=decoded.raw")
     return (place.folder / "decoded.raw").read_bytes()
 
@@ -30,7 +30,7 @@ def _(place):
         before, after = film_of(place, place.materials / name), film_of(place, place.folder / "out.mkv")
         expect(after[0] == before[0], f"{name}: {before[0]} becomes {after[0]}")
         expect(before[1] and after[1] == before[1], f"{name}: {len(before[1])} bytes of sound become {len(after[1])}")
-    # A film without sound, and one whose sound must be decoded.
+    # A video without sound, and a video whose sound must be decoded.
     place.play("videotestsrc num-buffers=20 ! video/x-raw,width=64,height=64 ! jpegenc ! avimux ! filesink location=silent.avi")
     place.play("videotestsrc num-buffers=50 ! video/x-raw,width=64,height=64 ! x264enc ! h264parse ! mpegtsmux name=m "
                  "! filesink location=film.ts audiotestsrc num-buffers=70 ! audioconvert ! avenc_aac ! aacparse ! m.")
@@ -40,7 +40,7 @@ def _(place):
         expect((b"A_PCM" in (place.folder / "out.mkv").read_bytes()) == sound, f"{name}: {'no sound' if sound else 'sound'}")
 
 
-# The streams of the films, and the name of their sound in Matroska. matroskamux refuses the packets of some demuxers
+# The streams of the videos, and the name of their sound in Matroska. matroskamux refuses the packets of some demuxers
 # unless a parser has processed them.
 for name, video, sound, mux, codec in (("flac.mkv", "x264enc ! h264parse", "flacenc ! flacparse", "matroskamux", b"A_FLAC"),
                                        ("mp3.mkv", "x264enc ! h264parse", "lamemp3enc ! mpegaudioparse", "matroskamux", b"A_MPEG/L3"),
@@ -85,11 +85,11 @@ def _(place):
 @test("pipelines/privacy.sh blurs the regions of a file, at their times, and nothing else")
 def _(place):
     film = place.materials / "film.mp4"
-    # The film has 50 frames in 2 s. The second region begins with frame 25, and the left edge clips it.
+    # The video has 50 frames in 2 s. The second region begins with frame 25, and the left edge clips it.
     (place.folder / "regions.txt").write_text("# heads\n0 1 10 8 120 128 head\n\n1 9 -20 60 168 40\n")
     result = place.script("privacy.sh", "--feather=0", "--shape=rectangle", "regions.txt", film, "out.mkv")
     expect(result.status == 0 and "Writing out.mkv" in result.out, result.last())
-    # No line that may be meant as a region is skipped.
+    # A malformed line is an error. It is not skipped, because it may be meant as a region.
     for line in ("0 1 16 24", "0 1 16 24 40 32px", "0 1 16 24 40 32 head 0 1 60 24 40 32", "0 1 16 24 40 1e30", "1 0 16 24 40 32"):
         (place.folder / "wrong.txt").write_text(f"0 1 16 24 40 32\n{line}\n")
         result = place.script("privacy.sh", "wrong.txt", film, "wrong.mkv")

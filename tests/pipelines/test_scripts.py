@@ -9,7 +9,7 @@ from harness import Skip, examples, expect, pipelines, test, top
 reads = ("docs/", "tests/")  # besides what all tests read
 
 scripts = sorted(path.name for path in pipelines.glob("*.sh") if path.name != "env.sh")
-# Windows without a display: GStreamer chooses this element for them.
+# Lets windows work without a display: GStreamer then chooses fakevideosink.
 window = {"DISPLAY": ":0", "GST_PLUGIN_FEATURE_RANK": "fakevideosink:MAX"}
 
 
@@ -28,7 +28,7 @@ def _(place):
     for name in ("gst-launch-1.0", "meson", "ninja", "pkg-config"):
         place.stand_in(name, "exit 1\n")
     found = [path for folder in ("docs", "tests", "pipelines/packaging") for path in sorted((top / folder).glob("**/*.sh"))
-             if path.read_text().startswith("#!")]  # the others are parts of a script
+             if path.read_text().startswith("#!")]  # other files are sourced by scripts
     expect(len(found) >= 10, f"only {len(found)} scripts were found")
     for path in found:
         result = place.run(path, "--help")
@@ -171,7 +171,7 @@ def _(place):
 @test("a pipeline that hangs after an error is ended")
 def _(place):
     error = "echo 'ERROR: from element /GstPipeline:pipeline0/GstFileSrc:filesrc0: The tape is stuck.' >&2\n"
-    # The second Ctrl-C ends gst-launch-1.0 -e; a command that no longer reacts needs SIGKILL.
+    # `waits` ends at the second Ctrl-C, like gst-launch-1.0 -e. `deaf` ignores Ctrl-C, so it needs SIGKILL.
     waits = error + "trap 'trap \"trap - INT; kill -INT $$\" INT' INT\nwhile sleep 0.1; do :; done\n"
     deaf = error + "trap '' INT\nexec sleep infinity\n"
     film, picture = (place.materials / name for name in ("film.mp4", "picture.png"))
@@ -197,7 +197,7 @@ def _(place):
     # Uses the existing build, because the script's own build takes minutes.
     place.stand_in("meson", f"mkdir -p \"$2\"\nln -sfn {place.build}/gst \"$2/gst\"\n")
     place.stand_in("ninja", "true\n")
-    # A copy, because a script builds next to the real file, whatever links lead to it.
+    # Copies the scripts, because a script resolves links and would build next to the original file.
     for entry in ("pipelines", "scripts"):
         shutil.copytree(pipelines.parent / entry, place.folder / "tree" / entry)
     result = place.run(place.folder / "tree/pipelines/quickstart.sh", place.materials / "film.mp4")

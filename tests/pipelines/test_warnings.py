@@ -8,8 +8,8 @@ cameras = "--focal-length", "300", "--baseline", "60"
 
 
 def make_pair(place):
-    """Makes a pair that is large enough to be inspected, as photographs and as films: left.png, right.png, left.mkv,
-    right.mkv."""
+    """Makes a stereo pair that is large enough to be inspected, as pictures (left.png, right.png) and as videos
+    (left.mkv, right.mkv)."""
     place.succeed(python, "-c", "import cv2, numpy\n"
                   "noise = numpy.random.RandomState(1).randint(0, 256, (240, 340), 'u1')\n"
                   "cv2.imwrite('left.png', noise[:, :320])\ncv2.imwrite('right.png', noise[:, 20:])")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that neither frames in flight nor properties that change with every frame add allocations.
-// Every frame costs a few small blocks.
+// Tests the allocations per frame: a few small blocks. Frames in flight, and properties that change
+// with every frame, must not add any.
 #include <gst/video/video.h>
 
 #include "tests/check/common/definitions/blurdefinition.h"
@@ -64,8 +64,8 @@ guint fields_and_frames(FilterHarness&, int i) {
 }
 
 struct Allocations {
-  long blocks, bytes;  ///< of host memory
-  long by_cuda;        ///< device and page-locked memory, events, streams …
+  long blocks, bytes;  ///< allocations of host memory
+  long by_cuda;        ///< calls that allocate device or page-locked memory, events, …
 };
 
 Allocations allocations_in_flight(int frames_in_flight, bool in_cuda) {
@@ -121,7 +121,7 @@ void expect_steady_stream(bool in_cuda) {
     const Allocations some = number > 1 ? allocations_in_flight(number, in_cuda) : alone;
     fail_unless(some.blocks < alone.blocks + frames / 4,
                 "%d in flight: %ld allocations instead of %ld", number, some.blocks, alone.blocks);
-    // A frame has 86 400 bytes.
+    // A frame has 86 400 bytes, so a copied frame would exceed this limit.
     fail_unless(some.bytes < frames * 4096, "%d in flight: %ld bytes for %d frames", number,
                 some.bytes, frames);
     fail_unless(some.by_cuda == 0, "%d in flight: CUDA has made %ld things for %d frames", number,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests regions from GstAnalytics: detections and, from GStreamer 1.26 on, turned ones.
+// Tests regions from GstAnalytics: detections and, from GStreamer 1.26 on, rotated detections.
 #include <cmath>
 
 #include "tests/check/common/analysedframe.h"
@@ -65,7 +65,7 @@ TEST(test_turned_detections, .for_each_element()) {
   }
 }
 
-// No pixel whose centre is in the rectangle keeps its value.
+// Every pixel whose centre is inside the rotated rectangle is changed.
 TEST(test_no_pixel_of_a_turned_rectangle_stays) {
   const FormatSpec& format = format_named("GRAY8");
   const Picture black = picture_with(format, width, height, [](int, int, int) { return 0; });
@@ -89,7 +89,7 @@ TEST(test_no_pixel_of_a_turned_rectangle_stays) {
   }
 }
 
-// A turned region stays as long as region-persistence says, and grows like the others.
+// A rotated region persists for region-persistence, and grows like other regions.
 TEST(test_persistence_of_turned_detections, .for_each_element()) {
   const FormatSpec& format = format_named("GRAY8");
   const Picture picture = random_picture(format, 3), processed = result(picture);
@@ -109,7 +109,7 @@ TEST(test_persistence_of_turned_detections, .for_each_element()) {
                 "missing");
 }
 
-// Angles and places that no detector should give.
+// Detections with invalid angles (NaN, infinite, huge) and boxes (empty, beyond the integer range).
 TEST(test_hostile_detections, .for_each_element()) {
   const FormatSpec& format = format_named("GRAY8");
   const Picture picture = random_picture(format, 5);

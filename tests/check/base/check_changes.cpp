@@ -85,8 +85,8 @@ TEST(test_impossible, .for_each_element()) {
   }
 }
 
-// A valid value that is set together with an invalid one takes effect once all are valid. Each
-// invalid set causes one warning.
+// A valid value that is set together with an invalid one takes effect once all values are valid.
+// Each invalid combination causes one warning.
 TEST(test_impossible_beside_others) {
   const FormatSpec& format = format_named("NV12");
   FilterHarness filter("cudagaussblur", {{"sigma", "3"}});
@@ -105,7 +105,7 @@ TEST(test_impossible_beside_others) {
   filter.messages().expect_one(GST_MESSAGE_WARNING, {"kernel-size-y", "1021", "1023"});
 }
 
-// If the properties are invalid for new caps, the caps fail until the properties are mended.
+// If the properties are invalid for new caps, the caps are refused until the properties are valid.
 TEST(test_impossible_at_new_caps, .for_each_element()) {
   const FormatSpec &first = format_named("BGRx"), &second = gray();
   FilterHarness filter;
@@ -141,7 +141,7 @@ TEST(test_output_waits_for_a_start) {
     const Integral next{output, same_size, type, how.radius + 2};
     filter.set(next.properties());
     how.radius = next.radius;  // takes effect at once
-    expect();                  // new caps do not count as a start
+    expect();                  // new caps are not a restart
     gst_harness_push_upstream_event(filter.harness(), gst_event_new_reconfigure());
     expect();
     filter.restart();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Lets each call of the memory allocator or the CUDA driver fail in turn: at most one error, which
-// names the remedy, no leak, and the element starts again.
+// Makes each call of the memory allocator or the CUDA driver fail in turn. Expects at most one
+// error, which names the remedy, no leak, and a successful restart.
 #include <gmodule.h>
 
 #include <string>
@@ -31,7 +31,7 @@ void expect_good_error(Subject& subject, const std::string& call, Duration durat
   fail_unless(error->domain == GST_RESOURCE_ERROR, "%s: the error is none of a resource: %s",
               what.c_str(), text.c_str());
   const bool of_driver = call.rfind("cu", 0) == 0;
-  // If all later calls fail as well, the error may come from one of them.
+  // If all later calls fail, too, the error may come from any of them.
   const bool of_memory =
       duration == Duration::once && (!of_driver || call.find("Alloc") != std::string::npos);
   if (of_memory) {
@@ -168,7 +168,7 @@ TEST(test_cuda_calls_with_cuda_memory, .times(2).unless(unless_testing_cuda())) 
   expect_recovery(subject, Calls::cuda, 10);
 }
 
-// When the element stops, the memory stays but must be unlocked.
+// Upstream's buffers outlive the element, which must unlock their memory when it stops.
 TEST(test_cuda_calls_with_recurring_memory, .for_each_element().unless(unless_testing_cuda())) {
   FilterSubject subject("NV12", 3, Memory::recurring);
   expect_recovery(subject, Calls::cuda, 10);
@@ -197,7 +197,7 @@ TEST(test_cuda_stops_working_in_stereo, .unless(unless_testing_cuda())) {
   expect_recovery(subject, Calls::cuda, 20, Duration::lasting);
 }
 
-// An element that makes its own context fails to start, and starts the next time.
+// If a driver call fails while an element makes its own context, only this start fails.
 TEST(test_cuda_calls_at_start, .for_each_element().unless(unless_testing_cuda())) {
   const Owned<GstElement> element = new_element(tested().element);
   set_property(element, "backend", "cuda");

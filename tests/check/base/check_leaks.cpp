@@ -80,7 +80,7 @@ std::string objects_left_by(const std::function<void()>& live, bool threads) {
 /// Expects no object of the second call of live() to stay alive. The first call warms up.
 void expect_nothing_left(const std::function<void()>& live, bool threads = false) {
   live();
-  // Tracking ends before the test can fail, because it would block the next test of this process.
+  // Ends the tracking before the test can fail, because active tracking would block the next test.
   const std::string left = objects_left_by(live, threads);
   fail_unless(left.empty(), "left behind:\n%s", left.c_str());
 }

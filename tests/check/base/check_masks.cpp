@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests segmentation masks of GstAnalytics: their ids, classes, places, formats and memory.
+// Tests segmentation masks of GstAnalytics: their ids, classes, positions, formats and memory.
 #include <cmath>
 
 #include "tests/check/common/analysedframe.h"
@@ -24,7 +24,7 @@ void start(FilterHarness& filter, const FormatSpec& format) {
   filter.accept_caps(format, width, height, colorimetry(format, false));
 }
 
-/// The regions of a frame, of which masks are some. Sets what RegionBlend needs to know of masks.
+/// The regions of a frame: boxes and masks. Adds the masks' boxes and distances to `regions`.
 struct MaskedRegions {
   MaskedRegions(Regions others, const std::vector<MaskPicture>& masks, int growth = 0)
       : regions(others) {
@@ -53,7 +53,7 @@ MaskPicture quadrants(const Box& box = whole) {
 }
 
 Properties with_metas(Properties properties) {
-  properties[0] = {"use-roi-meta", "true"};  // in place of the rectangles
+  properties[0] = {"use-roi-meta", "true"};  // replaces the property `regions`
   return properties;
 }
 
@@ -79,7 +79,7 @@ TEST(test_masks, .for_each_element()) {
       for (int j = 0; j < others.count; ++j)
         frame.detect(others.boxes[static_cast<std::size_t>(j)]);
       for (MaskPicture& mask : masks) {
-        // Those that are named without a class count, but for 0; others do too.
+        // Ids listed without a class select their pixels, except 0; so do unlisted ids.
         mask.ids.assign(mask.ids.size(), ~0u);
         mask.ids[0] = ~1u;
         frame.add_mask(mask, {7});
@@ -120,7 +120,7 @@ TEST(test_classes_of_masks, .for_each_element()) {
                 "0 without a class is the background");
 }
 
-// A detection with a mask is covered by it, and not by its box, too.
+// If a detection has a mask, region-masks decides whether its mask or its box is the region.
 TEST(test_masks_of_detections, .for_each_element()) {
   const FormatSpec& format = format_named("I420");
   const Picture picture = random_picture(format, 4);
@@ -149,7 +149,7 @@ TEST(test_masks_of_detections, .for_each_element()) {
   expect("only", {}, true);
   expect("prefer", {other}, false, "person");
 
-  // No id of the mask counts, so that the box has to do.
+  // Neither listed id has an accepted class, so the detection's box is used.
   filter.set("region-masks", "prefer");
   const AnalysedFrame frame(picture);
   frame.relate(frame.detect(face).id, frame.add_mask(mask, {1, 2}, {"person", "person"}).id);
@@ -181,7 +181,7 @@ TEST(test_persistence_of_masks, .for_each_element()) {
   filter.expect(at(120 * GST_MSECOND, outside.buffer), processed, "a mask outside of the frame");
 }
 
-// The element goes on with masks of all sizes and rectangles, or says what is wrong with them.
+// For masks of any size and rectangle, the element continues, or its error names the fault.
 TEST(test_hostile_masks, .for_each_element()) {
   const FormatSpec& format = format_named("NV12");
   const Picture picture = random_picture(format, 6);
@@ -228,7 +228,7 @@ TEST(test_hostile_masks, .for_each_element()) {
   expect_words(filter.messages().text(GST_MESSAGE_ERROR), {"64 segmentation masks"});
 }
 
-// Masks are read in place in the context of the element, and copied from another one.
+// CUDA masks are read in place in the element's context, and copied from another context.
 TEST(test_masks_in_cuda_memory, .unless(unless_testing_cuda())) {
   const FormatSpec& format = format_named("NV12");
   const Picture picture = random_picture(format, 7);
@@ -256,8 +256,8 @@ TEST(test_masks_in_cuda_memory, .unless(unless_testing_cuda())) {
   }
 }
 
-// Masks follow three heads through a film. Counts the pixels of the masks that the blur has left
-// out, and the samples that it has changed outside of them.
+// Masks follow three heads through a video. Counts the samples inside the masks that are not
+// blurred, and the samples outside the masks that have changed. Both counts must be 0.
 TEST(test_masks_through_a_film, .unless(unless_street())) {
   const FormatSpec& format = format_named("I420");
   const Owned<GstElement> film =

@@ -214,7 +214,7 @@ TEST(test_cuda_memory_on_the_cpu,
                            built_with_cuda() ? "set backend=cuda" : "built without CUDA"}});
 }
 
-// A source that gets empty caps from its query sends nothing, so the query itself must warn.
+// A source whose CAPS query returns empty caps sends nothing, so the query itself must warn.
 TEST(test_cuda_memory_behind_the_cpu,
      .for_each_element().unless(testing_cuda() || !built_with_cuda()
                                     ? "needs a CPU that might be a GPU"

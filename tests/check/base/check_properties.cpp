@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests what gst-inspect-1.0 shows: elements, properties, ranges, defaults and mutability. Also
-// tests the errors about values with which no element starts.
+// tests the errors about values that prevent a start.
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 

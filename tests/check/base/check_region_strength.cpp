@@ -54,7 +54,7 @@ class Pair {
   const Picture picture_;
 };
 
-/// Rounds up to the next sixth of an octave, in which the strength is stepped.
+/// Rounds up to the next step of the strength; a step is a sixth of an octave.
 std::string stepped(double pixels) {
   return std::to_string(std::exp2(std::ceil(6 * std::log2(pixels)) / 6));
 }
@@ -67,11 +67,11 @@ TEST(test_sigma_follows_the_largest_region) {
   pair.expect({{10, 10, 40, 64}, {100, 60, 70, 99}, {3, 3, 299, 5}}, "sigma", stepped(17.5));
   pair.expect({{10, 10, 40, 32}}, "sigma", "8");
   pair.expect({{10, 10, 7, 7}}, "sigma", "2");
-  // A margin does not enlarge the face.
+  // The strength follows the face without its margin.
   for (FilterHarness* filter : {&pair.fitting(), &pair.fixed()})
     filter->set("region-margin", "20");
   pair.expect({{10, 10, 40, 32}}, "sigma", "8");
-  // Only the part of a face inside the frame counts.
+  // The strength follows the part of the face that is inside the frame.
   pair.expect({{-1000, -1000, 3000, 3000}}, "sigma", stepped(50));
   pair.expect({{10, 10, 40, 32}, {400, 10, 90, 90}}, "sigma", "8");
   fail_unless_equals_int(pair.fitting().messages().complaints(), 0);

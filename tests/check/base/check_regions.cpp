@@ -51,7 +51,7 @@ struct DetectedBox {
     gst_buffer_add_video_region_of_interest_meta(buffer, "face", static_cast<guint>(x),
                                                  static_cast<guint>(y), width, height);
   }
-  /// The coordinates that the definition uses are clamped.
+  /// Returns the box for the definition, with its coordinates clamped.
   Box defined() const {
     const auto limited = [](gint64 coordinate) {
       return static_cast<int>(
@@ -76,7 +76,7 @@ struct Frame {
   }
 };
 
-/// An element that takes regions from metas, and numbered frames for it.
+/// An element that takes regions from metas, and the numbered frames that it gets.
 class Detected {
  public:
   explicit Detected(std::initializer_list<Property> properties = {})
@@ -102,7 +102,7 @@ class Detected {
 
 }  // namespace
 
-// Outside the regions, the output has the input's bits.
+// Outside the regions, the output is bit-identical to the input.
 TEST(test_every_format, .for_each_element().times(formats().size())) {
   const FormatSpec& format = format_number(index);
   const Picture picture = random_picture(format, 1);
@@ -247,7 +247,7 @@ TEST(test_persistence, .for_each_element()) {
   stream.miss(0, frame.in, "nothing yet");
   stream.see(1, plate, 3);
   stream.see(2, face, 3);
-  // Only the last frame's regions persist, and they grow by the margin once more.
+  // Only the latest regions persist. They grow by the margin once more: 6 pixels instead of 3.
   stream.miss(3, frame.in_boxes({face}, 6), "after 40 ms");
   stream.miss(4, frame.in_boxes({face}, 6), "after 80 ms");
   stream.miss(5, frame.in, "after 120 ms");
@@ -258,7 +258,7 @@ TEST(test_persistence, .for_each_element()) {
   stream.filter.set("regions-missing", "all");
   stream.miss(10, frame.in_boxes({face}, 6), "after 80 ms");
   stream.miss(11, frame.processed, "after 120 ms");
-  // Rectangles of the property always apply, and do not grow.
+  // Rectangles of the property `regions` always apply, and do not grow.
   stream.see(12, face, 3);
   stream.filter.set({{"regions", "50,40,5,5"}, {"region-margin", "0"}});
   stream.miss(13, frame.in_boxes({face, {50, 40, 55, 45}}), "with a rectangle");

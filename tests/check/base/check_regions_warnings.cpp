@@ -48,7 +48,7 @@ class Stream {
   }
 
   FilterHarness filter;
-  double confidence = 1;  ///< of the metas
+  double confidence = 1;  ///< confidence in the metas
 
  private:
   const Picture picture_ = make_picture(gray(), width, height, Content::random, 1);
@@ -107,7 +107,7 @@ TEST(test_other_labels, .for_each_element()) {
   stream.push(31, "person");
   stream.expect_warning({"region-types=face,plate", "person, car", "frames pass unchanged"});
 
-  // A short film ends before the time limit.
+  // A short video ends before the time limit.
   stream.restart();
   stream.push(2, "person");
   stream.filter.send_eos();

@@ -81,7 +81,7 @@ void expect_flat_cycles(ShortPipeline& pipeline, GstContext* context) {
 
 }  // namespace
 
-// The order of GStreamer's own test generic/states, with and without NULL.
+// Changes states in the order of GStreamer's own test generic/states, with and without NULL.
 TEST(test_state_changes, .times(element_specs().size())) {
   const Owned<GstElement> element = make_element(factory(index));
   for (GstState state : {GST_STATE_READY, GST_STATE_NULL, GST_STATE_READY, GST_STATE_PAUSED,
@@ -152,7 +152,7 @@ TEST(test_active_backend, .times(element_specs().size())) {
   }
 }
 
-// With backend=cuda and no GPU, the error names the remedy, which then works.
+// With backend=cuda and no GPU, the error names a remedy, and the test applies it successfully.
 TEST(test_cuda_without_gpu, .times(element_specs().size()).unless(unless_without_gpu())) {
   const Owned<GstElement> element = make_element(factory(index), {{"backend", "cuda"}});
   MessageLog messages(element);
@@ -202,7 +202,7 @@ TEST(test_no_such_gpu,
       make_element(factory(index), {{"backend", "cuda"}, {"cuda-device-id", "4095"}}).get());
 }
 
-// Many pipelines with a CUDA context each, then one pipeline many times in a given context.
+// Neither many pipelines with a CUDA context each, nor many starts in a given context, leak memory.
 TEST(test_cycles, .for_each_element().unless(unless_sanitized())) {
   const int pipelines = full_run() ? 50 : 20;
   return_freed_memory();

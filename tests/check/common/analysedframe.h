@@ -29,7 +29,7 @@ cudavision::test::MaskPicture mask_of(int columns, int rows, const Box& box, con
   return mask;
 }
 
-/// The mask with these ids alone.
+/// Returns the mask with only these ids selected.
 inline cudavision::test::MaskPicture counting(cudavision::test::MaskPicture mask,
                                               const std::vector<int>& ids) {
   mask.ids.assign(mask.sample_bytes == 1 ? 8 : 2048, 0);
@@ -52,7 +52,7 @@ struct AnalysedFrame {
   }
 
 #if GST_CHECK_VERSION(1, 26, 0)
-  /// Adds a mask, and classes of its regions if there are any. ids: those that it names.
+  /// Adds a mask that lists the region ids `ids`, and a classification if `classes` is not empty.
   GstAnalyticsSegmentationMtd add_mask(const cudavision::test::MaskPicture& mask,
                                        std::vector<guint> ids,
                                        const std::vector<const char*>& classes = {},
@@ -76,7 +76,7 @@ struct AnalysedFrame {
         static_cast<guint>(box.x1 - box.x0), static_cast<guint>(box.y1 - box.y0), &added));
     if (classes.empty())
       return added;
-    // The metadata refers to the quarks.
+    // The metadata names classes by quarks.
     auto* quarks = g_new(GQuark, classes.size());
     for (std::size_t i = 0; i < classes.size(); ++i)
       quarks[i] = g_quark_from_string(classes[i]);

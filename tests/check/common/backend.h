@@ -16,7 +16,7 @@ bool built_with_cuda();
 
 std::string unless_cuda_elements();
 
-/// Asks the driver in a child process, because CUDA does not survive a fork.
+/// Counts the GPUs in a child process, because CUDA does not survive a fork.
 int gpus_in_machine();
 inline bool machine_has_gpu() {
   return gpus_in_machine() > 0;

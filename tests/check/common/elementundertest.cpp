@@ -81,7 +81,7 @@ SFun fixture_for_element(std::size_t number) {
 }
 
 std::vector<double> PropertySpec::out_of_range() const {
-  // Values beyond these ends do not fit the property's type.
+  // In these cases, the property's type cannot hold values beyond the range.
   const bool is_unsigned = minimum == 0 && maximum > G_MAXINT32;
   if (change == Change::never || minimum == maximum || is_unsigned)
     return {};

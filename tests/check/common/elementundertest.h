@@ -24,7 +24,7 @@ struct PropertySpec {
   const char* name;
   Change change;
   const char* initial;              ///< the default, written as in a launch line
-  const char* other = nullptr;      ///< another value, which must read back
+  const char* other = nullptr;      ///< another value that must be readable after a set
   double minimum = 0, maximum = 0;  ///< the range of a number
   std::string nicks = {};           ///< the nicks of an enum; empty for GStreamer's own enums
 
@@ -36,7 +36,7 @@ struct PropertySpec {
 struct Impossible {
   Properties properties;
   std::vector<std::string> words;
-  std::vector<const char*> formats = {};  ///< of caps that must be refused; empty: fails to start
+  std::vector<const char*> formats = {};  ///< refused formats; empty: the start fails
 };
 
 struct ElementSpec {
@@ -48,16 +48,16 @@ struct ElementSpec {
 struct ElementUnderTest : ElementSpec {
   Properties always;      ///< gives output frames the format of input frames
   Properties everything;  ///< enables every optional extra
-  Property working;       ///< makes the element process every frame
+  Property working;       ///< makes the element change every frame
   Property idle;          ///< makes the element push every frame unchanged
-  Property halfway;       ///< a third valid value
+  Property halfway;       ///< a valid value besides those of `working` and `idle`
   Property wrong;         ///< invalid for all frames (cudahistequalize: for all but RGB)
-  Property mended;        ///< undoes `wrong`
+  Property mended;        ///< makes the settings valid after `wrong`
   int messages;           ///< element messages per frame with `everything`
   Picture (*result)(const Picture& picture, bool limited);
-  /// RGB of more than 8 bits is processed by its luminance.
+  /// True if RGB of more than 8 bits is processed by its luminance.
   bool equalizes = false;
-  /// The remedy in errors about memory.
+  /// The remedy that errors about memory name.
   const char* memory_advice = "smaller frames";
 };
 

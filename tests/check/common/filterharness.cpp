@@ -37,7 +37,7 @@ Owned<GstContext> new_cuda_context() {
 void share_cuda_context(GstElement* element) {
   if (!testing_cuda())
     return;
-  // Not made before the first test, because CUDA does not survive a fork.
+  // Made during a test, not before the tests fork, because CUDA does not survive a fork.
   static Owned<GstContext> shared;
   if (shared == nullptr)
     shared = new_cuda_context();

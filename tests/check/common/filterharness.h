@@ -46,7 +46,7 @@ GstBuffer* missing_frame();
 bool send_caps(GstPad* source_pad, const std::string& caps);
 GstSegment new_segment(GstFormat format = GST_FORMAT_TIME);
 
-/// Lets a property of type double, int or boolean follow a curve over stream time.
+/// A point of a curve over stream time, which a double, int or boolean property follows.
 struct Point {
   GstClockTime time;
   double value;
@@ -66,7 +66,7 @@ void expect_either(const std::function<void(unsigned number)>& change,
 void share_cuda_context(GstElement* element);
 
 Owned<GstElement> new_element(const char* factory);
-/// Makes an element with the backend under test. By default, filters have nothing in flight.
+/// Makes an element with the backend under test and, by default, frames-in-flight=1.
 Owned<GstElement> make_element(const char* factory, const Properties& properties = {});
 Owned<GstHarness> new_shared_harness(const std::string& launch);
 /// The elements get a CUDA context of their own. Requires a GPU.
@@ -87,7 +87,7 @@ class FilterHarness {
 
   GstElement* element() const { return element_; }
   GstHarness* harness() const { return harness_; }
-  GstPad* source_pad() const { return harness_->srcpad; }  ///< of the harness; feeds the element
+  GstPad* source_pad() const { return harness_->srcpad; }  ///< harness pad; feeds the element
   GstPad* sink_pad() const { return harness_->sinkpad; }
   MessageLog& messages() { return messages_; }
 
@@ -107,7 +107,7 @@ class FilterHarness {
   void send_segment(const GstSegment& segment) { send_event(gst_event_new_segment(&segment)); }
   void send_eos() { send_event(gst_event_new_eos()); }
   void flush();
-  /// Goes to a state and back to PLAYING, where a new stream begins.
+  /// Sets the state `low` and then PLAYING, and begins a new stream.
   void restart(GstState low = GST_STATE_READY);
   void accept_downstream(const std::string& caps) {
     gst_harness_set_sink_caps_str(harness_, caps.c_str());

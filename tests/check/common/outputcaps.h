@@ -19,7 +19,7 @@ void expect_offers(const char* element, const Properties& properties, const char
 struct OutputCaps {
   Properties properties;
   const char* in;    ///< after "video/x-raw, "
-  const char* sink;  ///< caps downstream, after "video/x-raw"
+  const char* sink;  ///< downstream's caps, after "video/x-raw"
   std::string out;   ///< after "video/x-raw, "
 };
 void expect_output_caps(const char* element, const OutputCaps& expected);

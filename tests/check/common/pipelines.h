@@ -26,7 +26,7 @@ bool output_is_cuda(GstElement* pipeline, const char* element_name);
 void on_buffers_at(GstElement* pipeline, const char* element_name,
                    std::function<void(GstBuffer*)> look);
 
-/// True if the buffer's memory is CUDA memory, whatever its caps say.
+/// True if the buffer's memory is CUDA memory, regardless of its caps.
 bool is_cuda_memory(GstBuffer* buffer);
 /// True if the CUDA memory is marked because work on it may be unfinished.
 bool is_marked_unfinished(GstBuffer* buffer);

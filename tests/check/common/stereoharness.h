@@ -83,7 +83,7 @@ class StereoHarness {
                       guint32 seqnum = gst_util_seqnum_next());
   /// Sends a flush and a new segment to all pads. Returns the seqnum of the flush.
   guint32 flush();
-  /// Goes to a state and back to PLAYING; a new stream begins on all linked pads.
+  /// Sets the state `low` and then PLAYING, and begins a new stream on all linked pads.
   void restart(GstState low = GST_STATE_READY);
   /// Waits for the first error, which must contain these words.
   void expect_error(const std::vector<std::string>& words = {});
@@ -119,7 +119,7 @@ struct PlayingStereo : StereoHarness {
 Picture noise_picture(const FormatSpec& format, int width, int height, unsigned seed);
 Picture shifted(const Picture& left, int disparity);
 
-/// Returns a frame with both pictures; chroma is 0 where it does not fit the halves.
+/// Returns a frame with both pictures. Chroma is 0 if two halves have more samples than a frame.
 Picture packed(const Picture& first, const Picture& second, bool side_by_side);
 
 }  // namespace check

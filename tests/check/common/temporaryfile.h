@@ -10,7 +10,7 @@
 
 namespace check {
 
-/// A file with a text, which is removed with the object. `pattern`: its name, with "XXXXXX".
+/// A text file that the destructor removes. `pattern`: the file name, with "XXXXXX".
 class TemporaryFile {
  public:
   TemporaryFile(const char* pattern, const std::string& text) {

@@ -60,7 +60,7 @@ std::map<std::string, Range>& ranges() {
   return list;
 }
 
-/// The index that runs, if there are several. check does not know it.
+/// The index with which the test runs, if it has several. The library check does not know it.
 std::optional<int> current_index;
 
 void print_index() {

@@ -16,7 +16,7 @@ inline constexpr GstClockTime watchdog = watchdog_seconds * GST_SECOND;
 /// Polls until the condition holds. Returns false if the watchdog ends the wait.
 bool comes_true(const std::function<bool()>& condition);
 
-/// The same, but fails the test if the watchdog ends the wait.
+/// Like comes_true(), but fails the test if the watchdog ends the wait.
 void wait_until(const std::function<bool()>& condition, const char* what);
 
 /// Return the next buffer or event, or nullptr after the watchdog's time.

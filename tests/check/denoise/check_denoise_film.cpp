@@ -11,7 +11,7 @@
 
 using namespace check;
 
-// The frames before an unreadable frame come out first, and it leaves nothing behind.
+// An unreadable frame ends the scene: the delayed frames are pushed, and later frames ignore it.
 TEST(test_unreadable_frames, .times(3)) {
   const auto pictures = film("GRAY8", 8);
   Film one(5, "GRAY8", {{"frames-in-flight", index == 2 ? "4" : "1"}});
@@ -85,8 +85,8 @@ TEST(test_marks_of_discontinuity) {
     fail_unless_equals_int(GST_BUFFER_IS_DISCONT(one.filter.pull().get()), i == 0 || i == 3);
 }
 
-// QoS drops the first frame after a discontinuity; the following frames still search none before
-// it.
+// QoS drops the first frame after a discontinuity. The following frames still must not search
+// frames from before the discontinuity.
 TEST(test_late_discontinuity) {
   auto pictures = film("GRAY8", 6);
   Film one(5);
@@ -120,7 +120,7 @@ TEST(test_proposed_pool, .times(2)) {
   fail_unless_equals_int(static_cast<int>(minimum), index == 0 ? 4 : 0);
 }
 
-// Downstream may send an ALLOCATION query at any time, without interrupting the film.
+// A new pool, after a RECONFIGURE event and an ALLOCATION query, does not interrupt the video.
 TEST(test_new_pool_in_a_film) {
   const auto pictures = film("GRAY8", 8);
   Film one(5);
@@ -174,7 +174,7 @@ TEST(test_regions) {
   }
 }
 
-// Each frame counts once in the noise, even if the cut is detected only after its work began.
+// Each frame enters the noise estimate once, even if a scene cut is detected after its work began.
 TEST(test_automatic_strength_across_a_cut, .times(2)) {
   Denoising how = denoising(-1, 5, 3);
   const Size size = {96, 80};
@@ -197,7 +197,7 @@ TEST(test_automatic_strength_across_a_cut, .times(2)) {
                "frame " + std::to_string(i));
 }
 
-// Sinks of live pipelines allow for the delay; otherwise all frames would be 160 ms late.
+// Sinks of live pipelines account for the delay; otherwise all frames would be 160 ms late.
 TEST(test_live_pipeline) {
   std::atomic<int> captured{0}, shown{0};
   run_pipeline(

@@ -6,7 +6,7 @@
 
 using namespace check;
 
-// Near the film's ends, and in films that are too short, fewer frames are searched.
+// Near both ends of a video, and in very short videos, fewer frames are searched.
 TEST(test_each_number_of_frames, .times(4)) {
   const int frames = 2 * index + 3;
   for (const char* format : {"GRAY8", "NV12", "RGB", "GRAY16_LE"})

@@ -27,7 +27,7 @@ Picture with_noise(const FormatSpec& format, double deviation, unsigned seed) {
   Picture picture = picture_with(format, 160, 128, [&](int channel, int x, int y) {
     return noisy((x / 24 + y / 24 + channel) % 3 * 0.25 + 0.25, static_cast<int>(format.peak()));
   });
-  const std::size_t step = format.peak() > 255 ? 2 : 1;  // words: upper bytes only
+  const std::size_t step = format.peak() > 255 ? 2 : 1;  // 16-bit samples: upper bytes only
   for (std::size_t p = 1; format.places.size() == 1 && p < picture.planes.size(); ++p)
     for (std::size_t i = step - 1; i < picture.planes[p].bytes.size(); i += step)
       picture.planes[p].bytes[i] = static_cast<std::uint8_t>(noisy(0.5, 255));

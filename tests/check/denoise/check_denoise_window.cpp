@@ -15,12 +15,12 @@ using namespace cudavision;
 
 namespace {
 
-/// A queue of the CPU device. An event represents the searches that were enqueued before it.
+/// A CPU device whose events record how many searches had begun before them.
 class Queue final : public Device {
  public:
   explicit Queue(const int& searches) : searches_(searches) {}
 
-  /// Returns the number of searches that have ended when the last wait_event() returns.
+  /// Returns the number of searches that the last wait_event() waited for.
   int waited_for() const { return waited_for_; }
   const void* copied_to() const { return copied_to_; }
 
@@ -152,7 +152,7 @@ TEST(test_frames_are_kept_while_they_are_searched, .times(4)) {
   }
 }
 
-// A frame is searched until it is known to begin a new scene.
+// A frame is searched as a neighbour until begins_scene() reports that it begins a new scene.
 TEST(test_late_judgement) {
   const int searches = 0;
   Queue arrivals(searches), device(searches);

@@ -46,7 +46,7 @@ bool begins_scene(const Picture& before, const Picture& frame) {
   };
   count(frame, 1);
   count(before, -1);
-  int moved = 0;  // each pixel leaves one bin and enters another
+  int moved = 0;  // twice the number of pixels that changed bins
   for (const auto& [value, difference] : change)
     moved += std::abs(difference);
   cudavision::test::DefinedAreas areas;

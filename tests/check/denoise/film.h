@@ -17,8 +17,8 @@ inline constexpr Size film_size = {29, 18};
 std::vector<Picture> film(const char* format, int frames, int level = 40, unsigned seed = 1,
                           const Size& size = film_size);
 
-/// True if the areas, or a quarter of the histogram, change by more than a quarter. The histogram
-/// is that of the luminance (green in RGB of more than 8 bits); of 16 bits the upper 8 count.
+/// True if more than a quarter of the areas changes, or of the pixels' histogram bins. Bins are of
+/// the luminance (green in RGB of more than 8 bits), of which 16-bit samples use the upper 8 bits.
 bool begins_scene(const Picture& before, const Picture& frame);
 
 std::vector<Picture> neighbours_of(const std::vector<Picture>& pictures, int i, int frames,
@@ -38,7 +38,7 @@ class Film {
   /// Expects these frames denoised, as a scene from `first` to before `end`.
   void expect(const std::vector<Picture>& pictures, int frames, int first, int end);
   void expect_missing();
-  void skip_outputs(guint64 count) { pulled_ += count; }  ///< outputs that were lost
+  void skip_outputs(guint64 count) { pulled_ += count; }  ///< skips outputs that were dropped
   void expect_none() { fail_if(filter.pull(), "there is an output too early"); }
 
   FilterHarness filter;

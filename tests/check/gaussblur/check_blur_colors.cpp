@@ -108,8 +108,8 @@ std::string described(const Case& color) {
 
 }  // namespace
 
-// At the largest sigma the output is the border's colour. With 16 bits, the opposite colour in the
-// pixel could shift it by one level.
+// At the largest sigma, a picture of one pixel of the opposite colour becomes the border's colour.
+// With 16 bits, that pixel could shift the result by one level, so it has the border's colour.
 TEST(test_colors) {
   for (const Case& color : cases) {
     const FormatSpec& format = format_named(color.format);

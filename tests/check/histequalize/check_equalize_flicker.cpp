@@ -71,7 +71,7 @@ TEST(test_pumping_exposure) {
   fail_unless(after <= before / 10);
 }
 
-// A lawn must hardly change while people walk by, nearly as little as with constant tables.
+// While people walk by, smoothing must keep a lawn almost as steady as constant tables keep it.
 TEST(test_lawn, .times(2).unless(unless_street()).unless(unless_sanitized())) {
   const std::string method = index == 1 ? "clahe" : "equalize";
   struct Branch {

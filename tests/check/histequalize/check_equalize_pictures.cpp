@@ -7,7 +7,7 @@
 
 using namespace check;
 
-// Without colorimetry, gray has full range and YUV limited range, whatever the previous caps.
+// Without colorimetry, gray has full range and YUV limited range, regardless of the previous caps.
 TEST(test_range_without_colorimetry) {
   FilterHarness filter;
   for (const char* name : {"GRAY8", "I420", "GRAY16_LE", "NV12", "P010_10LE"})
@@ -32,7 +32,7 @@ TEST(test_p010_low_bits) {
   expect_picture(filter.process(dirty), equalized(clean, {false, 1, true}), "low bits set");
 }
 
-// Words above ten bits are invalid samples, but must not cause accesses outside a table.
+// Samples of more than ten bits are invalid, but must not cause accesses outside a table.
 TEST(test_samples_above_the_bit_depth) {
   const FormatSpec& format = format_named("I420_10LE");
   FilterHarness filter{{"post-messages", "true"}};
@@ -92,7 +92,7 @@ TEST(test_grid_waits_for_a_start) {
   fail_unless_equals_int(filter.messages().complaints(), 0);
 }
 
-// videoconvert converts, and a source that can choose makes RGB frames.
+// With channels=rgb, videoconvert converts to RGB, and a source with several formats produces RGB.
 TEST(test_channels_ask_for_rgb) {
   for (const char* upstream :
        {"videotestsrc num-buffers=2 ! video/x-raw,format=I420 ! videoconvert",
@@ -111,7 +111,7 @@ TEST(test_channels_ask_for_rgb) {
   fail_unless_equals_string(plain.c_str(), "I420");
 }
 
-// The same while playing. Frames that are already in flight must not cause a warning.
+// channels=rgb is set while playing. Frames that are already in flight must not cause a warning.
 TEST(test_channels_change_to_rgb) {
   for (const char* converter : {"videoconvert", "videoconvert ! queue"}) {
     int warnings = 0;

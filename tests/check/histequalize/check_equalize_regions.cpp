@@ -146,7 +146,7 @@ TEST(test_changes_while_playing) {
   fail_unless_equals_int(filter.messages().complaints(), 0);
 }
 
-// The tables of tiles use all pixels of the tiles, but messages only those in the regions.
+// With CLAHE, the tables use all pixels of the tiles, but messages only the pixels in the regions.
 TEST(test_clahe) {
   const Picture picture = natural(gray(), 7);
   const Regions regions = some_regions(RegionShape::rectangle, false);
@@ -172,7 +172,7 @@ TEST(test_smoothing) {
         regions.boxes[0].x1 += 2;
         filter.set(properties_of(regions));
       }
-      if (frame == 7) {  // other pixels count: a new average
+      if (frame == 7) {  // the histogram's pixels change: new average
         filter.set("statistics-region", "frame");
         definition.restart();
       }

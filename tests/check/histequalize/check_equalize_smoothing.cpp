@@ -67,7 +67,7 @@ class SmoothedVideo {
                    definition_.next(picture, how_, elapsed, 1e9, 1), what);
   }
 
-  /// Expects that the frame begins a new average, and that the picture shows the difference.
+  /// Expects that the frame begins a new average. Fails if the old average would look the same.
   void expect_new_average(const Picture& picture, GstClockTime pts, const char* what) {
     SmoothedEqualization going_on = definition_;
     const Picture expected = equalized(picture, how_);
@@ -179,7 +179,7 @@ TEST(test_new_averages, .times(2)) {
   video.expect_new_average(bright(), next(), "switched on again");
 }
 
-// At first, the operation has no memory for averages.
+// The operation starts without smoothing, so it has no memory for averages until it is switched on.
 TEST(test_switched_on_while_playing, .times(2)) {
   const Equalization how = with_method(index == 1);
   FilterHarness filter("cudahistequalize", how.tile_properties());
@@ -254,7 +254,7 @@ TEST(test_impossible_threshold) {
   filter.messages().expect_one(GST_MESSAGE_WARNING, {"scene-cut-threshold=-0.5", "0 to 1"});
 }
 
-// With strength=0, frames pass and do not enter the average.
+// With strength=0, frames pass unchanged and do not enter the average.
 TEST(test_paused_by_strength) {
   SmoothedVideo video;
   video.expect(dark(), 0, 0, "the first frame");
@@ -280,7 +280,7 @@ TEST(test_no_cuts_in_messages_without_smoothing) {
   fail_unless((take_cuts(filter) == std::vector<bool>(4, false)));
 }
 
-// A message also reports a scene cut at a frame without a message.
+// If a frame with a scene cut has no message of its own, the next message reports the cut.
 TEST(test_cuts_between_messages) {
   FilterHarness filter{{"post-messages", "true"}, {"message-interval", "160000000"}, one_second};
   push_scenes(with_caps(filter),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the order and the sync handlers of cudahistequalize's messages if one thread counts and
-// another posts. The CPU's work is always complete, so only the threads matter.
+// Tests the order and the sync handlers of cudahistequalize's messages if one thread counts pixels
+// and another posts. The counts are made on the CPU, so there is no pending GPU work to wait for.
 #include <atomic>
 #include <future>
 #include <thread>
@@ -20,7 +20,7 @@ using cudavision::DeviceSession;
 using cudavision::FrameTimes;
 using cudavision::HistogramMessages;
 
-/// HistogramMessages, and the messages that a sync handler gets.
+/// Owns HistogramMessages, and records the messages that a sync handler gets.
 class Posting {
  public:
   using Handler = std::function<void(guint64 timestamp)>;
@@ -39,7 +39,7 @@ class Posting {
 
   HistogramMessages& messages() { return messages_; }
 
-  /// Counts a frame of one pixel, whose luminance is the low byte of its timestamp.
+  /// Adds the histogram of a one-pixel frame, whose luminance is the low byte of its timestamp.
   void count(guint64 timestamp) {
     messages_.reserve(8);
     const cudavision::View<std::uint32_t> bins = messages_.bins();
@@ -137,7 +137,7 @@ TEST(test_drain_waits_for_the_other_thread) {
   std::promise<void> posting_now;
   Posting posting([&](guint64) {
     posting_now.set_value();
-    let_time_pass(50);  // in which drain() must not return
+    let_time_pass(50);  // drain() must not return meanwhile
   });
   posting.count(0);
   std::thread other([&] { posting.messages().post_arrived(); });
@@ -157,7 +157,7 @@ TEST(test_handler_that_flushes) {
   fail_unless(posting.posted() == timestamps(1));
 }
 
-// For example, a handler that sends EOS.
+// A handler may drain the messages itself, for example if it sends EOS.
 TEST(test_handler_that_drains) {
   Posting* posted = nullptr;
   std::vector<guint64> begun;

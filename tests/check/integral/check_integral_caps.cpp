@@ -77,7 +77,7 @@ TEST(test_cuda_memory_is_offered) {
   }
 }
 
-// Tensors are in CUDA memory only if downstream names it for tensors and the element runs on CUDA.
+// Tensors are in CUDA memory only if downstream lists it for tensors and the element runs on CUDA.
 TEST(test_memory_of_tensors) {
   for (const auto& [sink_caps, named] :
        {std::pair{"other/tensors(memory:CUDAMemory); other/tensors", true},

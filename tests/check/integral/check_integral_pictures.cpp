@@ -65,7 +65,7 @@ TEST(test_tables_in_cuda_memory, .unless(unless_testing_cuda())) {
       });
 }
 
-// 32 bits hold at most 66051 squares of 255.
+// A sum of 32 bits holds at most 66051 squares of 255.
 TEST(test_automatic_type) {
   struct Case {
     const char* format;

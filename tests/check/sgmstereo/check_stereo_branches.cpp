@@ -61,7 +61,7 @@ TEST(test_pads_come_and_go_at_full_speed) {
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
 
-// A branch at EOS does not stop the others; after the last one, the cameras get EOS.
+// A branch that ends does not stop the others. Once all have ended, the cameras get EOS.
 TEST(test_branches_end_early) {
   static std::set<GstPad*> ended;
   static std::mutex mutex;

@@ -71,8 +71,8 @@ TEST(test_size_of_the_other_pad) {
   }
 }
 
-// If the peer cannot send such frames, it may send others, because the other camera may be about to
-// change, too.
+// If the peer cannot send frames that match the other pad, it may send others, because the other
+// camera may be about to change, too.
 TEST(test_another_size_than_the_other_pad) {
   for (bool left_first : {true, false}) {
     StereoHarness stereo;
@@ -83,7 +83,7 @@ TEST(test_another_size_than_the_other_pad) {
                               "video/x-raw, format=GRAY8, width=32, height=[17, 100]",
                               "video/x-raw, format={GRAY16_LE, P010_10LE}, width=32, height=16"})
       fail_unless(fits(query_caps(stereo, other_pad, other).get(), other), "%s", other);
-    // Link checks query without a filter. They get all caps, the matching ones first.
+    // Link checks query without a filter. They get all caps, with the matching caps first.
     const Owned<GstCaps> all = query_caps(stereo, other_pad);
     fail_unless(fits(all, caps_of(gray(), 33, 16)));
     gint width = 0;
@@ -92,7 +92,7 @@ TEST(test_another_size_than_the_other_pad) {
   }
 }
 
-// While a pad has no caps, the caps that its peer can send count.
+// While a pad has no caps, the other pad prefers what the peer of the first pad can send.
 TEST(test_possible_sizes_of_the_other_pad) {
   for (bool left_first : {true, false}) {
     StereoHarness stereo;
@@ -158,7 +158,7 @@ TEST(test_nothing_for_downstream) {
     stereo.accept_downstream(downstream);
     stereo.accept_gray();
     stereo.push_pair(0);
-    // A photograph has no second frame whose flow return would report the error.
+    // A stream of one pair has no second frame whose flow return would report the error.
     stereo.expect_error({"pad src", "offered: video/x-raw", "format=(string)GRAY16_LE",
                          "width=(int)32", "videoconvert ! videoscale"});
     fail_unless_equals_int(stereo.flow_after_stop(), GST_FLOW_NOT_NEGOTIATED);
@@ -182,7 +182,7 @@ TEST(test_nothing_for_downstream_in_cuda_memory,
   }
 }
 
-// Downstream asks for other caps in mid-stream, which src cannot produce.
+// In mid-stream, downstream asks for caps that src cannot produce.
 TEST(test_nothing_for_downstream_any_more) {
   PlayingStereo stereo;
   stereo.accept_downstream("video/x-raw, format=NV12");
@@ -207,7 +207,7 @@ TEST(test_data_without_caps) {
   }
 }
 
-// All fields but format and colorimetry come from the left caps.
+// All fields except format and colorimetry come from the left caps.
 TEST(test_fields_of_the_left) {
   StereoHarness stereo;
   fail_unless(
@@ -252,10 +252,10 @@ TEST(test_late_caps) {
     GstHarness* const late = left_first ? stereo.right() : stereo.left();
     fail_unless(stereo.send_caps(early, caps_of(gray(), 32, 16)));
     fail_unless_equals_int(gst_harness_push(early, small_frame({0})), GST_FLOW_OK);
-    let_time_pass(50);  // in which no map may come
+    let_time_pass(50);  // no map may come meanwhile
     fail_unless(gst_harness_try_pull(stereo.left()) == nullptr);
     fail_unless(stereo.send_caps(late, caps_of(gray(), 32, 16)));
-    let_time_pass(20);  // in which the caps alone must not stop the element
+    let_time_pass(20);  // the caps alone must not stop the element
     fail_unless_equals_int(gst_harness_push(late, small_frame({0})), GST_FLOW_OK);
     stereo.pull();
     fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);

@@ -178,7 +178,7 @@ TEST(test_others_wait_for_a_start) {
         Properties{{"output", "confidence"}}, Properties{{"output", "depth"}}}) {
     for (const Property& property : next)
       stereo.set(property.first, property.second);
-    expect(now);  // new caps do not count as a start
+    expect(now);  // new caps are not a restart
     stereo.restart();
     now = joined(now, next);
     expect(now);
@@ -248,7 +248,7 @@ TEST(test_controller) {
   }
 }
 
-// The cameras change one after the other. The pairs in between do not fit.
+// The cameras change one after the other. The pairs in between differ in size and are dropped.
 TEST(test_one_camera_after_the_other) {
   PlayingStereo stereo;
   unlink_harness(stereo);

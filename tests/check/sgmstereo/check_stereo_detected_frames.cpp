@@ -16,8 +16,8 @@
 
 using namespace check;
 
-// The boxes of packed frames are those of the packed frame; what is outside the left picture does
-// not count.
+// Boxes on a packed frame are in its coordinates. Only their parts inside the left picture are
+// measured.
 TEST(test_packed_frames) {
   struct Case {
     const char* packing;
@@ -51,7 +51,7 @@ TEST(test_packed_frames) {
   }
 }
 
-// Boxes of the camera's picture are mapped to the rectified one, whose distances are metric.
+// Boxes on the camera's picture are mapped to the rectified picture, whose distances are metric.
 TEST(test_rectified, .unless(unless_built_with_opencv())) {
   for (const bool fisheye : {false, true}) {
     const CalibrationFile file(fisheye);
@@ -66,7 +66,7 @@ TEST(test_rectified, .unless(unless_built_with_opencv())) {
     const auto test = map_case(map, camera_width, camera_height);
     for (std::size_t i = 0; i < objects.size(); ++i) {
       const Box box = map_box_in(objects[i]);
-      // The corners of the smallest box around the mapped one see the sides of the camera's box.
+      // The corners of the mapped bounding box, mapped back, are near the corners of `region`.
       const Region& region = boxes[i];
       for (const auto& [u, v] : {std::pair{box.x0, box.y0}, {box.x1 - 1, box.y1 - 1}}) {
         const auto [x, y] = scene.left_of.source(u, v);
@@ -87,7 +87,7 @@ TEST(test_rectified, .unless(unless_built_with_opencv())) {
   }
 }
 
-// With frames in CUDA memory, which need not wait for the device otherwise.
+// Pairs in CUDA memory, for which the host waits only because it reads the detections' distances.
 TEST(test_cuda_memory, .unless(unless_testing_cuda())) {
   const Pair pair = wall(format_named("NV12"));
   CudaUploader uploader;
@@ -110,7 +110,7 @@ TEST(test_cuda_memory, .unless(unless_testing_cuda())) {
 }
 
 #ifdef HAVE_GST_ANALYTICS
-// A detection of GstAnalytics gets a related classification, with a level for each field.
+// A detection of GstAnalytics gets a related classification, whose levels hold the results.
 TEST(test_analytics) {
   StereoHarness stereo(detecting());
   const Pair pair = wall();

@@ -93,7 +93,7 @@ TEST(test_off_by_default) {
   fail_unless(region && !region->params);
 }
 
-// Without lengths there are disparities only.
+// Without baseline, the results have disparities, but no distances.
 TEST(test_without_lengths) {
   StereoHarness stereo(detecting({{"baseline", "0"}}));
   const Pair pair = wall();
@@ -105,7 +105,7 @@ TEST(test_without_lengths) {
   fail_unless(!gst_structure_has_field(object, "z-mm"));
 }
 
-// Every output has the results, whatever it shows. A parameter of that name is replaced.
+// Every output carries the results as parameters `distance`. Existing parameters are replaced.
 TEST(test_every_output) {
   PadsHarness stereo(detecting());
   for (const char* pad : {"depth", "confidence", "points", "rectified"})
@@ -148,8 +148,8 @@ TEST(test_too_many_boxes) {
                {"1000 detections", "first 128", "at most 128"});
 }
 
-// Messages come in the order of the frames, and before what follows them, also with pairs in
-// flight.
+// Messages keep the order of the frames, and precede the events after these frames, even with
+// several pairs in flight.
 TEST(test_in_flight) {
   constexpr int count = 20;
   StereoHarness stereo(detecting({{"frames-in-flight", "3"}}));

@@ -30,12 +30,12 @@ std::vector<guint64> message_times(StereoHarness& stereo) {
 
 constexpr char language_with_commas[] = "de_DE.UTF-8";
 
-// Returns the language, which stays loaded, or nullptr.
+// Returns the locale, which stays loaded, or nullptr if it is not installed.
 locale_t load_language_with_commas() {
   return newlocale(LC_NUMERIC_MASK, language_with_commas, nullptr);
 }
 
-// If the machine lacks the language, localedef may still have its sources.
+// If the locale is not installed, localedef may still be able to compile it.
 locale_t make_language_with_commas() {
   const Owned<gchar> folder(g_dir_make_tmp("cudavision-languages-XXXXXX", nullptr));
   const std::string path = folder.get();
@@ -53,7 +53,7 @@ std::string unless_commas() {
   return there ? "" : "this machine has no language with decimal commas";
 }
 
-/// Returns the warnings for 25 frames per second whose times differ by `apart`.
+/// Returns the warnings for cameras at 25 frames per second whose times differ by `apart`.
 std::string pairing_warning(const char* max_skew, GstClockTime apart, int count) {
   StereoHarness stereo(Properties{{"max-skew", max_skew}});
   stereo.run(frames_from(GST_SECOND, count), frames_from(GST_SECOND + apart, count));
@@ -236,7 +236,7 @@ TEST(test_nothing_in_common) {
                                             "same scene", "calibrate the cameras"});
 }
 
-// Half of the picture is at the range's end, which only the map shows.
+// A quarter of the picture is at the end of the disparity range, which only the map shows.
 TEST(test_map_at_its_end) {
   const Picture left = noise_picture(gray(), width, height, 1);
   const Picture near = shifted(left, 31), far = shifted(left, 5);
@@ -282,7 +282,7 @@ TEST(test_saturated_depth) {
   fail_unless(number_in(figures_in(messages[0]), "saturated") > 0.95);
 }
 
-// Messages write numbers with a decimal point in every language, as properties need them.
+// Messages use a decimal point in every language, so that their numbers can be set as properties.
 TEST(test_decimal_point_in_other_languages, .unless(unless_commas())) {
   fail_unless(std::setlocale(LC_NUMERIC, language_with_commas) != nullptr);
   expect_words(warning_for(wall(), {{"output", "depth"},
@@ -301,7 +301,7 @@ TEST(test_saturated_depth_on_request) {
   expect_words(stereo.messages().text(GST_MESSAGE_WARNING), {"65.5 m", "set depth-unit=2."});
 }
 
-// A bad pair among good ones may be an accident; the only pair of a stream counts.
+// A single bad pair among good pairs causes no warning, but a stream's only pair does.
 TEST(test_confirmation) {
   const Pair good = wall(), bad = {good.right, good.left};
   StereoHarness stereo(inspecting());
@@ -336,13 +336,13 @@ TEST(test_small_max_skew) {
   for (GstClockTime apart : {15 * ms, 975 * ms})
     expect_words(pairing_warning("10000000", apart, 100),
                  {"max-skew allows 10.0 ms", "15.0 ms apart", "set max-skew=16000000 "});
-  // Less than 2 s, a camera that starts late, and one whose frames are near enough.
+  // No warning: in less than 2 s, if a camera starts late, or if frames are within max-skew.
   fail_unless(pairing_warning("10000000", 15 * ms, 48).empty());
   fail_unless(pairing_warning("10000000", 3000 * ms, 100).empty());
   fail_unless(pairing_warning("15000000", 15 * ms, 100).empty());
 }
 
-// The warning names the distance of the nearest frames. Other pairs in between restart the 2 s.
+// A pair within max-skew restarts the 2 s before the warning.
 TEST(test_small_max_skew_again) {
   StereoFrames left = frames_from(0, 150), right = frames_from(15 * ms, 150);
   for (std::size_t i = 0; i < right.size(); i += 40)

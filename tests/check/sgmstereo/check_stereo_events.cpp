@@ -54,7 +54,7 @@ TEST(test_order_of_events_on_all_pads) {
   }
 }
 
-// All pads have the left segment, whatever the right one is, and follow each change.
+// All source pads follow the segment of sink_left; the segment of sink_right has no effect.
 TEST(test_segment_of_the_left) {
   AllPads stereo;
   for (guint64 i = 1; i <= 3; ++i) {
@@ -63,7 +63,7 @@ TEST(test_segment_of_the_left) {
     segment.base = i * 10 * GST_SECOND;
     gst_harness_push_event(stereo.left(), gst_event_new_segment(&segment));
     GstSegment other = segment;
-    other.start = other.position = 0;  // gives the same running times to other timestamps
+    other.start = other.position = 0;  // same running times, other timestamps
     other.time = 5;
     gst_harness_push_event(stereo.right(), gst_event_new_segment(&other));
     gst_harness_push(stereo.left(), small_frame({segment.start + 40 * ms}));
@@ -96,7 +96,7 @@ TEST(test_other_segment_formats) {
   const GstSegment segment = new_segment(GST_FORMAT_BYTES);
   stereo.send_to_all([&] { return gst_event_new_segment(&segment); });
   stereo.process_at(0);
-  // Frames pair in their order of arrival, whatever their timestamps.
+  // Frames pair in their order of arrival, regardless of their timestamps.
   stereo.process(small_frame({40 * ms}), small_frame({800 * ms}));
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
@@ -202,7 +202,7 @@ TEST(test_frames_after_the_end_and_a_flush) {
   stereo.process_at(0);
 }
 
-// The element must not negotiate after EOS, because those caps would be lost.
+// The element must not negotiate after EOS, because the negotiated caps would be lost.
 TEST(test_caps_after_an_early_end) {
   StereoHarness stereo;
   stereo.accept_gray();
@@ -331,7 +331,7 @@ TEST(test_tags_and_custom_events_on_all_pads) {
   }
 }
 
-// Every pad answers queries as src does, but CAPS queries with its own caps.
+// Every pad answers queries as src does, except CAPS queries: these return the pad's own caps.
 TEST(test_queries_on_all_pads) {
   PadsHarness stereo;
   stereo.open_all();
@@ -369,7 +369,7 @@ TEST(test_allocation_queries) {
   }
 }
 
-// Frames are skipped if they are late on src, whatever other pads report.
+// Only QoS events on src cause frames to be skipped; other pads' QoS events have no effect.
 TEST(test_qos) {
   AllPads stereo;
   stereo.process_all(0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests detections=true with segmentation masks: the ids that count, masks that cannot be read,
-// packed, rectified and CUDA frames.
+// Tests detections=true with segmentation masks: the selected ids, unreadable masks, and packed,
+// rectified and CUDA frames.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -117,7 +117,7 @@ TEST(test_ids_and_labels) {
   stereo.expect(unrelated, wall_disparity, false, "a mask of nothing");
 }
 
-// The box counts, or the next mask that can be read.
+// Masks that cannot be read are skipped: the next readable mask is used or, without one, the box.
 TEST(test_masks_that_cannot_be_read) {
   MaskedStereo stereo;
   const MaskPicture good = object_mask(3, 0);
@@ -141,7 +141,7 @@ TEST(test_masks_that_cannot_be_read) {
         mask.box = {10, 10, 10, 20};
         break;
       case 4:
-        return frame.add_mask(mask, {300}, {"person"});  // beyond the ids of a byte
+        return frame.add_mask(mask, {300}, {"person"});  // no 8-bit mask has this id
       default:
         mask.box = {0, 0, 50, 20};  // selects nothing in the detection's box
     }
@@ -154,7 +154,7 @@ TEST(test_masks_that_cannot_be_read) {
     const Scene second(stereo.pair.left);
     second.relate_mask(make(number, second));
     second.relate_mask(second.add_mask(good, {3}));
-    // The last one can be read.
+    // The last mask can be read, so it is not skipped, although it selects nothing.
     if (number < 5)
       stereo.expect(second, object_disparity, true, "after " + std::to_string(number));
     else
@@ -187,8 +187,8 @@ TEST(test_masks_of_packed_frames) {
   }
 }
 
-// A mask of the camera's picture selects pixels of the rectified one. The plane is slanted, so that
-// the left part of the box has other disparities than its middle.
+// A mask on the camera's picture selects pixels of the rectified picture. The plane is slanted, so
+// that the left part of the box has other disparities than its middle.
 TEST(test_masks_of_rectified_pictures, .unless(unless_built_with_opencv())) {
   for (const bool fisheye : {false, true}) {
     const CalibrationFile file(fisheye);
@@ -219,7 +219,7 @@ TEST(test_masks_of_rectified_pictures, .unless(unless_built_with_opencv())) {
     const double disparity = number_in(found, "disparity"),
                  of_mask = defined_disparity(test, visible_box, &rectified).middle / 16.0,
                  of_box = defined_disparity(test, visible_box).middle / 16.0;
-    // The maps may differ by a pixel here and there.
+    // The element's mapping of the mask may differ from this test's by a pixel in places.
     fail_unless(std::abs(disparity - of_mask) < 0.15 && std::abs(disparity - of_box) > 0.6,
                 "%f instead of %f; the box has %f", disparity, of_mask, of_box);
   }

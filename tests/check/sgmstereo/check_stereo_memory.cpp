@@ -60,7 +60,7 @@ TEST(test_cuda_memory_is_offered) {
     fail_unless_equals_int(offers_cuda(stereo, pad), testing_cuda());
 }
 
-// Peers that do not ask for CUDA memory get system memory, whatever the input's memory.
+// Peers that do not ask for CUDA memory get system memory, regardless of the input's memory.
 TEST(test_system_memory_for_anybody) {
   for (const char* peer : {"", " ! tee", " ! queue", " ! identity"})
     run_pipeline(cameras(testing_cuda(), testing_cuda(), "GRAY8") + "cudasgmstereo name=e" + peer +
@@ -88,7 +88,7 @@ TEST(test_memory_of_the_frames, .unless(unless_testing_cuda())) {
   }
 }
 
-// The same for request pads, with and without src.
+// Request pads output the same bytes in CUDA and system memory, whether src is linked or not.
 TEST(test_memory_of_request_pads, .unless(unless_testing_cuda())) {
   for (const char* pad : {"depth", "confidence", "rectified"})
     for (const char* src : {"e.src ! queue ! fakesink  ", ""}) {
@@ -116,7 +116,7 @@ TEST(test_named_cuda_memory, .unless(unless_testing_cuda())) {
                [](GstElement* pipeline) { fail_unless(output_is_cuda(pipeline, "e")); });
 }
 
-// From GStreamer 1.24 on, the host waits only for pairs in CUDA memory that it inspects.
+// From GStreamer 1.24 on, the host waits for a pair in CUDA memory only if it inspects the pair.
 TEST(test_pairs_in_stream_order, .unless(unless_testing_cuda())) {
   constexpr int frames = 24;
   const auto pipeline = [](bool cuda) {
@@ -134,7 +134,7 @@ TEST(test_pairs_in_stream_order, .unless(unless_testing_cuda())) {
   fail_unless(outputs(pipeline(true)) == outputs(pipeline(false)));
 }
 
-// Each camera's frames are on another GPU. The element runs on either, or on the left one's.
+// The cameras' frames are on different GPUs. The element runs on either, or chooses one (-1).
 TEST(test_cameras_on_two_gpus, .times(3).unless(unless_testing_two_gpus())) {
   const auto camera = [](int gpu, const char* pattern, const char* pad) {
     return std::string("videotestsrc num-buffers=8 pattern=") + pattern +

@@ -50,10 +50,10 @@ void patient_pool_class_init(PatientPoolClass* klass) {
 }
 void patient_pool_init(PatientPool*) {}
 
-/// An element whose downstream has a patient pool, and its output.
+/// An element whose downstream offers a PatientPool, and the record of its output.
 class StereoOverlap {
  public:
-  /// `buffers`: the maximum of the pool; 0: unlimited.
+  /// `buffers`: maximum number of buffers of the pool (0: unlimited).
   explicit StereoOverlap(int frames_in_flight, guint buffers = 0, const Properties& more = {})
       : buffers_(buffers),
         stereo_(
@@ -320,7 +320,7 @@ TEST(test_flush, .times(std::size(limits))) {
   fail_unless_equals_int(overlap.stereo().messages().complaints(), 0);
 }
 
-// An inspected pair waits for the device alone; its message keeps its place.
+// Every third pair is inspected. All pairs stay in order, and each inspected pair has a message.
 TEST(test_inspected_pairs, .times(std::size(limits))) {
   StereoOverlap overlap(limits[index], 0, {{"diagnostics-interval", "120000000"}});
   overlap.feed_to_end(13);

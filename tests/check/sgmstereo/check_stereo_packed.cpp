@@ -54,7 +54,7 @@ void expect_end(StereoHarness& stereo) {
 
 }  // namespace
 
-// Frames packed by property or by caps give the map of two cameras.
+// Frames that are packed, by property or by caps, give the same map as two cameras.
 TEST(test_halves, .times(formats().size())) {
   const FormatSpec& format = format_number(index);
   const Picture left = left_picture(format), right = shifted(left, 5);
@@ -73,7 +73,7 @@ TEST(test_halves, .times(formats().size())) {
       }
 }
 
-// Half of the width may be odd, even if two pixels share chroma samples.
+// The width of a half may be odd, even if pairs of pixels share chroma samples.
 TEST(test_odd_halves) {
   for (const char* name : {"I420", "NV12", "YUY2", "UYVY", "P010_10LE", "RGB", "GBR"}) {
     const FormatSpec& format = format_named(name);
@@ -226,7 +226,7 @@ TEST(test_flushes) {
     stereo.accept_caps(packed_caps(gray(), how, mode_in_caps(how)));
     for (int i = 0; i < 10; ++i) {
       stereo.process(frame(), nullptr);
-      if (i % 2 == 1)  // tests a flush after EOS as well
+      if (i % 2 == 1)  // tests a flush after EOS, too
         expect_end(stereo);
       stereo.take_events(GST_EVENT_FLUSH_STOP);
       GstEvent* start = gst_event_new_flush_start();

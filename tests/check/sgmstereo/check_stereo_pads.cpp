@@ -76,7 +76,7 @@ void answer_caps(GstElement* element, const char* pad, const std::string& caps) 
 
 }  // namespace
 
-// Any combination of linked pads gives the bits that the property output gives for each.
+// With any combination of linked pads, each pad is bit-identical to src with the matching `output`.
 TEST(test_pads_give_what_output_gives) {
   struct Always {
     const char* output;
@@ -115,7 +115,7 @@ TEST(test_pads_give_what_output_gives) {
   }
 }
 
-// The pad points has the points of src's disparities, in NNStreamer's caps.
+// The pad `points` outputs the 3D points of src's disparities, as an NNStreamer tensor.
 TEST(test_points) {
   for (const char* input : {"GRAY8", "NV12", "P010_10LE"}) {
     const Pair pair = scene(format_named(input));
@@ -215,7 +215,7 @@ TEST(test_caps_beyond_the_filter) {
   }
 }
 
-// A peer may also answer with caps that the pad lacks.
+// A peer may also answer with caps that the pad does not support.
 TEST(test_caps_beside_the_filter) {
   for (const char* pad : {"src", "depth", "rectified", "points"}) {
     PadsHarness stereo;
@@ -228,8 +228,8 @@ TEST(test_caps_beside_the_filter) {
   }
 }
 
-// Without the cameras' geometry, depth and points are an error at the start or the first frame, or
-// a warning.
+// Without focal-length and baseline, depth and points cause an error at the start or the first
+// frame, or a warning if one of these is set to 0 while playing.
 TEST(test_lengths_need_cameras) {
   for (const char* pad : {"depth", "points"}) {
     PadsHarness stereo(Properties{});
@@ -248,7 +248,7 @@ TEST(test_lengths_need_cameras) {
     stereo.process_all(40 * ms);
     stereo.process_all(80 * ms);
     stereo.messages().expect_one(GST_MESSAGE_WARNING, {"baseline"});
-    // Without the pad, nothing needs the property.
+    // Once the pad `depth` is released, nothing needs the baseline.
     stereo.close("depth");
     stereo.process_all(120 * ms);
     fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);

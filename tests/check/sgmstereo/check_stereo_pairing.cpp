@@ -83,7 +83,7 @@ TEST(test_rule_of_the_nearest) {
     expect_step(older, newer, as_left, timed_out, skew);
     expect_step(newer, older, as_right, timed_out, skew);
   };
-  // Within half a frame no other frame can be nearer.
+  // If two frames are within half a frame duration, no other frame can be nearer.
   expect(waiting(100), waiting(120), PairingStep::pair, PairingStep::pair);
   expect(waiting(100), waiting(121), PairingStep::look_left, PairingStep::look_right);
   expect(waiting_with_next(100, 140), waiting(121), PairingStep::drop_left,
@@ -95,7 +95,7 @@ TEST(test_rule_of_the_nearest) {
   // The next frame is nearer to the other camera's next frame.
   expect(waiting_with_next(60, 130), waiting(100), PairingStep::pair, PairingStep::pair);
   expect(waiting_with_next(60, 120), waiting(100), PairingStep::drop_left, PairingStep::drop_right);
-  // There is no next frame, or not in time.
+  // There is no next frame, or it is too late.
   expect(waiting(100, true), waiting(150), PairingStep::pair, PairingStep::pair);
   expect(waiting(100), waiting(150), PairingStep::pair, PairingStep::pair, true);
   expect({frame_at(100), frame_at(std::nullopt)}, waiting(150), PairingStep::pair,
@@ -152,7 +152,7 @@ TEST(test_patience) {
   fail_unless_equals_uint64(pairing_deadline(waiting(1), ended, G_MAXINT64), GST_CLOCK_TIME_NONE);
 }
 
-// Base time and latency can be added to each deadline.
+// Adding base time and latency to a deadline does not overflow.
 TEST(test_deadlines_do_not_overflow) {
   constexpr guint64 since_1970 = 60 * 365 * 24 * 3600 * GST_SECOND;
   for (gint64 time : {G_MAXINT64, G_MAXINT64 - 1, G_MAXINT64 / 2, G_MAXINT64 / 4, G_MAXINT64 / 5,
@@ -192,7 +192,7 @@ TEST(test_running_times_far_apart) {
   fail_unless_equals_uint64(cudavision::time_between(G_MAXINT64, G_MININT64), G_MAXUINT64);
 }
 
-// Times at both ends of a segment's range, in pairs that fit and in others.
+// Running times at both ends of their range.
 TEST(test_extreme_running_times) {
   for (bool negative : {false, true}) {
     StereoHarness stereo(Properties{{"max-skew", "9223372036854775807"}});
@@ -259,7 +259,7 @@ TEST(test_nearest_partner) {
       const StereoFrames early = frames_from(GST_SECOND, pairs);
       const StereoFrames late = frames_from(GST_SECOND + offset * ms, pairs);
       const std::vector<Map> maps = left_first ? stereo.run(early, late) : stereo.run(late, early);
-      // The nearest frame counts; of two equally near frames the earlier one.
+      // The partner is the nearest frame; of two equally near frames, it is the earlier one.
       const guint skipped = offset / 40 + (offset % 40 > 20 ? 1 : 0);
       fail_unless_equals_int(maps.size(), pairs - skipped);
       for (guint i = 0; i < maps.size(); ++i)
@@ -343,7 +343,7 @@ TEST(test_gaps) {
   }
 }
 
-// GAP events have the same effect, because GstAggregator turns them into gap buffers.
+// GAP events have the effect of missing frames, because GstAggregator turns them into gap buffers.
 TEST(test_gap_events) {
   StereoHarness stereo;
   stereo.accept_gray();

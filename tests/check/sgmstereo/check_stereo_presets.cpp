@@ -31,7 +31,7 @@ Preset preset(const char* name, const char* speckle_size, const char* confidence
            {"noise", noise}}};
 }
 
-// As docs/elements/stereo-accuracy.md has them.
+// The presets that docs/elements/stereo-accuracy.md lists.
 const Preset presets[] = {preset("fast", "0", "0", "false", "false", "false", "0"),
                           preset("balanced", "100", "0", "false", "true", "true", "-1"),
                           preset("accurate", "100", "60", "false", "true", "true", "-1"),
@@ -71,7 +71,7 @@ struct DoubtfulPair {
     const Picture other = noise_picture(*left.format, width, height, 4);
     for (int y = 0; y < height; ++y)
       for (int x = 0; x < width; ++x) {
-        const int doubt = x < 30 ? 0 : x < 55 ? 1 : 3;  // quarters from the other picture
+        const int doubt = x < 30 ? 0 : x < 55 ? 1 : 3;  // quarters that come from `other`
         const int value = (4 - doubt) * right.sample(0, x, y) + doubt * other.sample(0, x, y);
         right.set_sample(0, x, y, value / 4);
       }
@@ -145,7 +145,7 @@ TEST(test_presets_notify) {
   fail_unless((notifications.take() == Counts{{"speckle-size", 1}}));  // custom stays custom
 }
 
-// libSGM's automatic values remove no speckles, but the preset is still the default.
+// With libsgm, the automatic speckle-size is 0, but the preset still reads as "balanced".
 TEST(test_preset_with_libsgm) {
   const Owned<GstElement> element =
       make_element("cudasgmstereo", {{"compatibility", "libsgm"}, {"preset", "balanced"}});

@@ -65,7 +65,7 @@ TEST(test_frames_are_freed_without_a_lock) {
   }
 }
 
-// The same for caps to which the element has the last reference when it stops.
+// A callback for freed caps may also call the element, which drops the last reference at the stop.
 TEST(test_caps_are_freed_without_a_lock) {
   int freed = 0;
   std::function<void()> farewell;
@@ -114,7 +114,7 @@ TEST(test_request_while_a_pad_leaves) {
   static int refused;
   refused = 0;
   g_signal_connect(depth, "unlinked", G_CALLBACK(+[](GstPad* pad, GstPad*, GstElement* self) {
-                     gst_element_release_request_pad(self, pad);  // again
+                     gst_element_release_request_pad(self, pad);  // a second release
                      refused += request_depth(self) == nullptr;
                    }),
                    element.get());
@@ -195,7 +195,7 @@ TEST(test_stop_at_the_first_frame) {
     stereo.unlink_src();
     const Owned<GstPad> src = pad_of(stereo.element(), "src");
     std::atomic<bool> waits{false};
-    // The pair's message comes when only the push remains.
+    // The message is posted after the pair's processing, just before its push.
     stereo.messages().on_message([&](GstMessage* message) {
       if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_ELEMENT)
         return;
@@ -245,7 +245,7 @@ TEST(test_new_peers, .times(8)) {
   other.join();
   wait_until([&] { return next.frames() >= 25; }, "frames at the new peer");
   fail_unless_equals_int(stereo.messages().complaints(), 0);
-  gst_element_set_state(stereo.element(), GST_STATE_READY);  // before the probe's objects go
+  gst_element_set_state(stereo.element(), GST_STATE_READY);  // while the probe's objects exist
 }
 
 // A handler may stop the element in the pairing thread, though GStreamer complains.

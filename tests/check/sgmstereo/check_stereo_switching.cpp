@@ -141,7 +141,7 @@ class ScalerBesideCamera {
     wait_until([&] { return asked_.load(); }, "the scaler to ask for caps");
   }
   void start_camera() { start(camera_, 32); }
-  /// The pads count as live, and a late frame does not wait for its partner.
+  /// The pads are live. At such late running times, a frame does not wait for its partner.
   void push_to_scaler(GstClockTime time) { push(scaler_, 48, GST_SECOND * 100 + time); }
   void push_to_camera(GstClockTime time) { push(camera_, 32, GST_SECOND * 100 + time); }
   Map pull() {
@@ -177,7 +177,7 @@ class ScalerBesideCamera {
 
 }  // namespace
 
-// Both cameras change at the same time, or the right one ten frames later: ten pairs do not fit.
+// Both cameras change at the same time, or the right one ten frames later; then ten pairs differ.
 TEST(test_concats, .times(4)) {
   const int later = index == 3 ? 10 : 0;
   Pipeline pipeline(matching + source(20, small) + "l. " + source(20 + 2 * later, large) + "l. " +
@@ -206,7 +206,7 @@ TEST(test_two_capsfilters, .times(2)) {
   }
 }
 
-// Differing pictures are no error while the cameras change, unless that takes too long.
+// Pictures of different size are no error while the cameras change, unless it takes too long.
 TEST(test_unequal_pairs) {
   PlayingStereo stereo;
   const auto send = [&](GstHarness* harness, int width, GstClockTime time) {
@@ -221,7 +221,7 @@ TEST(test_unequal_pairs) {
     fail_unless_equals_uint64(stereo.number("dropped-left"), dropped);
     fail_unless_equals_int(stereo.messages().complaints(), 0);
   };
-  // Twice, because each change restarts the timer.
+  // Tests two changes, because each change restarts the timer.
   for (GstClockTime begin : {GST_SECOND, 20 * GST_SECOND}) {
     for (GstClockTime time = begin; time < begin + 5 * GST_SECOND; time += GST_SECOND) {
       send(stereo.left(), 48, time);
@@ -253,7 +253,7 @@ TEST(test_unequal_pairs_at_the_end) {
   fail_unless_equals_uint64(pipeline.dropped("dropped-left"), 20);
 }
 
-// Two pictures of different size or depth: whichever pad negotiates first, the error names both.
+// If the pictures differ in size or depth, the error names both, in either order of negotiation.
 TEST(test_two_different_pictures, .times(20)) {
   struct Case {
     std::string left, right;
@@ -307,7 +307,7 @@ TEST(test_scaler_is_asked_again) {
     frames.start_scaler();
     frames.push_to_scaler(0);
     frames.start_camera();
-    frames.push_to_camera(0);  // does not fit the scaler's frame
+    frames.push_to_camera(0);  // differs in size from the scaler's frame
     frames.push_to_scaler(40 * ms);
     frames.push_to_camera(40 * ms);
     fail_unless_equals_uint64(frames.pull().pts(), 100 * GST_SECOND + 40 * ms);
@@ -323,7 +323,7 @@ TEST(test_recording_beside, .times(2)) {
   pipeline.run_to_eos();
   fail_unless_equals_int(pipeline.frames("GRAY8 64×32", "count2"), 400);
   fail_unless_equals_int(pipeline.frames(small_map), 40);
-  // The element may be behind the recording.
+  // The element may lag behind the recording.
   const char* counter = left_ends ? "dropped-right" : "dropped-left";
   wait_until([&] { return pipeline.dropped(counter) == 360; }, "all later frames are dropped");
 }

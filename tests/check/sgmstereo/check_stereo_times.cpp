@@ -90,7 +90,7 @@ TEST(test_latency_changes) {
   fail_unless_equals_uint64(gst_harness_query_latency(stereo.left()), 3 * ms);
 }
 
-// Frames of one camera wait for skew and latency; then each call drops one.
+// A frame without a partner waits for skew and latency. Then one call of aggregate() drops it.
 TEST(test_timeout) {
   begin_to_count();
   for (bool left_speaks : {true, false}) {
@@ -118,7 +118,7 @@ TEST(test_timeout) {
   }
 }
 
-// A wrapped duration must not delay the timeout, and an endless duration adds no latency.
+// A negative duration, which wraps around, must not delay the timeout.
 TEST(test_timeout_with_a_wrapped_duration) {
   PlayingStereo stereo;
   GstBuffer* frame = small_frame({40 * ms});
@@ -141,7 +141,7 @@ TEST(test_no_timeout) {
     stereo.accept_gray();
     calls = 0;
     fail_unless_equals_int(gst_harness_push(stereo.left(), small_frame({time})), GST_FLOW_OK);
-    let_time_pass(50);  // in which the element must neither wait for the clock nor be called
+    let_time_pass(50);  // the element must neither wait for the clock nor be called meanwhile
     fail_unless_equals_int(count_waits(stereo), 0);
     fail_unless_equals_int(calls, 0);
     fail_unless_equals_int(gst_harness_push(stereo.right(), small_frame({time})), GST_FLOW_OK);
@@ -177,7 +177,7 @@ TEST(test_calls_are_bounded) {
     stereo.process_at(i * 40 * ms);
   const Owned<GstTestClock> clock(gst_harness_get_testclock(stereo.left()));
   gst_test_clock_advance_time(clock, 100 * GST_SECOND);
-  let_time_pass(100);  // in which the element must not be called
+  let_time_pass(100);  // the element must not be called meanwhile
   fail_unless(calls <= 2 * pairs, "%d calls for %d pairs", calls.load(), pairs);
 }
 
@@ -258,7 +258,7 @@ TEST(test_warning) {
   fail_unless(gst_harness_try_pull(stereo.left()) == nullptr);
 }
 
-// No warning for packed frames, an early stop, or two linked pads.
+// Packed frames, an early stop and two linked pads cause no warning.
 TEST(test_no_warning) {
   SystemTestClock clock;
   StereoHarness packed_frames({}, false), stopped({}, false), two;
@@ -272,7 +272,7 @@ TEST(test_no_warning) {
     fail_unless_equals_int(stereo->messages().count(GST_MESSAGE_WARNING), 0);
 }
 
-// If a camera ends and the other pad is unlinked: an error after 5 s.
+// If a camera ends and the other pad is unlinked, the element posts an error after 5 s.
 TEST(test_end_without_a_partner) {
   for (const bool late : {false, true}) {
     SystemTestClock clock;
@@ -295,7 +295,7 @@ TEST(test_end_without_a_partner) {
   }
 }
 
-// No error if no frame waits, or after a flush, a stop or a late link.
+// The end causes no error if no frame waits, or after a flush, a stop or a late link.
 TEST(test_end_that_is_no_error) {
   SystemTestClock clock;
   StereoHarness empty({}, false), flushed({}, false), stopped({}, false), joined({}, false);

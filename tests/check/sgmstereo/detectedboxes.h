@@ -19,7 +19,7 @@ inline constexpr double focal_length = 500, baseline = 80;
 /// Properties that measure detections, with the focal length and baseline of the test cameras.
 Properties detecting(const Properties& more = {});
 
-/// As in a meta: negative coordinates wrap.
+/// A region as in a meta, where negative coordinates wrap around.
 struct Region {
   gint64 x, y, width, height;
 };
@@ -50,11 +50,11 @@ Box map_box_in(const GstStructure* structure);
 cudavision::test::DistancesCase map_case(const Map& map, int columns, int rows);
 
 void expect_near(const GstStructure* structure, const char* field, double expected);
-/// The centre of the rectified picture is (center_x, center_y).
+/// Compares an object of a message with its definition. (center_x, center_y): the picture's centre.
 void expect_result(const GstStructure* structure, const BoxDisparity& result, const Box& box,
                    double focal, double base, double center_x, double center_y);
 
-/// Returns the part of a region in a picture, or an empty box at (0, 0).
+/// Returns the part of a region that is inside the picture, or an empty box at (0, 0).
 Box visible(const Region& region, int columns, int rows);
 
 /// Compares the parameters `distance` of an output with the objects of a message.

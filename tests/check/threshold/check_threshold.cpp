@@ -8,7 +8,7 @@
 
 using namespace check;
 
-// Thresholds count from the black level. By default YUV is limited, gray full, RGB always full.
+// Thresholds count from the black level. Without colorimetry, YUV is limited. RGB is always full.
 TEST(test_range_follows_the_caps) {
   for (const char* name : {"GRAY8", "GRAY16_LE", "I420", "P010_10LE", "YUY2", "RGB"}) {
     const FormatSpec& format = format_named(name);

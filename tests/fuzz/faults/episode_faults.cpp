@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Wrong or rare behaviour of neighbours, in the life of an element with one input and one output.
+// Wrong or rare behaviour of the neighbours of an element with one input and one output.
 #include "tests/fuzz/episode.h"
 #include "tests/fuzz/hostile/hostilebuffers.h"
 #include "tests/fuzz/hostile/hostilecontrols.h"
@@ -47,7 +47,7 @@ void Episode::bad_frame() {
   push(stamped(buffer), std::nullopt);
 }
 
-// The caps that the neighbours accept stay the same, so the element must behave as before.
+// Neighbours answer CAPS queries without regard to the filter. The element must behave as before.
 void Episode::ignore_filters() {
   settle();
   const Owned<GstPad> source(gst_element_get_static_pad(filter_.element(), "src"));
@@ -65,7 +65,7 @@ void Episode::ignore_filters() {
   settle();
 }
 
-// Each failed frame must cause an error, its own or one of a frame in flight.
+// If a push fails, an error must have been posted, for this frame or for a frame in flight.
 void Episode::use_failing_pools() {
   if (!started_)
     return good_caps();
@@ -87,7 +87,7 @@ void Episode::use_failing_pools() {
     ++interruptions_;
   }
   gst_harness_push_upstream_event(filter_.harness(), gst_event_new_reconfigure());
-  // Otherwise the next push returns the flow of frames that an event has drained.
+  // Without a flush, the next push would return the flow return of frames that an event drained.
   filter_.flush();
   good_caps();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Gives cudasgmstereo damaged metas, failing memory and pools, curves, and peers that ignore
-// filters; see life.h. Each must work or cause an error, after which the element restarts.
+// Gives cudasgmstereo damaged metas, failing memory and pools, control curves, and peers that
+// ignore query filters; see life.h. Each must work or cause an error, followed by a restart.
 #include "tests/check/common/stereoharness.h"
 #include "tests/fuzz/actions.h"
 #include "tests/fuzz/hostile/hostilebuffers.h"
@@ -122,7 +122,7 @@ class StereoFaultsLife final : public fuzz::Life {
     any_pairs();
   }
 
-  // Downstream's caps are the first ones that the element offers.
+  // Downstream's CAPS answers ignore the filter. The element must work; only `points` may fail.
   void ignored_filters() {
     const Owned<GstPad> pad = any_source_pad();
     {

@@ -10,11 +10,11 @@ namespace fuzz {
 
 void damage(check::Random& random, GstVideoMeta* meta, int planes);
 
-/// The buffer's memory uses the element when it is freed, in any thread, as applications with their
-/// own pools do. It keeps the element alive. Returns the buffer.
+/// Makes the buffer's memory call the element when it is freed, in any thread, as applications with
+/// their own pools do. The memory keeps the element alive. Returns the buffer.
 GstBuffer* with_callback(GstElement* element, GstBuffer* buffer);
 
-/// Takes a reference. From now on, nobody may change the bytes. Thread-safe.
+/// Keeps a reference, and later checks that nobody has changed the bytes. Thread-safe.
 void keep_buffer(GstBuffer* buffer);
 
 void free_kept_buffers();

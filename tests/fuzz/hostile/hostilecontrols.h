@@ -14,7 +14,7 @@ namespace fuzz {
 void control_property(check::Random& random, GstElement* element);
 void remove_controls(GstElement* element);
 
-/// While this lives, such curves control some properties. The destructor restores the values.
+/// While this object exists, hostile curves control some properties. It restores their values.
 class HostileControls {
  public:
   HostileControls(check::Random& random, GstElement* element);
@@ -24,7 +24,7 @@ class HostileControls {
 
  private:
   GstElement* const element_;
-  std::vector<std::pair<const char*, GValue>> values_;  ///< the previous values
+  std::vector<std::pair<const char*, GValue>> values_;  ///< values to restore
 };
 
 }  // namespace fuzz

@@ -16,9 +16,9 @@ struct Mask {
   int width = 1, height = 1, stride = 1;
   std::vector<guint8> bytes;
   gint x = 0, y = 0;
-  guint columns = 0, rows = 0;  ///< of the frame
+  guint columns = 0, rows = 0;  ///< size of the mask's rectangle in the frame
   std::vector<guint> ids;
-  bool whole = true;  ///< all its samples are in the buffer
+  bool whole = true;  ///< the buffer holds all samples of the mask
 
   bool is_readable() const {
     return whole && (format == GST_VIDEO_FORMAT_GRAY8 || format == GST_VIDEO_FORMAT_GRAY16_LE);

@@ -8,7 +8,7 @@
 /// Neighbours with unusual answers, and with pools, allocators and memory that fail now and then.
 namespace fuzz {
 
-/// Sometimes answers with excluded or no caps; false without an answer. Thread-safe.
+/// Sometimes answers with no caps or with caps outside the filter. False: no answer. Thread-safe.
 bool answer_caps_query(GstQuery* query);
 
 class UnfilteredPeer {
@@ -21,13 +21,13 @@ class UnfilteredPeer {
   const gulong probe_;
 };
 
-/// Offers a failing pool, allocator or both, with any sizes and numbers. Thread-safe.
+/// Offers a pool or an allocator that fails, or both, with random sizes and counts. Thread-safe.
 void offer_failing_pools(GstQuery* query);
 
 /// Returns a buffer whose memory sometimes cannot be mapped.
 GstBuffer* new_unreliable_buffer(gsize size);
 
-/// While this lives, downstream offers failing pools.
+/// During this object's life, downstream offers failing pools.
 class FailingPools {
  public:
   explicit FailingPools(GstPad* pad);

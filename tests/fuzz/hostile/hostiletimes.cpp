@@ -47,7 +47,7 @@ GstSegment hostile_segment(check::Random& random) {
                          &segment.time, &segment.position, &segment.duration})
     if (random.below(3) == 0)
       *field = hostile_time(random);
-  // GStreamer asserts both.
+  // Avoids segments at which assertions of GStreamer fail.
   if (segment.start == GST_CLOCK_TIME_NONE)
     segment.start = 0;
   if (segment.stop < segment.start)

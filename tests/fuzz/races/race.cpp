@@ -89,7 +89,7 @@ bool Race::frame_leaves(const std::function<void(Random&)>& acts) {
   return breaks_ == before;
 }
 
-// Sources stop last in a pipeline, but an application may also stop them first.
+// In a pipeline, sources stop last. An application may stop them first, so this does either.
 void Race::stop() {
   round_ends();
   {
@@ -108,7 +108,7 @@ void Race::stop() {
   remove_controls(element_);
 }
 
-// An element with invalid properties must start once they are mended.
+// An element that refuses to start with invalid properties must start with valid ones.
 void Race::play() {
   // With a context for each start, the host of an H200 has time for only 4 episodes a minute.
   share_cuda_context(element_);
@@ -192,7 +192,7 @@ bool Race::relink_before() {
   return gate && one_of(upstreams_)->relink();
 }
 
-// The usual way to exchange elements downstream: block, unlink, link, unblock.
+// Replaces elements downstream in the usual way: block, unlink, link, unblock.
 bool Race::relink_downstream() {
   const std::unique_lock<std::mutex> gate(gate_, std::try_to_lock);
   return gate && while_blocked(source_, [this] { downstream_->relink(); });

@@ -17,8 +17,8 @@
 
 namespace fuzz {
 
-/// The life of an element between threads. Sources feed it, and the application and probes change
-/// it, except for what GStreamer forbids: concurrent state changes or flushes.
+/// A Life of an element that several threads use: sources feed it, and the application and probes
+/// change it. They avoid what GStreamer forbids: concurrent state changes or flushes.
 class Race : public Life {
  public:
   Race(unsigned seed, check::BufferCount& buffers, check::Owned<GstElement> element,
@@ -32,7 +32,7 @@ class Race : public Life {
   virtual void act_downstream(check::Random& random) = 0;
   /// Sets properties with which the element must start.
   virtual void set_good_properties();
-  /// Are called in each round, after the start and before the stop.
+  /// Called in each round, after the start and before the stop.
   virtual void round_begins() {}
   virtual void round_ends() {}
 
@@ -50,7 +50,7 @@ class Race : public Life {
   bool relink_before();
   bool relink_downstream();
   bool unlink_for_a_moment();
-  bool relink_here();  ///< in the thread that pushes
+  bool relink_here();  ///< relinks in the thread that pushes
   void change_property();
   void mend_properties();
   void read();
@@ -58,7 +58,7 @@ class Race : public Life {
   void reconfigure();
   void rest();
 
-  /// Random numbers for actions in other threads than run()'s.
+  /// Returns random numbers for actions in threads other than run()'s thread.
   check::Random new_random() { return check::Random(seed() * 7919 + ++draws_); }
 
  private:
@@ -77,10 +77,10 @@ class Race : public Life {
   std::mutex gate_;        ///< held while changing the state or flushing
   std::mutex properties_;  ///< held while changing properties
   std::atomic<unsigned> draws_{0};
-  std::atomic<unsigned> breaks_{0};  ///< restarts and flushes, which void earlier frames
+  std::atomic<unsigned> breaks_{0};  ///< restarts and flushes so far; they discard earlier frames
   std::mutex elsewhere_mutex_;
   std::condition_variable elsewhere_done_;
-  int elsewhere_ = 0;  ///< requested actions of other threads
+  int elsewhere_ = 0;  ///< number of actions pending in other threads
 };
 
 }  // namespace fuzz

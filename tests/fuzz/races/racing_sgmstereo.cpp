@@ -9,7 +9,7 @@ using namespace check;
 
 namespace {
 
-// Returns nullptr if the pad exists, because GStreamer forbids requesting it again by name.
+// Returns nullptr if the pad exists, because GStreamer forbids requesting an existing pad again.
 GstPad* request_pad(GstElement* element, const char* name) {
   return gst_element_request_pad(element, gst_element_get_pad_template(element, name), nullptr,
                                  nullptr);
@@ -54,7 +54,7 @@ class StereoRace final : public fuzz::Race {
     std::thread thread;
   };
 
-  // The pushing thread can neither stop nor flush GstAggregator, because it would wait for itself.
+  // The pushing thread must not stop or flush GstAggregator, because it would wait for itself.
   void act_downstream(Random& random) override {
     static const fuzz::Action<StereoRace, bool> exclusive[] = {
         {"pause and go on in the thread that pushes", 2, &StereoRace::pause},

@@ -12,7 +12,7 @@ namespace fuzz {
 /// Returns a pad with a template of ANY caps; without one, GStreamer uses caps without a reference.
 check::Owned<GstPad> new_any_pad(const char* name, GstPadDirection direction);
 
-/// Calls change() while the pad is blocked, as relinking needs; false if no data arrives.
+/// Calls change() while the pad is blocked, for example to relink it. False: no data arrived.
 bool while_blocked(GstPad* source, const std::function<void()>& change);
 
 }  // namespace fuzz

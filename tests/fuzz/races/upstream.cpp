@@ -140,10 +140,10 @@ void Upstream::push(GstBuffer* buffer) {
     for (int i = 0; i < 20; ++i)
       allocation_query();  // the element is about to stop
   if (flow != GST_FLOW_OK)
-    rest();  // lets the threads run that would change this
+    rest();  // lets other threads run, which may end this state
 }
 
-// src may be flushing when an event precedes the frame: GST_FLOW_ERROR without a message.
+// A pending event on a flushing src pad makes the push return GST_FLOW_ERROR without a message.
 void Upstream::expect_error_message(GstFlowReturn flow) {
   if (flow == GST_FLOW_ERROR && accepts_ && !GST_PAD_HAS_PENDING_EVENTS(pad_.get()))
     fail_unless(errors_ != errors_before_, "a frame failed without an element error");
@@ -160,7 +160,7 @@ void Upstream::good_frame() {
   push(buffer);
 }
 
-// After a frame of the far future, all frames on the pair's other pad are dropped until a flush.
+// A far-future PTS drops all frames of the pair's other pad until a flush, so few pairs get one.
 void Upstream::hostile_frame() {
   GstBuffer* buffer = at(time_ += frame_time, new_frame(), frame_time);
   set_hostile_times(*this, buffer);
@@ -219,7 +219,7 @@ void Upstream::rest() {
   g_usleep(static_cast<gulong>(below(500)));
 }
 
-// GstAggregator 1.22 uses a query that a flush has already returned.
+// False for GstAggregator: version 1.22 uses a query after a flush has returned it to the caller.
 bool Upstream::may_query() const {
   return GST_IS_BASE_TRANSFORM(element_.get());
 }
@@ -234,7 +234,7 @@ void Upstream::allocation_query() {
     take_pool(query);
 }
 
-// The buffers in flight and those that a test keeps outlive the pool.
+// Adopts the offered pool. Buffers in flight, and buffers that the test keeps, outlive the pool.
 void Upstream::take_pool(GstQuery* query) {
   leave_pool();
   GstBufferPool* offered = nullptr;
@@ -278,7 +278,7 @@ gboolean Upstream::handle_event(GstPad* pad, GstObject*, GstEvent* event) {
   return TRUE;
 }
 
-// Like GstBaseSrc, but a seek without a flush waits for no lock.
+// Seeks like GstBaseSrc, except that a seek without a flush does not wait for the stream lock.
 void Upstream::seek(bool flush) {
   if (!flush) {
     in_segment_ = false;

@@ -16,18 +16,18 @@ namespace fuzz {
 /// A source: a thread that sends good and hostile frames, events and queries, and follows seeks.
 class Upstream : private check::Random {
  public:
-  /// The pads of a pair mostly get frames of the same sizes. `errors` counts the element's errors.
+  /// All sources send mostly the same frame size, as pairs need. `errors`: the element's errors.
   Upstream(unsigned seed, check::BufferCount& buffers, GstElement* element, const char* pad,
            const std::atomic<unsigned>& errors);
   ~Upstream();
 
-  /// Begins a stream after the element has started; `live`: of a live source.
+  /// Begins a stream after the element has started. `live`: as a live source.
   void start(bool live);
   /// Ends the thread, with a flush. The element may be in any state.
   void stop();
 
-  /// Waits until the thread is outside the element, whose pad must refuse everything, and keeps it
-  /// there.
+  /// Waits until the thread has left the element, and keeps it outside while the lock is held. The
+  /// element's pad must already refuse all data.
   std::unique_lock<std::recursive_mutex> hold();
   /// The next item sent is a new stream. Call this while the thread is held.
   void begin_again() { begun_ = false; }
@@ -68,13 +68,13 @@ class Upstream : private check::Random {
   const check::Owned<GstPad> sink_;
   const check::Owned<GstPad> pad_;
   const std::atomic<unsigned>& errors_;
-  bool accepts_ = true;               ///< the element has accepted a frame since it failed
-  unsigned errors_before_ = 0;        ///< number of errors before that frame
-  check::Owned<GstBufferPool> pool_;  ///< that the element offers; nullptr if none is in use
+  bool accepts_ = true;               ///< a frame was accepted since the last failed frame
+  unsigned errors_before_ = 0;        ///< number of errors before the frame that set accepts_
+  check::Owned<GstBufferPool> pool_;  ///< pool that the element offers; nullptr if none is in use
   std::atomic<bool> stopping_{false}, live_{false}, begun_{false}, in_segment_{false};
   std::recursive_mutex stream_;  ///< held while the thread may be inside the element
   std::atomic<int> waiting_{0};  ///< number of threads that wait for stream_; they have precedence
-  std::atomic<bool> hostile_{false};  ///< some memory fails, and query filters are ignored
+  std::atomic<bool> hostile_{false};  ///< some buffers cannot be mapped; CAPS answers are wrong
   check::Owned<GstCaps> caps_;
   GstVideoInfo info_;
   GstClockTime time_ = 0;

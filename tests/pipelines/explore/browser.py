@@ -19,7 +19,7 @@ class Browser:
             raise Skip("there is no Chromium: sudo apt-get install chromium")
         to_browser, self.write_end = os.pipe()
         self.read_end, from_browser = os.pipe()
-        # The protocol uses the file descriptors 3 and 4.
+        # Chromium reads the protocol from file descriptor 3 and writes to 4.
         command = f'exec "$@" 3<&{to_browser} 4>&{from_browser}'
         self.log = open(place.folder / ".browser", "w+b")
         self.process = subprocess.Popen(
@@ -94,7 +94,7 @@ class Page:
         return value
 
     def mouse(self, *places):
-        """Presses the button at the first place, moves to the others and releases it."""
+        """Presses the mouse button at the first position, moves to the others and releases it."""
         kinds = ["mousePressed", *["mouseMoved"] * (len(places) - 1), "mouseReleased"]
         self.hover(places[0])
         for kind, (x, y) in zip(kinds, [*places, places[-1]]):
@@ -112,7 +112,7 @@ class Page:
                 self.call("Input.dispatchKeyEvent", type=kind, key=key, modifiers=8 if shift else 0, **code)
 
     def touch(self, *places):
-        """Moves fingers on the screen. Each place is a list with the point of each finger."""
+        """Moves fingers on the screen. Each step is a list with the position of each finger."""
         for kind, points in (("touchStart", places[0]), *(("touchMove", points) for points in places[1:]), ("touchEnd", [])):
             self.call("Input.dispatchTouchEvent", type=kind, touchPoints=[{"x": x, "y": y, "id": number} for number, (x, y) in enumerate(points)])
 
@@ -165,13 +165,13 @@ class Explored:
 
 
 def pixels(page, x, y, width=1, height=1):
-    """Red, green and blue of pixels of the page's picture, at places given as shares of the canvas."""
+    """Returns red, green and blue of a block of the picture's pixels. x and y are fractions of the canvas size."""
     return page.run(f"""(() => {{ const c = document.getElementById('picture'), d = c.getContext('2d').getImageData(
         Math.floor({x} * c.width), Math.floor({y} * c.height), {width}, {height}).data; return Array.from(d).filter((_, i) => i % 4 < 3); }})()""")
 
 
 def middle(page, share_x, share_y, name="picture"):
-    """Coordinates in the window, from shares of the picture's canvas."""
+    """Returns window coordinates for fractions of the canvas size."""
     x, y, width, height = page.run(f"(r => [r.x, r.y, r.width, r.height])(document.getElementById('{name}').getBoundingClientRect())")
     return x + share_x * width, y + share_y * height
 
@@ -194,12 +194,12 @@ def value(page, name):
 
 
 def refused(page, name):
-    """Why a property's value is refused; empty if it is accepted."""
+    """Returns why a property's value is refused; empty if it is accepted."""
     return page.run(f"(row => row.classList.contains('refused') ? row.querySelector('.why').textContent : '')(document.querySelector('[data-name={name}]'))")
 
 
 def copied(page):
-    """The shell command that the page offers to copy."""
+    """Returns the shell command that the page copies."""
     page.run("document.getElementById('shell').value = ''; document.getElementById('copy').click()")
     line = page.wait("document.getElementById('shell').value", "the lines")
     page.run("document.getElementById('lines').close()")
@@ -214,7 +214,7 @@ position = "parseFloat(document.getElementById('time').textContent || 0)"
 
 
 def wait_for_restarts(page, times):
-    """Waits until the film has restarted this many times."""
+    """Waits until the video has restarted this many times."""
     page.run("window.turns = 0")
     page.wait(f"(now => {{ if (now < window.last) window.turns++; window.last = now; return window.turns >= {times}; }})({position})", "the film's beginning")
 

@@ -23,11 +23,11 @@ def main():
                 page.resize(1200, 760)
                 painted(page)
                 page.hover(middle(page, 0.62, 0.6))
-                time.sleep(25 if name == "stereo" else 12)  # for the curves
+                time.sleep(25 if name == "stereo" else 12)  # until the curves show some history
                 page.screenshot(folder / f"explore-{name}.jpg", format="jpeg", quality=68)
                 if name == "film":
                     page.resize(390, 844, True)
-                    time.sleep(2)  # for pictures of the new size
+                    time.sleep(2)  # until pictures of the new size arrive
                     page.screenshot(folder / "explore-phone.jpg", format="jpeg", quality=68)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

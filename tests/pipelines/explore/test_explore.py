@@ -48,7 +48,7 @@ def _(place):
         choose(page, "region")
         page.mouse(middle(page, 0.35, 0.2), middle(page, 0.4, 0.3), middle(page, 0.45, 0.4))
         page.wait("document.querySelector('[data-name=regions] input').value.split(';').length === 2", "the region")
-        # Another page shows the same; closing it stops nothing.
+        # A second page shows the same picture and values; closing it stops nothing.
         other = explored.open()
         painted(other)
         expect(value(other, "border-color") == "0xff112233", "the other page shows other values")
@@ -68,9 +68,9 @@ def _(place):
     with Explored(place, "--element", "cudahistequalize", examples / "vtest.avi") as explored:
         page = explored.page
         page.wait(f"{position} > 3", "some seconds of the film")
-        put(page, "tiles-x", "4")  # takes effect by a restart
+        put(page, "tiles-x", "4")  # restarts the element
         page.wait("document.querySelector('[data-name=tiles-x]').classList.contains('changed')", "the change")
-        # The film plays on for a second; no figure shows an earlier position.
+        # The video plays on for a second; no figure shows an earlier position.
         page.run(f"""window.least = window.most = {position}; new MutationObserver(() => {{
             const now = {position}; if (now) {{ window.least = Math.min(window.least || now, now); window.most = Math.max(window.most, now); }}
             }}).observe(document.getElementById('time'), {{childList: true, characterData: true, subtree: true}})""")
@@ -83,7 +83,7 @@ def _(place):
     with Explored(place, "--element", "cudahistequalize", place.materials / "turned.mp4") as explored:
         page = explored.page
         painted(page)
-        # The picture is higher than wide.
+        # The rotated video is shown upright: its picture is taller than wide.
         expect(not any(pixels(page, 0.1, 0.5, 20, 20)) and any(pixels(page, 0.5, 0.5, 20, 20)), "the film is not upright")
         wait_for_restarts(page, 2)
         expect(not banners(page), f"{banners(page)}")

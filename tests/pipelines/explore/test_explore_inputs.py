@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/explore.py: files inside the folder only, pause, seeking, searching, messages, early regions."""
+"""pipelines/explore.py: access to the folder only, pausing, seeking, the search field, messages and early regions."""
 import json
 import os
 import shutil
@@ -19,7 +19,7 @@ def click(page, words):
 
 
 def answer(page, **said):
-    """Returns explore.py's reply to a message, among those about files."""
+    """Sends a message to explore.py and returns the reply about files."""
     return page.run(f"""new Promise(done => {{ const s = new WebSocket(`ws://${{location.host}}/socket${{location.search}}`);
         s.onmessage = ({{ data }}) => {{ const answer = typeof data === 'string' ? JSON.parse(data) : {{}};
             if (['folder', 'refused'].includes(answer.is)) {{ s.close(); done(answer); }} }};
@@ -27,7 +27,7 @@ def answer(page, **said):
 
 
 def folder_of(place):
-    """Makes a folder with films, and with links out of it."""
+    """Makes a folder with videos, and with links that lead out of the folder."""
     for name in ("films", ".hidden", "films/deep"):
         (place.folder / name).mkdir()
     for name, copy in (("film.mp4", "films/film.mp4"), ("left.png", "left.png"), ("right.png", "right.png"), ("packed.mkv", "films/packed.mkv"),
@@ -59,7 +59,7 @@ def _(place):
         page.wait(f"{position} > 0.1", "the film plays")
         expect(page.run("document.getElementById('element').value") == "cudagaussblur" and value(page, "backend") == "cpu", "another element or device")
         painted(page)
-        # A pair, which another element plays, and a film with both pictures in one frame.
+        # A pair, for which explore.py changes to cudasgmstereo, and a video with both pictures in one frame.
         page.run("document.getElementById('choose').click()")
         page.wait("document.getElementById('files').open", "the files")
         for name in ("left.png", "right.png"):
@@ -111,7 +111,7 @@ def _(place):
         page.wait(f"{position} > 1", "a second of the film")
         page.run("document.getElementById('pause').click()")
         page.wait("document.getElementById('pause').textContent === 'play'", "the pause")
-        # A playing film shows another frame and another position a second later.
+        # A playing video shows another frame and another position a second later.
         place_before, sharp, end = None, None, time.monotonic() + watchdog
         while (page.run(position), pixels(page, 0.55, 0.1, 200, 200)) != (place_before, sharp):
             expect(time.monotonic() < end, f"it plays: {page.run(position)}, {place_before}")
@@ -136,7 +136,7 @@ def _(place):
             there = pixels(page, 0.55, 0.1, 200, 200)
         page.run("document.getElementById('pause').click()")
         page.wait(f"{position} > 51 && {position} < 79", "the film from there")
-        # Near the end, it restarts.
+        # A seek near the end: the video soon restarts from the beginning.
         page.run("(s => { s.value = s.max; s.dispatchEvent(new Event('change')); })(document.getElementById('seek'))")
         page.wait(f"{position} > 0.5 && {position} < 20", "the beginning")
         # A restart keeps the pause.
@@ -152,7 +152,7 @@ def _(place):
         page.run("document.getElementById('pause').click()")
         page.wait("document.getElementById('pause').textContent === 'play'", "the pause")
         shown = "/ [56]\\.[0-9]+ pixels, confidence [0-9]+; distance unknown/.test(document.getElementById('pointer').textContent)"
-        for move in range(200):  # as a hand moves; the maps may be later than the first picture
+        for move in range(200):  # small movements; the first map may arrive after the first picture
             page.hover(middle(page, 0.6, 0.5 + move % 2 / 100))
             if page.run(shown):
                 break
@@ -179,10 +179,10 @@ def _(place):
         expect(page.run(visible) == ["region-feather"] and text(page, "found").startswith("1 of "), f"{page.run(visible)}")
         page.run("(s => { s.value = ''; s.dispatchEvent(new Event('input')); })(document.getElementById('search'))")
         expect("method" in page.run(visible) and not text(page, "found"), f"{page.run(visible)}")
-        # All figures are in one unit.
+        # All times have the same unit.
         page.wait("/ ms per frame/.test(document.getElementById('figures').textContent)", "the time of a frame")
         expect("µs" not in text(page, "figures"), text(page, "figures"))
-        # Another page, which has not received the first picture yet.
+        # A region is drawn on another page, which has not received its first picture yet.
         early = explored.browser.open("about:blank")
         early.call("Page.addScriptToEvaluateOnNewDocument", source="{ const real = createImageBitmap, held = new Promise(done => { window.release = done; }); "
                    "window.createImageBitmap = async (...what) => { await held; return real(...what); }; }")
@@ -202,7 +202,7 @@ def _(place):
         page.wait("!!document.querySelector('#banners .error')", "the error")
         page.run("document.querySelector('#banners .error button:last-child').click()")
         expect(not banners(page), "the message is not closed")
-        # The next message does not bring it back.
+        # A later message does not show the closed error again.
         answer(page, do="open", names=["nowhere"], packed=False)
         page.run("document.getElementById('element').dispatchEvent(new Event('change'))")
         expect(not [line for line in banners(page) if "rtsp" in line], f"{banners(page)}")

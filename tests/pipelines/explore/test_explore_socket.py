@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/explore.py against strangers, invalid messages on its socket, and pipelines that fail."""
+"""pipelines/explore.py: refuses strangers and invalid messages on its socket, and reports pipelines that fail."""
 import http.client
 import json
 import random
@@ -21,7 +21,7 @@ def asked(link, path, **headers):
 
 
 def nonsense(seed, count):
-    """Messages that resemble the page's, or not at all."""
+    """Yields random messages. Some resemble the page's messages."""
     dice = random.Random(seed)
     words = ["do", "show", "set", "values", "seen", "element", "copy", "name", "value", "at", "pictures", "before", "sigma", "width", "\0", "é", "ping"]
 
@@ -60,7 +60,7 @@ def _(place):
                                       ("/style.css/../../server.py", {}, 404), ("/page/main.js", {}, 404)):
             answer, content = asked(link, path, **headers)
             expect(answer == status, f"{path} {headers}: {answer}, {content[:80]}")
-        # Another site's page in the same browser, even with the token.
+        # The socket refuses a page of another site in the same browser, even if that page has the token.
         stranger = explored.browser.open("about:blank")
         reached = stranger.run(f"new Promise(done => {{ const s = new WebSocket('ws://{own}/socket?{link.query}'); "
                                "s.onopen = () => done('open'); s.onerror = () => done('refused'); })")
@@ -88,7 +88,7 @@ def _(place):
             }};
         }})""")
         expect(answers > 150, f"{answers} refusals")
-        # A message that is too large closes the socket, and nothing else.
+        # A message that is too large closes its socket, but explore.py continues.
         closed = explored.page.run(f"""new Promise(done => {{ const s = new WebSocket('ws://{link.netloc}/socket?{link.query}');
             s.onopen = () => s.send('x'.repeat(1e6)); s.onclose = ({{code}}) => done(code); }})""")
         expect(closed == 1009, f"closed with {closed}")
@@ -106,8 +106,8 @@ def _(place):
                "! x264enc speed-preset=ultrafast ! h264parse ! mp4mux ! filesink location=fast.mp4")
     with Explored(place, "--element", "cudagaussblur", "fast.mp4") as explored:
         link = urllib.parse.urlsplit(explored.link)
-        # The second picture is sent after the first one was seen, so the measurement starts there: the first one may
-        # have been delayed for long.
+        # The first picture may have been delayed for long, so the measurement starts when it is acknowledged, a second
+        # after its arrival. The next picture must not be sent earlier.
         unseen, seconds = explored.page.run(f"""new Promise(done => {{
             const s = new WebSocket('ws://{link.netloc}/socket?{link.query}'), times = [];
             let unseen;

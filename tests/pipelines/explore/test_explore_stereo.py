@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/explore.py with a pair: distances under the pointer, points, lines to copy and snapshots; and the
-calibration."""
+"""pipelines/explore.py with a stereo pair: distances under the pointer, the point cloud, the copied command line,
+snapshots and the calibration."""
 import os
 import pathlib
 import re
@@ -25,8 +25,8 @@ def truth(place):
 
 
 def true_disparities(place, file, scale, places):
-    """Returns the true disparities at shares of the picture, or None where the surroundings differ, and the places in
-    pixels."""
+    """Returns (column, row, true disparity) for positions given as fractions of the picture size. The disparity is -1
+    where the surrounding disparities differ."""
     result = place.run(python, "-c", "import cv2, sys\n"
                        f"t = cv2.imread('{file}', cv2.IMREAD_UNCHANGED)\nh, w = t.shape[:2]\n"
                        f"for a, b in {places}:\n"
@@ -38,11 +38,11 @@ def true_disparities(place, file, scale, places):
 
 
 def file_of(explored, folder, button):
-    """Lets the page store a file, and returns its path."""
+    """Makes the page save a file, and returns its path."""
     folder.mkdir(exist_ok=True)
     explored.browser.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
     name = folder / ("explored.ply" if button == "ply" else "explored.png")
-    # If no frame arrives for 20 s, explore.py reports it and waits for another request.
+    # If no frame arrives for 20 s, explore.py reports this, and the page must ask again.
     while not name.exists():
         explored.page.run(f"document.getElementById('{button}').click()")
         end = time.monotonic() + 60
@@ -88,7 +88,7 @@ def _(place):
                 expect(abs(meters - focal_length * baseline / pixels / 1000) < 0.01, f"{meters} m and {pixels} pixels")
                 near.append(abs(pixels - true) <= 1.5)
         expect(len(near) >= 3 and sum(near) >= 0.8 * len(near), f"{near}")
-        # The ruler's ends are two points in space.
+        # The ruler measures the distance between two points in space.
         choose(page, "ruler")
         for share in (known[0][0], known[-1][0]):
             page.mouse(at(share))
@@ -140,7 +140,7 @@ def _(place):
             wait_for_restarts(page, 2)
             expect(not page.run("!!document.querySelector('#banners .error')"), f"{banners(page)}")
             page.hover(middle(page, 0.6, 0.5))
-            # The right film's noise is the left one's, shifted by 6 pixels.
+            # The noise in the right video equals that in the left video, shifted by 6 pixels.
             page.wait("/^.[0-9]+, [0-9]+. [56]\\.[0-9]+ pixels, confidence/.test(document.getElementById('pointer').textContent)", "6 pixels")
 
 
@@ -154,7 +154,7 @@ def _(place):
     with Explored(place, "left.mkv", "right.mkv", "num-disparities=128", "--calibrate", "stereo.yml", "--square", "30", "--board", "8x6",
                   "--pairs", "7") as explored:
         page = explored.page
-        # A film is read as fast as possible, so the calibration may be finished when the browser shows the page.
+        # A video is read as fast as possible, so the calibration may be finished before the browser shows the page.
         page.wait("document.getElementById('pointer').textContent.match(/pair [3-7] of 7/) || "
                   "document.getElementById('banners').textContent.match(/stereo.yml: /)", "pairs")
         painted(page)

@@ -103,7 +103,7 @@ def _(place):
         page.run("document.getElementById('reset').click()")
         page.wait("!document.querySelector('.changed, .refused')", "the reset of all")
         expect(value(page, "sigma") == "1.2" and "cudagaussblur !" in copied(page), copied(page))
-    # A failed restart is reverted, too, even with values from the command line.
+    # If a restart fails, the values are reverted, even values from the command line.
     with Explored(place, *pair(place), "num-disparities=64", "paths=5") as explored:
         page = explored.page
         painted(page)
@@ -116,7 +116,7 @@ def _(place):
         page.wait("document.querySelector('[data-name=calibration]').classList.contains('refused')", "the refusal of a file")
         page.wait("document.getElementById('figures').textContent.match(/[1-9][0-9.]* frames/)", "frames after it")
         expect("calibration" not in copied(page), copied(page))
-        # Without a baseline, the page shows no metres, and says so.
+        # Without a baseline, the page shows no metres, and marks the points as "not true to scale".
         expect(page.run("!document.getElementById('scale').hidden") and "not true to scale" in text(page, "scale"), "the mark")
         for name, number in (("focal-length", "100"), ("baseline", "60")):
             put(page, name, number)

@@ -62,7 +62,7 @@ class Stream {
       source_.get(), [](FramePusher::Frame frame) { return std::move(frame.buffer); });
 };
 
-/// Work that finish() completes, in any thread.
+/// Fake device work that is complete once any thread has called finish().
 class FakeWork {
  public:
   bool done() {
@@ -84,7 +84,7 @@ class FakeWork {
     call_();
   }
 
-  std::atomic<int> looks{0};  ///< calls of done()
+  std::atomic<int> looks{0};  ///< number of calls of done()
   std::atomic<bool> asked{false};
   bool fails = false;
 
@@ -118,7 +118,7 @@ std::thread send_frames_when_asked(const FakeWork& work, Frames& frames, Complet
 
 }  // namespace
 
-// The streaming thread may be late: it must not restart the pusher after a stop.
+// A streaming thread that is late must not restart the pusher after a stop.
 TEST(test_nothing_starts_after_a_stop) {
   Stream stream;
   fail_unless_equals_int(stream.pusher->set_limit(4), 0);
@@ -143,8 +143,8 @@ TEST(test_nothing_starts_after_a_stop) {
   fail_unless_equals_int(stream.arrived(), 2);
 }
 
-// stop() may return after a reopening. Frames since the reopening still count, so that nothing they
-// use is freed.
+// stop() may return after the pusher was reopened. The pusher must not forget frames added since,
+// because idle() would then allow freeing memory that they use.
 TEST(test_a_late_stop_forgets_no_frame) {
   std::atomic<int> let_go{0};
   std::atomic<int> arrivals{0};
@@ -254,7 +254,7 @@ TEST(test_frames_wake) {
   fail_unless(frames.looks <= 8, "looked for frames %d times", frames.looks.load());
 }
 
-// The notification about earlier work arrives while the thread already waits for later work.
+// The notification of earlier work arrives while the thread already waits for later work.
 TEST(test_a_late_answer_is_not_the_next_one) {
   CompletionWait wait;
   FakeWork first, second;

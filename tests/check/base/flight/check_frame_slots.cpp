@@ -134,7 +134,7 @@ TEST(test_dropped_frames_wait_for_the_device) {
   fail_unless_equals_int(first_byte(out.get()), 3);
 }
 
-// As if the operation had thrown.
+// The work is destroyed before it ends, as if the operation had thrown.
 TEST(test_work_that_never_ends) {
   Element element;
   const OwnedBuffer in = new_system_frame(4);
@@ -160,7 +160,7 @@ TEST(test_order_of_streams, .times(2)) {
   fail_unless_equals_int(first_byte(out.get()), 0);
 }
 
-// A pair that is only inspected is pushed itself, so no other reference may remain.
+// If a pair is only inspected, its buffers are pushed themselves: no other reference may remain.
 TEST(test_frames_without_an_output) {
   Element element;
   const OwnedBuffer left = new_system_frame(5), right = new_system_frame(6);

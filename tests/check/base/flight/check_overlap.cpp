@@ -80,7 +80,7 @@ TEST(test_limit, .for_each_element()) {
     overlap.receiver().close();
     Feeder feeder(overlap.filter(), 0, 20, overlap.frames());
     wait_until([&] { return feeder.pushed() == limit; }, "the limit");
-    let_time_pass(20);  // in which no other push may return
+    let_time_pass(20);  // no other push may return meanwhile
     fail_unless_equals_uint64(feeder.pushed(), limit);
     fail_unless_equals_int(overlap.receiver().frame_count(), 0);
     overlap.receiver().open();
@@ -108,13 +108,13 @@ TEST(test_automatic_number, .for_each_element()) {
   const guint64 accepted = limit > 1 ? limit : 0;
   wait_until([&] { return overlap.receiver().holds_frame() && feeder.pushed() == accepted; },
              "the automatic number");
-  let_time_pass(20);  // in which no other push may return
+  let_time_pass(20);  // no other push may return meanwhile
   fail_unless_equals_uint64(feeder.pushed(), accepted);
   overlap.receiver().open();
   fail_unless_equals_int(feeder.finish(), GST_FLOW_OK);
 }
 
-// The number may change between runs; an invalid number does not prevent later starts.
+// frames-in-flight may change between runs. An invalid number does not prevent later starts.
 TEST(test_number_of_the_next_run, .for_each_element()) {
   Overlap overlap(3);
   for (const auto& [text, limit] : {std::pair{"2", 2}, std::pair{"17", 0}, std::pair{"-1", 0},

@@ -156,7 +156,7 @@ TEST(test_stop, .for_each_element().times(std::size(overlaps))) {
                   [&](guint64 number) { return buffers.track(overlap.frame(number)); });
     wait_until([&] { return feeder.pushed() == limit && overlap.receiver().holds_frame(); },
                "full queues");
-    // Elements of a pipeline stop in this order.
+    // A pipeline stops its elements in this order, downstream first.
     overlap.receiver().stop();
     gst_element_set_state(overlap.filter().element(), low);
     fail_unless_equals_int(feeder.finish(), GST_FLOW_FLUSHING);
@@ -174,7 +174,7 @@ TEST(test_stop, .for_each_element().times(std::size(overlaps))) {
   fail_unless_equals_int(overlap.filter().messages().complaints(), 0);
 }
 
-// No push has reported the stop to upstream before the element starts again.
+// The element stops and restarts between two pushes, so no flow return tells upstream of the stop.
 TEST(test_stop_between_frames, .for_each_element().times(std::size(overlaps))) {
   Overlap overlap(overlaps[index]);
   fill(overlap, 100, static_cast<guint64>(overlaps[index]));

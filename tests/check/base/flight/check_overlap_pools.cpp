@@ -157,7 +157,7 @@ TEST(test_offered_pool, .for_each_element()) {
     gst_query_parse_nth_allocation_pool(query, 0, &offered, &size, &minimum, &maximum);
     const Owned<GstBufferPool> pool(offered);
     fail_unless(pool != nullptr);
-    // Upstream may use its own pool instead, with this many additional buffers.
+    // The minimum for the pool: upstream's own pool needs this many additional buffers, too.
     const guint64 accepted = limit > 1 ? limit : 0;
     fail_unless_equals_int(minimum, accepted);
     GstStructure* config = gst_buffer_pool_get_config(pool);

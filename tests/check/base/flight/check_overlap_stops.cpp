@@ -186,7 +186,7 @@ TEST(test_probe_stops, .for_each_element().times(std::size(overlaps))) {
   }
 }
 
-// Upstream may keep pushing until the element has stopped, whatever the flow return.
+// Upstream may ignore the flow return and keep pushing until the element has stopped.
 TEST(test_probe_stops_beside_stubborn_upstream, .times(std::size(overlaps))) {
   for (Rounds rounds; rounds.next();) {
     Overlap overlap(overlaps[index]);
@@ -327,7 +327,7 @@ TEST(test_no_thread, .for_each_element()) {
   });
   const std::string caps = caps_of(gray(), 32, 16);
   bool accepted = true;
-  ASSERT_WARNING(accepted = filter.send_caps(caps));  // of GstTask
+  ASSERT_WARNING(accepted = filter.send_caps(caps));  // GstTask warns
   fail_unless(!accepted);
   filter.messages().expect_one(GST_MESSAGE_ERROR,
                                {"The system cannot start another thread", "frames-in-flight=1"});

@@ -99,7 +99,7 @@ TEST(test_photographs,
   expect_picture(after, result(before), photographs[index].file + (" " + element));
 }
 
-// Even an element that changes nothing must copy the frame if input and output memory differ.
+// An element whose settings change nothing must still copy frames between CUDA and system memory.
 TEST(test_two_elements_that_change_nothing, .for_each_element().times(formats().size())) {
   const FormatSpec& format = format_number(index);
   Chain pair(pair_of_elements(tested().idle));
@@ -182,7 +182,7 @@ TEST(test_many_frames_in_stream_order, .for_each_element().unless(unless_testing
   for (int i = 0; i < frames; ++i) {
     pictures.push_back(make_picture(format, 322, 182, Content::natural, i));
     outs.push_back(chain.process(uploader.upload(pictures[i]), cuda_caps_of(pictures[i])));
-    if (i >= 4)  // the others are kept in use
+    if (i >= 4)  // the latest four buffers stay in use
       outs[i - 4] = Owned<GstBuffer>(gst_buffer_copy_deep(outs[i - 4]));
   }
   for (int i = 0; i < frames; ++i)

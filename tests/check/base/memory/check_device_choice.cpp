@@ -86,7 +86,7 @@ TEST(test_all_running_elements_count) {
   expect_start(again, 0, "all have stopped");
 }
 
-// A context from a neighbour or the application takes precedence, as with -1.
+// A context from a neighbour or the application takes precedence over the least used GPU.
 TEST(test_context_that_there_is) {
   let_there_be(2);
   Running busy(0), element(min_load), other(min_load);
@@ -99,7 +99,7 @@ TEST(test_context_that_there_is) {
   expect_start(element, 1, "started again without a context");
 }
 
-// An element that failed to start does not count.
+// An element that failed to start is not counted as a user of its GPU.
 TEST(test_gpu_without_memory) {
   let_there_be(2);
   fake_usable_devices = 1;

@@ -138,8 +138,8 @@ Owned<GstBufferPool> pool_of_pages(GstCaps* caps, gsize size) {
 
 constexpr int width = 37, height = 5;
 
-/// Lets GStreamer unpack row y to alpha, then Y, U and V or red, green and blue. 8-bit samples are
-/// shifted to the upper byte of 16.
+/// Unpacks row y with GStreamer, as AYUV or ARGB pixels. 8-bit samples become the upper byte of 16
+/// bits.
 std::vector<int> unpacked_row(const Picture& picture, const GstVideoFormatInfo* format, int y) {
   gpointer data[GST_VIDEO_MAX_PLANES] = {};
   gint stride[GST_VIDEO_MAX_PLANES] = {};
@@ -160,7 +160,7 @@ std::vector<int> unpacked_row(const Picture& picture, const GstVideoFormatInfo* 
 
 }  // namespace
 
-// Recurring memory is page-locked after a while. Upstream frees it before or after the element.
+// Recurring memory is page-locked after a while. Upstream frees it before or after the stop.
 TEST(test_memory_that_comes_back, .for_each_element().times(2)) {
   // 33 pages per frame.
   constexpr int width = 352, height = 256;

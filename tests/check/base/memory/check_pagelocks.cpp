@@ -31,7 +31,7 @@ Owned<GstBuffer> take(GstBufferPool* pool) {
   return Owned<GstBuffer>(buffer);
 }
 
-/// Expects these numbers since the last call.
+/// Expects these numbers of locks and unlocks since the last call.
 void expect_locks(int locks, int unlocks, const std::string& what) {
   const FakeTransfers done = fake_transfers();
   fail_unless(done.locks == locks && done.unlocks == unlocks, "%s: %d locks, %d unlocks",
@@ -76,7 +76,7 @@ TEST(test_unlocked_by_whichever_thread_frees) {
   expect_locks(0, 1, "freed");
 }
 
-// The locks go when the element stops, and the context with them, even if the memory lives on.
+// An element that stops unlocks the memory and releases the context, even if the memory lives on.
 TEST(test_unlocked_when_the_element_stops) {
   reset_fake_transfers();
   const CudaContext context = new_fake_context();
@@ -111,7 +111,7 @@ TEST(test_memory_that_does_not_come_back_is_not_locked) {
   for (int i = 0; i < 50; ++i) {
     const Owned<GstBuffer> buffer(new_frame());
     element.read(buffer);
-    // As videorate does to double the frame rate.
+    // Reads a copy that shares the memory, as videorate pushes to double the frame rate.
     element.read_what_is_there(Owned<GstBuffer>(gst_buffer_copy(buffer)).get(),
                                static_cast<guint8>(i + 1));
   }
@@ -177,7 +177,7 @@ TEST(test_memory_of_others_is_not_locked) {
   allocator->mem_type = type;
 }
 
-/// A mapping that holds frames one after the other, as wrapped memory.
+/// A memory mapping with consecutive frames, which are pushed as wrapped memory.
 class Mapping {
  public:
   Mapping(std::size_t frames, std::size_t bytes_per_frame)
@@ -243,7 +243,7 @@ TEST(test_frames_that_share_pages, .times(2)) {
   }
 }
 
-// Blocks of the C library are locked, too, whatever their size and whatever was freed before.
+// Blocks of the C library are locked, too, regardless of their size and of blocks freed before.
 TEST(test_blocks_of_the_c_library) {
   reset_fake_transfers();
   MappingElement element(new_fake_context());

@@ -37,8 +37,8 @@ Owned<GstBuffer> new_frame(guint8 value, const CudaContext& first, const CudaCon
 }
 
 struct Expected {
-  int copies;     ///< from another GPU
-  int host_maps;  ///< after each, the frame is uploaded again
+  int copies;     ///< copies from another GPU
+  int host_maps;  ///< downloads by mapping; each is followed by an upload
   bool in_place = false;
 };
 
@@ -99,7 +99,7 @@ TEST(test_left_and_right, .times(2)) {
   expect_read(ours, frames[1], 5, 5, {index == 1 ? 0 : 2, 0, index == 1}, "right");
 }
 
-// No peer writes an output: it goes through the host.
+// An output in another context's memory is written through the host, never by a peer copy.
 TEST(test_outputs_of_another_context) {
   const CudaContext ours = new_fake_context(), theirs = new_fake_context();
   let_copy_from(ours, theirs);

@@ -22,8 +22,8 @@ class HookedDevice final : public Device {
  public:
   std::function<void(int transfer)> before_transfer = [](int) {};
   std::function<void(int event)> on_wait = [](int) {};
-  std::vector<View<const std::uint8_t>> transfers;  ///< the host's views
-  std::vector<std::size_t> allocations;             ///< of host memory, in bytes
+  std::vector<View<const std::uint8_t>> transfers;  ///< host side of each transfer
+  std::vector<std::size_t> allocations;             ///< bytes of each host allocation
 
   DeviceKind kind() const noexcept override { return DeviceKind::cuda; }
   Buffer page_lock(void*, std::size_t) override { return {}; }
@@ -215,7 +215,7 @@ TEST(test_memory_for_staging) {
   fail_unless_equals_int(device.allocations[1], frame_bytes);
 }
 
-// The next piece is copied while the previous one is in flight, so it includes later writes.
+// A piece is copied while the previous one is in flight, so it includes writes made meanwhile.
 TEST(test_uploads_overlap_with_copies) {
   const FrameLayout layout = large_layout();
   const int rows = layout.planes[0].rows;

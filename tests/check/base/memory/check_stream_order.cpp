@@ -119,7 +119,7 @@ constexpr int carried[][4] = {
     {1, 2, 0, 0}, {0, 0, 1, 2}, {1, 2, 1, 2}, {1, 2, 2, 1}, {0, 1, 2, 0},
 };
 constexpr int carried_count = static_cast<int>(std::size(carried));
-/// Each of the three streams runs ahead in turn, and last none of them.
+/// In cases 0 to 2, one of the three streams runs ahead of the others; in case 3, none does.
 constexpr int fast_count = 4;
 
 void copy_frame(Device& device, const ConstFrame& in, const Frame& out) {
@@ -179,7 +179,7 @@ TEST(test_order_without_waiting, .times(carried_count* fast_count)) {
                 "frame %d is %d", n, received[n][0]);
 }
 
-// A frame that is only read is pushed itself, and its next owner may write to it.
+// A frame that is only read is pushed without a copy, and the next element may write to it.
 TEST(test_only_read, .times(fast_count)) {
   Element element;
   const Streams& streams = element.streams;
@@ -201,7 +201,7 @@ TEST(test_only_read, .times(fast_count)) {
   fail_unless(std::all_of(seen.begin(), seen.end(), [](guint8 byte) { return byte == 1; }));
 }
 
-// Reading leaves no mark, but must finish before the memory is written.
+// Reading does not mark memory as unfinished, but must finish before the memory is written.
 TEST(test_writing_waits_for_readers) {
   Element element;
   const Streams& streams = element.streams;
@@ -218,7 +218,7 @@ TEST(test_writing_waits_for_readers) {
   fail_unless(std::all_of(read.begin(), read.end(), [](guint8 byte) { return byte == 0; }));
 }
 
-// Waiting for a frame removes its mark, because others would wait for later frames as well.
+// The host's wait clears the mark "unfinished"; otherwise mapping would wait for later frames, too.
 TEST(test_completed_frames_are_not_marked) {
   Element element;
   const Streams& streams = element.streams;
@@ -241,7 +241,7 @@ TEST(test_completed_frames_are_not_marked) {
   fail_unless_equals_int(bytes_of(gst_buffer_peek_memory(out, 1), GST_MAP_READ).data[0], 7);
 }
 
-// Nobody could wait later for memory that carries no stream.
+// Memory without a stream must be finished when it is pushed: no later reader could wait for it.
 TEST(test_memory_without_a_stream_is_waited_for) {
   Element element;
   const Streams& streams = element.streams;
@@ -260,7 +260,7 @@ TEST(test_memory_without_a_stream_is_waited_for) {
   }
 }
 
-// Foreign memory that is marked as unfinished is waited for where it is not used in place.
+// Waits for unfinished foreign memory unless it is used in place.
 TEST(test_marked_memory_of_another_context) {
   const CudaContext ours = new_fake_context(), theirs = new_fake_context();
   let_copy_from(ours, theirs);
@@ -281,7 +281,7 @@ TEST(test_marked_memory_of_another_context) {
   fail_unless(waits_for_fake_cuda_memory() > 0);
 }
 
-// If processing fails in between, the device finishes before the buffers are freed.
+// If processing fails before end(), the device finishes before the buffers are freed.
 TEST(test_abandoned_frames) {
   Element element;
   const Streams& streams = element.streams;

@@ -185,7 +185,7 @@ TEST(test_each_device_has_a_primary_context, .unless(unless_fake_driver())) {
   // A device is chosen only if the pipeline has no context yet.
   fail_unless_equals_int(third.negotiate(0, -2, 1).device_id(), 1);
   fail_unless(third.negotiate(1, -2, 0) == context, "another context in the same pipeline");
-  // A context that was offered for another device does not count.
+  // An offered context is ignored if it belongs to another device.
   fail_unless_equals_int(one.negotiate(0, 0).device_id(), 0);
   fail_unless_equals_int(fake("fake_primary_retained"), 2);
 }
@@ -258,7 +258,7 @@ TEST(test_memory_carries_the_stream_of_a_neighbour, .unless(unless_driver())) {
   fail_unless(stream_of(frame) == if_carried(neighbours));
 }
 
-// Memory carries its pool's stream, even in formats unknown to libgstcuda; neighbours find it.
+// Memory carries its pool's stream, where other elements find it, even in formats libgstcuda lacks.
 TEST(test_stream_of_a_pool, .unless(unless_driver())) {
   const CudaContext context = new_context();
   for (const char* format : {"NV12", "GRAY8"}) {

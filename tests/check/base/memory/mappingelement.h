@@ -28,7 +28,7 @@ inline const FrameFormat& gray_format() {
   return format;
 }
 
-/// By default a whole number of pages, so that all of it can be locked.
+/// Makes a frame. By default, it has a whole number of pages, so that all of it can be locked.
 inline GstBuffer* new_frame(gsize alignment = page_alignment, gsize bytes = frame_bytes) {
   GstAllocationParams params;
   gst_allocation_params_init(&params);

@@ -31,7 +31,7 @@ using NoiseSoFar = std::array<cudavision::test::DefinedEstimate, 4>;
 /// with neighbours, the format must be native.
 Picture denoised(const Picture& picture, const Denoising& how, NoiseSoFar& noise,
                  const std::vector<Picture>& neighbours = {});
-/// For a fixed strength.
+/// Denoises with a fixed strength.
 Picture denoised(const Picture& picture, const Denoising& how,
                  const std::vector<Picture>& neighbours = {});
 

@@ -34,7 +34,7 @@ Picture equalized_by_regions(const Picture& picture, const Equalization& how,
 
 class SmoothedEqualization {
  public:
-  /// `elapsed`: time since the previous frame, in ns. With regions, only their pixels count.
+  /// `elapsed`: ns since the previous frame. `regions` restrict the histogram to their pixels.
   Picture next(const Picture& picture, const Equalization& how, double elapsed,
                double smoothing_time, double scene_cut_threshold, const Regions* regions = nullptr);
 

@@ -15,21 +15,21 @@ using Regions = cudavision::regions::Parameters;
 using Box = cudavision::regions::Box;
 using RegionShape = cudavision::regions::Shape;
 
-/// With hard edges.
+/// Returns rectangular regions with hard edges.
 Regions rectangles(const std::vector<Box>& boxes);
 
 /// Formats the regions as properties, in pixels.
 Properties properties_of(const Regions& regions);
 
 /// Blends the processed picture into the regions of the original. The format must be native.
-/// distances: from masks, if there are any.
+/// `distances`: each pixel's distance from the masks, if there are any.
 Picture in_regions(const Picture& original, const Picture& processed, const Regions& regions,
                    const std::vector<std::uint8_t>& distances = {});
 
 using Process = std::function<Picture(const Picture&)>;
 
-/// The same for any format. `process` gets the original in a native format or, if the element
-/// equalises RGB of more than 8 bits, its luminance.
+/// Like the above, but for any format. `process` gets the original in a native format or, if the
+/// element equalises RGB of more than 8 bits, its luminance.
 Picture in_regions(const Picture& original, const Process& process, const Regions& regions,
                    bool equalizes, const std::vector<std::uint8_t>& distances = {});
 

@@ -23,7 +23,7 @@ Picture levels_of(const Picture& numbers, const MapScale& facts,
 Picture gray_of_map(const Picture& map, const MapScale& facts);
 
 enum class Colors { turbo, jet, gray };
-/// Returns grey levels in colours. The format must be RGB, RGBA or BGRx.
+/// Applies a colour map to grey levels. The format must be RGB, RGBA or BGRx.
 Picture in_colors(const Picture& levels, const FormatSpec& format, Colors colors = Colors::turbo);
 
 struct Cameras {

@@ -8,8 +8,8 @@
 namespace check {
 
 struct FakeTransfers {
-  int locks = 0;         ///< memory that was page-locked
-  int failed_locks = 0;  ///< attempts that failed
+  int locks = 0;         ///< number of page locks
+  int failed_locks = 0;  ///< failed attempts to page-lock memory
   int unlocks = 0;
   int locked_now = 0;
   int direct = 0;    ///< transfers of page-locked foreign memory

@@ -31,9 +31,9 @@ struct FakeCudaMemory {
   GstMemory memory;
   CudaContext context;
   std::vector<guint8> bytes;
-  guint8 value = 0;                         ///< of all bytes once the default stream has finished
-  cudavision::CudaStream stream = nullptr;  ///< that the memory carries
-  bool marked = false;                      ///< as unfinished
+  guint8 value = 0;                         ///< value of all bytes after the default stream's work
+  cudavision::CudaStream stream = nullptr;  ///< stream that the memory carries
+  bool marked = false;                      ///< marked as unfinished
 };
 std::set<FakeCudaMemory*> unfinished;
 

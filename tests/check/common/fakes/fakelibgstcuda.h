@@ -7,7 +7,7 @@
 /// cudastream.cpp.
 namespace check {
 
-/// No context can be made on devices from fake_usable_devices on.
+/// Context creation fails for device ids ≥ fake_usable_devices.
 inline int fake_devices = 1, fake_usable_devices = 1;
 
 cudavision::CudaContext new_fake_context(int device = 0);

@@ -25,7 +25,7 @@ struct Mark {
 
 struct Task {
   std::function<void()> work;
-  std::shared_ptr<Mark> awaited;  ///< must pass before the work; nullptr: none
+  std::shared_ptr<Mark> awaited;  ///< mark that must pass before this work; nullptr: none
 };
 
 struct Stream {
@@ -53,8 +53,8 @@ void do_next(Stream& stream) {
     task.work();
 }
 
-// Runs the mark's stream until the mark has passed, and other streams as far as that one waits for
-// them.
+// Runs the mark's stream until the mark has passed. Also runs the streams that it waits for, as far
+// as necessary.
 void pass(const Mark& mark) {
   while (!mark.passed) {
     if (waits_for_mark(mark.stream))

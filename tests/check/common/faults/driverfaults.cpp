@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Replaces dlsym(), from which libgstcuda and the CUDA runtime get the driver's functions (the
-// runtime by way of cuGetProcAddress()). Functions in the table are replaced by counting ones.
+// runtime by way of cuGetProcAddress()). Counting functions replace the functions in the table.
 #include <dlfcn.h>
 
 #include <array>
@@ -21,9 +21,9 @@ using check::Calls;
 
 enum class Role {
   enter,  ///< enters a context, which succeeds even if all work in it fails
-  use,    ///< enqueues, waits or queries
-  make,   ///< makes something that must be freed
-  free,   ///< frees it, even if the call must fail, because callers cannot retry
+  use,    ///< enqueues work, waits or queries
+  make,   ///< creates a resource that must be freed
+  free,   ///< frees a resource, even in a failing call, because callers cannot retry
 };
 
 struct Functions {
@@ -55,7 +55,7 @@ constexpr Functions functions[] = {
       "cuKernelSetAttribute", "cuOccupancyMaxActiveBlocksPerMultiprocessor*"}},
 };
 
-// CUDA_ERROR_OUT_OF_MEMORY, and CUDA_ERROR_OPERATING_SYSTEM, which the driver does not keep.
+// Error codes: CUDA_ERROR_OUT_OF_MEMORY, and CUDA_ERROR_OPERATING_SYSTEM, which is not sticky.
 constexpr int out_of_memory = 2, operating_system = 304;
 
 /// Removes _v2, and _ptsz or _ptds, which denote the per-thread default stream.
@@ -160,7 +160,7 @@ void* counted_driver_function(const char* name, void* function) {
       counted.role = *known;
       counted.real = function;
     }
-    // libgstcuda and the runtime may get the same function, which then has one number.
+    // If libgstcuda and the runtime look up the same function, they share a counting function.
     if (counted.real == function)
       return reinterpret_cast<void*>(counting_functions[i]);
   }

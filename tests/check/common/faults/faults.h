@@ -5,21 +5,21 @@
 #include <cstdint>
 #include <string>
 
-/// Lets single calls to the system or to CUDA fail. Programs that link these files replace parts of
+/// Makes single system or CUDA calls fail. Programs that link these files replace parts of
 /// the C and C++ libraries.
 namespace check {
 
 enum class Calls {
   host_memory,  ///< operator new and aligned_alloc(), if the plug-in itself calls them
-  cuda,         ///< the CUDA driver's functions, whichever library calls them
+  cuda,         ///< the CUDA driver's functions, called by any library
 };
 
 enum class Duration {
   once,     ///< a single call fails
-  lasting,  ///< all later calls fail as well, as in CUDA after a failed kernel
+  lasting,  ///< all later calls fail, too, as in CUDA after a failed kernel
 };
 
-/// Counts calls of one kind and lets the number-th fail (0: none). At most one can exist at a time.
+/// Counts calls of one kind and makes call `number` fail (0: none). Only one Fault may exist.
 class Fault {
  public:
   Fault(Calls calls, int number, Duration duration = Duration::once);
@@ -40,7 +40,7 @@ class Fault {
   bool ended_ = false;
 };
 
-/// Returns how many things made by these calls exist: blocks, streams, events, graphs, contexts.
+/// Returns how many resources made by these calls exist: blocks, streams, events, graphs, contexts.
 long things_alive(Calls calls);
 
 long things_made(Calls calls);

@@ -10,18 +10,18 @@
 
 namespace check {
 
-/// From now on, freed large blocks are returned to the system. Otherwise, holes in the heap hide
-/// leaks.
+/// From now on, freed large blocks are returned to the system. Otherwise, new blocks would fill
+/// holes in the heap, and leaks would not enlarge the process.
 void return_freed_memory();
 
 std::size_t resident_bytes();
 
-/// The memory in use at construction: on the heap, resident (the heap's unused parts hide leaks),
-/// and on the first GPU.
+/// Measures the growth since construction: of the heap, of resident memory (where unused parts of
+/// the heap may hide leaks), and of the memory in use on the first GPU.
 class MemoryUse {
  public:
   MemoryUse();
-  /// Fails the test if either has grown by more. `what` names the cause, such as "100 frames".
+  /// Fails the test if either has grown by the limit. `what` names the cause, such as "100 frames".
   void expect_grown_less(long long process, long long gpu, const std::string& what) const;
 
   long long process() const;
@@ -32,7 +32,7 @@ class MemoryUse {
   long long heap_, process_;
 };
 
-/// Fails the test if more bytes stay in use after each of five calls of run(). Only a leak grows
+/// Fails the test if memory grows by the limits in each of five calls of run(). Only a leak grows
 /// every time.
 void expect_no_leak(const std::function<void()>& run, long long process, long long gpu,
                     const std::string& what);

@@ -43,8 +43,8 @@ class Subject {
 
 enum class Memory {
   system,
-  recurring,  ///< system memory, page-locked for CUDA, because all frames share it
-  cuda,       ///< for the output; the input is in system memory
+  recurring,  ///< one system buffer for all frames, which is therefore page-locked
+  cuda,       ///< CUDA memory for the output; the input is in system memory
 };
 
 class FilterSubject final : public Subject {

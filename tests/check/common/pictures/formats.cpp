@@ -9,7 +9,7 @@ namespace check {
 
 const std::vector<FormatSpec>& formats() {
   static const PlaneSpec full = {1, 1, 1}, word = {1, 2, 1}, half = {2, 1, 1}, quarter = {2, 1, 2};
-  // U and V, in separate planes or interleaved, or alpha.
+  // Chroma (U and V, in separate planes or interleaved) and alpha.
   using Others = std::vector<Component>;
   static const Others uv_420 = {{{1, 0, 1}, 2, 2}, {{2, 0, 1}, 2, 2}};
   static const Others vu_420 = {{{2, 0, 1}, 2, 2}, {{1, 0, 1}, 2, 2}};

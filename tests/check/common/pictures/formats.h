@@ -11,7 +11,7 @@ struct Place {
   int plane;
   int offset;
   int step;
-  int low_bit = 0;  ///< of the sample in a 4-byte word, if `depth` is set
+  int low_bit = 0;  ///< lowest bit of the sample in a 4-byte word if `depth` > 0
   int depth = 0;    ///< bits of the sample in that word; 0: the sample has its own byte or word
 };
 
@@ -42,9 +42,9 @@ struct FormatSpec {
   bool big_endian = false;
 
   bool is_packed() const { return places[0].depth != 0; }
-  /// Operations can read its samples without conversion.
+  /// True if operations can read the samples without conversion.
   bool is_native() const { return !big_endian && !is_packed(); }
-  /// RGB of more than 8 bits is equalised only by its luminance.
+  /// True for 8-bit RGB. Deeper RGB is equalised only by its luminance.
   bool has_single_colors() const { return family == Family::rgb && bits == 8; }
   int sample_bytes() const { return bits > 8 ? 2 : 1; }
   int peak() const { return (1 << bits) - 1; }

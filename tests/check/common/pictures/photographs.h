@@ -21,9 +21,9 @@ inline constexpr Photograph photographs[] = {{"fruits.jpg", "jpegdec"},
 /// Returns a picture's path in CUDAVISION_TEST_PICTURES or opencv-doc; see picturefiles.inc.
 std::string picture_file(const std::string& name);
 
-/// Returns opencv-doc's street film, or its first frames in H.264 on GPU hosts.
+/// Returns the path of opencv-doc's street video, or of its first frames in H.264 on GPU hosts.
 std::string street_film();
-/// Why tests of this film cannot run; empty if they can.
+/// Returns why tests of this video cannot run; empty if they can.
 std::string unless_street();
 
 std::string unless_pictures(const std::vector<std::string>& names);

@@ -44,8 +44,8 @@ struct Picture {
 
 enum class Content {
   random,      ///< all values are equally likely
-  natural,     ///< one broad hill of values away from both ends
-  ramp,        ///< from corner to corner
+  natural,     ///< the histogram has one broad hill away from both ends
+  ramp,        ///< values rise from corner to corner
   flat,        ///< a single value
   two_valued,  ///< two values, one of which is rare
 };
@@ -57,7 +57,7 @@ inline constexpr Content all_contents[] = {Content::random, Content::natural, Co
 Picture make_picture(const FormatSpec& format, int width, int height, Content content,
                      unsigned seed);
 
-/// Makes a picture whose samples are sample(place, x, y). Chroma and alpha are 0.
+/// Makes a picture from sample(place, x, y); `place`: index of the channel. Chroma and alpha are 0.
 template <class Sample>
 Picture picture_with(const FormatSpec& format, int width, int height, const Sample& sample) {
   Picture picture(format, width, height);
@@ -74,14 +74,14 @@ Picture with_valid_chroma(Picture picture);
 /// Returns the luminance in GRAY8, GRAY16_LE, or I420_10LE or _12LE (ignore the chroma).
 Picture luminance_picture(const Picture& picture);
 
-/// For to_buffer(). Without `meta`, the layout is GstVideoInfo's.
+/// The memory layout that to_buffer() uses. Without `meta`, it is GstVideoInfo's.
 struct Layout {
   bool meta = false;
   int first = 0;         ///< bytes before the first plane
   int row_padding = 0;   ///< bytes after each row
   int plane_gap = 0;     ///< bytes between planes
   bool reverse = false;  ///< the last plane comes first in memory
-  bool split = false;    ///< a GstMemory for each plane
+  bool split = false;    ///< each plane has its own GstMemory
   bool shifted = false;  ///< the buffer begins in the middle of its memory
 };
 inline constexpr Layout packed_layout = {};

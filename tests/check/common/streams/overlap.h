@@ -9,7 +9,7 @@ namespace check {
 
 /// Use: TEST(name, .times(std::size(overlaps))).
 constexpr int overlaps[] = {2, 3, 8};
-/// The same, and 1.
+/// The same numbers, and 1.
 constexpr int numbers_in_flight[] = {1, 2, 3, 8};
 
 /// tested() with frames in flight; its caps are already sent.

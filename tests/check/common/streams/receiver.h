@@ -27,7 +27,7 @@ class Receiver {
 
   void close();
   void open();
-  /// The time that each frame takes.
+  /// Sets the time that each push to the receiver takes.
   void set_delay(gulong microseconds);
   /// Sets the flow return for a frame.
   void answer(guint64 number, GstFlowReturn flow);
@@ -35,7 +35,7 @@ class Receiver {
   void on_arrival(Look look);
   void keep_no_frames();
 
-  /// Together act like an element that goes to READY and back.
+  /// stop() and start() together act like an element that goes to READY and back.
   void stop();
   void start();
 

@@ -271,7 +271,7 @@ TEST(test_files_of_the_other_kind) {
   expect_words(error_of([&] { read(left, both); }), {"both.yml", "set calibration instead"});
 }
 
-// Line numbers are those of the file, even if the parser got a header before the text.
+// Messages count lines in the file, even if a header was prepended to the text for the parser.
 TEST(test_unreadable_lines) {
   struct Fault {
     const char *name, *text, *words;

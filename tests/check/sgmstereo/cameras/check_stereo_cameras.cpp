@@ -94,7 +94,7 @@ Noise noise_in(StereoHarness& stereo) {
   return noise;
 }
 
-/// The estimate subtracts what looks like texture, so flat pictures measure slightly less noise.
+/// The noise estimate is slightly low in flat pictures, because it subtracts apparent texture.
 bool is_near(double number, double expected) {
   return std::abs(number - expected) < 0.25 * expected + 0.05;
 }
@@ -110,7 +110,7 @@ TEST(test_unequal_exposures) {
   expect_no_warning({pair.left, exposed(pair.right, 0.8)});
 }
 
-// Other mistakes are still detected.
+// Swapped and unrectified pictures are detected despite unequal exposures.
 TEST(test_mistakes_with_unequal_exposures) {
   const Pair pair = wall(), dark = {pair.left, exposed(pair.right, 0.35)};
   struct Mistake {
@@ -158,7 +158,7 @@ TEST(test_not_simultaneous) {
   }
 }
 
-// Cameras that a blow has turned stay turned.
+// After a blow, the vertical offset stays, so the warning is "not rectified", not "same time".
 TEST(test_blow) {
   const std::string text = warnings_for_rows({0, 0, 4, 4, 4});
   expect_words(text, {"not rectified"});
@@ -166,7 +166,7 @@ TEST(test_blow) {
   fail_unless(warnings_for_rows({0, 0, 4}).empty());
 }
 
-// By running time if frames have one, otherwise by number.
+// The timer counts running time if frames have one, otherwise frames.
 TEST(test_quiet_times) {
   constexpr cudavision::WarningTimeout patience{GST_SECOND, 3};
   cudavision::ConditionTimer quiet;
@@ -201,7 +201,7 @@ TEST(test_silence) {
   fail_unless(camera.missed("sink_left", 9 * second).empty());
   expect_words(camera.sends("sink_left"), {"sink_left", "again, after 4.0 s"});
   fail_unless(camera.sends("sink_left").empty());
-  // Frames in between, and a seek, restart the timer.
+  // A frame that arrives, and a seek (an earlier time), restart the timer.
   camera.missed("sink_left", 10 * second);
   camera.sends("sink_left");
   fail_unless(camera.missed("sink_left", 13 * second).empty());
@@ -233,7 +233,7 @@ TEST(test_silent_camera, .times(2)) {
     wait_until([&] { return frames_in(sink) >= 10; }, "frames");
     g_object_set(valve.get(), "drop", TRUE, nullptr);
   }
-  // A busy machine may delay the sources for seconds, so earlier warnings do not count.
+  // A busy machine may delay the sources for seconds, so the test ignores earlier warnings.
   std::string last;
   const auto wait_for_warning = [&](const std::string& words) {
     wait_until(

@@ -41,7 +41,7 @@ double wall_distance() {
 
 }  // namespace
 
-// The corrected disparities, and with them depths, are those of an upright camera.
+// The corrected disparities, and thus the depths, equal those of an unrotated camera.
 TEST(test_yaw, .times(3).unless(unless_built_with_opencv())) {
   const Turn turn =
       std::array{Turn{0, 0.25, 0}, Turn{0, -0.25, 0}, Turn{0.3, 0.25, -0.2, 1.002}}[index];
@@ -61,7 +61,7 @@ TEST(test_yaw, .times(3).unless(unless_built_with_opencv())) {
   fail_unless(rig.stereo().messages().count(GST_MESSAGE_INFO) >= 1);
 }
 
-// The property is live, and each value is used once, whatever moves there later.
+// known-distance is live. Each new value triggers one correction; later obstacles have no effect.
 TEST(test_live, .unless(unless_built_with_opencv())) {
   const Turn turn = {0, 0.25, 0};
   Rig rig(at_distance());

@@ -46,8 +46,8 @@ void expect_map(const RectifyingMap& found, const CvMap& expected) {
               "other fractions");
 }
 
-/// The last digits of the matrices may differ, and a coordinate between two values may round either
-/// way.
+/// Allows for matrices whose last digits differ: one in 1000 coordinates may be rounded to the
+/// neighbouring value.
 void expect_nearly(const RectifyingMap& found, const CvMap& expected) {
   fail_unless_equals_int(found.fractions.size(), expected.fractions.total());
   int different = 0;
@@ -64,7 +64,7 @@ void expect_rectification(const Rectification& found, const CalibratedCameras& c
   fail_unless(found.focal_length == cameras.p1.at<double>(0, 0));
   fail_unless(std::abs(found.baseline - cv::norm(cameras.t)) < 1e-9 * found.baseline,
               "baseline %.17g", found.baseline);
-  // OpenCV's Q has the same numbers if it is that of the same rectification.
+  // The principal point, focal length and baseline equal the entries of OpenCV's matrix Q.
   const auto q = [&](int row, int column) { return cameras.q.at<double>(row, column); };
   const auto& projection = found.left_camera.rectification.projection;
   fail_unless(projection[2] == -q(0, 3) && projection[6] == -q(1, 3));
@@ -87,7 +87,7 @@ std::string indented_lines(int count) {
   return all;
 }
 
-/// Returns texts that nest the parser at least `levels` deep, some in disguise.
+/// Returns texts nested at least `levels` deep. In some, quotes or comments hide closing brackets.
 std::vector<std::string> nested_texts(int levels) {
   const std::string yaml = "%YAML:1.0\n---\n", xml = "<?xml version=\"1.0\"?>\n<opencv_storage>\n";
   std::vector<std::string> texts;
@@ -134,7 +134,7 @@ TEST(test_rectification_of_the_files) {
   expect_rectification(make_rectification(calibration, 640, 480, 1), CalibratedCameras(false, 1));
 }
 
-// The edges of a scaled picture stay its edges, so the map's coordinates scale with it.
+// Scaling keeps the picture's outer edges, so x becomes factor·(x + ½) − ½ in the scaled map.
 TEST(test_scaled) {
   for (const bool fisheye : {false, true})
     for (const double factor : {0.25, 0.5, 1.5, 2.0}) {
@@ -159,7 +159,7 @@ TEST(test_sizes_that_do_not_fit) {
   Folder folder;
   const CalibratedCameras cameras;
   const StereoCalibration calibration = read(cameras.write(folder));
-  make_rectification(calibration, 321, 241, -1);  // as a scaler may have rounded it
+  make_rectification(calibration, 321, 241, -1);  // half the size, rounded up by a scaler
   for (const auto& [width, height] :
        {std::pair{640, 360}, std::pair{1280, 480}, std::pair{480, 640}})
     expect_words(
@@ -175,7 +175,7 @@ TEST(test_sizes_that_do_not_fit) {
                  {"stereo.yml", "image_width", "(322, 236)"});
 }
 
-// If coordinates exceed 16 bits, OpenCV's numbers may wrap into the picture.
+// If coordinates exceed 16 bits, OpenCV's values may wrap to pixels inside the picture.
 TEST(test_distant_places) {
   Folder folder;
   CalibratedCameras cameras(true);
@@ -208,7 +208,7 @@ TEST(test_distant_places) {
   fail_unless(behind > 1000, "only %d places are behind the camera", behind);
 }
 
-// A point at infinity has disparity 0 even if the files put it elsewhere.
+// A point at infinity has disparity 0 even if P1 and P2 have different principal points.
 TEST(test_infinity) {
   Folder folder;
   CalibratedCameras cameras;
@@ -222,7 +222,7 @@ TEST(test_infinity) {
   expect_map(make_rectification(read(file), 640, 480, -1).right, cv_map(cameras, true));
 }
 
-// Plane maps are OpenCV's for matrices in samples, which are centred on their pixels.
+// The map of a chroma plane is OpenCV's, with matrices scaled to the centres of the chroma samples.
 TEST(test_maps_of_planes) {
   for (const bool fisheye : {false, true}) {
     Folder folder;
@@ -272,7 +272,7 @@ TEST(test_large_files) {
                {"larger.yml", "larger than 4 MiB", "choose a file with"});
 }
 
-// Without the check, the parser overflows the stack.
+// Without the check of the nesting depth, the parser overflows the stack.
 TEST(test_nested_texts) {
   for (const int levels : {80000, 600})
     for (const std::string& text : nested_texts(levels)) {
@@ -282,7 +282,7 @@ TEST(test_nested_texts) {
     }
 }
 
-// Without these checks, OpenCV 4.6 reads beyond the end of these texts.
+// Truncated texts, and texts with bytes of value 0. OpenCV 4.6 would read beyond their ends.
 TEST(test_texts_that_end_early) {
   Folder folder;
   const std::string xml = calibration_file_text(CalibratedCameras().write(folder, "whole.xml"));
@@ -301,7 +301,7 @@ TEST(test_texts_that_end_early) {
   }
 }
 
-// Long files written by programs are not deeply nested; line ends and byte order marks vary.
+// Long files written by programs are accepted, with any line ends and with a byte order mark.
 TEST(test_texts_of_programs) {
   Folder folder;
   const std::string pairs = times(5000, "[-1.5, 2e-07], ") + "[0, 0]";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests how well cudasgmstereo corrects a turned right camera: streams and pairs of known depth,
-// and chessboards.
+// Tests how well cudasgmstereo corrects a rotated right camera, with streams and pairs of known
+// depth, and with chessboards.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -15,7 +15,7 @@ using namespace check;
 
 namespace {
 
-/// Turns by half a degree each way, with a zoom of half a percent each way.
+/// Rotations by half a degree in each direction, with zooms of plus and minus half a percent.
 std::vector<Turn> half_degrees() {
   std::vector<Turn> turns;
   for (const double pitch : {-0.5, 0.5})
@@ -35,7 +35,7 @@ std::string unless_pairs() {
 
 /// The result for consecutive pairs.
 struct Result {
-  Picture map;                ///< of the last pair
+  Picture map;                ///< map of the last pair
   std::vector<double> known;  ///< share of valid pixels in each map, before holes are filled
   int complaints;
 };
@@ -100,7 +100,7 @@ TEST(test_corrected, .times(8).unless(unless_built_with_opencv())) {
   }
 }
 
-// Never worse than without correction, and far better if the camera turns slowly.
+// The correction never makes a long stream worse, and is far better if the camera rotates slowly.
 TEST(test_long_stream, .times(2).unless(unless_fast())) {
   const bool turns = index == 1;
   constexpr int frames = 300;
@@ -124,7 +124,7 @@ TEST(test_long_stream, .times(2).unless(unless_fast())) {
   fail_unless(!turns || (corrected < 0.01 && left_alone > 0.03));
 }
 
-// After 20 pairs, at most .015 more pixels are wrong than with an upright camera.
+// After 20 pairs, the share of wrong pixels is at most 0.015 above that of an unrotated camera.
 TEST(test_turned_pairs, .times(std::size(scenes)).unless(unless_pairs())) {
   const Scene& scene = scenes[index];
   const auto picture = [&](const char* name, const char* format) {
@@ -157,7 +157,7 @@ TEST(test_turned_pairs, .times(std::size(scenes)).unless(unless_pairs())) {
               mean);
 }
 
-// No rotation explains distorted cameras that look in different directions, but it helps.
+// These cameras are distorted and diverge. A rotation cannot rectify them, but must not harm.
 TEST(test_chessboards, .unless(unless_chessboards())) {
   const std::vector<ChessboardPair> boards = chessboards();
   std::vector<Pair> pairs;

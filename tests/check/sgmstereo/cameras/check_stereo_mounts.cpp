@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests how cudasgmstereo reports and corrects a right camera that has turned in its mount.
+// Tests how cudasgmstereo reports and corrects a right camera that has rotated in its mount.
 #include <cmath>
 
 #include "gst/sgmstereo/rig/delayedresult.h"
@@ -111,8 +111,8 @@ TEST(test_corrected_calibration, .unless(unless_built_with_opencv())) {
     const CalibrationFile file(fisheye);
     const Plane plane{24, 0.03, 0.01};
     const Camera left = left_camera(fisheye), right = right_camera(fisheye);
-    // turned: from the camera's coordinates to the rectified pair's. The camera's own rotation
-    // comes first.
+    // Camera::turned maps the camera's coordinates to the rectified pair's. The small rotation
+    // is applied in the camera's coordinates, so it is the right factor: turned × rotation.
     Camera moved = right;
     const double pitch = 0.008, roll = -0.009;
     const Rotation& r = right.turned;
@@ -193,7 +193,7 @@ TEST(test_life, .unless(unless_built_with_opencv())) {
   const Picture small = noise_picture(gray(), 160, 120, 1);  // shows no rotation
   cameras.process(small, shifted(small, 5));
   fail_unless(cameras.last_said().number("corrected-pitch") == corrected);
-  // While another map is being made.
+  // The stop comes while another map is being made.
   cameras.stereo().accept_gray(MovingScene::width, MovingScene::height);
   cameras.send({-0.4, 0, 0.3}, 3);
   cameras.stereo().restart();

@@ -27,7 +27,7 @@ Picture map_of(const Properties& properties, const Picture& left, const Picture&
 struct Errors {
   int pixels = 0;
   double known = 0;       ///< share of valid pixels
-  double within_one = 0;  ///< share of the valid pixels
+  double within_one = 0;  ///< share of valid pixels that are off by at most 1/16
   double mean = 0;
 };
 
@@ -87,7 +87,7 @@ TEST(test_known_depth, .times(2 * std::size(planes)).unless(unless_built_with_op
   fail_unless(errors.pixels > width * height / 2, "the test sees %d pixels", errors.pixels);
   fail_unless(errors.known > 0.99, "%.3f are known", errors.known);
   fail_unless(std::abs(errors.mean) < 0.1, "the mean error is %.3f sixteenths", errors.mean);
-  // Undistorted cameras show the matching error between whole pixels.
+  // The matching error of ideal, undistorted cameras is the best that can be expected.
   const Photographs ideal(ideal_camera(0), ideal_camera(baseline), plane);
   const Errors best = errors_of(map_of({}, ideal.left, ideal.right), photographs);
   fail_unless(errors.within_one > best.within_one - 0.05, "%.3f instead of %.3f are exact",
@@ -146,7 +146,7 @@ TEST(test_packed_frames, .unless(unless_built_with_opencv())) {
 // Pixels that a camera does not see are invalid, even when holes are filled.
 TEST(test_unseen_pixels, .times(2).unless(unless_built_with_opencv())) {
   const bool fisheye = index == 1;
-  // The rectified pictures show more than the cameras see.
+  // With this focal length, the rectified pictures are wider than the cameras' fields of view.
   constexpr double focal = 180;
   const CalibrationFile file(fisheye, "unit: mm\n", focal);
   const Photographs photographs(fisheye, planes[0]);
@@ -164,7 +164,7 @@ TEST(test_unseen_pixels, .times(2).unless(unless_built_with_opencv())) {
                   v, x, y);
     }
   fail_unless(unseen > 200, "only %d pixels", unseen);
-  // With alpha=0, the left camera sees everything. For fisheyes, OpenCV only estimates this.
+  // alpha=0 crops to the left camera's field of view. For fisheyes, OpenCV only estimates it.
   if (fisheye)
     return;
   const Picture whole =
@@ -213,7 +213,7 @@ TEST(test_depth, .unless(unless_built_with_opencv())) {
   fail_unless(std::abs(number_of(stereo, "baseline") - baseline) < 1e-9);
   fail_unless_equals_int(g_atomic_int_get(&notified), 1);
 
-  // Properties override the calibration's lengths; 0 means the calibration's.
+  // focal-length and baseline override the calibration; 0 keeps the calibration's value.
   stereo.set("baseline", "45");
   expect_depth(focal_length, 45);
   stereo.set("focal-length", "500");
@@ -286,8 +286,8 @@ TEST(test_too_large_to_be_rectified, .unless(unless_built_with_opencv())) {
   struct Case {
     Properties properties;
     std::string caps;
-    std::vector<std::string> words;  ///< of the error, if there is one
-    bool packed = false;             ///< one pad gets both pictures
+    std::vector<std::string> words;  ///< words of the expected error, if there is one
+    bool packed = false;             ///< both pictures arrive on one pad
   };
   const std::string remedy = "leave calibration empty", by_drift = "calibration-drift=warn";
   const Case cases[] = {
@@ -327,7 +327,7 @@ TEST(test_starts_again, .unless(unless_built_with_opencv())) {
     stereo.accept_gray(width, height);
     expect_picture(stereo.match(photographs.left, photographs.right),
                    name.empty() ? raw : rectified, name);
-    // While playing, another name has no effect.
+    // While playing, a change of `calibration` has no effect.
     stereo.set("calibration", name.empty() ? file.name() : "");
     expect_picture(stereo.match(photographs.left, photographs.right),
                    name.empty() ? raw : rectified, name);

@@ -33,7 +33,7 @@ std::vector<std::string> offered_formats(GstHarness* harness) {
   return formats;
 }
 
-/// Has the pad rectified, in the given format or, with nullptr, in the element's preferred one.
+/// Requests the pad `rectified`, in `format` or, with nullptr, in the element's preferred format.
 struct RectifiedHarness : PadsHarness {
   RectifiedHarness(const Properties& properties, const char* format, bool two = true)
       : PadsHarness(joined(few, properties), two), pad(open("rectified")) {
@@ -61,12 +61,12 @@ constexpr char right_first[] =
 
 constexpr int width = camera_width, height = camera_height;
 constexpr double wide =
-    180;  // a focal length with which the rectified picture shows more than the camera sees
+    180;  // with this focal length, the rectified picture exceeds the camera's field of view
 
 struct Slope {
   double factor, tolerance;
 
-  /// count: of samples in that direction.
+  /// `count`: the number of samples along a row or a column.
   explicit Slope(int count)
       : factor(count > 160 ? 0.625 : 1), tolerance(count > 160 ? 1.2 : 0.55) {}
   double at(double coordinate) const { return 50 + factor * coordinate; }
@@ -86,7 +86,7 @@ Picture with_places_as_chroma(Picture picture) {
   return picture;
 }
 
-/// Distance in pixels to the edge of the camera's picture; negative inside.
+/// Returns the distance in pixels to the edge of the camera's picture; negative inside.
 double beyond(const std::array<double, 2>& place) {
   const auto [x, y] = place;
   return std::max(std::max(-x, x - (width - 1)), std::max(-y, y - (height - 1)));
@@ -197,7 +197,7 @@ TEST(test_packed_frames_that_split_chroma) {
   }
 }
 
-// A camera with the rectified pair's orientation sees the rectified picture.
+// The pad's picture must equal that of an undistorted camera with the rectified orientation.
 TEST(test_rectified, .times(2 * std::size(plain_formats)).unless(unless_built_with_opencv())) {
   const bool fisheye = index % 2 == 1;
   const char* const name = plain_formats[index / 2];
@@ -233,7 +233,7 @@ TEST(test_rectified, .times(2 * std::size(plain_formats)).unless(unless_built_wi
   fail_unless(sum / seen < 0.02 && worst < 0.4, "%s: the mean error is %g, the worst %g", name,
               sum / seen, worst);
   fail_unless(sum < moved_sum / 4, "a pixel beside its place, it would fit as well");
-  // Here all channels are equal. In GRAY8, the luminance is matched.
+  // All channels are equal in this scene. A GRAY8 pad carries the luminance that is matched.
   RectifiedHarness gray({file.property()}, "GRAY8");
   gray.accept_caps(caps_of(format_named(name), width, height));
   expect_picture(gray.next(to_buffer(photographs.left), to_buffer(photographs.right)), gray_of(out),

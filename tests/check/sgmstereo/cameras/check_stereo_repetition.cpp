@@ -45,7 +45,7 @@ std::vector<Repeating> figures_of(StereoHarness& stereo) {
 }
 
 struct Scene {
-  const char* file;  ///< nullptr: the street film
+  const char* file;  ///< nullptr: the street video
   const char* decoder;
 };
 const Scene scenes[] = {{nullptr, "decodebin"},      {"fruits.jpg", "jpegdec"},
@@ -59,7 +59,7 @@ TEST(test_warning) {
   expect_words(warning_for(chessboard_wall(40), {{"num-disparities", "96"}}),
                {warning_words, ", 40 pixels away", "num-disparities=32 or less",
                 "rotate the camera pair relative to the pattern", "project texture"});
-  // No range is narrow enough.
+  // The period of 12 pixels is below the smallest num-disparities, so none is recommended.
   const std::string text = warning_for(chessboard_wall(12));
   expect_words(text, {warning_words, ", 12 pixels away", "Rotate the", "project texture"});
   fail_unless(text.find("num-disparities") == std::string::npos, "%s", text.c_str());
@@ -104,7 +104,7 @@ TEST(test_confirmation) {
   expect_words(photographs.messages().text(GST_MESSAGE_WARNING), {warning_words});
 }
 
-// The period of exchanged pictures is meaningless, so no repetition is reported.
+// If the pictures are swapped, a period is meaningless, so no repetition is reported.
 TEST(test_exchanged) {
   const Pair pair = chessboard_wall(12);
   const std::string text = warning_for({pair.right, pair.left});
@@ -142,7 +142,7 @@ TEST(test_chessboards, .unless(unless_chessboards())) {
       text.c_str());
 }
 
-// Both cameras see the same picture, or a shifted one.
+// The right picture equals the left one, or is shifted by 20 pixels: nothing repeats.
 TEST(test_photographs, .times(std::size(scenes)).unless(unless_chessboards())) {
   const auto& [file, decoder] = scenes[index];
   const std::string path = file ? picture_file(file) : street_film();

@@ -56,7 +56,7 @@ TEST(test_without_inspections, .unless(unless_built_with_opencv())) {
   expect_words(stereo.messages().text(GST_MESSAGE_WARNING), {"diagnostics-interval"});
 }
 
-// The right camera has turned: after some pairs, as many disparities are valid as without the
+// The right camera has rotated. After some pairs, as many disparities are valid as without the
 // rotation.
 TEST(test_turned, .unless(unless_built_with_opencv())) {
   Rig upright(calibrating({{"calibration", ""}})), alone(calibrating({{"calibration", ""}}));
@@ -103,7 +103,7 @@ TEST(test_distorted, .unless(unless_built_with_opencv())) {
   expect_rows(rig, 0.5, 0.5);
 }
 
-// OpenCV's chessboards: rows within half a pixel, and as many valid disparities as with a file.
+// With OpenCV's chessboards, rows agree to half a pixel, and as many disparities are valid.
 TEST(test_chessboards, .unless(unless_chessboards())) {
   const std::vector<ChessboardPair> pairs = chessboards();
   const ChessboardCalibration file;
@@ -132,7 +132,7 @@ TEST(test_chessboards, .unless(unless_chessboards())) {
   fail_unless(spreads[spreads.size() / 2] < 0.5);
 }
 
-// Calibrations take effect with the same pairs in every run, however many are in flight.
+// In every run, a calibration takes effect at the same pair, regardless of the pairs in flight.
 TEST(test_same_every_time, .unless(unless_built_with_opencv())) {
   constexpr int pairs = 24;
   std::vector<Picture> expected;
@@ -199,7 +199,7 @@ TEST(test_life, .unless(unless_built_with_opencv())) {
   fail_unless_equals_int(rig.last_said().calibrations(), 0);
 }
 
-// Rotations after the calibration are corrected, too, unless that is switched off.
+// Rotations after the calibration are corrected, too, unless calibration-drift is off.
 TEST(test_turns_again, .times(3).unless(unless_built_with_opencv())) {
   const char* drift = (const char*[]){"warn", "correct", "off"}[index];
   Rig rig(calibrating({{"calibration-drift", drift}}));
@@ -252,7 +252,7 @@ TEST(test_lengths, .unless(unless_built_with_opencv())) {
   fail_unless(std::abs(guessed.back() - 3300) < 500, "%f", guessed.back());
 }
 
-// A known distance yields the yaw, which rows cannot show.
+// A known distance yields the yaw, which the alignment of rows does not reveal.
 TEST(test_known_distance, .unless(unless_built_with_opencv())) {
   const MovingScene scene;
   const double disparity = scene.disparities(0)(60, 40);

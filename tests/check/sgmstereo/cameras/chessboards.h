@@ -16,7 +16,7 @@ struct ChessboardPair {
 /// Returns the 13 pairs, of 640×480.
 std::vector<ChessboardPair> chessboards();
 
-/// Why a test of them cannot run, or would take too long; empty if it can.
+/// Returns why tests of these pairs cannot run or would take too long; empty if they can run.
 std::string unless_chessboards();
 
 /// pipelines/calibrate.py's calibration of these photographs, in a temporary file.

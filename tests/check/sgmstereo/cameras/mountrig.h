@@ -9,7 +9,7 @@
 #include "tests/check/common/stereoharness.h"
 #include "tests/check/sgmstereo/cameras/turnedcameras.h"
 
-/// Two cameras of a moving scene, the right one turned in its mount, and the element.
+/// The element with two cameras of a moving scene; the right camera may be rotated in its mount.
 namespace check {
 
 constexpr GstClockTime frame_time = 40 * ms;

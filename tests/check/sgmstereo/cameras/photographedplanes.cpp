@@ -156,7 +156,7 @@ std::string matrix_of(const std::string& key, int rows, const std::vector<double
          "\n   dt: d\n   data: " + list_of(numbers) + "\n";
 }
 
-/// focal: of the rectified pictures.
+/// `focal`: focal length of the rectified pictures.
 std::string entries_of(const Camera& camera, const std::string& number, double focal) {
   const auto& k = camera.distortion;
   std::vector<double> distortion(k.begin(), k.begin() + (camera.fisheye ? 4 : 5));

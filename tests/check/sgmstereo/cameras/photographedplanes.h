@@ -11,7 +11,7 @@
 namespace check {
 
 constexpr int camera_width = 320, camera_height = 240;
-// The camera of the rectified pictures.
+// The camera geometry of the rectified pictures.
 constexpr double rectified_focal_length = 260, rectified_baseline = 90;
 constexpr double rectified_center_x = 158.25, rectified_center_y = 121.5;
 
@@ -21,13 +21,13 @@ struct Vector {
 
 using Rotation = std::array<double, 9>;
 
-/// A distorted camera. The rotation turns its coordinates into the rectified pair's.
+/// A distorted camera. `turned` rotates its coordinates into the rectified pair's.
 struct Camera {
   bool fisheye;
   double fx, fy, cx, cy;
   std::array<double, 5> distortion;  ///< k1 k2 p1 p2 k3, or the fisheye model's four
   Rotation turned;
-  double position;  ///< on the axis x of the rectified pair, in mm
+  double position;  ///< position on the rectified pair's x axis, in mm
 
   std::array<double, 2> place(double x, double y) const;
   /// Returns the viewing direction of a pixel, in the coordinates of the rectified pair.
@@ -40,14 +40,14 @@ Camera left_camera(bool fisheye);
 Camera right_camera(bool fisheye);
 Camera ideal_camera(double position);
 
-/// A plane, by its disparity in the picture's centre and its slopes per pixel.
+/// A plane, given by its disparity in the picture's centre and its slopes per pixel.
 struct Plane {
   double middle, slope_x = 0, slope_y = 0;
 
   double disparity(int u, int v) const {
     return middle + slope_x * (u - rectified_center_x) + slope_y * (v - rectified_center_y);
   }
-  /// Returns the point that a camera sees in that direction.
+  /// Returns the plane's point that a camera at `position` sees in that direction.
   Vector seen(double position, const Vector& direction) const;
   /// A texture of waves that are 5 to 25 pixels long near the centre.
   double brightness(const Vector& point) const;
@@ -64,13 +64,13 @@ struct Photographs {
 };
 
 struct CalibrationFile : TemporaryFile {
-  /// more: further lines. focal: of the rectified pictures.
+  /// `more`: further lines. `focal`: focal length of the rectified pictures.
   explicit CalibrationFile(bool fisheye, const std::string& more = "unit: mm\n",
                            double focal = rectified_focal_length);
   Property property() const { return {"calibration", name()}; }
 };
 
-/// Why a test of a calibration cannot run; empty if it can.
+/// Returns why tests of a calibration cannot run; empty if they can.
 std::string unless_built_with_opencv();
 /// Also skips long streams and photographs under a sanitizer.
 std::string unless_fast();

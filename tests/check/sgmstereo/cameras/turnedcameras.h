@@ -7,21 +7,21 @@
 #include "tests/check/common/definitions/stereodefinition.h"
 #include "tests/check/common/stereoharness.h"
 
-/// A moving scene of known depth, a turned right camera, and turned photographs.
+/// A moving scene of known depth, a rotated right camera, and photographs from rotated cameras.
 namespace check {
 
 /// The right camera's rotation vector (pitch, yaw, roll); x is right, y down, z forward.
 struct Turn {
   double pitch = 0, yaw = 0, roll = 0;  ///< in degrees
-  double zoom = 1;                      ///< its focal length, relative to the left one's
+  double zoom = 1;                      ///< focal length relative to the left camera's
 };
 
-/// A turned camera. Its pictures, and upright ones, have this size and focal length in pixels.
+/// A rotated camera. Its pictures and the unrotated camera's have this size and focal length.
 class TurnedCamera {
  public:
   TurnedCamera(const Turn& turn, int width, int height, double focal_length);
 
-  /// Map the coordinates of an upright camera to the turned one's, and vice versa.
+  /// Map pixel coordinates of the unrotated camera to the rotated camera's, and vice versa.
   std::array<double, 2> turned(double x, double y) const;
   std::array<double, 2> upright(double x, double y) const;
   bool sees(double x, double y) const;
@@ -37,7 +37,7 @@ class MovingScene {
  public:
   static constexpr int width = 320, height = 240;
 
-  /// focal_length: in pixels.
+  /// `focal_length`: in pixels.
   explicit MovingScene(double focal_length = width) : focal_length_(focal_length) {}
 
   TurnedCamera camera(const Turn& turn) const { return {turn, width, height, focal_length_}; }
@@ -49,7 +49,7 @@ class MovingScene {
   double focal_length_;
 };
 
-/// Returns a turned camera's picture of an upright one; edges repeat the nearest pixel.
+/// Converts an unrotated camera's picture to the rotated camera's; edges repeat the nearest pixel.
 Picture turned_photograph(const Picture& upright, const TurnedCamera& camera);
 
 /// Returns the share of pixels whose disparity is invalid or wrong by more than a pixel, among
