@@ -50,8 +50,8 @@ struct PairInFlight {
   std::unique_ptr<PairDetections> detections;  ///< nullptr if the property `detections` is off
 };
 
-/// Selects the pairs that are inspected: the first pair of each interval, or every 30th pair
-/// without a running time.
+/// Selects the pairs that are inspected: the first pair of each interval. If pairs have no running
+/// time, selects every 30th pair.
 class InspectionInterval {
  public:
   /// Returns false if interval is 0.
@@ -76,7 +76,7 @@ struct StreamRun {
   guint32 segment_seqnum = GST_SEQNUM_INVALID;  ///< seqnum of the last SEGMENT on sink_left
   bool eos_sent = false;  ///< downstream has EOS, although GstAggregator still waits for a pad
   guint32 eos_seqnum = GST_SEQNUM_INVALID;  ///< seqnum of the last EOS on a sink pad
-  bool renegotiate = false;  ///< due when eos_sent is false; earlier, caps would be lost
+  bool renegotiate = false;  ///< negotiate once eos_sent is false; caps after EOS would be lost
   SizeMismatch mismatch;
   PairingTimeout pairing_timeout;
   InspectionInterval inspections;

@@ -8,7 +8,7 @@ namespace cudavision {
 namespace {
 
 constexpr std::size_t max_pairs = 8;
-/// In rows. Changes that are smaller than this or than the spread are ignored.
+/// In rows. A change must exceed this limit and both spreads.
 constexpr double min_change = 1;
 
 }  // namespace
