@@ -115,7 +115,7 @@ struct StereoState {
   CompletionWait frames_arrival;  ///< notified when a frame is queued on a sink pad
 
   std::atomic<bool> arrived_packed{false};    ///< the last caps on sink_left are for packed frames
-  std::atomic<bool> flush_finished{false};    ///< FLUSH_STOP has arrived on sink_left, but no SEGMENT
+  std::atomic<bool> flush_finished{false};    ///< sink_left got FLUSH_STOP, but no SEGMENT since
   std::atomic<bool> downstream_ended{false};  ///< all branches have returned EOS
 };
 

@@ -9,7 +9,7 @@
 namespace cudavision {
 namespace {
 
-// Makes the rectification of the calibration files. Its lengths replace unset properties.
+// Makes the rectification of the calibration files. Calibrated lengths replace unset properties.
 Rectification calibrated(StereoStream& stream, const PictureSize& size, double alpha) {
   const Rectification rectification =
       make_rectification(*stream.calibration, size.width, size.height, alpha);

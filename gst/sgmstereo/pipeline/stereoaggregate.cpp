@@ -100,7 +100,7 @@ void end_output(StereoStream& stream) {
   stereo_push_eos(stream);
 }
 
-// Drops frames after the end of one camera or EOS from downstream, so that upstream does not
+// Drops frames after the end of one camera, or after EOS from downstream, so that upstream does not
 // block.
 GstFlowReturn drain_unpaired(StereoStream& stream) {
   bool drained = false;

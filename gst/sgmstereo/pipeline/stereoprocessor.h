@@ -95,7 +95,7 @@ class StereoProcessor {
   FrameSlotPool slots_;
   const FrameLayout right_layout_;                               ///< layout of the right pictures
   std::unique_ptr<Rectifier> left_rectifier_, right_rectifier_;  ///< nullptr: not rectified
-  std::optional<RectifiedCamera> left_camera_;                   ///< set if left_rectifier_ is
+  std::optional<RectifiedCamera> left_camera_;                   ///< set if left_rectifier_ is set
   RectifiedCamera right_camera_;
   sgm::SgmStereo stereo_;
   PerSourcePad<std::optional<Output>> outputs_;

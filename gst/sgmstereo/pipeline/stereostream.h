@@ -70,7 +70,7 @@ struct StreamRun {
   SourceBranch src{std::nullopt, false};
   bool outputs_discont = true;      ///< the next outputs of all pads are discontinuous
   std::optional<FrameClock> clock;  ///< has the framerate of the left caps
-  /// The flow return of pairs that an event pushed, for the next stereo_aggregate().
+  /// Flow return of pairs that an event pushed. The next stereo_aggregate() returns it.
   GstFlowReturn late_flow = GST_FLOW_OK;
   bool segment_sent = false;                    ///< downstream has the current segment
   guint32 segment_seqnum = GST_SEQNUM_INVALID;  ///< seqnum of the last SEGMENT on sink_left
@@ -184,7 +184,7 @@ void stereo_end_inspections(StereoStream& stream);
 /// flight. Returns the error of any pad, GST_FLOW_EOS if all branches have ended, or
 /// GST_FLOW_NOT_LINKED if no pad is linked. In these cases, drops the other pairs.
 GstFlowReturn stereo_push_pairs(StereoStream& stream, std::size_t left);
-/// Pushes all pairs in flight. The next stereo_aggregate() returns the flow return.
+/// Pushes all pairs in flight. Stores the flow return for the next stereo_aggregate().
 void stereo_finish_pairs(StereoStream& stream);
 /// Pushes a GAP event for the time of a left frame.
 void stereo_push_gap(StereoStream& stream, GstBuffer* left);

@@ -16,7 +16,7 @@ namespace cudavision {
 struct InspectedPair {
   const SamplePlane &left, &right;      ///< matched luminances
   View<const std::uint8_t> map;         ///< disparities before holes are filled
-  const StereoSettings& settings;       ///< with_calibrated_lengths()
+  const StereoSettings& settings;       ///< result of with_calibrated_lengths()
   const RectifiedCamera& right_camera;  ///< without a correction
   bool measures_depth;                  ///< a source pad carries 16-bit depth
 };

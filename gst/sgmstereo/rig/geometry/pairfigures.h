@@ -48,7 +48,7 @@ struct PairFigures {
 
   // Statistics of blocks that match in a larger range of disparities.
   double above_range = 0;     ///< share with disparities above the searched range
-  double below_range = 0;     ///< share with disparities below it
+  double below_range = 0;     ///< share with disparities below the searched range
   int min_disparity = 0;      ///< 2nd percentile of the disparities
   int largest_disparity = 0;  ///< 98th percentile of the disparities
 

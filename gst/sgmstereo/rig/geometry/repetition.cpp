@@ -52,7 +52,7 @@ bool is_distinct(const CostProfile& costs, int place) {
     return *std::max_element(costs.begin() + first, costs.begin() + end);
   };
   const int cost = costs[static_cast<std::size_t>(place)];
-  // The costs may rise arbitrarily beyond the searched positions.
+  // Costs beyond the searched positions are unknown, and are assumed to rise.
   int rise = std::numeric_limits<int>::max();
   if (place > 0)
     rise = largest(std::max(place - distinct_within, 0), place);

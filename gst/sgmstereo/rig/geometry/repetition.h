@@ -30,11 +30,11 @@ using CostProfile = std::vector<std::uint16_t>;
 int period_of(const CostProfile& costs, int own);
 inline constexpr int nothing_distinct = -1;
 
-/// Samples at most about 2400 pixels of the map, which holds disparities in
-/// disparity_scale(parameters), in rows of 2·width bytes. Costs are sums of absolute differences of
-/// 9×9 pixels of Patch. A sample belongs to a repeating area if enough of the 9×9 samples around it
-/// have its period (the median period if it has none) to within 15 %: at least 5, and 35 % of the
-/// distinct samples.
+/// Samples at most about 2400 pixels of the map. Its disparities are scaled as
+/// disparity_scale(parameters) describes, in rows of 2·width bytes. Costs are sums of absolute
+/// differences of 9×9 pixels of Patch. A sample belongs to a repeating area if enough of the 9×9
+/// samples around it have its period (the median period if it has none) to within 15 %: at least 5
+/// samples, and 35 % of the distinct samples.
 Repetition repetition_of(const NormalizedPicture& left, const NormalizedPicture& right,
                          View<const std::uint8_t> map, const sgm::Parameters& parameters);
 

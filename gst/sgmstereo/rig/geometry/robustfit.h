@@ -59,7 +59,7 @@ class Residuals {
   static constexpr double probe = 1e-6;
 
   Model here_;
-  std::vector<Model> beside_;  ///< for derivatives: each unknown increased, then decreased
+  std::vector<Model> beside_;  ///< Model with each unknown increased, then decreased, for derivatives
 };
 
 namespace robust {
@@ -148,7 +148,7 @@ RobustFit<count> fit_robustly(const std::vector<Point>& points,
         right[j] += (likely[j] - fit.unknowns[j]) / (deviation * deviation);
         continue;
       }
-      // Excludes an exact value from the fit.
+      // Excludes an exact value from the fit: clears its row and column.
       for (std::size_t k = 0; k < count; ++k)
         normal[count * j + k] = normal[count * k + j] = 0;
       normal[count * j + j] = 1;
