@@ -18,7 +18,7 @@ namespace {
 /// Returns the bounding box that a box in the camera's picture has after rectification. The corners
 /// and the midpoints of the edges are mapped, because lenses bend edges.
 regions::Box rectified_box(const regions::Box& box, const RectifiedCamera& camera) {
-  // A box covers its pixels, whose centres have whole coordinates.
+  // A box covers its pixels, whose centres have integer coordinates.
   const double xs[] = {box.x0 - 0.5, (box.x0 + box.x1 - 1) / 2.0, box.x1 - 0.5};
   const double ys[] = {box.y0 - 0.5, (box.y0 + box.y1 - 1) / 2.0, box.y1 - 0.5};
   std::vector<std::array<double, 2>> edge;

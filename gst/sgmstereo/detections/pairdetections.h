@@ -35,7 +35,7 @@ struct PairDetections {
   std::vector<SelectedMask> masks;
   std::size_t left_out = 0;  ///< number of detections beyond max_boxes, which are ignored
 
-  /// One for each detection, complete when the work on the pair is.
+  /// One result for each detection, complete when the work on the pair is complete.
   const sgm::BoxDisparity* results = nullptr;
   sgm::DisparityScale scale{};
   std::optional<sgm::Reprojection> reprojection;  ///< none without focal length and baseline

@@ -85,7 +85,7 @@ struct StereoShared {
   PerSourcePad<std::shared_ptr<StereoRequestPad>> request_pads;
 
   struct Side {
-    Caps arrived_caps;    ///< by the last CAPS event; older frames may still be in the queue
+    Caps arrived_caps;    ///< from the last CAPS event; queued frames may still have older caps
     guint64 dropped = 0;  ///< frames without a partner of equal size and depth, since the start
   };
   std::array<Side, 2> sides;  ///< left, right

@@ -251,7 +251,7 @@ bool may_stay_in_flight(StereoStream& stream) {
              : stream.state.frames_arrival.wait(stream.in_flight.front().work, are_here);
 }
 
-// Pushes the pairs in flight before it throws.
+// Before it rethrows an exception, it pushes the pairs in flight.
 GstFlowReturn aggregate(StereoStream& stream, bool timed_out) {
   try {
     if (stream.packing.packed())

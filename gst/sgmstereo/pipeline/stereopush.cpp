@@ -109,7 +109,7 @@ GstFlowReturn push_outputs(StereoStream& stream, OpenPads& pads) {
   return combined(flows);
 }
 
-// Reads all results first, because a message handler may stop the element, which frees them.
+// Reads all results first, because a message handler may stop the element, which frees the results.
 void report_detections(StereoStream& stream, const PairDetections& pair, const OpenPads& pads) {
   for (const OpenPad& pad : pads)
     if (pad.buffer)

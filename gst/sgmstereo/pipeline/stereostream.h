@@ -130,8 +130,8 @@ gboolean stereo_stop(StereoStream& stream);
 
 // streamevents.cpp: handles serialized events after the frames queued before them, and negotiates
 // the caps and buffer pools of src. CAPS events are handled twice: SinkPadState checks and stores
-// the caps on arrival, so that the other pad's CAPS query can offer the same size. Here they take
-// effect. Virtual functions of GstAggregator.
+// the caps on arrival, so that the other pad's CAPS query can offer the same size. Here the caps
+// take effect. Virtual functions of GstAggregator.
 gboolean stereo_sink_event(StereoStream& stream, GstAggregatorPad* pad, GstEvent* event);
 GstFlowReturn stereo_flush(StereoStream& stream);
 gboolean stereo_serialized_sink_query(StereoStream& stream, GstAggregatorPad* pad, GstQuery* query);

@@ -49,8 +49,8 @@ StereoCalibration calibration_of(const rig::CameraPair& pair, const Uncalibrated
 
 struct Job {
   std::vector<rig::MatchedPoint> points;
-  std::vector<rig::MatchedPoint> rows_now;  ///< points in equal rows of the current pictures
-  double rows_error;                        ///< standard error, current calibration; 0: none
+  std::vector<rig::MatchedPoint> rows_now;  ///< points with equal rows in the current pictures
+  double rows_error;                        ///< standard error under the calibration; 0: none
   UncalibratedOptics optics;
 };
 

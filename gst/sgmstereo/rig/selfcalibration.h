@@ -50,7 +50,7 @@ class SelfCalibration {
   /// Adds a pair that was matched with the right camera corrected by `corrected`.
   void add(const rig::PairFigures& figures, const rig::RigRotation& corrected);
 
-  /// Call this if the cameras have moved. Keeps only the points of the last pairs.
+  /// Call this if the cameras have moved. Keeps only the points of the last pairs. Cancels any fit.
   void forget_before_last(int pairs);
   void stop();
 

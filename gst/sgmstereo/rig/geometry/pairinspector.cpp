@@ -292,7 +292,7 @@ void PairInspector::measure_range(const std::vector<Match>& matches, PairFigures
   std::sort(disparities.begin(), disparities.end());
   auto first = std::lower_bound(disparities.begin(), disparities.end(), minimum_);
   auto last = std::upper_bound(disparities.begin(), disparities.end(), largest_);
-  // A few matches beyond the range are accidental and ignored.
+  // A few matches beyond the range are probably accidental, and are ignored.
   if (first - disparities.begin() >= fewest_beyond)
     first = disparities.begin();
   if (disparities.end() - last >= fewest_beyond)

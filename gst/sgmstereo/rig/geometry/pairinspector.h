@@ -48,7 +48,7 @@ class PairInspector {
   void measure_range(const std::vector<Match>& matches, PairFigures& figures) const;
 
   const PlaneSize size_;
-  const int minimum_, largest_;  ///< of the disparities searched
+  const int minimum_, largest_;  ///< smallest and largest disparity searched
   std::vector<Place> blocks_;
 };
 

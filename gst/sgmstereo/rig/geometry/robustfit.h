@@ -59,7 +59,7 @@ class Residuals {
   static constexpr double probe = 1e-6;
 
   Model here_;
-  std::vector<Model> beside_;  ///< Model with each unknown increased, then decreased, for derivatives
+  std::vector<Model> beside_;  ///< for derivatives: two Models per unknown, increased, decreased
 };
 
 namespace robust {
@@ -67,7 +67,7 @@ namespace robust {
 /// σ is constant from `noise_iterations` on, because σ and the weights may oscillate.
 inline constexpr int max_iterations = 100, noise_iterations = 40;
 inline constexpr double smallest_step = 1e-9;
-/// The usual radius of Tukey's biweight: an efficiency of 95 % for Gaussian errors.
+/// The usual radius of Tukey's biweight, which gives an efficiency of 95 % for Gaussian errors.
 inline constexpr double biweight_radius = 4.685;
 inline constexpr double deviations_per_median = 1.4826;
 
