@@ -89,7 +89,7 @@ struct StereoSettings : sgm::Parameters, DeviceSettings {
   /// calibration=auto, converts the focal length from unrectified to rectified pictures.
   StereoSettings with_calibrated_lengths() const;
 
-  /// With calibration=auto, warn becomes correct, because there is no file to replace.
+  /// With calibration=auto, `warn` acts as `correct`, because there is no file to replace.
   CalibrationDrift drift() const noexcept {
     return calibration.automatic() && calibration_drift == CalibrationDrift::warn
                ? CalibrationDrift::correct

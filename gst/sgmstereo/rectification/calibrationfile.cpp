@@ -20,7 +20,7 @@
 namespace cudavision {
 namespace {
 
-constexpr std::size_t max_bytes = std::size_t{4} << 20;  // calibrations have below 1 MB
+constexpr std::size_t max_bytes = std::size_t{4} << 20;  // calibration files are below 1 MB
 /// Calibrations nest at most five levels deep. In OpenCV 4.6 on x86-64, a stack of 8 MB suffices
 /// for 20 000 levels of YAML, so 400 levels need less than 160 kB.
 constexpr std::size_t max_nesting = 400;
