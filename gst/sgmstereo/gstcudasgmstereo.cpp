@@ -24,8 +24,8 @@
  *   per pixel, #GstCudaSgmStereo:invalid-value if unknown, as in OpenCV
  * * `depth` as GRAY16_LE: counts of #GstCudaSgmStereo:depth-unit millimetres, 0 if unknown. Needs
  *   #GstCudaSgmStereo:focal-length and #GstCudaSgmStereo:baseline, or a calibration.
- * * `confidence` as GRAY8: from 0, unknown, to 255
- * * all as GRAY8, RGB, RGBA or BGRx for viewing; see #GstCudaSgmStereo:colormap
+ * * `confidence` as GRAY8: from 0 (unknown) to 255
+ * * all three as GRAY8, RGB, RGBA or BGRx for viewing; see #GstCudaSgmStereo:colormap
  *
  * The pads `depth`, `confidence`, `rectified` and `points` exist on request. `depth` and
  * `confidence` carry the output with their name. `rectified` carries the left picture that is
@@ -66,7 +66,7 @@ GST_DEBUG_CATEGORY(cuda_sgm_stereo_debug);
 
 using namespace cudavision;
 
-/// README.md lists the threads that use each part.
+/// README.md lists the threads that use each member.
 struct GstCudaSgmStereo {
   GstAggregator parent;
   StereoState* state;

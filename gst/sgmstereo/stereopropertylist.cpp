@@ -187,7 +187,7 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
            "Number of frames for which a pixel that became unknown keeps its disparity (0 = none)"},
           &Settings::temporal_persistence, Ranges::temporal_persistence);
 
-  /* Outputs, pairing and flight */
+  /* Outputs, pairing and pairs in flight */
   all.add({"focal-length", "Focal length",
            "Focal length of the cameras in pixels of the frames, for depth and points (0 = from "
            "the calibration; with calibration=auto, the width of the frames)"},

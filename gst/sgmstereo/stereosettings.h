@@ -23,7 +23,7 @@ enum class StereoOutput {
   points,
 };
 
-/// True for outputs that need focal-length and baseline.
+/// Returns true for outputs that need focal-length and baseline.
 constexpr bool measures_lengths(StereoOutput output) noexcept {
   return output == StereoOutput::depth || output == StereoOutput::points;
 }
@@ -44,7 +44,7 @@ struct CalibrationFiles {
   const char* right = "";   ///< ROS's camera_info of the right camera
 
   bool any() const noexcept { return *stereo || *left || *right; }
-  /// True if the cameras are calibrated without a file. ./auto names a file called auto.
+  /// Returns true if the cameras are calibrated without a file. ./auto names a file called auto.
   bool automatic() const noexcept { return std::strcmp(stereo, "auto") == 0; }
 };
 
@@ -89,7 +89,7 @@ struct StereoSettings : sgm::Parameters, DeviceSettings {
   /// calibration=auto, converts the focal length from unrectified to rectified pictures.
   StereoSettings with_calibrated_lengths() const;
 
-  /// With calibration=auto, warn becomes correct, because there is no file to replace.
+  /// With calibration=auto, `warn` acts as `correct`, because there is no file to replace.
   CalibrationDrift drift() const noexcept {
     return calibration.automatic() && calibration_drift == CalibrationDrift::warn
                ? CalibrationDrift::correct

@@ -22,9 +22,9 @@ class DetectionDistances {
 
   void set_parameters(const sgm::Parameters& parameters) { distances_.set_parameters(parameters); }
 
-  /// Enqueues the work on a pair. Its results are memory of this object, which a later pair
-  /// overwrites when max_in_flight pairs have followed. rectifying is the left picture's map, or
-  /// empty.
+  /// Enqueues the work on a pair. pair.results refers to memory of this object, which is reused
+  /// after max_in_flight pairs. `rectifying` is the left picture's map, or empty without a
+  /// rectification.
   void run(View<const std::uint8_t> map, PairDetections& pair, const remap::MapView& rectifying) {
     auto* const results = results_.as<sgm::BoxDisparity>() + next_ * sgm::Distances::max_boxes;
     next_ = (next_ + 1) % slots_;

@@ -65,7 +65,7 @@ GstStructure* object_structure(const PairDetections& pair, std::size_t number) {
 }
 
 void set_parameter(GstVideoRegionOfInterestMeta* region, const Figures& figures) {
-  // An element upstream may have set it already.
+  // An element upstream may have set the parameter already.
   while (GstStructure* old = gst_video_region_of_interest_meta_get_param(region, parameter_name)) {
     region->params = g_list_remove(region->params, old);
     gst_structure_free(old);

@@ -15,10 +15,10 @@
 namespace cudavision {
 namespace {
 
-/// Returns the smallest box that holds a box of the camera's picture after rectification. Its
-/// edges' ends and middles are mapped, because lenses bend edges.
+/// Returns the bounding box that a box in the camera's picture has after rectification. The corners
+/// and the midpoints of the edges are mapped, because lenses bend edges.
 regions::Box rectified_box(const regions::Box& box, const RectifiedCamera& camera) {
-  // A box covers its pixels, whose centres have whole coordinates.
+  // A box covers its pixels, whose centres have integer coordinates.
   const double xs[] = {box.x0 - 0.5, (box.x0 + box.x1 - 1) / 2.0, box.x1 - 0.5};
   const double ys[] = {box.y0 - 0.5, (box.y0 + box.y1 - 1) / 2.0, box.y1 - 0.5};
   std::vector<std::array<double, 2>> edge;
@@ -27,7 +27,7 @@ regions::Box rectified_box(const regions::Box& box, const RectifiedCamera& camer
       if (i != 1 || k != 1)
         edge.push_back({xs[i], ys[k]});
   const std::vector<std::array<double, 2>> places = rectified_places(camera, edge);
-  // Of a place without a ray, OpenCV returns numbers far outside of every picture.
+  // For a position without a ray, OpenCV returns coordinates far outside every picture.
   constexpr double largest = 1e5;
   double low[] = {largest, largest}, high[] = {-largest, -largest};
   for (const auto& place : places) {
@@ -49,8 +49,8 @@ bool has_class(const MaskRegion& region, GQuark label) {
                             text_of(g_quark_to_string(label))) == 0;
 }
 
-/// Returns the first mask related to an object that can be read and has an id that counts. If
-/// regions of the mask have the object's label as their class, only these count.
+/// Returns the first readable mask that is related to the object and has an id to select. If any
+/// region of the mask has the object's label as its class, only ids of these regions are selected.
 SelectedMask mask_of(const FrameDetections& found, std::size_t object, GQuark label) {
   for (const auto& [of_object, number] : found.relations) {
     if (of_object != object)

@@ -28,14 +28,14 @@ struct PairDetections {
 
   FrameTimes times;
   std::vector<Detection> detections;  ///< the first Distances::max_boxes, in the order of the metas
-  /// For each detection, the part of the map that shows its box; empty if there is none.
+  /// For each detection, its box in the map, clipped to the map; empty if nothing is visible.
   std::vector<regions::Box> visible;
-  /// Empty, or one mask for each detection: without a picture if it has none. Masks refer to the
-  /// left picture before rectification.
+  /// Empty if no detection has a mask; else one entry for each detection, without a picture if that
+  /// detection has no mask. Masks refer to the left picture before rectification.
   std::vector<SelectedMask> masks;
-  std::size_t left_out = 0;  ///< detections beyond the first ones
+  std::size_t left_out = 0;  ///< number of detections beyond max_boxes, which are ignored
 
-  /// One for each detection, complete when the work on the pair is.
+  /// One result for each detection, complete when the work on the pair is complete.
   const sgm::BoxDisparity* results = nullptr;
   sgm::DisparityScale scale{};
   std::optional<sgm::Reprojection> reprojection;  ///< none without focal length and baseline

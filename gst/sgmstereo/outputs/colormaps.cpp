@@ -12,12 +12,12 @@
 namespace cudavision {
 namespace {
 
-constexpr int steps = 254;  // between the first colour and the last
+constexpr int steps = 254;  // number of steps from the first colour to the last
 
 using Color = std::array<std::uint8_t, 3>;
 
 Color turbo(int step) {
-  // For red, green and blue, by ascending power.
+  // Coefficients of red, green and blue, by ascending power.
   constexpr double coefficients[3][6] = {
       {0.13572138, 4.61539260, -42.66032258, 132.13108234, -152.94239396, 59.28637943},
       {0.09140261, 2.19418839, 4.84296658, -14.18503333, 4.27729857, 2.82956604},

@@ -16,7 +16,7 @@ sgm::ColorTable color_table(Colormap map);
 /// Checks the property colormap-range, a list of ranges separated by semicolons:
 ///    full      all values that the output can have
 ///    auto      from the 2nd to the 98th percentile of the picture, smoothed over time
-///    0,64      these values: pixels of disparity, counts of depth, or levels of confidence
+///    0,64      a fixed range, in pixels of disparity, counts of depth, or levels of confidence
 /// A range applies to all outputs, or to the output whose name precedes it: depth=500,4000. Later
 /// ranges replace earlier ranges. The default is auto for depth, full for the other outputs.
 /// Returns an error with its remedy, or an empty string without allocating.

@@ -29,7 +29,7 @@ class RectifiedPicture {
   Device& device_;
   const FramePacking packing_;
   const FrameLayout layout_;  ///< layout of the output
-  const bool gray_;           ///< GRAY8 is made from the luminance; other formats from the frame
+  const bool gray_;           ///< true: GRAY8, made from the luminance; false: made from the frame
   std::unique_ptr<remap::PictureRemap> remap_;
   std::unique_ptr<repack::Repack> unpack_;  ///< nullptr if stored frames need no unpacking
   const FrameLayout unpacked_layout_;

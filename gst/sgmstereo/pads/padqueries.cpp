@@ -44,7 +44,7 @@ Caps possible_src_caps(GstAggregator* self, StereoOutput output) {
 }
 
 Caps possible_peer_caps(GstAggregator* self, const StereoSinkPad& sink) {
-  // To answer this query, the peer may query this element, which must not recurse.
+  // To answer this query, the peer may query this element: `asking` prevents endless recursion.
   static thread_local bool asking = false;
   if (asking || !sink.is_linked())
     return nullptr;
@@ -170,7 +170,7 @@ FramePacking stereo_store_arrived_caps(GstAggregator* self, GstAggregatorPad* pa
   Caps other_caps;
   Caps arrived(gst_caps_ref(caps));
   {
-    // One lock for both pads: the later of two simultaneous CAPS events finds the other's caps.
+    // One lock for both pads: the later of two simultaneous CAPS events finds the other pad's caps.
     const auto shared = state.shared.lock();
     arrived.swap(shared->sides[state.side_of(pad)].arrived_caps);
     if (const Caps& others = shared->sides[state.side_of(other.pad)].arrived_caps)

@@ -17,8 +17,8 @@ gboolean stereo_answer_src_caps(GstAggregator* self, StereoOutput output, GstQue
 Caps stereo_common_caps(GstAggregator* self, GstPad* source_pad, StereoOutput output,
                         GstCaps* possible);
 
-/// Fixates caps that a source pad and its peer accept. Prefers the memory that the peer names, then
-/// the first format. Empty caps stay empty.
+/// Fixates caps that a source pad and its peer accept. Prefers CUDA memory if the peer's caps name
+/// it, then the first format. Empty caps stay empty.
 Caps stereo_fixated_caps(Caps possible, GstPad* source_pad);
 
 /// Returns true if the pad was linked after negotiation, and its peer refuses the current caps.

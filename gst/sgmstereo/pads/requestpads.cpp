@@ -48,7 +48,7 @@ gboolean handle_query(GstPad* pad, GstObject* parent, GstQuery* query) {
 gboolean handle_event(GstPad*, GstObject* parent, GstEvent* event) {
   switch (GST_EVENT_TYPE(event)) {
     case GST_EVENT_QOS:
-    case GST_EVENT_RECONFIGURE:  // GstPad has set its flag
+    case GST_EVENT_RECONFIGURE:  // GstPad has set NEED_RECONFIGURE
       gst_event_unref(event);
       return TRUE;
     default:

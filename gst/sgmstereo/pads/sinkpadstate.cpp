@@ -27,7 +27,7 @@ void apply_packing(SinkPadState& sinks, bool packed) {
   }
   state.alarm.cancel();
   state.end_alarm.cancel();
-  // If the segment has not arrived yet, its arrival ends sink_right.
+  // If the segment has not arrived yet, the handler of SEGMENT ends sink_right.
   if (const OwnedEvent segment = left_segment(state))
     end_unlinked(sinks, segment.get());
 }

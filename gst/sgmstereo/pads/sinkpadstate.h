@@ -29,8 +29,8 @@ GstFlowReturn stereo_chain(SinkPadState& sinks, GstPad* pad, GstBuffer* buffer);
 /// Handles the signal "unlinked" of a sink pad, in any thread.
 void stereo_pad_unlinked(GstPad* pad, GstPad* peer, gpointer self);
 
-// Virtual functions of GstAggregator, in the pad's streaming thread. The first handles serialized
-// events, the second flush events.
+// Virtual functions of GstAggregator. The first handles serialized events, in the pad's streaming
+// thread, the second flush events, and the third upstream events that arrive on src.
 GstFlowReturn stereo_sink_event_pre_queue(SinkPadState& sinks, GstAggregatorPad* pad,
                                           GstEvent* event);
 gboolean stereo_sink_flush_event(SinkPadState& sinks, GstAggregatorPad* pad, GstEvent* event);

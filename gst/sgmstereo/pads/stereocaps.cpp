@@ -22,7 +22,7 @@ Formats output_formats(StereoOutput output) {
           GST_VIDEO_FORMAT_RGBA, GST_VIDEO_FORMAT_BGRx};
 }
 
-// Gives each format its own structure, so that an intersection keeps their order.
+// Gives each format its own structure, so that an intersection keeps the order of the formats.
 Caps with_output_formats(const GstStructure* frame, StereoOutput output, bool cuda) {
   Caps caps(gst_caps_new_empty());
   for (GstVideoFormat format : output_formats(output))
@@ -43,8 +43,8 @@ Caps tensor_caps(const GstStructure* frame, bool cuda) {
   return caps;
 }
 
-// Returns caps in GRAY8 and, unless halves of packed frames would split chroma samples, in the
-// frames' format. `left` has the frames' caps, `picture` the output's fields except the format.
+// Returns caps of the frames' format, unless halves of packed frames would split chroma samples,
+// and of GRAY8. `left` has the frames' caps, `picture` the output's fields except the format.
 Caps rectified_caps(const GstCaps* left, const FramePacking& packing, const GstStructure* picture,
                     bool cuda) {
   const FrameFormat frames = frame_format_from_caps(left);
@@ -56,7 +56,7 @@ Caps rectified_caps(const GstCaps* left, const FramePacking& packing, const GstS
     return caps;
   const Structure gray(gst_structure_copy(picture));
   gst_structure_remove_fields(gray.get(), "colorimetry", "chroma-site", nullptr);
-  // Without colorimetry, gray has the full range.
+  // Gray without colorimetry has the full range, so a limited range must be in the caps.
   if (is_limited_range(frames.info)) {
     const std::string colorimetry =
         take_gstring(gst_video_colorimetry_to_string(&frames.info.colorimetry));

@@ -27,7 +27,7 @@ struct StereoStream;
 
 struct StereoSinkPad {
   GstAggregatorPad* pad = nullptr;
-  std::atomic<bool> flushed{false};  ///< the held frame must be discarded
+  std::atomic<bool> flushed{false};  ///< after a flush: the held frame must be discarded
 
   bool is_linked() const { return gst_pad_is_linked(GST_PAD_CAST(pad)); }
   bool is_ended() const { return gst_aggregator_pad_is_eos(pad); }
@@ -85,7 +85,7 @@ struct StereoShared {
   PerSourcePad<std::shared_ptr<StereoRequestPad>> request_pads;
 
   struct Side {
-    Caps arrived_caps;    ///< by the last CAPS event; older frames may still be in the queue
+    Caps arrived_caps;    ///< from the last CAPS event; queued frames may still have older caps
     guint64 dropped = 0;  ///< frames without a partner of equal size and depth, since the start
   };
   std::array<Side, 2> sides;  ///< left, right
@@ -115,7 +115,7 @@ struct StereoState {
   CompletionWait frames_arrival;  ///< notified when a frame is queued on a sink pad
 
   std::atomic<bool> arrived_packed{false};    ///< the last caps on sink_left are for packed frames
-  std::atomic<bool> flush_finished{false};    ///< FLUSH_STOP, but no SEGMENT yet on sink_left
+  std::atomic<bool> flush_finished{false};    ///< sink_left got FLUSH_STOP, but no SEGMENT since
   std::atomic<bool> downstream_ended{false};  ///< all branches have returned EOS
 };
 

@@ -8,15 +8,15 @@
 namespace cudavision {
 
 /// Sends events to an unlinked sink pad, because GstAggregator waits for data or EOS on each pad.
-/// Use it in the streaming thread of the other sink pad, except reset().
+/// Except for reset(), use it only in the streaming thread of the other sink pad.
 class UnlinkedStream {
  public:
   explicit UnlinkedStream(GstPad* pad) : pad_(pad) {}
 
   /// Call this when the element starts or stops.
   void reset() noexcept { started_ = ended_ = false; }
-  /// Sends EOS, after STREAM_START and SEGMENT if necessary. `segment` is the other pad's SEGMENT
-  /// event or nullptr. EOS gets its seqnum.
+  /// Sends EOS with the seqnum of `segment`, after STREAM_START and SEGMENT if necessary. `segment`
+  /// is the other pad's SEGMENT event, or nullptr.
   void end(GstEvent* segment);
   /// Starts a new stream if the pad is at EOS.
   void resume();
@@ -35,14 +35,14 @@ class UnlinkedStream {
 class PadAlarm {
  public:
   enum class Kind {
-    waiting,  ///< for a warning that frames wait for partners or a push blocks; once until cancel()
-    ended,    ///< for an error if the other camera has ended and its frames still wait
+    waiting,  ///< warns that frames wait for partners or that a push blocks
+    ended,    ///< reports an error if the other camera has ended, but its frames still wait
   };
 
   /// `report` gets the pad as user data.
   PadAlarm(Kind kind, GstClockCallback report) : kind_(kind), report_(report) {}
   ~PadAlarm() { cancel(); }
-  /// If the alarm is already set, restarts the 5 s of Kind::ended, but not of Kind::waiting.
+  /// Setting it again restarts the 5 s timeout, but only for Kind::ended.
   void set(GstPad* pad);
   void cancel();
 
@@ -55,7 +55,7 @@ class PadAlarm {
   GstClockID id_ = nullptr;
 };
 
-/// For packed frames on sink_left. Throws ElementError if sink_right is linked.
+/// Call this for packed frames on sink_left. Throws ElementError if sink_right is linked.
 void require_unlinked(GstPad* sink_right);
 
 }  // namespace cudavision

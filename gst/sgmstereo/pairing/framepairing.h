@@ -16,7 +16,7 @@ std::uint64_t time_between(std::int64_t a, std::int64_t b);
 struct WaitingFrame {
   /// Running time in ns, negative before the segment; nullopt if the frame has no timestamp.
   std::optional<std::int64_t> time;
-  bool gap = false;                             ///< the frame is missing
+  bool gap = false;                             ///< a GAP buffer: the camera has no picture
   GstClockTime interval = GST_CLOCK_TIME_NONE;  ///< time until the stream's next frame, if known
 };
 
@@ -29,7 +29,7 @@ struct FrameStream {
 enum class PairingStep {
   wait,        ///< wait for a frame or EOS
   pair,        ///< the two waiting frames form a pair
-  miss,        ///< a pair in which at least one frame is missing
+  miss,        ///< like pair, but at least one frame is a GAP buffer
   drop_left,   ///< the left frame has no partner
   drop_right,  ///< the right frame has no partner
   look_left,   ///< wait for the next left frame, which may be nearer to the right frame
@@ -43,7 +43,7 @@ enum class PairingStep {
 PairingStep next_step(const FrameStream& left, const FrameStream& right, GstClockTime max_skew,
                       bool timed_out);
 
-/// If max_skew is larger, frames wait forever.
+/// Frames wait forever if max_skew is larger.
 constexpr GstClockTime longest_wait = 3600 * GST_SECOND;
 
 /// Returns the running time until which frames wait for a partner, or GST_CLOCK_TIME_NONE if no
@@ -51,7 +51,7 @@ constexpr GstClockTime longest_wait = 3600 * GST_SECOND;
 GstClockTime pairing_deadline(const FrameStream& left, const FrameStream& right,
                               GstClockTime max_skew);
 
-/// Longer durations are ignored, because they usually come from a subtraction that wrapped.
+/// Longer durations are ignored, because most of them come from a subtraction that wrapped.
 constexpr GstClockTime longest_duration = 10 * GST_SECOND;
 
 /// Returns the duration if it is valid, 1/framerate if it is known, or GST_CLOCK_TIME_NONE.

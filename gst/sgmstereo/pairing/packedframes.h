@@ -41,7 +41,7 @@ PictureSize picture_size(const FramePacking& packing, int width, int height) noe
 /// are in the first planes.
 FrameLayout half_layout(const FramePacking& packing, const FrameLayout& whole);
 
-/// Returns true if frames are not packed, or if halves have whole samples of chroma.
+/// Returns true if frames are not packed, or if no chroma sample extends over both halves.
 bool halves_have_chroma(const FramePacking& packing, const FrameLayout& whole);
 
 /// Returns the left or right picture of a packed frame. `half` is half_layout() or, if

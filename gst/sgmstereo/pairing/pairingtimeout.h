@@ -30,7 +30,7 @@ class PairingTimeout {
  public:
   enum Side { left, right };
 
-  /// Call this for a pair, and after a flush.
+  /// Call this when a pair has formed, and after a flush.
   void end();
 
   /// Call this for a frame dropped because `other`, or a later frame, is more than max_skew away.
@@ -49,12 +49,12 @@ class PairingTimeout {
 /// cameras change their caps.
 class SizeMismatch {
  public:
-  /// Call this for a pair of equal pictures.
+  /// Call this for a pair whose pictures have the same size and depth.
   void end() noexcept {
     *this = SizeMismatch();
     any_equal_ = true;
   }
-  /// Call this for a pair of different pictures. Returns true if they are an error.
+  /// Call this for a pair whose pictures differ. Returns true if the difference is an error.
   bool add(const std::string& error, std::optional<std::int64_t> time) {
     error_ = error;
     unequal_.add(time);

@@ -73,7 +73,7 @@ void copy_sticky_events(GstPad* src, GstEventType type, GstPad* pad) {
   }
 }
 
-// Sends no SEGMENT before CAPS. Returns true if the pad has a SEGMENT event.
+// Sends SEGMENT only after CAPS. Returns true if the pad has a SEGMENT event.
 bool send_sticky_events(GstPad* src, GstPad* pad) {
   send_stream_start(src, pad);
   if (!gst_pad_has_current_caps(pad))
@@ -132,7 +132,7 @@ RequestPads open_request_pads(StereoStream& stream) {
   RequestPads pads;
   for (const std::shared_ptr<StereoRequestPad>& pad : stereo_request_pads(stream.self)) {
     SourceBranch& branch = pad->branch(stream);
-    if (gst_pad_needs_reconfigure(pad->pad.get()))  // may have a new peer
+    if (gst_pad_needs_reconfigure(pad->pad.get()))  // its peer may be new
       branch.ended = false;
     if (!branch.ended && gst_pad_is_linked(pad->pad.get()))
       pads.push_back(pad);

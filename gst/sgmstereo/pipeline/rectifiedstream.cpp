@@ -9,7 +9,7 @@
 namespace cudavision {
 namespace {
 
-// Makes the rectification of the calibration files. Its lengths replace unset properties.
+// Makes the rectification of the calibration files. Calibrated lengths replace unset properties.
 Rectification calibrated(StereoStream& stream, const PictureSize& size, double alpha) {
   const Rectification rectification =
       make_rectification(*stream.calibration, size.width, size.height, alpha);
@@ -31,8 +31,8 @@ double focal_length_or_guess(double given, int width) {
   return given > 0 ? given : width;
 }
 
-// Returns the rectification of the self-calibration, if there is one yet. It keeps the focal length
-// of the start: a change of the property scales lengths, but needs no new calibration.
+// Returns the rectification of the self-calibration, if there is one yet. The calibration keeps the
+// focal length of the start: a change of the property scales lengths, but needs no new calibration.
 std::optional<Rectification> self_calibrated(StereoStream& stream, const PictureSize& size,
                                              const StereoSettings& settings) {
   const double focal_length =

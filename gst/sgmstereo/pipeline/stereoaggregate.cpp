@@ -100,7 +100,7 @@ void end_output(StereoStream& stream) {
   stereo_push_eos(stream);
 }
 
-// Drops frames after the end of one camera or EOS from downstream, so that upstream does not
+// Drops frames after the end of one camera, or after EOS from downstream, so that upstream does not
 // block.
 GstFlowReturn drain_unpaired(StereoStream& stream) {
   bool drained = false;
@@ -142,7 +142,7 @@ GstFlowReturn drop_unequal(StereoStream& stream, PeekedBuffer& left, PeekedBuffe
   return GST_FLOW_OK;
 }
 
-// Converts downstream's flow return: after EOS, the element drains its inputs.
+// Converts EOS from downstream to OK, because the element then drains its inputs.
 GstFlowReturn answer_of(StereoStream& stream, GstFlowReturn flow) {
   if (flow != GST_FLOW_EOS)
     return flow;
@@ -229,7 +229,7 @@ GstFlowReturn take_step(StereoStream& stream, bool timed_out) {
       right.hold();
       break;
     case PairingStep::end:
-      // If packed frames follow, the element itself has ended sink_right.
+      // If packed frames follow, sink_right is at EOS only because the element put it there.
       if (!stream.state.arrived_packed)
         end_output(stream);
       return drain_unpaired(stream);
@@ -251,7 +251,7 @@ bool may_stay_in_flight(StereoStream& stream) {
              : stream.state.frames_arrival.wait(stream.in_flight.front().work, are_here);
 }
 
-// Pushes the pairs in flight before it throws.
+// Before it rethrows an exception, it pushes the pairs in flight.
 GstFlowReturn aggregate(StereoStream& stream, bool timed_out) {
   try {
     if (stream.packing.packed())
@@ -293,7 +293,7 @@ void stereo_check_end(StereoStream& stream) {
     return;
   // A held frame may still have a partner.
   const bool left_ended = stream.left.sink.is_ended() && !stream.left.held;
-  // If sink_right is unlinked, the element itself has ended it.
+  // An unlinked sink_right is at EOS only because the element put it there.
   const bool right_ended =
       stream.right.sink.is_linked() && stream.right.sink.is_ended() && !stream.right.held;
   if (left_ended || right_ended)

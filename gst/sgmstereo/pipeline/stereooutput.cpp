@@ -23,7 +23,7 @@ GstFlowReturn move_to_context(StereoStream& stream, GstMemory* memory) {
   return GST_PAD_IS_FLUSHING(stream.self->srcpad) ? GST_FLOW_FLUSHING : GST_FLOW_NOT_NEGOTIATED;
 }
 
-// If no pad is linked, src is open, so that GstAggregator sees GST_FLOW_NOT_LINKED, and
+// If no pad is linked, src is treated as open, so that GstAggregator gets GST_FLOW_NOT_LINKED, and
 // applications can block or probe an unlinked src.
 OpenPads open_pads(StereoStream& stream) {
   const RequestPads requested = open_request_pads(stream);
@@ -41,7 +41,7 @@ bool must_negotiate(StereoStream& stream, const OpenPad& pad) {
   return pad.requested && stereo_must_negotiate(stream, *pad.requested);
 }
 
-// Removes pads that cannot get a buffer. No pair may be in flight.
+// Negotiates caps and pools. Removes pads that cannot get a buffer. No pair may be in flight.
 GstFlowReturn negotiate(StereoStream& stream, OpenPads& pads) {
   for (auto pad = pads.begin(); pad != pads.end();) {
     GstFlowReturn flow = GST_FLOW_OK;
@@ -57,7 +57,7 @@ GstFlowReturn negotiate(StereoStream& stream, OpenPads& pads) {
   return GST_FLOW_OK;
 }
 
-// Returns true if all buffers are in CUDA memory with a stream.
+// Returns true if all buffers are in CUDA memory with a known stream.
 bool stays_in_stream_order(StereoStream& stream, const OpenPads& pads) {
   return order_is_known(*stream.left.format) &&
          (stream.packing.packed() || order_is_known(*stream.right.format)) &&
@@ -185,7 +185,7 @@ GstFlowReturn stereo_push_output(StereoStream& stream, PeekedBuffer& left, Peeke
   // A handler of a signal or message may have stopped the element.
   if (GST_PAD_IS_FLUSHING(stream.self->srcpad))
     return GST_FLOW_FLUSHING;
-  // If the two frames are in different contexts, the left frame decides.
+  // If the frames are in different contexts, the left frame's context is used.
   GstMemory* memory = cuda_memory_of(left.buffer());
   if (!memory && right)
     memory = cuda_memory_of(right->buffer());

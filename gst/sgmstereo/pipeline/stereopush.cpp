@@ -10,7 +10,7 @@
 namespace cudavision {
 namespace {
 
-// `seqnum` is the number of the event that caused this event, or GST_SEQNUM_INVALID.
+// `seqnum` is the sequence number of the event that caused this event, or GST_SEQNUM_INVALID.
 GstEvent* with_seqnum(GstEvent* event, guint32 seqnum) {
   if (seqnum != GST_SEQNUM_INVALID)
     gst_event_set_seqnum(event, seqnum);
@@ -22,7 +22,7 @@ void send_segment(StereoStream& stream) {
   if (stream.segment_sent)
     return;
   GstSegment segment = current_segment(stream.left.pad());
-  // The same default as in GstAggregator.
+  // GstAggregator has the same default.
   if (segment.format == GST_FORMAT_UNDEFINED)
     gst_segment_init(&segment, GST_FORMAT_TIME);
   gst_pad_push_event(stream.self->srcpad,
@@ -109,7 +109,7 @@ GstFlowReturn push_outputs(StereoStream& stream, OpenPads& pads) {
   return combined(flows);
 }
 
-// Reads all results first, because a message handler may stop the element, which frees them.
+// Reads all results first, because a message handler may stop the element, which frees the results.
 void report_detections(StereoStream& stream, const PairDetections& pair, const OpenPads& pads) {
   for (const OpenPad& pad : pads)
     if (pad.buffer)

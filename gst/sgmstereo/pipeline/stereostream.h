@@ -50,8 +50,8 @@ struct PairInFlight {
   std::unique_ptr<PairDetections> detections;  ///< nullptr if the property `detections` is off
 };
 
-/// Selects the pairs that are inspected: the first pair of each interval, or every 30th pair
-/// without a running time.
+/// Selects the pairs that are inspected: the first pair of each interval. If pairs have no running
+/// time, selects every 30th pair.
 class InspectionInterval {
  public:
   /// Returns false if interval is 0.
@@ -70,13 +70,13 @@ struct StreamRun {
   SourceBranch src{std::nullopt, false};
   bool outputs_discont = true;      ///< the next outputs of all pads are discontinuous
   std::optional<FrameClock> clock;  ///< has the framerate of the left caps
-  /// The flow return of pairs that an event pushed, for the next stereo_aggregate().
+  /// Flow return of pairs that an event pushed. The next stereo_aggregate() returns it.
   GstFlowReturn late_flow = GST_FLOW_OK;
   bool segment_sent = false;                    ///< downstream has the current segment
   guint32 segment_seqnum = GST_SEQNUM_INVALID;  ///< seqnum of the last SEGMENT on sink_left
   bool eos_sent = false;  ///< downstream has EOS, although GstAggregator still waits for a pad
   guint32 eos_seqnum = GST_SEQNUM_INVALID;  ///< seqnum of the last EOS on a sink pad
-  bool renegotiate = false;  ///< due when eos_sent is false; earlier, caps would be lost
+  bool renegotiate = false;  ///< negotiate once eos_sent is false; caps after EOS would be lost
   SizeMismatch mismatch;
   PairingTimeout pairing_timeout;
   InspectionInterval inspections;
@@ -130,8 +130,8 @@ gboolean stereo_stop(StereoStream& stream);
 
 // streamevents.cpp: handles serialized events after the frames queued before them, and negotiates
 // the caps and buffer pools of src. CAPS events are handled twice: SinkPadState checks and stores
-// the caps on arrival, so that the other pad's CAPS query can offer the same size. Here they take
-// effect. Virtual functions of GstAggregator.
+// the caps on arrival, so that the other pad's CAPS query can offer the same size. Here the caps
+// take effect. Virtual functions of GstAggregator.
 gboolean stereo_sink_event(StereoStream& stream, GstAggregatorPad* pad, GstEvent* event);
 GstFlowReturn stereo_flush(StereoStream& stream);
 gboolean stereo_serialized_sink_query(StereoStream& stream, GstAggregatorPad* pad, GstQuery* query);
@@ -184,7 +184,7 @@ void stereo_end_inspections(StereoStream& stream);
 /// flight. Returns the error of any pad, GST_FLOW_EOS if all branches have ended, or
 /// GST_FLOW_NOT_LINKED if no pad is linked. In these cases, drops the other pairs.
 GstFlowReturn stereo_push_pairs(StereoStream& stream, std::size_t left);
-/// Pushes all pairs in flight. The next stereo_aggregate() returns the flow return.
+/// Pushes all pairs in flight. Stores the flow return for the next stereo_aggregate().
 void stereo_finish_pairs(StereoStream& stream);
 /// Pushes a GAP event for the time of a left frame.
 void stereo_push_gap(StereoStream& stream, GstBuffer* left);

@@ -72,7 +72,7 @@ std::vector<double> distortion_in(const CalibrationEntry& entry, CameraModel mod
                ": correct distortion_model, or calibrate again.");
 }
 
-/// In the file's unit. Smaller distances are rounding errors, from two calibrations of one camera.
+/// Minimum baseline, in the file's unit. A smaller one means that one camera was calibrated twice.
 constexpr double min_distance = 1e-6;
 
 /// (x, y) is the right camera's position in the left camera's coordinates.

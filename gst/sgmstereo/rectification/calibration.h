@@ -8,7 +8,7 @@
 
 #include "gst/sgmstereo/stereosettings.h"
 
-/// Calibrations of stereo cameras by OpenCV and ROS, in millimetres; matrices are row by row. Axes
+/// Calibrations of stereo cameras by OpenCV and ROS, in millimetres, with row-major matrices. Axes
 /// are OpenCV's: x right, y down, z forward, the centre of the first pixel at 0.
 namespace cudavision {
 
@@ -51,7 +51,7 @@ struct StereoCalibration {
 void require_one_form(const CalibrationFiles& files);
 
 /// Reads the files. OpenCV's keys are M1 D1 M2 D2 (or K1 …, cameraMatrix1, distCoeffs1 …), and R T
-/// or R1 R2 P1 P2 or all of these, as in its example stereo_calib. Optional are
+/// or R1 R2 P1 P2 or all of these, as in OpenCV's example stereo_calib. Optional are
 /// - image_width and image_height, or image_size or imageSize, a pair of numbers;
 /// - distortion_model, which is "pinhole" (default) or "fisheye", or fisheye, which is 0 or 1;
 /// - unit, the unit of T: "mm", "cm" or "m". Without it, T is in metres if it is shorter than 1.5,

@@ -20,9 +20,9 @@
 namespace cudavision {
 namespace {
 
-constexpr std::size_t max_bytes = std::size_t{4} << 20;  // calibrations have some hundred kB
-/// Calibrations have at most five levels. In OpenCV 4.6 on x86-64, a stack of 8 MB suffices for
-/// 20 000 levels of YAML, so 400 levels need less than 160 kB.
+constexpr std::size_t max_bytes = std::size_t{4} << 20;  // calibration files are below 1 MB
+/// Calibrations nest at most five levels deep. In OpenCV 4.6 on x86-64, a stack of 8 MB suffices
+/// for 20 000 levels of YAML, so 400 levels need less than 160 kB.
 constexpr std::size_t max_nesting = 400;
 
 constexpr char choose_a_calibration[] =
@@ -38,8 +38,8 @@ constexpr char choose_a_calibration[] =
               std::string(g_strerror(error)) + ": ");
 }
 
-/// Returns an upper bound of the levels in OpenCV's parser after a line of YAML, without brackets.
-/// Indented lines nest, as does "- - key: key:".
+/// Upper bound of the nesting depth that OpenCV's parser reaches in a line of YAML, without
+/// brackets: 1, plus 1 for each space of indentation and for each "-" and ":".
 std::size_t block_nesting(std::string_view line) {
   const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
   std::size_t levels = indent + 1;
@@ -53,9 +53,9 @@ std::size_t block_nesting(std::string_view line) {
   return levels;
 }
 
-/// Returns an upper bound of the levels in OpenCV's parser for YAML, XML or JSON. Closing symbols
-/// count only until the first string, comment or escape, which versions of OpenCV parse
-/// differently.
+/// Upper bound of the nesting depth that OpenCV's parser reaches in YAML, XML or JSON. Closing
+/// symbols reduce the depth only until the first string, comment or escape, because versions of
+/// OpenCV parse these differently.
 std::size_t nesting_of(std::string_view text) {
   const bool xml = text.substr(0, 5) == "<?xml", json = text.substr(0, 1) == "{";
   std::size_t now = 0, most = 0, blocks = 0;
@@ -99,7 +99,7 @@ std::string with_header(const std::string& text) {
 }
 
 /// Returns the line and the reason of a parser error, "NAME(LINE): REASON", which OpenCV 4.6 stores
-/// as the function's name. The text begins with added_lines that are not in the file.
+/// as the function's name. `added_lines` lines precede the file's own text.
 std::string reason_of(const cv::Exception& e, int added_lines) {
   for (const std::string& text : {e.func, e.err}) {
     const std::size_t end = text.rfind("): ");

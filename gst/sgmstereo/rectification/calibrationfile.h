@@ -51,7 +51,7 @@ class CalibrationText {
   std::string names_;
 };
 
-/// Returns the numbers of a list, or of a matrix row by row.
+/// Returns the numbers of a list, or of a matrix in row-major order.
 std::vector<double> numbers_in(const CalibrationEntry& entry);
 
 template <std::size_t count>

@@ -73,8 +73,8 @@ std::vector<std::array<double, 2>> rectified_places(
     const RectifiedCamera& camera, const std::vector<std::array<double, 2>>& places);
 
 /// Makes the map of a plane of width×height samples, each at the centre of
-/// subsampling_x×subsampling_y pixels: OpenCV's map for scaled camera matrices. 1 and 1 give the
-/// map of the frames. Throws ElementError.
+/// subsampling_x×subsampling_y pixels: OpenCV's map for scaled camera matrices. A subsampling of
+/// 1×1 gives the map of the frames. Throws ElementError.
 RectifyingMap make_plane_map(const RectifiedCamera& camera, int width, int height,
                              int subsampling_x, int subsampling_y);
 

@@ -39,14 +39,14 @@ enum RigWarningId {
 using RigWarnings = std::array<RigWarning, warning_count>;
 
 struct DepthFit {
-  double saturated;  ///< share of the known pixels that exceed 16 bits
+  double saturated;  ///< share of the known pixels whose depth exceeds 16 bits
   double farthest;   ///< mm: 99th percentile of the depth of the known pixels
 };
 
 struct RigReport {
   rig::PairFigures figures;
   MountReport mounts;
-  std::optional<DepthFit> depth;     ///< if a source pad carries depth
+  std::optional<DepthFit> depth;     ///< set if a source pad carries depth
   std::vector<RigWarning> warnings;  ///< only warnings that were not returned before
   std::string correction;            ///< describes a correction that begins, or empty
 };
@@ -62,7 +62,7 @@ std::string correction_text(const MountReport& report);
 class CameraRig {
  public:
   // Call these before maps are made.
-  /// For calibration=auto. Returns the calibration in use, or nullptr.
+  /// With calibration=auto only. Returns the calibration in use, or nullptr.
   const SelfCalibrated* begin_calibration(const UncalibratedOptics& optics) {
     return calibration_.begin_work(optics);
   }

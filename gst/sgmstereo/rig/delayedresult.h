@@ -8,8 +8,8 @@ namespace cudavision {
 
 inline constexpr int pairs_to_wait = 8;
 
-/// The result of a thread. It takes effect `pairs_to_wait` pairs later, so that equal frames give
-/// equal results. The destructor waits for the thread.
+/// Result of a background thread. Takes effect exactly `pairs_to_wait` pairs later, so that the
+/// output is deterministic. The destructor waits for the thread.
 template <class Result>
 class DelayedResult {
  public:

@@ -8,17 +8,17 @@ namespace cudavision {
 namespace {
 
 constexpr int max_pairs = 16;
-constexpr std::size_t min_points = 20;  // a pair has 30 to 70
-/// Weak priors, because cameras turn by less than a degree.
+constexpr std::size_t min_points = 20;  // a pair usually has 30 to 70 points
+/// Standard deviations of weak priors: cameras rotate by less than a degree.
 constexpr double turn_deviation = 0.05, zoom_deviation = 0.03;
-constexpr double focal_deviation = 0.7;  // of the logarithm of a guessed focal length
-/// Limits of the row noise, in pixels. The row of a block has an error of about 0.1.
+constexpr double focal_deviation = 0.7;  // of log(focal length), if the focal length is guessed
+/// Limits of the fit's noise, in pixels. The row of a block has an error of about 0.1 pixels.
 constexpr double min_noise = 0.05, max_noise = 1;
-/// The share of points that must fit; at least 0.76 in pictures rotated by half a degree.
+/// Minimum share of inliers. Pictures rotated by half a degree have at least 0.76.
 constexpr double enough_fitting = 0.6;
-/// A yaw is significant if it moves rows by this many pixels and standard errors.
+/// A yaw is significant if it moves rows by at least these numbers of pixels and standard errors.
 constexpr double enough_yaw = 0.15, enough_certainty = 5;
-/// A fit explains a pair if it predicts this share of the points to within `near_fit` pixels.
+/// A fit explains a pair if it predicts this share of the points to within `near_fit` pixels or 3σ.
 constexpr double explained = 0.5, near_fit = 1;
 
 }  // namespace

@@ -16,7 +16,7 @@ struct RectifiedOptics {
   double center_x = 0, center_y = 0;  ///< the principal point
   bool focal_is_known = false;        ///< otherwise it is a guess
 
-  /// Returns true if the optics differ only by a scale, so that positions in focal lengths agree.
+  /// Returns true if only the scale differs: positions divided by the focal length are equal.
   bool matches(const RectifiedOptics& other) const;
 };
 
@@ -25,7 +25,7 @@ struct ExtrinsicEstimate {
   bool sure = false;   ///< at least two pairs agree
   bool moved = false;  ///< the cameras have moved: only the last `pairs_to_forget` pairs are valid
   rig::MountFit fit;
-  double yaw = 0, yaw_error = 0;  ///< estimated from rows, unlike fit.turn.yaw; standard error
+  double yaw = 0, yaw_error = 0;  ///< yaw and standard error, from rows only, unlike fit.turn.yaw
   double rows_off = 0, rows_error = 0;  ///< rig::RowsApart from the current correction, in pixels
 };
 
@@ -33,7 +33,7 @@ struct ExtrinsicEstimate {
 /// hardly moves rows, so the yaw of the correction is assumed unless rows clearly show a change.
 class ExtrinsicDrift {
  public:
-  /// If earlier pairs do not explain this many successive pairs, the cameras have moved.
+  /// The cameras have moved if the fit to all pairs does not explain this many successive pairs.
   static constexpr int pairs_to_forget = 2;
 
   /// Adds a pair that was matched with the right camera corrected by `corrected`. `known_yaw` is a

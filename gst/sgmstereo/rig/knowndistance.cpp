@@ -13,18 +13,18 @@
 namespace cudavision {
 namespace {
 
-/// The disparity of a place is the median within this radius. Enough pixels must be known, and the
-/// interquartile range of their disparities is limited, so that they are on one surface.
+/// The disparity of a position is the median within `radius`. At least `min_known` of the pixels
+/// must be known, with an interquartile range up to `max_spread`, so that they are on one surface.
 constexpr int radius = 3;
 constexpr double min_known = 0.5, max_spread = 1;
 /// The largest difference of two measurements that agree, in pixels.
 constexpr double agreement = 0.25;
-/// A missing measurement is reported from this number of inspected pairs on.
+/// Number of inspected pairs after which a missing measurement is reported.
 constexpr int patience = 10;
 
 struct KnownDistance {
   double x, y;         ///< pixels
-  double millimetres;  ///< from the plane of the cameras
+  double millimetres;  ///< distance from the plane of the cameras
 };
 
 std::optional<KnownDistance> distance_in(const char* text) {
@@ -67,7 +67,7 @@ std::string shortest(double number) {
   return g_ascii_formatd(text, sizeof text, "%.10g", number);
 }
 
-/// Returns an error if the place can never be measured, or an empty string.
+/// Returns an error if the position can never be measured, or an empty string.
 std::string problem_of(const KnownDistance& distance, View<const std::uint8_t> map,
                        const StereoSettings& settings) {
   if (settings.focal_length <= 0 || settings.baseline <= 0)

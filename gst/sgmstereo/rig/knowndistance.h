@@ -21,10 +21,10 @@ struct DistanceEstimate {
 };
 
 /// Estimates the yaw of the right camera from a known distance. After two pairs have agreed, it
-/// ignores the distance until the property changes, because other objects may hide the place.
+/// estimates no yaw until the property changes, because other objects may cover the position.
 class DistanceMeasurement {
  public:
-  /// `text` must be interned and valid. `map` is in host memory. It was matched with these settings
+  /// `text` must be interned and valid. `map` is in host memory. It was computed with `settings`
   /// and with the right camera corrected by `corrected`.
   DistanceEstimate add(const char* text, View<const std::uint8_t> map,
                        const StereoSettings& settings, const RectifiedOptics& optics,

@@ -20,7 +20,7 @@ std::string angle_text(double angle, double error) {
   return with_error(degrees * angle, degrees * error, 2) + "°";
 }
 
-/// `camera` is a RigRotation or CameraPair, `fit` the MountFit or CameraPairFit that it is from.
+/// `camera` is a RigRotation or CameraPair, `fit` the MountFit or CameraPairFit that contains it.
 std::string turn_text(const auto& camera, const auto& fit, double yaw_angle, double yaw_error) {
   return "by " + angle_text(camera.pitch, fit.error(pitch)) + " in pitch, " +
          angle_text(yaw_angle, yaw_error) + " in yaw and " +
@@ -33,20 +33,20 @@ std::string turn_text(const ExtrinsicEstimate& estimate) {
 }
 
 constexpr int enough_blocks = rig::PairFigures::enough_blocks;
-/// Unrelated pictures are below both shares. Matching pairs exceed them several times.
+/// Unrelated pictures are below both shares. Matching pairs exceed the shares several times over.
 constexpr double hardly_known = 0.1, hardly_matched = 0.2;
 
-/// In pixels and in standard errors. Rows of well rectified pictures are 0.1 pixels apart.
+/// Limits for a drift warning, in pixels and standard errors. Rectified rows are 0.1 pixels apart.
 constexpr double max_rows_off = 0.4, drift_certainty = 3;
 
 /// The share of known pixels whose depth may exceed 16 bits, such as the sky.
 constexpr double max_saturated = 0.05;
-/// As a share of the width: an angle of view of 150°, impossible for rectified pictures.
+/// As a share of the width. Less means an angle of view above 150°, impossible if rectified.
 constexpr double min_focal_length = 1.0 / 8;
 constexpr double min_baseline = 1;  // mm
 /// Tolerated relative difference of lengths, because users may measure them with rulers.
 constexpr double max_contradiction = 0.02;
-/// Shares of the pixels. Well exposed dark and bright scenes are below.
+/// Upper limits of the shares of pixels. Well exposed dark and bright scenes stay below them.
 constexpr double max_black = 0.95, max_clipped = 0.4;
 /// Share of known pixels. OpenCV's chessboards have 0.07 to 0.27, natural scenes 0.02 at most.
 constexpr double max_repeating = 0.05;

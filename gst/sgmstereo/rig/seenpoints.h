@@ -9,12 +9,12 @@
 
 namespace cudavision {
 
-/// The points of inspected pairs, oldest first. A point seen again at the same place counts once.
+/// The points of inspected pairs, oldest first. A new point replaces older points at its position.
 class SeenPoints {
  public:
   struct Seen {
-    rig::MatchedPoint point;  ///< without any correction
-    int pair;                 ///< number of its pair, from 0
+    rig::MatchedPoint point;  ///< as seen without corrections
+    int pair;                 ///< number of the point's pair, from 0
   };
 
   /// Points are in focal lengths. `focal_length` is in pixels.

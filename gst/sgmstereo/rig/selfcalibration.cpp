@@ -11,18 +11,18 @@
 namespace cudavision {
 namespace {
 
-/// Limits of the row noise, in pixels. The row of a block has an error of 0.2, or of 2 if rows are
-/// far apart.
+/// Limits of the fit's noise, in pixels. The row of a block has an error of 0.2 pixels, or of 2 if
+/// matching rows are far apart.
 constexpr double min_noise = 0.05, max_noise = 4;
-/// The share of points that must fit; at least 0.66 on unrectified chessboards.
+/// Minimum share of inliers. Unrectified chessboards have at least 0.66.
 constexpr double enough_fitting = 0.5;
-/// A calibration is applied if rows are apart by more than `tolerated` pixels, and either by more
-/// than `certainty` standard errors or with a standard error below `much_surer` times the current.
+/// A calibration is applied if rows are more than `tolerated` pixels apart and one condition holds:
+/// more than `certainty` standard errors, or a standard error below `much_surer` times the old one.
 constexpr double tolerated = 0.1, certainty = 3, much_surer = 0.9;
 /// Otherwise, no calibration is needed if the standard error in pixels is below this.
 constexpr double known_rows = 0.3;
-/// In pixels. If rows are farther apart, many matches are wrong, so the points are dropped after
-/// the calibration.
+/// If matching rows are more than this many pixels apart, many matches are wrong, so the points are
+/// dropped after the calibration.
 constexpr double near_rows = 4;
 constexpr int fewest_pairs = 2;
 
@@ -49,8 +49,8 @@ StereoCalibration calibration_of(const rig::CameraPair& pair, const Uncalibrated
 
 struct Job {
   std::vector<rig::MatchedPoint> points;
-  std::vector<rig::MatchedPoint> rows_now;  ///< points in equal rows of the current pictures
-  double rows_error;                        ///< of the current calibration, 0 if there is none
+  std::vector<rig::MatchedPoint> rows_now;  ///< points with equal rows in the current pictures
+  double rows_error;                        ///< standard error under the calibration; 0: none
   UncalibratedOptics optics;
 };
 
@@ -155,7 +155,7 @@ void SelfCalibration::begin(const rig::RigRotation& corrected) {
   job.optics = optics_;
   job.rows_error = current_ ? current_->rows_error : 0;
   job.points = seen_.points();
-  // Rows do not depend on disparities, so the disparity is 0.
+  // Rows do not depend on disparities, so all points get disparity 0.
   std::vector<rig::MatchedBlock> places;
   for (const rig::MatchedPoint& place : rig::places_in(optics_.width / 2.0, optics_.height / 2.0)) {
     const double x = place.left_x + (optics_.width - 1) / 2.0;

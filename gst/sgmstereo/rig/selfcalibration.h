@@ -16,7 +16,7 @@ namespace cudavision {
 struct SelfCalibrated {
   rig::CameraPairFit fit;
   int points = 0;  ///< number of fitted points
-  /// The distance of rows before this calibration, in pixels: root mean square and standard error.
+  /// Distance of matching rows before this calibration, in pixels: RMS value and standard error.
   double rows_off = 0, rows_error = 0;
   StereoCalibration calibration;
   Rectification rectification;  ///< without maps if rows need no correction
@@ -32,7 +32,7 @@ struct UncalibratedOptics {
 
 /// Calibrates two roughly parallel cameras from the rows of matched blocks. Each time the number of
 /// points has grown by a quarter, a thread fits the cameras and makes maps. The maps take effect
-/// some pairs later if they clearly reduce the distance of rows.
+/// some pairs later if they clearly reduce the distance of matching rows.
 class SelfCalibration {
  public:
   /// Call this before maps are made for these optics. Returns the calibration in use, or nullptr.
@@ -50,7 +50,7 @@ class SelfCalibration {
   /// Adds a pair that was matched with the right camera corrected by `corrected`.
   void add(const rig::PairFigures& figures, const rig::RigRotation& corrected);
 
-  /// Call this if the cameras have moved. Keeps only the points of the last pairs.
+  /// Call this if the cameras have moved. Keeps only the points of the last pairs. Cancels any fit.
   void forget_before_last(int pairs);
   void stop();
 

@@ -7,9 +7,9 @@
 namespace cudavision {
 namespace {
 
-/// In pixels between rows. Up to 0.25 does little harm, and the estimate has an error of 0.05.
+/// Distance of matching rows in pixels. 0.25 does little harm. The estimate has an error of 0.05.
 constexpr double tolerated = 0.15;
-/// A yaw that changes disparities by less, in pixels, is ignored.
+/// A yaw that changes disparities by less than this many pixels is ignored.
 constexpr double min_shift = 0.25;
 constexpr double certainty = 3;  // in standard errors
 
@@ -17,7 +17,7 @@ constexpr double certainty = 3;  // in standard errors
 
 RectifiedCamera turned(const RectifiedCamera& camera, const rig::RigRotation& turn) {
   RectifiedCamera result = camera;
-  // rotation⁻¹ converts rectified directions to the camera's. The camera also needs R, then zoom Z,
+  // rotation⁻¹ converts rectified directions to camera directions. R and then Z (zoom) precede it,
   // so the new rotation is R⁻¹·Z⁻¹·rotation.
   const Matrix3x3 r = rig::rotation_of(turn), &old = camera.rectification.rotation;
   const double unzoom[] = {1 / turn.zoom, 1 / turn.zoom, 1};

@@ -16,13 +16,13 @@ namespace cudavision {
 struct InspectedPair {
   const SamplePlane &left, &right;      ///< matched luminances
   View<const std::uint8_t> map;         ///< disparities before holes are filled
-  const StereoSettings& settings;       ///< with_calibrated_lengths()
+  const StereoSettings& settings;       ///< result of with_calibrated_lengths()
   const RectifiedCamera& right_camera;  ///< without a correction
   bool measures_depth;                  ///< a source pad carries 16-bit depth
 };
 
-/// Returns the camera whose map rectifies a rotated right camera. With a zoom, its `rotation` is
-/// not orthogonal, and must be inverted, not transposed.
+/// Returns the camera whose map rectifies a rotated right camera. If turn.zoom is not 1, `rotation`
+/// is not orthogonal, and must be inverted, not transposed.
 RectifiedCamera turned(const RectifiedCamera& camera, const rig::RigRotation& turn);
 
 struct MountReport {
@@ -33,7 +33,7 @@ struct MountReport {
   bool begins = false;                   ///< a correction begins with this pair
   std::optional<unsigned> calibrations;  ///< number so far, with calibration=auto
   bool calibrating = false;              ///< calibration=auto is waiting for its first calibration
-  DistanceEstimate distance;  ///< by known-distance, of this pair or for the correction that begins
+  DistanceEstimate distance;  ///< from known-distance: of this pair, or the cause of a correction
 };
 
 class StereoMounts {

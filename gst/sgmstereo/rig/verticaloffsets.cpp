@@ -8,7 +8,7 @@ namespace cudavision {
 namespace {
 
 constexpr std::size_t max_pairs = 8;
-/// In rows. Changes that are smaller than this or than the spread are ignored.
+/// Two offsets differ if they are apart by more than this many rows and by more than both spreads.
 constexpr double min_change = 1;
 
 }  // namespace

@@ -14,13 +14,13 @@ struct Direction {
   double x, y, z;
 };
 
-/// Below this slope, the distorted radius counts as no longer growing.
+/// Below this slope, the distorted radius is considered to have stopped growing.
 constexpr double min_slope = 0.05;
 constexpr int radius_iterations = 16;
 constexpr double radius_precision = 1e-12;  ///< in focal lengths
 
-/// In the order of CameraPair. Cameras mounted by hand agree to 3°, but rows determine yaw so badly
-/// that 1° is assumed. k1 and k2 suit angles of view up to 90°.
+/// Standard deviations, in the order of CameraPair. Cameras mounted by hand agree to 3°, but rows
+/// determine yaw so badly that 1° is assumed. k1 and k2 suit angles of view up to 90°.
 constexpr Unknowns deviations = {0.05, 0.02, 0.05, 0.03, 0.3, 0.2, 0.03, 0.03, 0.03, 0.03};
 
 enum Unknown { pitch, yaw, roll, zoom, k1, k2, below, before, left_row, right_row };
@@ -136,7 +136,7 @@ double row_difference(const CameraPair& pair, const MatchedPoint& point) {
 }
 
 CameraPairFit fit_camera_pair(const std::vector<MatchedPoint>& points, double min_noise) {
-  // Far from the solution, k2 and the lens centres could replace the rotation and k1.
+  // Far from the solution, k2 and the lens centres could absorb the rotation, so fix them at first.
   const Unknowns likely = unknowns_of(CameraPair());
   Unknowns few = deviations;
   few[k2] = few[left_row] = few[right_row] = 0;

@@ -10,12 +10,12 @@
 /// Estimates the differences of two cameras and their lenses from points that both see.
 namespace cudavision::rig {
 
-/// Two cameras of one make without a calibration. The left camera sees the direction p = (x, y, 1),
+/// Two uncalibrated cameras of the same model. The left camera sees the direction p = (x, y, 1),
 /// with x right and y down, at the position distorted(x, y) + (0, left_row). The right camera sees
 /// the rotated direction q at zoom·distorted(q.x / q.z, q.y / q.z) + (0, right_row), where
 /// distorted(x, y) = (1 + k1·r² + k2·r⁴)·(x, y) and r² = x² + y². Positions are relative to the
 /// middle of the picture, in focal lengths of the left camera, as in MatchedPoint. The columns of
-/// the principal points hardly affect rows.
+/// the principal points hardly affect rows, so they are not fitted.
 struct CameraPair {
   double pitch = 0, yaw = 0, roll = 0;  ///< of the right camera in radians; see RigRotation
   double zoom = 1;
@@ -33,7 +33,7 @@ struct CameraPair {
 /// largest radius at which the distorted radius still grows.
 double undistorted_radius(const CameraPair& pair, double distorted);
 
-/// Returns true if the distorted radius grows with the radius up to this distorted radius.
+/// Returns true if the distorted radius grows with the radius until it reaches distorted_radius.
 bool is_one_to_one(const CameraPair& pair, double distorted_radius);
 
 /// The unknowns are in the order of CameraPair, and the noise is in focal lengths.

@@ -18,7 +18,7 @@ struct Exposure {
 /// The picture must be in host memory.
 Exposure exposure_of(const SamplePlane& picture);
 
-/// Returns the factor, in 1/256, that raises the contrast to the other picture's contrast:
+/// Returns the factor, in units of 1/256, that raises the contrast to the other picture's contrast:
 /// from 1.25 to 8, or 1 if a smaller factor would suffice.
 int gain_for(const Exposure& exposure, const Exposure& other);
 

@@ -9,7 +9,7 @@
 /// Estimates the rotation of the right camera from points that both cameras see.
 namespace cudavision::rig {
 
-/// A point in both rectified pictures, right of and below the principal point, in focal lengths.
+/// A point in both rectified pictures, in focal lengths from the principal point: x right, y down.
 struct MatchedPoint {
   double left_x, left_y, right_x, right_y;
 };
@@ -17,8 +17,8 @@ struct MatchedPoint {
 /// The difference between the right camera and a correct camera. A correct camera sees a point in
 /// the direction p = (x, y, 1), with x right and y down. The right picture shows it at zoom·(q.x /
 /// q.z, q.y / q.z), where q = R·p, and R is the rotation by the vector (pitch, yaw, roll).
-/// Positions are in focal lengths as in MatchedPoint. The true focal length is `focal` times as
-/// long: p = (x / focal, y / focal, 1), and positions are multiplied by focal.
+/// Positions are in focal lengths as in MatchedPoint. The true focal length is `focal` times the
+/// assumed one: p = (x / focal, y / focal, 1), and positions are multiplied by focal.
 ///
 /// With a positive pitch, the camera looks down; with a positive yaw, to the left. A positive roll
 /// is counter-clockwise, seen from behind.
@@ -30,10 +30,10 @@ struct RigRotation {
   friend bool operator==(const RigRotation&, const RigRotation&) = default;
 };
 
-/// Returns R row by row.
+/// Returns R in row-major order.
 std::array<double, 9> rotation_of(const RigRotation& turn);
 
-/// Convert a correct camera's position to the right picture's, and back.
+/// Convert a position in a correct camera's picture to the right picture, and back.
 std::array<double, 2> turned_place(const RigRotation& turn, double x, double y);
 std::array<double, 2> upright_place(const RigRotation& turn, double x, double y);
 
@@ -62,8 +62,8 @@ MountFit fit_mount(const std::vector<MatchedPoint>& points, const MountPrior& pr
 /// Returns 9×9 points spread over a picture, up to its edges, at equal positions in both pictures.
 std::vector<MatchedPoint> places_in(double half_width, double half_height);
 
-/// Returns the distance of rows at places_in() if the right camera has turned by `fit`, but its
-/// pictures are corrected for `corrected`.
+/// Returns the distance of matching rows at places_in() if the right camera is rotated by `fit`,
+/// but its pictures are corrected for `corrected`.
 RowsApart rows_apart(const MountFit& fit, const RigRotation& corrected, double half_width,
                      double half_height);
 

@@ -17,9 +17,9 @@ namespace {
 constexpr int block_width = 16, block_height = 9;
 constexpr double min_texture = 25;
 
-/// Rows above and below that are searched for blocks: at first, and if few blocks are found.
+/// Search radius in rows: of the first search, and of the search for matches of rotated cameras.
 constexpr int near_rows = 8, far_rows = 40;
-/// In pixels. Positions this near are the same match.
+/// Positions within this distance, in pixels, are the same match.
 constexpr int same_match = 2;
 constexpr double far_better = 0.8;
 
@@ -292,7 +292,7 @@ void PairInspector::measure_range(const std::vector<Match>& matches, PairFigures
   std::sort(disparities.begin(), disparities.end());
   auto first = std::lower_bound(disparities.begin(), disparities.end(), minimum_);
   auto last = std::upper_bound(disparities.begin(), disparities.end(), largest_);
-  // A few matches beyond the range are accidental and ignored.
+  // A few matches beyond the range are probably accidental, and are ignored.
   if (first - disparities.begin() >= fewest_beyond)
     first = disparities.begin();
   if (disparities.end() - last >= fewest_beyond)
@@ -354,7 +354,7 @@ PairFigures PairInspector::inspect(const SamplePlane& left_picture,
   std::vector<Match> matches =
       match_blocks(left, right, {-largest_, -minimum_, -near_rows, near_rows});
   figures.matched = share_of(matches, clear);
-  // Other blocks may match at other disparities or in other rows. Repeating patterns match
+  // Unmatched blocks may match at other disparities or in other rows. Repeating patterns match
   // anywhere, so the search with the most matches wins.
   std::vector<Match> beyond;
   if (figures.matched < well_matched) {
@@ -366,7 +366,7 @@ PairFigures PairInspector::inspect(const SamplePlane& left_picture,
       beyond.clear();
   }
   measure_rows(matches, figures);
-  // If a camera is rotated, points are in far rows, perhaps only in parts of the picture.
+  // If a camera is rotated, matches can be many rows apart, perhaps only in parts of the picture.
   if (beyond.empty() && (figures.matched < PairFigures::poorly_matched ||
                          figures.vertical_spread >= PairFigures::max_spread)) {
     std::vector<Match> far = match_blocks(left, right, {-largest_, -minimum_, -far_rows, far_rows});

@@ -18,14 +18,14 @@ class PairInspector {
  public:
   PairInspector(const PlaneSize& size, const sgm::Config& config);
 
-  /// All arguments are in host memory. map holds disparities in disparity_scale(parameters), in
-  /// rows of 2·width bytes, best before holes are filled.
+  /// All arguments are in host memory. `map` has disparities, scaled as disparity_scale(parameters)
+  /// describes, in rows of 2·width bytes, preferably before holes are filled.
   ///
-  /// Blocks have 16×9 pixels. Each cell of a grid over the left picture has nine candidates. The
-  /// block is the candidate whose structure tensor has the largest smallest eigenvalue, at least 25
-  /// per pixel. Blocks are compared by sums of absolute differences of Patch, after gain_for(). A
-  /// match is far better than others if its sum is below 0.8 times all sums more than 2 pixels
-  /// away.
+  /// Blocks have 16×9 pixels. A grid over the left picture has nine candidates in each cell. The
+  /// block of a cell is the candidate whose structure tensor has the largest minimum eigenvalue, at
+  /// least 25 per pixel. Blocks are compared by the sum of absolute differences of Patch values,
+  /// with the gain of gain_for(). A match is far better than others if its sum is below 0.8 times
+  /// all sums more than 2 pixels away.
   PairFigures inspect(const SamplePlane& left, const SamplePlane& right,
                       View<const std::uint8_t> map, const sgm::Parameters& parameters);
 
@@ -48,7 +48,7 @@ class PairInspector {
   void measure_range(const std::vector<Match>& matches, PairFigures& figures) const;
 
   const PlaneSize size_;
-  const int minimum_, largest_;  ///< of the disparities searched
+  const int minimum_, largest_;  ///< smallest and largest disparity searched
   std::vector<Place> blocks_;
 };
 

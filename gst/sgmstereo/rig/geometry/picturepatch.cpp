@@ -37,7 +37,7 @@ void subtract_means(const Byte* centre, const std::uint16_t* columns, int width,
   }
 }
 
-/// Also multiplies the differences by gain/256.
+/// Subtracts the local mean from each pixel, and multiplies the difference by gain/256.
 CUDAVISION_TARGET_CLONES
 void subtract_means(const Byte* centre, const std::uint16_t* columns, int width, int gain,
                     Byte* out) {

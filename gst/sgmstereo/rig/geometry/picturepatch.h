@@ -11,7 +11,7 @@
 
 namespace cudavision::rig {
 
-/// Returns the disparity of a pixel in counts of 1/scale.per_pixel, or nullopt if it is unknown.
+/// Returns the disparity of a pixel in units of 1/scale.per_pixel pixels, or nullopt if unknown.
 inline std::optional<int> counts_at(View<const std::uint8_t> map, int x, int y,
                                     const sgm::DisparityScale& scale) {
   const std::uint16_t sample = load16(map.row(y) + 2 * static_cast<std::ptrdiff_t>(x));
@@ -46,7 +46,7 @@ class PatchReader {
  public:
   static constexpr int unit_gain = 256;
 
-  /// Returns the rectangle's part inside the picture, valid until the next call.
+  /// Returns the part of the rectangle that is inside the picture, valid until the next call.
   const Patch& take(const SamplePlane& picture, int gain, int x, int y, int width, int height);
 
  private:

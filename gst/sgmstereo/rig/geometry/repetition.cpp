@@ -52,7 +52,7 @@ bool is_distinct(const CostProfile& costs, int place) {
     return *std::max_element(costs.begin() + first, costs.begin() + end);
   };
   const int cost = costs[static_cast<std::size_t>(place)];
-  // The costs may rise arbitrarily beyond the searched positions.
+  // Costs beyond the searched positions are unknown, and are assumed to rise.
   int rise = std::numeric_limits<int>::max();
   if (place > 0)
     rise = largest(std::max(place - distinct_within, 0), place);
@@ -61,7 +61,7 @@ bool is_distinct(const CostProfile& costs, int place) {
   return count > 1 && rise - cost >= min_rise && rise >= 2 * cost;
 }
 
-/// A grid of samples. Its rows are shifted, so that no pattern is missed between columns.
+/// A grid of samples. Its rows are shifted, so that narrow vertical patterns meet some samples.
 class Samples {
  public:
   Samples(int width, int height)
@@ -83,7 +83,7 @@ class Samples {
                     static_cast<std::size_t>(column)];
   }
 
-  /// Returns 0 if the area around the sample does not repeat.
+  /// Returns the period of the area around the sample, or 0 if the area does not repeat.
   int area_period(int column, int row) {
     periods_.clear();
     int distinct = 0;
@@ -175,7 +175,7 @@ int period_of(const CostProfile& costs, int own) {
     return nothing_distinct;
   int period = 0;
   for (const int direction : {-1, 1}) {
-    int peak = 0;  // between best and place
+    int peak = 0;  // largest cost between `best` and `place`
     for (int distance = 1; period == 0 || distance < period; ++distance) {
       const int place = best + direction * distance;
       if (place < 1 || place >= count - 1)

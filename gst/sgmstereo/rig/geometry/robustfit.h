@@ -12,7 +12,7 @@ namespace cudavision::rig {
 
 template <std::size_t count>
 struct FitQuality {
-  /// Of the unknowns, row by row; 0 for exact values.
+  /// Covariance of the unknowns in row-major order; 0 for exact values.
   std::array<double, count * count> covariance{};
   double noise = 0;    ///< standard deviation of the residuals of inliers
   double fitting = 0;  ///< weighted share of inliers
@@ -59,7 +59,7 @@ class Residuals {
   static constexpr double probe = 1e-6;
 
   Model here_;
-  std::vector<Model> beside_;  ///< each unknown moved to both sides
+  std::vector<Model> beside_;  ///< for derivatives: two Models per unknown, increased, decreased
 };
 
 namespace robust {
@@ -67,11 +67,11 @@ namespace robust {
 /// σ is constant from `noise_iterations` on, because σ and the weights may oscillate.
 inline constexpr int max_iterations = 100, noise_iterations = 40;
 inline constexpr double smallest_step = 1e-9;
-/// The usual radius of Tukey's biweight: an efficiency of 95 % for Gaussian errors.
+/// The usual radius of Tukey's biweight, which gives an efficiency of 95 % for Gaussian errors.
 inline constexpr double biweight_radius = 4.685;
 inline constexpr double deviations_per_median = 1.4826;
 
-/// Gauss-Jordan elimination; a is symmetric and positive definite.
+/// Gauss-Jordan elimination; `a` must be symmetric and positive definite.
 template <std::size_t count, class Matrix>
 Matrix inverse_of(Matrix a) {
   Matrix inverse{};
@@ -99,7 +99,7 @@ Matrix inverse_of(Matrix a) {
 /// Minimizes Σ w·(r / σ)² + Σ ((u − likely) / deviation)² over the unknowns u, by Gauss-Newton from
 /// `start` on. A deviation of 0 marks an exact value. r are the residuals of the points. w is
 /// Tukey's biweight (1 − (r / 4.685 σ)²)² up to 4.685 σ and 0 beyond. σ is 1.4826 times the median
-/// of |r|, but at least min_noise. The same points in the same order give the same bits.
+/// of |r|, but at least min_noise. The same points in the same order give bit-identical results.
 template <class Model, std::size_t count, class Point>
 RobustFit<count> fit_robustly(const std::vector<Point>& points,
                               const std::array<double, count>& start,
@@ -148,7 +148,7 @@ RobustFit<count> fit_robustly(const std::vector<Point>& points,
         right[j] += (likely[j] - fit.unknowns[j]) / (deviation * deviation);
         continue;
       }
-      // Excludes an exact value from the fit.
+      // Excludes an exact value from the fit: clears its row and column.
       for (std::size_t k = 0; k < count; ++k)
         normal[count * j + k] = normal[count * k + j] = 0;
       normal[count * j + j] = 1;
@@ -172,7 +172,7 @@ RobustFit<count> fit_robustly(const std::vector<Point>& points,
   return fit;
 }
 
-/// The distance between the rows of both pictures.
+/// The vertical distance between matching points of the two pictures.
 struct RowsApart {
   double rows = 0;   ///< root mean square over positions, in focal lengths
   double error = 0;  ///< standard error of rows
