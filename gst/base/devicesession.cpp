@@ -28,7 +28,7 @@ ObjectPtr<GstObject> pipeline_of(GstElement* element) {
   return outermost;
 }
 
-// The pipeline has only a weak reference. The elements on the CPU own the set.
+// Returns the pipeline's set. The pipeline holds a weak reference; its elements on the CPU own it.
 std::shared_ptr<Fallbacks> fallbacks_of(GObject* pipeline) {
   using Reference = std::weak_ptr<Fallbacks>;
   static const GQuark key = g_quark_from_static_string("cudavision-fallbacks");
@@ -48,7 +48,7 @@ std::shared_ptr<Fallbacks> fallbacks_of(GObject* pipeline) {
 
 class DeviceSession::Presence {
  public:
-  /// min_load_device chooses the GPU with the fewest elements among the first `devices`.
+  /// With min_load_device, chooses the GPU with the fewest elements among the first `devices` GPUs.
   Presence(GstElement* element, int device_id, int devices = 0) {
     const void* const pipeline = pipeline_of(element).get();
     const std::lock_guard lock(mutex_);
@@ -84,7 +84,7 @@ class DeviceSession::Presence {
     return chosen;
   }
 
-  /// A GPU and a pipeline; the pointer is only compared.
+  /// A GPU's number and a pipeline's address, which is only compared and never dereferenced.
   using Key = std::pair<int, const void*>;
   static inline std::mutex mutex_;
   static inline std::map<Key, int> elements_;  ///< guarded by mutex_

@@ -39,7 +39,7 @@ inline constexpr WarningTimeout other_caps{GST_SECOND};
 /// Measures from frame to frame how long an unusual condition lasts, and decides when to warn.
 class ConditionTimer {
  public:
-  /// Call this for each frame for which the condition holds. time: its running time, if known.
+  /// Call this for each frame for which the condition holds. time is the frame's running time.
   void add(std::optional<std::int64_t> time) {
     ++frames_;
     timed_ = time.has_value();
