@@ -20,17 +20,17 @@ class RegionWarning {
  public:
   /// A frame has a region, so there will be no warning.
   void saw_region() noexcept { settled_ = true; }
-  /// A meta has a label that region-types does not name.
+  /// A meta has a label that region-types does not list.
   void saw_other_label(GQuark label);
   /// A detection is below region-confidence.
   void saw_confidence(double confidence) noexcept {
     largest_confidence_ = std::max(largest_confidence_, confidence);
   }
-  /// A frame has no region. Its rectangles from index `first` on could have been regions. elapsed
-  /// is the time since the previous frame.
+  /// A frame has no region: its rectangles from index `first` on are empty or outside of the frame.
+  /// elapsed is the time since the previous frame.
   void saw_none(const GstVideoInfo& video, const RegionSettings& settings,
                 const regions::Parameters& parameters, int first, GstClockTime elapsed);
-  void end();  ///< the stream ends
+  void end();  ///< call this when the stream ends
 
   /// Posts the warning if there is a new one.
   void post(GstElement* element);
