@@ -24,7 +24,7 @@ inline FrameTimes frame_times(const GstSegment& segment, const GstBuffer* buffer
   return times;
 }
 
-/// Returns the duration of `frames` frames, at 25 frames per second if the framerate is unknown.
+/// Returns the duration of `frames` frames. If the framerate is unknown, assumes 25 per second.
 inline GstClockTime duration_of(guint64 frames, const GstVideoInfo& video) {
   const bool known = video.fps_n > 0;
   return gst_util_uint64_scale(frames * GST_SECOND, static_cast<guint64>(known ? video.fps_d : 1),
@@ -38,7 +38,7 @@ struct FrameInfo {
   GstBuffer* buffer = nullptr;  ///< for its metas
 };
 
-/// GStreamer marks a missing frame by an empty buffer with the GAP flag.
+/// Returns true for an empty buffer with the GAP flag, by which GStreamer marks a missing frame.
 inline bool is_missing_frame(GstBuffer* buffer) {
   return GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP) && gst_buffer_get_size(buffer) == 0;
 }
