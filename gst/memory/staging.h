@@ -53,7 +53,7 @@ class Staging {
   void upload(const ConstFrame& host, const RowsPerPlane& locked, const Frame& device);
   /// Enqueues the transfer of a frame. Then call collect() with the same host frame.
   void download(const ConstFrame& device, const Frame& host, const RowsPerPlane& locked);
-  /// The last event that collect() waits for.
+  /// Returns the last event that collect() waits for.
   Event& arrival() { return *events_[recorded_ - 1]; }
   /// Waits for the download, and completes the host frame.
   void collect(const Frame& host);
