@@ -46,7 +46,7 @@ class DenoiseProcessor {
   void run(const ConstFrame& in, const Frame* out, const FrameInfo& info, NoiseMessages* messages);
   void restart() noexcept;
 
-  /// The property `frames` at construction.
+  /// Returns the value of the property `frames` at construction.
   int requested_frames() const noexcept { return requested_frames_; }
   /// Returns nullptr if frames are not delayed.
   FrameDelay* delay() { return delay_ ? &*delay_ : nullptr; }

@@ -29,7 +29,7 @@ class FrameDelay {
   /// Waits for the last stored frame's upload. Returns true if neighbours() change. Throws Error.
   bool finish_upload();
 
-  // The next four functions need no context.
+  // The next four functions need no CUDA context.
   bool empty() const { return waiting_.empty(); }
   /// True if the oldest frame need not wait any longer.
   bool is_due() const { return waiting_.size() > static_cast<std::size_t>(window_.radius()); }

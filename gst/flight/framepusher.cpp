@@ -203,7 +203,7 @@ GstFlowReturn FramePusher::take_flow() {
 }
 
 GstFlowReturn FramePusher::take_flow(Lock& lock) {
-  // flow_ stays set during the wait, so that push_next() drops its frame.
+  // flow_ stays set during the wait, so that push_next() drops any frame that it takes.
   if (flow_ != GST_FLOW_OK) {
     drop_waiting(lock);
     changed_.wait(lock, [&] { return in_flight_ == 0; });

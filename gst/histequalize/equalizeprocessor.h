@@ -41,7 +41,7 @@ class EqualizeProcessor {
                     const FrameFormat& out, const Settings& settings);
 
   void reserve(HistogramMessages& messages) { messages.reserve(format_.layout.bits); }
-  /// Ignores tiles_x and tiles_y.
+  /// Applies all settings except tiles_x and tiles_y.
   void apply(const Settings& settings);
   bool begin_frame(const FrameInfo& info);
   void run(const ConstFrame& in, const Frame* out, const FrameInfo& info,

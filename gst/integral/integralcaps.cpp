@@ -130,7 +130,7 @@ void append_frames_of_tensor(GstCaps* result, const GstStructure* s, const Outpu
 
 /* Choosing among the possible outputs */
 
-// Means have the range of the samples, but gray caps without colorimetry mean full range.
+// Means of limited-range samples have limited range; gray caps without colorimetry mean full range.
 Caps name_limited_range(Caps caps, const GstCaps* in) {
   GstVideoInfo info;
   if (!gst_video_info_from_caps(&info, in) || !is_limited_range(info))
