@@ -24,7 +24,7 @@ struct PoolParams {
   guint min_buffers = 0;
   guint max_buffers = 0;
   GstAllocationParams allocation{};
-  SharedStream stream;  ///< for CUDA memory
+  SharedStream stream;  ///< the stream that CUDA memory of the pool carries
 };
 
 Pool new_pool(const DeviceSession& session, const FrameFormat& format) {

@@ -122,7 +122,7 @@ void DeviceSession::set_active(std::optional<DeviceKind> backend) {
   g_object_notify(G_OBJECT(element_), "active-backend");
 }
 
-// Throws ElementError if backend=cuda. Only one element of the pipeline posts each reason.
+// Throws ElementError if backend=cuda. Each reason is posted only once per pipeline.
 void DeviceSession::fall_back_to_cpu(const std::string& reason) {
   if (chosen_settings_.backend != DeviceSettings::Backend::automatic)
     throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
@@ -203,7 +203,7 @@ FrameQueues DeviceSession::queues(std::size_t frames_in_flight) const noexcept {
 void DeviceSession::start_cuda() {
   const int wanted = chosen_settings_.cuda_device_id;
   const CudaContext context = slot_.negotiate(element_, wanted, [&](int devices) {
-    // Counts this element now, because other elements may be choosing a GPU at the same time.
+    // Registers this element now, because other elements may be choosing a GPU at the same time.
     presence_.reset(
         new Presence(element_, wanted == DeviceSettings::any_device ? 0 : wanted, devices));
     return presence_->device_id();

@@ -101,12 +101,12 @@ class DeviceSession {
   const DeviceSettings& settings_;
   CudaContextSlot slot_;
   Queue compute_;
-  Queue upload_, download_;  ///< only on CUDA
+  Queue upload_, download_;  ///< used only on CUDA
   std::unique_ptr<PageLocks> page_locks_;
   /// Registers this element as a user of its GPU until stop().
   class Presence;
   std::unique_ptr<Presence> presence_;
-  DeviceSettings chosen_settings_;  ///< at the last choose_device()
+  DeviceSettings chosen_settings_;  ///< the settings at the last choose_device()
   /// The reasons why elements of the pipeline run on the CPU, shared by these elements.
   std::shared_ptr<std::set<std::string>> fallbacks_;
 

@@ -17,8 +17,8 @@
 /// lock guards. The streaming thread copies the struct for each frame.
 namespace cudavision {
 
-/// while_playing: at any time, also through a controller. when_ready: up to state READY, because
-/// caps or the operation depend on the property.
+/// while_playing: may change at any time, including by a controller. when_ready: may change up to
+/// state READY, because caps or the operation depend on the property.
 enum class PropertyChange { while_playing, when_ready };
 
 /// The name and texts of a property. All strings must be static.
@@ -208,7 +208,7 @@ class ElementProperties {
   GObjectClass* class_;
   const Settings defaults_{};
   std::vector<std::function<std::string(const Settings&)>> range_errors_;
-  std::vector<Property> properties_;  // in the order of their ids, from 1
+  std::vector<Property> properties_;  // the property with id i is at index i − 1
 };
 
 /// Returns an empty string if size is odd or 0, otherwise an error:

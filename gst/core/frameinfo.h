@@ -35,7 +35,7 @@ struct FrameInfo {
   FrameTimes times;
   /// True if even and odd rows are two fields, taken at different times.
   bool interlaced = false;
-  GstBuffer* buffer = nullptr;  ///< for its metas
+  GstBuffer* buffer = nullptr;  ///< the buffer whose metas are read
 };
 
 /// Returns true for an empty buffer with the GAP flag, by which GStreamer marks a missing frame.

@@ -22,9 +22,9 @@ std::string format_text(GstVideoFormat format);
 /// The format of one pad's frames. offset and stride apply to buffers without GstVideoMeta. For a
 /// tensor, only planes (in layout and storage), stride and size are set.
 struct FrameFormat {
-  FrameLayout layout;            ///< of frames that operations read or write
-  repack::StoredLayout storage;  ///< of frames in buffers
-  repack::UnpackedForm form = repack::UnpackedForm::channels;  ///< if layout and storage differ
+  FrameLayout layout;            ///< layout of frames that operations read or write
+  repack::StoredLayout storage;  ///< layout of frames in buffers
+  repack::UnpackedForm form = repack::UnpackedForm::channels;  ///< layout's form, if unpacked
   std::array<gsize, FrameLayout::max_planes> offset{};
   std::array<gint, FrameLayout::max_planes> stride{};
   gsize size = 0;

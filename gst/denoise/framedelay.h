@@ -39,7 +39,7 @@ class FrameDelay {
 
   /// Selects neighbours() for the last taken frame. Call it again if finish_upload() returns true.
   void search();
-  /// The other frames to search, all of the same scene.
+  /// Returns the frames to search in addition to the last taken frame, all of the same scene.
   std::span<const ConstFrame> neighbours() const { return window_.neighbours(); }
 
  private:

@@ -29,7 +29,7 @@ class HistogramMessages final : public DeviceMessages {
   /// Returns device memory for the next histogram.
   View<std::uint32_t> bins() const;
   /// Enqueues the downloads. Enqueue the work that fills bins() first. `status` is the status of
-  /// the average, or nullptr. If it differs from the last call, earlier scene cuts are ignored.
+  /// the average, or nullptr. If `status` differs from the last call, ignores earlier scene cuts.
   void read_back(const FrameTimes& times, const histogramaverage::Status* status,
                  const LuminanceNoise& noise = {});
 
@@ -38,7 +38,7 @@ class HistogramMessages final : public DeviceMessages {
     Buffer device;
     Buffer host;
     Buffer host_status, host_noise;
-    const histogramaverage::Status* status = nullptr;  ///< on the device; identifies the average
+    const histogramaverage::Status* status = nullptr;  ///< in device memory; identifies the average
     LuminanceNoise noise;
   };
 

@@ -39,7 +39,7 @@ void check(CUresult result, const char* what) {
         std::string(what) + " failed: " + error_text(result));
 }
 
-// Call this before any other function of libgstcuda. Its pools need the registered allocator.
+// Call this before any other function of libgstcuda. Registers the allocator that its pools need.
 bool load_driver() {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
@@ -226,8 +226,8 @@ std::string probe_cuda(int device_id) {
 }
 
 CudaStream create_cuda_stream() {
-  // Not a non-blocking stream: it must wait for libgstcuda's asynchronous copies on the default
-  // stream.
+  // The stream is not a non-blocking stream, because it must wait for libgstcuda's asynchronous
+  // copies on the default stream.
   CUstream stream = nullptr;
   check(CuStreamCreate(&stream, CU_STREAM_DEFAULT), "Creating a CUDA stream");
   return stream;

@@ -38,7 +38,7 @@ bool keeps_its_address(GstMemory* memory) {
          gst_memory_is_type(memory, v4l2_buffer);
 }
 
-// Memory with a parent is not locked, because upstream creates this GstMemory for each frame.
+// Memory with a parent is not locked, because upstream creates a new GstMemory for each frame.
 bool may_be_locked(const GstMapInfo& map) {
   return map.memory && map.size >= min_bytes && !map.memory->parent &&
          !GST_MEMORY_IS_READONLY(map.memory) && keeps_its_address(map.memory);

@@ -59,13 +59,13 @@ class Staging {
   void collect(const Frame& host);
 
  private:
-  /// Rows of one transfer.
+  /// Rows of a plane that are transferred at once.
   struct Piece {
     int plane;
     int row;
     int rows;
     bool staged;
-    std::size_t offset;  ///< in memory_, if staged
+    std::size_t offset;  ///< position in memory_, if staged
   };
 
   void split(const RowsPerPlane& locked);
@@ -79,7 +79,7 @@ class Staging {
   const FrameLayout layout_;
   std::size_t frame_bytes_ = 0;
   std::size_t edge_bytes_ = 0;  ///< maximum size of the rows outside of a frame's whole pages
-  std::vector<Piece> pieces_;   ///< of the current frame
+  std::vector<Piece> pieces_;   ///< pieces of the current frame
   Buffer memory_;
   std::vector<std::unique_ptr<Event>> events_;
   std::size_t recorded_ = 0;  ///< number of events of the current download

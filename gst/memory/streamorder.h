@@ -32,7 +32,7 @@ class StreamOrder {
   void end(GstBuffer* buffer);
 
  private:
-  /// For the stream of the last memory; all memory of a pool usually carries the same stream.
+  /// The stream that was used last. It is kept, because a pool's memory usually shares one stream.
   struct Neighbour {
     std::unique_ptr<Device> device;
     std::unique_ptr<Event> event;
@@ -42,7 +42,7 @@ class StreamOrder {
 
   Device& device_;
   Neighbour neighbour_;
-  std::unique_ptr<Event> event_;  ///< of device_
+  std::unique_ptr<Event> event_;  ///< recorded on device_
 };
 
 }  // namespace cudavision

@@ -25,7 +25,7 @@ struct FilterDescription {
   const char* long_name;    ///< a few words
   const char* categories;   ///< e.g. "Filter/Effect/Video/Hardware"
   const char* description;  ///< one sentence
-  const char* memory_advice = nullptr;  ///< see set_memory_advice(); nullptr: the default
+  const char* memory_advice = nullptr;  ///< see set_memory_advice(); nullptr for the default
 };
 
 /// Base of the settings of elements that post element messages.

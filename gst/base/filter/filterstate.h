@@ -68,7 +68,7 @@ struct FilterState {
   std::size_t latency_frames = 0;            ///< the number of frames by which output is delayed
   GstFlowReturn pending_flow = GST_FLOW_OK;  ///< result of push_pending(), for the next frame
 
-  FrameInfo info;                      ///< of the current frame
+  FrameInfo info;                      ///< data of the current frame
   bool missing = false;                ///< the current frame is a GAP buffer
   const ConstFrame* stored = nullptr;  ///< the current frame's pixels, if its buffer has none
   FrameAction action = FrameAction::nothing;

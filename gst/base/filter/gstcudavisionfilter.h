@@ -40,7 +40,7 @@ struct GstCudaVisionFilter {
 };
 
 /// The virtual functions of an element; configure(), begin_frame(), process() and debug_category
-/// are mandatory. All may throw. They run in the streaming thread, or while no such thread runs;
+/// are mandatory. All may throw. They run in the streaming thread, or while that thread is stopped;
 /// frame_done() runs in another thread if several frames are in flight. configure(), process() and
 /// release() run in the session's CUDA context. The others run without a context, because they may
 /// post messages; to use the device, they need a DeviceScope.

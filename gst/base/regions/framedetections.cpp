@@ -22,7 +22,7 @@ gint64 signed_coordinate(guint coordinate) {
   return static_cast<gint32>(coordinate);
 }
 
-// DL Streamer and others store the confidence in the meta's parameter `detection`.
+// Detectors such as DL Streamer store the confidence in the meta's parameter `detection`.
 double confidence_of(GstVideoRegionOfInterestMeta* region) {
   gdouble confidence = 1;
   if (const GstStructure* detection =

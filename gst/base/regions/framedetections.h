@@ -18,8 +18,8 @@ struct Detection {
   gint64 x, y, width, height;
   GQuark label;
   gint id;                ///< of the ROI meta, or of the detection in GstAnalyticsRelationMeta
-  bool in_analytics;      ///< false: a GstVideoRegionOfInterestMeta
-  double confidence = 1;  ///< 0 to 1; 1 if the detector gives none
+  bool in_analytics;      ///< found in GstAnalytics; otherwise in a GstVideoRegionOfInterestMeta
+  double confidence = 1;  ///< from 0 to 1; 1 if the detector reports no confidence
   int angle = 0;          ///< clockwise rotation of the box, in 1/65536 turn
 };
 
@@ -41,7 +41,7 @@ struct DetectedMask {
 struct FrameDetections {
   std::vector<Detection> objects;
   std::vector<DetectedMask> masks;
-  std::vector<MaskRegion> regions;  ///< of all masks
+  std::vector<MaskRegion> regions;  ///< the regions of all masks
   /// Pairs of an index in `objects` and an index in `masks` that a detector has related.
   std::vector<std::pair<std::size_t, std::size_t>> relations;
 

@@ -70,9 +70,9 @@ class RegionFinder {
 
   std::optional<GstVideoInfo> video_;
   std::optional<FrameClock> clock_;
-  FrameDetections detections_;       ///< of the current frame
+  FrameDetections detections_;       ///< detections in the current frame
   std::vector<bool> counted_;        ///< whether each object of detections_ is accepted
-  std::vector<SelectedMask> masks_;  ///< of the current frame
+  std::vector<SelectedMask> masks_;  ///< selected masks of the current frame
   int side_ = 0, widest_ = 0;        ///< largest_side(), and the maximum since the last caps
   /// Regions and masks of the last frame with known regions, if region-persistence is set.
   std::vector<Found> last_;

@@ -15,7 +15,7 @@ namespace cudavision {
 /// Explains in one warning why no frame since the start had a region, although the settings ask for
 /// regions. Rectangles outside of the frame are reported at once. If no label or confidence
 /// matches, or if there are no metas, the objects may not be in view yet, so the warning waits for
-/// 5 s of frames. Labels and confidences are also reported at the end of a shorter stream.
+/// 5 s of frames. If a shorter stream ends, labels and confidences are reported then.
 class RegionWarning {
  public:
   /// A frame has a region, so there will be no warning.
@@ -38,12 +38,12 @@ class RegionWarning {
  private:
   void explain(std::string reason);
 
-  bool settled_ = false;  ///< there is a region, or the reason is known
+  bool settled_ = false;  ///< no further reason is needed
   GstClockTime waited_ = 0;
   std::vector<GQuark> other_labels_;
-  double largest_confidence_ = -1;  ///< of detections below region-confidence
-  RegionSettings settings_;         ///< of the last frame without a region
-  std::string warning_;             ///< not posted yet
+  double largest_confidence_ = -1;  ///< maximum among detections below region-confidence
+  RegionSettings settings_;         ///< settings at the last frame without a region
+  std::string warning_;             ///< the text of a warning that is not posted yet
 };
 
 }  // namespace cudavision
