@@ -211,8 +211,8 @@ class ElementProperties {
   std::vector<Property> properties_;  // the property with id i is at index i − 1
 };
 
-/// Returns an empty string if size is odd or 0, otherwise an error:
-/// "…=4 must be odd: set it to 3 or 5ALTERNATIVE."
+/// Returns an empty string if size is odd or 0, otherwise an error, e.g. "kernel-size=4 must be
+/// odd: set it to 3 or 5." `alternative` is inserted before the final full stop.
 std::string odd_size_error(const char* property, int size, const char* alternative = "");
 
 /// Handles invalid settings: an ERROR at start and with new caps. While playing, the element warns

@@ -24,7 +24,7 @@ inline FrameTimes frame_times(const GstSegment& segment, const GstBuffer* buffer
   return times;
 }
 
-/// Returns the duration of `frames` frames. If the framerate is unknown, assumes 25 per second.
+/// Returns the duration of `frames` frames. Without a framerate, assumes 25 frames per second.
 inline GstClockTime duration_of(guint64 frames, const GstVideoInfo& video) {
   const bool known = video.fps_n > 0;
   return gst_util_uint64_scale(frames * GST_SECOND, static_cast<guint64>(known ? video.fps_d : 1),

@@ -24,7 +24,7 @@ std::string format_text(GstVideoFormat format);
 struct FrameFormat {
   FrameLayout layout;            ///< layout of frames that operations read or write
   repack::StoredLayout storage;  ///< layout of frames in buffers
-  repack::UnpackedForm form = repack::UnpackedForm::channels;  ///< layout's form, if unpacked
+  repack::UnpackedForm form = repack::UnpackedForm::channels;  ///< used if frames are unpacked
   std::array<gsize, FrameLayout::max_planes> offset{};
   std::array<gint, FrameLayout::max_planes> stride{};
   gsize size = 0;

@@ -12,8 +12,8 @@
 namespace cudavision {
 
 /// A queue of delayed frames. Pixels are copied to a FrameWindow on the device, so that upstream
-/// gets its buffers back at once. Buffers without memory keep timestamps, flags and metas. For the
-/// streaming thread only. Functions and destructor need the session's context unless noted.
+/// gets its buffers back at once. Buffers without memory keep timestamps, flags and metas. Only
+/// the streaming thread may use it. All functions need the session's context unless noted.
 class FrameDelay {
  public:
   struct Frame {

@@ -39,7 +39,7 @@ class PendingGpuWork {
 
   // The next three functions return frames in device memory.
   ConstFrame input(std::size_t i) const;
-  /// Returns the input before unpacking.
+  /// Returns the input as it was before unpacking.
   ConstFrame stored_input(std::size_t i) const;
   /// Returns nullptr if map() was called without a buffer for this output.
   const Frame* output(std::size_t i) const;

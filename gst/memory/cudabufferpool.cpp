@@ -31,8 +31,8 @@ bool needs_backing(const FrameFormat& format) {
   return wrong || !format.known_to_libgstcuda;
 }
 
-// libgstcuda allocates other formats and tensors as pictures of this format, with the planes of a
-// frame stacked vertically.
+// If libgstcuda has no pools for a format, or for tensors, it allocates pictures of this format, in
+// which the planes of a frame are stacked vertically.
 constexpr GstVideoFormat backing_format = GST_VIDEO_FORMAT_BGRx;
 constexpr int backing_pixel_bytes = 4;
 

@@ -96,7 +96,7 @@ class FilterElement {
   static Settings settings(gpointer self) { return current_settings(self, state(self).settings); }
   /// Call this under the object lock.
   static Settings& guarded_settings(gpointer self) { return state(self).settings; }
-  /// Returns nullptr while the caps are unknown. For the streaming thread.
+  /// Returns nullptr while the caps are unknown. Call this in the streaming thread.
   static Processor* processor(gpointer self) { return state(self).processor.get(); }
 
   /// Returns an empty string, or an error if the settings are invalid for the current format.
@@ -182,7 +182,7 @@ class FilterElement {
 
     Settings settings;  ///< guarded by the object lock
     typename MessagesOf<Processor>::type messages;
-    // The members below are for the streaming thread.
+    // The members below belong to the streaming thread.
     FrameFormat format;
     std::unique_ptr<Processor> processor;
     std::optional<FrameRegions> regions;

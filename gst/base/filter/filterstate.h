@@ -52,7 +52,7 @@ struct FilterState {
   /// Started only if several frames may be in flight.
   const std::shared_ptr<FramePusher> pusher;
 
-  // The members below are for the streaming thread.
+  // The members below belong to the streaming thread.
   std::size_t requested_in_flight = 0;  ///< the value of frames-in-flight at the start
   bool skipped = false;                 ///< QoS has dropped the last frame
   bool reports = false;                 ///< frame_done() posts messages

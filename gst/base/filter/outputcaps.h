@@ -20,7 +20,7 @@ bool takes_cuda(GstBaseTransform* trans);
 Formats all_formats();
 /// Returns the caps of gray pictures of the frame's size into which the frame can be converted.
 Structure gray_pictures_of(const GstStructure* frame, GrayDepth depth);
-/// Returns the caps of frames that can be converted into the gray picture, or nullptr without any.
+/// Returns the caps of frames that can be converted into the gray picture, or nullptr if none can.
 Structure frames_of_gray(const GstStructure* picture, GrayDepth depth);
 /// Sorts the structures: GRAY8 before GRAY16_LE. Drops other formats.
 Caps prefer_8_bits(const GstCaps* caps);
