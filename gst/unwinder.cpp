@@ -19,7 +19,7 @@ namespace {
 
 using Resume = void (*)(_Unwind_Exception*);
 
-/// A loaded library's tables for the dynamic linker.
+/// The tables of a loaded library that the dynamic linker uses.
 struct DynamicSection {
   explicit DynamicSection(const link_map& library) {
     for (const ElfW(Dyn)* entry = library.l_ld; entry->d_tag != DT_NULL; ++entry) {
@@ -44,7 +44,7 @@ struct DynamicSection {
 
   const char* strings = nullptr;
   const ElfW(Sym) * symbols = nullptr;
-  const ElfW(Rela) * relocations[2] = {};  ///< for data, and for lazily bound calls
+  const ElfW(Rela) * relocations[2] = {};  ///< of data, and of lazily bound calls
   std::size_t counts[2] = {};
 };
 

@@ -24,7 +24,7 @@ struct PoolParams {
   guint min_buffers = 0;
   guint max_buffers = 0;
   GstAllocationParams allocation{};
-  SharedStream stream;  ///< for CUDA memory
+  SharedStream stream;  ///< the stream that CUDA memory of the pool carries
 };
 
 Pool new_pool(const DeviceSession& session, const FrameFormat& format) {
@@ -33,8 +33,8 @@ Pool new_pool(const DeviceSession& session, const FrameFormat& format) {
   return Pool(format.is_video() ? gst_video_buffer_pool_new() : gst_buffer_pool_new());
 }
 
-// Returns the size of the pool's buffers, which for CUDA memory differs from params.size, or 0 if
-// the pool does not support these frames.
+// Configures the pool. Returns its buffer size, which for CUDA memory may differ from params.size,
+// or 0 if the pool does not support these frames.
 guint configure(GstBufferPool* pool, GstCaps* caps, const PoolParams& params,
                 GstAllocator* allocator, bool video_meta) {
   GstStructure* config = gst_buffer_pool_get_config(pool);

@@ -15,9 +15,9 @@ namespace cudavision {
 /// element holds. Returns false if the element does not support the caps of the query.
 bool propose_pool(GstQuery* query, const DeviceSession& session, std::size_t min_buffers);
 
-/// Completes downstream's answer to our ALLOCATION query, so that it names a configured pool:
-/// downstream's if that supports the format's memory, otherwise our own. Throws ElementError if
-/// there is not enough memory.
+/// Puts a configured pool into downstream's answer to our ALLOCATION query: downstream's pool if it
+/// supports the format's memory, otherwise a pool of our own. Throws ElementError if there is not
+/// enough memory.
 void decide_pool(GstQuery* query, const DeviceSession& session, const FrameFormat& format);
 
 /// Throws the ElementError for an output pool that cannot allocate another frame.

@@ -25,8 +25,8 @@ struct CapsDiagnostics {
   std::atomic<bool> warned_of_downstream{false};  ///< since the start of the stream
 };
 
-// GstBaseSrc and GstBaseTransform query caps before they send any. If the pad was linked, or
-// downstream changed, after the query, they query again when their caps are refused.
+// Returns true if upstream may still choose other caps: after refused caps, GstBaseSrc and
+// GstBaseTransform query caps again if the pad was linked, or downstream changed, after the query.
 bool may_send_others(GstPad* sink) {
   const ObjectPtr<GstPad> peer(gst_pad_get_peer(sink));
   if (!peer || !gst_pad_needs_reconfigure(peer.get()))
@@ -40,7 +40,7 @@ void on_caps(GstPad* sink, CapsDiagnostics& diagnostics, GstCaps* caps) {
     diagnostics.last.clear();
     return;
   }
-  // Elements report their own restrictions themselves.
+  // Checks only what all elements require. Each element reports its own further restrictions.
   try {
     frame_format_from_caps(caps);
     if (has_cuda_feature(caps, 0) && !diagnostics.session.takes_cuda())
@@ -84,7 +84,7 @@ bool is_cuda_memory_only(const GstCaps* caps) {
   return in_cuda_memory > 0 && in_cuda_memory == gst_caps_get_size(caps);
 }
 
-// Warns here, because after an empty answer to a CAPS query, upstream sends no caps to refuse.
+// Warns during the CAPS query, because upstream sends no caps after an empty answer.
 GstPadProbeReturn on_query(GstPad* sink, GstPadProbeInfo* info, gpointer data) {
   auto& diagnostics = *static_cast<CapsDiagnostics*>(data);
   GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);

@@ -7,7 +7,7 @@
 namespace cudavision {
 namespace {
 
-/// The weights of red, green and blue in luma, in units of 1/unit. Matrices have four decimals.
+/// Luma weights of red, green and blue, multiplied by `unit`. Colour matrices have four decimals.
 struct Weights {
   static constexpr std::int64_t unit = 10000;
   std::int64_t red, green, blue;
@@ -23,7 +23,7 @@ Weights weights_of(const GstVideoInfo& info) {
   return weights;
 }
 
-/// base + numerator/denominator, rounded half up; denominator > 0.
+/// Returns base + numerator/denominator, rounded half up. The denominator must be positive.
 std::int64_t rounded(std::int64_t base, std::int64_t numerator, std::int64_t denominator) {
   const std::int64_t twice = 2 * numerator + denominator;
   const std::int64_t floor = twice / (2 * denominator) - (twice % (2 * denominator) < 0 ? 1 : 0);

@@ -72,7 +72,7 @@ void DeviceMessages::drain() {
     wait_for_oldest(lock);
     post_arrived(lock);
   }
-  // A bus sync handler of this thread may have called drain().
+  // If a bus sync handler has called drain(), this thread is posting and must not wait for itself.
   posted_.wait(lock, [this] {
     return poster_ == std::thread::id() || poster_ == std::this_thread::get_id();
   });

@@ -31,7 +31,7 @@ class FrameInterval {
   GstClockTime interval_ = 0;
 };
 
-/// Returns guint64 fields timestamp, stream-time, running-time and duration, as level posts them.
+/// Returns a structure with the guint64 fields timestamp, stream-time, running-time and duration.
 Structure structure_with_times(const char* name, const FrameTimes& times);
 
 /// Posts results that the device has computed, as element messages, in the order of the frames. The
@@ -49,7 +49,7 @@ class DeviceMessages {
       : element_(element), session_(session) {}
   virtual ~DeviceMessages() = default;
 
-  // The next two post messages, so no context may be current.
+  // The next two functions post messages, so no CUDA context may be current.
   /// Posts the messages whose downloads are complete.
   void post_arrived();
   /// Posts all pending messages. Returns when no thread is posting.
@@ -63,8 +63,8 @@ class DeviceMessages {
  protected:
   static constexpr std::size_t slot_count = 4;
 
-  /// Makes the slot next() available. If all slots are pending, waits for the oldest and posts it,
-  /// so no context may be current. The first call after release() calls allocate().
+  /// Makes the slot next() available. If all slots are pending, waits for the oldest message and
+  /// posts it, so no CUDA context may be current. The first call after release() calls allocate().
   void reserve();
   /// Returns the slot for the next message. Other threads read pending slots only.
   std::size_t next() const { return next_; }
@@ -86,7 +86,7 @@ class DeviceMessages {
   /// Allocates the memory of the slots, in the session's context.
   virtual void allocate() = 0;
   virtual void free_slots() = 0;
-  // The next two are called with the mutex held.
+  // The base class calls the next two functions with the mutex held.
   virtual Structure describe(std::size_t slot, const FrameTimes& times) = 0;
   virtual void discarded() {}
 

@@ -28,7 +28,7 @@ ObjectPtr<GstObject> pipeline_of(GstElement* element) {
   return outermost;
 }
 
-// The pipeline has only a weak reference. The elements on the CPU own the set.
+// Returns the pipeline's set. The pipeline holds a weak reference; its elements on the CPU own it.
 std::shared_ptr<Fallbacks> fallbacks_of(GObject* pipeline) {
   using Reference = std::weak_ptr<Fallbacks>;
   static const GQuark key = g_quark_from_static_string("cudavision-fallbacks");
@@ -48,7 +48,7 @@ std::shared_ptr<Fallbacks> fallbacks_of(GObject* pipeline) {
 
 class DeviceSession::Presence {
  public:
-  /// min_load_device chooses the GPU with the fewest elements among the first `devices`.
+  /// With min_load_device, chooses the GPU with the fewest elements among the first `devices` GPUs.
   Presence(GstElement* element, int device_id, int devices = 0) {
     const void* const pipeline = pipeline_of(element).get();
     const std::lock_guard lock(mutex_);
@@ -84,7 +84,7 @@ class DeviceSession::Presence {
     return chosen;
   }
 
-  /// A GPU and a pipeline; the pointer is only compared.
+  /// A GPU's number and a pipeline's address, which is only compared and never dereferenced.
   using Key = std::pair<int, const void*>;
   static inline std::mutex mutex_;
   static inline std::map<Key, int> elements_;  ///< guarded by mutex_
@@ -122,7 +122,7 @@ void DeviceSession::set_active(std::optional<DeviceKind> backend) {
   g_object_notify(G_OBJECT(element_), "active-backend");
 }
 
-// Throws ElementError if backend=cuda. Only one element of the pipeline posts each reason.
+// Throws ElementError if backend=cuda. Each reason is posted only once per pipeline.
 void DeviceSession::fall_back_to_cpu(const std::string& reason) {
   if (chosen_settings_.backend != DeviceSettings::Backend::automatic)
     throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
@@ -203,7 +203,7 @@ FrameQueues DeviceSession::queues(std::size_t frames_in_flight) const noexcept {
 void DeviceSession::start_cuda() {
   const int wanted = chosen_settings_.cuda_device_id;
   const CudaContext context = slot_.negotiate(element_, wanted, [&](int devices) {
-    // Counts this element now, because other elements may be choosing a GPU at the same time.
+    // Registers this element now, because other elements may be choosing a GPU at the same time.
     presence_.reset(
         new Presence(element_, wanted == DeviceSettings::any_device ? 0 : wanted, devices));
     return presence_->device_id();

@@ -44,7 +44,7 @@ class DeviceSession {
   DeviceSession(const DeviceSession&) = delete;
   DeviceSession& operator=(const DeviceSession&) = delete;
 
-  // The element's virtual functions, which chain up to parent.
+  // For the element's virtual functions of the same names. These functions chain up to `parent`.
   GstStateChangeReturn change_state(GstStateChange transition, GstElementClass* parent);
   void set_context(GstContext* context, GstElementClass* parent);
   /// Returns false if query is not a CONTEXT query, or if there is no matching context.
@@ -53,25 +53,25 @@ class DeviceSession {
   void start();
   void stop() noexcept;
 
-  /// nullopt in state NULL.
+  /// Returns nullopt in state NULL.
   std::optional<DeviceKind> active_backend() const;
   bool on_cuda() const { return active_backend() == DeviceKind::cuda; }
-  /// True if caps may offer CUDA memory: on CUDA, and in state NULL.
+  /// Returns true if caps may offer CUDA memory: if the element is on CUDA, or in state NULL.
   bool takes_cuda() const { return active_backend() != DeviceKind::cpu; }
 
   bool started() const noexcept { return compute_.device != nullptr; }
   // The following are valid between start() and stop().
   Device& device() const noexcept { return *compute_.device; }
-  /// Operations run on `compute`, which is device(). On the CPU, and for one frame in flight, all
-  /// queues are device().
+  /// Returns the queues for frames. Operations run on FrameQueues::compute, which is device(). On
+  /// the CPU, and with one frame in flight, all queues are device().
   FrameQueues queues(std::size_t frames_in_flight) const noexcept;
-  /// For uploads that need not wait for the work on earlier frames. On the CPU, this is device().
+  /// The queue for uploads that need not wait for work on earlier frames. On the CPU: device().
   Device& upload_queue() const noexcept { return upload_.device ? *upload_.device : device(); }
   /// Returns how many pipelines of the process have started elements on this GPU.
   std::size_t pipelines_on_gpu() const;
-  // None on the CPU.
+  // On the CPU, the next three functions return an empty context, an empty stream and nullptr.
   CudaContext context() const;
-  SharedStream stream() const;  ///< of device()
+  SharedStream stream() const;  ///< the stream of device()
   PageLocks* page_locks() const noexcept { return page_locks_.get(); }
   GstElement* element() const noexcept { return element_; }
 
@@ -101,12 +101,12 @@ class DeviceSession {
   const DeviceSettings& settings_;
   CudaContextSlot slot_;
   Queue compute_;
-  Queue upload_, download_;  ///< only on CUDA
+  Queue upload_, download_;  ///< used only on CUDA
   std::unique_ptr<PageLocks> page_locks_;
-  /// Counts this element on its GPU, from the choice of the GPU to stop().
+  /// Registers this element as a user of its GPU until stop().
   class Presence;
   std::unique_ptr<Presence> presence_;
-  DeviceSettings chosen_settings_;  ///< at the last choose_device()
+  DeviceSettings chosen_settings_;  ///< the settings at the last choose_device()
   /// The reasons why elements of the pipeline run on the CPU, shared by these elements.
   std::shared_ptr<std::set<std::string>> fallbacks_;
 

@@ -13,8 +13,8 @@ class FrameClock {
   explicit FrameClock(const GstVideoInfo& video) : interval_(duration_of(1, video)) {}
 
   /// Returns the running time since the last frame, or 0 if running time has gone backwards. If
-  /// either running time is unknown, returns the frame's duration. If that is unknown, too, returns
-  /// the interval of the caps' framerate, or 40 ms without a framerate.
+  /// either running time is unknown, returns the frame's duration. If the duration is unknown,
+  /// returns the interval of the caps' framerate, or 40 ms without a framerate.
   GstClockTime elapsed(const FrameTimes& times) {
     const GstClockTime last = last_;
     last_ = times.running_time;

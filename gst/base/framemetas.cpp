@@ -28,7 +28,7 @@ void copy_metadata(GstBuffer* in, GstBuffer* out, bool same_size) {
       0, static_cast<gsize>(-1));
   gpointer place = nullptr;
   while (GstMeta* meta = gst_buffer_iterate_meta(in, &place)) {
-    // The pool of the input buffer owns pooled metas.
+    // Pooled metas belong to the pool of the input buffer, so they are not copied.
     if (GST_META_FLAG_IS_SET(meta, GST_META_FLAG_POOLED) || !applies_to_output(meta, same_size))
       continue;
     GstMetaTransformCopy whole = {FALSE, 0, static_cast<gsize>(-1)};

@@ -45,7 +45,7 @@ std::string digits_of(double number) {
   return g_ascii_formatd(text, sizeof text, "%.15g", number);
 }
 
-// open: only the type limits large values, so the error names no maximum.
+// If `open` is true, the range's maximum is only the limit of the type, so the error omits it.
 template <class Number>
 std::string out_of_range(const char* property, Number value, const Range<Number>& range,
                          bool open) {

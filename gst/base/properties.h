@@ -17,11 +17,11 @@
 /// lock guards. The streaming thread copies the struct for each frame.
 namespace cudavision {
 
-/// while_playing: at any time, also through a controller. when_ready: up to state READY, because
-/// caps or the operation depend on the property.
+/// while_playing: may change at any time, including by a controller. when_ready: may change up to
+/// state READY, because caps or the operation depend on the property.
 enum class PropertyChange { while_playing, when_ready };
 
-/// The strings must be static.
+/// The name and texts of a property. All strings must be static.
 struct PropertySpec {
   const char* name;
   const char* nick;
@@ -131,7 +131,7 @@ class ElementProperties {
            Effective effective = unchanged) {
     add(spec, field, register_enum(type_name, {values.begin(), values.end()}), effective);
   }
-  /// type is the registered enumeration, which has the values of Enum.
+  /// `type` is a registered enumeration with the values of Enum.
   template <class Enum>
   void add(const PropertySpec& spec, Enum Settings::*field, GType type,
            Effective effective = unchanged) {
@@ -143,13 +143,13 @@ class ElementProperties {
 
   using Get = std::function<void(GObject* object, const Settings& settings, GValue* value)>;
   using Set = std::function<void(Settings& settings, const GValue* value)>;
-  /// Any other property. set runs with the object lock held, get without. nullptr: read-only.
+  /// Any other property (read-only if set is nullptr). Only set() runs with the object lock held.
   void add(GParamSpec* pspec, Get get, Set set = nullptr) {
     properties_.push_back({std::move(get), std::move(set)});
     g_object_class_install_property(class_, static_cast<guint>(properties_.size()), pspec);
   }
 
-  // For GObjectClass. The object owns the settings.
+  // For set_property() and get_property() of GObjectClass. The object owns the settings.
   void set(GObject* object, guint id, const GValue* value, Settings& settings) const {
     const ObjectLock lock(object);
     properties_[id - 1].set(settings, value);
@@ -208,21 +208,21 @@ class ElementProperties {
   GObjectClass* class_;
   const Settings defaults_{};
   std::vector<std::function<std::string(const Settings&)>> range_errors_;
-  std::vector<Property> properties_;  // in the order of their ids, from 1
+  std::vector<Property> properties_;  // the property with id i is at index i − 1
 };
 
-/// Returns an empty string if size is odd or 0, otherwise an error:
-/// "…=4 must be odd: set it to 3 or 5ALTERNATIVE."
+/// Returns an empty string if size is odd or 0, otherwise an error, e.g. "kernel-size=4 must be
+/// odd: set it to 3 or 5." `alternative` is inserted before the final full stop.
 std::string odd_size_error(const char* property, int size, const char* alternative = "");
 
 /// Handles invalid settings: an ERROR at start and with new caps. While playing, the element warns
 /// once and keeps the last valid settings. error is an empty string, or the text of the message.
 class SettingsGuard {
  public:
-  /// For start and new caps. Throws ElementError.
+  /// Call this at start and for new caps. Throws ElementError if `error` is not empty.
   void require(const std::string& error);
 
-  /// For each frame. Returns true if the settings may be applied.
+  /// Call this for each frame. Returns true if the settings may be applied.
   bool allows(GstElement* element, const std::string& error);
 
  private:

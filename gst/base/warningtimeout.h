@@ -14,7 +14,7 @@ struct WarningTimeout {
   int max_frames = 0;  ///< the limit for frames without running times
 };
 
-/// All timeouts, in running time unless noted, so that they also apply to files.
+/// All timeouts. They are in running time unless noted, so that they apply to files, too.
 namespace warning_timeouts {
 
 /// One camera sends frames, the other does not (InputTimeout).
@@ -27,11 +27,11 @@ inline constexpr int min_unpaired_frames = 3;
 /// renegotiate within a few frames. Later, somebody may exchange a camera, which takes longer.
 inline constexpr WarningTimeout unequal_at_start{GST_SECOND, 30};
 inline constexpr WarningTimeout unequal_later{5 * GST_SECOND, 150};
-/// No frame has a region (RegionWarning).
+/// No frame has had a region yet (RegionWarning).
 inline constexpr WarningTimeout no_region{5 * GST_SECOND};
-/// A sink pad is not linked, or a push does not return (PadAlarm). System clock.
+/// A sink pad is not linked, or a push does not return (PadAlarm). Measured by the system clock.
 inline constexpr WarningTimeout waiting_pad{5 * GST_SECOND};
-/// A sink pad waits for the other pad's caps (CapsArrival). System clock.
+/// A sink pad waits for the other pad's caps (CapsArrival). Measured by the system clock.
 inline constexpr WarningTimeout other_caps{GST_SECOND};
 
 }  // namespace warning_timeouts
@@ -39,7 +39,7 @@ inline constexpr WarningTimeout other_caps{GST_SECOND};
 /// Measures from frame to frame how long an unusual condition lasts, and decides when to warn.
 class ConditionTimer {
  public:
-  /// Call this for each frame for which the condition holds. time: its running time, if known.
+  /// Call this for each frame for which the condition holds. time is the frame's running time.
   void add(std::optional<std::int64_t> time) {
     ++frames_;
     timed_ = time.has_value();

@@ -132,10 +132,10 @@ Caps caps_of_other_side(GstCaps* caps, GstCaps* filter, bool cuda) {
 Caps choose_memory(Caps caps, GstPad* src) {
   if (gst_caps_get_size(caps.get()) == 0)
     return caps;
-  // Without a filter, because a peer with ANY caps would return the filter.
+  // Queries without a filter, because a peer with ANY caps would return the filter.
   const Caps peer = peer_caps(src, nullptr);
   const char* media_type = gst_structure_get_name(gst_caps_get_structure(caps.get(), 0));
-  bool cuda = false;  // ANY caps and ANY features do not name CUDA memory
+  bool cuda = false;  // ANY caps and ANY features do not list CUDA memory
   for (guint i = 0; i < gst_caps_get_size(peer.get()); ++i)
     cuda |= has_cuda_feature(peer.get(), i) &&
             gst_structure_has_name(gst_caps_get_structure(peer.get(), i), media_type);

@@ -15,7 +15,7 @@ inline constexpr char cuda_memory_feature[] = "memory:CUDAMemory";
 
 using Formats = std::vector<GstVideoFormat>;
 
-/// value is a string, a list of strings, or nullptr. NULL strings count as empty.
+/// Calls take() for each string. value is a string, a list or nullptr; NULL strings become "".
 void for_each_string(const GValue* value, const std::function<void(const char*)>& take);
 
 void set_strings(GstStructure* structure, const char* field,
@@ -31,27 +31,27 @@ int depth_of(GstVideoFormat format);
 bool has_cuda_feature(const GstCaps* caps, guint index);
 bool has_system_feature(const GstCaps* caps, guint index);
 
-/// Appends the structure in system memory and, if cuda is true and built in, in CUDA memory.
+/// Appends the structure with system memory and, if cuda is true and CUDA built in, CUDA memory.
 void append_with_memories(GstCaps* caps, Structure structure, bool cuda);
 void append_with_memories(GstCaps* caps, const GstStructure* frame, const Formats& formats,
                           bool cuda);
 
 std::string caps_text(const GstCaps* caps);
-/// Returns the error of an element on the CPU if its peer ("Downstream") accepts only CUDA memory.
+/// Returns the error for an element on the CPU whose peer ("Downstream") accepts only CUDA memory.
 std::string needs_cuda_memory_text(const std::string& peer);
 
-/// Intersects caps with filter, in the order of filter. nullptr accepts all.
+/// Intersects caps with filter, in the order of filter. A nullptr filter accepts all caps.
 Caps filtered(Caps caps, GstCaps* filter);
 
 /// Queries the caps of the pad's peer, in the peer's order, and intersects them with filter, which
-/// the peer may have ignored. nullptr accepts all.
+/// the peer may have ignored. A nullptr filter accepts all caps.
 Caps peer_caps(GstPad* pad, GstCaps* filter);
 
 /// Returns the caps of the other pad of an element that keeps the format, in system memory and, if
 /// cuda is true, in CUDA memory.
 Caps caps_of_other_side(GstCaps* caps, GstCaps* filter, bool cuda);
 
-/// Reduces caps of one media type to one structure, in CUDA memory if the peer's caps name it.
+/// Reduces caps of one media type to one structure, in CUDA memory if the peer's caps list it.
 Caps choose_memory(Caps caps, GstPad* src);
 
 }  // namespace cudavision

@@ -39,7 +39,7 @@ struct SourceLocation {
   }
 };
 
-/// For class_init. Errors about memory end with "or use ADVICE."; the default is "smaller frames".
+/// Call this in class_init. Errors about memory end with "or use ADVICE." (smaller frames if unset)
 void set_memory_advice(GstElementClass* klass, const char* advice);
 
 void post_current_exception(GstElement* element, const SourceLocation& location) noexcept;

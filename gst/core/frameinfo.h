@@ -24,7 +24,7 @@ inline FrameTimes frame_times(const GstSegment& segment, const GstBuffer* buffer
   return times;
 }
 
-/// Returns the duration of `frames` frames, at 25 frames per second if the framerate is unknown.
+/// Returns the duration of `frames` frames. Without a framerate, assumes 25 frames per second.
 inline GstClockTime duration_of(guint64 frames, const GstVideoInfo& video) {
   const bool known = video.fps_n > 0;
   return gst_util_uint64_scale(frames * GST_SECOND, static_cast<guint64>(known ? video.fps_d : 1),
@@ -35,10 +35,10 @@ struct FrameInfo {
   FrameTimes times;
   /// True if even and odd rows are two fields, taken at different times.
   bool interlaced = false;
-  GstBuffer* buffer = nullptr;  ///< for its metas
+  GstBuffer* buffer = nullptr;  ///< the buffer whose metas are read
 };
 
-/// GStreamer marks a missing frame by an empty buffer with the GAP flag.
+/// Returns true for an empty buffer with the GAP flag, by which GStreamer marks a missing frame.
 inline bool is_missing_frame(GstBuffer* buffer) {
   return GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP) && gst_buffer_get_size(buffer) == 0;
 }

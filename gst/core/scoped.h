@@ -46,7 +46,7 @@ class ObjectLocked {
  public:
   explicit ObjectLocked(gpointer object) : object_(object) {}
 
-  /// Holds the lock.
+  /// Gives access to the value, and holds the lock.
   class Access {
    public:
     T* operator->() const noexcept { return &value_; }
@@ -59,7 +59,7 @@ class ObjectLocked {
     T& value_;
   };
   Access lock() { return Access(object_, value_); }
-  /// For functions that lock the object themselves.
+  /// Returns the value without a lock, for a function that locks the object itself.
   T& for_locking_function() noexcept { return value_; }
 
  private:

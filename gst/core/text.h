@@ -21,7 +21,7 @@ inline std::string number_text(double number, int decimals) {
   return g_ascii_formatd(text, sizeof text, format.c_str(), number);
 }
 
-/// Frees text.
+/// Copies the text, which may be NULL, and frees it.
 inline std::string take_gstring(gchar* text) {
   const std::unique_ptr<gchar, decltype(&g_free)> owner(text, g_free);
   return text_of(text);

@@ -16,9 +16,9 @@ static_assert(G_BYTE_ORDER == G_LITTLE_ENDIAN, "gst-cudavision needs a little-en
 
 struct SupportedFormat {
   GstVideoFormat format;
-  bool known_to_libgstcuda;  ///< version 1.22 has pools for the format
+  bool known_to_libgstcuda;  ///< libgstcuda 1.22 has pools for the format
   repack::Words words = repack::Words::native;
-  /// The lowest bits of red, green, blue and alpha in words that hold whole pixels.
+  /// Positions of the lowest bits of red, green, blue and alpha, if a word holds a whole pixel.
   std::array<int, FrameLayout::max_channels> low_bit = {};
 };
 
@@ -109,8 +109,8 @@ FrameLayout layout_of(const GstVideoInfo& info) {
     channel.subsampling_x = 1 << GST_VIDEO_FORMAT_INFO_W_SUB(format, c);
     channel.subsampling_y = 1 << GST_VIDEO_FORMAT_INFO_H_SUB(format, c);
 
-    // Includes the padding byte of the last pixel, and in YUY2 and UYVY of odd width the chroma
-    // after the last luma sample.
+    // row_bytes includes the padding byte of the last pixel and, in YUY2 and UYVY of odd width, the
+    // chroma after the last luma sample.
     PlaneShape& plane = layout.planes[channel.plane];
     plane.row_bytes = std::max(plane.row_bytes, pixel_bytes * channel.width);
     plane.rows = std::max(plane.rows, channel.height);

@@ -14,17 +14,17 @@ namespace cudavision {
 
 inline constexpr int largest_side = 65535;
 
-/// "640×480"
+/// Returns, for example, "640×480".
 std::string size_text(int width, int height);
-/// "NV12", or "unknown format 9999"
+/// Returns, for example, "NV12", or "unknown format 9999".
 std::string format_text(GstVideoFormat format);
 
-/// The frames of one pad. offset and stride are for buffers without GstVideoMeta. A tensor has only
-/// planes (in layout and storage), stride and size.
+/// The format of one pad's frames. offset and stride apply to buffers without GstVideoMeta. For a
+/// tensor, only planes (in layout and storage), stride and size are set.
 struct FrameFormat {
-  FrameLayout layout;            ///< of frames that operations read or write
-  repack::StoredLayout storage;  ///< of frames in buffers
-  repack::UnpackedForm form = repack::UnpackedForm::channels;  ///< if layout and storage differ
+  FrameLayout layout;            ///< layout of frames that operations read or write
+  repack::StoredLayout storage;  ///< layout of frames in buffers
+  repack::UnpackedForm form = repack::UnpackedForm::channels;  ///< used if frames are unpacked
   std::array<gsize, FrameLayout::max_planes> offset{};
   std::array<gint, FrameLayout::max_planes> stride{};
   gsize size = 0;
@@ -51,7 +51,7 @@ bool is_limited_range(const GstVideoInfo& info);
 /// Returns video/x-raw of any size and framerate, without a format.
 Structure any_frame();
 
-/// Returns all supported formats, in system memory and, if cuda is true and built in, CUDA memory.
+/// Returns all supported formats in system memory, and in CUDA memory if cuda is true and built in.
 Caps video_template_caps(bool cuda = true);
 
 }  // namespace cudavision

@@ -91,7 +91,7 @@ bool DenoiseProcessor::begin_frame(const FrameInfo& info) {
   if (delay_)
     delay_->search();
   const bool changes = regions_.select(info) && !denoise_.identity();
-  // Releases upstream's buffer before the push. If the frame changes, run() does it.
+  // Releases upstream's buffer before the push. For a changed frame, run() calls finish_upload().
   if (delay_ && !changes)
     delay_->finish_upload();
   return changes;
@@ -101,8 +101,8 @@ void DenoiseProcessor::run(const ConstFrame& in, const Frame* out, const FrameIn
                            NoiseMessages* messages) {
   if (out)
     denoise(in, *out);
-  // The wait comes after denoise(), so that the device has work meanwhile. If the newest frame
-  // begins a scene, it must not be searched.
+  // Waits for the upload after denoise(), so that the device has work meanwhile. If the newest
+  // frame begins a scene, it must not be searched, so denoise() runs again.
   if (delay_ && delay_->finish_upload() && out) {
     delay_->search();
     denoise(in, *out);
@@ -125,7 +125,7 @@ void DenoiseProcessor::denoise(const ConstFrame& in, const Frame& out) {
   if (delay_)
     neighbours = delay_->neighbours();
   set_frames(static_cast<int>(neighbours.size()) + 1);
-  // After a scene cut, denoise() runs twice for a frame.
+  // Measures the noise once per frame. At a scene cut, denoise() runs twice for a frame.
   if (denoise_.needs_noise() && !std::exchange(measured_, true))
     noise_.run(in);
   regions_.run(in, out,

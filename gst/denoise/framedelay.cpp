@@ -15,7 +15,7 @@ FrameDelay::FrameDelay(const DeviceSession& session, const FrameFormat& in, int 
 }
 
 void FrameDelay::store(GstBuffer* in) {
-  finish_upload();  // an error may have left it unfinished
+  finish_upload();  // an error may have left the last upload unfinished
   if (is_missing_frame(in)) {
     waiting_.push_back({OwnedBuffer(gst_buffer_ref(in)), nullptr});
   } else {

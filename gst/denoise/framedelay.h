@@ -12,8 +12,8 @@
 namespace cudavision {
 
 /// A queue of delayed frames. Pixels are copied to a FrameWindow on the device, so that upstream
-/// gets its buffers back at once. Buffers without memory keep timestamps, flags and metas. For the
-/// streaming thread only. Functions and destructor need the session's context unless noted.
+/// gets its buffers back at once. Buffers without memory keep timestamps, flags and metas. Only
+/// the streaming thread may use it. All functions need the session's context unless noted.
 class FrameDelay {
  public:
   struct Frame {
@@ -29,7 +29,7 @@ class FrameDelay {
   /// Waits for the last stored frame's upload. Returns true if neighbours() change. Throws Error.
   bool finish_upload();
 
-  // The next four functions need no context.
+  // The next four functions need no CUDA context.
   bool empty() const { return waiting_.empty(); }
   /// True if the oldest frame need not wait any longer.
   bool is_due() const { return waiting_.size() > static_cast<std::size_t>(window_.radius()); }
@@ -39,7 +39,7 @@ class FrameDelay {
 
   /// Selects neighbours() for the last taken frame. Call it again if finish_upload() returns true.
   void search();
-  /// The other frames to search, all of the same scene.
+  /// Returns the frames to search in addition to the last taken frame, all of the same scene.
   std::span<const ConstFrame> neighbours() const { return window_.neighbours(); }
 
  private:

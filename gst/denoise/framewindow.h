@@ -60,8 +60,8 @@ class FrameWindow {
   const FrameLayout layout_;
   const int frames_;
   std::optional<SceneCuts> cuts_;
-  const std::unique_ptr<Event> copied_;    ///< on `upload_queue`: the last frame is copied
-  const std::unique_ptr<Event> searched_;  ///< on `device`: all searches but the last have ended
+  const std::unique_ptr<Event> copied_;    ///< `upload_queue` has copied the last frame
+  const std::unique_ptr<Event> searched_;  ///< `device` has ended all searches but the last
   std::array<Slot, max_slots> slots_;
   std::optional<guint64> last_;  ///< number of the last stored frame; unset by clear()
   guint64 scene_ = 0;            ///< scene of the last stored frame

@@ -13,7 +13,7 @@ class NoiseMessages final : public DeviceMessages {
   using DeviceMessages::DeviceMessages;
   using DeviceMessages::reserve;
 
-  /// Enqueues the download of all states. Call reserve() first. Needs the session's context.
+  /// Enqueues the download of the states. Call reserve() first. Needs the session's context.
   void read_back(const FrameTimes& times, const FrameLayout& layout,
                  const nlmeans::Parameters& parameters, const noise::State* states);
 

@@ -7,7 +7,7 @@
 namespace cudavision {
 namespace {
 
-// With the whole weight, the average is the histogram of the last frame.
+// With the whole weight on the last frame, the average is the histogram of the last frame.
 constexpr histogramaverage::Parameters comparison{histogramaverage::whole_weight,
                                                   scenecut::usual_threshold};
 

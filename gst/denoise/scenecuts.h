@@ -9,10 +9,10 @@
 
 namespace cudavision {
 
-/// Detects scene cuts like cudahistequalize's default: more than a quarter of the pixels change
-/// bins of the luminance histogram, or the means of areas change by more than a quarter
-/// (scenecut.h). For RGB above 8 bits, the histogram is of green; for 16-bit samples, of their
-/// upper bytes. All functions and the destructor need the session's context.
+/// Detects scene cuts with the default threshold of cudahistequalize: more than a quarter of the
+/// pixels change bins of the luminance histogram, or the change of the area means (scenecut.h) is
+/// more than a quarter. For RGB above 8 bits, the histogram is of green; for 16-bit samples, of
+/// their upper bytes. All functions and the destructor need the session's context.
 class SceneCuts {
  public:
   SceneCuts(Device& device, const FrameLayout& layout);

@@ -11,7 +11,7 @@
 
 namespace cudavision {
 
-/// The pusher's thread from set_limit() to stop(). Meanwhile, `share` keeps this object alive.
+/// The pusher's thread from set_limit() to stop(). While it runs, `share` keeps this object alive.
 struct FramePusher::Thread {
   explicit Thread(std::shared_ptr<FramePusher> owner)
       : pusher(std::move(owner)),
@@ -53,7 +53,7 @@ struct FramePusher::Thread {
   }
   static void enter(GstTask*, GThread* id, gpointer data) {
     auto* const thread = static_cast<Thread*>(data);
-    // ThreadSanitizer does not see how GLib passes `data` to the thread, but it sees this load.
+    // ThreadSanitizer does not track how GLib passes `data` to the thread, but it tracks this load.
     [[maybe_unused]] GThread* const none = thread->id.load();
     thread->id = id;
     thread->post_status(GST_STREAM_STATUS_TYPE_ENTER);
@@ -175,7 +175,7 @@ GstFlowReturn FramePusher::wait_for_room() {
 
 void FramePusher::add(Frame frame) noexcept {
   const Lock lock(mutex_);
-  // The caller destroys a dropped frame after the unlock, because this waits for the device.
+  // The caller destroys a dropped frame after the unlock, because the destructor waits for the GPU.
   if (limit_ == 0 || (flow_ != GST_FLOW_OK && flow_ != GST_FLOW_NOT_LINKED))
     return;
   waiting_.push_back(std::move(frame));
@@ -203,7 +203,7 @@ GstFlowReturn FramePusher::take_flow() {
 }
 
 GstFlowReturn FramePusher::take_flow(Lock& lock) {
-  // flow_ stays set during the wait, so that push_next() drops its frame.
+  // flow_ stays set during the wait, so that push_next() drops any frame that it takes.
   if (flow_ != GST_FLOW_OK) {
     drop_waiting(lock);
     changed_.wait(lock, [&] { return in_flight_ == 0; });

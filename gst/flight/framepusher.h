@@ -45,7 +45,7 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
   bool started() const { return limit() > 0; }
   std::size_t limit() const;  ///< maximum number of frames in flight; 0 while stopped
 
-  // For the streaming thread. stop() ends all waits.
+  // The next six functions are for the streaming thread. stop() ends all their waits.
   /// Sets the limit while no frame is in flight. A limit above 0 starts the thread, which runs
   /// until stop(). Returns the limit in force, which is 0 after stop(). Throws ElementError.
   std::size_t set_limit(std::size_t limit);
@@ -60,7 +60,7 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
   /// the frames in flight.
   GstFlowReturn take_flow();
 
-  // For any thread.
+  // Any thread may call the next two functions.
   /// Clears the stored flow return if it equals `flow`: EOS when a new segment begins, NOT_LINKED
   /// when downstream may be linked again. Frames that waited for the link are then pushed.
   void forget_flow(GstFlowReturn flow);

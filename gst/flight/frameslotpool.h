@@ -37,11 +37,11 @@ class PendingGpuWork {
   PendingGpuWork() = default;
   explicit operator bool() const noexcept { return slot_ != nullptr; }
 
-  // Frames in device memory.
+  // The next three functions return frames in device memory.
   ConstFrame input(std::size_t i) const;
-  /// The input before unpacking.
+  /// Returns the input as it was before unpacking.
   ConstFrame stored_input(std::size_t i) const;
-  /// Returns nullptr if map() got no such buffer.
+  /// Returns nullptr if map() was called without a buffer for this output.
   const Frame* output(std::size_t i) const;
 
   /// Enqueues packing and download of the outputs. Enqueue all other work first. If the host needs
@@ -69,7 +69,7 @@ class PendingGpuWork {
 };
 
 /// The slots for frames in flight. With several slots, transfers and kernels of successive frames
-/// overlap. All calls need the context. The destructor waits until other threads have returned
+/// overlap. All calls need `context`. The destructor waits until other threads have returned
 /// their slots; the calling thread must own no work.
 class FrameSlotPool {
  public:
@@ -80,7 +80,7 @@ class FrameSlotPool {
 
   std::size_t count() const noexcept { return slots_.size(); }
 
-  // Call the next three only while no PendingGpuWork exists.
+  // Call the next three functions only while no PendingGpuWork exists.
   void set_input(std::size_t i, const FrameFormat& format);
   void set_output(std::size_t i, const FrameFormat& format);
   void clear_output(std::size_t i);

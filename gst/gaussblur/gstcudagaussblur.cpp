@@ -12,8 +12,8 @@
  * it towards this value. If the sigmas and the sizes are all 0, frames are not changed.
  *
  * Sigma is divided by the subsampling of chroma planes, so that the blur looks the same in all
- * planes. Alpha is straight: colours and alpha are blurred independently. So are the fields of
- * interlaced frames.
+ * planes. Alpha is straight: colours and alpha are blurred independently. The two fields of an
+ * interlaced frame are blurred separately.
  *
  * A blur can be undone in part. To hide pixels permanently, use cudapixelate.
  *
@@ -30,10 +30,10 @@
  * ## Example launch lines
  * |[
  * gst-launch-1.0 v4l2src ! videoconvert ! cudagaussblur sigma=4 ! videoconvert ! autovideosink
- * ]| Blurs the pictures of a camera.
+ * ]| Blurs the video of a camera.
  * |[
  * gst-launch-1.0 v4l2src ! videoconvert ! cudagaussblur sigma=-1.5 ! videoconvert ! autovideosink
- * ]| Sharpens the pictures of a camera.
+ * ]| Sharpens the video of a camera.
  * |[
  * gst-launch-1.0 v4l2src ! videoconvert ! cudagaussblur sigma=15 regions=0.3,0.1,0.4,0.5
  * region-shape=ellipse region-feather=20 ! videoconvert ! autovideosink

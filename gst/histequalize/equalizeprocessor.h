@@ -41,7 +41,7 @@ class EqualizeProcessor {
                     const FrameFormat& out, const Settings& settings);
 
   void reserve(HistogramMessages& messages) { messages.reserve(format_.layout.bits); }
-  /// Ignores tiles_x and tiles_y.
+  /// Applies all settings except tiles_x and tiles_y.
   void apply(const Settings& settings);
   bool begin_frame(const FrameInfo& info);
   void run(const ConstFrame& in, const Frame* out, const FrameInfo& info,
@@ -60,8 +60,8 @@ class EqualizeProcessor {
   void update_average(const FrameTimes& times);
   histequalize::RegionHistogram* counted_regions();
   LuminanceNoise measure_noise(const ConstFrame& in);
-  /// Equalises to `out` if it is set, and writes the luminance histogram to `bins` if they have
-  /// data. Returns the status of the frame's average, or nullptr.
+  /// Equalises to `out` unless it is nullptr, and writes the luminance histogram to `bins` unless
+  /// the view is empty. Returns the status of the frame's average, or nullptr.
   const histogramaverage::Status* run(const ConstFrame& in, const Frame* out,
                                       View<std::uint32_t> bins);
   void equalize(const ConstFrame& in, const Frame& out, View<std::uint32_t> bins);
@@ -75,8 +75,8 @@ class EqualizeProcessor {
   bool awaits_rgb_ = false;
   FrameRegions regions_;
   FrameClock clock_;                                     ///< measures the time between frames
-  std::optional<histogramaverage::Parameters> average_;  ///< for the current frame, if smoothed
-  histequalize::Histogram histogram_;  ///< for frames that equalize_ does not count
+  std::optional<histogramaverage::Parameters> average_;  ///< set if the current frame is smoothed
+  histequalize::Histogram histogram_;  ///< counts frames that equalize_ does not count
 
   // Created when first needed, because their tables are large.
   std::unique_ptr<histequalize::HistogramEqualize> equalize_;

@@ -23,7 +23,7 @@
  * |[
  * gst-launch-1.0 v4l2src ! videoconvert ! cudahistequalize method=clahe clip-limit=3 !
  * videoconvert ! autovideosink
- * ]| Equalises it locally; the clip limit keeps noise from being amplified.
+ * ]| Equalises the video locally; the clip limit keeps noise from being amplified.
  *
  * ## Messages
  * With #GstCudaHistEqualize:post-messages, the element posts an element message named
@@ -77,8 +77,8 @@ Caps rgb_caps_of(const GstCaps* caps) {
   return rgb;
 }
 
-// With channels=rgb, requests RGB from upstream if `filter`, which has upstream's caps, allows it.
-// If it does not, configure() reports an error.
+// With channels=rgb, requests RGB from upstream if `filter`, which has upstream's caps, allows RGB.
+// Otherwise, configure() reports an error.
 GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
                         GstCaps* filter) {
   GstCaps* possible = Equalize::parent_class()->transform_caps(trans, direction, caps, filter);
@@ -94,7 +94,7 @@ GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstC
   });
 }
 
-// Returns false for ANY caps, because elements with these, such as appsrc, do not convert.
+// Returns false for ANY caps, because elements with ANY caps, such as appsrc, do not convert.
 bool upstream_offers_rgb(GstBaseTransform* trans) {
   GstPad* sink = GST_BASE_TRANSFORM_SINK_PAD(trans);
   const Caps taken(gst_pad_get_pad_template_caps(sink));

@@ -73,7 +73,7 @@ void HistogramMessages::read_back(const FrameTimes& times, const histogramaverag
   DeviceMessages::read_back(times);
 }
 
-// Status::cuts also counts cuts at frames without a message.
+// Compares Status::cuts, which includes cuts at frames without a message, with the last message.
 bool HistogramMessages::shows_cut(const Slot& slot) {
   if (!slot.status)
     return false;

@@ -25,11 +25,11 @@ class HistogramMessages final : public DeviceMessages {
   /// See DeviceMessages::reserve(). A slot has 2^bits bins; bits may change only after release().
   void reserve(int bits);
 
-  // Call the next two in the session's context, after reserve().
+  // Call the next two functions in the session's context, after reserve().
   /// Returns device memory for the next histogram.
   View<std::uint32_t> bins() const;
   /// Enqueues the downloads. Enqueue the work that fills bins() first. `status` is the status of
-  /// the average, or nullptr. If it differs from the last call, earlier scene cuts are ignored.
+  /// the average, or nullptr. If `status` differs from the last call, ignores earlier scene cuts.
   void read_back(const FrameTimes& times, const histogramaverage::Status* status,
                  const LuminanceNoise& noise = {});
 
@@ -38,7 +38,7 @@ class HistogramMessages final : public DeviceMessages {
     Buffer device;
     Buffer host;
     Buffer host_status, host_noise;
-    const histogramaverage::Status* status = nullptr;  ///< on the device; identifies the average
+    const histogramaverage::Status* status = nullptr;  ///< in device memory; identifies the average
     LuminanceNoise noise;
   };
 
@@ -51,7 +51,7 @@ class HistogramMessages final : public DeviceMessages {
   int bits_ = 8;
   std::array<Slot, slot_count> slots_;
 
-  // Under the mutex of DeviceMessages:
+  // The mutex of DeviceMessages guards the next two members.
   const histogramaverage::Status* counted_ = nullptr;  ///< the average that cuts_ belongs to
   std::uint32_t cuts_ = 0;                             ///< Status::cuts at the last message
 };

@@ -56,7 +56,7 @@ HistogramStatistics statistics_of(const std::uint32_t* counts, std::size_t size)
     for (; next < result.percents.size() && so_far * 100 >= total * result.percents[next]; ++next)
       result.percentiles[next] = static_cast<unsigned>(v);
   }
-  // −Σ c/n·log2(c/n), exactly 0 if there is only one value.
+  // The entropy −Σ c/n·log2(c/n), which stays exactly 0 if all pixels have the same value.
   if (result.minimum < result.maximum)
     result.entropy = std::log2(count) - logs / count;
   return result;

@@ -130,7 +130,7 @@ void append_frames_of_tensor(GstCaps* result, const GstStructure* s, const Outpu
 
 /* Choosing among the possible outputs */
 
-// Means have the range of the samples, but gray caps without colorimetry mean full range.
+// Means of limited-range samples have limited range; gray caps without colorimetry mean full range.
 Caps name_limited_range(Caps caps, const GstCaps* in) {
   GstVideoInfo info;
   if (!gst_video_info_from_caps(&info, in) || !is_limited_range(info))
@@ -185,7 +185,7 @@ Caps integral_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCa
   const Caps ours = from_sink ? video_template_caps(cuda) : integral_src_template(cuda);
   const Caps known(gst_caps_intersect_full(caps, ours.get(), GST_CAPS_INTERSECT_FIRST));
 
-  // Caps of system memory; caps_of_other_side() adds CUDA memory.
+  // These caps are for system memory; caps_of_other_side() adds CUDA memory.
   const Caps tensors(gst_caps_new_empty()), video(gst_caps_new_empty());
   const Caps types(gst_caps_new_full(table_structure(form.elements()).release(), nullptr));
   for (guint i = 0; i < gst_caps_get_size(known.get()); ++i) {

@@ -14,7 +14,7 @@ enum class IntegralOutput { sum, squared_sum, tilted_sum, mean, stddev };
 enum class TableLayout { padded, same_size };
 enum class ElementType { exact, uint32, uint64, float32, float64 };
 
-/// An element type of tables, with NNStreamer's name.
+/// An element type of tables, and NNStreamer's name for this type.
 struct NamedElement {
   ElementType type;
   integral::TableElement element;
@@ -47,7 +47,7 @@ struct IntegralSettings {
   ElementType element_type = ElementType::exact;
   int radius = localstatistics::Parameters().radius;
 
-  /// The form since the last start. Caps depend on it. nullopt while stopped.
+  /// The output form from start to stop, on which caps depend. nullopt while stopped.
   std::optional<OutputForm> started;
 
   OutputForm form() const noexcept {

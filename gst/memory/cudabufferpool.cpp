@@ -31,8 +31,8 @@ bool needs_backing(const FrameFormat& format) {
   return wrong || !format.known_to_libgstcuda;
 }
 
-// libgstcuda allocates other formats and tensors as pictures of this format, with the planes of a
-// frame stacked vertically.
+// If libgstcuda has no pools for a format, or for tensors, it allocates pictures of this format, in
+// which the planes of a frame are stacked vertically.
 constexpr GstVideoFormat backing_format = GST_VIDEO_FORMAT_BGRx;
 constexpr int backing_pixel_bytes = 4;
 
@@ -44,7 +44,7 @@ struct BackingRows {
 struct GstCudaVisionBackedPool {
   GstBufferPool parent;
   GstBufferPool* backing_pool;  ///< libgstcuda's, with the backing format
-  // Constructed by init, destroyed by finalize.
+  // init constructs the next two members, and finalize destroys them.
   CudaContext context;
   FrameFormat format;  ///< the format of the pool's buffers; for tensors, only its size is used
 };
@@ -79,7 +79,7 @@ BackingRows backing_rows(const FrameFormat& format) {
   return {(row_bytes + backing_pixel_bytes - 1) / backing_pixel_bytes, rows};
 }
 
-// Uses the stream of backed_config. Returns the size of the pool's buffers, or 0 on failure.
+// Takes the stream from backed_config. Returns the size of the pool's buffers, or 0 on failure.
 guint configure_backing_pool(GstBufferPool* pool, const BackingRows& backing,
                              const GstStructure* backed_config) {
   GstVideoInfo info;
@@ -98,7 +98,7 @@ guint configure_backing_pool(GstBufferPool* pool, const BackingRows& backing,
   return cudavision::buffer_size_of(pool);
 }
 
-// size is for tensors only.
+// `size` is used only for tensors.
 FrameFormat configured_format(const GstCaps* caps, guint size) {
   if (!cudavision::is_tensor(gst_caps_get_structure(caps, 0)))
     return cudavision::frame_format_from_caps(caps);

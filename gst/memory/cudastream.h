@@ -39,7 +39,7 @@ void carry_stream(GstStructure* pool_config, const SharedStream& stream);
 /// Returns the stream of a pool's configuration, or none.
 SharedStream stream_named_in(const GstStructure* pool_config);
 
-// The following functions need CUDA memory.
+// All arguments of the following functions must be CUDA memory.
 /// Returns nullptr if the memory carries no stream.
 CudaStream stream_of_cuda_memory(GstMemory* memory);
 /// Marks memory whose stream may still work on it. Mapping for writing on the device marks it too.

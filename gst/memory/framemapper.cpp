@@ -102,7 +102,7 @@ void FrameMapper::complete() {
   else
     computed_->wait();
   busy_ = false;
-  // Otherwise downstream would wait for the whole stream, including later frames.
+  // Removes the mark, or downstream would wait for the whole stream, including later frames.
   if (writes() && buffer_->on_device())
     mark_finished(buffer_->buffer());
 }

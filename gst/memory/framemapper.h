@@ -53,14 +53,14 @@ class FrameMapper {
   /// errors, because the caller already handles an error.
   OwnedBuffer unmap() noexcept;
 
-  // The following need a mapped buffer.
-  /// The frame on the device, in the format's layout. Inputs must not be written to.
+  // The following functions need a mapped buffer.
+  /// Returns the frame on the device, in the format's layout. Inputs must not be written to.
   const Frame& frame() const noexcept { return frame_; }
-  /// The frame on the device, in the buffer's layout.
+  /// Returns the frame on the device, in the buffer's layout.
   const Frame& stored() const noexcept { return stored_; }
   /// Enqueues packing and download of an output. Enqueue all other work first.
   void end();
-  /// The last event that complete() waits for.
+  /// Returns the last event that complete() waits for.
   Event& completion() noexcept { return downloads() ? staging_->arrival() : *computed_; }
   /// Waits until the device has read the input, or the buffer has the output. Throws Error.
   void complete();

@@ -12,7 +12,7 @@ struct FrameQueues {
   FrameQueues(Device& upload, Device& compute, Device& download)
       : upload(upload), compute(compute), download(download) {}
 
-  /// Throws Kind::device if any work has failed.
+  /// Waits for the work of all queues. Throws an Error of Kind::device if any work has failed.
   void finish() const {
     upload.finish();
     compute.finish();

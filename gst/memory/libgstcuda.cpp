@@ -39,7 +39,7 @@ void check(CUresult result, const char* what) {
         std::string(what) + " failed: " + error_text(result));
 }
 
-// Call this before any other function of libgstcuda. Its pools need the registered allocator.
+// Call this before any other function of libgstcuda. Registers the allocator that its pools need.
 bool load_driver() {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
@@ -75,7 +75,7 @@ const PrimaryContexts* primary_contexts() {
   return functions.retain && functions.release ? &functions : nullptr;
 }
 
-// Retains the primary context until the last reference is released. Returns none on failure.
+// Retains the primary context until the last reference is released. Returns no context on failure.
 CudaContext wrap_primary_context(int device_id) {
   CUdevice device = 0;
   CUcontext handle = nullptr;
@@ -88,7 +88,7 @@ CudaContext wrap_primary_context(int device_id) {
     driver->release(device);
     return {};
   }
-  // Qdata is freed after the object is finalized.
+  // The qdata is freed, and the primary context released, only after the object is finalized.
   static const GQuark key = g_quark_from_static_string("cudavision-primary-context");
   g_object_set_qdata_full(
       G_OBJECT(wrapped.object()), key, GINT_TO_POINTER(device + 1),
@@ -153,7 +153,7 @@ CudaContext CudaContextSlot::get() const {
 
 CudaContext CudaContextSlot::negotiate(GstElement* element, int device_id,
                                        const std::function<int(int devices)>& choose) {
-  // Drop a context that was offered while cuda-device-id named another device.
+  // Drops a context that was offered while cuda-device-id had the number of another device.
   if (const CudaContext offered = get();
       offered && device_id >= 0 && offered.device_id() != device_id)
     clear();
@@ -226,8 +226,8 @@ std::string probe_cuda(int device_id) {
 }
 
 CudaStream create_cuda_stream() {
-  // Not a non-blocking stream: it must wait for libgstcuda's asynchronous copies on the default
-  // stream.
+  // The stream is not a non-blocking stream, because it must wait for libgstcuda's asynchronous
+  // copies on the default stream.
   CUstream stream = nullptr;
   check(CuStreamCreate(&stream, CU_STREAM_DEFAULT), "Creating a CUDA stream");
   return stream;

@@ -64,9 +64,9 @@ class ReleaseScope {
 /// gst.cuda.context protocol. A negative device_id allows any device.
 class CudaContextSlot {
  public:
-  /// Returns the first of these contexts: offered before, a peer's, the application's, the device's
-  /// primary context, which it then offers to the pipeline. Returns none if the device cannot
-  /// create one. If device_id is negative, choose() returns the device for the primary context.
+  /// Returns the first available context: offered earlier, a peer's, the application's, or else the
+  /// device's primary context, which is then offered to the pipeline. Returns none if the primary
+  /// context cannot be created. If device_id is negative, choose() returns the device for it.
   CudaContext negotiate(GstElement* element, int device_id,
                         const std::function<int(int devices)>& choose);
   /// For set_context(): stores the context if it fits and there is none yet.
@@ -76,7 +76,7 @@ class CudaContextSlot {
 
  private:
   CudaContext get() const;
-  /// Returns false if there is a context already.
+  /// Stores the context. Returns false if another context is stored already.
   bool keep(CudaContext context);
 
   mutable std::mutex mutex_;  ///< never held while calling other objects
@@ -101,7 +101,7 @@ inline GstMemory* cuda_memory_of(GstBuffer* buffer) {
   return memory && is_cuda_memory(memory) ? memory : nullptr;
 }
 CudaContext cuda_context_of(GstMemory* memory);
-/// Returns libgstcuda's layout of the planes, which differs from the default layout of the caps.
+/// Returns libgstcuda's plane layout, which may differ from the default layout of the caps.
 const GstVideoInfo& cuda_memory_info(GstMemory* memory);
 /// Returns the flag that maps a buffer on the device.
 GstMapFlags cuda_map_flag();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// libgstcuda.h and SharedStream in builds without CUDA. probe_cuda() returns an error, so no
-// context is created, and functions that need a context are never called.
+// Implements libgstcuda.h and SharedStream in builds without CUDA. probe_cuda() returns an error,
+// so no context is created, and functions that need a context are never called.
 #include "gst/memory/cudastream.h"
 #include "gst/memory/libgstcuda.h"
 

@@ -58,7 +58,7 @@ void MappedBuffer::require_whole_frame(GstBuffer* buffer, const FrameFormat& for
       unmapped.refuse_size();
 }
 
-// Caps are not reliable: cudadownload may pass CUDA memory through under caps of system memory.
+// Does not trust the caps: cudadownload may pass CUDA memory through with caps of system memory.
 void MappedBuffer::examine_memory(const CudaContext& context) {
   const guint count = gst_buffer_n_memory(buffer_);
   on_device_ = static_cast<bool>(context);
@@ -94,7 +94,7 @@ void MappedBuffer::finish_peers_work() const {
   }
 }
 
-// Looks at the memory of the maps, because mapping may have copied the buffer's memory.
+// Examines the mapped memory, because mapping may have copied the buffer's memory.
 void MappedBuffer::find_locked_rows(PageLocks* page_locks) {
   ByteRange locked;
   for (int p = 0; p < format_.storage.frame.plane_count; ++p) {
@@ -159,7 +159,7 @@ MappedBuffer::Planes MappedBuffer::planes() const {
   return {actual.offset, actual.stride};
 }
 
-// start: the offset of the first row in a block of size bytes.
+// Returns true if a plane whose first row has the offset `start` is within a block of `size` bytes.
 bool MappedBuffer::is_within(int plane, gint64 start, gint stride, gsize size) const {
   const PlaneShape& shape = format_.storage.frame.planes[plane];
   if (shape.rows > 1 && std::abs(static_cast<gint64>(stride)) < shape.row_bytes)

@@ -36,7 +36,7 @@ class MappedBuffer {
   /// True if the device can work on this memory. Other elements' work and an upload that mapping
   /// has enqueued may still run on the memory; StreamOrder waits for them.
   bool on_device() const noexcept { return on_device_; }
-  /// True if our device can only copy from this memory of another device. No work runs on it.
+  /// True if the memory is on another device and ours can only copy from it. No work uses it.
   bool on_peer() const noexcept { return on_peer_; }
   /// The page-locked rows of each plane.
   const RowsPerPlane& locked_rows() const noexcept { return locked_rows_; }
@@ -64,7 +64,7 @@ class MappedBuffer {
   const char* source() const;
 
   GstBuffer* const buffer_;
-  OwnedBuffer owned_;  ///< none while nothing is mapped
+  OwnedBuffer owned_;  ///< empty while nothing is mapped
   const FrameFormat& format_;
   GstMapFlags flags_;
   GstVideoMeta* meta_ = nullptr;

@@ -18,11 +18,11 @@ namespace {
 
 constexpr int appearances_before_lock = 3;
 
-// A copy of a smaller frame is as fast as the extra transfers of its unlocked edge rows.
+// Copying a smaller frame takes no longer than the extra transfers of its unlocked edge rows.
 constexpr gsize min_bytes = 128 * 1024;
 
-// Guards all Records and locked_bytes, for all objects. It is rarely held for long: only while
-// pages are locked or unlocked.
+// Guards all Records and locked_bytes, for all objects. The mutex is held for long only while pages
+// are locked or unlocked, which is rare.
 std::mutex mutex;
 std::size_t locked_bytes = 0;
 
@@ -38,7 +38,7 @@ bool keeps_its_address(GstMemory* memory) {
          gst_memory_is_type(memory, v4l2_buffer);
 }
 
-// Memory with a parent is not locked, because upstream creates this GstMemory for each frame.
+// Memory with a parent is not locked, because upstream creates a new GstMemory for each frame.
 bool may_be_locked(const GstMapInfo& map) {
   return map.memory && map.size >= min_bytes && !map.memory->parent &&
          !GST_MEMORY_IS_READONLY(map.memory) && keeps_its_address(map.memory);

@@ -22,7 +22,7 @@ struct GstCudaVisionPinnedAllocatorClass {
 struct PinnedMemory {
   GstMemory memory;
   guint8* data;     ///< the allocation; nullptr for shared memory
-  guint8* start;    ///< byte 0 of the GstMemory: data, aligned
+  guint8* start;    ///< byte 0 of the GstMemory: `data` rounded up to the alignment
   gboolean locked;  ///< page-locked; otherwise from the C library
 };
 

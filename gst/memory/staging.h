@@ -53,19 +53,19 @@ class Staging {
   void upload(const ConstFrame& host, const RowsPerPlane& locked, const Frame& device);
   /// Enqueues the transfer of a frame. Then call collect() with the same host frame.
   void download(const ConstFrame& device, const Frame& host, const RowsPerPlane& locked);
-  /// The last event that collect() waits for.
+  /// Returns the last event that collect() waits for.
   Event& arrival() { return *events_[recorded_ - 1]; }
   /// Waits for the download, and completes the host frame.
   void collect(const Frame& host);
 
  private:
-  /// Rows of one transfer.
+  /// Rows of a plane that are transferred at once.
   struct Piece {
     int plane;
     int row;
     int rows;
     bool staged;
-    std::size_t offset;  ///< in memory_, if staged
+    std::size_t offset;  ///< position in memory_, if staged
   };
 
   void split(const RowsPerPlane& locked);
@@ -79,7 +79,7 @@ class Staging {
   const FrameLayout layout_;
   std::size_t frame_bytes_ = 0;
   std::size_t edge_bytes_ = 0;  ///< maximum size of the rows outside of a frame's whole pages
-  std::vector<Piece> pieces_;   ///< of the current frame
+  std::vector<Piece> pieces_;   ///< pieces of the current frame
   Buffer memory_;
   std::vector<std::unique_ptr<Event>> events_;
   std::size_t recorded_ = 0;  ///< number of events of the current download

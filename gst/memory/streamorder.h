@@ -14,7 +14,7 @@ namespace cudavision {
 bool order_is_known(const FrameFormat& format);
 /// True if all of a buffer's memory is CUDA memory that carries a stream.
 bool order_is_known(GstBuffer* buffer);
-// Mark all memory of a buffer that carries a stream (cudastream.h).
+// Mark all memory of a buffer that carries a stream as unfinished or finished (cudastream.h).
 void mark_unfinished(GstBuffer* buffer);
 void mark_finished(GstBuffer* buffer);
 
@@ -32,7 +32,7 @@ class StreamOrder {
   void end(GstBuffer* buffer);
 
  private:
-  /// The stream of the last memory. All memory of a pool usually carries the same stream.
+  /// The stream that was used last. It is kept, because a pool's memory usually shares one stream.
   struct Neighbour {
     std::unique_ptr<Device> device;
     std::unique_ptr<Event> event;
@@ -42,7 +42,7 @@ class StreamOrder {
 
   Device& device_;
   Neighbour neighbour_;
-  std::unique_ptr<Event> event_;  ///< of device_
+  std::unique_ptr<Event> event_;  ///< recorded on device_
 };
 
 }  // namespace cudavision

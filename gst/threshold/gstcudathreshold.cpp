@@ -8,7 +8,7 @@
  * surroundings become black. This separates writing from an unevenly lit sheet. Runs on an NVIDIA
  * GPU or, with bit-identical results, on the CPU.
  *
- * #GstCudaThreshold:method selects the rule:
+ * #GstCudaThreshold:method selects which pixels become black:
  *
  * * `bradley`: darker than the local mean by more than #GstCudaThreshold:ratio (Bradley and Roth)
  * * `sauvola`: below a threshold from the local mean and standard deviation (Sauvola), which keeps

@@ -18,14 +18,14 @@
 
 namespace cudavision {
 
-/// All strings must be static.
+/// The names and texts of an element. All strings must be static.
 struct FilterDescription {
   const char* type_name;    ///< "GstCudaName"
   const char* name;         ///< "cudaname": the element, its debug category and its page in docs/
   const char* long_name;    ///< a few words
   const char* categories;   ///< e.g. "Filter/Effect/Video/Hardware"
   const char* description;  ///< one sentence
-  const char* memory_advice = nullptr;  ///< see set_memory_advice(); nullptr: the default
+  const char* memory_advice = nullptr;  ///< see set_memory_advice(); nullptr for the default
 };
 
 /// Base of the settings of elements that post element messages.
@@ -50,15 +50,15 @@ void add_message_properties(ElementProperties<Settings>& all, const char* what_i
 ///   static void add_properties(ElementProperties<Settings>&)
 ///   Processor(GstCudaVisionFilter*, Device&, const FrameFormat& in, const FrameFormat& out,
 ///             const Settings&)
-///   void apply(const Settings&)           valid settings, before each frame; never allocates
-///   bool begin_frame(const FrameInfo&)    false: the operation would not change the frame
+///   void apply(const Settings&)           takes valid settings before each frame; never allocates
+///   bool begin_frame(const FrameInfo&)    returns false if the frame would not change
 ///   void run(const ConstFrame& in, const Frame& out)
 ///   or, with regions, run(in, out, const regions::ActiveCells* active)   see FrameRegions::run()
 ///
 /// and optionally
 ///
 ///   static std::string error(const Settings&, const FrameFormat& in)
-///                             an empty string, or an error; the element checks ranges and regions
+///                             returns "" or an error; FilterElement checks ranges and regions
 ///   static Caps src_template()            if output caps differ from input caps
 ///   static void extend_class(GstCudaVisionFilterClass*)   called at the end of class_init
 ///
@@ -66,19 +66,19 @@ void add_message_properties(ElementProperties<Settings>& all, const char* what_i
 ///
 ///   static constexpr Number max_strength; static constexpr char strength_property[]
 ///   static double strength_share(const Settings&)
-///   void fit(Number pixels)               the minimum strength of the frame, before begin_frame()
+///   void fit(Number pixels)               sets the frame's minimum strength, before begin_frame()
 ///
 /// Elements that post messages have, instead of the other run(),
 ///
 ///   using Messages            derived from DeviceMessages
 ///   void reserve(Messages&)   reserves a slot, before apply() and begin_frame()
-///   void restart()            the next frame begins a new sequence
+///   void restart()            makes the next frame begin a new sequence
 ///   void run(const ConstFrame& in, const Frame* out, const FrameInfo&, Messages*)
 ///                             out: nullptr if the frame is only inspected. Messages: nullptr if
-///                             the frame has none. This run() handles regions itself.
+///                             no message is posted. This run() handles regions itself.
 ///
-/// All but error(), add_properties(), reserve(), restart() and extend_class() run in the session's
-/// context, as does the destructor.
+/// The constructor, the destructor and all functions run in the session's CUDA context, except
+/// reserve(), restart() and the static functions other than strength_share().
 template <class Processor>
 class FilterElement {
  public:
@@ -94,9 +94,9 @@ class FilterElement {
   }
 
   static Settings settings(gpointer self) { return current_settings(self, state(self).settings); }
-  /// For use under the object lock.
+  /// Call this under the object lock.
   static Settings& guarded_settings(gpointer self) { return state(self).settings; }
-  /// Returns nullptr while the caps are unknown. For the streaming thread.
+  /// Returns nullptr while the caps are unknown. Call this in the streaming thread.
   static Processor* processor(gpointer self) { return state(self).processor.get(); }
 
   /// Returns an empty string, or an error if the settings are invalid for the current format.
@@ -180,9 +180,9 @@ class FilterElement {
   struct State {
     State(GstElement* element, const DeviceSession& session) : messages(element, session) {}
 
-    Settings settings;  ///< under the object lock
+    Settings settings;  ///< guarded by the object lock
     typename MessagesOf<Processor>::type messages;
-    // The members below are for the streaming thread.
+    // The members below belong to the streaming thread.
     FrameFormat format;
     std::unique_ptr<Processor> processor;
     std::optional<FrameRegions> regions;

@@ -63,8 +63,8 @@ gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
   });
   const bool flush_starts = GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START;
   const gboolean handled = filter_parent_class()->sink_event(trans, event);
-  // After the parent's handler, the source pad refuses events of the streaming thread, which may be
-  // waiting for frames in flight.
+  // This ends the streaming thread's wait for frames in flight. The parent's handler has run first,
+  // so the source pad refuses an event that the streaming thread sends after its wait.
   if (flush_starts)
     state_of(trans).pusher->flush();
   return handled;

@@ -36,7 +36,7 @@ GstFlowReturn submit(GstBaseTransform* trans, gboolean is_discont, GstBuffer* in
   }
   if (gst_pad_needs_reconfigure(GST_BASE_TRANSFORM_SRC_PAD(trans)))
     wait_for_frames(trans);
-  // GstBaseTransform marks the frame after a dropped frame only if it pushes the frame itself.
+  // GstBaseTransform sets DISCONT after a dropped frame only if it pushes the next frame itself.
   if (state.skipped && !is_pulled(trans)) {
     in = gst_buffer_make_writable(in);
     GST_BUFFER_FLAG_SET(in, GST_BUFFER_FLAG_DISCONT);
@@ -57,7 +57,7 @@ GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean is_discont, 
   return answer_of(trans, submit(trans, is_discont, in));
 }
 
-// If the buffer has another CUDA context, moves the element and its output pool to this context.
+// If the buffer's memory has another CUDA context, moves the element and its output pool to it.
 void follow_context(GstBaseTransform* trans, GstBuffer* buffer) {
   FilterState& state = state_of(trans);
   GstMemory* memory = cuda_memory_of(buffer);
@@ -196,8 +196,8 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
   });
 }
 
-// Pushes a processed frame or, if transform() has started work on it, adds both to the pusher. If
-// the pusher is idle and the work is in stream order, pushes the frame here, which is faster.
+// Pushes a processed frame. If transform() has started work on it, adds frame and work to the
+// pusher, unless the pusher is idle and the work is in stream order: a push from here is faster.
 GstFlowReturn push_frame(GstBaseTransform* trans, OwnedBuffer out) {
   FilterState& state = state_of(trans);
   // For POSITION queries. GstBaseTransform sets the position only for frames that it pushes itself.
@@ -287,7 +287,7 @@ GstFlowReturn gst_cuda_vision_filter_push(GstCudaVisionFilter* self, OwnedBuffer
   if (flow != GST_FLOW_OK)
     return flow;
   self->state->stored = stored;
-  sync_values(trans, frame.get());  // replaces the controlled values of a later frame
+  sync_values(trans, frame.get());  // controlled properties still have the values of a later frame
   trans->queued_buf = frame.release();
   GstBuffer* out = nullptr;
   const GstFlowReturn answer = generate_output(trans, &out);

@@ -33,18 +33,18 @@ struct FilterState {
     refusal.reset();
     device_failed = false;
   }
-  // Only while slots is set.
+  // Call the next two functions only while slots is set.
   const FrameFormat& in() const { return slots->input_format(0); }
   const FrameFormat& out() const { return slots->output_format(0); }
 
-  FilterSettings settings;  ///< under the object lock
+  FilterSettings settings;  ///< guarded by the object lock
   DeviceSession session;
 
-  // The next two are under the object lock.
+  // The object lock guards the next two members.
   GstClockTime buffered = 0;  ///< maximum duration of the frames in flight, or NONE
-  GstClockTime latency = 0;   ///< of latency_frames frames
+  GstClockTime latency = 0;   ///< duration of latency_frames frames
 
-  GstPadActivateModeFunction activate_src_of_parent = nullptr;  ///< GstBaseTransform's
+  GstPadActivateModeFunction activate_src_of_parent = nullptr;  ///< GstBaseTransform's function
 
   std::atomic<bool> frame_failed{false};  ///< the work on a frame in flight has failed
   std::atomic<guint64> pushed{0};         ///< frames since the start or the last flush
@@ -52,23 +52,23 @@ struct FilterState {
   /// Started only if several frames may be in flight.
   const std::shared_ptr<FramePusher> pusher;
 
-  // The members below are for the streaming thread.
+  // The members below belong to the streaming thread.
   std::size_t requested_in_flight = 0;  ///< the value of frames-in-flight at the start
   bool skipped = false;                 ///< QoS has dropped the last frame
   bool reports = false;                 ///< frame_done() posts messages
   std::optional<FrameSlotPool> slots;   ///< set while the caps are known
-  bool same_caps = false;               ///< on both pads
+  bool same_caps = false;               ///< both pads have the same caps
   bool padding_allowed = false;         ///< downstream supports GstVideoMeta
   bool overlaps = false;                ///< the pusher pushes the current frame
   PendingGpuWork started;               ///< transform()'s work, for push_frame(), if `overlaps`
-  /// The error of the last caps, if refused; upstream may send them again.
+  /// The error for the last caps, if they were refused; upstream may send the same caps again.
   std::optional<std::string> refusal;
   bool device_failed = false;  ///< the device caused the refusal
 
   std::size_t latency_frames = 0;            ///< the number of frames by which output is delayed
-  GstFlowReturn pending_flow = GST_FLOW_OK;  ///< of push_pending(); the next frame returns it
+  GstFlowReturn pending_flow = GST_FLOW_OK;  ///< result of push_pending(), for the next frame
 
-  FrameInfo info;                      ///< of the current frame
+  FrameInfo info;                      ///< data of the current frame
   bool missing = false;                ///< the current frame is a GAP buffer
   const ConstFrame* stored = nullptr;  ///< the current frame's pixels, if its buffer has none
   FrameAction action = FrameAction::nothing;
@@ -83,7 +83,7 @@ inline GstDebugCategory* category_of(gpointer self) {
   return class_of(self)->debug_category;
 }
 
-/// GstBaseTransform's class.
+/// Returns the class structure of GstBaseTransform.
 GstBaseTransformClass* filter_parent_class();
 
 /// Replaces the operation. Posts a LATENCY message if the latency has changed, so no context may be

@@ -59,7 +59,7 @@ void set_context(GstElement* element, GstContext* context) {
   state_of(element).session.set_context(context, GST_ELEMENT_CLASS(parent_class));
 }
 
-// start() and stop() hold the stream lock, because FLUSH_STOP also arrives on an inactive pad.
+// start() and stop() hold the stream lock, because FLUSH_STOP may arrive even on an inactive pad.
 gboolean start(GstBaseTransform* trans) {
   return post_exceptions(trans, FALSE, [&]() -> gboolean {
     const StreamLock streaming(GST_BASE_TRANSFORM_SINK_PAD(trans));
@@ -75,7 +75,7 @@ gboolean start(GstBaseTransform* trans) {
     state.requested_in_flight = static_cast<std::size_t>(requested);
     state.session.start();
     state.pusher->open();
-    // With frames-in-flight=0, the number depends on the caps, which are not known yet.
+    // With frames-in-flight=0, the number of frames depends on the caps, which are not known yet.
     const bool may_wait = !is_pulled(trans) && state.requested_in_flight != 1 &&
                           (state.requested_in_flight > 1 || state.session.on_cuda());
     const ObjectLock lock(trans);
@@ -87,7 +87,7 @@ gboolean start(GstBaseTransform* trans) {
 
 // Always succeeds, because an element that fails to stop after an error cannot be restarted.
 gboolean stop(GstBaseTransform* trans) {
-  // Stops the pusher before taking the stream lock, for which a seek in its thread may wait.
+  // Stops the pusher first, because a seek in the pusher's thread may wait for the stream lock.
   state_of(trans).pusher->stop();
   const StreamLock streaming(GST_BASE_TRANSFORM_SINK_PAD(trans));
   post_first_exception(trans, false, [&] {
@@ -193,14 +193,14 @@ FrameFormat video_output_format(GstCudaVisionFilter*, const FrameFormat& in, con
 
 gboolean propose_allocation(GstBaseTransform* trans, GstQuery*, GstQuery* query) {
   return post_exceptions(trans, FALSE, [&]() -> gboolean {
-    // An element that delays frames copies them, so it holds no buffers.
+    // An element that delays frames copies them, so it holds none of upstream's buffers.
     const FilterState& state = state_of(trans);
     return propose_pool(query, state.session, state.latency_frames ? 0 : state.pusher->limit());
   });
 }
 
-// Works on the stream of downstream's pool, so that neither element needs an event. Then proposes
-// the same stream upstream.
+// Switches to the stream of downstream's pool, so that neither element has to wait for an event of
+// another stream. Then proposes the same stream to upstream.
 void follow_stream(GstBaseTransform* trans, GstQuery* query) {
   FilterState& state = state_of(trans);
   GstBufferPool* parsed = nullptr;

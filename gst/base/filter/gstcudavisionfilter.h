@@ -40,7 +40,7 @@ struct GstCudaVisionFilter {
 };
 
 /// The virtual functions of an element; configure(), begin_frame(), process() and debug_category
-/// are mandatory. All may throw. They run in the streaming thread, or while no such thread runs;
+/// are mandatory. All may throw. They run in the streaming thread, or while that thread is stopped;
 /// frame_done() runs in another thread if several frames are in flight. configure(), process() and
 /// release() run in the session's CUDA context. The others run without a context, because they may
 /// post messages; to use the device, they need a DeviceScope.
@@ -53,8 +53,8 @@ struct GstCudaVisionFilterClass {
   /// The base class also logs in this category.
   GstDebugCategory* debug_category;
 
-  /// How frames that the operation cannot read directly are unpacked. Default: channels. Video
-  /// output has the same form.
+  /// The form into which frames are unpacked if the operation cannot read them directly. Video
+  /// output has the same form. Default: channels.
   cudavision::repack::UnpackedForm unpacked_form;
   /// Reads fixed output caps. The default reads video/x-raw.
   cudavision::FrameFormat (*output_format)(GstCudaVisionFilter* self,
@@ -73,8 +73,8 @@ struct GstCudaVisionFilterClass {
   /// discontinuous frames, DRAIN queries and configure(). Returns the first flow return that is not
   /// GST_FLOW_OK, and drops the frames after it. Default: no frames are delayed.
   GstFlowReturn (*push_pending)(GstCudaVisionFilter* self);
-  /// Called before a frame is pushed. Unless needs_frame_done() holds, the device may still work on
-  /// a frame in CUDA memory that carries a stream. Later frames may be in flight.
+  /// Called before a frame is pushed. Unless needs_frame_done() is true, the device may still work
+  /// on a frame in CUDA memory that carries a stream. Later frames may be in flight.
   void (*frame_done)(GstCudaVisionFilter* self);
   /// True if frame_done() must wait until the device has finished the last frame of process().
   /// Default: false.
@@ -109,8 +109,8 @@ GstFlowReturn answer_of(GstBaseTransform* trans, GstFlowReturn flow);
 /// fail and post a second error. Returns false if a frame has failed; its error is already posted.
 bool give_up_frames(gpointer self);
 
-/// post_exceptions() for the streaming thread. Frames in flight are pushed before the error is
-/// posted; if one of them fails, only its error is posted.
+/// Like post_exceptions(), for the streaming thread. Frames in flight are pushed before the error
+/// is posted; if one of these frames fails, only its error is posted.
 template <class Result, class Body>
 Result post_first_exception(gpointer self, Result on_error, Body&& body,
                             const SourceLocation& location = SourceLocation::current()) {
@@ -134,17 +134,17 @@ cudavision::DeviceSession& gst_cuda_vision_filter_session(GstCudaVisionFilter* s
 
 cudavision::RegionFinder& gst_cuda_vision_filter_regions(GstCudaVisionFilter* self);
 
-/// For configure(): the element copies frames and delays them by this number. Not in pull mode.
+/// Call this in configure() if the element copies and delays `frames` frames. Not for pull mode.
 void gst_cuda_vision_filter_set_latency(GstCudaVisionFilter* self, std::size_t frames);
 
-/// Processes and pushes a delayed frame. If the buffer has no memory, *stored has its pixels on the
-/// device, and begin_frame() may set it.
+/// Processes and pushes a delayed frame. If the buffer has no memory, *stored refers to its pixels
+/// on the device; begin_frame() may still set *stored.
 GstFlowReturn gst_cuda_vision_filter_push(GstCudaVisionFilter* self, cudavision::OwnedBuffer frame,
                                           const cudavision::ConstFrame* stored);
 
 /// Calls configure() again, for changed properties, if the caps are known.
 void gst_cuda_vision_filter_reconfigure(GstCudaVisionFilter* self);
 
-/// The sink pad's template has all supported video formats, the source pad's has the caps src.
+/// The sink pad's template has all supported video formats; the source pad's template has `src`.
 void gst_cuda_vision_filter_class_add_pad_templates(GstCudaVisionFilterClass* klass,
                                                     const cudavision::Caps& src);

@@ -19,7 +19,7 @@ bool is_deep(GstVideoFormat format) {
   return depth_of(format) > 8;
 }
 
-// Gray pictures have no chroma-site, and the frames' colorimetry does not apply to them.
+// Drops colorimetry and chroma-site, because they differ between gray pictures and their frames.
 Structure copy_with_formats(const GstStructure* structure, const Formats& formats) {
   Structure copy(gst_structure_copy(structure));
   set_formats(copy.get(), formats);

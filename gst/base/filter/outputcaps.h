@@ -9,7 +9,7 @@
 #include "gst/core/videoformat.h"
 
 /// Caps of elements whose output caps differ from their input caps. Functions with the parameter
-/// cuda return CUDA memory only if it is true.
+/// `cuda` return caps with CUDA memory only if `cuda` is true.
 namespace cudavision {
 
 /// as_input: GRAY8 for frames of 8 bits, GRAY16_LE for deeper frames. any: both for all frames.
@@ -18,9 +18,9 @@ enum class GrayDepth { as_input, any };
 bool takes_cuda(GstBaseTransform* trans);
 /// Returns all formats of the sink pads.
 Formats all_formats();
-/// Returns the gray pictures, in the frames' size, into which the frames can be converted.
+/// Returns the caps of gray pictures of the frame's size into which the frame can be converted.
 Structure gray_pictures_of(const GstStructure* frame, GrayDepth depth);
-/// Returns the frames that can be converted into the gray pictures, or nullptr if there are none.
+/// Returns the caps of frames that can be converted into the gray picture, or nullptr if none can.
 Structure frames_of_gray(const GstStructure* picture, GrayDepth depth);
 /// Sorts the structures: GRAY8 before GRAY16_LE. Drops other formats.
 Caps prefer_8_bits(const GstCaps* caps);
@@ -32,8 +32,8 @@ Caps gray_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCaps* 
 /// Reads fixed output caps. Throws ElementError unless they have the size width×height.
 FrameFormat picture_format(const FrameFormat& in, const GstCaps* caps, int width, int height);
 
-/// GstBaseTransformClass.fixate_caps. For the source pad, choose() reduces the possible output caps
-/// to one structure.
+/// For GstBaseTransformClass.fixate_caps. On the source pad, choose() reduces the possible output
+/// caps to one structure.
 GstCaps* fixate_output(GstBaseTransform* trans, GstPadDirection direction, GstCaps* in,
                        GstCaps* suggested, const std::function<Caps(Caps)>& choose);
 

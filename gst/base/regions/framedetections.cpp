@@ -16,13 +16,13 @@
 namespace cudavision {
 namespace {
 
-// The meta's coordinates are unsigned, but detectors store negative ones in them for an object that
-// the left or upper edge cuts off: −10 becomes 4294967286. No frame has pixels from 2³¹ on.
+// The meta's coordinates are unsigned, but detectors store negative coordinates in them if the left
+// or upper edge cuts off an object: −10 becomes 4294967286. Coordinates from 2³¹ on are negative.
 gint64 signed_coordinate(guint coordinate) {
   return static_cast<gint32>(coordinate);
 }
 
-// DL Streamer and others store the confidence in the meta's parameter `detection`.
+// Detectors such as DL Streamer store the confidence in the meta's parameter `detection`.
 double confidence_of(GstVideoRegionOfInterestMeta* region) {
   gdouble confidence = 1;
   if (const GstStructure* detection =
@@ -35,7 +35,7 @@ double confidence_of(GstVideoRegionOfInterestMeta* region) {
 
 #if GST_CHECK_VERSION(1, 26, 0)
 
-// An angle that is no number turns nothing.
+// Returns the angle in 1/65536 turn, or 0 if it is NaN or infinite.
 int angle_of(gfloat radians) {
   const double turns = static_cast<double>(radians) / (2 * G_PI);
   return std::isfinite(turns)
@@ -50,8 +50,8 @@ bool are_related(GstAnalyticsRelationMeta* meta, guint one, guint other,
           types) != 0;
 }
 
-// Gives the regions of a mask the classes that are related to them one by one. A level below 0 is
-// unknown.
+// Gives each region of a mask the class with the same index in the classification metadata that is
+// related to the mask. A negative level means that the confidence is unknown.
 void classify(GstAnalyticsRelationMeta* meta, guint mask, MaskRegion* regions, std::size_t count) {
   gpointer state = nullptr;
   GstAnalyticsClsMtd classes;
@@ -69,7 +69,7 @@ void classify(GstAnalyticsRelationMeta* meta, guint mask, MaskRegion* regions, s
   }
 }
 
-// first: the number of the first object that GstAnalytics has, whose ids are `objects`.
+// `objects` has the ids of the GstAnalytics detections, which are found.objects from `first` on.
 void find_masks(GstAnalyticsRelationMeta* meta, std::size_t first,
                 const std::vector<guint>& objects, FrameDetections& found) {
   gpointer state = nullptr;

@@ -17,13 +17,13 @@ namespace cudavision {
 struct Detection {
   gint64 x, y, width, height;
   GQuark label;
-  gint id;                ///< of the meta, or of the detection in its GstAnalyticsRelationMeta
-  bool in_analytics;      ///< false: a GstVideoRegionOfInterestMeta
-  double confidence = 1;  ///< 0 to 1; 1 if the detector gives none
+  gint id;                ///< of the ROI meta, or of the detection in GstAnalyticsRelationMeta
+  bool in_analytics;      ///< found in GstAnalytics; otherwise in a GstVideoRegionOfInterestMeta
+  double confidence = 1;  ///< from 0 to 1; 1 if the detector reports no confidence
   int angle = 0;          ///< clockwise rotation of the box, in 1/65536 turn
 };
 
-/// A region of a mask: the pixels with an id.
+/// A region of a mask: all pixels of the mask with one id.
 struct MaskRegion {
   guint id;
   bool classified = false;  ///< has a label
@@ -31,26 +31,26 @@ struct MaskRegion {
   double confidence = 1;  ///< as in Detection
 };
 
-/// A picture of region ids, and the part of the frame that it covers.
+/// An image of region ids, and the rectangle of the frame that it covers.
 struct DetectedMask {
   OwnedBuffer picture;
   gint64 x, y, width, height;
-  std::size_t first, count;  ///< of its regions
+  std::size_t first, count;  ///< range of its regions in FrameDetections::regions
 };
 
 struct FrameDetections {
   std::vector<Detection> objects;
   std::vector<DetectedMask> masks;
-  std::vector<MaskRegion> regions;  ///< of all masks
-  /// The objects and the masks that a detector relates to each other, as their numbers.
+  std::vector<MaskRegion> regions;  ///< the regions of all masks
+  /// Pairs of an index in `objects` and an index in `masks` that a detector has related.
   std::vector<std::pair<std::size_t, std::size_t>> relations;
 
   void clear();
 };
 
-/// Finds each GstVideoRegionOfInterestMeta of the frame and, if GStreamer has GstAnalytics (from
-/// 1.24 on), then each object detection. From 1.26 on, these have angles, and there are masks,
-/// which are only looked for if masks is true.
+/// Collects the frame's ROI metas and, with GStreamer ≥ 1.24, GstAnalytics detections.
+/// GStreamer ≥ 1.26 adds angles, and masks if `masks` is true.
+/// Replaces the contents of `found`.
 void find_detections(GstBuffer* frame, bool masks, FrameDetections& found);
 
 }  // namespace cudavision

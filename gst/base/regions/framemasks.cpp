@@ -41,7 +41,7 @@ FrameMasks::Batch& FrameMasks::next_batch() {
   return batch;
 }
 
-// Half as much again, so that masks that grow slowly do not allocate each time.
+// Allocates 1.5 times the required size, so that slowly growing masks seldom need a new allocation.
 void FrameMasks::reserve(Batch& batch, std::size_t bytes) {
   if (batch.staged.size() < bytes)
     batch.staged = device_.allocate_host(bytes + bytes / 2);
@@ -51,7 +51,7 @@ void FrameMasks::reserve(Batch& batch, std::size_t bytes) {
   }
 }
 
-// Pictures do not move, because a MappedBuffer refers to their formats.
+// A deque keeps pictures at fixed addresses, because a MappedBuffer refers to a picture's format.
 FrameMasks::Picture& FrameMasks::map(Batch& batch, const SelectedMask& mask,
                                      Unreadable unreadable) {
   for (Picture& picture : batch.pictures)

@@ -18,10 +18,10 @@
 
 namespace cudavision {
 
-/// Brings the masks of frames to the device. Masks in CUDA memory of the context are read in place.
-/// Later masks need no more memory than the largest that came before.
+/// Transfers the masks of frames to the device. Masks in CUDA memory of the context are read in
+/// place. Allocates memory only if a frame's masks need more than the masks of earlier frames.
 ///
-/// All calls, the destructor included, are made in the session's context.
+/// All calls, including the destructor, need the session's context.
 class FrameMasks {
  public:
   FrameMasks(Device& device, const CudaContext& context)
@@ -35,20 +35,20 @@ class FrameMasks {
   /// Enqueues work on masks in the device's memory.
   using Work = std::function<void(std::span<const regions::Mask> masks)>;
 
-  /// Calls work with the masks of a frame. Those that do not exist or are skipped have no rows.
+  /// Calls work with the masks of a frame. A mask that has no picture or is skipped has no rows.
   void run(const std::vector<SelectedMask>& masks, Unreadable unreadable, const Work& work);
 
  private:
-  /// The picture of one or several masks.
+  /// A picture that one or more masks use.
   struct Picture {
     explicit Picture(const FrameFormat& of_samples) : format(of_samples) {}
 
     const FrameFormat format;
-    std::optional<MappedBuffer> mapped;  ///< until it is staged, or the device has passed it
-    View<const std::uint8_t> rows;       ///< none if it cannot be mapped
+    std::optional<MappedBuffer> mapped;  ///< until the picture is staged, or the device has read it
+    View<const std::uint8_t> rows;       ///< empty if the picture cannot be mapped
   };
 
-  /// Memory of the masks of one frame, which the device may still be reading.
+  /// Memory for the masks of one frame. The device may still be reading it.
   struct Batch {
     Buffer staged;  ///< page-locked
     std::deque<Picture> pictures;
@@ -68,7 +68,7 @@ class FrameMasks {
   StreamOrder order_;
   std::array<Batch, 3> batches_;
   std::size_t current_ = 0;
-  Buffer uploaded_;  ///< of masks in host memory
+  Buffer uploaded_;  ///< device copies of masks in other memory
 };
 
 }  // namespace cudavision

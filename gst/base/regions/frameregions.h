@@ -82,7 +82,7 @@ class FrameRegions {
   const FrameLayout layout_;
   RegionSettings settings_;
   RegionFinder& finder_;
-  regions::Parameters parameters_;  // of the frame
+  regions::Parameters parameters_;  // regions of the current frame
   bool limited_ = false;            // the frame is not processed as a whole
   std::optional<regions::RegionBlend> blend_;
   std::optional<FrameMasks> masks_;

@@ -158,7 +158,7 @@ void RegionFinder::find_metas(const FrameInfo& frame, const RegionSettings& sett
       add_box(box_of(objects[i]), objects[i].angle, parameters);
 }
 
-// Ids without a class count with the objects that the mask belongs to, else if all labels count.
+// Selects ids without a class if a related object or, if there is none, every label is accepted.
 std::optional<SelectedMask> RegionFinder::select(const DetectedMask& mask, std::size_t number,
                                                  const RegionSettings& settings) {
   int side = 0;
@@ -224,8 +224,8 @@ void RegionFinder::remember(const Parameters& parameters, int first,
       last_masks_.push_back(mask.copy());
 }
 
-// The contents of a region may have moved since, so the region grows. Inverted regions don't,
-// because that would uncover their surroundings.
+// The object may have moved meanwhile, so its region grows by the margin. With region-invert, it
+// does not grow, because this would process less of the object's surroundings.
 bool RegionFinder::recall(const RegionSettings& settings, Parameters& parameters) {
   if ((last_.empty() && last_masks_.empty()) || age_ > settings.region_persistence)
     return false;

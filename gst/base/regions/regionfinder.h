@@ -20,8 +20,8 @@ namespace cudavision {
 ///
 /// Regions of a frame are known if at least one rectangle, with its margin, has a pixel in the
 /// frame. With use-roi-meta, the rectangle must come from an accepted meta, because a detector may
-/// miss objects; otherwise it comes from the property `regions`. A mask is used like a rectangle if
-/// it contains the id of an accepted region.
+/// miss objects; otherwise it comes from the property `regions`. A mask is treated like a
+/// rectangle if it lists an accepted region id, or lists no ids.
 class RegionFinder {
  public:
   /// Clears all state when the element starts.
@@ -31,12 +31,12 @@ class RegionFinder {
   /// Clears the regions of earlier frames, for a new segment or a flush.
   void forget();
 
-  /// Finds the regions of a frame. Without regions, the parameters select the whole frame if they
-  /// invert, otherwise nothing. Throws ElementError if there are too many regions.
+  /// Finds the regions of a frame. Parameters without regions select the whole frame if `invert` is
+  /// true, otherwise no pixel. Throws ElementError if there are too many regions.
   void find(const FrameInfo& frame, const RegionSettings& settings,
             regions::Parameters& parameters);
 
-  /// Returns the masks of the frame, whose boxes the parameters have.
+  /// Returns the frame's masks, in the order of Parameters::mask_boxes.
   const std::vector<SelectedMask>& masks() const noexcept { return masks_; }
 
   /// Returns the largest shorter side of the frame's regions, without the margin, or 0 without
@@ -44,7 +44,7 @@ class RegionFinder {
   /// has missed: returns the largest side so far, but at least a third of the frame's shorter side.
   int largest_side() const noexcept { return side_; }
 
-  /// At the end of a stream, a warning need not wait any longer.
+  /// Call this at the end of a stream. A warning then need not wait any longer.
   void end() { warning_.end(); }
   /// Posts the warning about the frames since the start. No context may be current.
   void post_warning(GstElement* element) { warning_.post(element); }
@@ -70,11 +70,11 @@ class RegionFinder {
 
   std::optional<GstVideoInfo> video_;
   std::optional<FrameClock> clock_;
-  FrameDetections detections_;       ///< of the frame
-  std::vector<bool> counted_;        ///< for each object of detections_: it is accepted
-  std::vector<SelectedMask> masks_;  ///< of the frame
-  int side_ = 0, widest_ = 0;        ///< largest_side() of the frame, and of all since the caps
-  /// Of the last frame with known regions, if region-persistence is set.
+  FrameDetections detections_;       ///< detections in the current frame
+  std::vector<bool> counted_;        ///< whether each object of detections_ is accepted
+  std::vector<SelectedMask> masks_;  ///< selected masks of the current frame
+  int side_ = 0, widest_ = 0;        ///< largest_side(), and the maximum since the last caps
+  /// Regions and masks of the last frame with known regions, if region-persistence is set.
   std::vector<Found> last_;
   std::vector<SelectedMask> last_masks_;
   GstClockTime age_ = 0;  ///< time since the frame of last_

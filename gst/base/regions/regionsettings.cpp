@@ -39,7 +39,7 @@ std::optional<double> parse_number(const std::string& text) {
 }
 
 std::optional<WrittenRectangle> parse_rectangle(const std::string& text) {
-  // Larger numbers are fractions of pixels, which are an error, rather than shares of the frame.
+  // Larger numbers with a decimal point are errors: the user meant pixels, not shares of the frame.
   constexpr double largest_share = 2;
   const bool shares = text.find('.') != std::string::npos;
   const std::vector<std::string> parts = split(text, ',');
@@ -59,7 +59,7 @@ struct Interval {
   int begin, end;
 };
 
-/// Rounds an interval and clamps it to the coordinates of boxes. An interval beyond them keeps one
+/// Rounds an interval and clamps it to the coordinates of boxes. An interval outside keeps one
 /// pixel, because regions outside of the frame cause a warning, but empty regions do not.
 Interval clamped_interval(double begin, double size) {
   constexpr double maximum = regions::Parameters::max_coordinate;

@@ -32,7 +32,7 @@ class RegionText {
   const char* c_str() const noexcept { return parsed_->text.c_str(); }
   bool empty() const noexcept { return rectangles().empty() && error().empty(); }
   const std::vector<WrittenRectangle>& rectangles() const noexcept { return parsed_->rectangles; }
-  /// Returns an empty string, or names the wrong rectangle and the remedy.
+  /// Returns an empty string, or an error that quotes the wrong rectangle and gives a remedy.
   const std::string& error() const noexcept { return parsed_->error; }
 
   bool operator==(const RegionText& other) const noexcept {
@@ -72,10 +72,10 @@ class RegionTypes {
 /// What to do with frames that have no known region.
 enum class RegionsMissing { pass, all };
 
-/// Whether a detection's mask or its box is the region.
+/// Selects a detection's mask or its box as the region.
 enum class RegionMasks { prefer, ignore, only };
 
-/// The settings of an element that works on regions derive from this.
+/// Base class of the settings of elements that work on regions.
 struct RegionSettings {
   RegionText regions;
   bool use_roi_meta = false;

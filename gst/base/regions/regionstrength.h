@@ -23,11 +23,11 @@ void add_strength_property(ElementProperties<Settings>& all, const char* descrip
           Range<double>{0, 1});
 }
 
-/// The strength for a frame's largest region.
+/// Computes the strength that a frame's largest region needs.
 class RegionStrength {
  public:
-  /// share: the strength divided by the region's shorter side. It applies until the next call, so
-  /// that the strength also follows larger regions while the settings are invalid.
+  /// share is the strength divided by the region's shorter side. It stays in force while settings
+  /// are invalid, so that larger regions still get more strength.
   void set_share(double share) { share_ = share; }
 
   /// Returns the minimum strength in pixels, rounded up to one of about six steps per octave, so

@@ -13,7 +13,7 @@ namespace {
 
 using regions::Box;
 
-// A few labels are enough to show a mistake.
+// Maximum number of labels in a warning. A few are enough to show a mistake.
 constexpr std::size_t max_named = 8;
 
 // How frames without a region are processed.

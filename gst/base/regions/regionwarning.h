@@ -15,22 +15,22 @@ namespace cudavision {
 /// Explains in one warning why no frame since the start had a region, although the settings ask for
 /// regions. Rectangles outside of the frame are reported at once. If no label or confidence
 /// matches, or if there are no metas, the objects may not be in view yet, so the warning waits for
-/// 5 s of frames. Labels and confidences are also reported at the end of a shorter stream.
+/// 5 s of frames. If a shorter stream ends, labels and confidences are reported then.
 class RegionWarning {
  public:
   /// A frame has a region, so there will be no warning.
   void saw_region() noexcept { settled_ = true; }
-  /// A meta has a label that region-types does not name.
+  /// A meta has a label that region-types does not list.
   void saw_other_label(GQuark label);
   /// A detection is below region-confidence.
   void saw_confidence(double confidence) noexcept {
     largest_confidence_ = std::max(largest_confidence_, confidence);
   }
-  /// A frame has no region. Its rectangles from index `first` on could have been regions. elapsed
-  /// is the time since the previous frame.
+  /// A frame has no region: its rectangles from index `first` on are empty or outside of the frame.
+  /// elapsed is the time since the previous frame.
   void saw_none(const GstVideoInfo& video, const RegionSettings& settings,
                 const regions::Parameters& parameters, int first, GstClockTime elapsed);
-  void end();  ///< the stream ends
+  void end();  ///< call this when the stream ends
 
   /// Posts the warning if there is a new one.
   void post(GstElement* element);
@@ -38,12 +38,12 @@ class RegionWarning {
  private:
   void explain(std::string reason);
 
-  bool settled_ = false;  ///< there is a region, or the reason is known
+  bool settled_ = false;  ///< no further reason is needed
   GstClockTime waited_ = 0;
   std::vector<GQuark> other_labels_;
-  double largest_confidence_ = -1;  ///< of detections below region-confidence
-  RegionSettings settings_;         ///< of the last frame without a region
-  std::string warning_;             ///< not posted yet
+  double largest_confidence_ = -1;  ///< maximum among detections below region-confidence
+  RegionSettings settings_;         ///< settings at the last frame without a region
+  std::string warning_;             ///< the text of a warning that is not posted yet
 };
 
 }  // namespace cudavision

@@ -10,7 +10,7 @@
 namespace cudavision {
 namespace {
 
-// Returns the format of a mask's picture, whose layout no caps describe.
+// Returns the format of a mask's picture, which no caps describe, from the GstVideoMeta.
 FrameFormat mask_format(GstBuffer* picture) {
   const GstVideoMeta* const meta = gst_buffer_get_video_meta(picture);
   if (!meta)
@@ -51,7 +51,7 @@ std::optional<SelectedMask> select_ids(const FrameDetections& found, const Detec
   const std::size_t ids = 32 * selected.ids.size();
   bool any = unclassified;
   selected.known = unclassified && mask.count == 0;
-  // An id that is named twice counts if one of its classes does.
+  // If an id is listed twice, it is selected if at least one of its classes is accepted.
   for (const bool count : {false, true})
     for (std::size_t i = mask.first; i < mask.first + mask.count; ++i) {
       const MaskRegion& region = found.regions[i];

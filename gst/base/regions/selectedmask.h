@@ -13,21 +13,21 @@
 
 namespace cudavision {
 
-/// A mask whose region ids partly count, or none: without a picture.
+/// A mask with its selected region ids. Without a picture, this object stands for no mask.
 struct SelectedMask {
   OwnedBuffer picture;
   FrameFormat format;  ///< of the picture: GRAY8 or GRAY16_LE
   regions::Box box;
-  std::vector<std::uint32_t> ids;  ///< as in regions::Mask
-  bool known = false;              ///< the mask names an id that counts
-  int side = 0;                    ///< shorter side of the largest object that it covers
+  std::vector<std::uint32_t> ids;  ///< bit set of the selected ids, as in regions::Mask
+  bool known = false;              ///< the mask lists a selected id, or lists no ids
+  int side = 0;                    ///< largest shorter side of its objects, otherwise of its box
 
   SelectedMask copy() const;
 };
 
-/// Selects the ids of a mask that count: those with a class if class_counts(), and those without
-/// one if unclassified is true, except 0, which is the background then. Returns nothing if no id
-/// counts, or if the mask covers nothing. Throws ElementError if the mask cannot be read.
+/// Selects ids of a mask: ids with a class if class_counts() accepts it and, if `unclassified` is
+/// true, ids without a class except 0, the background. Returns nullopt if no id is selected, or if
+/// the mask covers nothing. Throws ElementError if the mask cannot be read.
 std::optional<SelectedMask> select_ids(const FrameDetections& found, const DetectedMask& mask,
                                        bool unclassified,
                                        const std::function<bool(const MaskRegion&)>& class_counts);
