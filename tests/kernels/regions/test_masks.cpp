@@ -87,7 +87,7 @@ TEST_P(MaskDistanceUse, RefusesWhatItCannotRead) {
   expect_refusal("a mask of 0×4 samples", 0, [](Mask& mask) { mask.rows.width = 0; });
   expect_refusal("a mask of 4×65536 samples", 0, [](Mask& mask) { mask.rows.height = 65536; });
   expect_refusal("box is empty", 0, [](Mask& mask) { mask.box.x1 = 0; });
-  expect_refusal("beyond 1048576", 0, [](Mask& mask) { mask.box.y1 = 1048577; });
+  expect_refusal("outside ±1048576", 0, [](Mask& mask) { mask.box.y1 = 1048577; });
   const std::vector<Mask> many(65, valid);
   CUDAVISION_EXPECT_ERROR(distances.run(many, 0), invalid_argument, "65 masks");
 }
