@@ -172,7 +172,7 @@ TEST(test_pads, .unless(unless_built_with_opencv())) {
   }
   fail_unless(changed);
   // One warning: these lengths are not metric.
-  stereo.messages().expect_one(GST_MESSAGE_WARNING, {"not metric", "yaw", "width"});
+  stereo.messages().expect_one(GST_MESSAGE_WARNING, {"not metric", "yaw", "guessed"});
 }
 
 // A calibration survives flushes and caps; it ends with a stop or another scene.
