@@ -92,7 +92,7 @@ class FrameSlotPool {
   /// is writable until the work is complete.
   PendingGpuWork map(const InputFrames& in, const OutputFrames& out);
 
-  /// Waits for work that was completed in stream order. Throws Error.
+  /// Waits for the GPU to finish work for which complete() did not wait. Throws Error.
   void finish();
 
  private:
@@ -107,7 +107,7 @@ class FrameSlotPool {
   // for them.
   SharedStream notice_stream_;
   std::unique_ptr<Device> notices_;
-  bool unfinished_ = false;  ///< work that was completed in stream order may still run
+  bool unfinished_ = false;  ///< the GPU may still run work for which complete() did not wait
 
   std::mutex mutex_;  ///< guards the members below
   std::condition_variable freed_;

@@ -192,7 +192,7 @@ class Browser:
             if not is_linked:
                 await self.session.control(lambda: None)
 
-    # --- What it gets ---
+    # --- Outgoing messages ---
 
     async def send_messages(self):
         while True:

@@ -170,7 +170,7 @@ class Message(types.SimpleNamespace):
 sensor_msgs = types.SimpleNamespace(msg=types.SimpleNamespace(Image=Message, CameraInfo=Message))
 rclpy = types.SimpleNamespace(time=types.SimpleNamespace(Time=lambda nanoseconds: types.SimpleNamespace(to_msg=lambda: nanoseconds)))
 {ros}
-# A frame of a film that took a millisecond at most; then one whose source provides its time.
+# The time of the first frame is derived from its PTS; the second has it in a reference timestamp meta.
 caps = "video/x-raw,format=GRAY16_LE,width=6,height=4,framerate=10/1"
 pipeline = Gst.parse_launch(f"appsrc name=src format=time is-live=true caps={{caps}} ! cudagaussblur sigma=0.5 ! appsink name=sink sync=false")
 source, sink = (pipeline.get_by_name(name) for name in ("src", "sink"))

@@ -50,7 +50,7 @@ TEST(PairInspector, Matches) {
   }
 }
 
-/// If a camera has rolled, rows differ by large amounts only near the sides of the picture.
+/// If a camera has rolled, vertical offsets are large only near the sides of the picture.
 TEST(PairInspector, FarRowsAtTheSides) {
   const Gray left = texture(1280, 320, 3);
   const PairFigures figures = figures_of(left, rotated(moved(left, -20, 0), 1.5), searching(64));

@@ -11,7 +11,7 @@ def pair(place):
 
 
 def reached(page):
-    """Returns the values that each slider reaches by the pointer, and by arrow keys from its lowest and highest
+    """Returns the values that each slider reaches by dragging, and by arrow keys from its lowest, highest and default
     value."""
     return page.run("""(async () => {
         const { Scale } = await import('/scale.js');

@@ -75,7 +75,7 @@ TEST(test_qos, .for_each_element().times(std::size(numbers_in_flight))) {
   }
 }
 
-// Up to n - 1 frames wait. If the frame duration is unknown, the maximum latency is, too.
+// The maximum latency grows by limit − 1 frame durations, or to NONE if these are unknown.
 TEST(test_latency, .for_each_element()) {
   for (guint64 limit : {1, 2, 3, 8}) {
     Overlap overlap(static_cast<int>(limit));

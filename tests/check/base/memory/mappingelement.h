@@ -18,7 +18,7 @@ constexpr int width = 512, height = 288;
 constexpr std::size_t frame_bytes = std::size_t{width} * height;
 constexpr gsize page_alignment = 4095;
 
-// Made once, because ThreadSanitizer does not see the lock around GLib's caps data.
+// Created once, because ThreadSanitizer does not see the GLib lock that guards caps parsing.
 inline const FrameFormat& gray_format() {
   static const FrameFormat format = [] {
     const Caps caps(

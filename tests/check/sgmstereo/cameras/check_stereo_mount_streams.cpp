@@ -15,7 +15,7 @@ using namespace check;
 
 namespace {
 
-/// Rotations by half a degree in each direction, with zooms of plus and minus half a percent.
+/// All combinations of ±0.5° of pitch, ±0.5° of roll and ±0.5 % of zoom, without yaw.
 std::vector<Turn> half_degrees() {
   std::vector<Turn> turns;
   for (const double pitch : {-0.5, 0.5})
