@@ -116,7 +116,7 @@ gboolean backed_pool_set_config(GstBufferPool* pool, GstStructure* config) {
   guint maximum = 0;
   if (!gst_buffer_pool_config_get_params(config, &caps, &tensor_size, &minimum, &maximum) ||
       !caps || !gst_caps_is_fixed(caps)) {
-    GST_WARNING_OBJECT(pool, "the configuration has no caps of video frames or tensors");
+    GST_WARNING_OBJECT(pool, "the pool configuration needs fixed caps, not %" GST_PTR_FORMAT, caps);
     return FALSE;
   }
   try {

@@ -100,7 +100,8 @@ FrameFormat picture_format(const FrameFormat& in, const GstCaps* caps, int width
   const FrameFormat out = frame_format_from_caps(caps);
   if (out.layout.width != width || out.layout.height != height)
     refuse_stream("Frames of " + size_text(in.layout.width, in.layout.height) +
-                  " cannot be scaled to " + size_text(out.layout.width, out.layout.height) +
+                  " have an output of " + size_text(width, height) + ", not " +
+                  size_text(out.layout.width, out.layout.height) +
                   ": correct width and height in the caps after the element, or leave them out.");
   return out;
 }

@@ -43,8 +43,8 @@ FramePacking packing_of(const GstVideoInfo& info, GstVideoMultiviewFramePacking 
       GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_FLIPPED | GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_FLOPPED;
   if (flags & mirrored)
     refuse_stream(
-        "cudasgmstereo cannot split packed frames with an upside-down or mirrored half "
-        "(multiview-flags): flip this half upstream.");
+        "cudasgmstereo cannot split packed frames with upside-down or mirrored halves "
+        "(multiview-flags): correct them upstream, for example with glviewconvert.");
   if (flags & GST_VIDEO_MULTIVIEW_FLAGS_MIXED_MONO)
     refuse_stream(
         "cudasgmstereo does not support streams that mix packed frames and single pictures "

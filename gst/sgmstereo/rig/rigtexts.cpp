@@ -110,7 +110,10 @@ std::string range_text(const rig::PairFigures& figures, const StereoSettings& se
            ", so nearer points are missing: set num-disparities=" +
            std::to_string(disparity_count(2 * settings.disparities)) + ".";
   const bool lower = figures.below_range > 0 && figures.min_disparity < settings.minimum;
-  const int first = lower ? figures.min_disparity - 8 : settings.minimum;
+  const bool negative = lower && figures.min_disparity < 0;
+  int first = settings.minimum;
+  if (lower)
+    first = negative ? figures.min_disparity - 8 : std::max(figures.min_disparity - 8, 0);
   const int last = std::max(figures.largest_disparity + 8, lower ? largest : largest + 1);
   std::string remedy = lower ? "min-disparity=" + std::to_string(first) + " " : "";
   remedy += "num-disparities=" + std::to_string(disparity_count(last - first + 1));
@@ -118,11 +121,13 @@ std::string range_text(const rig::PairFigures& figures, const StereoSettings& se
                             " to " + std::to_string(figures.largest_disparity) +
                             " pixels, but the searched range is " + searched;
   // Searching negative disparities would hide that the cameras are exchanged.
-  if (first < 0)
+  if (negative && settings.minimum >= 0)
     return found +
-           ". Rectified pictures in the right order have no negative disparities: check that the "
-           "left camera is linked to sink_left, and calibrate the cameras, for example with "
-           "pipelines/calibrate.py of the package gst-cudavision-tools.";
+           ". Negative disparities mean that the cameras are exchanged, not rectified, or "
+           "converge: check that the left camera is linked to sink_left, and calibrate the "
+           "cameras, for example with pipelines/calibrate.py of the package gst-cudavision-tools. "
+           "If they converge on purpose, set " +
+           remedy + ".";
   return found + ": set " + remedy + ".";
 }
 

@@ -226,6 +226,9 @@ TEST(test_few_disparities) {
   expect_words(
       warning_for({left, shifted(left, 50)}, {{"min-disparity", "60"}}),
       {"from 50 to 50 pixels", "from 60 to 91 pixels", "set min-disparity=42 num-disparities=64."});
+  // Near 0, the proposed range has no negative disparities.
+  expect_words(warning_for({left, shifted(left, 3)}, {{"min-disparity", "10"}}),
+               {"from 3 to 3 pixels", "set min-disparity=0 num-disparities=64."});
 }
 
 // The cameras see different scenes.
