@@ -244,7 +244,7 @@ gst-launch-1.0 -q filesrc location="$scene" blocksize=$((width * height)) \
   ! videoconvert ! video/x-raw,format=GRAY8 ! pngenc snapshot=true ! filesink location=binarise.png
 echo "$PWD/binarise.png"
 
-# The regions are those of pipelines/street-regions.txt in the first frame.
+# The regions come from pipelines/street-regions.txt, for the first frame.
 crop="videocrop left=232 right=48 top=120 bottom=216"
 # shellcheck disable=SC2086
 gst-launch-1.0 -q filesrc location=/usr/share/doc/opencv-doc/examples/data/vtest.avi ! decodebin ! videoconvert \

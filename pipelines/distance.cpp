@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Prints two distances for each picture: that of its middle and that of its nearest point. An
+// Prints two distances for each picture: the distance of its middle and of its nearest point. An
 // appsink receives the depth maps from cudasgmstereo.
 //
 //   distance FOCAL-LENGTH BASELINE LEFT RIGHT

@@ -13,7 +13,7 @@
 
 namespace cudavision {
 
-/// A mask with its selected region ids. Without a picture, this object stands for no mask.
+/// A mask with its selected region ids. Without a picture, there is no mask.
 struct SelectedMask {
   OwnedBuffer picture;
   FrameFormat format;  ///< of the picture: GRAY8 or GRAY16_LE

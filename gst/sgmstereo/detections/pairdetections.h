@@ -30,7 +30,7 @@ struct PairDetections {
   std::vector<Detection> detections;  ///< the first Distances::max_boxes, in the order of the metas
   /// For each detection, its box in the map, clipped to the map; empty if nothing is visible.
   std::vector<regions::Box> visible;
-  /// Empty if no detection has a mask; else one entry for each detection, without a picture if that
+  /// Empty if no detection has a mask; otherwise one entry per detection, without a picture if the
   /// detection has no mask. Masks refer to the left picture before rectification.
   std::vector<SelectedMask> masks;
   std::size_t left_out = 0;  ///< number of detections beyond max_boxes, which are ignored
