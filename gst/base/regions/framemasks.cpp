@@ -108,17 +108,17 @@ void FrameMasks::run(const std::vector<SelectedMask>& masks, Unreadable unreadab
   Batch& batch = next_batch();
   batch.used = true;
   try {
-    std::vector<const Picture*> pictures(masks.size());
+    pictures_.assign(masks.size(), nullptr);
     for (std::size_t i = 0; i < masks.size(); ++i)
       if (masks[i].picture)
-        pictures[i] = &map(batch, masks[i], unreadable);
+        pictures_[i] = &map(batch, masks[i], unreadable);
     upload(batch);
-    std::vector<regions::Mask> found(masks.size());
+    found_.assign(masks.size(), {});
     for (std::size_t i = 0; i < masks.size(); ++i)
-      if (pictures[i])
-        found[i] = {pictures[i]->rows, masks[i].ids.size() == 8 ? 1 : 2, masks[i].box,
-                    masks[i].ids.data()};
-    work(found);
+      if (pictures_[i])
+        found_[i] = {pictures_[i]->rows, masks[i].ids.size() == 8 ? 1 : 2, masks[i].box,
+                     masks[i].ids.data()};
+    work(found_);
   } catch (...) {
     batch.passed->record();
     throw;

@@ -68,6 +68,9 @@ class FrameMasks {
   StreamOrder order_;
   std::array<Batch, 3> batches_;
   std::size_t current_ = 0;
+  // Of run(), kept because they keep their memory.
+  std::vector<const Picture*> pictures_;
+  std::vector<regions::Mask> found_;
   Buffer uploaded_;  ///< device copies of masks in other memory
 };
 
