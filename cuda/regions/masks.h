@@ -113,19 +113,21 @@ CUDAVISION_HOST_DEVICE inline int mask_column(const MaskPlane& mask, int x) {
   return nearest_sample(x - mask.box.x0, mask.box.x1 - mask.box.x0, mask.width);
 }
 
-/// Returns true if the id of a sample is in the set of the mask.
+/// Returns true if the id of a sample of kBytes bytes is in the set of the mask.
+template <int kBytes>
 CUDAVISION_HOST_DEVICE inline bool sample_counts(const MaskPlane& mask, const std::uint8_t* row,
                                                  int column) {
-  const std::uint32_t id = mask.sample_bytes == 1
-                               ? row[column]
-                               : row[2 * column] | static_cast<std::uint32_t>(row[2 * column + 1])
-                                                       << 8;
+  const std::uint8_t* const sample = row + kBytes * column;
+  const std::uint32_t high = kBytes == 1 ? 0 : sample[kBytes - 1];
+  const std::uint32_t id = sample[0] | high << 8;
   return (mask.ids[id / 32] >> (id % 32) & 1) != 0;
 }
 
 /// Returns true if the mask selects the pixel in column x of the frame, which must be in its box.
 CUDAVISION_HOST_DEVICE inline bool selects(const MaskPlane& mask, const std::uint8_t* row, int x) {
-  return sample_counts(mask, row, mask_column(mask, x));
+  const int column = mask_column(mask, x);
+  return mask.sample_bytes == 1 ? sample_counts<1>(mask, row, column)
+                                : sample_counts<2>(mask, row, column);
 }
 
 }  // namespace cudavision::regions

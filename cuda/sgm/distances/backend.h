@@ -4,6 +4,7 @@
 // The interface of the Distances backends, and the arithmetic that they share. Callers validate all
 // arguments.
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -31,6 +32,16 @@ struct SampledAxis {
     return {static_cast<std::uint16_t>(begin), static_cast<std::uint16_t>(step),
             static_cast<std::uint16_t>(divide_up(end - begin, step))};
   }
+
+  /// Returns the samples that are in [begin, end).
+  SampledAxis within(int begin, int end) const {
+    const int skipped = divide_up(std::max(begin - first, 0), step);
+    const int stop = std::min<int>(count, divide_up(std::max(end - first, 0), step));
+    if (stop <= skipped)
+      return {};
+    return {static_cast<std::uint16_t>(first + skipped * step), step,
+            static_cast<std::uint16_t>(stop - skipped)};
+  }
 };
 
 struct SampledBox {
@@ -38,7 +49,9 @@ struct SampledBox {
 };
 
 struct MeasuredBox {
-  SampledBox inner, visible;
+  SampledBox inner;
+  /// The visible box; its part in the mask's box, if the mask refers to the pixels of the map.
+  SampledBox masked;
   std::int16_t mask = -1;  ///< index into BoxMasks::planes; −1: no mask
 };
 
@@ -65,7 +78,8 @@ CUDAVISION_HOST_DEVICE constexpr std::uint32_t percentile_rank(int percentile,
 class Distances::Backend {
  public:
   virtual ~Backend() = default;
-  /// results points to device memory.
+  /// results points to page-locked memory, to which the kernel writes directly: a download would
+  /// take longer than the kernel.
   virtual void run(View<const std::uint8_t> disparity, std::span<const MeasuredBox> boxes,
                    const BoxMasks& masks, const NumberRange& range, BoxDisparity* results) = 0;
 };

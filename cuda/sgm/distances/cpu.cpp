@@ -25,7 +25,7 @@ class DistancesCpu final : public Distances::Backend {
     BoxDisparity result{.low = range.invalid, .middle = range.invalid, .high = range.invalid};
     std::fill_n(counts_.begin(), range.top + 1, 0);
     if (box.mask >= 0)
-      count(map, box.visible, range, result,
+      count(map, box.masked, range, result,
             [&](int x, int y) { return selects(masks.planes[box.mask], masks.rectifying, x, y); });
     result.masked = result.samples > 0;
     if (!result.masked)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CUDA backend of Distances, with one block per box. First, each thread finds which of its
-// samples the box's mask selects. Then the block counts samples in bins of 16 map values, finds the
-// bins of the percentiles, and reads the samples again to count the single values in these bins.
+// The CUDA backend of Distances, with one block per box. The block counts the samples of each map
+// value, and finds the percentiles from the running totals of these counts.
 
 #include <algorithm>
+#include <type_traits>
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/warp.cuh"
@@ -13,9 +13,8 @@
 namespace cudavision::sgm {
 namespace {
 
-constexpr int threads = 1024, warps = threads / 32, bin_numbers = 16;
+constexpr int threads = 1024, warps = threads / 32;
 constexpr int percentile_count = 3;
-static_assert(threads * bin_numbers == number_places, "a thread has one bin");
 
 struct DistancesArguments {
   const std::uint8_t* map;
@@ -27,158 +26,165 @@ struct DistancesArguments {
 };
 static_assert(sizeof(DistancesArguments) <= 4096, "PTX for older GPUs has no more");
 
-constexpr int columns_per_thread = Distances::max_columns / 32;
-static_assert(Distances::max_rows / warps * columns_per_thread == 64, "one bit for each sample");
+/// The counts of one box, in shared memory.
+struct SampleCounts {
+  std::uint32_t samples, known;
+  /// Two counters of 16 bits per word. A counter overflows only if a box has max_samples samples
+  /// and all are equal.
+  std::uint32_t places[number_places / 2];
+  static_assert(Distances::max_samples == 1 << 16);
 
-/// Returns the bit index of a thread's sample in row i and column k of the sample grid.
-__device__ int bit_of(int i, int k) {
-  return i / warps * columns_per_thread + k / 32;
-}
-
-/// Calls function() with place_in() of each known sample of a box. Each warp reads whole rows. With
-/// kSelected, skips samples whose bit in `selected` is 0 (see bit_of()).
-template <bool kSelected, class Function>
-__device__ void for_each_known(const DistancesArguments& a, const SampledBox& box,
-                               std::uint64_t selected, const Function& function) {
-  const int lane = threadIdx.x % 32;
-  for (int i = threadIdx.x / 32; i < box.y.count; i += warps) {
-    const std::uint8_t* const row = a.map + a.pitch * (box.y.first + i * box.y.step) +
-                                    2 * static_cast<std::int64_t>(box.x.first);
-    for (int k = lane; k < box.x.count; k += 32) {
-      if (kSelected && (selected >> bit_of(i, k) & 1) == 0)
-        continue;
-      const std::uint8_t* const from = row + 2 * static_cast<std::int64_t>(k) * box.x.step;
-      const unsigned place = place_in(a.range, static_cast<std::uint16_t>(from[0] | from[1] << 8));
-      if (place <= a.range.top)
-        function(place);
-    }
+  __device__ void add(unsigned place) { atomicAdd(&places[place / 2], 1u << (16 * (place % 2))); }
+  __device__ std::uint32_t of(unsigned place) const {
+    return places[place / 2] >> (16 * (place % 2)) & 0xffff;
   }
-}
-
-/// Returns the bits of the calling thread's samples of the visible box that the mask selects.
-__device__ std::uint64_t selected_samples(const BoxMasks& masks, const MeasuredBox& box) {
-  __shared__ int columns[Distances::max_columns];  // mask columns of the samples; -1: outside
-  const regions::MaskPlane mask = masks.planes[box.mask];
-  const SampledAxis &xs = box.visible.x, &ys = box.visible.y;
-  const int lane = threadIdx.x % 32;
-  if (threadIdx.x < Distances::max_columns) {
-    const int x = xs.first + static_cast<int>(threadIdx.x) * xs.step;
-    const bool inside = threadIdx.x < xs.count && x >= mask.box.x0 && x < mask.box.x1;
-    columns[threadIdx.x] = inside ? mask_column(mask, x) : -1;
-  }
-  __syncthreads();
-  std::uint64_t selected = 0;
-  for (int i = threadIdx.x / 32; i < ys.count; i += warps) {
-    const int y = ys.first + i * ys.step;
-    if (masks.rectifying) {
-      for (int k = lane; k < xs.count; k += 32)
-        if (selects(mask, masks.rectifying, xs.first + k * xs.step, y))
-          selected |= std::uint64_t{1} << bit_of(i, k);
-    } else if (y >= mask.box.y0 && y < mask.box.y1) {
-      const std::uint8_t* const row = mask_row(mask, y);
-      CUDAVISION_UNROLL
-      for (int k = 0; k < Distances::max_columns; k += 32) {
-        // This code has no branch, so that the look-ups overlap.
-        const int column = columns[k + lane];
-        const bool counts = sample_counts(mask, row, max(column, 0)) && column >= 0;
-        selected |= static_cast<std::uint64_t>(counts) << bit_of(i, k);
-      }
-    }
-  }
-  return selected;
-}
-
-/// The bin that holds a percentile, and the percentile's rank among the samples in this bin.
-struct PercentileBin {
-  std::uint32_t bin, rank;
 };
 
-/// count belongs to the calling thread's bin. Returns the total of known samples in every thread.
-__device__ std::uint32_t find_bins(std::uint32_t count, PercentileBin (&found)[percentile_count]) {
-  constexpr int percentiles[percentile_count] = {
-      Distances::low_percentile, Distances::middle_percentile, Distances::high_percentile};
+__device__ std::uint16_t load_number(const std::uint8_t* from) {
+  return static_cast<std::uint16_t>(from[0] | from[1] << 8);
+}
+
+__device__ const std::uint8_t* sample_row(const DistancesArguments& a, const SampledBox& box,
+                                          int i) {
+  return a.map + a.pitch * (box.y.first + i * box.y.step) +
+         2 * static_cast<std::int64_t>(box.x.first);
+}
+
+/// Counts the selected samples of a box. selects_in(i) returns a function that takes a column of
+/// the sample grid and returns true if the mask selects the sample in this column and row i.
+template <class SelectsIn>
+__device__ void count_samples(const DistancesArguments& a, const SampledBox& box,
+                              SampleCounts& counts, const SelectsIn& selects_in) {
+  constexpr int columns_at_once = 4;  // their loads overlap
+  const int lane = threadIdx.x % 32;
+  std::uint32_t samples = 0, known = 0;
+  for (int first = lane; first < box.x.count; first += 32 * columns_at_once) {
+    for (int i = threadIdx.x / 32; i < box.y.count; i += warps) {
+      const std::uint8_t* const row = sample_row(a, box, i);
+      const auto selects = selects_in(i);
+      unsigned places[columns_at_once];
+      CUDAVISION_UNROLL
+      for (int n = 0; n < columns_at_once; ++n) {
+        const int column = min(first + 32 * n, box.x.count - 1);
+        const unsigned place = place_in(a.range, load_number(row + 2 * column * box.x.step));
+        const bool selected = selects(column) && first + 32 * n < box.x.count;
+        samples += selected;
+        places[n] = selected ? place : ~0u;
+      }
+      CUDAVISION_UNROLL
+      for (int n = 0; n < columns_at_once; ++n)
+        if (places[n] <= a.range.top) {
+          ++known;
+          counts.add(places[n]);
+        }
+    }
+  }
+  samples = sum_of_warp(samples);
+  known = sum_of_warp(known);
+  if (lane == 0) {
+    atomicAdd(&counts.samples, samples);
+    atomicAdd(&counts.known, known);
+  }
+  __syncthreads();
+}
+
+/// Counts the samples of the visible box that the mask selects.
+__device__ void count_masked_samples(const DistancesArguments& a, const MeasuredBox& box,
+                                     SampleCounts& counts) {
+  __shared__ int columns[Distances::max_columns];            // of the mask
+  __shared__ const std::uint8_t* rows[Distances::max_rows];  // of the mask
+  static_assert(threads >= Distances::max_columns + Distances::max_rows);
+  const regions::MaskPlane mask = a.masks.planes[box.mask];
+  const SampledAxis &xs = box.masked.x, &ys = box.masked.y;
+  if (a.masks.rectifying) {
+    count_samples(a, box.masked, counts, [&](int i) {
+      return [&, y = ys.first + i * ys.step](int column) {
+        return selects(mask, a.masks.rectifying, xs.first + column * xs.step, y);
+      };
+    });
+    return;
+  }
+  const int thread = threadIdx.x, row_thread = thread - Distances::max_columns;
+  if (thread < xs.count)
+    columns[thread] = mask_column(mask, xs.first + thread * xs.step);
+  if (row_thread >= 0 && row_thread < ys.count)
+    rows[row_thread] = mask_row(mask, ys.first + row_thread * ys.step);
+  __syncthreads();
+  const auto count_by = [&](auto bytes) {
+    count_samples(a, box.masked, counts, [&](int i) {
+      return [&, row = rows[i]](int column) {
+        return sample_counts<bytes>(mask, row, columns[column]);
+      };
+    });
+  };
+  if (mask.sample_bytes == 1)
+    count_by(std::integral_constant<int, 1>());
+  else
+    count_by(std::integral_constant<int, 2>());
+}
+
+/// Finds the percentiles if any samples are known. Returns the sum of the counters.
+__device__ std::uint32_t find_percentiles(const SampleCounts& counts, const NumberRange& range,
+                                          std::uint16_t (&values)[percentile_count]) {
   __shared__ std::uint32_t of_warp[warps];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  std::uint32_t up_to = inclusive_scan(count);
+  const unsigned per_thread = range.top / threads + 1;
+  const unsigned begin = threadIdx.x * per_thread, end = min(begin + per_thread, range.top + 1u);
+  std::uint32_t count = 0;
+  for (unsigned place = begin; place < end; ++place)
+    count += counts.of(place);
+  const std::uint32_t up_to_lane = inclusive_scan(count);
   if (lane == 31)
-    of_warp[warp] = up_to;
+    of_warp[warp] = up_to_lane;
   __syncthreads();
   const std::uint32_t up_to_warp = inclusive_scan(of_warp[lane]);
-  const std::uint32_t known = __shfl_sync(~0u, up_to_warp, 31);
-  if (warp > 0)
-    up_to += __shfl_sync(~0u, up_to_warp, warp - 1);
-  CUDAVISION_UNROLL
-  for (int i = 0; i < percentile_count; ++i) {
-    const std::uint32_t rank = percentile_rank(percentiles[i], known);
-    if (up_to - count < rank && rank <= up_to)
-      found[i] = {threadIdx.x, rank - (up_to - count)};
+  const std::uint32_t warps_below = __shfl_sync(~0u, up_to_warp, max(warp - 1, 0));
+  const std::uint32_t ranks[percentile_count] = {
+      percentile_rank(Distances::low_percentile, counts.known),
+      percentile_rank(Distances::middle_percentile, counts.known),
+      percentile_rank(Distances::high_percentile, counts.known)};
+  std::uint32_t below = (warp > 0 ? warps_below : 0) + up_to_lane - count;
+  for (unsigned place = begin; place < end; ++place) {
+    const std::uint32_t up_to = below + counts.of(place);
+    CUDAVISION_UNROLL
+    for (int i = 0; i < percentile_count; ++i)
+      if (below < ranks[i] && ranks[i] <= up_to)
+        values[i] = static_cast<std::uint16_t>(range.first + place);
+    below = up_to;
   }
-  return known;
+  return __shfl_sync(~0u, up_to_warp, 31);
 }
 
 /// Without kMasked, no box has a mask.
 template <bool kMasked>
 __global__ void __launch_bounds__(threads)
     distances_kernel(const __grid_constant__ DistancesArguments a) {
-  __shared__ std::uint32_t bins[threads];
-  __shared__ std::uint32_t numbers[percentile_count][bin_numbers];
-  __shared__ PercentileBin found[percentile_count];
+  __shared__ SampleCounts counts;
   __shared__ std::uint16_t values[percentile_count];
-  __shared__ std::uint32_t mask_samples;
   launch_dependents();
   const MeasuredBox& box = a.boxes[blockIdx.x];
-  bins[threadIdx.x] = 0;
-  if (threadIdx.x < percentile_count * bin_numbers)
-    numbers[threadIdx.x / bin_numbers][threadIdx.x % bin_numbers] = 0;
+  for (int i = threadIdx.x; i <= a.range.top / 2; i += threads)
+    counts.places[i] = 0;
   if (threadIdx.x < percentile_count)
     values[threadIdx.x] = a.range.invalid;
   if (threadIdx.x == 0)
-    mask_samples = 0;
+    counts.samples = counts.known = 0;
   __syncthreads();
   grid_dependency_wait();
-  const auto count_bin = [&](unsigned place) { atomicAdd(&bins[place / bin_numbers], 1u); };
-  std::uint64_t selected = ~std::uint64_t{0};
   bool masked = false;
   if (kMasked && box.mask >= 0) {
-    const std::uint64_t bits = selected_samples(a.masks, box);
-    const std::uint32_t of_warp = inclusive_scan(static_cast<std::uint32_t>(__popcll(bits)));
-    if (threadIdx.x % 32 == 31)
-      atomicAdd(&mask_samples, of_warp);
-    __syncthreads();
-    masked = mask_samples > 0;
-    if (masked)
-      selected = bits;
+    count_masked_samples(a, box, counts);
+    masked = __syncthreads_or(counts.samples > 0) != 0;
   }
-  const SampledBox& sampled = masked ? box.visible : box.inner;
-  for_each_known<kMasked>(a, sampled, selected, count_bin);
+  const SampledBox& sampled = masked ? box.masked : box.inner;
+  if (!masked)
+    count_samples(a, sampled, counts, [](int) { return [](int) { return true; }; });
+  const std::uint32_t counted = find_percentiles(counts, a.range, values);
+  if (counted != counts.known && threadIdx.x < percentile_count)  // a counter overflowed
+    values[threadIdx.x] = load_number(sample_row(a, sampled, 0));
   __syncthreads();
-  const std::uint32_t known = find_bins(bins[threadIdx.x], found);
-  __syncthreads();
-  if (known > 0) {
-    const auto count_number = [&](unsigned place) {
-      for (int i = 0; i < percentile_count; ++i)
-        if (place / bin_numbers == found[i].bin)
-          atomicAdd(&numbers[i][place % bin_numbers], 1u);
-    };
-    for_each_known<kMasked>(a, sampled, selected, count_number);
-    __syncthreads();
-    if (threadIdx.x < percentile_count) {
-      std::uint32_t number = 0;
-      for (std::uint32_t up_to = numbers[threadIdx.x][0]; up_to < found[threadIdx.x].rank;)
-        up_to += numbers[threadIdx.x][++number];
-      values[threadIdx.x] =
-          static_cast<std::uint16_t>(a.range.first + found[threadIdx.x].bin * bin_numbers + number);
-    }
-    __syncthreads();
-  }
   if (threadIdx.x == 0)
-    a.results[blockIdx.x] = {
-        masked ? mask_samples : static_cast<std::uint32_t>(sampled.x.count * sampled.y.count),
-        known,
-        values[0],
-        values[1],
-        values[2],
-        masked};
+    a.results[blockIdx.x] = {counts.samples, counts.known, values[0], values[1], values[2], masked};
 }
 
 class DistancesCuda final : public Distances::Backend {

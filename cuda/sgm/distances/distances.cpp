@@ -30,12 +30,11 @@ MeasuredBox measured_box(const regions::Box& box, int width, int height) {
 }  // namespace
 
 Distances::Distances(Device& device, int width, int height, const Parameters& parameters)
-    : width_(width), height_(height), device_(device), masks_(device) {
+    : width_(width), height_(height), masks_(device) {
   constexpr int largest = 65535;
   if (width < 1 || height < 1 || width > largest || height > largest)
     refuse(operation, "width and height are " + std::to_string(width) + " and " +
                           std::to_string(height) + "; make them 1 to " + std::to_string(largest));
-  results_ = device.allocate(max_boxes * sizeof(BoxDisparity));
   backend_ = dispatch<make_distances_cuda, make_distances_cpu>(device);
   set_parameters(parameters);
 }
@@ -74,17 +73,17 @@ void Distances::run(View<const std::uint8_t> disparity, std::span<const regions:
   std::int16_t count = 0;
   for (std::size_t i = 0; i < masks.size(); ++i)
     if (masks[i].rows) {
+      SampledBox& samples = measured[i].masked;
+      const regions::Box box = clipped(masks[i].box, width_, height_);
+      if (!rectifying)
+        samples = {samples.x.within(box.x0, box.x1), samples.y.within(box.y0, box.y1)};
       measured[i].mask = count;
       used[static_cast<std::size_t>(count++)] = masks[i];
     }
   const BoxMasks box_masks{
       count > 0 ? masks_.upload({used.data(), static_cast<std::size_t>(count)}) : nullptr,
       rectifying};
-  backend_->run(disparity, {measured, boxes.size()}, box_masks, range_,
-                results_.as<BoxDisparity>());
-  const auto bytes = static_cast<int>(boxes.size() * sizeof *results);
-  device_.download({results_.as<std::uint8_t>(), bytes, 1, bytes},
-                   {reinterpret_cast<std::uint8_t*>(results), bytes, 1, bytes});
+  backend_->run(disparity, {measured, boxes.size()}, box_masks, range_, results);
 }
 
 std::optional<std::array<double, 3>> center_of(const regions::Box& visible, std::uint16_t number,

@@ -86,9 +86,7 @@ class Distances {
  private:
   int width_;
   int height_;
-  Device& device_;
   NumberRange range_;
-  Buffer results_;
   regions::MaskTable masks_;
   std::unique_ptr<Backend> backend_;
 };

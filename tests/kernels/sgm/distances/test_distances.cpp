@@ -78,7 +78,8 @@ TEST_P(BoxDistances, OfAsManyMasksAsBoxes) {
   expect_definition(device, test);
 }
 
-// Maps with few samples, and with more samples than 16 bits can count.
+// Maps with few samples, and with more equal samples than 16 bits can count, of an even and an odd
+// map value.
 TEST_P(BoxDistances, CountFewAndManySamples) {
   for (const auto& [width, height] : {std::pair{1, 1},
                                       {1, 7},
@@ -91,11 +92,10 @@ TEST_P(BoxDistances, CountFewAndManySamples) {
                                       {2000, 3},
                                       {1100, 700}}) {
     CUDAVISION_NEEDS_PIXELS(width * height);
-    for (const bool flat : {false, true}) {
+    for (const int flat : {0, 1600, 1601}) {
       DistancesCase test = flat_case(width, height);
-      if (!flat)
-        for (std::size_t i = 0; i < test.numbers.size(); ++i)
-          test.numbers[i] = static_cast<std::uint16_t>(7919 * i % 2033);
+      for (std::size_t i = 0; i < test.numbers.size(); ++i)
+        test.numbers[i] = static_cast<std::uint16_t>(flat ? flat : 7919 * i % 2033);
       expect_definition(device, test);
     }
   }
