@@ -87,7 +87,7 @@ Allocations allocations_in_flight(int frames_in_flight, bool in_cuda) {
   // Fills all slots once, so that no later frame is the first to need a buffer.
   AllocationCount of_first;
   of_first.start();
-  const long made_before = things_made(Calls::cuda);
+  const long made_before = resources_made(Calls::cuda);
   receiver.close();
   Feeder feeder(filter, 0, 10, copy);
   const bool overlap = frames_in_flight > 1 && !(in_cuda && pushes_in_stream_order);
@@ -98,21 +98,21 @@ Allocations allocations_in_flight(int frames_in_flight, bool in_cuda) {
   wait_until([&] { return receiver.frame_count() == 10u; }, "ten frames");
   of_first.stop();
   fail_unless(of_first.total() > 0, "allocations are not counted");
-  fail_unless(!testing_cuda() || things_made(Calls::cuda) > made_before,
+  fail_unless(!testing_cuda() || resources_made(Calls::cuda) > made_before,
               "allocations of CUDA are not counted");
 
   std::vector<Owned<GstBuffer>> inputs;
   for (guint64 i = 10; i < 10 + frames; ++i)
     inputs.emplace_back(copy(i));
   AllocationCount count;
-  const long made = things_made(Calls::cuda);
+  const long made = resources_made(Calls::cuda);
   count.start();
   for (Owned<GstBuffer>& input : inputs)
     fail_unless_equals_int(filter.push(input.release()), GST_FLOW_OK);
   filter.send_eos();
   count.stop();
   fail_unless_equals_int(receiver.frame_count(), 10 + frames);
-  return {count.total(), count.bytes(), things_made(Calls::cuda) - made};
+  return {count.total(), count.bytes(), resources_made(Calls::cuda) - made};
 }
 
 void expect_steady_stream(bool in_cuda) {

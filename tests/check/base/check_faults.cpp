@@ -65,7 +65,7 @@ void expect_untroubled(Subject& subject, const std::string& what) {
 void expect_recovery(Subject& subject, Calls calls, int min_errors,
                      Duration duration = Duration::once) {
   expect_untroubled(subject, "at first");
-  long alive = things_alive(calls);
+  long alive = resources_alive(calls);
   int errors = 0;
   for (int number = 1;; ++number) {
     Fault fault(calls, number, duration);
@@ -93,9 +93,9 @@ void expect_recovery(Subject& subject, Calls calls, int min_errors,
     expect_untroubled(subject, "after " + what);
     // If the context cannot be entered, nothing can be freed.
     if (fault.failed().find("cuCtxPushCurrent") != std::string::npos)
-      alive = things_alive(calls);
-    fail_unless(things_alive(calls) == alive, "%s: %ld things are left", what.c_str(),
-                things_alive(calls) - alive);
+      alive = resources_alive(calls);
+    fail_unless(resources_alive(calls) == alive, "%s: %ld things are left", what.c_str(),
+                resources_alive(calls) - alive);
     fail_unless(number < 20000, "the element makes more and more calls");
   }
   fail_unless(errors >= min_errors, "only %d calls caused an error", errors);
@@ -243,7 +243,7 @@ TEST(test_driver_functions_count, .unless(unless_fake_driver())) {
     return std::pair{allocated, launch(&memory, 1, 2, 3, 4, 5, 6, 7, &memory, nullptr, nullptr)};
   };
 
-  const long alive = things_alive(Calls::cuda);
+  const long alive = resources_alive(Calls::cuda);
   void* memory = nullptr;
   for (const auto& [number, failed, allocated, launched] :
        {std::tuple{0, "", 0, 28}, std::tuple{1, "cuMemAlloc_v2", 2, 28},
@@ -255,13 +255,13 @@ TEST(test_driver_functions_count, .unless(unless_fake_driver())) {
     fail_unless_equals_string(fault.failed().c_str(), failed);
     fail_unless_equals_int(results.first, allocated);
     fail_unless_equals_int(results.second, launched);
-    fail_unless_equals_int(things_alive(Calls::cuda) - alive, allocated == 0 ? 1 : 0);
+    fail_unless_equals_int(resources_alive(Calls::cuda) - alive, allocated == 0 ? 1 : 0);
     if (allocated != 0)
       continue;
     // Memory is freed even if cuMemFree() reports a failure.
     Fault at_the_end(Calls::cuda, number == 0 ? 0 : 1);
     fail_unless_equals_int(release(memory), number == 0 ? 0 : 304);
-    fail_unless_equals_int(things_alive(Calls::cuda) - alive, 0);
+    fail_unless_equals_int(resources_alive(Calls::cuda) - alive, 0);
   }
   g_module_close(driver);
 }

@@ -102,8 +102,9 @@ TEST(test_classes_of_masks, .for_each_element()) {
     frame.add_mask(quadrants(), {0, 1, 2, 300}, {"street", "Face", "plate", "face"}, {-1, 0.25f});
     filter.expect(
         frame.buffer,
-        ids.empty() ? picture
-                    : MaskedRegions(rectangles({}), {counting(quadrants(), ids)}).expected(picture),
+        ids.empty()
+            ? picture
+            : MaskedRegions(rectangles({}), {selecting(quadrants(), ids)}).expected(picture),
         what);
   };
   expect({{"region-types", ""}}, {0, 1, 2, 3}, "all classes, and the id without one");
@@ -115,9 +116,10 @@ TEST(test_classes_of_masks, .for_each_element()) {
   filter.set({{"region-types", ""}});
   const AnalysedFrame frame(picture);
   frame.add_mask(quadrants(), {});
-  filter.expect(frame.buffer,
-                MaskedRegions(rectangles({}), {counting(quadrants(), {1, 2, 3})}).expected(picture),
-                "0 without a class is the background");
+  filter.expect(
+      frame.buffer,
+      MaskedRegions(rectangles({}), {selecting(quadrants(), {1, 2, 3})}).expected(picture),
+      "0 without a class is the background");
 }
 
 // If a detection has a mask, region-masks decides whether its mask or its box is the region.
@@ -125,7 +127,7 @@ TEST(test_masks_of_detections, .for_each_element()) {
   const FormatSpec& format = format_named("I420");
   const Picture picture = random_picture(format, 4);
   const Box face{10, 10, 40, 40}, other{50, 30, 60, 50};
-  const MaskPicture mask = counting(quadrants(face), {1, 2, 3});
+  const MaskPicture mask = selecting(quadrants(face), {1, 2, 3});
   FilterHarness filter({{"use-roi-meta", "true"}, {"region-types", "face"}});
   start(filter, format);
   const auto expect = [&](const char* masks, const std::vector<Box>& boxes, bool masked,
@@ -153,7 +155,7 @@ TEST(test_masks_of_detections, .for_each_element()) {
   filter.set("region-masks", "prefer");
   const AnalysedFrame frame(picture);
   frame.relate(frame.detect(face).id, frame.add_mask(mask, {1, 2}, {"person", "person"}).id);
-  MaskPicture rest = counting(mask, {3});
+  MaskPicture rest = selecting(mask, {3});
   filter.expect(frame.buffer, MaskedRegions(rectangles({face}), {rest}).expected(picture),
                 "a mask of other things");
 }
@@ -166,7 +168,7 @@ TEST(test_persistence_of_masks, .for_each_element()) {
                         {"region-margin", "3"},
                         {"regions-missing", "all"}});
   start(filter, format);
-  const MaskPicture mask = counting(quadrants({20, 10, 40, 30}), {1});
+  const MaskPicture mask = selecting(quadrants({20, 10, 40, 30}), {1});
   Regions none = rectangles({});
   none.margin = 3;
   const AnalysedFrame frame(picture);
@@ -235,7 +237,7 @@ TEST(test_masks_in_cuda_memory, .unless(unless_testing_cuda())) {
   const Picture samples = picture_with(format_named("GRAY8"), 16, 12,
                                        [](int, int x, int y) { return x / 8 + y / 6 * 2; });
   const MaskPicture mask =
-      counting(mask_of(16, 12, whole, [](int x, int y) { return x / 8 + y / 6 * 2; }), {1, 2, 3});
+      selecting(mask_of(16, 12, whole, [](int x, int y) { return x / 8 + y / 6 * 2; }), {1, 2, 3});
   const Owned<GstHarness> shared =
       new_shared_harness("cudagaussblur backend=cuda sigma=0 frames-in-flight=1");
   gst_harness_set_sink_caps_str(shared, cuda_feature);

@@ -30,8 +30,8 @@ cudavision::test::MaskPicture mask_of(int columns, int rows, const Box& box, con
 }
 
 /// Returns the mask with only these ids selected.
-inline cudavision::test::MaskPicture counting(cudavision::test::MaskPicture mask,
-                                              const std::vector<int>& ids) {
+inline cudavision::test::MaskPicture selecting(cudavision::test::MaskPicture mask,
+                                               const std::vector<int>& ids) {
   mask.ids.assign(mask.sample_bytes == 1 ? 8 : 2048, 0);
   for (const int id : ids)
     mask.ids[static_cast<std::size_t>(id / 32)] |= 1u << (id % 32);

@@ -190,7 +190,7 @@ TEST(test_automatic_strength_across_a_cut, .times(2)) {
   Film one(3, "GRAY8", {{"strength", "-1"}, {"frames-in-flight", index == 0 ? "1" : "4"}}, size);
   one.push(pictures, 0, 10);
   one.filter.send_eos();
-  NoiseSoFar noise;
+  AverageNoise noise;
   for (int i = 0; i < 10; ++i)
     one.expect(denoised(pictures[i], how, noise,
                         neighbours_of(pictures, i, 3, i < 5 ? 0 : 5, i < 5 ? 5 : 10)),

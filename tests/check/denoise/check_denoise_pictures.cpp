@@ -64,7 +64,7 @@ TEST(test_strength_follows_noise) {
     for (const Denoising& how : {automatic(), automatic(0), automatic(12)}) {
       FilterHarness filter("cudadenoise", how.properties());
       filter.accept_caps(format, 160, 128, colorimetry(format, false));
-      NoiseSoFar noise;
+      AverageNoise noise;
       unsigned seed = 1;
       for (const double deviation : {2.0, 3.0, 20.0, 20.0, 8.0}) {
         const Picture picture = with_noise(format, deviation, ++seed);
@@ -79,7 +79,7 @@ TEST(test_flush_and_caps_restart_the_average) {
   const Denoising how = automatic();
   FilterHarness filter("cudadenoise", how.properties());
   const Picture loud = with_noise(gray(), 30, 1), quiet = with_noise(gray(), 3, 2);
-  NoiseSoFar first, second;
+  AverageNoise first, second;
   const Picture after_loud = (denoised(loud, how, first), denoised(quiet, how, first));
   const Picture alone = denoised(quiet, how, second);
   fail_unless(!difference(after_loud, alone).empty(), "the average has no effect");

@@ -210,16 +210,16 @@ TEST(test_pipeline_seeks) {
   const Owned<GstElement> stereo = element_in(pipeline, "e");
   set_property(stereo, "backend", test_backend());
   fail_unless(gst_element_set_state(pipeline, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
-  const auto settle = [&] {
+  const auto wait_for_preroll = [&] {
     fail_unless_equals_int(gst_element_get_state(pipeline, nullptr, nullptr, watchdog),
                            GST_STATE_CHANGE_SUCCESS);
   };
-  settle();
+  wait_for_preroll();
   for (guint i = 0; i < 10; ++i) {
     fail_unless(gst_element_seek_simple(
         pipeline, GST_FORMAT_TIME,
         static_cast<GstSeekFlags>(GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE), i * GST_SECOND));
-    settle();  // all sinks have prerolled again
+    wait_for_preroll();  // all sinks have prerolled again
   }
   gst_element_set_state(pipeline, GST_STATE_NULL);
 }

@@ -198,22 +198,22 @@ TEST(test_masks_of_rectified_pictures, .unless(unless_built_with_opencv())) {
     constexpr Box box{60, 60, 160, 140};
     const AnalysedFrame frame(plane.left);
     const GstAnalyticsODMtd object = frame.detect(box);
-    const MaskPicture mask = counting(object_mask(3, 0, box), {3});
+    const MaskPicture mask = selecting(object_mask(3, 0, box), {3});
     frame.relate(object.id, frame.add_mask(mask, {3}).id);
     const Map map = stereo.process(frame.buffer, to_buffer(plane.right));
     const auto messages = messages_of(stereo);
     const GstStructure* found = objects_in(messages.at(0)).at(0);
     fail_unless(is_masked(found));
     const MaskPicture rectified =
-        counting(mask_of(camera_width, camera_height, {0, 0, camera_width, camera_height},
-                         [&](int u, int v) {
-                           const auto [x, y] = plane.left_of.source(u, v);
-                           return mask.selects(static_cast<int>(std::lround(x)),
-                                               static_cast<int>(std::lround(y)))
-                                      ? 1
-                                      : 0;
-                         }),
-                 {1});
+        selecting(mask_of(camera_width, camera_height, {0, 0, camera_width, camera_height},
+                          [&](int u, int v) {
+                            const auto [x, y] = plane.left_of.source(u, v);
+                            return mask.selects(static_cast<int>(std::lround(x)),
+                                                static_cast<int>(std::lround(y)))
+                                       ? 1
+                                       : 0;
+                          }),
+                  {1});
     const auto test = map_case(map, camera_width, camera_height);
     const Box visible_box = map_box_in(found);
     const double disparity = number_in(found, "disparity"),

@@ -10,14 +10,14 @@ using namespace check;
 
 namespace {
 
-void call_when_freed(GstMiniObject* object, std::function<void()>& farewell) {
-  gst_mini_object_set_qdata(object, g_quark_from_static_string("farewell"), &farewell,
+void call_when_freed(GstMiniObject* object, std::function<void()>& on_freed) {
+  gst_mini_object_set_qdata(object, g_quark_from_static_string("on_freed"), &on_freed,
                             [](gpointer data) { (*static_cast<std::function<void()>*>(data))(); });
 }
 
-GstBuffer* frame_with_farewell(GstClockTime time, std::function<void()>& farewell) {
+GstBuffer* frame_with_callback(GstClockTime time, std::function<void()>& on_freed) {
   GstBuffer* frame = small_frame({time});
-  call_when_freed(GST_MINI_OBJECT_CAST(frame), farewell);
+  call_when_freed(GST_MINI_OBJECT_CAST(frame), on_freed);
   return frame;
 }
 
@@ -47,15 +47,15 @@ void on_pair(GstElement* element, std::function<void()>& look) {
 TEST(test_frames_are_freed_without_a_lock) {
   for (bool flush : {false, true}) {
     std::atomic<int> freed{0};
-    std::function<void()> farewell;
+    std::function<void()> on_freed;
     StereoHarness stereo(Properties{{"max-skew", "1000000000"}});
-    farewell = [&] {
+    on_freed = [&] {
       stereo.number("dropped-left");
       ++freed;
     };
     stereo.accept_gray();
-    gst_harness_push(stereo.left(), frame_with_farewell(0, farewell));
-    gst_harness_push(stereo.right(), frame_with_farewell(30 * ms, farewell));
+    gst_harness_push(stereo.left(), frame_with_callback(0, on_freed));
+    gst_harness_push(stereo.right(), frame_with_callback(30 * ms, on_freed));
     let_time_pass(50);  // in which nothing may be freed
     fail_unless_equals_int(freed, 0);
     if (flush)
@@ -68,14 +68,14 @@ TEST(test_frames_are_freed_without_a_lock) {
 // A callback for freed caps may also call the element, which drops the last reference at the stop.
 TEST(test_caps_are_freed_without_a_lock) {
   int freed = 0;
-  std::function<void()> farewell;
+  std::function<void()> on_freed;
   StereoHarness stereo;
-  farewell = [&] {
+  on_freed = [&] {
     stereo.number("dropped-left");
     ++freed;
   };
   GstCaps* caps = gst_caps_from_string(caps_of(gray(), 32, 16).c_str());
-  call_when_freed(GST_MINI_OBJECT_CAST(caps), farewell);
+  call_when_freed(GST_MINI_OBJECT_CAST(caps), on_freed);
   gst_harness_push_event(stereo.left(), gst_event_new_caps(caps));
   gst_caps_unref(caps);
   gst_pad_set_active(stereo.left()->srcpad, FALSE);

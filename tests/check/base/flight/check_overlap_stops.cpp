@@ -19,7 +19,7 @@ bool asks_for_pool(Overlap& overlap, const Owned<GstCaps>& caps) {
 }
 
 /// ThreadSanitizer does not see GLib's reference counts, so it misreports the last release.
-std::string unless_counts_are_seen() {
+std::string unless_thread_sanitizer() {
 #if defined(__SANITIZE_THREAD__)
   return "GLib's references are invisible to ThreadSanitizer";
 #else
@@ -246,7 +246,7 @@ TEST(test_handler_of_messages_stops, .times(std::size(overlaps))) {
 }
 
 TEST(test_probe_releases,
-     .for_each_element().times(std::size(overlaps)).unless(unless_counts_are_seen())) {
+     .for_each_element().times(std::size(overlaps)).unless(unless_thread_sanitizer())) {
   LastReference filter(tested().element, {}, overlaps[index]);
   const AtFrame releaser(GST_BASE_TRANSFORM_SRC_PAD(filter.element()), 3,
                          [&] { filter.release(); });
@@ -255,7 +255,7 @@ TEST(test_probe_releases,
 }
 
 TEST(test_handler_of_messages_releases,
-     .times(std::size(overlaps)).unless(unless_counts_are_seen())) {
+     .times(std::size(overlaps)).unless(unless_thread_sanitizer())) {
   struct Releaser {
     LastReference filter;
     const std::thread::id streaming = std::this_thread::get_id();

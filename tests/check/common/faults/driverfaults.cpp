@@ -105,9 +105,9 @@ int count_and_call(const Counted& function, Words... words) {
   const auto real = reinterpret_cast<DriverFunction>(function.real.load());
   const int result = real(words...);
   if (result == 0 && function.role == Role::make)
-    check::note_thing(Calls::cuda, 1);
+    check::note_resource(Calls::cuda, 1);
   if (result == 0 && function.role == Role::free)
-    check::note_thing(Calls::cuda, -1);
+    check::note_resource(Calls::cuda, -1);
   return fails ? operating_system : result;
 }
 

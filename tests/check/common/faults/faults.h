@@ -41,9 +41,9 @@ class Fault {
 };
 
 /// Returns how many resources made by these calls exist: blocks, streams, events, graphs, contexts.
-long things_alive(Calls calls);
+long resources_alive(Calls calls);
 
-long things_made(Calls calls);
+long resources_made(Calls calls);
 
 /// Finds the plug-in's code in memory, whose allocator calls count. Call it after loading.
 void find_plugin_code();
@@ -63,7 +63,7 @@ class CodeRange {
 /// Counts a call and returns whether it must fail. A call that `recovers` fails only once.
 bool call_fails(Calls calls, const char* name, bool recovers = false);
 
-void note_thing(Calls calls, int change);
+void note_resource(Calls calls, int change);
 
 /// Returns a counting function in place of the driver's, or the driver's if it cannot fail.
 void* counted_driver_function(const char* name, void* function);

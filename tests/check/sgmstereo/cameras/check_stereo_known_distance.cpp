@@ -53,9 +53,9 @@ TEST(test_yaw, .times(3).unless(unless_built_with_opencv())) {
   const double best = upright.wrong({}), wrong = rig.wrong(turn), worst = unaware.wrong(turn);
   fail_unless(wrong < best + 0.015 && worst > best + 0.3, "%.4f instead of %.4f; %.4f without",
               wrong, best, worst);
-  const double offset = rig.last_said().number("known-distance-offset");
+  const double offset = rig.last_report().number("known-distance-offset");
   fail_unless(std::abs(offset) < 0.25, "%f", offset);
-  const double yaw = rig.last_said().number("corrected-yaw");
+  const double yaw = rig.last_report().number("corrected-yaw");
   fail_unless(std::abs(yaw - turn.yaw) < 0.06, "%f instead of %f", yaw, turn.yaw);
   fail_unless_equals_int(rig.stereo().messages().complaints(), 0);
   fail_unless(rig.stereo().messages().count(GST_MESSAGE_INFO) >= 1);
@@ -66,12 +66,12 @@ TEST(test_live, .unless(unless_built_with_opencv())) {
   const Turn turn = {0, 0.25, 0};
   Rig rig(at_distance());
   rig.send(turn, 4);
-  fail_unless_equals_int(rig.last_said().corrections(), 0);
+  fail_unless_equals_int(rig.last_report().corrections(), 0);
   const auto yaw_with = [&](const std::string& distance, guint corrections) {
     rig.stereo().set("known-distance", distance);
     rig.send(turn, 2 * wait);
-    fail_unless_equals_int(rig.last_said().corrections(), corrections);
-    return rig.last_said().number("corrected-yaw");
+    fail_unless_equals_int(rig.last_report().corrections(), corrections);
+    return rig.last_report().number("corrected-yaw");
   };
   const double yaw = yaw_with(known_distance(wall_distance()), 1);
   yaw_with("", 1);
@@ -84,8 +84,8 @@ TEST(test_live, .unless(unless_built_with_opencv())) {
 TEST(test_true_already, .unless(unless_built_with_opencv())) {
   Rig rig(at_distance({{"known-distance", known_distance(wall_distance())}}));
   rig.send({}, wait + 4);
-  fail_unless_equals_int(rig.last_said().corrections(), 0);
-  fail_unless(std::abs(rig.last_said().number("known-distance-offset")) < 0.25);
+  fail_unless_equals_int(rig.last_report().corrections(), 0);
+  fail_unless(std::abs(rig.last_report().number("known-distance-offset")) < 0.25);
 }
 
 TEST(test_warnings) {

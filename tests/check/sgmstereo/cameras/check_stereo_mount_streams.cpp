@@ -46,8 +46,8 @@ Result matched(const std::vector<Pair>& pairs, const char* drift, const char* di
   Result result{Picture(format_named("GRAY16_LE"), width, height), {}, 0};
   for (const Pair& pair : pairs)
     result.map = rig.process(pair.left, pair.right);
-  for (const Said& said : rig.said())
-    result.known.push_back(said.number("known"));
+  for (const Report& report : rig.reports())
+    result.known.push_back(report.number("known"));
   result.complaints = rig.stereo().messages().complaints();
   return result;
 }
@@ -86,17 +86,17 @@ TEST(test_corrected, .times(8).unless(unless_built_with_opencv())) {
     const double share = cameras.wrong(turn);
     fail_unless(share < best + 0.015 && worst > best + 0.2,
                 "%.4f are wrong instead of %.4f; %.4f if left alone", share, best, worst);
-    const Said& said = cameras.last_said();
-    fail_unless(said.number("rows-off") < 0.2, "rows are off by %f", said.number("rows-off"));
-    fail_unless(said.corrections() >= 1 && said.corrections() <= 3);
+    const Report& report = cameras.last_report();
+    fail_unless(report.number("rows-off") < 0.2, "rows are off by %f", report.number("rows-off"));
+    fail_unless(report.corrections() >= 1 && report.corrections() <= 3);
     const double degrees = 0.04 + (focal_length == 320 ? 0 : 0.5 * std::abs(turn.pitch));
-    fail_unless(std::abs(said.number("corrected-roll") - turn.roll) < 0.06);
-    fail_unless(std::abs(said.number("corrected-pitch") - turn.pitch) < degrees);
-    fail_unless(std::abs(said.number("corrected-zoom") - turn.zoom) < 0.002);
-    fail_unless(said.number("corrected-yaw") == 0);
+    fail_unless(std::abs(report.number("corrected-roll") - turn.roll) < 0.06);
+    fail_unless(std::abs(report.number("corrected-pitch") - turn.pitch) < degrees);
+    fail_unless(std::abs(report.number("corrected-zoom") - turn.zoom) < 0.002);
+    fail_unless(report.number("corrected-yaw") == 0);
     fail_unless_equals_int(cameras.stereo().messages().complaints(), 0);
     fail_unless_equals_int(cameras.stereo().messages().count(GST_MESSAGE_INFO),
-                           static_cast<int>(said.corrections()));
+                           static_cast<int>(report.corrections()));
   }
 }
 

@@ -12,9 +12,9 @@ namespace {
 
 constexpr int wait = cudavision::pairs_to_wait;
 
-void expect_found(const Said& said, const char* field, double truth, double slack) {
-  const double found = said.number(field);
-  const double error = said.number((std::string(field) + "-error").c_str());
+void expect_found(const Report& report, const char* field, double truth, double slack) {
+  const double found = report.number(field);
+  const double error = report.number((std::string(field) + "-error").c_str());
   fail_unless(error > 0 && std::abs(found - truth) < 4 * error + slack,
               "%s is %g ± %g instead of %g", field, found, error, truth);
 }
@@ -35,14 +35,14 @@ TEST(test_warning) {
   properties.pop_back();  // removes the default, to test it
   Rig cameras(properties);
   cameras.send(turn, 12);
-  const Said& said = cameras.last_said();
-  expect_found(said, "pitch", turn.pitch, 0.02);
-  expect_found(said, "roll", turn.roll, 0.04);
-  expect_found(said, "zoom", turn.zoom, 0.0005);
-  expect_found(said, "yaw", 0, 0.1);
-  fail_unless(said.number("rows-off") > 0.4 && said.number("rows-off") < 2);
-  fail_unless(said.number("rows-off-error") < 0.1);
-  fail_if(said.has("corrections"));
+  const Report& report = cameras.last_report();
+  expect_found(report, "pitch", turn.pitch, 0.02);
+  expect_found(report, "roll", turn.roll, 0.04);
+  expect_found(report, "zoom", turn.zoom, 0.0005);
+  expect_found(report, "yaw", 0, 0.1);
+  fail_unless(report.number("rows-off") > 0.4 && report.number("rows-off") < 2);
+  fail_unless(report.number("rows-off-error") < 0.1);
+  fail_if(report.has("corrections"));
   cameras.stereo().messages().expect_one(
       GST_MESSAGE_WARNING, {"pixels apart", "in pitch", "in roll", "calibration-drift=correct"});
 }
@@ -50,9 +50,9 @@ TEST(test_warning) {
 TEST(test_off) {
   Rig cameras(watching("off"));
   cameras.send({0.1, 0, 0.1}, 6);
-  const Said& said = cameras.last_said();
+  const Report& report = cameras.last_report();
   for (const char* field : {"rows-off", "pitch", "yaw", "roll", "zoom", "corrections"})
-    fail_if(said.has(field), "%s", field);
+    fail_if(report.has(field), "%s", field);
   fail_unless_equals_int(cameras.stereo().messages().complaints(), 0);
 }
 
@@ -68,13 +68,13 @@ TEST(test_good_cameras, .times(correctors.size()).unless(unless_built_with_openc
     expect_picture(corrected.process(left, right), expected, "correct");
   }
   for (Rig* cameras : {&warned, &corrected}) {
-    const Said& said = cameras->last_said();
-    fail_unless(cameras == &warned || said.count(correctors[index].count) == 0);
-    fail_unless(!said.has("rows-off") || said.number("rows-off") < 0.15);
+    const Report& report = cameras->last_report();
+    fail_unless(cameras == &warned || report.count(correctors[index].count) == 0);
+    fail_unless(!report.has("rows-off") || report.number("rows-off") < 0.15);
     fail_unless_equals_int(cameras->stereo().messages().complaints(), 0);
     fail_unless_equals_int(cameras->stereo().messages().count(GST_MESSAGE_INFO), 0);
   }
-  fail_unless(warned.last_said().has("rows-off"));
+  fail_unless(warned.last_report().has("rows-off"));
 }
 
 // Pictures that are not simultaneous must not look like rotations or diverging cameras.
@@ -82,7 +82,7 @@ TEST(test_not_simultaneous, .times(correctors.size()).unless(unless_built_with_o
   Rig cameras(correctors[index].properties);
   for (int i = 0; i < 24; ++i)
     cameras.send({i % 2 == 0 ? 0.6 : -0.6, 0, 0}, 1);
-  fail_unless_equals_int(cameras.last_said().count(correctors[index].count), 0);
+  fail_unless_equals_int(cameras.last_report().count(correctors[index].count), 0);
   if (index == 0)
     expect_words(cameras.stereo().messages().text(GST_MESSAGE_WARNING), {"at the same time"});
 }
@@ -93,8 +93,8 @@ TEST(test_without_texture, .times(correctors.size()).unless(unless_built_with_op
       make_picture(gray(), MovingScene::width, MovingScene::height, Content::flat, 1);
   for (int i = 0; i < 6; ++i)
     cameras.process(flat, flat);
-  fail_if(cameras.last_said().has("rows-off"));
-  fail_unless_equals_int(cameras.last_said().count(correctors[index].count), 0);
+  fail_if(cameras.last_report().has("rows-off"));
+  fail_unless_equals_int(cameras.last_report().count(correctors[index].count), 0);
 }
 
 // A build without OpenCV can detect rotations, but not correct them.
@@ -160,7 +160,7 @@ TEST(test_when, .unless(unless_built_with_opencv())) {
       expect_picture(map, expected[i], in_flight);
       if (first < 0 && !difference(map, as_it_is).empty())
         first = i;
-      if (decided < 0 && cameras.last_said().corrections() > 0)
+      if (decided < 0 && cameras.last_report().corrections() > 0)
         decided = i;
     }
     fail_unless(decided == 1 && first == decided + wait, "decided with pair %d, changed with %d",
@@ -187,18 +187,18 @@ TEST(test_life, .unless(unless_built_with_opencv())) {
   cameras.send(turn, 4);
   cameras.stereo().flush();
   cameras.send(turn, 12);
-  const double corrected = cameras.last_said().number("corrected-pitch");
+  const double corrected = cameras.last_report().number("corrected-pitch");
   fail_unless(std::abs(corrected - turn.pitch) < 0.05, "%f", corrected);
   cameras.stereo().accept_gray(160, 120);
   const Picture small = noise_picture(gray(), 160, 120, 1);  // shows no rotation
   cameras.process(small, shifted(small, 5));
-  fail_unless(cameras.last_said().number("corrected-pitch") == corrected);
+  fail_unless(cameras.last_report().number("corrected-pitch") == corrected);
   // The stop comes while another map is being made.
   cameras.stereo().accept_gray(MovingScene::width, MovingScene::height);
   cameras.send({-0.4, 0, 0.3}, 3);
   cameras.stereo().restart();
   cameras.stereo().accept_gray(MovingScene::width, MovingScene::height);
   cameras.send({}, 1);
-  const Said& anew = cameras.last_said();
-  fail_unless(anew.number("corrected-pitch") == 0 && anew.corrections() == 0);
+  const Report& restarted = cameras.last_report();
+  fail_unless(restarted.number("corrected-pitch") == 0 && restarted.corrections() == 0);
 }

@@ -29,7 +29,7 @@ struct Camera {
   Rotation turned;
   double position;  ///< position on the rectified pair's x axis, in mm
 
-  std::array<double, 2> place(double x, double y) const;
+  std::array<double, 2> projected(double x, double y) const;
   /// Returns the viewing direction of a pixel, in the coordinates of the rectified pair.
   Vector direction(double u, double v) const;
   /// Maps coordinates in the rectified picture to this camera's picture.
