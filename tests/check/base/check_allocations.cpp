@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the allocations per frame: a few small blocks. Frames in flight, and properties that change
-// with every frame, must not add any.
+// Tests that each frame needs only a few small allocations. Frames in flight, and properties that
+// change with every frame, must add none.
 #include <gst/video/video.h>
 
 #include "tests/check/common/definitions/blurdefinition.h"
@@ -84,7 +84,7 @@ Allocations allocations_in_flight(int frames_in_flight, bool in_cuda) {
   fail_unless(filter.send_caps(in_cuda ? cuda_caps_of(picture)
                                        : caps_of(format, 320, 180, colorimetry(format, false))));
 
-  // Fills all slots once, so that no later frame is the first to need a buffer.
+  // Fills all slots once, so that no later frame allocates the buffers of its slot.
   AllocationCount of_first;
   of_first.start();
   const long made_before = resources_made(Calls::cuda);
@@ -99,7 +99,7 @@ Allocations allocations_in_flight(int frames_in_flight, bool in_cuda) {
   of_first.stop();
   fail_unless(of_first.total() > 0, "allocations are not counted");
   fail_unless(!testing_cuda() || resources_made(Calls::cuda) > made_before,
-              "allocations of CUDA are not counted");
+              "CUDA allocations are not counted");
 
   std::vector<Owned<GstBuffer>> inputs;
   for (guint64 i = 10; i < 10 + frames; ++i)
@@ -124,7 +124,7 @@ void expect_steady_stream(bool in_cuda) {
     // A frame has 86 400 bytes, so a copied frame would exceed this limit.
     fail_unless(some.bytes < frames * 4096, "%d in flight: %ld bytes for %d frames", number,
                 some.bytes, frames);
-    fail_unless(some.by_cuda == 0, "%d in flight: CUDA has made %ld things for %d frames", number,
+    fail_unless(some.by_cuda == 0, "%d in flight: %ld CUDA allocations for %d frames", number,
                 some.by_cuda, frames);
   }
 }

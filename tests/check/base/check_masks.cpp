@@ -24,7 +24,7 @@ void start(FilterHarness& filter, const FormatSpec& format) {
   filter.accept_caps(format, width, height, colorimetry(format, false));
 }
 
-/// The regions of a frame: boxes and masks. Adds the masks' boxes and distances to `regions`.
+/// The regions of a frame: the boxes `others`, and masks with their boxes and distances.
 struct MaskedRegions {
   MaskedRegions(Regions others, const std::vector<MaskPicture>& masks, int growth = 0)
       : regions(others) {
@@ -59,7 +59,7 @@ Properties with_metas(Properties properties) {
 
 }  // namespace
 
-// Masks of both depths and of any size, with boxes, margins and feathers.
+// Masks have 8 or 16 bits and any size, and are combined with boxes, margins and feathers.
 TEST(test_masks, .for_each_element()) {
   unsigned seed = 0;
   for (const char* name :
@@ -79,7 +79,7 @@ TEST(test_masks, .for_each_element()) {
       for (int j = 0; j < others.count; ++j)
         frame.detect(others.boxes[static_cast<std::size_t>(j)]);
       for (MaskPicture& mask : masks) {
-        // Ids listed without a class select their pixels, except 0; so do unlisted ids.
+        // All ids but 0 select their pixels: no id has a class, although id 7 is listed.
         mask.ids.assign(mask.ids.size(), ~0u);
         mask.ids[0] = ~1u;
         frame.add_mask(mask, {7});
@@ -109,9 +109,10 @@ TEST(test_classes_of_masks, .for_each_element()) {
   };
   expect({{"region-types", ""}}, {0, 1, 2, 3}, "all classes, and the id without one");
   expect({{"region-types", "face"}}, {1}, "one class");
-  expect({{"region-types", "street,plate"}}, {0, 2}, "0 has a class");
-  expect({{"region-types", "face"}, {"region-confidence", "0.5"}}, {}, "a level below");
-  expect({{"region-types", "plate"}}, {2}, "a level that is unknown");
+  expect({{"region-types", "street,plate"}}, {0, 2}, "id 0 has a class");
+  expect({{"region-types", "face"}, {"region-confidence", "0.5"}}, {},
+         "a level below region-confidence");
+  expect({{"region-types", "plate"}}, {2}, "an unknown level");
 
   filter.set({{"region-types", ""}});
   const AnalysedFrame frame(picture);
@@ -119,7 +120,7 @@ TEST(test_classes_of_masks, .for_each_element()) {
   filter.expect(
       frame.buffer,
       MaskedRegions(rectangles({}), {selecting(quadrants(), {1, 2, 3})}).expected(picture),
-      "0 without a class is the background");
+      "id 0 without a class is the background");
 }
 
 // If a detection has a mask, region-masks decides whether its mask or its box is the region.
@@ -157,7 +158,7 @@ TEST(test_masks_of_detections, .for_each_element()) {
   frame.relate(frame.detect(face).id, frame.add_mask(mask, {1, 2}, {"person", "person"}).id);
   MaskPicture rest = selecting(mask, {3});
   filter.expect(frame.buffer, MaskedRegions(rectangles({face}), {rest}).expected(picture),
-                "a mask of other things");
+                "a mask of another class");
 }
 
 TEST(test_persistence_of_masks, .for_each_element()) {
@@ -180,7 +181,7 @@ TEST(test_persistence_of_masks, .for_each_element()) {
   filter.expect(at(80 * GST_MSECOND, to_buffer(picture)), processed, "for too long");
   const AnalysedFrame outside(picture);
   outside.add_mask(quadrants({200, 10, 240, 30}), {0, 1}, {"", "face"});
-  filter.expect(at(120 * GST_MSECOND, outside.buffer), processed, "a mask outside of the frame");
+  filter.expect(at(120 * GST_MSECOND, outside.buffer), processed, "a mask outside the frame");
 }
 
 // For masks of any size and rectangle, the element continues, or its error names the fault.
@@ -279,7 +280,7 @@ TEST(test_masks_through_a_film, .unless(unless_street())) {
     const AnalysedFrame frame(picture);
     std::vector<bool> inside(static_cast<std::size_t>(picture.width * picture.height));
     for (int head = 0; head < 3; ++head) {
-      // A mask of a quarter of the frame's resolution, in the rectangle around the head.
+      // The mask has a quarter of the frame's resolution and covers the rectangle around the head.
       const int side = 60 + 30 * head, x = 40 + 200 * head + 5 * number, y = 90 + head * 3 * number;
       const MaskPicture mask =
           mask_of(side / 4, side / 4, {x, y, x + side, y + side}, [&](int column, int row) {

@@ -86,8 +86,7 @@ TEST(test_strength_and_other_settings) {
   pair.expect({{10, 10, 40, 32}}, "sigma", "1.2");
 }
 
-// While settings are invalid, the previous ones stay in effect, and their strength still follows
-// the region.
+// While settings are invalid, the previous settings stay in effect and still follow the region.
 TEST(test_strength_while_settings_are_invalid) {
   Pair pair("cudagaussblur", 300, 200, {{"region-strength", "0.25"}});
   pair.expect({{10, 10, 40, 32}}, "sigma", "8");

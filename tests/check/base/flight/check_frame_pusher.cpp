@@ -143,8 +143,8 @@ TEST(test_nothing_starts_after_a_stop) {
   fail_unless_equals_int(stream.arrived(), 2);
 }
 
-// stop() may return after the pusher was reopened. The pusher must not forget frames added since,
-// because idle() would then allow freeing memory that they use.
+// stop() may return after the pusher was reopened. The pusher must not forget frames added since
+// then, because idle() would allow freeing memory that is in use.
 TEST(test_a_late_stop_forgets_no_frame) {
   std::atomic<int> let_go{0};
   std::atomic<int> arrivals{0};
@@ -243,7 +243,7 @@ TEST(test_frames_wake) {
   std::thread upstream([&] {
     while (!work.asked)
       std::this_thread::yield();
-    wait.notify();  // a frame on one pad alone
+    wait.notify();  // only one pad has a frame
     g_usleep(50000);
     frames.here = true;
     wait.notify();
@@ -273,7 +273,7 @@ TEST(test_a_late_answer_is_not_the_next_one) {
     second.finish();
   });
   fail_unless(!wait.wait(second, frames.ready()));
-  fail_unless(second_done, "woken by the answer about the pair before");
+  fail_unless(second_done, "woken by the notification of the previous pair");
   device.join();
 }
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests what other threads do to a filter: queries while it stops, and stops in the pusher's
-// thread.
+// Tests queries by other threads while a filter stops, and stops in the pusher's thread.
 #include "tests/check/common/streams/overlap.h"
 
 using namespace check;
 
 namespace {
 
-/// Races show up only in some rounds. Each round allocates CUDA memory, so there are few.
+/// Races show up only in some rounds. Each round allocates CUDA memory, so the time is limited.
 class Rounds : public RoundsInTime {
  public:
   Rounds() : RoundsInTime(full_run() ? 8000 : 250) {}
@@ -21,13 +20,13 @@ bool asks_for_pool(Overlap& overlap, const Owned<GstCaps>& caps) {
 /// ThreadSanitizer does not see GLib's reference counts, so it misreports the last release.
 std::string unless_thread_sanitizer() {
 #if defined(__SANITIZE_THREAD__)
-  return "GLib's references are invisible to ThreadSanitizer";
+  return "ThreadSanitizer does not see GLib's reference counts";
 #else
   return {};
 #endif
 }
 
-/// A filter between two pads, to which the test holds the only reference.
+/// A filter between two pads. The test holds the only reference to the filter.
 class LastReference {
  public:
   LastReference(const char* factory, const Properties& properties, int frames_in_flight) {
@@ -315,8 +314,8 @@ TEST(test_stream_status, .for_each_element().times(std::size(numbers_in_flight))
   }
 }
 
-// The application's task pool provides no thread. The number in flight depends on the caps, so the
-// caps fail.
+// The application's task pool provides no thread. The element needs the thread only once it gets
+// caps, so it refuses the caps.
 TEST(test_no_thread, .for_each_element()) {
   FilterHarness filter{{"frames-in-flight", "2"}};
   const Owned<GstTaskPool> pool(
