@@ -45,12 +45,12 @@ long resources_alive(Calls calls);
 
 long resources_made(Calls calls);
 
-/// Finds the plug-in's code in memory, whose allocator calls count. Call it after loading.
+/// Finds the code of the loaded plug-in, so that its allocator calls are counted.
 void find_plugin_code();
 
 /* For the replaced functions */
 
-/// The code of a library, in which calls are recognised by their return address.
+/// The address range of a library's code. The library's calls return to this range.
 class CodeRange {
  public:
   void find(const char* library);
@@ -65,7 +65,7 @@ bool call_fails(Calls calls, const char* name, bool recovers = false);
 
 void note_resource(Calls calls, int change);
 
-/// Returns a counting function in place of the driver's, or the driver's if it cannot fail.
+/// Returns the counting function that replaces `function`, or `function` if it is not in the table.
 void* counted_driver_function(const char* name, void* function);
 
 }  // namespace check

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Replaces the allocator. Only the plug-in's own calls count, because GLib aborts without memory.
+// Replaces the allocator. Only the plug-in's own calls can fail: GLib aborts without memory.
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -64,7 +64,7 @@ class Blocks {
     return (reinterpret_cast<std::uintptr_t>(block) / 16 * 0x9e3779b97f4a7c15u >> 40) % size;
   }
 
-  // Moves later entries into the gap if their home allows it.
+  // Moves later entries into the gap, unless that would put them before their home slot.
   void close_gap(std::size_t gap) {
     for (std::size_t slot = next(gap); slots_[slot]; slot = next(slot)) {
       const std::size_t from_home = (slot - home(slots_[slot])) % size;
