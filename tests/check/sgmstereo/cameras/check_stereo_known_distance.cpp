@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests known-distance of cudasgmstereo, which derives the right camera's yaw from one known
-// distance.
+// Tests known-distance of cudasgmstereo, which yields the right camera's yaw.
 #include <array>
 #include <cmath>
 
@@ -61,7 +60,7 @@ TEST(test_yaw, .times(3).unless(unless_built_with_opencv())) {
   fail_unless(rig.stereo().messages().count(GST_MESSAGE_INFO) >= 1);
 }
 
-// known-distance is live. Each new value triggers one correction; later obstacles have no effect.
+// Each new value of known-distance causes one correction; later obstacles cause none.
 TEST(test_live, .unless(unless_built_with_opencv())) {
   const Turn turn = {0, 0.25, 0};
   Rig rig(at_distance());
@@ -75,12 +74,12 @@ TEST(test_live, .unless(unless_built_with_opencv())) {
   };
   const double yaw = yaw_with(known_distance(wall_distance()), 1);
   yaw_with("", 1);
-  // A wrong distance, as if an obstacle were there.
+  // The distance is wrong, as if an obstacle were there.
   fail_unless(std::abs(yaw_with(known_distance(1.3 * wall_distance()), 2) - yaw) > 0.1);
   fail_unless(std::abs(yaw_with(known_distance(wall_distance()), 3) - yaw) < 0.05);
 }
 
-// A distance that agrees with the map causes no new map.
+// A known distance that agrees with the disparity map causes no new rectification map.
 TEST(test_true_already, .unless(unless_built_with_opencv())) {
   Rig rig(at_distance({{"known-distance", known_distance(wall_distance())}}));
   rig.send({}, wait + 4);

@@ -28,11 +28,11 @@ const std::vector<Corrector> correctors = {
 
 }  // namespace
 
-// By default, the message reports the rotation, and a warning follows if it matters.
+// By default, the message reports the rotation, and a warning follows if the rotation matters.
 TEST(test_warning) {
   const Turn turn = {0.1, 0, 0.3, 1.002};
   Properties properties = watching("warn");
-  properties.pop_back();  // removes the default, to test it
+  properties.pop_back();  // leaves calibration-drift at its default
   Rig cameras(properties);
   cameras.send(turn, 12);
   const Report& report = cameras.last_report();
@@ -56,8 +56,7 @@ TEST(test_off) {
   fail_unless_equals_int(cameras.stereo().messages().complaints(), 0);
 }
 
-// Well-mounted cameras cause no warning, and the output is bit-identical to that without
-// correction.
+// Well-mounted cameras cause no warning, and the correction changes no output.
 TEST(test_good_cameras, .times(correctors.size()).unless(unless_built_with_opencv())) {
   const MovingScene scene;
   Rig off(watching("off")), warned(watching("warn")), corrected(correctors[index].properties);
@@ -140,12 +139,13 @@ TEST(test_corrected_calibration, .unless(unless_built_with_opencv())) {
     const double best = share("off", before), corrected = share("correct", after);
     const double left_alone = share("off", after);
     fail_unless(corrected < best + 0.015 && left_alone > best + 0.1,
-                "%.4f are wrong instead of %.4f; %.4f if left alone", corrected, best, left_alone);
+                "%.4f of the pixels are wrong instead of %.4f; %.4f uncorrected", corrected, best,
+                left_alone);
     fail_unless(share("correct", before) <= best);
   }
 }
 
-// A map takes effect between two pairs, a fixed number of pairs after the decision.
+// A corrected map takes effect between two pairs, a fixed number of pairs after the decision.
 TEST(test_when, .unless(unless_built_with_opencv())) {
   const Turn turn = {0.4, 0, -0.3};
   std::vector<Picture> expected;
@@ -168,8 +168,8 @@ TEST(test_when, .unless(unless_built_with_opencv())) {
   }
 }
 
-// A blow to the cameras while the element plays.
-TEST(test_blow, .unless(unless_built_with_opencv())) {
+// The camera is knocked into another rotation while the element plays.
+TEST(test_knocked_camera, .unless(unless_built_with_opencv())) {
   const Turn before = {0.3, 0, 0.2}, after = {-0.4, 0, -0.3, 1.003};
   Rig cameras(correcting()), upright(watching("off"));
   cameras.send(before, 25);

@@ -56,8 +56,7 @@ TEST(test_without_inspections, .unless(unless_built_with_opencv())) {
   expect_words(stereo.messages().text(GST_MESSAGE_WARNING), {"diagnostics-interval"});
 }
 
-// The right camera has rotated. After some pairs, as many disparities are valid as without the
-// rotation.
+// If the right camera has rotated, soon as many disparities are valid as without the rotation.
 TEST(test_turned, .unless(unless_built_with_opencv())) {
   Rig upright(calibrating({{"calibration", ""}})), alone(calibrating({{"calibration", ""}}));
   Rig rig(calibrating());
@@ -77,7 +76,7 @@ TEST(test_turned, .unless(unless_built_with_opencv())) {
   fail_unless(information.size() >= rig.last_report().calibrations());
 }
 
-// Distorted, diverging cameras: rows are aligned nearly as well as with the calibration.
+// The rows of distorted, diverging cameras are aligned nearly as well as with the calibration file.
 TEST(test_distorted, .unless(unless_built_with_opencv())) {
   const CalibrationFile file(false);
   const Properties search{{"num-disparities", "64"}, {"focal-length", "260"}};
@@ -103,7 +102,7 @@ TEST(test_distorted, .unless(unless_built_with_opencv())) {
   expect_rows(rig, 0.5, 0.5);
 }
 
-// With OpenCV's chessboards, rows agree to half a pixel, and as many disparities are valid.
+// On chessboards, rows agree to half a pixel, and as many disparities are valid as with the file.
 TEST(test_chessboards, .unless(unless_chessboards())) {
   const std::vector<ChessboardPair> pairs = chessboards();
   const ChessboardCalibration file;
@@ -122,8 +121,8 @@ TEST(test_chessboards, .unless(unless_chessboards())) {
     spreads.push_back(rig.reports()[i].number("vertical-spread"));
   std::sort(spreads.begin(), spreads.end());
   g_print(
-      "chessboards: %.4f known, %.4f with the file, %.4f with it and alpha=0; rows off by %.2f, "
-      "middle spread %.2f\n",
+      "chessboards: %.4f valid, %.4f with the calibration file, %.4f with the file and alpha=0; "
+      "rows off by %.2f, median spread %.2f\n",
       rig.mean_known(pairs.size()), calibrated.mean_known(pairs.size()),
       as_large.mean_known(pairs.size()), rig.last_report().number("rows-off"),
       spreads[spreads.size() / 2]);
@@ -173,11 +172,11 @@ TEST(test_pads, .unless(unless_built_with_opencv())) {
     changed = changed || differs;
   }
   fail_unless(changed);
-  // One warning: these lengths are not metric.
+  // A single warning says that the depths are not metric.
   stereo.messages().expect_one(GST_MESSAGE_WARNING, {"not metric", "yaw", "guessed"});
 }
 
-// A calibration survives flushes and caps; it ends with a stop or another scene.
+// A calibration survives flushes and new caps, and ends with a stop or another scene.
 TEST(test_life, .unless(unless_built_with_opencv())) {
   Rig rig(calibrating());
   rig.send(turned, 8);
@@ -250,7 +249,7 @@ TEST(test_lengths, .unless(unless_built_with_opencv())) {
     fail_unless(std::abs(given[i] - guessed[i]) <= 1);
     fail_unless(std::abs(longer[i] - (i < 12 ? 1 : 2) * guessed[i]) <= 2);
   }
-  // Half of the wall is nearer than 320·100/9 mm.
+  // The median disparity of the wall is about 9.5, which means a depth of 320·100/9.5 mm.
   fail_unless(std::abs(guessed.back() - 3300) < 500, "%f", guessed.back());
 }
 
@@ -272,6 +271,6 @@ TEST(test_known_distance, .unless(unless_built_with_opencv())) {
   fail_if(known.size() < 20);
   std::sort(known.begin(), known.end());
   const double found = known[known.size() / 2];
-  // The rectified picture is slightly smaller.
+  // Rectification scales the picture down slightly, and the disparities with it.
   fail_unless(std::abs(found - disparity) < 0.8, "%f instead of %f", found, disparity);
 }
