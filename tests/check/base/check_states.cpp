@@ -217,7 +217,7 @@ TEST(test_cycles, .for_each_element().unless(unless_sanitized())) {
     if (cycle == 0)
       shared = std::move(context);
   }
-  // The driver keeps some host memory of each context for the next one.
+  // The driver keeps some host memory of each context for later contexts.
   before->expect_grown_less((testing_cuda() ? 48 : 4) * mebibyte, 32 * mebibyte,
                             std::to_string(pipelines - 10) + " pipelines");
 

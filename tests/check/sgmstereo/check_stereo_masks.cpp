@@ -102,12 +102,7 @@ TEST(test_ids_and_labels) {
       {"person", 0, {3, 300}, {}, object_disparity, "listed, without classes"},
       {"person", 5, {3, 5}, {"Person", "wall"}, object_disparity, "the class of the label"},
       {"person", 0, {0, 3}, {"wall", "person"}, object_disparity, "id 0 has another class"},
-      {"car",
-       5,
-       {3, 5},
-       {"person", "wall"},
-       wall_disparity,
-       "no class equals the label, so all classes are selected"},
+      {"car", 5, {3, 5}, {"person", "wall"}, wall_disparity, "no class matches: all are used"},
       {"wall", 0, {0, 3}, {"wall", "person"}, wall_disparity, "id 0 has the class of the label"},
   };
   for (const Case& c : cases) {

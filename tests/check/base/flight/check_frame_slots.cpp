@@ -241,7 +241,7 @@ TEST(test_slots_wait_for_other_threads) {
     thread.join();
 }
 
-// One output is in place, the other is downloaded. The notification comes after both.
+// One output is in place, the other is downloaded. The notification comes once both are complete.
 TEST(test_notices, .times(2)) {
   Element element;
   const OwnedBuffer left = new_system_frame(7), right = new_system_frame(8);
