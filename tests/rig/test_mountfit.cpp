@@ -25,7 +25,7 @@ RigRotation random_turn(Random& random, double degrees, double focal_spread = 0)
   return turn;
 }
 
-/// Matches of points in a 4:3 picture as wide as a focal length; the right camera is rotated.
+/// Returns matches in a 4:3 picture as wide as the focal length; the right camera is rotated.
 std::vector<MatchedPoint> points_of(Random& random, const RigRotation& turn, int count,
                                     double noise, double wrong = 0) {
   std::vector<MatchedPoint> points;
@@ -233,7 +233,7 @@ TEST(MountFit, RowsApart) {
     double squares = 0;
     for (int j = -4; j <= 4; ++j)
       for (int i = -4; i <= 4; ++i) {
-        // The row in the corrected right picture of a point that is in row y of the left picture.
+        // The row that a point in row y of the left picture has in the corrected right picture.
         const double y = 0.3 * j / 4;
         const auto seen = turned_place(corrected, 0.5 * i / 4, y);
         const double row = upright_place(fit.turn, seen[0], seen[1])[1];

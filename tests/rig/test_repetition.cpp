@@ -36,7 +36,7 @@ TEST(PeriodOf, MapsAreRounded) {
 }
 
 TEST(PeriodOf, WorseMatchesDoNotCount) {
-  // The limit: below the largest cost in between by 0.9 times the difference of the best match.
+  // A match must be below the largest cost in between by 0.9 times the drop of the best match.
   constexpr int limit = high - 9 * (high - low) / 10;
   EXPECT_EQ(period_of(costs_with({{40, low}, {60, limit}}), 40), 20);
   EXPECT_EQ(period_of(costs_with({{40, low}, {60, limit + 1}}), 40), 0);
@@ -50,7 +50,7 @@ TEST(PeriodOf, NeedsDistinctPlaces) {
   std::fill(costs.begin() + 60, costs.begin() + 76, low);
   EXPECT_EQ(period_of(costs, 40), 0);
   EXPECT_EQ(period_of(costs, 67), nothing_distinct);
-  // Costs whose drop may be noise: less than 3 levels for each of 81 pixels, or less than half.
+  // The drop may be noise: it is less than 3 levels for each of 81 pixels, or less than half.
   CostProfile weak(100, 242);
   weak[40] = weak[60] = 0;
   EXPECT_EQ(period_of(weak, 40), nothing_distinct);
@@ -103,7 +103,7 @@ struct Pair {
   Map map;
 };
 
-/// A pattern in the left `share` of columns, and texture; the disparity is `disparity` + slant·x.
+/// Paints a pattern in the left `share` of the columns. The disparity is `disparity` + slant·x.
 Pair painted(const Surface& pattern, double share, double noise = 0, double slant = 0) {
   const Gray background = texture(width, height, 1);
   Random random(2);
@@ -131,7 +131,7 @@ Repetition found_in(const Pair& pair, const Parameters& parameters, int bits = 8
   return figures_of(pair.left, pair.right, parameters, pair.map, bits, shift).repetition;
 }
 
-/// Expects the period in `share` of the columns, less those whose next period is outside.
+/// Expects the period in `share` of the columns, except where the next period is outside.
 void expect_found(const Pair& pair, const Parameters& parameters, double share, double period) {
   const Repetition found = found_in(pair, parameters);
   const double lost = disparity + (period > disparity ? period : 0);
@@ -156,7 +156,7 @@ TEST(Repetition, PatternsOfAnyPeriod) {
       SCOPED_TRACE(std::string(name) + " of " + std::to_string(period));
       const Pair pair = painted(pattern(period), 0.6);
       expect_found(pair, searching(128), 0.6, period);
-      // The range holds only one period.
+      // The range is too small for a second match.
       if (period >= 32)
         expect_none(pair, searching(32));
     }
@@ -222,7 +222,7 @@ TEST(Repetition, NothingThatRepeats) {
         parameters);
     expect_none(painted(fence(20), 0, noise), parameters);  // texture only
   }
-  // A single post, and two different scenes.
+  // Neither a single post nor a pair of different scenes repeats.
   expect_none(painted([](double x, double) { return std::abs(x - 200) < 5 ? 60.0 : 180.0; }, 1, 2),
               parameters);
   const Gray one = texture(width, height, 3), another = texture(width, height, 4);
@@ -240,7 +240,7 @@ TEST(Repetition, AnyScale) {
     EXPECT_DOUBLE_EQ(found_in(pair, searching(64), bits, shift).share, share);
   EXPECT_NEAR(found_in({pair.left, exposed(pair.right, 0.5), pair.map}, searching(64)).share, share,
               0.05);
-  // Maps with other minimum disparities, which have another code for invalid pixels.
+  // Maps with other minimum disparities have another code for invalid pixels.
   const auto known_as = [&](const Parameters& parameters) {
     const DisparityScale scale = disparity_scale(parameters);
     Pair other = pair;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the allocations per frame: a few small blocks. Frames in flight, and properties that change
-// with every frame, must not add any.
+// Tests that each frame needs only a few small allocations. Frames in flight, and properties that
+// change with every frame, must add none.
 #include <gst/video/video.h>
 
 #include "tests/check/common/definitions/blurdefinition.h"
@@ -84,10 +84,10 @@ Allocations allocations_in_flight(int frames_in_flight, bool in_cuda) {
   fail_unless(filter.send_caps(in_cuda ? cuda_caps_of(picture)
                                        : caps_of(format, 320, 180, colorimetry(format, false))));
 
-  // Fills all slots once, so that no later frame is the first to need a buffer.
+  // Fills all slots once, so that no later frame allocates the buffers of its slot.
   AllocationCount of_first;
   of_first.start();
-  const long made_before = things_made(Calls::cuda);
+  const long made_before = resources_made(Calls::cuda);
   receiver.close();
   Feeder feeder(filter, 0, 10, copy);
   const bool overlap = frames_in_flight > 1 && !(in_cuda && pushes_in_stream_order);
@@ -98,21 +98,21 @@ Allocations allocations_in_flight(int frames_in_flight, bool in_cuda) {
   wait_until([&] { return receiver.frame_count() == 10u; }, "ten frames");
   of_first.stop();
   fail_unless(of_first.total() > 0, "allocations are not counted");
-  fail_unless(!testing_cuda() || things_made(Calls::cuda) > made_before,
-              "allocations of CUDA are not counted");
+  fail_unless(!testing_cuda() || resources_made(Calls::cuda) > made_before,
+              "CUDA allocations are not counted");
 
   std::vector<Owned<GstBuffer>> inputs;
   for (guint64 i = 10; i < 10 + frames; ++i)
     inputs.emplace_back(copy(i));
   AllocationCount count;
-  const long made = things_made(Calls::cuda);
+  const long made = resources_made(Calls::cuda);
   count.start();
   for (Owned<GstBuffer>& input : inputs)
     fail_unless_equals_int(filter.push(input.release()), GST_FLOW_OK);
   filter.send_eos();
   count.stop();
   fail_unless_equals_int(receiver.frame_count(), 10 + frames);
-  return {count.total(), count.bytes(), things_made(Calls::cuda) - made};
+  return {count.total(), count.bytes(), resources_made(Calls::cuda) - made};
 }
 
 void expect_steady_stream(bool in_cuda) {
@@ -124,7 +124,7 @@ void expect_steady_stream(bool in_cuda) {
     // A frame has 86 400 bytes, so a copied frame would exceed this limit.
     fail_unless(some.bytes < frames * 4096, "%d in flight: %ld bytes for %d frames", number,
                 some.bytes, frames);
-    fail_unless(some.by_cuda == 0, "%d in flight: CUDA has made %ld things for %d frames", number,
+    fail_unless(some.by_cuda == 0, "%d in flight: %ld CUDA allocations for %d frames", number,
                 some.by_cuda, frames);
   }
 }

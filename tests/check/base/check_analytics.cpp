@@ -84,7 +84,8 @@ TEST(test_no_pixel_of_a_turned_rectangle_stays) {
         const double u = x + 0.5 - (box.x0 + box.x1) / 2.0, v = y + 0.5 - (box.y0 + box.y1) / 2.0;
         if (std::abs(u * std::cos(turn) + v * std::sin(turn)) <= (box.x1 - box.x0) / 2.0 &&
             std::abs(v * std::cos(turn) - u * std::sin(turn)) <= (box.y1 - box.y0) / 2.0)
-          fail_unless(picture.sample(0, x, y) == 255, "%d: pixel %d, %d stays", i, x, y);
+          fail_unless(picture.sample(0, x, y) == 255, "rectangle %d: pixel (%d, %d) is unchanged",
+                      i, x, y);
       }
   }
 }
@@ -109,7 +110,7 @@ TEST(test_persistence_of_turned_detections, .for_each_element()) {
                 "missing");
 }
 
-// Detections with invalid angles (NaN, infinite, huge) and boxes (empty, beyond the integer range).
+// Detections may have invalid angles (NaN, infinite, huge) and boxes (empty, beyond int).
 TEST(test_hostile_detections, .for_each_element()) {
   const FormatSpec& format = format_named("GRAY8");
   const Picture picture = random_picture(format, 5);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests property changes while a filter runs: after invalid settings the last valid ones stay in
-// effect, and controllers set values by stream time.
+// Tests property changes while a filter runs: while settings are invalid, the last valid settings
+// stay in effect, and controllers set values by stream time.
 #include <algorithm>
 
 #include "tests/check/common/definitions/blurdefinition.h"
@@ -17,7 +17,7 @@ void expect_last_valid(FilterHarness& filter, const Picture& picture, const Prop
   filter.messages().clear();
   filter.set(impossible);
   for (int i = 0; i < 5; ++i)
-    expect_picture(filter.process(picture), last_valid, "the last valid set");
+    expect_picture(filter.process(picture), last_valid, "the last valid settings");
   filter.messages().expect_one(GST_MESSAGE_WARNING, words);
   filter.set(possible);
   expect_picture(filter.process(picture), mended, "valid again");
@@ -100,7 +100,7 @@ TEST(test_impossible_beside_others) {
   filter.messages().clear();
   for (const char* size : {"1022", "2"}) {
     filter.set("kernel-size-y", size);
-    expect_picture(filter.process(picture), mended, "the last valid set");
+    expect_picture(filter.process(picture), mended, "the last valid settings");
   }
   filter.messages().expect_one(GST_MESSAGE_WARNING, {"kernel-size-y", "1021", "1023"});
 }
@@ -141,7 +141,7 @@ TEST(test_output_waits_for_a_start) {
     const Integral next{output, same_size, type, how.radius + 2};
     filter.set(next.properties());
     how.radius = next.radius;  // takes effect at once
-    expect();                  // new caps are not a restart
+    expect();                  // the other properties need a restart
     gst_harness_push_upstream_event(filter.harness(), gst_event_new_reconfigure());
     expect();
     filter.restart();
@@ -151,7 +151,7 @@ TEST(test_output_waits_for_a_start) {
   fail_unless_equals_int(filter.messages().complaints(), 0);
 }
 
-// Curves are read at the stream time, which here differs from timestamps and running time.
+// Control curves are evaluated at stream time, which differs from timestamps and running time.
 TEST(test_controlled_by_stream_time) {
   FilterHarness filter;
   constexpr double values[] = {1.0, 0.25, 0.0, 0.5, 0.75};

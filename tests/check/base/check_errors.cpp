@@ -69,8 +69,9 @@ void expect_error(FilterHarness& filter, GstBuffer* bad, const FormatSpec& forma
               gst_flow_get_name(flow));
   fail_unless(filter.messages().count(GST_MESSAGE_ERROR) == 1, "%s %s: %d errors", format.name,
               what.c_str(), filter.messages().count(GST_MESSAGE_ERROR));
-  fail_unless(filter.messages().text(GST_MESSAGE_ERROR).size() > 20, "%s: says only: %s",
-              what.c_str(), filter.messages().text(GST_MESSAGE_ERROR).c_str());
+  fail_unless(filter.messages().text(GST_MESSAGE_ERROR).size() > 20,
+              "%s: the error is too short: %s", what.c_str(),
+              filter.messages().text(GST_MESSAGE_ERROR).c_str());
   fail_unless(filter.pull() == nullptr, "%s %s: a frame came out", format.name, what.c_str());
   const Picture picture = make_picture(format, width, height, Content::natural, 1);
   expect_picture(filter.process(picture), idle ? picture : result(picture), "after: " + what);
@@ -90,7 +91,7 @@ GstVideoMeta* meta_of(GstBuffer* buffer) {
   return gst_buffer_get_video_meta(buffer);
 }
 
-/// `active`: the expected value of active-backend; `warnings`: their expected number.
+/// Expects active-backend to be `active`, and `warnings` warnings.
 void expect_backend(const char* backend, const char* active, int warnings) {
   FilterHarness filter{{"backend", backend}};
   for (const char* name : {"GRAY8", "NV12", "RGBA", "P010_10LE"}) {
@@ -120,8 +121,7 @@ TEST(test_short_buffer, .for_each_element().times(formats().size())) {
   }
 }
 
-// A short buffer must not be pushed even unchanged, because the next element would read beyond its
-// end.
+// A short buffer must not be pushed even unchanged: the next element would read beyond its end.
 TEST(test_short_buffer_unchanged, .for_each_element().times(formats().size())) {
   FilterHarness filter{tested().idle};
   accept_video_meta(filter);
@@ -134,8 +134,8 @@ TEST(test_short_buffer_unchanged, .for_each_element().times(formats().size())) {
     const gsize size = gst_buffer_get_size(whole);
     const Owned<GstBuffer> out = filter.process(gst_buffer_ref(whole));
     fail_unless(out.get() == whole.get(), "%s: the frame was copied", format.name);
-    // Removes more than the padding of a row (up to 3 bytes). With odd heights, I422_10LE would
-    // have an unused row.
+    // Removes more than the padding of a row (up to 3 bytes). The height is even, because I422_10LE
+    // has an unused row at odd heights.
     for (gsize missing : {gsize{4}, size / 2, size - 1, size}) {
       GstBuffer* buffer = to_buffer(picture, layout);
       gst_buffer_set_size(buffer, static_cast<gssize>(size - missing));
@@ -181,11 +181,11 @@ TEST(test_meta_contradicts_caps, .for_each_element().times(formats().size())) {
   const Picture picture(format, 34, 20);
   GstBuffer* buffer = to_buffer(picture, padded_layout);
   meta_of(buffer)->width = 33;
-  expect_error(filter, buffer, format, 34, 20, "less width");
+  expect_error(filter, buffer, format, 34, 20, "smaller width");
   buffer = to_buffer(picture, padded_layout);
   meta_of(buffer)->height = 19;
-  expect_error(filter, buffer, format, 34, 20, "less height");
-  // The last three formats are unknown to GStreamer and have no name.
+  expect_error(filter, buffer, format, 34, 20, "smaller height");
+  // The last three values are not formats and have no name.
   for (int other : {static_cast<int>(GST_VIDEO_FORMAT_AYUV64),
                     static_cast<int>(GST_VIDEO_FORMAT_UNKNOWN), 9999, -1}) {
     buffer = to_buffer(picture, padded_layout);
@@ -197,7 +197,7 @@ TEST(test_meta_contradicts_caps, .for_each_element().times(formats().size())) {
   expect_error(filter, buffer, format, 34, 20, "no planes");
 }
 
-// Memory boundaries inside a plane: correct output or an error, but no read across a boundary.
+// If a plane spans memories, the output is right or an error is posted; no read leaves a memory.
 TEST(test_memory_boundaries_inside_planes, .for_each_element().times(formats().size())) {
   FilterHarness filter;
   const FormatSpec& format = start(filter, index, 34, 20);
@@ -241,7 +241,7 @@ TEST(test_unmappable_input, .for_each_element().times(formats().size())) {
   }
 }
 
-// The frame fails while another thread stops the element: upstream gets FLUSHING, not an error.
+// If a frame fails while another thread stops the element, upstream gets FLUSHING, not an error.
 TEST(test_failure_beside_stop, .for_each_element().times(2)) {
   for (GstState low : {GST_STATE_READY, GST_STATE_NULL}) {
     FilterHarness filter{{"frames-in-flight", index == 0 ? "1" : "3"}};

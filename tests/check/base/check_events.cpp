@@ -71,8 +71,7 @@ int count_video_metas(GstBuffer* buffer) {
 
 }  // namespace
 
-// At level LOG, the element's debug category has one line per frame. At INFO, it has one line for
-// the caps.
+// The debug category has one line per frame at level LOG, and one line for the caps at INFO.
 TEST(test_debug_log, .for_each_element()) {
   DebugLog log(tested().element);
   FilterHarness filter({tested().working});

@@ -28,8 +28,8 @@ void expect_good_error(Subject& subject, const std::string& call, Duration durat
   gst_message_parse_error(errors[0], &parsed, nullptr);
   const Owned<GError> error(parsed);
   const std::string text = error->message;
-  fail_unless(error->domain == GST_RESOURCE_ERROR, "%s: the error is none of a resource: %s",
-              what.c_str(), text.c_str());
+  fail_unless(error->domain == GST_RESOURCE_ERROR, "%s: not a resource error: %s", what.c_str(),
+              text.c_str());
   const bool of_driver = call.rfind("cu", 0) == 0;
   // If all later calls fail, too, the error may come from any of them.
   const bool of_memory =
@@ -65,7 +65,7 @@ void expect_untroubled(Subject& subject, const std::string& what) {
 void expect_recovery(Subject& subject, Calls calls, int min_errors,
                      Duration duration = Duration::once) {
   expect_untroubled(subject, "at first");
-  long alive = things_alive(calls);
+  long alive = resources_alive(calls);
   int errors = 0;
   for (int number = 1;; ++number) {
     Fault fault(calls, number, duration);
@@ -93,12 +93,13 @@ void expect_recovery(Subject& subject, Calls calls, int min_errors,
     expect_untroubled(subject, "after " + what);
     // If the context cannot be entered, nothing can be freed.
     if (fault.failed().find("cuCtxPushCurrent") != std::string::npos)
-      alive = things_alive(calls);
-    fail_unless(things_alive(calls) == alive, "%s: %ld things are left", what.c_str(),
-                things_alive(calls) - alive);
-    fail_unless(number < 20000, "the element makes more and more calls");
+      alive = resources_alive(calls);
+    fail_unless(resources_alive(calls) == alive, "%s: %ld resources leaked", what.c_str(),
+                resources_alive(calls) - alive);
+    fail_unless(number < 20000, "the element makes ever more calls");
   }
-  fail_unless(errors >= min_errors, "only %d calls caused an error", errors);
+  fail_unless(errors >= min_errors, "only %d failed calls caused an error instead of %d or more",
+              errors, min_errors);
 }
 
 constexpr int overlaps[] = {1, 3};
@@ -126,7 +127,7 @@ const Properties every_step = {
     {"temporal-alpha", "0.5"}, {"temporal-persistence", "2"}, {"diagnostics-interval", "1"},
 };
 
-/// Looks the function up in the stand-in for the driver, as libgstcuda does.
+/// Looks a function up in the fake driver, as libgstcuda does in the real driver.
 template <class Function>
 Function driver_function(GModule* driver, const char* name) {
   gpointer function = nullptr;
@@ -136,7 +137,7 @@ Function driver_function(GModule* driver, const char* name) {
 
 std::string unless_fake_driver() {
   if (!unless_sanitized().empty())
-    return "a sanitizer needs dlsym() itself";
+    return "a sanitizer prevents the replacement of dlsym()";
   return g_getenv("CUDAVISION_TEST_FAKE_DRIVER") ? "" : "CUDAVISION_TEST_FAKE_DRIVER is not set";
 }
 
@@ -185,7 +186,7 @@ TEST(test_cuda_calls_in_stereo, .unless(unless_testing_cuda())) {
   expect_recovery(subject, Calls::cuda, 20);
 }
 
-// After a failed kernel, all later calls fail, too. They must cause no further errors.
+// After a failed kernel, all later calls fail, too. These failures must cause no further errors.
 TEST(test_cuda_stops_working,
      .for_each_element().times(std::size(overlaps)).unless(unless_testing_cuda())) {
   FilterSubject subject("NV12", overlaps[index]);
@@ -218,8 +219,7 @@ TEST(test_cuda_calls_at_start, .for_each_element().unless(unless_testing_cuda())
   fail_unless(failures >= 2, "only %d failures", failures);
 }
 
-// Driver calls are counted and can fail, whether a library gets the function by dlsym() or
-// cuGetProcAddress().
+// Driver calls can fail, whether a library looks them up with dlsym() or cuGetProcAddress().
 TEST(test_driver_functions_count, .unless(unless_fake_driver())) {
   GModule* driver = g_module_open(g_getenv("CUDAVISION_TEST_FAKE_DRIVER"), G_MODULE_BIND_LOCAL);
   fail_unless(driver != nullptr, "%s", g_module_error());
@@ -243,7 +243,7 @@ TEST(test_driver_functions_count, .unless(unless_fake_driver())) {
     return std::pair{allocated, launch(&memory, 1, 2, 3, 4, 5, 6, 7, &memory, nullptr, nullptr)};
   };
 
-  const long alive = things_alive(Calls::cuda);
+  const long alive = resources_alive(Calls::cuda);
   void* memory = nullptr;
   for (const auto& [number, failed, allocated, launched] :
        {std::tuple{0, "", 0, 28}, std::tuple{1, "cuMemAlloc_v2", 2, 28},
@@ -255,13 +255,13 @@ TEST(test_driver_functions_count, .unless(unless_fake_driver())) {
     fail_unless_equals_string(fault.failed().c_str(), failed);
     fail_unless_equals_int(results.first, allocated);
     fail_unless_equals_int(results.second, launched);
-    fail_unless_equals_int(things_alive(Calls::cuda) - alive, allocated == 0 ? 1 : 0);
+    fail_unless_equals_int(resources_alive(Calls::cuda) - alive, allocated == 0 ? 1 : 0);
     if (allocated != 0)
       continue;
     // Memory is freed even if cuMemFree() reports a failure.
     Fault at_the_end(Calls::cuda, number == 0 ? 0 : 1);
     fail_unless_equals_int(release(memory), number == 0 ? 0 : 304);
-    fail_unless_equals_int(things_alive(Calls::cuda) - alive, 0);
+    fail_unless_equals_int(resources_alive(Calls::cuda) - alive, 0);
   }
   g_module_close(driver);
 }

@@ -77,12 +77,12 @@ std::string objects_left_by(const std::function<void()>& live, bool threads) {
   return left;
 }
 
-/// Expects no object of the second call of live() to stay alive. The first call warms up.
+/// Expects that all objects made by the second call of live() are freed. The first call warms up.
 void expect_nothing_left(const std::function<void()>& live, bool threads = false) {
   live();
   // Ends the tracking before the test can fail, because active tracking would block the next test.
   const std::string left = objects_left_by(live, threads);
-  fail_unless(left.empty(), "left behind:\n%s", left.c_str());
+  fail_unless(left.empty(), "objects still alive:\n%s", left.c_str());
 }
 
 void live_fully() {
@@ -127,7 +127,7 @@ void live_fully_in_stereo() {
     stereo.process(picture, picture);
     stereo.close("confidence");
     stereo.process(picture, picture);
-    gst_harness_push(stereo.left(), to_buffer(picture));  // still waits at the end
+    gst_harness_push(stereo.left(), to_buffer(picture));  // is still unpaired at the end
     gst_element_set_state(stereo.element(), GST_STATE_NULL);
     gst_element_set_state(stereo.element(), GST_STATE_PLAYING);
   }

@@ -24,7 +24,7 @@ void start(FilterHarness& filter, const FormatSpec& format) {
   filter.accept_caps(format, width, height, colorimetry(format, false));
 }
 
-/// The regions of a frame: boxes and masks. Adds the masks' boxes and distances to `regions`.
+/// The regions of a frame: the boxes `others`, and masks with their boxes and distances.
 struct MaskedRegions {
   MaskedRegions(Regions others, const std::vector<MaskPicture>& masks, int growth = 0)
       : regions(others) {
@@ -59,7 +59,7 @@ Properties with_metas(Properties properties) {
 
 }  // namespace
 
-// Masks of both depths and of any size, with boxes, margins and feathers.
+// Masks have 8 or 16 bits and any size, and are combined with boxes, margins and feathers.
 TEST(test_masks, .for_each_element()) {
   unsigned seed = 0;
   for (const char* name :
@@ -79,7 +79,7 @@ TEST(test_masks, .for_each_element()) {
       for (int j = 0; j < others.count; ++j)
         frame.detect(others.boxes[static_cast<std::size_t>(j)]);
       for (MaskPicture& mask : masks) {
-        // Ids listed without a class select their pixels, except 0; so do unlisted ids.
+        // All ids but 0 select their pixels: no id has a class, although id 7 is listed.
         mask.ids.assign(mask.ids.size(), ~0u);
         mask.ids[0] = ~1u;
         frame.add_mask(mask, {7});
@@ -102,22 +102,25 @@ TEST(test_classes_of_masks, .for_each_element()) {
     frame.add_mask(quadrants(), {0, 1, 2, 300}, {"street", "Face", "plate", "face"}, {-1, 0.25f});
     filter.expect(
         frame.buffer,
-        ids.empty() ? picture
-                    : MaskedRegions(rectangles({}), {counting(quadrants(), ids)}).expected(picture),
+        ids.empty()
+            ? picture
+            : MaskedRegions(rectangles({}), {selecting(quadrants(), ids)}).expected(picture),
         what);
   };
   expect({{"region-types", ""}}, {0, 1, 2, 3}, "all classes, and the id without one");
   expect({{"region-types", "face"}}, {1}, "one class");
-  expect({{"region-types", "street,plate"}}, {0, 2}, "0 has a class");
-  expect({{"region-types", "face"}, {"region-confidence", "0.5"}}, {}, "a level below");
-  expect({{"region-types", "plate"}}, {2}, "a level that is unknown");
+  expect({{"region-types", "street,plate"}}, {0, 2}, "id 0 has a class");
+  expect({{"region-types", "face"}, {"region-confidence", "0.5"}}, {},
+         "a level below region-confidence");
+  expect({{"region-types", "plate"}}, {2}, "an unknown level");
 
   filter.set({{"region-types", ""}});
   const AnalysedFrame frame(picture);
   frame.add_mask(quadrants(), {});
-  filter.expect(frame.buffer,
-                MaskedRegions(rectangles({}), {counting(quadrants(), {1, 2, 3})}).expected(picture),
-                "0 without a class is the background");
+  filter.expect(
+      frame.buffer,
+      MaskedRegions(rectangles({}), {selecting(quadrants(), {1, 2, 3})}).expected(picture),
+      "id 0 without a class is the background");
 }
 
 // If a detection has a mask, region-masks decides whether its mask or its box is the region.
@@ -125,7 +128,7 @@ TEST(test_masks_of_detections, .for_each_element()) {
   const FormatSpec& format = format_named("I420");
   const Picture picture = random_picture(format, 4);
   const Box face{10, 10, 40, 40}, other{50, 30, 60, 50};
-  const MaskPicture mask = counting(quadrants(face), {1, 2, 3});
+  const MaskPicture mask = selecting(quadrants(face), {1, 2, 3});
   FilterHarness filter({{"use-roi-meta", "true"}, {"region-types", "face"}});
   start(filter, format);
   const auto expect = [&](const char* masks, const std::vector<Box>& boxes, bool masked,
@@ -153,9 +156,9 @@ TEST(test_masks_of_detections, .for_each_element()) {
   filter.set("region-masks", "prefer");
   const AnalysedFrame frame(picture);
   frame.relate(frame.detect(face).id, frame.add_mask(mask, {1, 2}, {"person", "person"}).id);
-  MaskPicture rest = counting(mask, {3});
+  MaskPicture rest = selecting(mask, {3});
   filter.expect(frame.buffer, MaskedRegions(rectangles({face}), {rest}).expected(picture),
-                "a mask of other things");
+                "a mask of another class");
 }
 
 TEST(test_persistence_of_masks, .for_each_element()) {
@@ -166,7 +169,7 @@ TEST(test_persistence_of_masks, .for_each_element()) {
                         {"region-margin", "3"},
                         {"regions-missing", "all"}});
   start(filter, format);
-  const MaskPicture mask = counting(quadrants({20, 10, 40, 30}), {1});
+  const MaskPicture mask = selecting(quadrants({20, 10, 40, 30}), {1});
   Regions none = rectangles({});
   none.margin = 3;
   const AnalysedFrame frame(picture);
@@ -178,7 +181,7 @@ TEST(test_persistence_of_masks, .for_each_element()) {
   filter.expect(at(80 * GST_MSECOND, to_buffer(picture)), processed, "for too long");
   const AnalysedFrame outside(picture);
   outside.add_mask(quadrants({200, 10, 240, 30}), {0, 1}, {"", "face"});
-  filter.expect(at(120 * GST_MSECOND, outside.buffer), processed, "a mask outside of the frame");
+  filter.expect(at(120 * GST_MSECOND, outside.buffer), processed, "a mask outside the frame");
 }
 
 // For masks of any size and rectangle, the element continues, or its error names the fault.
@@ -235,7 +238,7 @@ TEST(test_masks_in_cuda_memory, .unless(unless_testing_cuda())) {
   const Picture samples = picture_with(format_named("GRAY8"), 16, 12,
                                        [](int, int x, int y) { return x / 8 + y / 6 * 2; });
   const MaskPicture mask =
-      counting(mask_of(16, 12, whole, [](int x, int y) { return x / 8 + y / 6 * 2; }), {1, 2, 3});
+      selecting(mask_of(16, 12, whole, [](int x, int y) { return x / 8 + y / 6 * 2; }), {1, 2, 3});
   const Owned<GstHarness> shared =
       new_shared_harness("cudagaussblur backend=cuda sigma=0 frames-in-flight=1");
   gst_harness_set_sink_caps_str(shared, cuda_feature);
@@ -277,7 +280,7 @@ TEST(test_masks_through_a_film, .unless(unless_street())) {
     const AnalysedFrame frame(picture);
     std::vector<bool> inside(static_cast<std::size_t>(picture.width * picture.height));
     for (int head = 0; head < 3; ++head) {
-      // A mask of a quarter of the frame's resolution, in the rectangle around the head.
+      // The mask has a quarter of the frame's resolution and covers the rectangle around the head.
       const int side = 60 + 30 * head, x = 40 + 200 * head + 5 * number, y = 90 + head * 3 * number;
       const MaskPicture mask =
           mask_of(side / 4, side / 4, {x, y, x + side, y + side}, [&](int column, int row) {

@@ -42,7 +42,7 @@ Owned<GstCaps> sink_caps(FilterHarness& filter, GstCaps* only = nullptr) {
   return Owned<GstCaps>(gst_pad_peer_query_caps(filter.source_pad(), only));
 }
 
-/// `words`: the error must contain them; they name the remedy.
+/// Refused caps. The error must contain `words`, which name the remedy.
 struct Refused {
   const char* caps;
   std::vector<std::string> words;
@@ -72,14 +72,13 @@ const std::vector<Refused> refused_caps = {
     {"image/jpeg, width=32, height=16", {"image/jpeg", "decodebin"}},
 };
 
-/// Expects the element to refuse the caps and a frame with one error, and then to accept valid
-/// caps.
+/// Expects one error for the caps and a frame, and then success with valid caps.
 void expect_refusal(FilterHarness& filter, const Refused& refused) {
   const Owned<GstCaps> caps = caps_from(refused.caps);
-  fail_unless(!gst_pad_peer_query_accept_caps(filter.source_pad(), caps), "accepts %s",
+  fail_unless(!gst_pad_peer_query_accept_caps(filter.source_pad(), caps), "the query accepts %s",
               refused.caps);
   fail_unless_equals_int(filter.messages().complaints(), 0);
-  fail_unless(!filter.send_caps(refused.caps), "takes %s", refused.caps);
+  fail_unless(!filter.send_caps(refused.caps), "the event is accepted: %s", refused.caps);
   const GstFlowReturn flow = filter.push(gst_buffer_new_allocate(nullptr, 64, nullptr));
   fail_unless(flow == GST_FLOW_NOT_NEGOTIATED || flow == GST_FLOW_ERROR, "flow %s after %s",
               gst_flow_get_name(flow), refused.caps);
@@ -184,8 +183,7 @@ TEST(test_refused_caps, .for_each_element()) {
   }
 }
 
-// If a transform upstream was asked to reconfigure, other caps may follow, so refused caps are only
-// a warning.
+// If a transform upstream must reconfigure, refused caps are only a warning: new caps may follow.
 TEST(test_refused_caps_before_others, .for_each_element()) {
   const Owned<GstHarness> harness = new_shared_harness(
       "identity name=upstream ! " + tested_launch() + " backend=" + test_backend());
@@ -207,7 +205,7 @@ TEST(test_refused_caps_before_others, .for_each_element()) {
 }
 
 TEST(test_cuda_memory_on_the_cpu,
-     .for_each_element().unless(testing_cuda() ? "the CPU's caps are tested" : "")) {
+     .for_each_element().unless(testing_cuda() ? "needs the CPU backend" : "")) {
   FilterHarness filter;
   expect_refusal(filter, {"video/x-raw(memory:CUDAMemory), format=NV12, width=32, height=16",
                           {"CUDA memory", "cudadownload",
@@ -217,7 +215,7 @@ TEST(test_cuda_memory_on_the_cpu,
 // A source whose CAPS query returns empty caps sends nothing, so the query itself must warn.
 TEST(test_cuda_memory_behind_the_cpu,
      .for_each_element().unless(testing_cuda() || !built_with_cuda()
-                                    ? "needs a CPU that might be a GPU"
+                                    ? "needs backend=cpu in a build with CUDA"
                                     : "")) {
   FilterHarness filter;
   filter.accept_downstream("video/x-raw(memory:CUDAMemory); other/tensors(memory:CUDAMemory)");
@@ -228,7 +226,7 @@ TEST(test_cuda_memory_behind_the_cpu,
   filter.messages().expect_one(GST_MESSAGE_WARNING, {"CUDAMemory", "set backend=cuda"});
 }
 
-// For example, filesrc sends no caps.
+// Sources such as filesrc send no caps.
 TEST(test_data_without_caps, .for_each_element()) {
   FilterHarness filter;
   filter.send_segment(new_segment());
@@ -310,7 +308,7 @@ TEST(test_pool_with_less_room_than_buffers, .for_each_element()) {
     gst_query_add_allocation_pool(query, pool, width * height, 5, 3);
   });
   filter.accept_caps(gray(), width, height, colorimetry(gray(), false));
-  expect_works(filter, "a pool with less room than buffers");
+  expect_works(filter, "a pool whose minimum exceeds its maximum");
 }
 
 TEST(test_allocation_queries_of_any_caps, .for_each_element()) {

@@ -99,9 +99,10 @@ bool is_kebab_case(const char* name) {
 void expect_no_check(GParamSpec* spec, Value& value) {
   Value before(spec);
   g_value_copy(value.get(), before.get());
-  fail_unless(!g_param_value_validate(spec, value.get()), "GObject refuses a %s", spec->name);
-  fail_unless(std::memcmp(value.get(), before.get(), sizeof(GValue)) == 0, "GObject changes a %s",
+  fail_unless(!g_param_value_validate(spec, value.get()), "GObject refuses a value of %s",
               spec->name);
+  fail_unless(std::memcmp(value.get(), before.get(), sizeof(GValue)) == 0,
+              "GObject changes a value of %s", spec->name);
 }
 
 void expect_no_check(GParamSpec* spec) {
@@ -188,7 +189,7 @@ struct Refused {
   Impossible set;
 };
 
-/// Every element with regions refuses these texts; the error quotes the part after the semicolon.
+/// Every element with regions refuses these texts and quotes the text after the semicolon, if any.
 const std::string not_rectangles[] = {"1,2,3",     "1,2,3,4;5", "1,2,3,4,5",       "1,2,3,",
                                       "1,,2,3,4",  "1 2 3 4",   "a,2,3,4",         "1,2,-3,4",
                                       "1,2,3,nan", "1,2,3px,4", "100.5,80,200,200"};
@@ -324,7 +325,7 @@ TEST(test_impossible_at_start, .times(impossible_sets().size())) {
 
 TEST(test_out_of_range_at_start) {
   const std::vector<Refused> sets = sets_out_of_range();
-  fail_unless(sets.size() > 50, "only %d numbers", static_cast<int>(sets.size()));
+  fail_unless(sets.size() > 50, "only %d values out of range", static_cast<int>(sets.size()));
   for (const Refused& refused : sets) {
     const Owned<GstElement> element = new_element(refused.element);
     const Property& property = refused.set.properties[0];

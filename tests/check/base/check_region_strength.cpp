@@ -20,10 +20,10 @@ class Pair {
  public:
   Pair(const char* element, int width, int height, const Properties& strength,
        const Properties& both = {})
-      : fitting_(element, joined(both, strength)),
+      : adaptive_(element, joined(both, strength)),
         fixed_(element, both),
         picture_(make_picture(gray(), width, height, Content::random, 1)) {
-    for (FilterHarness* filter : {&fitting_, &fixed_}) {
+    for (FilterHarness* filter : {&adaptive_, &fixed_}) {
       filter->set("use-roi-meta", "true");
       filter->accept_caps(gray(), width, height);
     }
@@ -33,10 +33,10 @@ class Pair {
   void expect(const std::vector<Face>& faces, const char* property, const std::string& value) {
     fixed_.set(property, value);
     const Picture expected = process(fixed_, faces);
-    expect_picture(process(fitting_, faces), expected, property + ("=" + value));
+    expect_picture(process(adaptive_, faces), expected, property + ("=" + value));
   }
 
-  FilterHarness& fitting() { return fitting_; }
+  FilterHarness& adaptive() { return adaptive_; }
   FilterHarness& fixed() { return fixed_; }
 
  private:
@@ -50,7 +50,7 @@ class Pair {
     return from_buffer(out, gray(), picture_.width, picture_.height);
   }
 
-  FilterHarness fitting_, fixed_;
+  FilterHarness adaptive_, fixed_;
   const Picture picture_;
 };
 
@@ -68,13 +68,13 @@ TEST(test_sigma_follows_the_largest_region) {
   pair.expect({{10, 10, 40, 32}}, "sigma", "8");
   pair.expect({{10, 10, 7, 7}}, "sigma", "2");
   // The strength follows the face without its margin.
-  for (FilterHarness* filter : {&pair.fitting(), &pair.fixed()})
+  for (FilterHarness* filter : {&pair.adaptive(), &pair.fixed()})
     filter->set("region-margin", "20");
   pair.expect({{10, 10, 40, 32}}, "sigma", "8");
   // The strength follows the part of the face that is inside the frame.
   pair.expect({{-1000, -1000, 3000, 3000}}, "sigma", stepped(50));
   pair.expect({{10, 10, 40, 32}, {400, 10, 90, 90}}, "sigma", "8");
-  fail_unless_equals_int(pair.fitting().messages().complaints(), 0);
+  fail_unless_equals_int(pair.adaptive().messages().complaints(), 0);
 }
 
 TEST(test_strength_and_other_settings) {
@@ -82,16 +82,15 @@ TEST(test_strength_and_other_settings) {
             {{"region-strength", "0.25"}, {"sigma-y", "3"}, {"kernel-size", "3"}},
             {{"border", "replicate"}});
   pair.expect({{10, 10, 40, 32}}, "sigma", "8");
-  pair.fitting().set({{"region-strength", "0"}, {"kernel-size", "0"}, {"sigma-y", "0"}});
+  pair.adaptive().set({{"region-strength", "0"}, {"kernel-size", "0"}, {"sigma-y", "0"}});
   pair.expect({{10, 10, 40, 32}}, "sigma", "1.2");
 }
 
-// While settings are invalid, the previous ones stay in effect, and their strength still follows
-// the region.
+// While settings are invalid, the previous settings stay in effect and still follow the region.
 TEST(test_strength_while_settings_are_invalid) {
   Pair pair("cudagaussblur", 300, 200, {{"region-strength", "0.25"}});
   pair.expect({{10, 10, 40, 32}}, "sigma", "8");
-  pair.fitting().set("kernel-size", "4");
+  pair.adaptive().set("kernel-size", "4");
   pair.expect({{10, 10, 150, 128}}, "sigma", "32");
 }
 
@@ -112,7 +111,7 @@ TEST(test_strength_of_whole_frames) {
   pair.expect({{10, 10, 150, 128}}, "sigma", "32");
   pair.expect({{10, 10, 40, 32}}, "sigma", "8");
   pair.expect({}, "sigma", "32");
-  for (FilterHarness* filter : {&pair.fitting(), &pair.fixed()})
+  for (FilterHarness* filter : {&pair.adaptive(), &pair.fixed()})
     filter->set("regions-missing", "pass");
   pair.expect({}, "sigma", "2");
 }
@@ -120,17 +119,17 @@ TEST(test_strength_of_whole_frames) {
 TEST(test_one_colour_needs_no_strength) {
   Pair pair("cudapixelate", 700, 600, {{"region-strength", "1"}}, {{"method", "solid"}});
   pair.expect({{10, 10, 560, 590}}, "block-size", "2");
-  fail_unless_equals_int(pair.fitting().messages().complaints(), 0);
+  fail_unless_equals_int(pair.adaptive().messages().complaints(), 0);
 }
 
 TEST(test_regions_that_are_too_large) {
   Pair pair("cudagaussblur", 700, 600, {{"region-strength", "0.25"}});
   pair.expect({{10, 10, 508, 590}}, "sigma", "127");
-  fail_unless_equals_int(pair.fitting().messages().complaints(), 0);
+  fail_unless_equals_int(pair.adaptive().messages().complaints(), 0);
   for (int i = 0; i < 3; ++i)
     pair.expect({{10, 10, 560, 590}}, "sigma", "127");
-  fail_unless_equals_int(pair.fitting().messages().count(GST_MESSAGE_WARNING), 1);
+  fail_unless_equals_int(pair.adaptive().messages().count(GST_MESSAGE_WARNING), 1);
   expect_words(
-      pair.fitting().messages().text(GST_MESSAGE_WARNING),
+      pair.adaptive().messages().text(GST_MESSAGE_WARNING),
       {"560 pixels", "sigma=140", "region-strength=0.25", "127 is the maximum", "cudapixelate"});
 }

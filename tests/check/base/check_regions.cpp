@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that elements with one input limit their effect to regions, from properties and from metas,
-// and tests frames without a known region. fuzz_regions compares random regions with an oracle.
+// Tests that elements with one input limit their effect to regions from properties and metas. Also
+// tests frames without a known region. fuzz_regions compares random regions with an oracle.
 #include <gst/video/gstvideometa.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ struct DetectedBox {
     gst_buffer_add_video_region_of_interest_meta(buffer, "face", static_cast<guint>(x),
                                                  static_cast<guint>(y), width, height);
   }
-  /// Returns the box for the definition, with its coordinates clamped.
+  /// Returns the box with clamped coordinates, as regiondefinition.h needs it.
   Box defined() const {
     const auto limited = [](gint64 coordinate) {
       return static_cast<int>(
@@ -76,7 +76,7 @@ struct Frame {
   }
 };
 
-/// An element that takes regions from metas, and the numbered frames that it gets.
+/// An element that takes regions from metas, and numbered frames for the element.
 class Detected {
  public:
   explicit Detected(std::initializer_list<Property> properties = {})
@@ -134,7 +134,7 @@ TEST(test_shares_of_the_frame, .for_each_element()) {
   }
 }
 
-// Extreme coordinates. fuzz_regions has boxes that the frame's edges clip.
+// The coordinates are extreme. fuzz_regions tests boxes that the frame's edges clip.
 TEST(test_extreme_metas, .for_each_element()) {
   const FormatSpec& format = format_named("I420");
   const Picture picture = random_picture(format, 10), processed = result(picture);
@@ -186,7 +186,7 @@ TEST(test_confidence_of_metas, .for_each_element()) {
         gst_structure_new("detection", "confidence", G_TYPE_DOUBLE, i == 0 ? 0.49 : 0.5, nullptr));
   }
   filter.expect(buffer, in_regions(picture, processed, rectangles({boxes[1], boxes[2]})),
-                "a confidence of 0.49 does not count");
+                "a confidence of 0.49 is too low");
 }
 
 TEST(test_wrong_text, .for_each_element()) {
@@ -304,12 +304,13 @@ TEST(test_a_detector_that_skips_and_loses) {
     if (std::string(missing) == "all") {
       fail_unless_equals_int(unprocessed, 0);
     } else {
-      fail_unless(unprocessed > 50, "the detector loses too little: %d", unprocessed);
+      fail_unless(unprocessed > 50, "only %d frames show the face that the detector lost",
+                  unprocessed);
     }
   }
 }
 
-// The histogram covers the pixels that are equalised.
+// The histogram counts exactly the pixels that are equalised.
 TEST(test_statistics_region) {
   Detected stream({{"statistics-region", "regions"}, {"region-persistence", "40000000"}});
   const Frame& frame = stream.frame;

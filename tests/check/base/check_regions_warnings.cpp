@@ -11,7 +11,7 @@ namespace {
 constexpr int width = 71, height = 53;
 constexpr GstClockTime frame_time = 100 * GST_MSECOND;
 
-/// Numbers its frames from 0 after each start.
+/// A filter, and its frames, which are numbered from 0 after each start.
 class Stream {
  public:
   Stream(std::initializer_list<Property> properties) : filter(properties) { begin(); }
@@ -96,7 +96,7 @@ TEST(test_empty_regions, .for_each_element()) {
   Stream stream({{"regions", "0,0,0,0"}});
   stream.push(100);
   stream.filter.send_eos();
-  stream.expect_no_warning("an empty rectangle is a detector that finds nothing");
+  stream.expect_no_warning("an empty rectangle means that a detector finds nothing");
 }
 
 TEST(test_other_labels, .for_each_element()) {
@@ -121,7 +121,7 @@ TEST(test_other_labels, .for_each_element()) {
     other.push(1, label);
     other.push(60, "person");
     other.filter.send_eos();
-    other.expect_no_warning("a label that counts, in upper or lower case");
+    other.expect_no_warning("an accepted label, in upper or lower case");
   }
 }
 
@@ -129,7 +129,7 @@ TEST(test_low_confidence, .for_each_element()) {
   Stream stream({{"use-roi-meta", "true"}, {"region-confidence", "0.9"}});
   stream.confidence = 0.25;
   stream.push(10, "face");
-  stream.expect_no_warning("a better one may come");
+  stream.expect_no_warning("a more confident region may come");
   stream.filter.send_eos();
   stream.expect_warning({"region-confidence=0.9", "0.25", "frames pass unchanged", "Lower"});
 }
@@ -157,5 +157,5 @@ TEST(test_no_metas, .for_each_element()) {
   stream.restart();
   stream.push(10);
   stream.filter.send_eos();
-  stream.expect_no_warning("a short film may show nobody");
+  stream.expect_no_warning("a short video may show nobody");
 }

@@ -28,7 +28,7 @@ std::string short_launch(const Properties& properties = {}) {
 class ShortPipeline {
  public:
   explicit ShortPipeline(const std::string& launch) {
-    // Not new_pipeline(), which would share a CUDA context.
+    // new_pipeline() would share a CUDA context.
     GError* problem = nullptr;
     pipeline_.reset(gst_parse_launch(launch.c_str(), &problem));
     fail_unless(problem == nullptr, "%s", problem ? problem->message : "");
@@ -177,7 +177,7 @@ TEST(test_cuda_without_gpu, .times(element_specs().size()).unless(unless_without
   }
 }
 
-// All elements fall back to the CPU for the same reason: one warning per start.
+// All elements fall back to the CPU for the same reason, so there is one warning per start.
 TEST(test_one_warning_for_a_pipeline, .unless(unless_without_gpu())) {
   const Owned<GstElement> pipeline = new_pipeline(
       "cudahistequalize ! cudagaussblur name=second ! cudaintegral output=mean ! cudasgmstereo");
@@ -202,7 +202,7 @@ TEST(test_no_such_gpu,
       make_element(factory(index), {{"backend", "cuda"}, {"cuda-device-id", "4095"}}).get());
 }
 
-// Neither many pipelines with a CUDA context each, nor many starts in a given context, leak memory.
+// Memory must not leak if each pipeline has its own CUDA context, nor if all share one.
 TEST(test_cycles, .for_each_element().unless(unless_sanitized())) {
   const int pipelines = full_run() ? 50 : 20;
   return_freed_memory();
@@ -217,7 +217,7 @@ TEST(test_cycles, .for_each_element().unless(unless_sanitized())) {
     if (cycle == 0)
       shared = std::move(context);
   }
-  // The driver keeps some host memory of each context for the next one.
+  // The driver keeps some host memory of each context for later contexts.
   before->expect_grown_less((testing_cuda() ? 48 : 4) * mebibyte, 32 * mebibyte,
                             std::to_string(pipelines - 10) + " pipelines");
 

@@ -12,7 +12,7 @@
 
 namespace check {
 
-/// A mask with the samples id(column, row).
+/// Makes a mask whose samples are id(column, row).
 template <class Id>
 cudavision::test::MaskPicture mask_of(int columns, int rows, const Box& box, const Id& id) {
   cudavision::test::MaskPicture mask;
@@ -30,8 +30,8 @@ cudavision::test::MaskPicture mask_of(int columns, int rows, const Box& box, con
 }
 
 /// Returns the mask with only these ids selected.
-inline cudavision::test::MaskPicture counting(cudavision::test::MaskPicture mask,
-                                              const std::vector<int>& ids) {
+inline cudavision::test::MaskPicture selecting(cudavision::test::MaskPicture mask,
+                                               const std::vector<int>& ids) {
   mask.ids.assign(mask.sample_bytes == 1 ? 8 : 2048, 0);
   for (const int id : ids)
     mask.ids[static_cast<std::size_t>(id / 32)] |= 1u << (id % 32);
@@ -76,7 +76,7 @@ struct AnalysedFrame {
         static_cast<guint>(box.x1 - box.x0), static_cast<guint>(box.y1 - box.y0), &added));
     if (classes.empty())
       return added;
-    // The metadata names classes by quarks.
+    // The metadata identifies classes by quarks.
     auto* quarks = g_new(GQuark, classes.size());
     for (std::size_t i = 0; i < classes.size(); ++i)
       quarks[i] = g_quark_from_string(classes[i]);

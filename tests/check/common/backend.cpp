@@ -18,7 +18,7 @@ std::string test_backend() {
 
 bool built_with_cuda() {
   const Owned<GstElementFactory> factory(gst_element_factory_find(any_element().c_str()));
-  if (factory == nullptr)  // assertions do not work outside tests; the tests report this
+  if (factory == nullptr)  // tests report this; assertions do not work outside tests
     return false;
   bool named = false;
   for (const GList* l = gst_element_factory_get_static_pad_templates(factory); l; l = l->next) {

@@ -13,7 +13,7 @@ struct Table {
   std::vector<ElementUnderTest> filters;
 };
 
-/// Rows register before main(), so this must not depend on the order of static objects.
+/// Rows are added before main(), so the table must not depend on the order of static objects.
 Table& table() {
   static Table rows;
   return rows;
@@ -81,7 +81,7 @@ SFun fixture_for_element(std::size_t number) {
 }
 
 std::vector<double> PropertySpec::out_of_range() const {
-  // In these cases, the property's type cannot hold values beyond the range.
+  // The types of these properties cannot hold values beyond the range.
   const bool is_unsigned = minimum == 0 && maximum > G_MAXINT32;
   if (change == Change::never || minimum == maximum || is_unsigned)
     return {};

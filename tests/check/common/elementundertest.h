@@ -75,7 +75,7 @@ const std::vector<ElementUnderTest>& tested_elements();
 /// Returns nullptr if tested_elements() has no such element.
 const ElementUnderTest* find_tested(const std::string& element);
 
-/// The element of a test that runs for_each_element(); in other tests cudahistequalize.
+/// Returns the element of a test that runs for_each_element(), or cudahistequalize in other tests.
 const ElementUnderTest& tested();
 
 /// Selects an element for tested(), as a fixture of check.

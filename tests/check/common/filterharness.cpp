@@ -193,7 +193,7 @@ Owned<GstHarness> new_harness_in_own_context(const std::string& launch, guint gp
   return new_harness(launch, [=](GstElement* bin) {
     void* const library = dlopen("libgstcuda-1.0.so.0", RTLD_NOW);
     fail_unless(library != nullptr, "%s", dlerror());
-    // In case no element has loaded the driver yet.
+    // Loads the driver, in case no element has loaded it yet.
     const auto load = reinterpret_cast<gboolean (*)()>(dlsym(library, "gst_cuda_load_library"));
     fail_unless(load(), "no CUDA driver");
     const auto new_context =

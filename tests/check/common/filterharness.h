@@ -55,14 +55,13 @@ enum class Curve { steps, line };
 void control(GstElement* element, const char* property, Curve curve,
              const std::vector<Point>& points);
 
-/// Calls `change` in another thread while 200 pictures are made, each of which must equal one of
-/// the two.
+/// Calls `change` in another thread while 200 pictures are made, all equal to `one` or `other`.
 void expect_either(const std::function<void(unsigned number)>& change,
                    const std::function<Picture()>& process, const Picture& one,
                    const Picture& other);
 
-/// If CUDA is tested, gives the element or pipeline this program's single CUDA context, which is
-/// faster than one each. Call this before the start.
+/// If CUDA is tested, gives the element or pipeline this program's single CUDA context, because
+/// making one for each is slow. Call this before the start.
 void share_cuda_context(GstElement* element);
 
 Owned<GstElement> new_element(const char* factory);
@@ -134,7 +133,7 @@ class FilterHarness {
 /// Fails the test if the pictures differ; `what` names the case.
 void expect_picture(const Picture& got, const Picture& expected, const std::string& what);
 
-/// Sends a picture through an element and compares the gray picture and its caps.
+/// Sends a picture through an element, and compares the output, a gray picture, and its caps.
 void expect_gray_picture(FilterHarness& filter, const Picture& picture, const Picture& expected,
                          const std::string& what, const Layout& layout = packed_layout);
 

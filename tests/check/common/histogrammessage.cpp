@@ -11,7 +11,7 @@ namespace {
 
 int level_in(const GstStructure* structure, const char* field) {
   guint value = 0;
-  fail_unless(gst_structure_get_uint(structure, field, &value), "no level %s", field);
+  fail_unless(gst_structure_get_uint(structure, field, &value), "no uint field %s", field);
   return static_cast<int>(value);
 }
 
@@ -20,7 +20,7 @@ std::vector<std::uint64_t> bins_in(const GstStructure* structure) {
   GBytes* bytes = nullptr;
   fail_unless(gst_structure_get(structure, "bin-count", G_TYPE_UINT, &count, "bins", G_TYPE_BYTES,
                                 &bytes, nullptr),
-              "no number of bins, or bins are no GBytes");
+              "bin-count is not a uint, or bins is not a GBytes");
   gsize size = 0;
   const gconstpointer data = g_bytes_get_data(bytes, &size);
   std::vector<std::uint64_t> bins(count);

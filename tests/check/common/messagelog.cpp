@@ -83,20 +83,20 @@ void MessageLog::clear() {
 
 const GstStructure* structure_of(GstMessage* message, const char* name) {
   const GstStructure* structure = gst_message_get_structure(message);
-  fail_unless(gst_structure_has_name(structure, name), "named %s",
-              gst_structure_get_name(structure));
+  fail_unless(gst_structure_has_name(structure, name), "named %s instead of %s",
+              gst_structure_get_name(structure), name);
   return structure;
 }
 
 guint64 time_in(const GstStructure* structure, const char* field) {
   guint64 time = 0;
-  fail_unless(gst_structure_get_uint64(structure, field, &time), "no time %s", field);
+  fail_unless(gst_structure_get_uint64(structure, field, &time), "no uint64 field %s", field);
   return time;
 }
 
 double number_in(const GstStructure* structure, const char* field) {
   gdouble number = 0;
-  fail_unless(gst_structure_get_double(structure, field, &number), "no number %s", field);
+  fail_unless(gst_structure_get_double(structure, field, &number), "no double field %s", field);
   return number;
 }
 

@@ -18,9 +18,9 @@ void expect_offers(const char* element, const Properties& properties, const char
 
 struct OutputCaps {
   Properties properties;
-  const char* in;    ///< after "video/x-raw, "
-  const char* sink;  ///< downstream's caps, after "video/x-raw"
-  std::string out;   ///< after "video/x-raw, "
+  const char* in;    ///< input caps without "video/x-raw, "
+  const char* sink;  ///< downstream's caps without "video/x-raw"
+  std::string out;   ///< output caps without "video/x-raw, "
 };
 void expect_output_caps(const char* element, const OutputCaps& expected);
 

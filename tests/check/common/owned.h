@@ -22,7 +22,7 @@ struct Release {
   void operator()(gpointer object) const { gst_object_unref(object); }
 };
 
-/// Converts to a pointer for functions that borrow it. If they take it, use a ref or release().
+/// Converts to a pointer for functions that borrow. To pass ownership, use a ref or release().
 template <class T>
 class Owned : public std::unique_ptr<T, Release> {
  public:

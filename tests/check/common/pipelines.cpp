@@ -58,7 +58,7 @@ bool is_cuda_memory(GstBuffer* buffer) {
 }
 
 bool is_marked_unfinished(GstBuffer* buffer) {
-  // GST_CUDA_MEMORY_TRANSFER_NEED_SYNC, whose header needs the CUDA toolkit.
+  // This is GST_CUDA_MEMORY_TRANSFER_NEED_SYNC, whose header needs the CUDA toolkit.
   constexpr auto mark = GST_MEMORY_FLAG_LAST << 2;
   return GST_MEMORY_FLAG_IS_SET(gst_buffer_peek_memory(buffer, 0), mark);
 }

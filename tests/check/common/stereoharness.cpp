@@ -139,7 +139,7 @@ void StereoHarness::expect_error(const std::vector<std::string>& words) {
 }
 
 GstFlowReturn StereoHarness::flow_after_stop() {
-  // The aggregating thread pauses its task when it stops.
+  // When an error stops the aggregating thread, the task of src is paused.
   const Owned<GstPad> src(gst_element_get_static_pad(element_, "src"));
   wait_until([&] { return gst_pad_get_task_state(src) == GST_TASK_PAUSED; }, "the element to stop");
   return gst_harness_push(left_, small_frame({40 * ms}));

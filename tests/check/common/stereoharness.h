@@ -96,7 +96,7 @@ class StereoHarness {
  private:
   const Owned<GstElement> element_;
   MessageLog messages_;
-  const Owned<GstHarness> left_;  // must be destroyed last, because that stops the element
+  const Owned<GstHarness> left_;  // is destroyed last; its destructor stops the element
   const Owned<GstHarness> right_;
   std::vector<GstHarness*> harnesses_;
   std::map<std::string, Owned<GstHarness>> opened_;

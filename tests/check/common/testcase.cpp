@@ -37,7 +37,7 @@ int number_in_environment(const char* name, int fallback) {
   return text != nullptr ? std::atoi(text) : fallback;
 }
 
-/// True for every CUDAVISION_TEST_SHARDS-th call, starting with number CUDAVISION_TEST_SHARD.
+/// True for every CUDAVISION_TEST_SHARDS-th call, from call CUDAVISION_TEST_SHARD (≥ 0) on.
 bool next_is_in_shard() {
   static const int shards = number_in_environment("CUDAVISION_TEST_SHARDS", 1);
   static const int shard = number_in_environment("CUDAVISION_TEST_SHARD", 0);
@@ -60,7 +60,7 @@ std::map<std::string, Range>& ranges() {
   return list;
 }
 
-/// The index with which the test runs, if it has several. The library check does not know it.
+/// The test's index, if it has several. Failures print the index, because check does not know it.
 std::optional<int> current_index;
 
 void print_index() {
@@ -84,11 +84,11 @@ void add_to(TCase* tcase, const Test& test, const Options& options, const std::s
   if (!next_is_in_shard())
     return;
   std::printf("SKIP: %s%s: %s\n", test.name, element.c_str(), options.skip_reason.c_str());
-  // check forks next. Otherwise every child would print the buffered line again.
+  // check forks next, and without a flush every child would print the buffered line again.
   std::fflush(stdout);
 }
 
-/// Removes elements that CUDAVISION_TEST_ELEMENTS does not name; tests/changed.py relies on it.
+/// Keeps only the elements in CUDAVISION_TEST_ELEMENTS, if set. tests/changed.py relies on this.
 void keep_named_elements() {
   const char* names = g_getenv("CUDAVISION_TEST_ELEMENTS");
   if (names == nullptr)
@@ -169,8 +169,7 @@ int main(int argc, char** argv) {
   const char* name =
       std::strrchr(program, '/') != nullptr ? std::strrchr(program, '/') + 1 : program;
   gst_check_init(&argc, &argv);
-  // Tests are forked and inherit the loaded plug-in. Programs that test classes may have no
-  // plug-in.
+  // Tests are forked and inherit the loaded plug-in, which programs that test classes may lack.
   if (GstPlugin* plugin = gst_plugin_load_by_name("cudavision"))
     gst_object_unref(plugin);
   keep_named_elements();

@@ -28,8 +28,8 @@ GstBuffer* wait_for_buffer_or_eos(GstHarness* harness);
 /// The calling thread's id for wait_until_blocked().
 pid_t this_thread();
 
-/// Waits until several samples find the thread asleep. If it only sleeps briefly, a race is less
-/// likely to show.
+/// Waits until several samples find the thread asleep. A brief sleep may be mistaken for blocking,
+/// and then a race is less likely to show.
 void wait_until_blocked(pid_t thread);
 
 /// Sleeps while nothing may happen. On a busy machine the test may miss a fault.

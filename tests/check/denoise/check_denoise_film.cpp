@@ -11,7 +11,7 @@
 
 using namespace check;
 
-// An unreadable frame ends the scene: the delayed frames are pushed, and later frames ignore it.
+// An unreadable frame ends the scene: delayed frames are pushed, and the next frame begins a scene.
 TEST(test_unreadable_frames, .times(3)) {
   const auto pictures = film("GRAY8", 8);
   Film one(5, "GRAY8", {{"frames-in-flight", index == 2 ? "4" : "1"}});
@@ -28,8 +28,8 @@ TEST(test_unreadable_frames, .times(3)) {
   one.expect_none();
 }
 
-// If the element cannot be rebuilt, frames fail until the properties are valid again.
-TEST(test_failed_rebuild) {
+// If reconfiguring fails, frames fail until the properties are valid again.
+TEST(test_failed_reconfiguration) {
   const auto pictures = film("GRAY8", 6);
   Film one(3);
   one.push(pictures, 0, 2);
@@ -41,8 +41,8 @@ TEST(test_failed_rebuild) {
   fail_unless_equals_int(one.push(pictures[3]), GST_FLOW_ERROR);
 }
 
-// A frame's receiver may stop the element, even while it is rebuilt.
-TEST(test_stop_during_rebuild) {
+// The receiver of a frame may stop the element, even while the element reconfigures.
+TEST(test_stop_during_reconfiguration) {
   const auto pictures = film("GRAY8", 3);
   Film one(3);
   one.push(pictures, 0, 2);
@@ -53,7 +53,7 @@ TEST(test_stop_during_rebuild) {
   fail_unless_equals_int(one.filter.messages().count(GST_MESSAGE_ERROR), 0);
 }
 
-// A GAP event pushes the delayed frames while nothing is linked; later frames are accepted.
+// A GAP event pushes the delayed frames while src is unlinked; later frames are accepted.
 TEST(test_linked_again) {
   const auto pictures = film("GRAY8", 7);
   Film one(5);
@@ -109,7 +109,7 @@ TEST(test_late_discontinuity) {
   one.expect_none();
 }
 
-// Upstream gets each buffer back at once, so its pool needs none for delayed frames.
+// The element releases its input at once, so upstream's pool needs no buffers for delayed frames.
 TEST(test_proposed_pool, .times(2)) {
   Film one(index == 0 ? 1 : 9, "GRAY8", {{"frames-in-flight", "4"}});
   const Owned<GstCaps> caps = current_caps(one.filter.source_pad());
@@ -174,7 +174,7 @@ TEST(test_regions) {
   }
 }
 
-// Each frame enters the noise estimate once, even if a scene cut is detected after its work began.
+// Each frame enters the noise estimate once, even if a scene cut is detected late.
 TEST(test_automatic_strength_across_a_cut, .times(2)) {
   Denoising how = denoising(-1, 5, 3);
   const Size size = {96, 80};
@@ -190,7 +190,7 @@ TEST(test_automatic_strength_across_a_cut, .times(2)) {
   Film one(3, "GRAY8", {{"strength", "-1"}, {"frames-in-flight", index == 0 ? "1" : "4"}}, size);
   one.push(pictures, 0, 10);
   one.filter.send_eos();
-  NoiseSoFar noise;
+  AverageNoise noise;
   for (int i = 0; i < 10; ++i)
     one.expect(denoised(pictures[i], how, noise,
                         neighbours_of(pictures, i, 3, i < 5 ? 0 : 5, i < 5 ? 5 : 10)),
@@ -216,7 +216,7 @@ TEST(test_live_pipeline) {
                          &shown);
       },
       [&](GstElement*) {
-        // On a busy machine, the first frame may be later than 0.
+        // On a busy machine, the first timestamp may be above 0.
         fail_unless(captured >= 15, "only %d frames", captured.load());
         fail_unless_equals_int(shown, captured);
       });

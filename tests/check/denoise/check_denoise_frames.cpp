@@ -27,8 +27,7 @@ TEST(test_each_number_of_frames, .times(4)) {
     }
 }
 
-// No frame beyond a scene cut is searched. RGB of more than 8 bits has no luminance, so green
-// decides.
+// No frame beyond a scene cut is searched. In RGB of more than 8 bits, green reveals the cut.
 TEST(test_scene_cuts) {
   for (const auto& [format, level] : {std::pair{"I420", 150}, std::pair{"GBR_10LE", 700}}) {
     auto pictures = film(format, 6);
@@ -103,7 +102,7 @@ TEST(test_flush) {
   one.expect_none();
 }
 
-// A change while playing pushes all delayed frames.
+// A change of `frames` while playing pushes all delayed frames.
 TEST(test_change_while_playing) {
   const auto pictures = film("GRAY8", 12);
   Film one(3);

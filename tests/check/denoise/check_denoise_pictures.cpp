@@ -17,7 +17,7 @@ Denoising automatic(double chroma_strength = -1) {
   return how;
 }
 
-/// Edges and noise in all channels but the chroma of single-plane formats.
+/// Makes a picture with edges and noise in all channels except the chroma of single-plane formats.
 Picture with_noise(const FormatSpec& format, double deviation, unsigned seed) {
   std::mt19937 random(seed);
   std::normal_distribution<double> normal(0, deviation / 255);
@@ -64,7 +64,7 @@ TEST(test_strength_follows_noise) {
     for (const Denoising& how : {automatic(), automatic(0), automatic(12)}) {
       FilterHarness filter("cudadenoise", how.properties());
       filter.accept_caps(format, 160, 128, colorimetry(format, false));
-      NoiseSoFar noise;
+      AverageNoise noise;
       unsigned seed = 1;
       for (const double deviation : {2.0, 3.0, 20.0, 20.0, 8.0}) {
         const Picture picture = with_noise(format, deviation, ++seed);
@@ -79,7 +79,7 @@ TEST(test_flush_and_caps_restart_the_average) {
   const Denoising how = automatic();
   FilterHarness filter("cudadenoise", how.properties());
   const Picture loud = with_noise(gray(), 30, 1), quiet = with_noise(gray(), 3, 2);
-  NoiseSoFar first, second;
+  AverageNoise first, second;
   const Picture after_loud = (denoised(loud, how, first), denoised(quiet, how, first));
   const Picture alone = denoised(quiet, how, second);
   fail_unless(!difference(after_loud, alone).empty(), "the average has no effect");
@@ -130,10 +130,10 @@ TEST(test_messages) {
       fail_unless_equals_int(used.size(), expected.channels);
       fail_unless_equals_int(strength.size(), expected.channels);
       fail_unless(uncertain_in(messages[i]) == std::vector<bool>(expected.channels),
-                  "%s: uncertain", expected.format);
+                  "%s: noise is reported as uncertain", expected.format);
       for (std::size_t c = 0; c < noise.size(); ++c) {
         fail_unless(noise[c] > 6 && noise[c] < 16 && std::abs(used[c] - noise[c]) < 4,
-                    "%s: a noise of %f, and %f in use", expected.format, noise[c], used[c]);
+                    "%s: noise %f, but %f in use", expected.format, noise[c], used[c]);
         const bool chroma = c > 0 && std::string(expected.format) == "I420";
         if (i > 0) {
           fail_unless_equals_float(strength[c], i == 2 ? 0 : chroma ? 5 : 4);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that FrameWindow never overwrites a frame that may still be searched, and that new frames
-// wait for no other searches.
+// Tests that FrameWindow overwrites no frame still to be searched, and waits for no other search.
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -74,7 +73,7 @@ FrameLayout small_gray() {
   return layout;
 }
 
-/// A window that gets frames as FrameDelay passes them.
+/// A window that gets frames in the order in which FrameDelay passes them.
 class Stream {
  public:
   explicit Stream(int frames) : window_(arrivals_, device_, layout_, frames) {}
@@ -82,8 +81,8 @@ class Stream {
   void arrive() {
     window_.store(arrived_, picture_);
     fail_unless(last_search_[arrivals_.copied_to()] <= arrivals_.waited_for(),
-                "frame %d overwrites one that search %d reads, and waits for %d only", arrived_,
-                last_search_[arrivals_.copied_to()], arrivals_.waited_for());
+                "frame %d overwrites a frame that search %d reads, but waits only for search %d",
+                arrived_, last_search_[arrivals_.copied_to()], arrivals_.waited_for());
     ++arrived_;
     if (arrived_ - oldest_ > window_.radius())
       search();

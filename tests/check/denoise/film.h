@@ -12,13 +12,14 @@ namespace check {
 inline constexpr GstClockTime frame_time = 40 * GST_MSECOND;
 inline constexpr Size film_size = {29, 18};
 
-/// Noisy frames of a slowly moving pattern. `level`: its brightness in 8 bits, which differs
-/// between scenes.
+/// Makes noisy frames of a slowly moving pattern. `level` is the pattern's brightness in 8 bits;
+/// scenes differ in brightness.
 std::vector<Picture> film(const char* format, int frames, int level = 40, unsigned seed = 1,
                           const Size& size = film_size);
 
-/// True if more than a quarter of the areas changes, or of the pixels' histogram bins. Bins are of
-/// the luminance (green in RGB of more than 8 bits), of which 16-bit samples use the upper 8 bits.
+/// True if more than a quarter of the areas change, or if more than a quarter of the pixels change
+/// their histogram bin. The histogram counts luminance (green in RGB of more than 8 bits); of
+/// 16-bit samples, it uses the upper 8 bits.
 bool begins_scene(const Picture& before, const Picture& frame);
 
 std::vector<Picture> neighbours_of(const std::vector<Picture>& pictures, int i, int frames,
@@ -35,11 +36,11 @@ class Film {
   /// The frames must be accepted.
   void push(const std::vector<Picture>& pictures, int first, int end);
   void expect(const Picture& picture, const std::string& what);
-  /// Expects these frames denoised, as a scene from `first` to before `end`.
+  /// Expects the frames from `first` to `end` - 1, denoised as one scene.
   void expect(const std::vector<Picture>& pictures, int frames, int first, int end);
   void expect_missing();
   void skip_outputs(guint64 count) { pulled_ += count; }  ///< skips outputs that were dropped
-  void expect_none() { fail_if(filter.pull(), "there is an output too early"); }
+  void expect_none() { fail_if(filter.pull(), "a frame was pushed too early"); }
 
   FilterHarness filter;
 

@@ -109,7 +109,8 @@ std::string described(const Case& color) {
 }  // namespace
 
 // At the largest sigma, a picture of one pixel of the opposite colour becomes the border's colour.
-// With 16 bits, that pixel could shift the result by one level, so it has the border's colour.
+// With 16 bits, a pixel of the opposite colour could shift the result by one level, so the pixel
+// has the border's colour, too.
 TEST(test_colors) {
   for (const Case& color : cases) {
     const FormatSpec& format = format_named(color.format);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests controlled properties of cudagaussblur, and interlaced frames, whose fields are blurred
-// separately.
+// Tests controlled properties of cudagaussblur, and the separate fields of interlaced frames.
 #include <gst/video/video.h>
 
 #include <algorithm>

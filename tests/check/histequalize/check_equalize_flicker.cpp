@@ -71,7 +71,7 @@ TEST(test_pumping_exposure) {
   fail_unless(after <= before / 10);
 }
 
-// While people walk by, smoothing must keep a lawn almost as steady as constant tables keep it.
+// While people walk by, smoothing must keep a lawn almost as steady as constant tables do.
 TEST(test_lawn, .times(2).unless(unless_street()).unless(unless_sanitized())) {
   const std::string method = index == 1 ? "clahe" : "equalize";
   struct Branch {
@@ -104,8 +104,9 @@ TEST(test_lawn, .times(2).unless(unless_street()).unless(unless_sanitized())) {
       });
   const auto [source, plain, smoothed, fixed] = changes;
   g_print(
-      "lawn, method=%s: the mean changes by %.4f grey levels from frame to frame, equalised by "
-      "%.2f times that, with smoothing by %.2f times, with tables held fixed by %.2f times\n",
+      "lawn, method=%s: the mean changes by %.4f grey levels from frame to frame; "
+      "equalised: %.2f times as much, with smoothing: %.2f times, with constant tables: %.2f "
+      "times\n",
       method.c_str(), source, plain / source, smoothed / source, fixed / source);
   fail_unless(plain > 2.5 * source);
   fail_unless(smoothed <= 1.05 * fixed);

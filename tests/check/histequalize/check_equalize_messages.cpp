@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the messages of cudahistequalize: which frames have one, their order, time and fields.
+// Tests the messages of cudahistequalize: which frames have a message, and the order, times and
+// fields of the messages.
 #include <cmath>
 #include <random>
 
@@ -36,7 +37,7 @@ void expect_one_message(MessageLog& log, const Picture& picture) {
 
 }  // namespace
 
-// The reported noise is the frame's own, in the luminance or in red, green and blue.
+// Each message reports the noise of its own frame, in the luminance or in red, green and blue.
 TEST(test_noise) {
   for (const char* name : {"GRAY8", "NV12", "RGBA", "GRAY16_LE"}) {
     const FormatSpec& format = format_named(name);
@@ -52,7 +53,7 @@ TEST(test_noise) {
       push_frame(filter, picture, 0);
       const std::vector<Owned<GstMessage>> messages = filter.messages().take(GST_MESSAGE_ELEMENT);
       fail_unless_equals_int(messages.size(), 1);
-      // Uniform numbers from 0 to n have a variance of n(n + 2) / 12.
+      // Uniformly distributed integers from 0 to n have a variance of n(n + 2) / 12.
       const double expected = std::sqrt(largest * (largest + 2) / 12.0);
       const double noise = number_in(structure_of(messages[0]), "noise");
       fail_unless(noise > 0.85 * expected && noise < 1.15 * expected, "%s: %f instead of %f", name,
@@ -95,7 +96,7 @@ TEST(test_frame_order) {
   }
 }
 
-// One message per 100 ms of running time; at rate 2, that is 200 ms of timestamps.
+// There is one message per 100 ms of running time, which at rate 2 are 200 ms of timestamps.
 TEST(test_interval) {
   FilterHarness filter{{"post-messages", "true"}, {"message-interval", "100000000"}};
   filter.accept_caps(gray(), 20, 10);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests how cudahistequalize handles the range and samples of formats, when a new grid takes
-// effect, and the negotiation of channels=rgb.
+// Tests how cudahistequalize handles the range and samples of formats, when a new number of tiles
+// takes effect, and the negotiation of channels=rgb.
 #include "tests/check/common/definitions/equalizedefinition.h"
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/pipelines.h"
@@ -134,7 +134,7 @@ TEST(test_channels_change_to_rgb) {
   }
 }
 
-// If upstream cannot convert, the element warns.
+// If upstream cannot convert to RGB, the element warns.
 TEST(test_channels_change_without_rgb) {
   FilterHarness filter;
   const FormatSpec& format = format_named("NV12");

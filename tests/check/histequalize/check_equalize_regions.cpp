@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests statistics-region of cudahistequalize: frames that are equalised by the histogram of their
-// regions, and the messages about them.
+// regions, and the messages about these frames.
 #include <gst/video/gstvideometa.h>
 
 #include "tests/check/common/definitions/equalizedefinition.h"
@@ -34,7 +34,7 @@ void start(FilterHarness& filter, const FormatSpec& format, bool limited = false
   filter.accept_caps(format, width, height, colorimetry(format, limited));
 }
 
-/// Equalises the regions by their own histogram.
+/// Equalises the regions with the histogram of their pixels.
 Picture definition_of(const Picture& picture, const Regions& regions, Equalization how = {}) {
   how.limited = how.limited && picture.format->family != Family::rgb;
   const auto process = [&](const Picture& part) {
@@ -54,7 +54,7 @@ void expect_message(FilterHarness& filter, const Picture& picture, const Regions
 void expect_frame(FilterHarness& filter, const Picture& picture, const Picture& expected,
                   const Regions* regions, const char* what) {
   filter.expect(to_buffer(picture), expected, what);
-  filter.send_segment(new_segment());  // pending messages come first
+  filter.send_segment(new_segment());  // pending messages are posted first
   expect_message(filter, picture, regions);
 }
 
@@ -172,7 +172,7 @@ TEST(test_smoothing) {
         regions.boxes[0].x1 += 2;
         filter.set(properties_of(regions));
       }
-      if (frame == 7) {  // the histogram's pixels change: new average
+      if (frame == 7) {  // other pixels are counted, so a new average begins
         filter.set("statistics-region", "frame");
         definition.restart();
       }

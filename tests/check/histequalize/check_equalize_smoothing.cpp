@@ -179,7 +179,7 @@ TEST(test_new_averages, .times(2)) {
   video.expect_new_average(bright(), next(), "switched on again");
 }
 
-// The operation starts without smoothing, so it has no memory for averages until it is switched on.
+// The operation has no memory for averages until smoothing is switched on.
 TEST(test_switched_on_while_playing, .times(2)) {
   const Equalization how = with_method(index == 1);
   FilterHarness filter("cudahistequalize", how.tile_properties());
@@ -318,7 +318,7 @@ TEST(test_cuts_before_a_flush_are_forgotten) {
   fail_unless((take_cuts(filter) == std::vector<bool>{false, false, true}));
 }
 
-// A mirror image has the same histogram, but other tiles. With a threshold of 1 it is no cut.
+// A mirror image has the same histogram but other tiles, so it is a cut unless the threshold is 1.
 TEST(test_cut_to_a_mirror_image, .times(4)) {
   const bool cuts = index % 2 == 0;
   const Equalization how = with_method(index / 2 == 1);

@@ -9,7 +9,7 @@ using namespace check;
 
 namespace {
 
-// From NNStreamer's tensor_typedef.h, and the caps of its elements that accept any tensors.
+// Caps of NNStreamer's tensor_typedef.h, and of NNStreamer elements that accept any tensors.
 constexpr char nnstreamer_static[] =
     "other/tensors, format = (string) static, num_tensors = (int) [ 1, 16 ], "
     "framerate = (fraction) [ 0, max ]";
@@ -77,7 +77,7 @@ TEST(test_cuda_memory_is_offered) {
   }
 }
 
-// Tensors are in CUDA memory only if downstream lists it for tensors and the element runs on CUDA.
+// Tensors are in CUDA memory only if downstream lists it for tensors and the element uses CUDA.
 TEST(test_memory_of_tensors) {
   for (const auto& [sink_caps, named] :
        {std::pair{"other/tensors(memory:CUDAMemory); other/tensors", true},
@@ -308,7 +308,7 @@ TEST(test_too_large_for_a_picture) {
   }
 }
 
-// libgstcuda counts the bytes of a row in an int.
+// A table in CUDA memory is one row, whose bytes libgstcuda stores as an int.
 TEST(test_too_large_for_cuda_memory, .unless(unless_testing_cuda())) {
   FilterHarness filter("cudaintegral");
   filter.accept_downstream("other/tensors(memory:CUDAMemory)");

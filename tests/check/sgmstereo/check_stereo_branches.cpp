@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests source pads of cudasgmstereo that are added, removed, end and fail while others continue.
+// Tests source pads of cudasgmstereo that come, go, end or fail while other pads continue.
 #include <atomic>
 #include <mutex>
 #include <set>
@@ -61,7 +61,7 @@ TEST(test_pads_come_and_go_at_full_speed) {
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
 
-// A branch that ends does not stop the others. Once all have ended, the cameras get EOS.
+// A branch that ends does not stop other branches. After the last one, the cameras get EOS.
 TEST(test_branches_end_early) {
   static std::set<GstPad*> ended;
   static std::mutex mutex;
@@ -107,7 +107,7 @@ TEST(test_flush_after_early_end) {
   wait_until([&] { return arrived == 2; }, "the branch to get a frame after the flush");
 }
 
-// Downstream's flow returns reach the cameras if no other pad wants maps; errors always do.
+// A branch's flow return reaches the cameras if no other pad wants maps. Errors always reach them.
 TEST(test_flow_returns) {
   for (const auto& [branch, flow] :
        {std::pair{"src", GST_FLOW_EOS}, std::pair{"src", GST_FLOW_NOT_LINKED},
@@ -169,7 +169,7 @@ TEST(test_one_pad_per_template) {
   fail_unless(gst_element_request_pad_simple(stereo.element(), "sink_middle") == nullptr);
 }
 
-// The element restarts from each state, even if a frame waits.
+// The element restarts from each state, even if a frame is waiting for its partner.
 TEST(test_starts_again) {
   PadsHarness stereo;
   stereo.open_all();
@@ -210,16 +210,16 @@ TEST(test_pipeline_seeks) {
   const Owned<GstElement> stereo = element_in(pipeline, "e");
   set_property(stereo, "backend", test_backend());
   fail_unless(gst_element_set_state(pipeline, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
-  const auto settle = [&] {
+  const auto wait_for_preroll = [&] {
     fail_unless_equals_int(gst_element_get_state(pipeline, nullptr, nullptr, watchdog),
                            GST_STATE_CHANGE_SUCCESS);
   };
-  settle();
+  wait_for_preroll();
   for (guint i = 0; i < 10; ++i) {
     fail_unless(gst_element_seek_simple(
         pipeline, GST_FORMAT_TIME,
         static_cast<GstSeekFlags>(GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE), i * GST_SECOND));
-    settle();  // all sinks have prerolled again
+    wait_for_preroll();  // all sinks have prerolled again
   }
   gst_element_set_state(pipeline, GST_STATE_NULL);
 }

@@ -71,8 +71,8 @@ TEST(test_size_of_the_other_pad) {
   }
 }
 
-// If the peer cannot send frames that match the other pad, it may send others, because the other
-// camera may be about to change, too.
+// If the peer cannot send frames that match the other pad, mismatching caps are accepted, because
+// the other camera may be about to change, too.
 TEST(test_another_size_than_the_other_pad) {
   for (bool left_first : {true, false}) {
     StereoHarness stereo;
@@ -92,7 +92,7 @@ TEST(test_another_size_than_the_other_pad) {
   }
 }
 
-// While a pad has no caps, the other pad prefers what the peer of the first pad can send.
+// While a pad has no caps, the other pad prefers caps that the first pad's peer can send.
 TEST(test_possible_sizes_of_the_other_pad) {
   for (bool left_first : {true, false}) {
     StereoHarness stereo;
@@ -168,7 +168,7 @@ TEST(test_nothing_for_downstream) {
 }
 
 TEST(test_nothing_for_downstream_in_cuda_memory,
-     .unless(testing_cuda() ? "the CPU's caps are tested" : "")) {
+     .unless(testing_cuda() ? "needs the CPU backend" : "")) {
   for (const char* pad : {"src", "depth"}) {
     StereoHarness stereo({{"focal-length", "500"}, {"baseline", "100"}});
     const bool always = std::string(pad) == "src";

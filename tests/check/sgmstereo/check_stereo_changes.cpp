@@ -12,7 +12,7 @@ namespace {
 
 constexpr int width = 64, height = 24;
 
-/// A step in depth, speckles and an area without matches, so that every property changes the map.
+/// A pair with a depth step, speckles and unmatched pixels, so that each property changes the map.
 struct Scene {
   Picture left = make_picture(gray(), width, height, Content::random, 5);
   Picture right = left;
@@ -102,7 +102,7 @@ TEST(test_invalid_value_is_true) {
   }
 }
 
-// Each live property affects the next frame, as in an element made with it.
+// A changed property affects the next frame as in an element made with the new value.
 TEST(test_change_while_playing) {
   const Scene scene;
   StereoHarness stereo(few);
@@ -168,7 +168,7 @@ TEST(test_others_wait_for_a_start) {
   StereoHarness stereo(now);
   const auto expect = [&](const Properties& properties) {
     stereo.accept_gray(width, height);
-    expect_picture(process(stereo, scene), map_with(properties, scene), "in force");
+    expect_picture(process(stereo, scene), map_with(properties, scene), "settings in effect");
   };
   expect(now);
   for (const Properties& next :
@@ -178,7 +178,7 @@ TEST(test_others_wait_for_a_start) {
         Properties{{"output", "confidence"}}, Properties{{"output", "depth"}}}) {
     for (const Property& property : next)
       stereo.set(property.first, property.second);
-    expect(now);  // new caps are not a restart
+    expect(now);  // these properties need a restart
     stereo.restart();
     now = joined(now, next);
     expect(now);
@@ -211,7 +211,7 @@ TEST(test_impossible_while_playing) {
     stereo.set(name, wrong);
     stereo.set("subpixel", "false");  // has no effect while the settings are invalid
     for (int i = 0; i < 4; ++i)
-      expect_picture(process(stereo, scene), valid, "the last valid set");
+      expect_picture(process(stereo, scene), valid, "the last valid settings");
     stereo.messages().expect_one(GST_MESSAGE_WARNING, {name});
     stereo.set(name, right);
     expect_picture(process(stereo, scene), map_with(joined(few, {{"subpixel", "false"}}), scene),
@@ -280,7 +280,7 @@ TEST(test_one_camera_after_the_other) {
   fail_unless_equals_int(stereo.messages().complaints(), 0);
 }
 
-// A new camera replaces one that has ended while the other one continues.
+// A new camera replaces an ended camera while the other camera continues.
 TEST(test_new_camera_after_the_end) {
   for (bool left_ends : {true, false}) {
     PlayingStereo stereo;

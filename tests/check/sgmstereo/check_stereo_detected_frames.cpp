@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests detections=true with packed and rectified pictures, with CUDA memory, and with detections
-// of GstAnalytics.
+// Tests detections=true with packed, rectified and CUDA frames, and with GstAnalytics.
 #include <cmath>
-#include <cstring>
 
 #include "tests/check/common/backend.h"
 #include "tests/check/common/pictures/cudaframes.h"
@@ -16,31 +14,16 @@
 
 using namespace check;
 
-// Boxes on a packed frame are in its coordinates. Only their parts inside the left picture are
-// measured.
+// Boxes are in the packed frame's coordinates. Only parts inside the left picture are measured.
 TEST(test_packed_frames) {
-  struct Case {
-    const char* packing;
-    bool right_first;
-    int x, y;
-  };
-  for (const Case& c : {Case{"side-by-side", false, 0, 0}, Case{"side-by-side", true, width, 0},
-                        Case{"top-bottom", false, 0, 0}, Case{"top-bottom", true, 0, height}}) {
-    const bool beside = std::strcmp(c.packing, "side-by-side") == 0;
+  for (const auto& [frame, caps, x, y] : packed_pairs(wall())) {
     StereoHarness stereo(detecting(), false);
-    const Pair pair = wall();
-    const Picture both = c.right_first ? packed(pair.right, pair.left, beside)
-                                       : packed(pair.left, pair.right, beside);
-    std::string caps = caps_of(gray(), both.width, both.height);
-    caps += std::string(", multiview-mode=") + c.packing;
-    if (c.right_first)
-      caps += ", multiview-flags=(GstVideoMultiviewFlagsSet)1:ffffffff";
     stereo.accept_caps(caps);
     const Region left_box = regions_of_wall[0];
     const std::vector<Region> regions = {
-        {left_box.x + c.x, left_box.y + c.y, left_box.width, left_box.height},
-        {beside ? width - c.x + 20 : 20, beside ? 20 : height - c.y + 20, 50, 50}};
-    const Map map = stereo.process(with_regions(to_buffer(both), regions), nullptr);
+        {left_box.x + x, left_box.y + y, left_box.width, left_box.height},
+        {frame.width - width - x + 20, frame.height - height - y + 20, 50, 50}};
+    const Map map = stereo.process(with_regions(to_buffer(frame), regions), nullptr);
     const auto messages = messages_of(stereo);
     const auto objects = objects_in(messages.at(0));
     const Box box = visible(left_box, width, height);
@@ -87,7 +70,7 @@ TEST(test_rectified, .unless(unless_built_with_opencv())) {
   }
 }
 
-// Pairs in CUDA memory, for which the host waits only because it reads the detections' distances.
+// With pairs in CUDA memory, the host waits only because it reads the detections' distances.
 TEST(test_cuda_memory, .unless(unless_testing_cuda())) {
   const Pair pair = wall(format_named("NV12"));
   CudaUploader uploader;

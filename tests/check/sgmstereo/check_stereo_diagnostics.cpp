@@ -50,7 +50,7 @@ locale_t make_language_with_commas() {
 
 std::string unless_commas() {
   static const bool there = load_language_with_commas() || make_language_with_commas();
-  return there ? "" : "this machine has no language with decimal commas";
+  return there ? "" : "no locale with decimal commas is installed";
 }
 
 /// Returns the warnings for cameras at 25 frames per second whose times differ by `apart`.
@@ -114,7 +114,8 @@ TEST(test_figures) {
         fail_unless(gst_structure_get_uint(figures, "blocks", &blocks) && blocks >= 50,
                     "%s: %u blocks", format, blocks);
         const double known = number_in(figures, "known");
-        fail_unless(known > 0.8 && known < 0.97, "%s: %f are known", format, known);
+        fail_unless(known > 0.8 && known < 0.97, "%s: %f of the disparities are valid", format,
+                    known);
         fail_unless(number_in(figures, "at-range-end") < 0.01);
         fail_unless(number_in(figures, "agreement") > 0.9);
         fail_unless(number_in(figures, "matched") > 0.9);
@@ -157,7 +158,7 @@ TEST(test_flat_pictures_have_no_vertical_offset) {
   fail_unless(!gst_structure_has_field(figures, "vertical-spread"));
 }
 
-// The property is live. A flush restarts the interval.
+// diagnostics-interval can change while playing. A flush restarts the interval.
 TEST(test_interval_while_playing) {
   PlayingStereo stereo(inspecting());
   stereo.process_at(500 * ms);
@@ -270,9 +271,7 @@ TEST(test_saturated_depth) {
   const Properties far = {{"output", "depth"}, {"focal-length", "1000"}, {"baseline", "1200"}};
   const std::string text = warning_for(wall(), far);
   expect_words(text, {"65.5 m", "depth-unit=1.000", "set depth-unit=2."});
-  Properties fitting = far;
-  fitting.push_back({"depth-unit", "2"});
-  expect_no_warning(wall(), fitting);
+  expect_no_warning(wall(), joined(far, {{"depth-unit", "2"}}));
   Properties not_depth = far;
   not_depth[0].second = "disparity";
   expect_no_warning(wall(), not_depth);
@@ -339,13 +338,13 @@ TEST(test_small_max_skew) {
   for (GstClockTime apart : {15 * ms, 975 * ms})
     expect_words(pairing_warning("10000000", apart, 100),
                  {"max-skew allows 10.0 ms", "15.0 ms apart", "set max-skew=16000000 "});
-  // No warning: in less than 2 s, if a camera starts late, or if frames are within max-skew.
+  // There is no warning within 2 s, if a camera starts late, or if frames are within max-skew.
   fail_unless(pairing_warning("10000000", 15 * ms, 48).empty());
   fail_unless(pairing_warning("10000000", 3000 * ms, 100).empty());
   fail_unless(pairing_warning("15000000", 15 * ms, 100).empty());
 }
 
-// A pair within max-skew restarts the 2 s before the warning.
+// A pair within max-skew restarts the 2 s that must pass before the warning.
 TEST(test_small_max_skew_again) {
   StereoFrames left = frames_from(0, 150), right = frames_from(15 * ms, 150);
   for (std::size_t i = 0; i < right.size(); i += 40)

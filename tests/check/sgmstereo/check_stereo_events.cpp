@@ -22,13 +22,12 @@ struct AllPads : PadsHarness {
 void expect_segment(GstEvent* event, const GstSegment& segment) {
   GstSegment passed;
   gst_event_copy_segment(event, &passed);
-  fail_unless(gst_segment_is_equal(&segment, &passed), "another segment");
+  fail_unless(gst_segment_is_equal(&segment, &passed), "the segment changed");
 }
 
 }  // namespace
 
-// All pads get the mandatory events once and in order, with the same segment and their own stream
-// ids.
+// All pads get the mandatory events once, in order, with the same segment and own stream ids.
 TEST(test_order_of_events_on_all_pads) {
   for (bool src_linked : {true, false}) {
     AllPads stereo(src_linked);

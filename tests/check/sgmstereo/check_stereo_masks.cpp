@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests detections=true with segmentation masks: the selected ids, unreadable masks, and packed,
-// rectified and CUDA frames.
+// Tests detections=true with masks: selected ids, unreadable masks, packed, rectified, CUDA frames.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "tests/check/common/analysedframe.h"
 #include "tests/check/common/backend.h"
@@ -100,12 +98,12 @@ TEST(test_ids_and_labels) {
     const char* what;
   };
   const Case cases[] = {
-      {"person", 0, {}, {}, object_disparity, "0 is the background"},
-      {"person", 0, {3, 300}, {}, object_disparity, "named, without classes"},
+      {"person", 0, {}, {}, object_disparity, "id 0 is the background"},
+      {"person", 0, {3, 300}, {}, object_disparity, "listed, without classes"},
       {"person", 5, {3, 5}, {"Person", "wall"}, object_disparity, "the class of the label"},
-      {"person", 0, {0, 3}, {"wall", "person"}, object_disparity, "0 has another class"},
-      {"car", 5, {3, 5}, {"person", "wall"}, wall_disparity, "all classes"},
-      {"wall", 0, {0, 3}, {"wall", "person"}, wall_disparity, "0 has the class of the label"},
+      {"person", 0, {0, 3}, {"wall", "person"}, object_disparity, "id 0 has another class"},
+      {"car", 5, {3, 5}, {"person", "wall"}, wall_disparity, "no class matches: all are used"},
+      {"wall", 0, {0, 3}, {"wall", "person"}, wall_disparity, "id 0 has the class of the label"},
   };
   for (const Case& c : cases) {
     const Scene frame(left, c.label);
@@ -114,7 +112,7 @@ TEST(test_ids_and_labels) {
   }
   const Scene unrelated(left);
   unrelated.add_mask(object_mask(3, 0), {3});
-  stereo.expect(unrelated, wall_disparity, false, "a mask of nothing");
+  stereo.expect(unrelated, wall_disparity, false, "a mask that is not related to the detection");
 }
 
 // Masks that cannot be read are skipped: the next readable mask is used or, without one, the box.
@@ -163,32 +161,21 @@ TEST(test_masks_that_cannot_be_read) {
 }
 
 TEST(test_masks_of_packed_frames) {
-  struct Case {
-    const char* packing;
-    bool right_first;
-    int x, y;
-  };
-  for (const Case& c : {Case{"side-by-side", false, 0, 0}, Case{"side-by-side", true, width, 0},
-                        Case{"top-bottom", false, 0, 0}, Case{"top-bottom", true, 0, height}}) {
+  for (const PackedPair& pair : packed_pairs(scene())) {
     StereoHarness stereo(detecting(), false);
-    const Pair pair = scene();
-    const bool beside = std::strcmp(c.packing, "side-by-side") == 0;
-    const Picture both = c.right_first ? packed(pair.right, pair.left, beside)
-                                       : packed(pair.left, pair.right, beside);
-    stereo.accept_caps(
-        caps_of(gray(), both.width, both.height) + ", multiview-mode=" + c.packing +
-        (c.right_first ? ", multiview-flags=(GstVideoMultiviewFlagsSet)1:ffffffff" : ""));
-    const Scene frame(both, "person", c.x, c.y);
+    stereo.accept_caps(pair.caps);
+    const int x = pair.x, y = pair.y;
+    const Scene frame(pair.frame, "person", x, y);
     MaskPicture mask = object_mask(3, 0);
-    mask.box = {mask.box.x0 + c.x, mask.box.y0 + c.y, mask.box.x1 + c.x, mask.box.y1 + c.y};
+    mask.box = {mask.box.x0 + x, mask.box.y0 + y, mask.box.x1 + x, mask.box.y1 + y};
     frame.relate_mask(frame.add_mask(mask, {3}));
     const Map map = stereo.process(frame.buffer, nullptr);
-    expect_disparity(stereo, object_disparity, true, c.packing);
+    expect_disparity(stereo, object_disparity, true, pair.caps);
   }
 }
 
 // A mask on the camera's picture selects pixels of the rectified picture. The plane is slanted, so
-// that the left part of the box has other disparities than its middle.
+// the left part of the box has other disparities than the middle of the box.
 TEST(test_masks_of_rectified_pictures, .unless(unless_built_with_opencv())) {
   for (const bool fisheye : {false, true}) {
     const CalibrationFile file(fisheye);
@@ -198,22 +185,22 @@ TEST(test_masks_of_rectified_pictures, .unless(unless_built_with_opencv())) {
     constexpr Box box{60, 60, 160, 140};
     const AnalysedFrame frame(plane.left);
     const GstAnalyticsODMtd object = frame.detect(box);
-    const MaskPicture mask = counting(object_mask(3, 0, box), {3});
+    const MaskPicture mask = selecting(object_mask(3, 0, box), {3});
     frame.relate(object.id, frame.add_mask(mask, {3}).id);
     const Map map = stereo.process(frame.buffer, to_buffer(plane.right));
     const auto messages = messages_of(stereo);
     const GstStructure* found = objects_in(messages.at(0)).at(0);
     fail_unless(is_masked(found));
     const MaskPicture rectified =
-        counting(mask_of(camera_width, camera_height, {0, 0, camera_width, camera_height},
-                         [&](int u, int v) {
-                           const auto [x, y] = plane.left_of.source(u, v);
-                           return mask.selects(static_cast<int>(std::lround(x)),
-                                               static_cast<int>(std::lround(y)))
-                                      ? 1
-                                      : 0;
-                         }),
-                 {1});
+        selecting(mask_of(camera_width, camera_height, {0, 0, camera_width, camera_height},
+                          [&](int u, int v) {
+                            const auto [x, y] = plane.left_of.source(u, v);
+                            return mask.selects(static_cast<int>(std::lround(x)),
+                                                static_cast<int>(std::lround(y)))
+                                       ? 1
+                                       : 0;
+                          }),
+                  {1});
     const auto test = map_case(map, camera_width, camera_height);
     const Box visible_box = map_box_in(found);
     const double disparity = number_in(found, "disparity"),
@@ -225,7 +212,7 @@ TEST(test_masks_of_rectified_pictures, .unless(unless_built_with_opencv())) {
   }
 }
 
-// Masks in CUDA memory of the element's context and of another one, with several pairs in flight.
+// Masks may be in CUDA memory of the element's context or of another context.
 TEST(test_masks_in_cuda_memory, .unless(unless_testing_cuda())) {
   const MaskPicture mask = object_mask(3, 0);
   const Picture samples = picture_with(format_named("GRAY8"), 100, 100,

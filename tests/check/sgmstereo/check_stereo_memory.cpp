@@ -134,7 +134,7 @@ TEST(test_pairs_in_stream_order, .unless(unless_testing_cuda())) {
   fail_unless(outputs(pipeline(true)) == outputs(pipeline(false)));
 }
 
-// The cameras' frames are on different GPUs. The element runs on either, or chooses one (-1).
+// The cameras' frames are on different GPUs. The element runs on either GPU, or chooses a GPU (-1).
 TEST(test_cameras_on_two_gpus, .times(3).unless(unless_testing_two_gpus())) {
   const auto camera = [](int gpu, const char* pattern, const char* pad) {
     return std::string("videotestsrc num-buffers=8 pattern=") + pattern +

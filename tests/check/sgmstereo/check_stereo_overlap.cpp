@@ -183,7 +183,7 @@ class StereoOverlap {
   Look look_;
   std::mutex mutex_;
   std::string arrivals_;
-  PadsHarness stereo_;  // destroyed first, which stops the thread that uses the others
+  PadsHarness stereo_;  // destroyed first, which stops the thread that uses the other members
 };
 
 /// Numbers of pairs in flight; each test runs for all of them.
@@ -328,7 +328,7 @@ TEST(test_inspected_pairs, .times(std::size(limits))) {
   fail_unless_equals_int(overlap.stereo().messages().count(GST_MESSAGE_ELEMENT), 5);
 }
 
-// When downstream wants other caps, the pairs in flight keep the old ones.
+// When downstream wants other caps, the pairs in flight keep the old caps.
 TEST(test_reconfiguration, .times(std::size(limits))) {
   StereoOverlap overlap(limits[index]);
   GstHarness* src = overlap.stereo().left();
@@ -364,7 +364,7 @@ TEST(test_linked_again, .times(1, std::size(limits))) {
   fail_unless_equals_int(overlap.last_flow(), GST_FLOW_OK);
 }
 
-// A new peer of src gets the pairs after those in flight, which keep the old caps.
+// A new peer of src gets the pairs that follow the pairs in flight, which keep the old caps.
 TEST(test_new_peer, .times(2 * std::size(limits))) {
   const int limit = limits[index / 2], count = index % 2 == 0 ? pair_count : 8;
   const PickySink next("video/x-raw, format=RGB");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the pairing of frames, first the rule alone and then in the element.
+// Tests the pairing of frames, first the pairing rule alone, and then in the element.
 #include <optional>
 
 #include "gst/sgmstereo/pairing/framepairing.h"
@@ -32,7 +32,7 @@ FrameStream waiting_gap(gint64 time) {
   return {cudavision::WaitingFrame{time, true, 40}, std::nullopt, false};
 }
 
-/// The same frames in a stream without a regular interval.
+/// Returns the stream with frames of unknown interval.
 FrameStream irregular(FrameStream stream) {
   for (auto* frame : {&stream.frame, &stream.next})
     if (*frame)
@@ -192,7 +192,7 @@ TEST(test_running_times_far_apart) {
   fail_unless_equals_uint64(cudavision::time_between(G_MAXINT64, G_MININT64), G_MAXUINT64);
 }
 
-// Running times at both ends of their range.
+// Running times may be at either end of their range.
 TEST(test_extreme_running_times) {
   for (bool negative : {false, true}) {
     StereoHarness stereo(Properties{{"max-skew", "9223372036854775807"}});
@@ -295,7 +295,7 @@ TEST(test_without_timestamps) {
   expect_dropped(stereo, 0, 0);
 }
 
-// A camera that ends or falls silent must not block the other one.
+// A camera that ends, or sends no more frames, must not block the other camera.
 TEST(test_end_beside_a_silent_camera) {
   for (bool left_ends : {true, false})
     for (int pairs : {0, 1, 3}) {

@@ -24,7 +24,7 @@ Picture map_of(const Properties& properties, const Picture& left, const Picture&
   return through(properties, left, right, "GRAY16_LE");
 }
 
-/// Noise at a disparity of 6; a part of the right picture has no match.
+/// Returns noise with a disparity of 6; a part of the right picture has no match.
 Pair scene(const FormatSpec& format) {
   const Picture left = noise_picture(format, width, height, 5);
   Picture right = shifted(left, 6);
@@ -102,7 +102,7 @@ TEST(test_gray_and_depth) {
     const Picture gray = gray_of_map(map, setting.scale);
     expect_picture(through(setting.properties, pair.left, pair.right, "GRAY8"), gray, what);
     fail_unless(!difference(gray, Picture(*gray.format, width, height)).empty(),
-                "there is nothing to see: %s", what.c_str());
+                "all disparities are invalid: %s", what.c_str());
     for (const Cameras& cameras : {Cameras{500, 120, 1}, Cameras{35.25, 7.5, 0.1},
                                    Cameras{1e6, 1e6, 0.001}, Cameras{1000, 60, 10}}) {
       const Properties properties =

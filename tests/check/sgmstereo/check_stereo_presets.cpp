@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the properties of cudasgmstereo that set others, preset and compatibility=libsgm. Also
-// tests the scale and invalid value of maps, and confidence-threshold.
+// Tests the properties of cudasgmstereo that set other properties: preset and compatibility=libsgm.
+// Also tests the scale and invalid value of maps, and confidence-threshold.
 #include <cstdlib>
 #include <map>
 #include <utility>
@@ -71,7 +71,7 @@ struct DoubtfulPair {
     const Picture other = noise_picture(*left.format, width, height, 4);
     for (int y = 0; y < height; ++y)
       for (int x = 0; x < width; ++x) {
-        const int doubt = x < 30 ? 0 : x < 55 ? 1 : 3;  // quarters that come from `other`
+        const int doubt = x < 30 ? 0 : x < 55 ? 1 : 3;  // weight of `other`, in quarters
         const int value = (4 - doubt) * right.sample(0, x, y) + doubt * other.sample(0, x, y);
         right.set_sample(0, x, y, value / 4);
       }

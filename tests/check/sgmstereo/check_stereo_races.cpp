@@ -10,14 +10,14 @@ using namespace check;
 
 namespace {
 
-void call_when_freed(GstMiniObject* object, std::function<void()>& farewell) {
-  gst_mini_object_set_qdata(object, g_quark_from_static_string("farewell"), &farewell,
+void call_when_freed(GstMiniObject* object, std::function<void()>& on_freed) {
+  gst_mini_object_set_qdata(object, g_quark_from_static_string("on_freed"), &on_freed,
                             [](gpointer data) { (*static_cast<std::function<void()>*>(data))(); });
 }
 
-GstBuffer* frame_with_farewell(GstClockTime time, std::function<void()>& farewell) {
+GstBuffer* frame_with_callback(GstClockTime time, std::function<void()>& on_freed) {
   GstBuffer* frame = small_frame({time});
-  call_when_freed(GST_MINI_OBJECT_CAST(frame), farewell);
+  call_when_freed(GST_MINI_OBJECT_CAST(frame), on_freed);
   return frame;
 }
 
@@ -43,19 +43,19 @@ void on_pair(GstElement* element, std::function<void()>& look) {
 
 }  // namespace
 
-// A callback for a freed frame may call the element, even while it stops.
+// A callback for a freed frame may call the element, even while the element stops.
 TEST(test_frames_are_freed_without_a_lock) {
   for (bool flush : {false, true}) {
     std::atomic<int> freed{0};
-    std::function<void()> farewell;
+    std::function<void()> on_freed;
     StereoHarness stereo(Properties{{"max-skew", "1000000000"}});
-    farewell = [&] {
+    on_freed = [&] {
       stereo.number("dropped-left");
       ++freed;
     };
     stereo.accept_gray();
-    gst_harness_push(stereo.left(), frame_with_farewell(0, farewell));
-    gst_harness_push(stereo.right(), frame_with_farewell(30 * ms, farewell));
+    gst_harness_push(stereo.left(), frame_with_callback(0, on_freed));
+    gst_harness_push(stereo.right(), frame_with_callback(30 * ms, on_freed));
     let_time_pass(50);  // in which nothing may be freed
     fail_unless_equals_int(freed, 0);
     if (flush)
@@ -65,17 +65,17 @@ TEST(test_frames_are_freed_without_a_lock) {
   }
 }
 
-// A callback for freed caps may also call the element, which drops the last reference at the stop.
+// Freed caps may also call the element, which drops its last reference to the caps at the stop.
 TEST(test_caps_are_freed_without_a_lock) {
   int freed = 0;
-  std::function<void()> farewell;
+  std::function<void()> on_freed;
   StereoHarness stereo;
-  farewell = [&] {
+  on_freed = [&] {
     stereo.number("dropped-left");
     ++freed;
   };
   GstCaps* caps = gst_caps_from_string(caps_of(gray(), 32, 16).c_str());
-  call_when_freed(GST_MINI_OBJECT_CAST(caps), farewell);
+  call_when_freed(GST_MINI_OBJECT_CAST(caps), on_freed);
   gst_harness_push_event(stereo.left(), gst_event_new_caps(caps));
   gst_caps_unref(caps);
   gst_pad_set_active(stereo.left()->srcpad, FALSE);
@@ -105,7 +105,7 @@ TEST(test_pads_in_two_threads) {
   release(element, pad);
 }
 
-// While a pad is being removed, its name is still taken, and releasing it again has no effect.
+// While a pad is being removed, its name is still taken, and a second release has no effect.
 TEST(test_request_while_a_pad_leaves) {
   const Owned<GstElement> element = make_element("cudasgmstereo", stereo_cameras);
   const Owned<GstPad> sink(GST_PAD(gst_object_ref_sink(gst_pad_new("sink", GST_PAD_SINK))));
@@ -150,7 +150,7 @@ TEST(test_request_when_a_pad_is_removed) {
   release(element, last);
 }
 
-// Two threads release one pad, one of them while it pushes on it.
+// Two threads release the same pad, one of them while the pad pushes a buffer.
 TEST(test_pad_is_released_twice, .times(20)) {
   PadsHarness stereo;
   GstPad* const depth = request_depth(stereo.element());
@@ -186,8 +186,7 @@ TEST(test_pad_is_released_twice, .times(20)) {
   fail_unless_equals_int(stereo.messages().complaints(), 0);
 }
 
-// While the element stops, a pad without a segment must get no buffer, because GStreamer would
-// warn.
+// While the element stops, a pad without a segment must get no buffer: GStreamer would warn.
 TEST(test_stop_at_the_first_frame) {
   for (bool stop : {true, false}) {
     PadsHarness stereo(joined(stereo_cameras, {{"diagnostics-interval", "40000000"}}));
@@ -214,7 +213,7 @@ TEST(test_stop_at_the_first_frame) {
   }
 }
 
-// A pad follows a new peer's caps; pairs in flight keep the old ones.
+// A pad follows a new peer's caps; pairs in flight keep the old caps.
 TEST(test_new_peers, .times(8)) {
   const bool is_src = index % 2 == 0;
   constexpr int limits[] = {1, 2, 4, 8};
@@ -248,7 +247,7 @@ TEST(test_new_peers, .times(8)) {
   gst_element_set_state(stereo.element(), GST_STATE_READY);  // while the probe's objects exist
 }
 
-// A handler may stop the element in the pairing thread, though GStreamer complains.
+// A handler may stop the element in the pairing thread, although GStreamer warns.
 TEST(test_stop_in_the_pairing_thread, .times(2)) {
   StereoHarness stereo(Properties{{"diagnostics-interval", "40000000"}});
   std::atomic<bool> stops{false}, stopped{false};
@@ -271,7 +270,7 @@ TEST(test_stop_in_the_pairing_thread, .times(2)) {
   gst_harness_push(stereo.left(), small_frame({0}));
   gst_harness_push(stereo.right(), small_frame({0}));
   wait_until([&] { return stopped.load(); }, "the stop");
-  // GStreamer leaves it to another thread to join the pairing thread.
+  // The pairing thread cannot join itself, so another thread must.
   const Owned<GstPad> src = pad_of(stereo.element(), "src");
   gst_pad_stop_task(src);
   fail_unless(gst_harness_push(stereo.left(), small_frame({40 * ms})) != GST_FLOW_OK);

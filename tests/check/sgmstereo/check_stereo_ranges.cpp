@@ -50,7 +50,7 @@ using Look = cudavision::sgm::PictureParameters;
 using Quantity = Look::Quantity;
 
 Picture levels_in(const Picture& numbers, Quantity quantity, Look::Range range) {
-  // The cameras are stereo_cameras.
+  // 700, 120 and 0.5 are the values of stereo_cameras.
   return levels_of(numbers, scale, {Look::Kind::gray, quantity, 700, 120, 0.5, range});
 }
 

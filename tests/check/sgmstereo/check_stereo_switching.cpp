@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests cudasgmstereo while frames change in size or depth, do not fit, or end on one side.
+// Tests cudasgmstereo with frames of changing size or depth, and with a camera that ends.
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -117,7 +117,7 @@ void set_caps(const Pipeline& pipeline, const char* element, const std::string& 
   g_object_set(pipeline.element(element).get(), "caps", caps_from(text).get(), nullptr);
 }
 
-/// A videoscale before one pad, which gets frames of 48×16; the other pad gets frames of 32×16.
+/// A videoscale with frames of 48×16 feeds one pad, a camera with frames of 32×16 the other pad.
 class ScalerBesideCamera {
  public:
   explicit ScalerBesideCamera(bool scaler_left) : bin_(gst_pipeline_new(nullptr)) {
@@ -177,7 +177,7 @@ class ScalerBesideCamera {
 
 }  // namespace
 
-// Both cameras change at the same time, or the right one ten frames later; then ten pairs differ.
+// Both cameras change at the same time, or the right camera ten frames later.
 TEST(test_concats, .times(4)) {
   const int later = index == 3 ? 10 : 0;
   Pipeline pipeline(matching + source(20, small) + "l. " + source(20 + 2 * later, large) + "l. " +
@@ -206,7 +206,7 @@ TEST(test_two_capsfilters, .times(2)) {
   }
 }
 
-// Pictures of different size are no error while the cameras change, unless it takes too long.
+// Pairs of unequal size are no error while the cameras change, unless the change takes too long.
 TEST(test_unequal_pairs) {
   PlayingStereo stereo;
   const auto send = [&](GstHarness* harness, int width, GstClockTime time) {
@@ -244,7 +244,7 @@ TEST(test_unequal_pairs) {
   stereo.expect_error({"48×16", "32×16", "videoscale"});
 }
 
-// If the stream ends before the last pairs fit, the element warns.
+// If the stream ends before the last pairs match, the element warns.
 TEST(test_unequal_pairs_at_the_end) {
   Pipeline pipeline(matching + source(20, small) + "l. " + source(20, large) + "l. " +
                     source(40, small) + "e.sink_right concat name=l ! e.sink_left");
@@ -253,7 +253,7 @@ TEST(test_unequal_pairs_at_the_end) {
   fail_unless_equals_uint64(pipeline.dropped("dropped-left"), 20);
 }
 
-// If the pictures differ in size or depth, the error names both, in either order of negotiation.
+// If the pictures differ in size or depth, the error names both values, in any order of caps.
 TEST(test_two_different_pictures, .times(20)) {
   struct Case {
     std::string left, right;
@@ -300,7 +300,7 @@ TEST(test_scaler_waits) {
   }
 }
 
-// If one thread feeds both pads, the scaler must choose at once, but is asked again later.
+// If one thread feeds both pads, the scaler must choose a size at once and renegotiate later.
 TEST(test_scaler_is_asked_again) {
   for (bool scaler_left : {true, false}) {
     ScalerBesideCamera frames(scaler_left);

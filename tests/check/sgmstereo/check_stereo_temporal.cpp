@@ -24,7 +24,7 @@ struct Wall {
   }
 };
 
-/// An element that has matched the uncovered wall, and keeps its disparities.
+/// An element that has matched the uncovered wall, and keeps the wall's disparities.
 class Keeper {
  public:
   Keeper() {
@@ -51,7 +51,7 @@ class Keeper {
   GstClockTime time_ = 0;
 };
 
-/// The map of the covered wall alone, without an earlier frame.
+/// Returns the map of the covered wall, matched without an earlier frame.
 Picture first_map(unsigned seed = 5) {
   StereoHarness stereo(keeping);
   stereo.accept_gray(width, height);
@@ -147,7 +147,7 @@ TEST(test_goes_on_after_drops_and_changes) {
   }
 }
 
-// A kept disparity is not measured in this pair, and its confidence shows this.
+// A kept disparity was not measured in the current pair, so it does not change the confidence.
 TEST(test_confidence_of_kept_disparities) {
   const Properties properties = joined(keeping, {{"output", "confidence"}});
   const auto confidence_of = [&](bool wall_before) {

@@ -90,7 +90,7 @@ TEST(test_latency_changes) {
   fail_unless_equals_uint64(gst_harness_query_latency(stereo.left()), 3 * ms);
 }
 
-// A frame without a partner waits for skew and latency. Then one call of aggregate() drops it.
+// A frame without a partner waits for max-skew and latency. Then one aggregate() drops it.
 TEST(test_timeout) {
   begin_to_count();
   for (bool left_speaks : {true, false}) {
@@ -107,7 +107,7 @@ TEST(test_timeout) {
       gst_test_clock_wait_for_next_pending_id(clock, &id);
       const GstClockTime deadline = gst_clock_id_get_time(id);
       gst_clock_id_unref(id);
-      // The partner may be late by the skew plus the element's latency, which equals the skew.
+      // The partner may be late by max-skew plus the element's latency, which equals max-skew.
       fail_unless_equals_uint64(deadline, (i * 40 + 20 + 20) * ms);
       fail_unless(gst_harness_crank_single_clock_wait(stereo.left()));
       wait_until([&] { return stereo.number(counter) == i; }, "the frame to be dropped");
@@ -159,7 +159,7 @@ TEST(test_timeout_of_a_nearer_partner) {
     gst_harness_push(older, small_frame({1000 * ms}));
     gst_harness_push(newer, small_frame({1060 * ms}));
     wait_until([&] { return count_waits(stereo) == 1; }, "the element to wait for the clock");
-    fail_unless(gst_harness_try_pull(stereo.left()) == nullptr, "did not wait");
+    fail_unless(gst_harness_try_pull(stereo.left()) == nullptr, "the element did not wait");
     fail_unless(gst_harness_crank_single_clock_wait(stereo.left()));
     fail_unless_equals_uint64(stereo.pull().pts(), (right_is_older ? 1060 : 1000) * ms);
     fail_unless_equals_uint64(stereo.number("dropped-left") + stereo.number("dropped-right"), 0);

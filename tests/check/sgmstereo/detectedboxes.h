@@ -50,7 +50,7 @@ Box map_box_in(const GstStructure* structure);
 cudavision::test::DistancesCase map_case(const Map& map, int columns, int rows);
 
 void expect_near(const GstStructure* structure, const char* field, double expected);
-/// Compares an object of a message with its definition. (center_x, center_y): the picture's centre.
+/// Compares an object in a message with the expected result, for this centre of the picture.
 void expect_result(const GstStructure* structure, const BoxDisparity& result, const Box& box,
                    double focal, double base, double center_x, double center_y);
 

@@ -19,6 +19,23 @@ Picture moved_down(const Picture& picture, int rows) {
   });
 }
 
+std::vector<PackedPair> packed_pairs(const Pair& pair) {
+  std::vector<PackedPair> pairs;
+  for (const bool side_by_side : {true, false})
+    for (const bool right_first : {false, true}) {
+      const Picture frame = right_first ? packed(pair.right, pair.left, side_by_side)
+                                        : packed(pair.left, pair.right, side_by_side);
+      std::string more =
+          side_by_side ? ", multiview-mode=side-by-side" : ", multiview-mode=top-bottom";
+      if (right_first)
+        more += ", multiview-flags=(GstVideoMultiviewFlagsSet)1:ffffffff";
+      pairs.push_back({frame, caps_of(gray(), frame.width, frame.height, more),
+                       right_first && side_by_side ? width : 0,
+                       right_first && !side_by_side ? height : 0});
+    }
+  return pairs;
+}
+
 Properties inspecting(const Properties& more) {
   return joined({{"diagnostics-interval", "1000000000"}, {"num-disparities", "32"}}, more);
 }

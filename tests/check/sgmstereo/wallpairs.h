@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tests/check/common/stereoharness.h"
 
@@ -12,6 +13,16 @@ constexpr int width = 320, height = 160;
 Pair wall(const FormatSpec& format = gray());
 
 Picture moved_down(const Picture& picture, int rows);
+
+/// A pair in one frame, with the left picture at (x, y).
+struct PackedPair {
+  Picture frame;
+  std::string caps;
+  int x, y;
+};
+
+/// Packs the pair in four ways: side by side and top-bottom, with either picture first.
+std::vector<PackedPair> packed_pairs(const Pair& pair);
 
 Properties inspecting(const Properties& more = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the caps and buffers of cudathreshold, and its range.
+// Tests the caps and buffers of cudathreshold, and the range of its input samples.
 #include <gst/video/gstvideometa.h>
 
 #include "tests/check/common/definitions/thresholddefinition.h"
@@ -8,7 +8,7 @@
 
 using namespace check;
 
-// Thresholds count from the black level. Without colorimetry, YUV is limited. RGB is always full.
+// Thresholds are relative to black. Without colorimetry, YUV is limited. RGB is always full.
 TEST(test_range_follows_the_caps) {
   for (const char* name : {"GRAY8", "GRAY16_LE", "I420", "P010_10LE", "YUY2", "RGB"}) {
     const FormatSpec& format = format_named(name);

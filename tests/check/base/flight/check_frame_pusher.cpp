@@ -66,7 +66,7 @@ class Stream {
 class FakeWork {
  public:
   bool done() {
-    ++looks;
+    ++done_calls;
     return done_;
   }
   void when_done(std::function<void()> call) {
@@ -84,7 +84,7 @@ class FakeWork {
     call_();
   }
 
-  std::atomic<int> looks{0};  ///< number of calls of done()
+  std::atomic<int> done_calls{0};
   std::atomic<bool> asked{false};
   bool fails = false;
 
@@ -96,11 +96,11 @@ class FakeWork {
 
 struct Frames {
   std::atomic<bool> here{false};
-  std::atomic<int> looks{0};
+  std::atomic<int> ready_calls{0};
 
   std::function<bool()> ready() {
     return [this] {
-      ++looks;
+      ++ready_calls;
       return here.load();
     };
   }
@@ -143,8 +143,8 @@ TEST(test_nothing_starts_after_a_stop) {
   fail_unless_equals_int(stream.arrived(), 2);
 }
 
-// stop() may return after the pusher was reopened. The pusher must not forget frames added since,
-// because idle() would then allow freeing memory that they use.
+// stop() may return after the pusher was reopened. The pusher must not forget frames added since
+// then, because idle() would allow freeing memory that is in use.
 TEST(test_a_late_stop_forgets_no_frame) {
   std::atomic<int> let_go{0};
   std::atomic<int> arrivals{0};
@@ -203,7 +203,7 @@ TEST(test_frames_that_are_here) {
   CompletionWait wait;
   FakeWork work;
   fail_unless(wait.wait(work, [] { return true; }));
-  fail_unless_equals_int(work.looks, 0);
+  fail_unless_equals_int(work.done_calls, 0);
 }
 
 TEST(test_work_that_is_done) {
@@ -232,8 +232,8 @@ TEST(test_the_device_wakes) {
   });
   fail_unless(!wait.wait(work, frames.ready()));
   device.join();
-  fail_unless_equals_int(work.looks, 1);
-  fail_unless(frames.looks <= 8, "looked for frames %d times", frames.looks.load());
+  fail_unless_equals_int(work.done_calls, 1);
+  fail_unless(frames.ready_calls <= 8, "looked for frames %d times", frames.ready_calls.load());
 }
 
 TEST(test_frames_wake) {
@@ -243,15 +243,15 @@ TEST(test_frames_wake) {
   std::thread upstream([&] {
     while (!work.asked)
       std::this_thread::yield();
-    wait.notify();  // a frame on one pad alone
+    wait.notify();  // only one pad has a frame
     g_usleep(50000);
     frames.here = true;
     wait.notify();
   });
   fail_unless(wait.wait(work, frames.ready()));
   upstream.join();
-  fail_unless_equals_int(work.looks, 1);
-  fail_unless(frames.looks <= 8, "looked for frames %d times", frames.looks.load());
+  fail_unless_equals_int(work.done_calls, 1);
+  fail_unless(frames.ready_calls <= 8, "looked for frames %d times", frames.ready_calls.load());
 }
 
 // The notification of earlier work arrives while the thread already waits for later work.
@@ -273,7 +273,7 @@ TEST(test_a_late_answer_is_not_the_next_one) {
     second.finish();
   });
   fail_unless(!wait.wait(second, frames.ready()));
-  fail_unless(second_done, "woken by the answer about the pair before");
+  fail_unless(second_done, "woken by the notification of the previous pair");
   device.join();
 }
 

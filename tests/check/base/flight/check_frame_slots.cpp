@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests who owns a frame in flight, and who waits for it. The fake CUDA device works only while
-// somebody waits for it, so that freeing a buffer too early is detected.
+// Tests which object owns a frame in flight, and which thread waits for the frame. The fake CUDA
+// device works only while a thread waits, so that freeing a buffer too early is detected.
 #include <atomic>
 #include <optional>
 #include <thread>
@@ -99,7 +99,7 @@ TEST(test_a_pair_through_system_memory) {
   fail_unless(!work.is_in_stream_order() && !work.done());
 
   FramePusher::Frame frame{std::move(first), std::move(work)};
-  fail_unless(!work && !first, "the frame owns them now");
+  fail_unless(!work && !first, "the frame must own the work and the buffer");
   frame.work.complete();
   fail_unless(!frame.work);
   fail_unless_equals_int(first_byte(frame.buffer.get()), 1);
@@ -142,7 +142,7 @@ TEST(test_work_that_never_ends) {
   fail_unless_equals_int(GST_MINI_OBJECT_REFCOUNT_VALUE(in.get()), 1);
 }
 
-// on_host: the host needs other results, so complete() must wait for the device.
+// on_host: the host reads other results of the work, so complete() must wait for the device.
 TEST(test_order_of_streams, .times(2)) {
   const bool on_host = index > 0;
   Element element;
@@ -160,7 +160,7 @@ TEST(test_order_of_streams, .times(2)) {
   fail_unless_equals_int(first_byte(out.get()), 0);
 }
 
-// If a pair is only inspected, its buffers are pushed themselves: no other reference may remain.
+// If a pair is only inspected, its input buffers are pushed, so no other reference may remain.
 TEST(test_frames_without_an_output) {
   Element element;
   const OwnedBuffer left = new_system_frame(5), right = new_system_frame(6);
@@ -234,14 +234,14 @@ TEST(test_slots_wait_for_other_threads) {
         ++given_back;
         frames.reset();
       });
-    fail_unless(given_back >= 4, "with two slots");
+    fail_unless(given_back >= 4, "two slots served more than two frames at once");
   }
   fail_unless_equals_int(given_back, 6);
   for (std::thread& thread : threads)
     thread.join();
 }
 
-// One output is in place, the other is downloaded. The notification comes when both are complete.
+// One output is in place, the other is downloaded. The notification comes once both are complete.
 TEST(test_notices, .times(2)) {
   Element element;
   const OwnedBuffer left = new_system_frame(7), right = new_system_frame(8);
@@ -262,7 +262,7 @@ TEST(test_notices, .times(2)) {
     finish_fake_stream(element.download_stream);
     fail_unless(work.done());
   } else {
-    work.complete();  // as if frames arrived first
+    work.complete();  // as if a frame arrived before the notification
   }
   advance_fake_stream(notices);
   fail_unless_equals_int(calls, 1);

@@ -45,7 +45,7 @@ void expect_marks(GstBuffer* frame, guint64 number) {
   fail_unless(meta != nullptr && meta->timestamp == number);
 }
 
-/// Reads the property's blurb: "at present 2", or "at present 3 on CUDA, 1 on the CPU".
+/// Reads the number from the property's blurb, such as "at present 3 on CUDA, 1 on the CPU".
 guint64 automatic_number(GstElement* element) {
   GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element), "frames-in-flight");
   const char* description = g_param_spec_get_blurb(spec);
@@ -114,7 +114,7 @@ TEST(test_automatic_number, .for_each_element()) {
   fail_unless_equals_int(feeder.finish(), GST_FLOW_OK);
 }
 
-// frames-in-flight may change between runs. An invalid number does not prevent later starts.
+// frames-in-flight may change between runs. An invalid value does not prevent later starts.
 TEST(test_number_of_the_next_run, .for_each_element()) {
   Overlap overlap(3);
   for (const auto& [text, limit] : {std::pair{"2", 2}, std::pair{"17", 0}, std::pair{"-1", 0},
@@ -251,7 +251,7 @@ TEST(test_serialized_queries, .for_each_element()) {
   fail_unless_equals_int(overlap.receiver().frame_count(), 12);
 }
 
-// In pull mode, the caller gets each frame as a return value, so no two are in flight.
+// In pull mode, the caller gets each frame as a return value, so only one frame is in flight.
 TEST(test_pull_mode, .for_each_element()) {
   constexpr guint64 last = 10;
   const auto picture_of = [](guint64 number) {

@@ -60,7 +60,7 @@ void expect_seek(Overlap& overlap, Feeder& feeder) {
 
 }  // namespace
 
-// While downstream blocks, a flush drops the frames in flight; none arrives after it.
+// While downstream blocks, a flush drops the frames in flight; none arrives after the flush.
 TEST(test_flush, .for_each_element().times(std::size(overlaps))) {
   const auto limit = static_cast<guint64>(overlaps[index]);
   Overlap overlap(overlaps[index]);
@@ -86,7 +86,7 @@ TEST(test_flush, .for_each_element().times(std::size(overlaps))) {
   fail_unless_equals_int(overlap.filter().messages().complaints(), 0);
 }
 
-// A flush may also come while the stream is idle, or between frames that flow.
+// A flush may also come while the stream is idle, or between two frames.
 TEST(test_flush_of_a_stream, .for_each_element()) {
   Overlap overlap(3);
   for (int round = 0; round < rounds; ++round) {
@@ -103,7 +103,7 @@ TEST(test_flush_of_a_stream, .for_each_element()) {
   }
 }
 
-// For example, an appsink may seek when it gets a frame, in the pushing thread.
+// Downstream may seek in the pushing thread; for example, an appsink when it gets a frame.
 TEST(test_downstream_seeks, .for_each_element().times(std::size(overlaps))) {
   for (const char* at : {"100", "101", "110"}) {
     Overlap overlap(overlaps[index]);
@@ -174,7 +174,7 @@ TEST(test_stop, .for_each_element().times(std::size(overlaps))) {
   fail_unless_equals_int(overlap.filter().messages().complaints(), 0);
 }
 
-// The element stops and restarts between two pushes, so no flow return tells upstream of the stop.
+// The element stops and restarts between two pushes, so no flow return reports the stop upstream.
 TEST(test_stop_between_frames, .for_each_element().times(std::size(overlaps))) {
   Overlap overlap(overlaps[index]);
   fill(overlap, 100, static_cast<guint64>(overlaps[index]));
@@ -251,7 +251,7 @@ TEST(test_eos_ends_with_its_segment, .for_each_element()) {
   }
 }
 
-// Frames before the error arrive, one error is posted, nothing follows; then the element restarts.
+// Frames before the error arrive, one error is posted, no frame follows. Then a restart works.
 TEST(test_error, .for_each_element().times(std::size(overlaps))) {
   Overlap overlap(overlaps[index]);
   std::string arrivals_before;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests frames in flight where a pool of upstream or downstream limits their number, frames in CUDA
-// memory, and changes of the CUDA context.
+// Tests frames in flight with small pools, with CUDA memory, and with changing CUDA contexts.
 #include <gst/video/video.h>
 
 #include "tests/check/common/faults/memoryuse.h"
@@ -25,7 +24,7 @@ Owned<GstBufferPool> pool_of(guint buffers, GstCaps* caps, gsize size) {
 GstBuffer* frame_of(GstBufferPool* pool, Overlap& overlap, guint64 number) {
   GstBuffer* buffer = nullptr;
   fail_unless_equals_int(gst_buffer_pool_acquire_buffer(pool, &buffer, nullptr), GST_FLOW_OK);
-  // ThreadSanitizer does not see that the pool orders threads; the receiver's mutex does.
+  // This locks a mutex, because ThreadSanitizer does not see that the pool orders the threads.
   overlap.receiver().frame_count();
   const Owned<GstBuffer> frame(overlap.frame(number));
   const std::vector<std::uint8_t> bytes = bytes_of(frame);
@@ -157,7 +156,7 @@ TEST(test_offered_pool, .for_each_element()) {
     gst_query_parse_nth_allocation_pool(query, 0, &offered, &size, &minimum, &maximum);
     const Owned<GstBufferPool> pool(offered);
     fail_unless(pool != nullptr);
-    // The minimum for the pool: upstream's own pool needs this many additional buffers, too.
+    // The minimum is also the number of additional buffers that a pool of upstream needs.
     const guint64 accepted = limit > 1 ? limit : 0;
     fail_unless_equals_int(minimum, accepted);
     GstStructure* config = gst_buffer_pool_get_config(pool);
@@ -181,8 +180,7 @@ TEST(test_offered_pool, .for_each_element()) {
   }
 }
 
-// The CUDA context of the frames may change while earlier frames are in flight, which are pushed
-// first.
+// If the CUDA context of the frames changes, the frames in flight are pushed first.
 TEST(test_frames_in_flight,
      .for_each_element().times(2 * std::size(overlaps)).unless(unless_testing_cuda())) {
   const bool changes = index % 2 == 1;
@@ -217,7 +215,7 @@ TEST(test_flush_at_change_of_context,
     });
     wait_until([&] { return feeder.pushed() == limit - 1 && overlap.receiver().holds_frame(); },
                "a frame of another context");
-    feeder.wait_until_blocked();  // because the frame waits for the others
+    feeder.wait_until_blocked();  // because the frame waits for the frames in flight
     overlap.filter().send_event(gst_event_new_flush_start());
     feeder.finish();
     overlap.filter().send_event(gst_event_new_flush_stop(TRUE));

@@ -161,7 +161,7 @@ TEST(test_messages_about_skipped_frames, .times(1, std::size(overlaps))) {
   wait_until([&] { return overlap.receiver().holds_frame(); }, "the first frame");
   overlap.push(1);  // its message follows the push of the first frame
   send_qos(overlap, 2 * frame_duration);
-  // Lets the first frame pass once the streaming thread blocks, or once it has pushed all frames.
+  // Lets the first frame pass once the streaming thread blocks or has pushed all frames.
   const pid_t streaming = this_thread();
   std::thread opener([&] {
     wait_until_blocked(streaming);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests what other threads do to a filter: queries while it stops, and stops in the pusher's
-// thread.
+// Tests queries by other threads while a filter stops, and stops in the pusher's thread.
 #include "tests/check/common/streams/overlap.h"
 
 using namespace check;
 
 namespace {
 
-/// Races show up only in some rounds. Each round allocates CUDA memory, so there are few.
+/// Races show up only in some rounds. Each round allocates CUDA memory, so the time is limited.
 class Rounds : public RoundsInTime {
  public:
   Rounds() : RoundsInTime(full_run() ? 8000 : 250) {}
@@ -19,15 +18,15 @@ bool asks_for_pool(Overlap& overlap, const Owned<GstCaps>& caps) {
 }
 
 /// ThreadSanitizer does not see GLib's reference counts, so it misreports the last release.
-std::string unless_counts_are_seen() {
+std::string unless_thread_sanitizer() {
 #if defined(__SANITIZE_THREAD__)
-  return "GLib's references are invisible to ThreadSanitizer";
+  return "ThreadSanitizer does not see GLib's reference counts";
 #else
   return {};
 #endif
 }
 
-/// A filter between two pads, to which the test holds the only reference.
+/// A filter between two pads. The test holds the only reference to the filter.
 class LastReference {
  public:
   LastReference(const char* factory, const Properties& properties, int frames_in_flight) {
@@ -246,7 +245,7 @@ TEST(test_handler_of_messages_stops, .times(std::size(overlaps))) {
 }
 
 TEST(test_probe_releases,
-     .for_each_element().times(std::size(overlaps)).unless(unless_counts_are_seen())) {
+     .for_each_element().times(std::size(overlaps)).unless(unless_thread_sanitizer())) {
   LastReference filter(tested().element, {}, overlaps[index]);
   const AtFrame releaser(GST_BASE_TRANSFORM_SRC_PAD(filter.element()), 3,
                          [&] { filter.release(); });
@@ -255,7 +254,7 @@ TEST(test_probe_releases,
 }
 
 TEST(test_handler_of_messages_releases,
-     .times(std::size(overlaps)).unless(unless_counts_are_seen())) {
+     .times(std::size(overlaps)).unless(unless_thread_sanitizer())) {
   struct Releaser {
     LastReference filter;
     const std::thread::id streaming = std::this_thread::get_id();
@@ -315,8 +314,8 @@ TEST(test_stream_status, .for_each_element().times(std::size(numbers_in_flight))
   }
 }
 
-// The application's task pool provides no thread. The number in flight depends on the caps, so the
-// caps fail.
+// The application's task pool provides no thread. The element needs the thread only once it gets
+// caps, so it refuses the caps.
 TEST(test_no_thread, .for_each_element()) {
   FilterHarness filter{{"frames-in-flight", "2"}};
   const Owned<GstTaskPool> pool(

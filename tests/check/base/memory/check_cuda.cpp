@@ -43,7 +43,7 @@ std::string pair_of_elements(const Property& property) {
          "\" ! " + element;
 }
 
-/// Makes a pipeline of two elements, which new_pipeline() would give a shared context.
+/// Makes a pipeline of two elements without a shared context, unlike new_pipeline().
 Owned<GstElement> new_unshared_pipeline(const std::string& properties) {
   const std::string element = tested_launch() + properties;
   return Owned<GstElement>(gst_parse_launch(
@@ -129,7 +129,7 @@ TEST(test_peer_naming_cuda_memory_gets_it, .for_each_element().unless(unless_tes
                });
 }
 
-// Includes formats that libgstcuda does not support.
+// The formats include those that libgstcuda does not support.
 TEST(test_idle_pushes_cuda_memory,
      .for_each_element().times(formats().size()).unless(unless_testing_cuda())) {
   const FormatSpec& format = format_number(index);
@@ -147,8 +147,7 @@ TEST(test_idle_pushes_cuda_memory,
   fail_unless(in == out);
 }
 
-// From GStreamer 1.24 on, the host does not wait for frames in CUDA memory unless it posts
-// messages.
+// From GStreamer 1.24 on, the host waits for frames in CUDA memory only to post messages.
 TEST(test_frames_in_stream_order, .for_each_element().unless(unless_testing_cuda())) {
   const FormatSpec& format = format_named("NV12");
   const Picture picture = make_picture(format, 35, 21, Content::natural, 1);
@@ -241,8 +240,8 @@ TEST(test_pipelines_on_the_least_used_gpu, .for_each_element().unless(unless_tes
     gst_element_set_state(pipeline, GST_STATE_NULL);
 }
 
-// The element stays on its GPU: it copies frames of the other GPU, and the other element copies its
-// output.
+// The element stays on its GPU: it copies input frames from the other GPU, and the next element, on
+// the other GPU, copies the output frames.
 TEST(test_frames_of_another_gpu, .for_each_element().times(2).unless(unless_testing_two_gpus())) {
   const int ours = static_cast<int>(index), theirs = 1 - ours;
   CudaUploader other_uploader(theirs), own_uploader(ours);

@@ -21,7 +21,7 @@ using cudavision::DeviceSession;
 
 constexpr int any = -1, min_load = -2;
 
-/// An element with this cuda-device-id, which stops when it is destroyed.
+/// An element with this cuda-device-id. The destructor stops it.
 class Running {
  public:
   explicit Running(int device_id) {
@@ -62,25 +62,25 @@ void expect_start(Running& element, int device, const char* what) {
 TEST(test_min_load_gpu) {
   let_there_be(3);
   Running first(min_load), second(min_load), third(min_load), fourth(min_load);
-  expect_start(first, 0, "of GPUs without elements the first");
-  expect_start(second, 1, "the first of the others");
-  expect_start(third, 2, "the last");
-  expect_start(fourth, 0, "all have one");
+  expect_start(first, 0, "the first GPU without elements");
+  expect_start(second, 1, "the next GPU without elements");
+  expect_start(third, 2, "the last GPU without elements");
+  expect_start(fourth, 0, "all GPUs have one element");
   second.session().stop();
   Running fifth(min_load);
-  expect_start(fifth, 1, "one has stopped");
-  expect_start(second, 1, "of two with one element the first");
+  expect_start(fifth, 1, "the element on GPU 1 has stopped");
+  expect_start(second, 1, "the first of two GPUs with one element");
 }
 
 TEST(test_all_running_elements_count) {
   let_there_be(2);
   {
     Running numbered(0), first(any), ready(1), one(min_load), two(min_load), three(min_load);
-    expect_start(numbered, 0, "by its number");
-    expect_start(first, 0, "of an empty pipeline");
-    expect_start(one, 1, "none against two");
-    expect_start(two, 1, "one against two");
-    expect_start(three, 0, "two against two");
+    expect_start(numbered, 0, "chosen by its number");
+    expect_start(first, 0, "the default, in an empty pipeline");
+    expect_start(one, 1, "no element against two");
+    expect_start(two, 1, "one element against two");
+    expect_start(three, 0, "two elements against two");
   }
   Running again(min_load);
   expect_start(again, 0, "all have stopped");
@@ -90,7 +90,7 @@ TEST(test_all_running_elements_count) {
 TEST(test_context_that_there_is) {
   let_there_be(2);
   Running busy(0), element(min_load), other(min_load);
-  expect_start(busy, 0, "by its number");
+  expect_start(busy, 0, "chosen by its number");
   element.offer(new_fake_context(0));
   expect_start(element, 0, "with a context of GPU 0");
   expect_start(other, 1, "without a context");
@@ -108,7 +108,7 @@ TEST(test_gpu_without_memory) {
   failing.session().start();  // falls back to the CPU
   fail_unless(!failing.session().on_cuda());
   fake_usable_devices = 2;
-  expect_start(next, 1, "the other, when it has memory again");
+  expect_start(next, 1, "the other GPU, once it has memory again");
 }
 
 TEST(test_elements_that_start_at_the_same_time) {

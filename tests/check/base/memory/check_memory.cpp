@@ -138,8 +138,7 @@ Owned<GstBufferPool> pool_of_pages(GstCaps* caps, gsize size) {
 
 constexpr int width = 37, height = 5;
 
-/// Unpacks row y with GStreamer, as AYUV or ARGB pixels. 8-bit samples become the upper byte of 16
-/// bits.
+/// Unpacks row y with GStreamer to AYUV or ARGB. 8-bit samples become the upper bytes of words.
 std::vector<int> unpacked_row(const Picture& picture, const GstVideoFormatInfo* format, int y) {
   gpointer data[GST_VIDEO_MAX_PLANES] = {};
   gint stride[GST_VIDEO_MAX_PLANES] = {};
@@ -162,7 +161,7 @@ std::vector<int> unpacked_row(const Picture& picture, const GstVideoFormatInfo* 
 
 // Recurring memory is page-locked after a while. Upstream frees it before or after the stop.
 TEST(test_memory_that_comes_back, .for_each_element().times(2)) {
-  // 33 pages per frame.
+  // An NV12 frame of this size fills 33 pages.
   constexpr int width = 352, height = 256;
   const FormatSpec& format = format_named("NV12");
   const Picture pictures[] = {make_picture(format, width, height, Content::natural, 1),

@@ -91,7 +91,7 @@ TEST(test_unlocked_when_the_element_stops) {
   expect_locks(1, 1, "stopped");
   fail_unless_equals_int(references_to(context), 1);
 
-  // Another element, possibly at the same address, starts counting again.
+  // Another element, possibly at the same address, counts uses from 0 again.
   {
     MappingElement element(context);
     for (int i = 0; i < 2; ++i)
@@ -203,7 +203,7 @@ class Mapping {
   std::vector<Owned<GstBuffer>> frames_;
 };
 
-// Buffers that v4l2src maps from the driver, and buffers of an application.
+// Mapped memory comes from v4l2src, which maps the driver's buffers, and from applications.
 TEST(test_mapped_memory_is_locked, .times(2)) {
   reset_fake_transfers();
   MappingElement element(new_fake_context());
@@ -236,7 +236,7 @@ TEST(test_frames_that_share_pages, .times(2)) {
       expect_locks(0, 0, "before they are locked");
       continue;
     }
-    // Only the first frame starts at a page.
+    // Only the first frame starts at a page boundary.
     fail_unless_equals_int(fake_transfers().direct, 5);
     fail_unless_equals_int(fake_transfers().staged, 8);
     expect_locks(round == 3 ? 5 : 0, 0, "locked");
@@ -295,7 +295,7 @@ TEST(test_bound) {
   expect_locks(1, 1, "four buffers");
 }
 
-// After a tee, two elements read the same memory. In the same context they share its lock.
+// After a tee, two elements read the same memory. Elements in the same context share the page lock.
 TEST(test_elements_share_locks) {
   reset_fake_transfers();
   const CudaContext context = new_fake_context();
@@ -322,7 +322,7 @@ TEST(test_elements_share_locks) {
   expect_locks(0, 1, "both have stopped");
 }
 
-// Elements start and stop, and frames are freed in other threads, during transfers.
+// During transfers, elements start and stop, and other threads free frames.
 TEST(test_threads) {
   reset_fake_transfers();
   constexpr int elements = 3, lives = 8, frames = 24;

@@ -15,15 +15,15 @@ namespace {
 constexpr int width = 32, height = 16;
 constexpr gsize luma_bytes = gsize{width} * height, frame_bytes = luma_bytes / 2 * 3;
 
-// Without CUDA, caps of CUDA memory cannot be parsed; the mapper only looks at the memory.
+// A build without CUDA cannot parse caps with CUDA memory. The caps may name system memory, because
+// the mapper only looks at the memory itself.
 FrameFormat nv12() {
   const Caps caps(
       gst_caps_from_string("video/x-raw, format=NV12, width=32, height=16, framerate=25/1"));
   return frame_format_from_caps(caps.get());
 }
 
-/// Makes a frame of one memory, or of one memory per plane, in these contexts; memory i is filled
-/// with value + i.
+/// Makes a frame with one memory, or one per plane, filled with value and value + 1.
 Owned<GstBuffer> new_frame(guint8 value, const CudaContext& first, const CudaContext* second = {}) {
   Owned<GstBuffer> buffer(gst_buffer_new());
   gst_buffer_append_memory(buffer,
@@ -50,8 +50,8 @@ void expect_read(const CudaContext& context, GstBuffer* buffer, guint8 luma, gui
   FakeDevice device;
   FrameMapper input(FrameQueues(device), context, nullptr, nv12(), GST_MAP_READ);
   input.map(buffer);
-  fail_unless(all_are(input.frame().planes[0], luma), "%s: other luma", what);
-  fail_unless(all_are(input.frame().planes[1], chroma), "%s: other chroma", what);
+  fail_unless(all_are(input.frame().planes[0], luma), "%s: wrong luma", what);
+  fail_unless(all_are(input.frame().planes[1], chroma), "%s: wrong chroma", what);
   input.end();
   input.complete();
   const FakeTransfers done = fake_transfers();
@@ -75,7 +75,7 @@ TEST(test_peers_are_copied_from) {
   let_copy_from(ours, theirs);
   expect_read(ours, new_frame(7, theirs).get(), 7, 7, {2, 0}, "a frame of the peer");
   expect_read(ours, new_frame(9, theirs, &theirs).get(), 9, 10, {2, 0}, "two memories");
-  // The element's stream waits for the default stream, so the host need not.
+  // The element's stream waits for the default stream, so the host does not wait.
   expect_read(ours, new_frame(11, ours).get(), 0, 0, {0, 0, true}, "a frame of our own");
 }
 
@@ -83,9 +83,9 @@ TEST(test_others_go_through_the_host) {
   const CudaContext ours = new_fake_context(), theirs = new_fake_context();
   expect_read(ours, new_frame(7, theirs).get(), 7, 7, {0, 2}, "no access");
   let_copy_from(theirs, ours);
-  expect_read(ours, new_frame(8, theirs).get(), 8, 8, {0, 2}, "access to us");
-  expect_read(theirs, new_frame(9, ours).get(), 9, 9, {2, 0}, "our access");
-  expect_read(theirs, new_frame(10, theirs, &ours).get(), 10, 11, {0, 2}, "a frame in both");
+  expect_read(ours, new_frame(8, theirs).get(), 8, 8, {0, 2}, "only the other GPU has access");
+  expect_read(theirs, new_frame(9, ours).get(), 9, 9, {2, 0}, "access to the other GPU");
+  expect_read(theirs, new_frame(10, theirs, &ours).get(), 10, 11, {0, 2}, "planes on both GPUs");
 }
 
 TEST(test_left_and_right, .times(2)) {

@@ -53,7 +53,7 @@ class HookedDevice final : public Device {
     void record() override { recorded_ = true; }
     bool done() override { return recorded_; }
     void wait() override {
-      fail_unless(recorded_, "an event that nobody has recorded");
+      fail_unless(recorded_, "the event was never recorded");
       device_.on_wait(number_);
     }
 
@@ -131,7 +131,7 @@ class TestFrame {
   Frame frame_;
 };
 
-// 2.4 MB in one plane: five pieces, of which the last is short.
+// Returns one plane of 2.4 MB, which is staged in five pieces; the last piece is shorter.
 FrameLayout large_layout() {
   return layout_of({{1999, 1211}});
 }
@@ -215,7 +215,8 @@ TEST(test_memory_for_staging) {
   fail_unless_equals_int(device.allocations[1], frame_bytes);
 }
 
-// A piece is copied while the previous one is in flight, so it includes writes made meanwhile.
+// Each piece is copied to staging memory while the previous piece is in flight, so later pieces
+// include writes made meanwhile.
 TEST(test_uploads_overlap_with_copies) {
   const FrameLayout layout = large_layout();
   const int rows = layout.planes[0].rows;
@@ -247,7 +248,7 @@ TEST(test_downloads_overlap_with_copies) {
   const TestFrame host(layout, 0, 0), memory(layout, 0, 7);
   Staging staging(device, layout);
   staging.download(memory.frame(), host.frame(), {});
-  fail_unless(all_are(host.frame().planes[0], 0), "too early");
+  fail_unless(all_are(host.frame().planes[0], 0), "host memory was written before any wait");
   int arrived = 0, waits = 0;
   device.on_wait = [&](int) {
     fail_unless(all_are(host.rows(0, {0, arrived}), 7), "before wait %d", waits);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests CUDA memory that carries a stream: the host does not wait for it, and all work on it is
-// stream-ordered. Fakes replace the GPU.
+// Tests CUDA memory that carries a stream: all work on the memory is stream-ordered, without waits
+// of the host. Fakes replace the GPU.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -64,7 +64,7 @@ class Neighbour {
       device_of(memory)->fill(bytes_of(memory, GST_MAP_WRITE), value);
     }
   }
-  /// The bytes are in `read` after the stream has copied them.
+  /// Enqueues a copy to `read`, which is valid once the stream has passed the copy.
   void read(GstBuffer* buffer, std::array<guint8, frame_bytes>& read) {
     gsize offset = 0;
     for (guint i = 0; i < 2; ++i) {
@@ -129,7 +129,7 @@ void copy_frame(Device& device, const ConstFrame& in, const Frame& out) {
 
 }  // namespace
 
-// Pools of two buffers: memory is rewritten while the previous frame may still be read.
+// The pools have two buffers, so memory is rewritten while the previous frame may still be read.
 TEST(test_order_without_waiting, .times(carried_count* fast_count)) {
   Element element;
   const auto all = element.streams.all();
@@ -193,7 +193,7 @@ TEST(test_only_read, .times(fast_count)) {
   element.device->copy(element.input.frame().planes[0], {seen.data(), width, height, width});
   element.input.end_in_stream_order();
   element.input.unmap();
-  fail_unless(marked(frame), "nobody will wait for the reading");
+  fail_unless(marked(frame), "later writers would not wait for the read");
   neighbour.write(frame, 2);
   if (index < 3)
     advance_fake_stream(streams.all()[index]);
@@ -260,7 +260,7 @@ TEST(test_memory_without_a_stream_is_waited_for) {
   }
 }
 
-// Waits for unfinished foreign memory unless it is used in place.
+// Unfinished memory of another context is waited for, because it cannot be used in place.
 TEST(test_marked_memory_of_another_context) {
   const CudaContext ours = new_fake_context(), theirs = new_fake_context();
   let_copy_from(ours, theirs);
@@ -293,7 +293,7 @@ TEST(test_abandoned_frames) {
     fail_unless_equals_int(bytes_of(gst_buffer_peek_memory(frame, p), GST_MAP_READ).data[0], 3);
 }
 
-// Frames are stream-ordered in CUDA memory from GStreamer 1.24 on; the caps decide.
+// From GStreamer 1.24 on, caps with memory:CUDAMemory mean that frames are stream-ordered.
 TEST(test_order_of_formats) {
   FrameFormat format = nv12();
   fail_unless(!order_is_known(format));

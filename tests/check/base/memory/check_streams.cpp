@@ -16,7 +16,7 @@ using namespace cudavision;
 
 namespace {
 
-// If there is a fake driver, it must work.
+// A fake driver is not probed, because it must work.
 std::string unless_driver() {
   return g_getenv("CUDAVISION_TEST_FAKE_DRIVER") ? "" : probe_cuda(-1);
 }
@@ -144,7 +144,7 @@ class Pool {
   const Owned<GstBufferPool> pool_;
 };
 
-/// Returns the stream's handle if memory carries streams (GStreamer 1.24 and later).
+/// Returns the handle if memory carries streams (GStreamer 1.24 and later), otherwise nullptr.
 CudaStream if_carried(const SharedStream& stream) {
   return memory_carries_streams ? stream.handle() : nullptr;
 }
@@ -258,7 +258,7 @@ TEST(test_memory_carries_the_stream_of_a_neighbour, .unless(unless_driver())) {
   fail_unless(stream_of(frame) == if_carried(neighbours));
 }
 
-// Memory carries its pool's stream, where other elements find it, even in formats libgstcuda lacks.
+// Memory carries its pool's stream for other elements, even if libgstcuda lacks the format.
 TEST(test_stream_of_a_pool, .unless(unless_driver())) {
   const CudaContext context = new_context();
   for (const char* format : {"NV12", "GRAY8"}) {
@@ -324,7 +324,7 @@ TEST(test_only_marked_memory_is_waited_for, .unless(unless_fake_driver())) {
   fail_unless_equals_int(fake("fake_synchronized") - before, memory_carries_streams ? 1 : 0);
 }
 
-// Mapping uploads what the CPU has written, on the stream that the memory carries.
+// Mapping for CUDA uploads what the CPU has written, on the stream that the memory carries.
 TEST(test_upload_is_marked, .unless(unless_driver())) {
   const CudaContext context = new_context();
   const SharedStream stream(context);

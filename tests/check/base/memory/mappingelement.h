@@ -13,7 +13,7 @@ namespace check {
 
 using namespace cudavision;
 
-// 36 pages. Larger frames are copied by TBB's threads, which ThreadSanitizer does not understand.
+// A frame fills 36 pages. TBB's threads would copy larger frames and confuse ThreadSanitizer.
 constexpr int width = 512, height = 288;
 constexpr std::size_t frame_bytes = std::size_t{width} * height;
 constexpr gsize page_alignment = 4095;
@@ -28,7 +28,7 @@ inline const FrameFormat& gray_format() {
   return format;
 }
 
-/// Makes a frame. By default, it has a whole number of pages, so that all of it can be locked.
+/// Makes a frame. By default, the frame fills whole pages, so that all of it can be page-locked.
 inline GstBuffer* new_frame(gsize alignment = page_alignment, gsize bytes = frame_bytes) {
   GstAllocationParams params;
   gst_allocation_params_init(&params);
@@ -55,7 +55,7 @@ class MappingElement {
     locks_.reset();
   }
 
-  /// Reads a frame, whose samples must arrive on the device.
+  /// Fills a frame with a new value, reads it, and expects the value on the device.
   void read(GstBuffer* buffer) {
     gst_buffer_memset(buffer, 0, ++value_, frame_bytes);
     read_what_is_there(buffer, value_);
@@ -63,7 +63,7 @@ class MappingElement {
   void read_what_is_there(GstBuffer* buffer, guint8 value) {
     const CudaScope scope(context_);
     input_->map(buffer);
-    fail_unless(all_are(input_->frame().planes[0], value), "other samples");
+    fail_unless(all_are(input_->frame().planes[0], value), "wrong samples");
     input_->end();
     input_->complete();
     input_->unmap();
@@ -80,7 +80,7 @@ class MappingElement {
     }
     GstMapInfo map;
     fail_unless(gst_buffer_map(buffer, &map, GST_MAP_READ));
-    fail_unless(all_are({map.data, width, height, width}, value_), "other samples");
+    fail_unless(all_are({map.data, width, height, width}, value_), "wrong samples");
     gst_buffer_unmap(buffer, &map);
   }
 

@@ -19,11 +19,11 @@ Denoising denoising(double strength, int search, int patch) {
 
 Picture denoised(const Picture& picture, const Denoising& how,
                  const std::vector<Picture>& neighbours) {
-  NoiseSoFar none;
+  AverageNoise none;
   return denoised(picture, how, none, neighbours);
 }
 
-Picture denoised(const Picture& picture, const Denoising& how, NoiseSoFar& noise,
+Picture denoised(const Picture& picture, const Denoising& how, AverageNoise& noise,
                  const std::vector<Picture>& neighbours) {
   cudavision::nlmeans::Parameters parameters;
   parameters.search = how.search;

@@ -25,11 +25,11 @@ struct Denoising {
 Denoising denoising(double strength = 60, int search = 5, int patch = 3);
 
 /// The noise of each channel, averaged over time.
-using NoiseSoFar = std::array<cudavision::test::DefinedEstimate, 4>;
+using AverageNoise = std::array<cudavision::test::DefinedEstimate, 4>;
 
-/// Adds the frame to `noise` before it is denoised. `neighbours` are the other searched frames;
-/// with neighbours, the format must be native.
-Picture denoised(const Picture& picture, const Denoising& how, NoiseSoFar& noise,
+/// Adds the noise of `picture` to the average `noise` and denoises with that average. `neighbours`
+/// are the other searched frames; with neighbours, the format must be native.
+Picture denoised(const Picture& picture, const Denoising& how, AverageNoise& noise,
                  const std::vector<Picture>& neighbours = {});
 /// Denoises with a fixed strength.
 Picture denoised(const Picture& picture, const Denoising& how,

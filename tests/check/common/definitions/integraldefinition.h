@@ -47,8 +47,7 @@ struct Tensor {
 
 Tensor tensor_of(const Picture& picture, const Integral& how);
 
-/// Returns the mean, the standard deviation, or a table as a picture. Mean and standard deviation
-/// need natural_format().
+/// Returns the output as a picture. Mean and standard deviation need natural_format().
 Picture gray_picture_of(const Picture& picture, const Integral& how, const FormatSpec& format);
 /// Returns GRAY16_LE for mean and stddev of more than 8 bits, otherwise GRAY8.
 const FormatSpec& natural_format(const Picture& picture, Output output);

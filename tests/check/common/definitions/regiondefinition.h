@@ -28,8 +28,8 @@ Picture in_regions(const Picture& original, const Picture& processed, const Regi
 
 using Process = std::function<Picture(const Picture&)>;
 
-/// Like the above, but for any format. `process` gets the original in a native format or, if the
-/// element equalises RGB of more than 8 bits, its luminance.
+/// Like the function above, but for any format. `process` gets the original in a native format or,
+/// if the element equalises RGB of more than 8 bits, its luminance.
 Picture in_regions(const Picture& original, const Process& process, const Regions& regions,
                    bool equalizes, const std::vector<std::uint8_t>& distances = {});
 

@@ -55,7 +55,7 @@ EXPORTED int cuGetErrorName(int, const char** name) {
 }
 
 EXPORTED int cuGetErrorString(int, const char** text) {
-  *text = "a call was to fail";
+  *text = "the test made this call fail";
   return 0;
 }
 

@@ -104,7 +104,7 @@ using cudavision::CudaStream;
 cudavision::CudaContext new_fake_context(int device) {
   GstObject* object = GST_OBJECT_CAST(gst_bus_new());
   g_object_set_data(G_OBJECT(object), "device", GINT_TO_POINTER(device));
-  // Otherwise a later context at the same address would inherit the access.
+  // Otherwise a later context at the same address would inherit the peer access.
   g_object_weak_ref(G_OBJECT(object), forget_peers, nullptr);
   cudavision::CudaContext context(object);
   gst_object_unref(object);
@@ -228,7 +228,7 @@ void finish_default_stream(const CudaContext& context) {
 }
 
 const GstVideoInfo& cuda_memory_info(GstMemory*) {
-  throw Error(Error::Kind::device, "The stand-in for libgstcuda has no such memory.");
+  throw Error(Error::Kind::device, "The fake libgstcuda has no such memory.");
 }
 
 GstMapFlags cuda_map_flag() {

@@ -3,15 +3,14 @@
 
 #include "gst/memory/libgstcuda.h"
 
-/// A fake of libgstcuda and the driver: link fakelibgstcuda.cpp instead of libgstcuda.cpp and
-/// cudastream.cpp.
+/// A fake of libgstcuda and the driver. It is linked instead of libgstcuda.cpp and cudastream.cpp.
 namespace check {
 
 /// Context creation fails for device ids ≥ fake_usable_devices.
 inline int fake_devices = 1, fake_usable_devices = 1;
 
 cudavision::CudaContext new_fake_context(int device = 0);
-/// Returns the context as an application sets it on elements. The caller owns it.
+/// Wraps the context in a GstContext, as an application does. The caller owns the GstContext.
 GstContext* new_fake_gst_context(const cudavision::CudaContext& context);
 int references_to(const cudavision::CudaContext& context);
 /// Returns this thread's current context, or nullptr.

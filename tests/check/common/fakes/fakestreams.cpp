@@ -53,8 +53,8 @@ void do_next(Stream& stream) {
     task.work();
 }
 
-// Runs the mark's stream until the mark has passed. Also runs the streams that it waits for, as far
-// as necessary.
+// Runs the mark's stream until the mark has passed. Also runs the streams for which this stream
+// waits, as far as necessary.
 void pass(const Mark& mark) {
   while (!mark.passed) {
     if (waits_for_mark(mark.stream))

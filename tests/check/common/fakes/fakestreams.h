@@ -5,8 +5,7 @@
 
 #include "cuda/core/device.h"
 
-/// Streams that delay all work until it is needed, so that reading or overwriting too early is
-/// detected.
+/// Streams that delay all work until it is needed, to detect early reads and overwrites.
 namespace check {
 
 /// Makes a stream, which lives until the program ends.
@@ -15,7 +14,7 @@ cudavision::CudaStream newest_fake_stream();
 /// Makes a device on a stream. The fake make_cuda_device() does the same.
 std::unique_ptr<cudavision::Device> new_stream_device(cudavision::CudaStream stream);
 
-/// Does all work of a stream, and the work of other streams for which it waits.
+/// Does all work of a stream, and the work of other streams for which this stream waits.
 void finish_fake_stream(cudavision::CudaStream stream);
 /// Does the stream's work up to the next event for which it must wait.
 void advance_fake_stream(cudavision::CudaStream stream);

@@ -7,7 +7,7 @@
 
 namespace check {
 
-/// Makes an element with a session's properties. It ignores sets: the test has its own settings.
+/// Makes an element with a session's properties. Setting them has no effect.
 inline GstElement* new_element_with_session() {
   static const auto initialise = [](gpointer klass, gpointer) {
     GObjectClass* object_class = G_OBJECT_CLASS(klass);

@@ -12,7 +12,7 @@ namespace {
 
 std::atomic<long> allocations{0}, allocated_bytes{0};
 
-/// The CUDA driver's code, which allocates memory while a thread waits for the GPU.
+/// The CUDA driver's code. Its allocations while a thread waits for the GPU are not counted.
 check::CodeRange driver;
 
 [[maybe_unused]] void count(std::size_t size, const void* caller) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Replaces dlsym(), from which libgstcuda and the CUDA runtime get the driver's functions (the
-// runtime by way of cuGetProcAddress()). Counting functions replace the functions in the table.
+// Replaces dlsym(), with which libgstcuda and the CUDA runtime look up the driver's functions (the
+// runtime also uses cuGetProcAddress()). Counting functions replace the functions in the table.
 #include <dlfcn.h>
 
 #include <array>
@@ -32,8 +32,7 @@ struct Functions {
   std::array<std::string_view, 13> names;
 };
 
-/// Functions that the elements call. Other functions are called once per process, and the runtime
-/// keeps their errors.
+/// Functions that elements call repeatedly. The runtime keeps the errors of other functions.
 constexpr Functions functions[] = {
     {Role::make,
      {"cuMemAlloc", "cuMemAllocPitch", "cuMemAllocAsync", "cuMemAllocHost", "cuMemHostAlloc",
@@ -105,9 +104,9 @@ int count_and_call(const Counted& function, Words... words) {
   const auto real = reinterpret_cast<DriverFunction>(function.real.load());
   const int result = real(words...);
   if (result == 0 && function.role == Role::make)
-    check::note_thing(Calls::cuda, 1);
+    check::note_resource(Calls::cuda, 1);
   if (result == 0 && function.role == Role::free)
-    check::note_thing(Calls::cuda, -1);
+    check::note_resource(Calls::cuda, -1);
   return fails ? operating_system : result;
 }
 
@@ -164,7 +163,9 @@ void* counted_driver_function(const char* name, void* function) {
     if (counted.real == function)
       return reinterpret_cast<void*>(counting_functions[i]);
   }
-  std::fprintf(stderr, "driverfaults.cpp: no number is left for %s\n", name);
+  std::fprintf(stderr,
+               "driverfaults.cpp: more than %zu driver functions; raise max_counted for %s\n",
+               max_counted, name);
   std::abort();
 }
 
@@ -177,7 +178,7 @@ namespace {
 using DynamicSymbol = void* (*)(void*, const char*);
 
 DynamicSymbol real_dlsym() {
-  // dlvsym() finds the replaced function. Its version depends on the architecture.
+  // dlvsym() finds the original dlsym(), whose version depends on the architecture.
   static const auto found = [] {
     void* function = nullptr;
     for (const char* version : {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"})

@@ -80,15 +80,15 @@ bool call_fails(Calls calls, const char* name, bool recovers) {
   return failed_call && duration_of_fault == Duration::lasting && !recovers;
 }
 
-void note_thing(Calls calls, int change) {
+void note_resource(Calls calls, int change) {
   ++(change > 0 ? made : freed)[static_cast<std::size_t>(calls)];
 }
 
-long things_alive(Calls calls) {
+long resources_alive(Calls calls) {
   return made[static_cast<std::size_t>(calls)] - freed[static_cast<std::size_t>(calls)];
 }
 
-long things_made(Calls calls) {
+long resources_made(Calls calls) {
   return made[static_cast<std::size_t>(calls)];
 }
 

@@ -41,16 +41,16 @@ class Fault {
 };
 
 /// Returns how many resources made by these calls exist: blocks, streams, events, graphs, contexts.
-long things_alive(Calls calls);
+long resources_alive(Calls calls);
 
-long things_made(Calls calls);
+long resources_made(Calls calls);
 
-/// Finds the plug-in's code in memory, whose allocator calls count. Call it after loading.
+/// Finds the code of the loaded plug-in, so that its allocator calls are counted.
 void find_plugin_code();
 
 /* For the replaced functions */
 
-/// The code of a library, in which calls are recognised by their return address.
+/// The address range of a library's code. The library's calls return to this range.
 class CodeRange {
  public:
   void find(const char* library);
@@ -63,9 +63,9 @@ class CodeRange {
 /// Counts a call and returns whether it must fail. A call that `recovers` fails only once.
 bool call_fails(Calls calls, const char* name, bool recovers = false);
 
-void note_thing(Calls calls, int change);
+void note_resource(Calls calls, int change);
 
-/// Returns a counting function in place of the driver's, or the driver's if it cannot fail.
+/// Returns the counting function that replaces `function`, or `function` if it is not in the table.
 void* counted_driver_function(const char* name, void* function);
 
 }  // namespace check

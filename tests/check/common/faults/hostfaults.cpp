@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Replaces the allocator. Only the plug-in's own calls count, because GLib aborts without memory.
+// Replaces the allocator. Only the plug-in's own calls can fail: GLib aborts without memory.
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -14,9 +14,9 @@ using check::Calls;
 
 #if defined(CUDAVISION_TEST_SANITIZED) || defined(__SANITIZE_THREAD__)
 // Sanitizers do their own bookkeeping, and their free() cannot be replaced.
-constexpr bool sees_free = false;
+constexpr bool replaces_free = false;
 #else
-constexpr bool sees_free = true;
+constexpr bool replaces_free = true;
 #endif
 
 check::CodeRange plugin;
@@ -26,23 +26,23 @@ class Blocks {
  public:
   void add(void* block) {
     const Lock lock(busy_);
-    std::size_t place = home(block);
-    while (places_[place])
-      place = next(place);
-    places_[place] = block;
-    check::note_thing(Calls::host_memory, 1);
+    std::size_t slot = home(block);
+    while (slots_[slot])
+      slot = next(slot);
+    slots_[slot] = block;
+    check::note_resource(Calls::host_memory, 1);
   }
 
   void remove(void* block) {
     const Lock lock(busy_);
-    std::size_t place = home(block);
-    while (places_[place] != block) {
-      if (!places_[place])
+    std::size_t slot = home(block);
+    while (slots_[slot] != block) {
+      if (!slots_[slot])
         return;
-      place = next(place);
+      slot = next(slot);
     }
-    close_gap(place);
-    check::note_thing(Calls::host_memory, -1);
+    close_gap(slot);
+    check::note_resource(Calls::host_memory, -1);
   }
 
  private:
@@ -57,27 +57,27 @@ class Blocks {
     std::atomic_flag& busy;
   };
 
-  static std::size_t next(std::size_t place) { return (place + 1) % size; }
+  static std::size_t next(std::size_t slot) { return (slot + 1) % size; }
 
   // Blocks are 16-byte aligned.
   static std::size_t home(void* block) {
     return (reinterpret_cast<std::uintptr_t>(block) / 16 * 0x9e3779b97f4a7c15u >> 40) % size;
   }
 
-  // Moves later entries into the gap if their home allows it.
+  // Moves later entries into the gap, unless that would put them before their home slot.
   void close_gap(std::size_t gap) {
-    for (std::size_t place = next(gap); places_[place]; place = next(place)) {
-      const std::size_t from_home = (place - home(places_[place])) % size;
-      if (from_home < (place - gap) % size)
+    for (std::size_t slot = next(gap); slots_[slot]; slot = next(slot)) {
+      const std::size_t from_home = (slot - home(slots_[slot])) % size;
+      if (from_home < (slot - gap) % size)
         continue;
-      places_[gap] = places_[place];
-      gap = place;
+      slots_[gap] = slots_[slot];
+      gap = slot;
     }
-    places_[gap] = nullptr;
+    slots_[gap] = nullptr;
   }
 
   std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
-  void* places_[size]{};
+  void* slots_[size]{};
 };
 Blocks blocks;
 
@@ -95,7 +95,7 @@ void* counted_new(std::size_t size, void* caller) {
 
 void counted_delete(void* memory) noexcept {
   // The replaced free() removes the block.
-  if (!sees_free && memory)
+  if (!replaces_free && memory)
     blocks.remove(memory);
   std::free(memory);
 }
@@ -124,7 +124,7 @@ REPLACED void* aligned_alloc(std::size_t alignment, std::size_t size) {
     errno = ENOMEM;
     return nullptr;
   }
-  if (counts && sees_free)
+  if (counts && replaces_free)
     blocks.add(memory);
   return memory;
 }

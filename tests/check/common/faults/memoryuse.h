@@ -10,7 +10,7 @@
 
 namespace check {
 
-/// From now on, freed large blocks are returned to the system. Otherwise, new blocks would fill
+/// Makes free() return large blocks to the system from now on. Otherwise, new blocks would fill
 /// holes in the heap, and leaks would not enlarge the process.
 void return_freed_memory();
 
@@ -21,7 +21,8 @@ std::size_t resident_bytes();
 class MemoryUse {
  public:
   MemoryUse();
-  /// Fails the test if either has grown by the limit. `what` names the cause, such as "100 frames".
+  /// Fails the test if the memory of the process or the GPU has grown by its limit, in bytes.
+  /// `what` names the cause, such as "100 frames".
   void expect_grown_less(long long process, long long gpu, const std::string& what) const;
 
   long long process() const;
@@ -32,8 +33,7 @@ class MemoryUse {
   long long heap_, process_;
 };
 
-/// Fails the test if memory grows by the limits in each of five calls of run(). Only a leak grows
-/// every time.
+/// Fails the test if memory grows by the limits in each of five calls of run(), which means a leak.
 void expect_no_leak(const std::function<void()>& run, long long process, long long gpu,
                     const std::string& what);
 

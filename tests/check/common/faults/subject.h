@@ -19,7 +19,7 @@ using Outputs = std::vector<Owned<GstBuffer>>;
 /// An element that can be started and stopped repeatedly.
 class Subject {
  public:
-  /// Allocations of the element count from its construction on.
+  /// From the construction on, allocations of the plug-in are counted.
   Subject() {
     const Owned<GstPlugin> plugin(gst_plugin_load_by_name("cudavision"));
     find_plugin_code();
@@ -98,7 +98,7 @@ class FilterSubject final : public Subject {
     return outputs;
   }
 
-  /// Frames before an error must be pushed before it is posted, and none after it.
+  /// All frames before an error must be pushed before the error is posted, and no frame after it.
   void expect_right(const Outputs& outputs, const std::string& what) override {
     if (failed_while_playing_)
       fail_unless(outputs.size() == outputs_at_error_, "%s: %d outputs, %d before the error",
@@ -115,7 +115,7 @@ class FilterSubject final : public Subject {
       }
       if (first_.empty())
         first_ = bytes_of(out);
-      fail_unless(bytes_of(out) == first_, "%s: another output", what.c_str());
+      fail_unless(bytes_of(out) == first_, "%s: the output changed", what.c_str());
     }
   }
 
@@ -187,7 +187,7 @@ class StereoSubject final : public Subject {
 
   void expect_right(const Outputs& outputs, const std::string& what) override {
     for (const Owned<GstBuffer>& out : outputs)
-      fail_unless(bytes_of(out) == expected_, "%s: another map", what.c_str());
+      fail_unless(bytes_of(out) == expected_, "%s: the map changed", what.c_str());
   }
 
  private:

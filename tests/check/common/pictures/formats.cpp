@@ -13,13 +13,13 @@ const std::vector<FormatSpec>& formats() {
   using Others = std::vector<Component>;
   static const Others uv_420 = {{{1, 0, 1}, 2, 2}, {{2, 0, 1}, 2, 2}};
   static const Others vu_420 = {{{2, 0, 1}, 2, 2}, {{1, 0, 1}, 2, 2}};
-  static const Others turns_420 = {{{1, 0, 2}, 2, 2}, {{1, 1, 2}, 2, 2}};
-  static const Others back_turns_420 = {{{1, 1, 2}, 2, 2}, {{1, 0, 2}, 2, 2}};
+  static const Others uv_pairs_420 = {{{1, 0, 2}, 2, 2}, {{1, 1, 2}, 2, 2}};
+  static const Others vu_pairs_420 = {{{1, 1, 2}, 2, 2}, {{1, 0, 2}, 2, 2}};
   static const Others uv_422 = {{{1, 0, 1}, 2, 1}, {{2, 0, 1}, 2, 1}};
   static const Others uv_444 = {{{1, 0, 1}, 1, 1}, {{2, 0, 1}, 1, 1}};
   static const Others yuyv = {{{0, 1, 4}, 2, 1}, {{0, 3, 4}, 2, 1}};
   static const Others uyvy = {{{0, 0, 4}, 2, 1}, {{0, 2, 4}, 2, 1}};
-  static const Others word_turns_420 = {{{1, 0, 4}, 2, 2}, {{1, 2, 4}, 2, 2}};
+  static const Others word_uv_pairs_420 = {{{1, 0, 4}, 2, 2}, {{1, 2, 4}, 2, 2}};
   static const Others word_uv_420 = {{{1, 0, 2}, 2, 2}, {{2, 0, 2}, 2, 2}};
   static const Others word_uv_422 = {{{1, 0, 2}, 2, 1}, {{2, 0, 2}, 2, 1}};
   static const Others word_uv_444 = {{{1, 0, 2}, 1, 1}, {{2, 0, 2}, 1, 1}};
@@ -37,13 +37,13 @@ const std::vector<FormatSpec>& formats() {
     {"GRAY16_LE", Family::gray, 16, 0, {{0, 0, 2}}, {word}},
     {"I420", Family::yuv, 8, 0, {{0, 0, 1}}, {full, quarter, quarter}, uv_420},
     {"YV12", Family::yuv, 8, 0, {{0, 0, 1}}, {full, quarter, quarter}, vu_420},
-    {"NV12", Family::yuv, 8, 0, {{0, 0, 1}}, {full, {2, 2, 2}}, turns_420},
-    {"NV21", Family::yuv, 8, 0, {{0, 0, 1}}, {full, {2, 2, 2}}, back_turns_420},
+    {"NV12", Family::yuv, 8, 0, {{0, 0, 1}}, {full, {2, 2, 2}}, uv_pairs_420},
+    {"NV21", Family::yuv, 8, 0, {{0, 0, 1}}, {full, {2, 2, 2}}, vu_pairs_420},
     {"Y42B", Family::yuv, 8, 0, {{0, 0, 1}}, {full, half, half}, uv_422},
     {"Y444", Family::yuv, 8, 0, {{0, 0, 1}}, {full, full, full}, uv_444},
     {"YUY2", Family::yuv, 8, 0, {{0, 0, 2}}, {{2, 4, 1}}, yuyv},
     {"UYVY", Family::yuv, 8, 0, {{0, 1, 2}}, {{2, 4, 1}}, uyvy},
-    {"P010_10LE", Family::yuv, 10, 6, {{0, 0, 2}}, {word, {2, 4, 2}}, word_turns_420},
+    {"P010_10LE", Family::yuv, 10, 6, {{0, 0, 2}}, {word, {2, 4, 2}}, word_uv_pairs_420},
     {"I420_10LE", Family::yuv, 10, 0, {{0, 0, 2}}, {word, {2, 2, 2}, {2, 2, 2}}, word_uv_420},
     {"RGB", Family::rgb, 8, 0, {{0, 0, 3}, {0, 1, 3}, {0, 2, 3}}, {{1, 3, 1}}},
     {"BGR", Family::rgb, 8, 0, {{0, 2, 3}, {0, 1, 3}, {0, 0, 3}}, {{1, 3, 1}}},
@@ -57,8 +57,8 @@ const std::vector<FormatSpec>& formats() {
     {"ABGR", Family::rgb, 8, 0, {{0, 3, 4}, {0, 2, 4}, {0, 1, 4}}, {{1, 4, 1}}, alpha_first},
     {"GBR", Family::rgb, 8, 0, {{2, 0, 1}, {0, 0, 1}, {1, 0, 1}}, {full, full, full}},
     {"GRAY16_BE", Family::gray, 16, 0, {{0, 0, 2}}, {word}, {}, true},
-    {"P012_LE", Family::yuv, 12, 4, {{0, 0, 2}}, {word, {2, 4, 2}}, word_turns_420},
-    {"P016_LE", Family::yuv, 16, 0, {{0, 0, 2}}, {word, {2, 4, 2}}, word_turns_420},
+    {"P012_LE", Family::yuv, 12, 4, {{0, 0, 2}}, {word, {2, 4, 2}}, word_uv_pairs_420},
+    {"P016_LE", Family::yuv, 16, 0, {{0, 0, 2}}, {word, {2, 4, 2}}, word_uv_pairs_420},
     {"I420_12LE", Family::yuv, 12, 0, {{0, 0, 2}}, {word, quarter_word, quarter_word}, word_uv_420},
     {"I422_10LE", Family::yuv, 10, 0, {{0, 0, 2}}, {word, half_word, half_word}, word_uv_422},
     {"I422_12LE", Family::yuv, 12, 0, {{0, 0, 2}}, {word, half_word, half_word}, word_uv_422},

@@ -6,7 +6,7 @@
 #include "cuda/core/frame.h"
 #include "tests/check/common/pictures/picture.h"
 
-/// Converts pictures to the formats of the definitions and back, as the elements do.
+/// Converts pictures to native formats, which the definitions need, and back, as the elements do.
 namespace check {
 
 Picture native(const Picture& picture);

@@ -39,7 +39,8 @@ std::string picture_file(const std::string& name) {
 #include "tests/check/common/pictures/picturefiles.inc"
   };
   if (known.count(name) == 0)
-    g_error("%s is not in picturefiles.inc, so that GPU hosts would lack it", name.c_str());
+    g_error("%s is missing in picturefiles.inc: add it, so that GPU hosts get the file",
+            name.c_str());
   const char* folder = g_getenv("CUDAVISION_TEST_PICTURES");
   gchar* path =
       g_build_filename(folder != nullptr ? folder : "/usr/share/doc/opencv-doc/examples/data",

@@ -38,7 +38,7 @@ struct Picture {
   const FormatSpec* format;
   int width, height;
   std::vector<Plane> planes;
-  /// With interlaced caps, GStreamer reserves a chroma row in each field.
+  /// True for interlaced caps, with which GStreamer reserves chroma rows for each field.
   bool interlaced = false;
 };
 
@@ -52,12 +52,11 @@ enum class Content {
 inline constexpr Content all_contents[] = {Content::random, Content::natural, Content::ramp,
                                            Content::flat, Content::two_valued};
 
-/// Luma or RGB samples have the content; chroma, alpha and padding are noise. Equal seeds give
-/// equal pictures.
+/// Luma or RGB has `content`; chroma, alpha and padding are noise. Equal seeds give equal pictures.
 Picture make_picture(const FormatSpec& format, int width, int height, Content content,
                      unsigned seed);
 
-/// Makes a picture from sample(place, x, y); `place`: index of the channel. Chroma and alpha are 0.
+/// Makes a picture from sample(channel, x, y). Chroma and alpha are 0.
 template <class Sample>
 Picture picture_with(const FormatSpec& format, int width, int height, const Sample& sample) {
   Picture picture(format, width, height);
@@ -68,13 +67,13 @@ Picture picture_with(const FormatSpec& format, int width, int height, const Samp
   return picture;
 }
 
-/// Clears the bits above the depth that make_picture() leaves in chroma words.
+/// Clears the bits above the format's depth, which make_picture() fills with noise in chroma words.
 Picture with_valid_chroma(Picture picture);
 
-/// Returns the luminance in GRAY8, GRAY16_LE, or I420_10LE or _12LE (ignore the chroma).
+/// Returns the luminance as GRAY8, GRAY16_LE, I420_10LE or I420_12LE, whose chroma has no meaning.
 Picture luminance_picture(const Picture& picture);
 
-/// The memory layout that to_buffer() uses. Without `meta`, it is GstVideoInfo's.
+/// The memory layout that to_buffer() uses. Without `meta`, GstVideoInfo determines the layout.
 struct Layout {
   bool meta = false;
   int first = 0;         ///< bytes before the first plane
@@ -96,7 +95,8 @@ inline constexpr Layout all_layouts[] = {packed_layout,  padded_layout, odd_layo
 /// Returns a new buffer in system memory. The bytes between the rows are noise.
 GstBuffer* to_buffer(const Picture& picture, const Layout& layout = packed_layout);
 
-/// Reads by GstVideoMeta, or by GstVideoInfo without one. The caller keeps its reference.
+/// Reads a picture laid out by its GstVideoMeta or, without one, by GstVideoInfo. The caller keeps
+/// its reference to the buffer.
 Picture from_buffer(GstBuffer* buffer, const FormatSpec& format, int width, int height,
                     bool interlaced = false);
 

@@ -7,12 +7,12 @@
 
 namespace check {
 
-/// Use: TEST(name, .times(std::size(overlaps))).
+/// Numbers of frames in flight for tests with TEST(name, .times(std::size(overlaps))).
 constexpr int overlaps[] = {2, 3, 8};
-/// The same numbers, and 1.
+/// The numbers in `overlaps`, and 1.
 constexpr int numbers_in_flight[] = {1, 2, 3, 8};
 
-/// tested() with frames in flight; its caps are already sent.
+/// A harness for tested() with frames in flight. The constructor sends caps.
 class Overlap {
  public:
   explicit Overlap(int frames_in_flight, const Properties& more = {});
@@ -74,7 +74,7 @@ class AtFrame {
   std::atomic<bool> done_{false};
 };
 
-/// Returns "first first+1 …", count numbers in the format of Receiver::arrivals().
+/// Returns `count` numbers from `first` on, in the format of Receiver::arrivals(), such as "3 4 5".
 std::string numbers(guint64 first, guint64 count);
 
 }  // namespace check

@@ -15,11 +15,10 @@
 
 namespace check {
 
-/// Frames of these tests are numbered, at 25 frames per second.
+/// Frame n of these tests has the timestamp n · frame_duration.
 constexpr GstClockTime frame_duration = 40 * GST_MSECOND;
 
-/// Downstream of a filter: records arrivals and can hold frames back. Its destructor stops the
-/// filter.
+/// Records a filter's output and can hold frames back. The destructor stops the filter.
 class Receiver {
  public:
   explicit Receiver(FilterHarness& filter);
@@ -40,7 +39,7 @@ class Receiver {
   void start();
 
   /// Returns the arrivals in order, such as "stream-start caps allocation segment 0 1 eos". A frame
-  /// without a time is "-".
+  /// without a timestamp is "-".
   std::string arrivals();
   std::size_t frame_count();
   bool holds_frame();
@@ -65,7 +64,7 @@ class Receiver {
   std::vector<Owned<GstBuffer>> frames_;
 };
 
-/// Pushes numbered frames from its own thread, until one is not accepted.
+/// Pushes numbered frames from its own thread until a push does not return OK.
 class Feeder {
  public:
   using MakeFrame = std::function<GstBuffer*(guint64 number)>;

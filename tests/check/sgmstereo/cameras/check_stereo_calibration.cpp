@@ -163,7 +163,7 @@ TEST(test_ros) {
     }
 }
 
-// ROS's rational model, foreign line ends, and lists over several lines.
+// Reads ROS files with the rational model, CRLF line ends, and lists over several lines.
 TEST(test_ros_variants) {
   Folder folder;
   CalibratedCameras cameras;
@@ -221,7 +221,7 @@ TEST(test_faults_of_opencv_files) {
       {"T", with("T", -cameras.t), {"T", "to the left", "exchange"}},
       {"T", with("T", number(cameras.t, 1, 0, 500)), {"T", "above the other", "videoflip"}},
       {"T", with("T", cv::Mat::zeros(3, 1, CV_64F)), {"T", "the same place", "stereo pair"}},
-      // As OpenCV computes it from the pictures of a single camera.
+      // OpenCV computes such a T from the pictures of a single camera.
       {"T", with("T", cv::Mat(1e-13 * cameras.t)), {"T", "the same place", "stereo pair"}},
       {"image_size",
        text("image_size", "640x480"),
@@ -271,7 +271,7 @@ TEST(test_files_of_the_other_kind) {
   expect_words(error_of([&] { read(left, both); }), {"both.yml", "set calibration instead"});
 }
 
-// Messages count lines in the file, even if a header was prepended to the text for the parser.
+// Messages give the line in the file, even if a header was prepended to the text for the parser.
 TEST(test_unreadable_lines) {
   struct Fault {
     const char *name, *text, *words;

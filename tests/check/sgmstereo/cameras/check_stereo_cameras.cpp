@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests what cudasgmstereo reports about the cameras: exposures, pictures that are not
-// simultaneous, a silent camera, implausible lengths, and noise.
+// simultaneous, a camera that sends nothing, implausible baselines and focal lengths, and noise.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -94,7 +94,7 @@ Noise noise_in(StereoHarness& stereo) {
   return noise;
 }
 
-/// The noise estimate is slightly low in flat pictures, because it subtracts apparent texture.
+/// Allows for the noise estimate, which is low in flat pictures: it subtracts apparent texture.
 bool is_near(double number, double expected) {
   return std::abs(number - expected) < 0.25 * expected + 0.05;
 }
@@ -158,15 +158,15 @@ TEST(test_not_simultaneous) {
   }
 }
 
-// After a blow, the vertical offset stays, so the warning is "not rectified", not "same time".
-TEST(test_blow) {
+// After a knock, the vertical offset persists, so the warning is "not rectified".
+TEST(test_knocked_camera) {
   const std::string text = warnings_for_rows({0, 0, 4, 4, 4});
   expect_words(text, {"not rectified"});
   fail_unless(text.find("same time") == std::string::npos, "%s", text.c_str());
   fail_unless(warnings_for_rows({0, 0, 4}).empty());
 }
 
-// The timer counts running time if frames have one, otherwise frames.
+// The timer measures running time if frames have one; otherwise it counts frames.
 TEST(test_quiet_times) {
   constexpr cudavision::WarningTimeout patience{GST_SECOND, 3};
   cudavision::ConditionTimer quiet;
@@ -175,7 +175,7 @@ TEST(test_quiet_times) {
   fail_unless(!quiet.must_warn(patience));
   quiet.add(GST_SECOND - 100);
   fail_unless(quiet.must_warn(patience) && quiet.has_warned());
-  fail_unless(!quiet.must_warn(patience), "once is enough");
+  fail_unless(!quiet.must_warn(patience), "the warning is due only once");
   quiet.add(-200);  // after a flushing seek
   fail_unless(!quiet.exceeds(patience));
   quiet.restart();
@@ -201,7 +201,7 @@ TEST(test_silence) {
   fail_unless(camera.missed("sink_left", 9 * second).empty());
   expect_words(camera.sends("sink_left"), {"sink_left", "again, after 4.0 s"});
   fail_unless(camera.sends("sink_left").empty());
-  // A frame that arrives, and a seek (an earlier time), restart the timer.
+  // A new frame or a seek (an earlier time) restarts the timer.
   camera.missed("sink_left", 10 * second);
   camera.sends("sink_left");
   fail_unless(camera.missed("sink_left", 13 * second).empty());
@@ -210,8 +210,7 @@ TEST(test_silence) {
   expect_words(camera.missed("sink_left", 3 * second), {"2 s"});
 }
 
-// Drops one camera's frames for a while, but not its events: without caps, GstAggregator would not
-// query the latency again.
+// Drops a camera's frames, but not its events: without caps, the latency is not queried again.
 TEST(test_silent_camera, .times(2)) {
   const bool from_the_start = index == 0;
   const Owned<GstElement> pipeline = new_pipeline(
@@ -320,7 +319,7 @@ TEST(test_noise_that_is_set) {
   fail_unless(noise_in(stereo).used == 0);
 }
 
-// The noise in use follows a far noisier pair slowly, but at once after a flush.
+// The noise in use follows a much noisier pair slowly, but after a flush at once.
 TEST(test_noise_over_time_and_after_a_flush) {
   StereoHarness stereo(inspecting());
   stereo.accept_gray(width, height);

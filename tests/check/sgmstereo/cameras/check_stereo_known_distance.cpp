@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests known-distance of cudasgmstereo, which derives the right camera's yaw from one known
-// distance.
+// Tests known-distance of cudasgmstereo, which yields the right camera's yaw.
 #include <array>
 #include <cmath>
 
@@ -53,39 +52,39 @@ TEST(test_yaw, .times(3).unless(unless_built_with_opencv())) {
   const double best = upright.wrong({}), wrong = rig.wrong(turn), worst = unaware.wrong(turn);
   fail_unless(wrong < best + 0.015 && worst > best + 0.3, "%.4f instead of %.4f; %.4f without",
               wrong, best, worst);
-  const double offset = rig.last_said().number("known-distance-offset");
+  const double offset = rig.last_report().number("known-distance-offset");
   fail_unless(std::abs(offset) < 0.25, "%f", offset);
-  const double yaw = rig.last_said().number("corrected-yaw");
+  const double yaw = rig.last_report().number("corrected-yaw");
   fail_unless(std::abs(yaw - turn.yaw) < 0.06, "%f instead of %f", yaw, turn.yaw);
   fail_unless_equals_int(rig.stereo().messages().complaints(), 0);
   fail_unless(rig.stereo().messages().count(GST_MESSAGE_INFO) >= 1);
 }
 
-// known-distance is live. Each new value triggers one correction; later obstacles have no effect.
+// Each new value of known-distance causes one correction; later obstacles cause none.
 TEST(test_live, .unless(unless_built_with_opencv())) {
   const Turn turn = {0, 0.25, 0};
   Rig rig(at_distance());
   rig.send(turn, 4);
-  fail_unless_equals_int(rig.last_said().corrections(), 0);
+  fail_unless_equals_int(rig.last_report().corrections(), 0);
   const auto yaw_with = [&](const std::string& distance, guint corrections) {
     rig.stereo().set("known-distance", distance);
     rig.send(turn, 2 * wait);
-    fail_unless_equals_int(rig.last_said().corrections(), corrections);
-    return rig.last_said().number("corrected-yaw");
+    fail_unless_equals_int(rig.last_report().corrections(), corrections);
+    return rig.last_report().number("corrected-yaw");
   };
   const double yaw = yaw_with(known_distance(wall_distance()), 1);
   yaw_with("", 1);
-  // A wrong distance, as if an obstacle were there.
+  // The distance is wrong, as if an obstacle were there.
   fail_unless(std::abs(yaw_with(known_distance(1.3 * wall_distance()), 2) - yaw) > 0.1);
   fail_unless(std::abs(yaw_with(known_distance(wall_distance()), 3) - yaw) < 0.05);
 }
 
-// A distance that agrees with the map causes no new map.
+// A known distance that agrees with the disparity map causes no new rectification map.
 TEST(test_true_already, .unless(unless_built_with_opencv())) {
   Rig rig(at_distance({{"known-distance", known_distance(wall_distance())}}));
   rig.send({}, wait + 4);
-  fail_unless_equals_int(rig.last_said().corrections(), 0);
-  fail_unless(std::abs(rig.last_said().number("known-distance-offset")) < 0.25);
+  fail_unless_equals_int(rig.last_report().corrections(), 0);
+  fail_unless(std::abs(rig.last_report().number("known-distance-offset")) < 0.25);
 }
 
 TEST(test_warnings) {

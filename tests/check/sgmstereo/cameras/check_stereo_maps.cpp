@@ -40,14 +40,13 @@ void expect_map(const RectifyingMap& found, const CvMap& expected) {
   fail_unless_equals_int(found.fractions.size(), pixels);
   fail_unless(
       std::equal(found.places.begin(), found.places.end(), expected.places.ptr<std::int16_t>()),
-      "other places");
+      "the coordinates differ");
   fail_unless(std::equal(found.fractions.begin(), found.fractions.end(),
                          expected.fractions.ptr<std::uint16_t>()),
-              "other fractions");
+              "the fractions differ");
 }
 
-/// Allows for matrices whose last digits differ: one in 1000 coordinates may be rounded to the
-/// neighbouring value.
+/// Allows one in 1000 coordinates to be rounded differently, if matrices differ in the last digits.
 void expect_nearly(const RectifyingMap& found, const CvMap& expected) {
   fail_unless_equals_int(found.fractions.size(), expected.fractions.total());
   int different = 0;
@@ -55,7 +54,8 @@ void expect_nearly(const RectifyingMap& found, const CvMap& expected) {
     different += found.fractions[i] != expected.fractions.ptr<std::uint16_t>()[i] ||
                  found.places[2 * i] != expected.places.ptr<std::int16_t>()[2 * i] ||
                  found.places[2 * i + 1] != expected.places.ptr<std::int16_t>()[2 * i + 1];
-  fail_unless(different < static_cast<int>(found.fractions.size()) / 1000, "%d differ", different);
+  fail_unless(different < static_cast<int>(found.fractions.size()) / 1000, "%d coordinates differ",
+              different);
 }
 
 void expect_rectification(const Rectification& found, const CalibratedCameras& cameras) {
@@ -205,7 +205,7 @@ TEST(test_distant_places) {
     strange += x != -1 || y != -1 || found.left.fractions[i] != 0;
   }
   fail_unless_equals_int(strange, 0);
-  fail_unless(behind > 1000, "only %d places are behind the camera", behind);
+  fail_unless(behind > 1000, "only %d points are behind the camera", behind);
 }
 
 // A point at infinity has disparity 0 even if P1 and P2 have different principal points.
@@ -249,7 +249,7 @@ TEST(test_maps_of_planes) {
   }
 }
 
-// Opening a pipe would wait for a writer, and /dev/zero never ends.
+// Only regular files are read: opening a pipe would wait for a writer, and /dev/zero never ends.
 TEST(test_files_that_are_not_regular) {
   Folder folder;
   const std::string pipe = folder.path("pipe.yml");
@@ -282,7 +282,7 @@ TEST(test_nested_texts) {
     }
 }
 
-// Truncated texts, and texts with bytes of value 0. OpenCV 4.6 would read beyond their ends.
+// Truncated texts, and texts with null bytes, are refused: OpenCV 4.6 would read beyond their ends.
 TEST(test_texts_that_end_early) {
   Folder folder;
   const std::string xml = calibration_file_text(CalibratedCameras().write(folder, "whole.xml"));

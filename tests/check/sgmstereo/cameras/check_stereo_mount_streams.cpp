@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests how well cudasgmstereo corrects a rotated right camera, with streams and pairs of known
-// depth, and with chessboards.
+// Tests how well cudasgmstereo corrects a rotated right camera in streams, pairs and chessboards.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -33,7 +32,7 @@ std::string unless_pairs() {
              : "no real pairs: set CUDAVISION_STEREO_PAIRS to their folder";
 }
 
-/// The result for consecutive pairs.
+/// The results of matching consecutive pairs.
 struct Result {
   Picture map;                ///< map of the last pair
   std::vector<double> known;  ///< share of valid pixels in each map, before holes are filled
@@ -46,8 +45,8 @@ Result matched(const std::vector<Pair>& pairs, const char* drift, const char* di
   Result result{Picture(format_named("GRAY16_LE"), width, height), {}, 0};
   for (const Pair& pair : pairs)
     result.map = rig.process(pair.left, pair.right);
-  for (const Said& said : rig.said())
-    result.known.push_back(said.number("known"));
+  for (const Report& report : rig.reports())
+    result.known.push_back(report.number("known"));
   result.complaints = rig.stereo().messages().complaints();
   return result;
 }
@@ -85,22 +84,23 @@ TEST(test_corrected, .times(8).unless(unless_built_with_opencv())) {
     const double best = upright.wrong(turn), worst = left_alone.wrong(turn);
     const double share = cameras.wrong(turn);
     fail_unless(share < best + 0.015 && worst > best + 0.2,
-                "%.4f are wrong instead of %.4f; %.4f if left alone", share, best, worst);
-    const Said& said = cameras.last_said();
-    fail_unless(said.number("rows-off") < 0.2, "rows are off by %f", said.number("rows-off"));
-    fail_unless(said.corrections() >= 1 && said.corrections() <= 3);
+                "%.4f of the pixels are wrong instead of %.4f; %.4f uncorrected", share, best,
+                worst);
+    const Report& report = cameras.last_report();
+    fail_unless(report.number("rows-off") < 0.2, "rows are off by %f", report.number("rows-off"));
+    fail_unless(report.corrections() >= 1 && report.corrections() <= 3);
     const double degrees = 0.04 + (focal_length == 320 ? 0 : 0.5 * std::abs(turn.pitch));
-    fail_unless(std::abs(said.number("corrected-roll") - turn.roll) < 0.06);
-    fail_unless(std::abs(said.number("corrected-pitch") - turn.pitch) < degrees);
-    fail_unless(std::abs(said.number("corrected-zoom") - turn.zoom) < 0.002);
-    fail_unless(said.number("corrected-yaw") == 0);
+    fail_unless(std::abs(report.number("corrected-roll") - turn.roll) < 0.06);
+    fail_unless(std::abs(report.number("corrected-pitch") - turn.pitch) < degrees);
+    fail_unless(std::abs(report.number("corrected-zoom") - turn.zoom) < 0.002);
+    fail_unless(report.number("corrected-yaw") == 0);
     fail_unless_equals_int(cameras.stereo().messages().complaints(), 0);
     fail_unless_equals_int(cameras.stereo().messages().count(GST_MESSAGE_INFO),
-                           static_cast<int>(said.corrections()));
+                           static_cast<int>(report.corrections()));
   }
 }
 
-// The correction never makes a long stream worse, and is far better if the camera rotates slowly.
+// The correction never makes maps worse, and makes them far better if the camera rotates slowly.
 TEST(test_long_stream, .times(2).unless(unless_fast())) {
   const bool turns = index == 1;
   constexpr int frames = 300;
@@ -118,8 +118,8 @@ TEST(test_long_stream, .times(2).unless(unless_fast())) {
     corrected += with / frames;
     fail_unless(with <= without + 0.01, "frame %d: %.4f instead of %.4f", i, with, without);
   }
-  g_print("wrong or missing in %d frames, %s: %.4f if left alone, %.4f corrected\n", frames,
-          turns ? "turning" : "as they are", left_alone, corrected);
+  g_print("wrong or missing in %d frames, %s: %.4f uncorrected, %.4f corrected\n", frames,
+          turns ? "slowly rotating" : "not rotated", left_alone, corrected);
   fail_unless(corrected <= left_alone);
   fail_unless(!turns || (corrected < 0.01 && left_alone > 0.03));
 }
@@ -157,7 +157,7 @@ TEST(test_turned_pairs, .times(std::size(scenes)).unless(unless_pairs())) {
               mean);
 }
 
-// These cameras are distorted and diverge. A rotation cannot rectify them, but must not harm.
+// A rotation cannot rectify these distorted, diverging cameras, but must not make maps worse.
 TEST(test_chessboards, .unless(unless_chessboards())) {
   const std::vector<ChessboardPair> boards = chessboards();
   std::vector<Pair> pairs;
@@ -170,7 +170,7 @@ TEST(test_chessboards, .unless(unless_chessboards())) {
            static_cast<double>(known.size() - first);
   };
   g_print(
-      "chessboards: %.3f known as they are, %.3f corrected; of the second round, %.3f and %.3f\n",
+      "chessboards: %.3f valid uncorrected, %.3f corrected; in the second round, %.3f and %.3f\n",
       mean(off.known, 0), mean(corrected.known, 0), mean(off.known, 13), mean(corrected.known, 13));
   fail_unless(mean(corrected.known, 0) >= mean(off.known, 0));
   fail_unless(mean(corrected.known, 13) >= mean(off.known, 13));

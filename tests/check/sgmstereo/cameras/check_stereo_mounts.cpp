@@ -12,9 +12,9 @@ namespace {
 
 constexpr int wait = cudavision::pairs_to_wait;
 
-void expect_found(const Said& said, const char* field, double truth, double slack) {
-  const double found = said.number(field);
-  const double error = said.number((std::string(field) + "-error").c_str());
+void expect_found(const Report& report, const char* field, double truth, double slack) {
+  const double found = report.number(field);
+  const double error = report.number((std::string(field) + "-error").c_str());
   fail_unless(error > 0 && std::abs(found - truth) < 4 * error + slack,
               "%s is %g ± %g instead of %g", field, found, error, truth);
 }
@@ -28,21 +28,21 @@ const std::vector<Corrector> correctors = {
 
 }  // namespace
 
-// By default, the message reports the rotation, and a warning follows if it matters.
+// By default, the message reports the rotation, and a warning follows if the rotation matters.
 TEST(test_warning) {
   const Turn turn = {0.1, 0, 0.3, 1.002};
   Properties properties = watching("warn");
-  properties.pop_back();  // removes the default, to test it
+  properties.pop_back();  // leaves calibration-drift at its default
   Rig cameras(properties);
   cameras.send(turn, 12);
-  const Said& said = cameras.last_said();
-  expect_found(said, "pitch", turn.pitch, 0.02);
-  expect_found(said, "roll", turn.roll, 0.04);
-  expect_found(said, "zoom", turn.zoom, 0.0005);
-  expect_found(said, "yaw", 0, 0.1);
-  fail_unless(said.number("rows-off") > 0.4 && said.number("rows-off") < 2);
-  fail_unless(said.number("rows-off-error") < 0.1);
-  fail_if(said.has("corrections"));
+  const Report& report = cameras.last_report();
+  expect_found(report, "pitch", turn.pitch, 0.02);
+  expect_found(report, "roll", turn.roll, 0.04);
+  expect_found(report, "zoom", turn.zoom, 0.0005);
+  expect_found(report, "yaw", 0, 0.1);
+  fail_unless(report.number("rows-off") > 0.4 && report.number("rows-off") < 2);
+  fail_unless(report.number("rows-off-error") < 0.1);
+  fail_if(report.has("corrections"));
   cameras.stereo().messages().expect_one(
       GST_MESSAGE_WARNING, {"pixels apart", "in pitch", "in roll", "calibration-drift=correct"});
 }
@@ -50,14 +50,13 @@ TEST(test_warning) {
 TEST(test_off) {
   Rig cameras(watching("off"));
   cameras.send({0.1, 0, 0.1}, 6);
-  const Said& said = cameras.last_said();
+  const Report& report = cameras.last_report();
   for (const char* field : {"rows-off", "pitch", "yaw", "roll", "zoom", "corrections"})
-    fail_if(said.has(field), "%s", field);
+    fail_if(report.has(field), "%s", field);
   fail_unless_equals_int(cameras.stereo().messages().complaints(), 0);
 }
 
-// Well-mounted cameras cause no warning, and the output is bit-identical to that without
-// correction.
+// Well-mounted cameras cause no warning, and the correction changes no output.
 TEST(test_good_cameras, .times(correctors.size()).unless(unless_built_with_opencv())) {
   const MovingScene scene;
   Rig off(watching("off")), warned(watching("warn")), corrected(correctors[index].properties);
@@ -68,13 +67,13 @@ TEST(test_good_cameras, .times(correctors.size()).unless(unless_built_with_openc
     expect_picture(corrected.process(left, right), expected, "correct");
   }
   for (Rig* cameras : {&warned, &corrected}) {
-    const Said& said = cameras->last_said();
-    fail_unless(cameras == &warned || said.count(correctors[index].count) == 0);
-    fail_unless(!said.has("rows-off") || said.number("rows-off") < 0.15);
+    const Report& report = cameras->last_report();
+    fail_unless(cameras == &warned || report.count(correctors[index].count) == 0);
+    fail_unless(!report.has("rows-off") || report.number("rows-off") < 0.15);
     fail_unless_equals_int(cameras->stereo().messages().complaints(), 0);
     fail_unless_equals_int(cameras->stereo().messages().count(GST_MESSAGE_INFO), 0);
   }
-  fail_unless(warned.last_said().has("rows-off"));
+  fail_unless(warned.last_report().has("rows-off"));
 }
 
 // Pictures that are not simultaneous must not look like rotations or diverging cameras.
@@ -82,7 +81,7 @@ TEST(test_not_simultaneous, .times(correctors.size()).unless(unless_built_with_o
   Rig cameras(correctors[index].properties);
   for (int i = 0; i < 24; ++i)
     cameras.send({i % 2 == 0 ? 0.6 : -0.6, 0, 0}, 1);
-  fail_unless_equals_int(cameras.last_said().count(correctors[index].count), 0);
+  fail_unless_equals_int(cameras.last_report().count(correctors[index].count), 0);
   if (index == 0)
     expect_words(cameras.stereo().messages().text(GST_MESSAGE_WARNING), {"at the same time"});
 }
@@ -93,8 +92,8 @@ TEST(test_without_texture, .times(correctors.size()).unless(unless_built_with_op
       make_picture(gray(), MovingScene::width, MovingScene::height, Content::flat, 1);
   for (int i = 0; i < 6; ++i)
     cameras.process(flat, flat);
-  fail_if(cameras.last_said().has("rows-off"));
-  fail_unless_equals_int(cameras.last_said().count(correctors[index].count), 0);
+  fail_if(cameras.last_report().has("rows-off"));
+  fail_unless_equals_int(cameras.last_report().count(correctors[index].count), 0);
 }
 
 // A build without OpenCV can detect rotations, but not correct them.
@@ -140,12 +139,13 @@ TEST(test_corrected_calibration, .unless(unless_built_with_opencv())) {
     const double best = share("off", before), corrected = share("correct", after);
     const double left_alone = share("off", after);
     fail_unless(corrected < best + 0.015 && left_alone > best + 0.1,
-                "%.4f are wrong instead of %.4f; %.4f if left alone", corrected, best, left_alone);
+                "%.4f of the pixels are wrong instead of %.4f; %.4f uncorrected", corrected, best,
+                left_alone);
     fail_unless(share("correct", before) <= best);
   }
 }
 
-// A map takes effect between two pairs, a fixed number of pairs after the decision.
+// A corrected map takes effect between two pairs, a fixed number of pairs after the decision.
 TEST(test_when, .unless(unless_built_with_opencv())) {
   const Turn turn = {0.4, 0, -0.3};
   std::vector<Picture> expected;
@@ -160,7 +160,7 @@ TEST(test_when, .unless(unless_built_with_opencv())) {
       expect_picture(map, expected[i], in_flight);
       if (first < 0 && !difference(map, as_it_is).empty())
         first = i;
-      if (decided < 0 && cameras.last_said().corrections() > 0)
+      if (decided < 0 && cameras.last_report().corrections() > 0)
         decided = i;
     }
     fail_unless(decided == 1 && first == decided + wait, "decided with pair %d, changed with %d",
@@ -168,8 +168,8 @@ TEST(test_when, .unless(unless_built_with_opencv())) {
   }
 }
 
-// A blow to the cameras while the element plays.
-TEST(test_blow, .unless(unless_built_with_opencv())) {
+// The camera is knocked into another rotation while the element plays.
+TEST(test_knocked_camera, .unless(unless_built_with_opencv())) {
   const Turn before = {0.3, 0, 0.2}, after = {-0.4, 0, -0.3, 1.003};
   Rig cameras(correcting()), upright(watching("off"));
   cameras.send(before, 25);
@@ -187,18 +187,18 @@ TEST(test_life, .unless(unless_built_with_opencv())) {
   cameras.send(turn, 4);
   cameras.stereo().flush();
   cameras.send(turn, 12);
-  const double corrected = cameras.last_said().number("corrected-pitch");
+  const double corrected = cameras.last_report().number("corrected-pitch");
   fail_unless(std::abs(corrected - turn.pitch) < 0.05, "%f", corrected);
   cameras.stereo().accept_gray(160, 120);
   const Picture small = noise_picture(gray(), 160, 120, 1);  // shows no rotation
   cameras.process(small, shifted(small, 5));
-  fail_unless(cameras.last_said().number("corrected-pitch") == corrected);
+  fail_unless(cameras.last_report().number("corrected-pitch") == corrected);
   // The stop comes while another map is being made.
   cameras.stereo().accept_gray(MovingScene::width, MovingScene::height);
   cameras.send({-0.4, 0, 0.3}, 3);
   cameras.stereo().restart();
   cameras.stereo().accept_gray(MovingScene::width, MovingScene::height);
   cameras.send({}, 1);
-  const Said& anew = cameras.last_said();
-  fail_unless(anew.number("corrected-pitch") == 0 && anew.corrections() == 0);
+  const Report& restarted = cameras.last_report();
+  fail_unless(restarted.number("corrected-pitch") == 0 && restarted.corrections() == 0);
 }

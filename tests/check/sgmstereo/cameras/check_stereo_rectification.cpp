@@ -84,8 +84,8 @@ TEST(test_known_depth, .times(2 * std::size(planes)).unless(unless_built_with_op
   const CalibrationFile file(fisheye);
   const Errors errors =
       errors_of(map_of({file.property()}, photographs.left, photographs.right), photographs);
-  fail_unless(errors.pixels > width * height / 2, "the test sees %d pixels", errors.pixels);
-  fail_unless(errors.known > 0.99, "%.3f are known", errors.known);
+  fail_unless(errors.pixels > width * height / 2, "only %d pixels are compared", errors.pixels);
+  fail_unless(errors.known > 0.99, "%.3f of the disparities are valid", errors.known);
   fail_unless(std::abs(errors.mean) < 0.1, "the mean error is %.3f sixteenths", errors.mean);
   // The matching error of ideal, undistorted cameras is the best that can be expected.
   const Photographs ideal(ideal_camera(0), ideal_camera(baseline), plane);
@@ -102,7 +102,9 @@ TEST(test_known_depth, .times(2 * std::size(planes)).unless(unless_built_with_op
     fail_unless(flat.within_one > 0.98, "%.3f are exact", flat.within_one);
   // Without rectification, hardly any disparity is right.
   const Errors raw = errors_of(map_of({}, photographs.left, photographs.right), photographs);
-  fail_unless(raw.known * raw.within_one < 0.1, "%.3f of %.3f", raw.within_one, raw.known);
+  fail_unless(raw.known * raw.within_one < 0.1,
+              "without rectification, %.3f of %.3f valid disparities are exact", raw.within_one,
+              raw.known);
 }
 
 TEST(test_formats, .unless(unless_built_with_opencv())) {
@@ -119,8 +121,8 @@ TEST(test_formats, .unless(unless_built_with_opencv())) {
     const Photographs deep(true, planes[0], format);
     const CalibrationFile fisheye(true);
     const Errors errors = errors_of(map_of({fisheye.property()}, deep.left, deep.right), deep);
-    fail_unless(errors.known > 0.99 && errors.within_one > 0.95, "%s: %.3f, %.3f", format,
-                errors.known, errors.within_one);
+    fail_unless(errors.known > 0.99 && errors.within_one > 0.95,
+                "%s: %.3f valid, %.3f of them exact", format, errors.known, errors.within_one);
   }
 }
 
@@ -163,8 +165,8 @@ TEST(test_unseen_pixels, .times(2).unless(unless_built_with_opencv())) {
       fail_unless((disparity_at(map, u, v) == -16) == (beyond > 0), "(%d, %d), seen at (%g, %g)", u,
                   v, x, y);
     }
-  fail_unless(unseen > 200, "only %d pixels", unseen);
-  // alpha=0 crops to the left camera's field of view. For fisheyes, OpenCV only estimates it.
+  fail_unless(unseen > 200, "only %d unseen pixels", unseen);
+  // alpha=0 crops to the left camera's field of view, which OpenCV only estimates for fisheyes.
   if (fisheye)
     return;
   const Picture whole =
@@ -313,7 +315,7 @@ TEST(test_too_large_to_be_rectified, .unless(unless_built_with_opencv())) {
   }
 }
 
-// The file is read at each start.
+// The calibration file is read at each start.
 TEST(test_starts_again, .unless(unless_built_with_opencv())) {
   const CalibrationFile file(false);
   const Photographs photographs(false, planes[0]);

@@ -115,7 +115,7 @@ TEST(test_as_it_is, .times(formats().size())) {
     }
 }
 
-// The pad prefers the frames' format and colorimetry; gray of limited range declares it.
+// The pad prefers the frames' format and colorimetry. Caps of limited-range gray state the range.
 TEST(test_caps) {
   struct Row {
     const char* format;
@@ -168,7 +168,7 @@ TEST(test_packed_frames, .times(formats().size())) {
       }
 }
 
-// If a half has no whole chroma samples, the pad offers only gray.
+// If the boundary between the halves splits chroma samples, the pad offers only gray.
 TEST(test_packed_frames_that_split_chroma) {
   struct Row {
     const char* format;
@@ -229,10 +229,11 @@ TEST(test_rectified, .times(2 * std::size(plain_formats)).unless(unless_built_wi
         }
       }
     }
-  fail_unless(seen > width * height / 2 && unseen > 200, "%d, %d", seen, unseen);
+  fail_unless(seen > width * height / 2 && unseen > 200, "%s: %d samples seen, %d unseen", name,
+              seen, unseen);
   fail_unless(sum / seen < 0.02 && worst < 0.4, "%s: the mean error is %g, the worst %g", name,
               sum / seen, worst);
-  fail_unless(sum < moved_sum / 4, "a pixel beside its place, it would fit as well");
+  fail_unless(sum < moved_sum / 4, "%s: shifted by a pixel, the picture would fit as well", name);
   // All channels are equal in this scene. A GRAY8 pad carries the luminance that is matched.
   RectifiedHarness gray({file.property()}, "GRAY8");
   gray.accept_caps(caps_of(format_named(name), width, height));
@@ -276,7 +277,7 @@ TEST(test_rectified_chroma,
         }
       }
   }
-  fail_unless(seen > 10000 && unseen > 50, "%s: %d, %d", name, seen, unseen);
+  fail_unless(seen > 10000 && unseen > 50, "%s: %d samples seen, %d unseen", name, seen, unseen);
   for (int v = 0; v < height; ++v)
     for (int u = 0; u < width; ++u)
       if (beyond(photographs.left_of.source(u, v, wide)) > 1.1)
@@ -303,7 +304,7 @@ TEST(test_rectified_packed_frames, .unless(unless_built_with_opencv())) {
   }
 }
 
-// A pad that is opened or negotiated later has the same maps.
+// A pad that is opened or negotiated later uses the same maps.
 TEST(test_rectified_later, .unless(unless_built_with_opencv())) {
   const CalibrationFile file(false);
   const Photographs photographs(false, {20}, "NV12");

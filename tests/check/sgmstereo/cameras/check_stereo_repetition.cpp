@@ -83,7 +83,7 @@ TEST(test_figures) {
   }
 }
 
-// A single pair may be an accident, so it must be confirmed. The warning comes once per start.
+// A second pair or EOS must confirm a repetition. The warning comes once per start.
 TEST(test_confirmation) {
   const Pair repeating = chessboard_wall(12);
   StereoHarness stereo(inspecting());
@@ -111,7 +111,7 @@ TEST(test_exchanged) {
   fail_unless(text.find(warning_words) == std::string::npos, "%s", text.c_str());
 }
 
-// In two of the photographs, the board is tilted so far that it hardly repeats along the rows.
+// In two photographs, the board is tilted so far that its pattern hardly repeats along rows.
 TEST(test_chessboards, .unless(unless_chessboards())) {
   const ChessboardCalibration calibration;
   StereoHarness stereo({{"diagnostics-interval", "1"},

@@ -25,10 +25,10 @@ Rig chessboard_rig(const Properties& properties) {
 }
 
 void expect_rows(Rig& rig, double rows_off, double spread) {
-  const Said& said = rig.last_said();
-  fail_unless(said.number("rows-off") >= 0 && said.number("rows-off") < rows_off, "%f",
-              said.number("rows-off"));
-  fail_unless(said.number("vertical-spread") < spread, "%f", said.number("vertical-spread"));
+  const Report& report = rig.last_report();
+  fail_unless(report.number("rows-off") >= 0 && report.number("rows-off") < rows_off, "%f",
+              report.number("rows-off"));
+  fail_unless(report.number("vertical-spread") < spread, "%f", report.number("vertical-spread"));
 }
 
 void expect_start(const Properties& properties) {
@@ -56,8 +56,7 @@ TEST(test_without_inspections, .unless(unless_built_with_opencv())) {
   expect_words(stereo.messages().text(GST_MESSAGE_WARNING), {"diagnostics-interval"});
 }
 
-// The right camera has rotated. After some pairs, as many disparities are valid as without the
-// rotation.
+// If the right camera has rotated, soon as many disparities are valid as without the rotation.
 TEST(test_turned, .unless(unless_built_with_opencv())) {
   Rig upright(calibrating({{"calibration", ""}})), alone(calibrating({{"calibration", ""}}));
   Rig rig(calibrating());
@@ -67,17 +66,17 @@ TEST(test_turned, .unless(unless_built_with_opencv())) {
   rig.send(turned, pairs);
   g_print("turned: %.3f known, %.3f without a calibration, %.3f upright; rows off by %.2f\n",
           rig.mean_known(5), alone.mean_known(5), upright.mean_known(5),
-          rig.last_said().number("rows-off"));
+          rig.last_report().number("rows-off"));
   fail_unless(rig.mean_known(5) > upright.mean_known(5) - 0.03);
   fail_unless(alone.mean_known(5) < upright.mean_known(5) - 0.2);
   expect_rows(rig, 0.3, 0.4);
-  fail_unless(rig.last_said().calibrations() >= 1 && rig.said()[0].calibrations() == 0);
+  fail_unless(rig.last_report().calibrations() >= 1 && rig.reports()[0].calibrations() == 0);
   fail_unless_equals_int(rig.stereo().messages().complaints(), 0);
   const auto information = rig.stereo().messages().take(GST_MESSAGE_INFO);
-  fail_unless(information.size() >= rig.last_said().calibrations());
+  fail_unless(information.size() >= rig.last_report().calibrations());
 }
 
-// Distorted, diverging cameras: rows are aligned nearly as well as with the calibration.
+// The rows of distorted, diverging cameras are aligned nearly as well as with the calibration file.
 TEST(test_distorted, .unless(unless_built_with_opencv())) {
   const CalibrationFile file(false);
   const Properties search{{"num-disparities", "64"}, {"focal-length", "260"}};
@@ -98,12 +97,12 @@ TEST(test_distorted, .unless(unless_built_with_opencv())) {
     }
   g_print("distorted: %.3f known, %.3f with a file, %.3f without; rows off by %.2f\n",
           rig.mean_known(4), calibrated.mean_known(4), alone.mean_known(4),
-          rig.last_said().number("rows-off"));
+          rig.last_report().number("rows-off"));
   fail_unless(rig.mean_known(4) > calibrated.mean_known(4) - 0.03);
   expect_rows(rig, 0.5, 0.5);
 }
 
-// With OpenCV's chessboards, rows agree to half a pixel, and as many disparities are valid.
+// On chessboards, rows agree to half a pixel, and as many disparities are valid as with the file.
 TEST(test_chessboards, .unless(unless_chessboards())) {
   const std::vector<ChessboardPair> pairs = chessboards();
   const ChessboardCalibration file;
@@ -118,17 +117,18 @@ TEST(test_chessboards, .unless(unless_chessboards())) {
     for (const ChessboardPair& pair : pairs)
       rig.process(pair.left, pair.right);
   std::vector<double> spreads;
-  for (std::size_t i = rig.said().size() - pairs.size(); i < rig.said().size(); ++i)
-    spreads.push_back(rig.said()[i].number("vertical-spread"));
+  for (std::size_t i = rig.reports().size() - pairs.size(); i < rig.reports().size(); ++i)
+    spreads.push_back(rig.reports()[i].number("vertical-spread"));
   std::sort(spreads.begin(), spreads.end());
   g_print(
-      "chessboards: %.4f known, %.4f with the file, %.4f with it and alpha=0; rows off by %.2f, "
-      "middle spread %.2f\n",
+      "chessboards: %.4f valid, %.4f with the calibration file, %.4f with the file and alpha=0; "
+      "rows off by %.2f, median spread %.2f\n",
       rig.mean_known(pairs.size()), calibrated.mean_known(pairs.size()),
-      as_large.mean_known(pairs.size()), rig.last_said().number("rows-off"),
+      as_large.mean_known(pairs.size()), rig.last_report().number("rows-off"),
       spreads[spreads.size() / 2]);
   fail_unless(rig.mean_known(pairs.size()) >= calibrated.mean_known(pairs.size()));
-  fail_unless(rig.last_said().number("rows-off") >= 0 && rig.last_said().number("rows-off") < 0.5);
+  fail_unless(rig.last_report().number("rows-off") >= 0 &&
+              rig.last_report().number("rows-off") < 0.5);
   fail_unless(spreads[spreads.size() / 2] < 0.5);
 }
 
@@ -144,10 +144,11 @@ TEST(test_same_every_time, .unless(unless_built_with_opencv())) {
       if (expected.size() <= static_cast<std::size_t>(i))
         expected.push_back(map);
       expect_picture(map, expected[i], in_flight);
-      if (first < 0 && rig.last_said().calibrations() > 0)
+      if (first < 0 && rig.last_report().calibrations() > 0)
         first = i;
     }
-    fail_unless(rig.said()[first].calibrations() == 1 && rig.said()[first - 1].calibrations() == 0);
+    fail_unless(rig.reports()[first].calibrations() == 1 &&
+                rig.reports()[first - 1].calibrations() == 0);
   }
   fail_unless(first >= 1 + cudavision::pairs_to_wait);
 }
@@ -171,32 +172,32 @@ TEST(test_pads, .unless(unless_built_with_opencv())) {
     changed = changed || differs;
   }
   fail_unless(changed);
-  // One warning: these lengths are not metric.
+  // A single warning says that the depths are not metric.
   stereo.messages().expect_one(GST_MESSAGE_WARNING, {"not metric", "yaw", "guessed"});
 }
 
-// A calibration survives flushes and caps; it ends with a stop or another scene.
+// A calibration survives flushes and new caps, and ends with a stop or another scene.
 TEST(test_life, .unless(unless_built_with_opencv())) {
   Rig rig(calibrating());
   rig.send(turned, 8);
   rig.stereo().flush();
   rig.send(turned, 16);
-  fail_unless(rig.last_said().calibrations() >= 1);
-  const guint count = rig.last_said().calibrations();
+  fail_unless(rig.last_report().calibrations() >= 1);
+  const guint count = rig.last_report().calibrations();
   rig.stereo().accept_gray(160, 120);
   const Picture small = noise_picture(gray(), 160, 120, 1);
   rig.process(small, shifted(small, 5));
-  fail_unless(rig.last_said().calibrations() >= count);
+  fail_unless(rig.last_report().calibrations() >= count);
   rig.stereo().accept_gray(160, 100);
   const Picture other = noise_picture(gray(), 160, 100, 1);
   rig.process(other, shifted(other, 5));
-  fail_unless_equals_int(rig.last_said().calibrations(), 0);
+  fail_unless_equals_int(rig.last_report().calibrations(), 0);
   rig.stereo().accept_gray(MovingScene::width, MovingScene::height);
   rig.send(turned, 4);
   rig.stereo().restart();
   rig.stereo().accept_gray(MovingScene::width, MovingScene::height);
   rig.send({}, 1);
-  fail_unless_equals_int(rig.last_said().calibrations(), 0);
+  fail_unless_equals_int(rig.last_report().calibrations(), 0);
 }
 
 // Rotations after the calibration are corrected, too, unless calibration-drift is off.
@@ -210,9 +211,9 @@ TEST(test_turns_again, .times(3).unless(unless_built_with_opencv())) {
   const double known = rig.mean_known(5);
   g_print("%s: %.3f known before a blow, %.3f after it\n", drift, before, known);
   if (index == 2)
-    fail_if(rig.last_said().has("rows-off"));
+    fail_if(rig.last_report().has("rows-off"));
   else
-    fail_unless(known > before - 0.05 && rig.last_said().number("rows-off") < 0.3);
+    fail_unless(known > before - 0.05 && rig.last_report().number("rows-off") < 0.3);
   fail_unless_equals_int(rig.stereo().messages().count(GST_MESSAGE_ERROR), 0);
 }
 
@@ -248,7 +249,7 @@ TEST(test_lengths, .unless(unless_built_with_opencv())) {
     fail_unless(std::abs(given[i] - guessed[i]) <= 1);
     fail_unless(std::abs(longer[i] - (i < 12 ? 1 : 2) * guessed[i]) <= 2);
   }
-  // Half of the wall is nearer than 320·100/9 mm.
+  // The median disparity of the wall is about 9.5, which means a depth of 320·100/9.5 mm.
   fail_unless(std::abs(guessed.back() - 3300) < 500, "%f", guessed.back());
 }
 
@@ -270,6 +271,6 @@ TEST(test_known_distance, .unless(unless_built_with_opencv())) {
   fail_if(known.size() < 20);
   std::sort(known.begin(), known.end());
   const double found = known[known.size() / 2];
-  // The rectified picture is slightly smaller.
+  // Rectification scales the picture down slightly, and the disparities with it.
   fail_unless(std::abs(found - disparity) < 0.8, "%f instead of %f", found, disparity);
 }

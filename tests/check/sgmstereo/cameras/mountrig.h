@@ -26,7 +26,7 @@ inline Properties correcting(const Properties& more = {}) {
   return watching("correct", more);
 }
 
-struct Said {
+struct Report {
   Owned<GstMessage> message;
   const GstStructure* figures() const { return structure_of(message, "cudasgmstereo"); }
   bool has(const char* field) const { return gst_structure_has_field(figures(), field); }
@@ -64,17 +64,17 @@ class Rig {
     return wrong_share(*map_, scene_.camera(turn), scene_.disparities(frame_ - 1));
   }
 
-  const std::vector<Said>& said() {
+  const std::vector<Report>& reports() {
     for (Owned<GstMessage>& message : stereo_.messages().take(GST_MESSAGE_ELEMENT))
-      said_.push_back({std::move(message)});
-    fail_if(said_.empty());
-    return said_;
+      reports_.push_back({std::move(message)});
+    fail_if(reports_.empty());
+    return reports_;
   }
-  const Said& last_said() { return said().back(); }
+  const Report& last_report() { return reports().back(); }
   double mean_known(std::size_t pairs) {
     double sum = 0;
-    for (std::size_t i = said().size() - pairs; i < said_.size(); ++i)
-      sum += said_[i].number("known");
+    for (std::size_t i = reports().size() - pairs; i < reports_.size(); ++i)
+      sum += reports_[i].number("known");
     return sum / static_cast<double>(pairs);
   }
   StereoHarness& stereo() { return stereo_; }
@@ -83,7 +83,7 @@ class Rig {
   StereoHarness stereo_;
   MovingScene scene_;
   std::optional<Picture> map_;
-  std::vector<Said> said_;
+  std::vector<Report> reports_;
   int frame_ = 0;
 };
 

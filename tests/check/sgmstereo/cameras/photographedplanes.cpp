@@ -34,7 +34,7 @@ Picture photograph(const Camera& camera, const Plane& plane, const FormatSpec& f
 
 }  // namespace
 
-std::array<double, 2> Camera::place(double x, double y) const {
+std::array<double, 2> Camera::projected(double x, double y) const {
   const auto& k = distortion;
   double u = x, v = y;
   if (fisheye) {
@@ -56,7 +56,7 @@ Vector Camera::direction(double u, double v) const {
   double x = (u - cx) / fx, y = (v - cy) / fy;
   double error = 1;
   while (error > 1e-9) {
-    const auto [found_x, found_y] = place(x, y);
+    const auto [found_x, found_y] = projected(x, y);
     x += (u - found_x) / fx;
     y += (v - found_y) / fy;
     error = std::abs(u - found_x) + std::abs(v - found_y);
@@ -69,7 +69,7 @@ std::array<double, 2> Camera::source(double u, double v, double focal) const {
   const double x = (u - rectified_center_x) / focal, y = (v - rectified_center_y) / focal;
   const Rotation& r = turned;  // its transpose is the inverse
   const double z = r[2] * x + r[5] * y + r[8];
-  return place((r[0] * x + r[3] * y + r[6]) / z, (r[1] * x + r[4] * y + r[7]) / z);
+  return projected((r[0] * x + r[3] * y + r[6]) / z, (r[1] * x + r[4] * y + r[7]) / z);
 }
 Camera left_camera(bool fisheye) {
   const std::array<double, 5> distortion =

@@ -21,15 +21,15 @@ struct Vector {
 
 using Rotation = std::array<double, 9>;
 
-/// A distorted camera. `turned` rotates its coordinates into the rectified pair's.
+/// A distorted camera. `turned` rotates the camera's coordinates into those of the rectified pair.
 struct Camera {
   bool fisheye;
   double fx, fy, cx, cy;
-  std::array<double, 5> distortion;  ///< k1 k2 p1 p2 k3, or the fisheye model's four
+  std::array<double, 5> distortion;  ///< k1 k2 p1 p2 k3; fisheye: k1 k2 k3 k4
   Rotation turned;
   double position;  ///< position on the rectified pair's x axis, in mm
 
-  std::array<double, 2> place(double x, double y) const;
+  std::array<double, 2> projected(double x, double y) const;
   /// Returns the viewing direction of a pixel, in the coordinates of the rectified pair.
   Vector direction(double u, double v) const;
   /// Maps coordinates in the rectified picture to this camera's picture.
@@ -47,9 +47,9 @@ struct Plane {
   double disparity(int u, int v) const {
     return middle + slope_x * (u - rectified_center_x) + slope_y * (v - rectified_center_y);
   }
-  /// Returns the plane's point that a camera at `position` sees in that direction.
+  /// Returns the plane's point that a camera at `position` sees in `direction`.
   Vector seen(double position, const Vector& direction) const;
-  /// A texture of waves that are 5 to 25 pixels long near the centre.
+  /// Returns the texture at a point: waves that are 5 to 25 pixels long near the centre.
   double brightness(const Vector& point) const;
 };
 
@@ -72,7 +72,7 @@ struct CalibrationFile : TemporaryFile {
 
 /// Returns why tests of a calibration cannot run; empty if they can.
 std::string unless_built_with_opencv();
-/// Also skips long streams and photographs under a sanitizer.
+/// Also returns a reason under a sanitizer, where long streams and photographs are too slow.
 std::string unless_fast();
 
 }  // namespace check

@@ -148,7 +148,7 @@ Picture MovingScene::right(int frame, const Turn& turn, const char* format) cons
     const auto [x, y] = seen.upright(u, v);
     if (disk.has(x + disk.disparity, y))
       return disk.level(x + disk.disparity, y);
-    // The disk hides the wall from the left camera, but the wall continues behind it.
+    // The disk hides the wall from the left camera, but the wall continues behind the disk.
     const double of_wall = (x + wall_disparity) / (1 - wall_slope);
     return wall_level(frame, of_wall, y);
   });

@@ -16,7 +16,7 @@ struct Turn {
   double zoom = 1;                      ///< focal length relative to the left camera's
 };
 
-/// A rotated camera. Its pictures and the unrotated camera's have this size and focal length.
+/// A rotated camera. The constructor gets the unrotated camera's focal length in pixels.
 class TurnedCamera {
  public:
   TurnedCamera(const Turn& turn, int width, int height, double focal_length);
