@@ -143,7 +143,7 @@ Options parse(int argc, char** argv) {
     }
   }
   if (!backend)
-    usage("--backend is missing");
+    usage("--backend=cpu or --backend=cuda is missing");
   return options;
 }
 
@@ -175,7 +175,7 @@ void run(const Options& options) {
   }
   std::cout.flush();
   if (!std::cout)
-    throw std::runtime_error("proof_hashes: writing failed");
+    throw std::runtime_error("proof_hashes: cannot write the hashes to the standard output");
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ void for_each_axis(const Check& check) {
     sizes.push_back(size);
   for (const int size : sizes)
     for (int tiles = 1; tiles <= Tiles::range.max; tiles += size < 150 ? 1 : 3)
-      for (const int other : {tiles, tiles + 1})  // the height; divisible by tiles or not
+      for (const int other : {tiles, tiles + 1})  // the height, divisible by `tiles` or not
         check(make_tiling(size, other, Tiles{tiles, tiles}).x);
 }
 
@@ -112,7 +112,7 @@ struct EstimatedAxis {
   }
 };
 
-/// A step from the previous pixel gives the same weights, and uncertain_bits bounds their error.
+/// Stepping from the previous pixel gives the same weights. uncertain_bits bounds their error.
 TEST(ClaheEstimates, HaveTheWeightsOfTheirColumns) {
   for_each_axis([](const TiledAxis& axis) {
     const EstimatedAxis columns(axis);

@@ -40,7 +40,7 @@ TEST(GuidedArithmetic, SharesAreRoundedUp) {
   }
 }
 
-/// Divides by all areas below narrow_area: the largest dividends, and dividends next to multiples.
+/// For all areas below narrow_area, divides the largest dividends, and dividends near multiples.
 TEST(GuidedArithmetic, ReciprocalsDivide) {
   Random random(2);
   for (std::uint32_t area = 1; area < narrow_area; ++area)

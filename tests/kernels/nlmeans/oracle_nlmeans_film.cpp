@@ -84,7 +84,7 @@ Errors errors_after(const Film& frames, nlmeans::Parameters parameters) {
 TEST(NlMeansFilm, FiveFramesLeaveLessNoiseAndNoTrails) {
   const Film frames = noisy_film();
   if (frames.clean.size() < frame_count)
-    GTEST_SKIP() << "needs " << film << " (Debian package opencv-doc)";
+    GTEST_SKIP() << film << " cannot be read: install the Debian package opencv-doc";
   for (const double strength : {10.0, 12.0}) {
     nlmeans::Parameters parameters;
     parameters.strength = strength;

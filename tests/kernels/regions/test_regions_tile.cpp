@@ -190,7 +190,7 @@ TEST_P(RegionsTile, BlocksThatSelectWholePixelsMakeTheDefinedFrame) {
 
 INSTANTIATE_TEST_SUITE_P(Layouts, RegionsTile, every_layout(), layout_name);
 
-/// NumberedCells lists every cell that touches an active cell once, in row-major order.
+/// NumberedCells lists the cells that touch an active cell, each cell once, in row-major order.
 TEST(NumberedCells, AreTheActiveOnesRowByRow) {
   Random random(85);
   for (int i = 0; i < 300; ++i) {

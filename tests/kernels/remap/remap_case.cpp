@@ -52,14 +52,14 @@ class PlaceMaker {
   }
 
  private:
-  /// Applies a linear transformation about the centre; its coefficients are in units of 1/65536.
+  /// Applies a linear transformation about the centre, with coefficients in units of 1/65536.
   MapPlace turned(int x, int y) const {
     const std::int64_t u = x - width_ / 2, v = y - height_ / 2;
     return {16 * std::int64_t{picture_width_} + (linear_[0] * u + linear_[1] * v) / 2048,
             16 * std::int64_t{picture_height_} + (linear_[2] * u + linear_[3] * v) / 2048};
   }
 
-  /// Scales distances r from the centre by 1 + distortion/1024 · (r / r of the corners)².
+  /// Scales radii r from the centre by 1 + distortion/1024 · (r / R)²; R is the corners' radius.
   MapPlace lens(int x, int y) const {
     const std::int64_t u = 2 * x - width_, v = 2 * y - height_;
     const std::int64_t diagonal = std::int64_t{width_} * width_ + std::int64_t{height_} * height_;

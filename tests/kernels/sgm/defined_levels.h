@@ -22,7 +22,7 @@ struct Ends {
   }
 };
 
-/// Computes the levels of the pictures of successive maps, as disparitypicture.h specifies them.
+/// Computes the levels of the images of successive maps, as disparitypicture.h specifies them.
 class DefinedLevels {
   using Look = sgm::PictureParameters;
   using Quantity = Look::Quantity;
