@@ -136,7 +136,7 @@ void measure_on_cpu(const Subjects& subjects, std::vector<char*> arguments, Resu
     benchmark::RegisterBenchmark(subject.name(cpu).c_str(), measure_one_on_cpu, subject)
         ->UseRealTime()
         ->Unit(benchmark::kMicrosecond);
-  // An option, because the command line can override options, but not a benchmark's MinTime().
+  // The command line can override this option, but not a benchmark's MinTime().
   std::string min_time = "--benchmark_min_time=0.2";
   arguments.insert(arguments.begin() + 1, min_time.data());
   int argc = static_cast<int>(arguments.size());

@@ -170,7 +170,7 @@ class Comparison {
     print_best(subject.row, ours.work[0].run, [&] { opencv->compute(left, right, map); });
   }
 
-  /// Prints the best time of both. Runs alternate, so that other load on the machine affects both.
+  /// Prints the best time of each. Runs alternate, so that other load on the machine affects both.
   void print_best(const Row& row, const std::function<void()>& ours,
                   const std::function<void()>& theirs) {
     const auto milliseconds = [](const std::function<void()>& work) {

@@ -225,13 +225,13 @@ bool measure_all(const std::vector<PipelineSubject>& subjects, const Options& op
   const auto attempt = [&](const PipelineSubject& subject, const std::function<void()>& work) {
     try {
       if (subject.group == gpus_group && (!gpu_unusable.empty() || count_gpus() < 2))
-        std::cout << subject.name() << ": left out: it needs two GPUs" << std::endl;
+        std::cout << subject.name() << ": skipped, because it needs two GPUs" << std::endl;
       else if ((is_copy(subject) || subject.memory == FrameMemory::cuda) && !gpu_unusable.empty())
         std::cout << subject.name() << ": not run: " << gpu_unusable << std::endl;
       else
         work();
     } catch (const MissingElement& missing) {
-      std::cout << subject.name() << ": left out: " << missing.what() << std::endl;
+      std::cout << subject.name() << ": skipped: " << missing.what() << std::endl;
     } catch (const std::exception& error) {
       std::cout << subject.name() << ": failed: " << error.what() << std::endl;
       good = false;
