@@ -25,7 +25,7 @@ def hashes(result):
 
 @guard("pipelines/blur-sweep takes sigma from 0 up and back")
 def blur_sweep(_, build):
-    # Hashes each frame of a still picture, once without a blur and once while sigma rises from 0 and falls back to 0.
+    # Hashes each frame of a still image, once without a blur and once while sigma rises from 0 and falls back to 0.
     still = ("videotestsrc", "num-buffers=61", "pattern=checkers-8", "!", "video/x-raw,format=GRAY8,width=64,height=64,framerate=30/1")
     plain = hashes(build.launch(*still, "!", "checksumsink"))
     result = build.play(build.folder / "pipelines/blur-sweep", "--sigma", "4", "--period", "2", *still, "!", "cudagaussblur",
@@ -90,7 +90,7 @@ def stereo_files(tree, build):
                  f"location={raw}")
     data = raw.read_bytes()
     middle = {struct.unpack_from(">H", data, 2 * (WIDTH * y + x))[0] for y in range(8, 32) for x in range(20, 80)}
-    return "" if middle == {16 * DISPARITY} else f"the disparities of the middle are {middle}"
+    return "" if middle == {16 * DISPARITY} else f"the disparities in the middle are {middle} instead of {16 * DISPARITY}"
 
 
 @guard("pipelines/stereo-packed.sh splits packed frames")
@@ -109,7 +109,7 @@ def stereo_packed(tree, build):
     return "" if size == 4 * WIDTH * HEIGHT else f"{size} pixels instead of 4 frames of {WIDTH}x{HEIGHT}"
 
 
-@guard("pipelines/distance prints the distance of the middle")
+@guard("pipelines/distance prints the distance in the middle of the map")
 def distance(_, build):
     # A focal length of 100 pixels, a baseline of 120 mm and a disparity of 6 pixels give 2 m. The disparity may be
     # wrong by half a pixel.
