@@ -147,7 +147,7 @@ def check_tree(path):
 
 
 def hashes_of(program):
-    # Meson names the emulator of a cross build here.
+    # Meson sets this variable to the emulator of a cross build.
     wrapper = shlex.split(os.environ.get("MESON_EXE_WRAPPER", ""))
     run = subprocess.run([*wrapper, program, "--backend=cpu"], stdout=subprocess.PIPE, check=False)
     if run.returncode != 0:

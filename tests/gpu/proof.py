@@ -61,7 +61,7 @@ def transfers(street, folder, *elements):
 
     decode = counts["decode"]
     lost = sum(count["lost"] for count in counts.values())
-    good = [verdict("every copy was seen", f"{lost} records were lost" if lost else "")]
+    good = [verdict("every copy was recorded", f"{lost} records were lost" if lost else "")]
     for element, bits in bits_of.items():
         given = pixels * bits // 8 * facts["frames"]
         alone, download = counts[element], counts[f"{element}-download"]

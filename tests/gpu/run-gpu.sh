@@ -289,7 +289,7 @@ has_rows() {
   [[ ${#bench_options[@]} -gt 0 ]] || return 0
   local found
   found=$(in_runtime "${start[@]}" "$1" "${bench_options[@]}" --list 2>&1 </dev/null) || {
-    echo "${1##*/} is left out: $(head -n 1 <<<"$found")"
+    echo "${1##*/} is skipped: $(head -n 1 <<<"$found")"
     return 1
   }
 }

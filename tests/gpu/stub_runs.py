@@ -18,8 +18,8 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 
-# Replaces every program of a bundle. If STUB_WAIT matches its command line, it waits before it prints its
-# results, as long as the file STUB_WAITING exists.
+# Replaces every program of a bundle. If STUB_WAIT matches the command line, the stub waits before it
+# prints its results, as long as the file STUB_WAITING exists.
 STUB = r"""#!/usr/bin/env bash
 [[ $0 == */debian13/* && $STUB_RUNTIME-$STUB_STARTED != 26-yes ]] && exit 1
 wait_here() {
@@ -166,7 +166,7 @@ class Run:
         return status
 
     def program_gone(self):
-        """Waits until the waiting program has been stopped. Returns whether it was."""
+        """Waits until the waiting program has been stopped. Returns False if it still runs after the time limit."""
         program = pathlib.Path("/proc", self.waiting.read_text(encoding="utf-8").strip())
         until = time.monotonic() + PATIENCE
         while program.exists() and time.monotonic() < until:
@@ -296,7 +296,7 @@ def check_two_gpus(bundle):
     run = Run(cards, "two", "cards", STUB_GPUS="2")
     expect("two GPUs: exit status", run.end(), 1)  # the stub of check_* prints no summary of memcheck
     counts = run.load("proof.json")["parts"]["elements"]["suites"]["cards"]
-    expect("two GPUs: their number", counts["cards"], 2)
+    expect("two GPUs: the number of GPUs", counts["cards"], 2)
     expect("two GPUs: what has failed", counts["failed"], 10)
     run = Run(cards, "figures", "card-figures", STUB_GPUS="2")
     run.end()
