@@ -207,8 +207,8 @@ void Episode::good_frame() {
   FrameKind kind;
   kind.limited = limited_;
   kind.interlaced = scan_ == Scan::interleaved || (scan_ == Scan::mixed && flagged);
-  // While properties are invalid, the last valid ones apply. The test does not know them, because
-  // QoS may skip frames.
+  // While properties are invalid, the last valid values apply. The test does not know these values,
+  // because QoS may skip frames.
   push(buffer, possible(*format_) ? std::optional(Sent{picture, kind}) : std::nullopt);
 }
 

@@ -30,8 +30,8 @@ class Episode : public Life {
  protected:
   check::FilterHarness& filter() { return filter_; }
   const check::Regions& regions() const { return regions_; }
-  /// `idle`: the element changes nothing, so even unused bits stay. The other parameters are those
-  /// of check::in_regions().
+  /// `idle`: the element changes nothing, so even unused bits stay. See check::in_regions() for the
+  /// other parameters.
   check::Picture in_regions(const check::Picture& picture, const check::Process& process, bool idle,
                             bool equalizes = false) const;
   virtual check::Picture new_picture(const check::FormatSpec& format, int width, int height);

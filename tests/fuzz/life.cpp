@@ -83,7 +83,7 @@ void run_lives(const std::function<std::unique_ptr<Life>(unsigned, BufferCount&)
   print_actions();
   fail_unless(missing_action() == nullptr, "\"%s\" never ran in %u episodes: give it more weight",
               missing_action(), episodes);
-  // Pools and the allocator's arenas may still grow a little; a leak in every episode exceeds this.
+  // Pools and the allocator's arenas may still grow, but by less than a leak in every episode.
   if (settled != 0 && unless_sanitized().empty())
     fail_unless(resident_bytes() < settled + (testing_cuda() ? 64u : 16u) * 1024 * 1024,
                 "%u episodes leaked %lld bytes", episodes,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Gives cudasgmstereo damaged metas, failing memory and pools, control curves, and peers that
-// ignore query filters; see life.h. Each must work or cause an error, followed by a restart.
+// ignore query filters; see life.h. The element must work, or post an error and restart.
 #include "tests/check/common/stereoharness.h"
 #include "tests/fuzz/actions.h"
 #include "tests/fuzz/hostile/hostilebuffers.h"

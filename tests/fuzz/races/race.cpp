@@ -89,7 +89,7 @@ bool Race::frame_leaves(const std::function<void(Random&)>& acts) {
   return breaks_ == before;
 }
 
-// In a pipeline, sources stop last. An application may stop them first, so this does either.
+// Stops sources last, as pipelines do, or first, as applications may do.
 void Race::stop() {
   round_ends();
   {
