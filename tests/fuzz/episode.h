@@ -87,7 +87,7 @@ class Episode : public Life {
   void push(GstBuffer* buffer, std::optional<Sent> sent);
   void drain();
   /// Drains and judges all frames. Call it before a change that affects the output.
-  void settle();
+  void drain_and_judge();
   std::size_t judge_rest();
   Sequence sequence_around(std::size_t number) const;
   void change_frames_in_flight();

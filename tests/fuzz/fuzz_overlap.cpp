@@ -111,7 +111,7 @@ class OverlapLife final : public fuzz::Life {
     new_caps();
     for (int step = 0; step < 80; ++step)
       do_something();
-    settle();
+    drain_and_judge();
   }
 
  private:
@@ -189,7 +189,7 @@ class OverlapLife final : public fuzz::Life {
   }
 
   void new_caps() {
-    settle();
+    drain_and_judge();
     format_ = &any_format();
     width_ = 8 + below(40);
     height_ = 8 + below(30);
@@ -201,7 +201,7 @@ class OverlapLife final : public fuzz::Life {
   }
 
   void flush() {
-    settle();
+    drain_and_judge();
     both([&](FilterHarness& filter) {
       filter.flush();
       filter.send_segment(check::new_segment());
@@ -223,7 +223,7 @@ class OverlapLife final : public fuzz::Life {
     return texts;
   }
 
-  void settle() {
+  void drain_and_judge() {
     both([&](FilterHarness& filter) {
       const Owned<GstQuery> query(gst_query_new_drain());
       gst_pad_peer_query(filter.source_pad(), query);

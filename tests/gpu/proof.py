@@ -42,7 +42,7 @@ def transfers(street, folder, *elements):
     facts = load(street)
     pixels = facts["width"] * facts["height"]
     frame = pixels * 3 // 2
-    film = frame * facts["frames"]
+    video_bytes = frame * facts["frames"]
     bits_of = {name: int(bits) for name, bits in (element.split(":") for element in elements)}
     counts = {}
     for name in ("decode", *(name for element in bits_of for name in (element, f"{element}-download"))):
@@ -52,7 +52,7 @@ def transfers(street, folder, *elements):
             return 1
         counts[name] = load(path)
 
-    print(f'{facts["frames"]} frames of {facts["width"]}x{facts["height"]} NV12, {film} bytes')
+    print(f'{facts["frames"]} frames of {facts["width"]}x{facts["height"]} NV12, {video_bytes} bytes')
     print(f'{"pipeline":25} {"host to device":>24} {"device to host":>24} {"device to device":>24} {"kernels":>8}')
     for name, count in counts.items():
         columns = [f'{count[way]["copies"]:6} / {count[way]["bytes"]:11} B'

@@ -55,7 +55,7 @@ def box_sum(_, build):
 WIDTH, HEIGHT, DISPARITY = 96, 40, 6
 
 
-class StereoFilms:
+class StereoVideos:
     """Videos of noise, shifted in the right camera: one video of each camera, and one with packed frames."""
 
     def __init__(self, folder):
@@ -75,17 +75,17 @@ class StereoFilms:
 
 @guard("pipelines/stereo-files.sh writes disparities as PNG of 16 bits")
 def stereo_files(tree, build):
-    films = StereoFilms(build.scratch / "photographs")
-    left, right, result = (films.folder / f"{name}.png" for name in ("left", "right", "map"))
+    videos = StereoVideos(build.scratch / "photographs")
+    left, right, result = (videos.folder / f"{name}.png" for name in ("left", "right", "map"))
     for picture in (left, right):
-        build.launch(*films.source(picture.stem), "!", "pngenc", "snapshot=true", "!", "filesink", f"location={picture}")
+        build.launch(*videos.source(picture.stem), "!", "pngenc", "snapshot=true", "!", "filesink", f"location={picture}")
     done = build.play(tree.top / "pipelines/stereo-files.sh", "num-disparities=32", "subpixel=false", left, right, result)
     if not result.exists() or result.stat().st_size < 26:
         return f"it writes no PNG: {done.last()}"
     shape = struct.unpack(">IIBB", result.read_bytes()[16:26])
     if shape != (WIDTH, HEIGHT, 16, 0):
         return "{}x{}, {} bits, kind {}".format(*shape)
-    raw = films.folder / "map.raw"
+    raw = videos.folder / "map.raw"
     build.launch("filesrc", f"location={result}", "!", "pngdec", "!", "video/x-raw,format=GRAY16_BE", "!", "filesink",
                  f"location={raw}")
     data = raw.read_bytes()
@@ -95,14 +95,14 @@ def stereo_files(tree, build):
 
 @guard("pipelines/stereo-packed.sh splits packed frames")
 def stereo_packed(tree, build):
-    films = StereoFilms(build.scratch / "packed")
-    film, result = films.folder / "both.avi", films.folder / "both.mkv"
-    build.launch(*films.source("both"), "!", "videoconvert", "!", "video/x-raw,format=I420", "!", "avimux", "!", "filesink",
-                 f"location={film}")
-    done = build.play(tree.top / "pipelines/stereo-packed.sh", "num-disparities=32", film, result)
+    videos = StereoVideos(build.scratch / "packed")
+    video, result = videos.folder / "both.avi", videos.folder / "both.mkv"
+    build.launch(*videos.source("both"), "!", "videoconvert", "!", "video/x-raw,format=I420", "!", "avimux", "!", "filesink",
+                 f"location={video}")
+    done = build.play(tree.top / "pipelines/stereo-packed.sh", "num-disparities=32", video, result)
     if done.status != 0:
         return done.last()
-    raw = films.folder / "maps.raw"
+    raw = videos.folder / "maps.raw"
     build.launch("filesrc", f"location={result}", "!", "decodebin", "!", "videoconvert", "!", "video/x-raw,format=GRAY8", "!",
                  "filesink", f"location={raw}")
     size = raw.stat().st_size if raw.exists() else 0
@@ -113,9 +113,9 @@ def stereo_packed(tree, build):
 def distance(_, build):
     # A focal length of 100 pixels, a baseline of 120 mm and a disparity of 6 pixels give 2 m. The disparity may be
     # wrong by half a pixel.
-    films = StereoFilms(build.scratch / "distance")
+    videos = StereoVideos(build.scratch / "distance")
     for sides in (("left", "right"), ("both",)):
-        result = build.play(build.folder / "pipelines/distance", "100", "120", *(" ".join(films.source(side)) for side in sides))
+        result = build.play(build.folder / "pipelines/distance", "100", "120", *(" ".join(videos.source(side)) for side in sides))
         middles = [float(found) for found in re.findall(r"^ *[\d.]+ s: middle ([\d.]+)", result.text, re.M)]
         good = [middle for middle in middles if 1840 < middle < 2190]
         if len(good) != 4:

@@ -36,8 +36,8 @@ class PlaceMaker {
         return {std::int64_t{32} * x, std::int64_t{32} * y};
       case MapKind::moved:
         return {std::int64_t{32} * x + move_.x, std::int64_t{32} * y + move_.y};
-      case MapKind::turned:
-        return turned(x, y);
+      case MapKind::linear:
+        return linear(x, y);
       case MapKind::lens:
         return lens(x, y);
       case MapKind::scattered:
@@ -53,7 +53,7 @@ class PlaceMaker {
 
  private:
   /// Applies a linear transformation about the centre, with coefficients in units of 1/65536.
-  MapPlace turned(int x, int y) const {
+  MapPlace linear(int x, int y) const {
     const std::int64_t u = x - width_ / 2, v = y - height_ / 2;
     return {16 * std::int64_t{picture_width_} + (linear_[0] * u + linear_[1] * v) / 2048,
             16 * std::int64_t{picture_height_} + (linear_[2] * u + linear_[3] * v) / 2048};
@@ -93,7 +93,7 @@ std::int16_t saturated(std::int64_t value) {
 }  // namespace
 
 const char* name(MapKind kind) {
-  constexpr const char* names[map_kind_count] = {"identity",  "moved", "turned",  "lens",
+  constexpr const char* names[map_kind_count] = {"identity",  "moved", "linear",  "lens",
                                                  "scattered", "edges", "anywhere"};
   return names[static_cast<int>(kind)];
 }

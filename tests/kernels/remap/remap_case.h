@@ -14,7 +14,7 @@ namespace cudavision::test {
 enum class MapKind {
   identity,   ///< each output pixel shows the pixel at its own position
   moved,      ///< the whole image is shifted by a vector
-  turned,     ///< a random linear transformation, such as rotation and scaling
+  linear,     ///< a random linear transformation, such as rotation and scaling
   lens,       ///< a radial distortion with a small shift, as in rectification
   scattered,  ///< random positions in the image and just outside its edges
   edges,      ///< random positions within two pixels of the corners
