@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Measures the operations of cuda/. On the GPU, measures a plain copy of as many bytes, too.
+// Measures the operations of cuda/. On the GPU, also measures a plain copy of as many bytes.
 #include <benchmark/benchmark.h>
 
 #include <iostream>
@@ -17,7 +17,7 @@ std::string usage() {
   return "usage: bench_kernels [--cpu | --cuda] [--group NAME] [--filter REGEX] [--list]\n"
          "                     [--json FILE] [--benchmark_...]\n"
          "\n"
-         "  --cpu, --cuda     measure only this half\n"
+         "  --cpu, --cuda     measure only the CPU half or only the CUDA half\n"
          "  --group NAME      measure only these rows: " +
          joined(subject_groups()) +
          "\n"

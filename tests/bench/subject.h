@@ -15,7 +15,7 @@ namespace cudavision::bench {
 
 using test::Content;
 
-/// Runners: the CPU and GPU parts of bench_kernels, and bench_opencv. Combined by bitwise OR.
+/// Flags of the runners: the CPU part and the GPU part of bench_kernels, and bench_opencv.
 constexpr unsigned cpu = 1, cuda = 2, opencv = 4, both = cpu | cuda, all = both | opencv;
 
 struct Size {
@@ -38,7 +38,7 @@ struct Row {
 
 struct Work {
   std::function<void()> run;
-  std::size_t bytes = 0;         ///< minimum number of bytes that it reads and writes
+  std::size_t bytes = 0;         ///< minimum number of bytes that run() accesses
   std::string part = {};         ///< name of a part of an operation; empty: the whole operation
   bool launches_graphs = false;  ///< launches graphs itself, so no graph can capture it
 };

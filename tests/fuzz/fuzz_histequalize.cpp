@@ -13,7 +13,7 @@ Equalization first_equalization(unsigned seed) {
   return how;
 }
 
-/// With this threshold, every changed histogram is a scene cut, so smoothing changes no output.
+/// With a threshold of 0, every changed histogram is a scene cut, so smoothing changes no output.
 Properties first_properties(unsigned seed) {
   Properties properties = first_equalization(seed).tile_properties();
   properties.emplace_back("scene-cut-threshold", "0");

@@ -16,7 +16,7 @@ using namespace check;
 
 namespace {
 
-/// cudapixelate paints black frames white where something is selected.
+/// cudapixelate paints black frames white where masks or detections select pixels.
 class MasksLife final : public fuzz::Life {
  public:
   MasksLife(unsigned seed, BufferCount& buffers)

@@ -17,7 +17,7 @@ using namespace check;
 
 namespace {
 
-constexpr GstClockTime frame_time = 40 * GST_MSECOND;  // of the caps
+constexpr GstClockTime frame_time = 40 * GST_MSECOND;  // by the frame rate of the caps
 constexpr int too_many = Regions::max_count + 1;
 
 struct Labelled {

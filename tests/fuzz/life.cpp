@@ -21,7 +21,7 @@ using namespace check;
 
 namespace {
 
-// The time limit until every action must have run, for every backend.
+// Every action must have run within this time, with every backend.
 constexpr gint64 max_time = 150 * G_USEC_PER_SEC;
 constexpr unsigned fewest_episodes = 25;
 

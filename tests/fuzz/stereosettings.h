@@ -63,7 +63,7 @@ class StereoSettings : public Life {
     properties_.emplace_back(name, value);
   }
 
-  /// True if outputs may depend on earlier frames. An automatic range of depth does.
+  /// True if outputs may depend on earlier frames, for example through an automatic range.
   bool depends_on_the_past() const {
     return std::any_of(properties_.begin(), properties_.end(), [](const check::Property& property) {
       const std::string name = property.first, value = property.second;

@@ -112,7 +112,7 @@ def add(counts, result):
 
 
 def replace(path, content):
-    """Replaces a JSON file atomically: if this program is killed, the file is complete, old or new."""
+    """Replaces a JSON file atomically, so that it is complete even if this program is killed."""
     beside = path.with_name(path.name + ".new")
     beside.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     os.replace(beside, path)

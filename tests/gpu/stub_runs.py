@@ -33,7 +33,7 @@ case $0 in
     [[ $* != *--list-gpus* ]] && echo stub || printf 'GPU %s: stub\n' $(seq "${STUB_GPUS:-1}")
     ;;
   */nproc)
-    echo 16 # programs that wait must not keep the others from running
+    echo 16 # so that all programs can run while some wait
     ;;
   */compute-sanitizer)
     export tool=$2

@@ -74,7 +74,7 @@ std::string box_distances_hash(Device& device, int number) {
 
 struct Suite {
   const char* operation;
-  const char* prefix;  ///< of the cases' names, before their numbers
+  const char* prefix;  ///< prefix of the case names, followed by the case number
   int cases;
   std::string (*hash)(Device& device, int number);
 };

@@ -14,7 +14,7 @@ namespace {
 
 using sgm::Parameters;
 
-/// Returns parameters without any stage after the left-right check, as preset=fast has them.
+/// Returns parameters without the stages after the left-right check, like preset=fast.
 Parameters plain(int disparities, int paths) {
   Parameters parameters;
   parameters.speckle_size = 0;
@@ -86,8 +86,8 @@ const Entry<Parameters> matches[] = {
     {"GRAY8", hd, clean(128, 4, {.fill = true, .confidence = 20, .over_time = true}), cuda},
 };
 
-/// Names a matching, such as "stereo 128 disparities 8 paths", "… libsgm", "… cleaned", "…
-/// refined", "… refined fronto-parallel" or "… refined confidence 60 over time".
+/// Returns the name of a match, such as "stereo 128 disparities 8 paths", "… libsgm", "… cleaned",
+/// "… refined", "… refined fronto-parallel" or "… refined confidence 60 over time".
 std::string match_name(const Parameters& p) {
   std::string name = "stereo " + std::to_string(p.disparities) + " disparities " +
                      std::to_string(p.paths) + " paths";
@@ -309,7 +309,7 @@ void Parts::add_outputs() {
     add("distances of " + std::to_string(count) + " boxes of 200x200", boxes.size() * 2 * 100 * 100,
         [this, &distances, boxes, results] { distances.run(frames.disparity, boxes, results); });
     const auto masks = std::make_shared<const test::DeviceMasks>(device, ellipses(boxes));
-    // The first run allocates, which is impossible in the graph that is measured.
+    // The first run allocates, which is not possible in the graph that is measured.
     distances.run(frames.disparity, boxes, results, masks->masks);
     add("distances of " + std::to_string(count) + " masked boxes of 200x200",
         boxes.size() * 3 * 200 * 200, [this, &distances, boxes, results, masks] {

@@ -11,7 +11,7 @@ using namespace check;
 
 namespace {
 
-// Thread-safe.
+// Thread-safe, because it uses GLib's global random numbers.
 bool one_in(guint32 n) {
   return g_random_int() % n == 0;
 }

@@ -121,7 +121,7 @@ void Race::play() {
   set_good_properties();
   messages_.clear();
   fail_unless(gst_element_set_state(element_, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE,
-              "episode %u: no start with the defaults: %s", seed(),
+              "episode %u: no start with default properties: %s", seed(),
               messages_.text(GST_MESSAGE_ERROR).c_str());
 }
 

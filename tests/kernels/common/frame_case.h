@@ -197,7 +197,7 @@ class Runner {
     frames.run(operation_);
     device_.finish();
     if (!(frames.input() == input))
-      throw std::runtime_error("the input was written to");
+      throw std::runtime_error("the operation wrote to its input");
     return frames.output();
   }
 

@@ -17,7 +17,7 @@ struct IdentityClaim {
   Parameters parameters;
 };
 
-/// Checks identity() after construction, and after a change from parameters with the opposite.
+/// Checks identity() after construction, and after a change from the parameters `opposite`.
 template <class Case>
 void expect_identity(Device& device, const Case& test, bool identity,
                      const typename Case::Parameters& opposite) {

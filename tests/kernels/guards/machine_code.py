@@ -30,7 +30,7 @@ INEXACT = re.compile(r"(?:^|[{;])\s*(?:@!?%\w+\s+)?"
                      r"|(?:add|sub|mul)\.f(?:16|32|64)\S*"  # ptxas never fuses instructions with .rn
                      r"|w?g?mma\.\S*(?:\.b?f16|\.tf32|\.f64|\.e[2-5]m[1-5])\S*"
                      r"|\S*\.approx\S*|div\.full\S*|\S+\.ftz\S*)", re.M)
-# For each source, the instructions of INEXACT that it may use. The final results are exact:
+# For each source, the instructions of INEXACT that it may use. The final results are exact, because:
 # - 16-bit floats hold all intermediate values without error: integers up to 2048, sums of weights up to 1600 and half of
 #   these sums, and luminance differences in steps of 1/64.
 # - Approximate quotients are rounded to integers. No exact quotient is so close to a rounding boundary that the error of
@@ -116,7 +116,7 @@ def ptx_in(path):
 
 
 def cubins_in(data):
-    """Yields the object's data from each embedded GPU ELF image on, up to the end of the data."""
+    """For each embedded GPU ELF image, yields the object's data from the image to the end."""
     start = data.find(b"\x7fELF", 1)
     while start >= 0:
         if struct.unpack_from("<H", data, start + 18)[0] == EM_CUDA:

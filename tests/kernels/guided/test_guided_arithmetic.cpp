@@ -27,7 +27,7 @@ TEST(GuidedArithmetic, SharesAreRoundedUp) {
     const auto v = static_cast<std::uint32_t>(random.log_uniform((1 << 30) - 1));
     const auto w = static_cast<std::uint32_t>(random.log_uniform((1 << 30) - 1));
     expect(v, w);
-    // Shares w / (v + w) that are multiples of 2^-16, and their neighbours.
+    // Test shares w / (v + w) that are multiples of 2^-16, and neighbouring shares.
     const std::uint32_t unit = std::max(1u, (v + w) >> 16);
     const std::uint32_t sum = unit << 16;
     const std::uint32_t part = unit * (w % 65536);

@@ -77,7 +77,7 @@ const Extreme<Parameters> extremes[] = {
     {"ColumnsOfBlocksDeviation16", "GRAY16", 77, 1100, Content::random, statistics(deviation, 90)},
     // Windows with too many pixels for bradley_difference().
     {"LargeBradley", "GRAY8", 2900, 2900, Content::maximum, statistics(bradley, 2000)},
-    // The same kernels in limited range, with windows below and far above black.
+    // The same kernels in limited range, with windows below and far above the black level.
     {"LimitedWithinAWarp", "GRAY8", 479, 67, Content::natural,
      in_limited_range(statistics(bradley, 14))},
     {"LimitedWithinABlock", "GRAY8", 4096, 31, Content::two_valued,

@@ -14,7 +14,7 @@
 namespace cudavision::test {
 namespace {
 
-// OpenCV supports images and maps of less than 32767 pixels in each dimension.
+// OpenCV supports images and maps of fewer than 32767 pixels in each dimension.
 constexpr int largest_side = 32766;
 
 struct OpenCvMap {

@@ -68,7 +68,7 @@ sgm::Parameters random_search(Random& random);
 /// Enables slanted_surfaces, and disables compatibility, which would disable slanted_surfaces.
 void slant_surfaces(sgm::Parameters& parameters);
 
-/// The defaults, but 32 disparities, and noise 0, because estimates depend on earlier frames.
+/// The defaults, but 32 disparities, and noise 0, because noise estimates depend on earlier frames.
 sgm::Parameters few_disparities();
 
 /// A change of parameters. changed() returns few_disparities() after the change.

@@ -52,7 +52,7 @@ PairMaps matched(Device& device, const SgmCase& test, const SgmInput& input);
 struct Score {
   double wrong_or_missing;  ///< share of the filled map that is invalid or off by more than 1 pixel
   double wrong_by_half;  ///< share of the filled map that is invalid or off by more than 0.5 pixels
-  double known;  ///< share that is valid before filling; the errors below are those of this share
+  double known;       ///< share that is valid before filling; the errors below are over this share
   double mean_error;  ///< in pixels
   double off[3];      ///< shares that are off by more than 0.5, 1 and 2 pixels
 };

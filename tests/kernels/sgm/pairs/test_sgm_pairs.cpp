@@ -81,7 +81,7 @@ struct Setting {
   const char* name;
   Change change;
   double max_wrong, max_wrong_by_half, max_off_by_one;
-  bool fills = false;    ///< measures wrong pixels with fill_holes, and other errors without
+  bool fills = false;    ///< measures wrong pixels with fill_holes, and other errors without it
   double noise = 0;      ///< added to the images, in levels
   double max_more = 1;   ///< limit of the increase of each pair's share of wrong pixels
   double max_share = 2;  ///< limit of wrong pixels, relative to the previous setting

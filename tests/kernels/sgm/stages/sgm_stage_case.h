@@ -47,7 +47,7 @@ struct SgmStageCase {
   sgm::Subpixel noise_subpixel = sgm::Subpixel::none;
 
   // Inputs of stages for slanted surfaces.
-  Map slanted, filled;  ///< planes with holes; the same with most holes filled
+  Map slanted, filled;  ///< planes with holes; the same planes with most holes filled
 
   int map_offset = 0;  ///< offset of all maps from an aligned address, in map values
 
