@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Measures the operations of cuda/. On the GPU, measures a plain copy of as many bytes, too.
+// Measures the operations of cuda/. On the GPU, also measures a plain copy of as many bytes.
 #include <benchmark/benchmark.h>
 
 #include <iostream>
@@ -17,7 +17,7 @@ std::string usage() {
   return "usage: bench_kernels [--cpu | --cuda] [--group NAME] [--filter REGEX] [--list]\n"
          "                     [--json FILE] [--benchmark_...]\n"
          "\n"
-         "  --cpu, --cuda     measure only this half\n"
+         "  --cpu, --cuda     measure only the CPU half or only the CUDA half\n"
          "  --group NAME      measure only these rows: " +
          joined(subject_groups()) +
          "\n"
@@ -136,7 +136,7 @@ void measure_on_cpu(const Subjects& subjects, std::vector<char*> arguments, Resu
     benchmark::RegisterBenchmark(subject.name(cpu).c_str(), measure_one_on_cpu, subject)
         ->UseRealTime()
         ->Unit(benchmark::kMicrosecond);
-  // An option, because the command line can override options, but not a benchmark's MinTime().
+  // The command line can override this option, but not a benchmark's MinTime().
   std::string min_time = "--benchmark_min_time=0.2";
   arguments.insert(arguments.begin() + 1, min_time.data());
   int argc = static_cast<int>(arguments.size());

@@ -37,7 +37,7 @@ cv::Mat matrix(const FrameLayout& layout, std::vector<std::uint8_t>& dense) {
 
 void expect_equal(const cv::Mat& ours, const cv::Mat& opencv, const std::string& name) {
   if (cv::norm(ours, opencv, cv::NORM_INF) != 0)
-    throw std::runtime_error(name + ": the results differ");
+    throw std::runtime_error(name + ": the results of the CPU backend and of OpenCV differ");
 }
 
 class Comparison {
@@ -92,7 +92,7 @@ class Comparison {
     const test::SgmCase test = test::plain_sgm_case(test::gray_layout(row.width, row.height),
                                                     parameters, Content::natural, 3);
     auto disparities = test::SgmRunner(*device, test).run(input_block(test), 0).disparity;
-    // OpenCV's maps are signed: the bits of an invalid disparity mean a negative number there.
+    // OpenCV's maps are signed. In them, the bits of an invalid disparity are a negative number.
     const auto invalid =
         static_cast<std::uint16_t>(sgm::disparity_scale(sgm::resolved(parameters)).invalid);
     cv::Mat map(row.height, row.width, CV_16U, disparities.data());
@@ -170,7 +170,7 @@ class Comparison {
     print_best(subject.row, ours.work[0].run, [&] { opencv->compute(left, right, map); });
   }
 
-  /// Prints the best time of both. Runs alternate, so that other load on the machine affects both.
+  /// Prints the best time of each. Runs alternate, so that other load on the machine affects both.
   void print_best(const Row& row, const std::function<void()>& ours,
                   const std::function<void()>& theirs) {
     const auto milliseconds = [](const std::function<void()>& work) {

@@ -38,14 +38,14 @@ std::string usage() {
   --list      print the names of the rows instead of measuring them
   --json      also write the results to FILE, after each row
 
-The columns: µs of wall-clock time per frame; host µs of processor time per frame, summed
-over all threads, and the same for each element; bus µs that a copy of the frame takes in
-the direction that takes longer, and its share in the time per frame; per frame the
-uploads, downloads, copies on the GPU, launches of kernels or graphs, and allocations of
-device memory. They are counted if CUDA_INJECTION64_PATH names libcounttransfers.so,
-which tests/gpu/bundle.sh builds. Rows of the group streams show the frame rate of all
-pipelines together, the time until every pipeline has output a frame, and the GPU memory
-per pipeline.
+The columns: µs of wall-clock time per frame; host µs of processor time per frame,
+summed over all threads, in total and for each element; bus µs of a copy of the frame in
+the slower direction, and the copy's share of the time per frame; per frame the uploads,
+downloads, copies on the GPU, launches of kernels or graphs, and allocations of device
+memory. The last five are counted only if CUDA_INJECTION64_PATH is the path of
+libcounttransfers.so, which tests/gpu/bundle.sh builds. Rows of the group streams show
+the frame rate of all pipelines together, the time until every pipeline has output a
+frame, and the GPU memory per pipeline.
 )";
 }
 
@@ -74,8 +74,8 @@ struct PipelineRow {
   double host_microseconds = 0;  ///< processor time per frame; 0 if not measured
   int elements = 1;
   double bus_microseconds = 0;
-  double start_seconds = 0;      ///< until every pipeline has output a frame; 0 if not measured
-  double device_megabytes = 0;   ///< GPU memory per pipeline; 0 if not measured
+  double start_seconds = 0;     ///< time until every pipeline has output a frame; 0 if not measured
+  double device_megabytes = 0;  ///< GPU memory per pipeline; 0 if not measured
   std::optional<Calls> calls{};  ///< per frame; empty if not counted
 };
 
@@ -225,13 +225,13 @@ bool measure_all(const std::vector<PipelineSubject>& subjects, const Options& op
   const auto attempt = [&](const PipelineSubject& subject, const std::function<void()>& work) {
     try {
       if (subject.group == gpus_group && (!gpu_unusable.empty() || count_gpus() < 2))
-        std::cout << subject.name() << ": left out: it needs two GPUs" << std::endl;
+        std::cout << subject.name() << ": skipped, because it needs two GPUs" << std::endl;
       else if ((is_copy(subject) || subject.memory == FrameMemory::cuda) && !gpu_unusable.empty())
         std::cout << subject.name() << ": not run: " << gpu_unusable << std::endl;
       else
         work();
     } catch (const MissingElement& missing) {
-      std::cout << subject.name() << ": left out: " << missing.what() << std::endl;
+      std::cout << subject.name() << ": skipped: " << missing.what() << std::endl;
     } catch (const std::exception& error) {
       std::cout << subject.name() << ": failed: " << error.what() << std::endl;
       good = false;

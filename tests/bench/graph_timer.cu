@@ -78,7 +78,7 @@ double graph_time(CudaStream stream, const std::function<void()>& work) {
   work();  // loads the kernels, which a capture does not allow
   cuda_check(cudaStreamSynchronize(stream), "the work on the GPU");
 
-  // Long enough to hide the cost of a launch, short enough for many replays.
+  // A replay is long enough to hide the cost of a launch, and short enough to be repeated often.
   constexpr double replay_microseconds = 4000;
   constexpr int probe_repeats = 10, replays = 51;
   const double once =

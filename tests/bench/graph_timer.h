@@ -15,7 +15,7 @@ struct LaunchedTime {
   double microseconds;       ///< GPU time
   double host_microseconds;  ///< time of the calling thread, which enqueues the work
 };
-/// Measures work that launches graphs itself. The GPU must take longer for it than the host.
+/// Measures work that launches graphs itself. The GPU must take longer for this work than the host.
 LaunchedTime launched_time(CudaStream stream, const std::function<void()>& work);
 
 /// Copies at memory bandwidth. Addresses and `bytes` must be multiples of 16.

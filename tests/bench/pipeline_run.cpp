@@ -152,7 +152,7 @@ void PipelineRun::send_caps() {
 
 void PipelineRun::prepare_frames() {
   if (!gst_video_info_from_caps(&info_, caps_.get()))
-    throw std::runtime_error("these caps do not describe video");
+    throw std::runtime_error("the input caps do not describe video");
   if (subject_.memory == FrameMemory::proposed || subject_.memory == FrameMemory::cuda)
     take_proposed_pool();
   // Fresh memory must not be in a CPU cache, so use more frames than caches can hold.
@@ -183,7 +183,7 @@ void PipelineRun::take_proposed_pool() {
   gst_query_unref(query);
   pool_.reset(pool);
   if (!pool_)
-    throw std::runtime_error("the element proposes no pool");
+    throw std::runtime_error("the first element proposes no pool");
   GstStructure* config = gst_buffer_pool_get_config(pool);
   gst_buffer_pool_config_set_params(config, caps_.get(), size, 4, 0);
   if (!gst_buffer_pool_set_config(pool, config) || !gst_buffer_pool_set_active(pool, TRUE))

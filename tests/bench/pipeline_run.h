@@ -17,7 +17,7 @@ namespace cudavision::bench {
 
 struct Options {
   std::string backend;   ///< backend of this project's elements: auto, cpu or cuda
-  int frames_in_flight;  ///< for these elements, unless the subject sets it
+  int frames_in_flight;  ///< for this project's elements, unless the subject sets it
   double seconds;        ///< measuring time per row
 };
 
@@ -49,7 +49,7 @@ class PipelineRun {
   void end();
 
   int elements() const { return elements_; }  ///< number of measured elements
-  std::string active_backend() const;         ///< "-" for elements without the property
+  std::string active_backend() const;         ///< "-" if no element has a backend
   std::size_t input_bytes() const { return info_.size * sources_.size(); }  ///< all inputs
   std::size_t output_bytes() const { return size_; }  ///< bytes of the latest output
 

@@ -55,7 +55,7 @@ Chains on_gpus(const std::string& element, const std::vector<std::vector<int>>& 
   return chains;
 }
 
-// All pipelines on GPU 0, all on GPU 1, or each on the least used GPU (-2), about half on each.
+// All pipelines on GPU 0, all on GPU 1, or about half on each (-2 selects the least used GPU).
 const std::vector<std::vector<int>> either{{0}, {1}}, shared{{0}, {1}, {-2}};
 
 const Entry table[] = {

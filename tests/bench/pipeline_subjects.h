@@ -9,7 +9,7 @@ namespace cudavision::bench {
 enum class FrameMemory {
   system,       ///< recycled blocks of malloc(), as in the pools of decoders or videotestsrc
   mapped,       ///< recycled mappings, like the driver's buffers that v4l2src maps
-  fresh,        ///< memory that is never reused, as by filesrc reading raw video
+  fresh,        ///< memory that is never reused, as from filesrc
   proposed,     ///< buffers of the pool that the first element proposes
   cuda,         ///< CUDA memory
   page_locked,  ///< page-locked memory, for bus copies
@@ -17,13 +17,13 @@ enum class FrameMemory {
 
 struct PipelineSubject {
   std::string group;
-  std::string chain;  ///< written as for gst-launch-1.0, without backend
+  std::string chain;  ///< as for gst-launch-1.0, without the property backend
   std::string format;
   int width, height;
   FrameMemory memory;
   std::string output_caps;
 
-  int streams = 0;  ///< concurrent pipelines, whose start is measured, too; 0: one pipeline
+  int streams = 0;  ///< concurrent pipelines, whose start time is also measured; 0: one pipeline
   double pace = 0;  ///< frames per second of each pipeline; 0: as fast as possible
   bool sweeps_sigma = false;  ///< changes sigma before each frame
 

@@ -15,7 +15,7 @@ namespace cudavision::bench {
 
 using test::Content;
 
-/// Runners: the CPU and GPU parts of bench_kernels, and bench_opencv. Combined by bitwise OR.
+/// Flags of the runners: the CPU part and the GPU part of bench_kernels, and bench_opencv.
 constexpr unsigned cpu = 1, cuda = 2, opencv = 4, both = cpu | cuda, all = both | opencv;
 
 struct Size {
@@ -38,7 +38,7 @@ struct Row {
 
 struct Work {
   std::function<void()> run;
-  std::size_t bytes = 0;         ///< minimum number of bytes that it reads and writes
+  std::size_t bytes = 0;         ///< minimum number of bytes that run() accesses
   std::string part = {};         ///< name of a part of an operation; empty: the whole operation
   bool launches_graphs = false;  ///< launches graphs itself, so no graph can capture it
 };
@@ -50,7 +50,7 @@ struct PreparedWork {
 struct Subject {
   Row row;
   unsigned runners;
-  bool names_content = false;              ///< in CPU rows; GPU rows always do
+  bool names_content = false;  ///< in names of CPU rows; names of GPU rows always contain it
   std::size_t input_bytes = 0, items = 0;  ///< per run, for the rates of CPU rows
   std::any test = {};                      ///< the case of the kernel tests
   std::function<PreparedWork(Device&)> prepare = {};
@@ -112,7 +112,7 @@ Subject make_subject(const Row& row, unsigned runners, const Case& test, std::si
 }
 
 /// Table entry: a row with natural content. The runners in `other_contents` measure the other
-/// contents, too, for which the limit is 1.3 times as long.
+/// contents, too, for which the limit is 1.3 times as high.
 template <class Parameters>
 struct Entry {
   const char* layout;

@@ -40,7 +40,7 @@ void Episode::do_something() {
 }
 
 void Episode::good_caps() {
-  settle();
+  drain_and_judge();
   format_ = &any_format();
   width_ = 1 + below(below(4) == 0 ? 300 : 40);
   height_ = 1 + below(below(4) == 0 ? 200 : 40);
@@ -55,7 +55,7 @@ void Episode::good_caps() {
 }
 
 void Episode::change_settings() {
-  settle();
+  drain_and_judge();
   change_properties();
   if (g_object_class_find_property(G_OBJECT_GET_CLASS(filter_.element()), "regions") &&
       below(2) == 0)
@@ -144,7 +144,7 @@ void Episode::drain() {
   gst_pad_peer_query(filter_.source_pad(), query);
 }
 
-void Episode::settle() {
+void Episode::drain_and_judge() {
   drain();
   const std::size_t lost = judge_rest();
   fail_unless(lost == 0, "episode %u: %zu frames were lost without a QoS message", seed(), lost);
@@ -157,7 +157,7 @@ void Episode::change_frames_in_flight() {
 // Frames pushed while unlinked are lost; later frames arrive. A new peer may first refuse the
 // current caps, which must have no lasting effect.
 void Episode::relink() {
-  settle();
+  drain_and_judge();
   restricted_ = false;
   filter_.accept_downstream("ANY");
   good_caps();
@@ -207,8 +207,8 @@ void Episode::good_frame() {
   FrameKind kind;
   kind.limited = limited_;
   kind.interlaced = scan_ == Scan::interleaved || (scan_ == Scan::mixed && flagged);
-  // While properties are invalid, the last valid ones apply. The test does not know them, because
-  // QoS may skip frames.
+  // While properties are invalid, the last valid values apply. The test does not know these values,
+  // because QoS may skip frames.
   push(buffer, possible(*format_) ? std::optional(Sent{picture, kind}) : std::nullopt);
 }
 
@@ -227,7 +227,7 @@ void Episode::resume_segment() {
 void Episode::flush_or_end() {
   if (below(2) == 0) {
     filter_.send_eos();
-    settle();
+    drain_and_judge();
   }
   filter_.send_event(gst_event_new_flush_start());
   if (started_ && below(2) == 0)
@@ -252,7 +252,7 @@ void Episode::send_event() {
       filter_.send_event(gst_event_new_tag(gst_tag_list_new(GST_TAG_TITLE, "any title", nullptr)));
       break;
     case 3:
-      settle();
+      drain_and_judge();
       gst_harness_push_upstream_event(filter_.harness(), gst_event_new_reconfigure());
       break;
     default:
@@ -279,7 +279,7 @@ void Episode::change_state() {
     judge_rest();
     restarted();
   } else {
-    settle();
+    drain_and_judge();
   }
   mend();
   good_caps();
@@ -306,7 +306,7 @@ void Episode::ask() {
 }
 
 void Episode::restrict_downstream() {
-  settle();
+  drain_and_judge();
   restricted_ = below(3) == 0;
   filter_.accept_downstream(restricted_
                                 ? one_of({"video/x-raw, format=NV12", "video/x-raw, width=7",

@@ -30,12 +30,12 @@ class Episode : public Life {
  protected:
   check::FilterHarness& filter() { return filter_; }
   const check::Regions& regions() const { return regions_; }
-  /// `idle`: the element changes nothing, so even unused bits stay. The other parameters are those
-  /// of check::in_regions().
+  /// `idle`: the element changes nothing, so even unused bits stay. See check::in_regions() for the
+  /// other parameters.
   check::Picture in_regions(const check::Picture& picture, const check::Process& process, bool idle,
                             bool equalizes = false) const;
   virtual check::Picture new_picture(const check::FormatSpec& format, int width, int height);
-  /// The frames around the judged frame, up to the next interruptions; nullptr for unknown frames.
+  /// The frames between two interruptions, with the judged frame; nullptr for unknown frames.
   struct Sequence {
     std::vector<const check::Picture*> frames;
     std::size_t judged;
@@ -87,7 +87,7 @@ class Episode : public Life {
   void push(GstBuffer* buffer, std::optional<Sent> sent);
   void drain();
   /// Drains and judges all frames. Call it before a change that affects the output.
-  void settle();
+  void drain_and_judge();
   std::size_t judge_rest();
   Sequence sequence_around(std::size_t number) const;
   void change_frames_in_flight();

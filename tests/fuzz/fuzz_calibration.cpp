@@ -192,7 +192,7 @@ class CalibrationLife final : public fuzz::Life {
     }
     const bool works = gst_element_set_state(element, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE;
     fail_unless(works || messages.count(GST_MESSAGE_ERROR) == 1,
-                "episode %u: no start, and %d errors", seed(), messages.count(GST_MESSAGE_ERROR));
+                "episode %u: no start, but %d errors", seed(), messages.count(GST_MESSAGE_ERROR));
 #ifdef CUDAVISION_TEST_HAVE_OPENCV
     fail_unless(works || !must_work_, "episode %u: %s", seed(),
                 messages.text(GST_MESSAGE_ERROR).c_str());

@@ -40,8 +40,8 @@ class DenoiseEpisode final : public fuzz::Episode {
 
   /// Returns the indices of the first and the last frame that are searched for the judged frame.
   std::pair<std::size_t, std::size_t> searched() const {
-    const std::size_t reach = static_cast<std::size_t>(frames_ / 2), at = sequence().judged;
-    return {at - std::min(at, reach), std::min(at + reach, sequence().frames.size() - 1)};
+    const std::size_t each_side = static_cast<std::size_t>(frames_ / 2), at = sequence().judged;
+    return {at - std::min(at, each_side), std::min(at + each_side, sequence().frames.size() - 1)};
   }
 
   bool knows_neighbours() const {

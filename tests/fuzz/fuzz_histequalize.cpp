@@ -13,7 +13,7 @@ Equalization first_equalization(unsigned seed) {
   return how;
 }
 
-/// With this threshold, every changed histogram is a scene cut, so smoothing changes no output.
+/// With a threshold of 0, every changed histogram is a scene cut, so smoothing changes no output.
 Properties first_properties(unsigned seed) {
   Properties properties = first_equalization(seed).tile_properties();
   properties.emplace_back("scene-cut-threshold", "0");
@@ -41,7 +41,7 @@ class EqualizeEpisode final : public fuzz::Episode {
     return in_regions(picture, process, how.strength == 0, true);
   }
 
-  /// Skips smoothed sums of several histograms: an unchanged sum is no cut, so smoothing shows.
+  /// Skips frames with several smoothed histograms, because scene cuts depend only on their sum.
   void judge(GstBuffer* out, const Picture& picture, const fuzz::FrameKind& kind) override {
     if (!smooths_ || !(how_.adaptive || how_.each_channel))
       Episode::judge(out, picture, kind);

@@ -49,7 +49,7 @@ class IntegralEpisode final : public fuzz::Episode {
 
   void restarted() override { form_ = how_; }
 
-  // Makes downstream accept anything: it may accept only tables, but `output` may have changed.
+  // Makes downstream accept anything, because `output` may have changed from tables to video.
   void mend() override { filter().accept_downstream("ANY"); }
 
   const char* open_downstream() override {

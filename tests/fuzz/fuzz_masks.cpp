@@ -16,7 +16,7 @@ using namespace check;
 
 namespace {
 
-/// cudapixelate paints black frames white where something is selected.
+/// cudapixelate paints black frames white where masks or detections select pixels.
 class MasksLife final : public fuzz::Life {
  public:
   MasksLife(unsigned seed, BufferCount& buffers)
@@ -91,14 +91,14 @@ class MasksLife final : public fuzz::Life {
     fail_unless(out != nullptr, "episode %u: a frame was lost", seed());
     const Picture picture = from_buffer(out, format_named("GRAY8"), width_, height_);
     // Masks of detections are not checked: the detection's label and confidence affect them.
-    if (!counts_ || related || invert_)
+    if (!uses_masks_ || related || invert_)
       return;
     for (const fuzz::Mask& mask : masks) {
       if (!mask.is_readable() || mask.columns == 0 || mask.rows == 0)
         continue;
       for (int y = 0; y < height_; ++y)
         for (int x = 0; x < width_; ++x)
-          if (const int id = shown(mask, x, y); id > 0)
+          if (const int id = id_at(mask, x, y); id > 0)
             fail_unless(picture.sample(0, x, y) == 255,
                         "episode %u: pixel %d, %d of the region %d is not hidden", seed(), x, y,
                         id);
@@ -106,7 +106,7 @@ class MasksLife final : public fuzz::Life {
   }
 
   // Returns the mask's id at a pixel of the frame, or 0 outside the mask.
-  static int shown(const fuzz::Mask& mask, gint64 x, gint64 y) {
+  static int id_at(const fuzz::Mask& mask, gint64 x, gint64 y) {
     x -= mask.x;
     y -= mask.y;
     if (x < 0 || y < 0 || x >= mask.columns || y >= mask.rows)
@@ -118,8 +118,8 @@ class MasksLife final : public fuzz::Life {
   void change_settings() {
     switch (below(5)) {
       case 0:
-        counts_ = below(4) != 0;
-        return filter_.set("region-masks", counts_ ? one_of({"prefer", "only"}) : "ignore");
+        uses_masks_ = below(4) != 0;
+        return filter_.set("region-masks", uses_masks_ ? one_of({"prefer", "only"}) : "ignore");
       case 1:
         return filter_.set({{"region-margin", one_of({"0", "3", "300"})},
                             {"region-feather", one_of({"0", "5", "65535"})}});
@@ -137,7 +137,7 @@ class MasksLife final : public fuzz::Life {
 
   FilterHarness filter_;
   int width_, height_;
-  bool counts_ = true, invert_ = false;
+  bool uses_masks_ = true, invert_ = false;
   GstClockTime time_ = 0;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr GstClockTime frame_time = 40 * GST_MSECOND;
 
-/// An element, with properties that make frames depend on earlier frames or post messages.
+/// An element, with properties that make frames depend on earlier frames, or cause messages.
 struct Subject {
   const char* element;
   Properties properties;
@@ -69,7 +69,7 @@ const std::vector<Subject>& subjects() {
   return all;
 }
 
-/// Returns the part of a message that must be equal, or an empty text.
+/// Returns the part of a message that must be equal for both elements, or an empty text.
 std::string text_of_message(GstMessage* message) {
   GError* error = nullptr;
   switch (GST_MESSAGE_TYPE(message)) {
@@ -111,7 +111,7 @@ class OverlapLife final : public fuzz::Life {
     new_caps();
     for (int step = 0; step < 80; ++step)
       do_something();
-    settle();
+    drain_and_judge();
   }
 
  private:
@@ -189,7 +189,7 @@ class OverlapLife final : public fuzz::Life {
   }
 
   void new_caps() {
-    settle();
+    drain_and_judge();
     format_ = &any_format();
     width_ = 8 + below(40);
     height_ = 8 + below(30);
@@ -201,7 +201,7 @@ class OverlapLife final : public fuzz::Life {
   }
 
   void flush() {
-    settle();
+    drain_and_judge();
     both([&](FilterHarness& filter) {
       filter.flush();
       filter.send_segment(check::new_segment());
@@ -223,7 +223,7 @@ class OverlapLife final : public fuzz::Life {
     return texts;
   }
 
-  void settle() {
+  void drain_and_judge() {
     both([&](FilterHarness& filter) {
       const Owned<GstQuery> query(gst_query_new_drain());
       gst_pad_peer_query(filter.source_pad(), query);
@@ -232,7 +232,7 @@ class OverlapLife final : public fuzz::Life {
     for (;; ++number) {
       const Owned<GstBuffer> one = one_.pull(), other = many_.pull();
       fail_unless((one == nullptr) == (other == nullptr),
-                  "episode %u: more than %d frames came out of one of both", seed(), number);
+                  "episode %u: only one element pushed more than %d frames", seed(), number);
       if (one == nullptr)
         break;
       expect_equal(one, other, number);
@@ -248,10 +248,10 @@ class OverlapLife final : public fuzz::Life {
 
   void expect_equal(GstBuffer* one, GstBuffer* other, int number) {
     const std::string what = "episode " + std::to_string(seed()) + ", " + std::to_string(number);
-    fail_unless(GST_BUFFER_PTS(one) == GST_BUFFER_PTS(other), "%s: other times", what.c_str());
+    fail_unless(GST_BUFFER_PTS(one) == GST_BUFFER_PTS(other), "%s: the PTS differ", what.c_str());
     const auto marks = GST_BUFFER_FLAG_DISCONT | GST_BUFFER_FLAG_GAP;
     fail_unless((GST_BUFFER_FLAGS(one) & marks) == (GST_BUFFER_FLAGS(other) & marks),
-                "%s: other flags", what.c_str());
+                "%s: the flags differ", what.c_str());
     expect_picture(from_buffer(other, *format_, width_, height_),
                    from_buffer(one, *format_, width_, height_), what);
   }

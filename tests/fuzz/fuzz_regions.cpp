@@ -17,7 +17,7 @@ using namespace check;
 
 namespace {
 
-constexpr GstClockTime frame_time = 40 * GST_MSECOND;  // of the caps
+constexpr GstClockTime frame_time = 40 * GST_MSECOND;  // by the frame rate of the caps
 constexpr int too_many = Regions::max_count + 1;
 
 struct Labelled {
@@ -144,7 +144,7 @@ class RegionsLife final : public fuzz::Life {
     new_stream();
     for (int step = 0; step < 60; ++step)
       do_something();
-    settle();
+    drain_and_judge();
   }
 
  private:
@@ -157,7 +157,7 @@ class RegionsLife final : public fuzz::Life {
         {"a flush", 1, &RegionsLife::flush},
         {"other caps", 1, &RegionsLife::new_caps},
         {"too many regions", 1, &RegionsLife::too_many_regions},
-        {"wait for the frames in flight", 1, &RegionsLife::settle}};
+        {"wait for the frames in flight", 1, &RegionsLife::drain_and_judge}};
     fuzz::act(*this, *this, actions);
   }
 
@@ -228,7 +228,7 @@ class RegionsLife final : public fuzz::Life {
 
   /// With too many regions, the element must fail. If it dropped regions, faces could stay visible.
   void too_many_regions() {
-    settle();
+    drain_and_judge();
     if (!settings_.metas)
       return;
     GstBuffer* buffer = to_buffer(Picture(*format_, width_, height_));
@@ -259,7 +259,7 @@ class RegionsLife final : public fuzz::Life {
     gst_pad_peer_query(filter_.source_pad(), query);
   }
 
-  void settle() {
+  void drain_and_judge() {
     drain();
     judge_arrived();
     fail_unless(expected_.empty(), "episode %u: %zu frames were lost", seed(), expected_.size());
@@ -274,7 +274,7 @@ class RegionsLife final : public fuzz::Life {
   }
 
   void new_caps() {
-    settle();
+    drain_and_judge();
     format_ = &any_format();
     width_ = 1 + below(40);
     height_ = 1 + below(30);
@@ -288,7 +288,7 @@ class RegionsLife final : public fuzz::Life {
   }
 
   void flush() {
-    settle();
+    drain_and_judge();
     filter_.flush();
     new_segment();
   }

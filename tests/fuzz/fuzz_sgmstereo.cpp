@@ -161,7 +161,7 @@ class StereoEpisode final : public fuzz::StereoSettings {
     }
   }
 
-  /// The pictures of a pair; packed frames use only `left`.
+  /// The images of a pair; packed frames use only `left`.
   struct Pair {
     Picture left, right;
   };
@@ -236,7 +236,7 @@ class StereoEpisode final : public fuzz::StereoSettings {
     time_ += frame_time;
     const Pair pictures = new_pictures();
     GstBuffer* left = stamped(with_any_regions(to_buffer(pictures.left, any_layout())));
-    // The expected output comes from a new element, which cannot have corrected its cameras.
+    // The expected output comes from a new element, in which the cameras are not corrected.
     judged = judged && !is_corrected();
     if (judged && (stereo_->opened().count("depth") != 0 || depends_on_the_past())) {
       if (below(2) == 0)

@@ -21,8 +21,8 @@ using namespace check;
 
 namespace {
 
-// The time limit until every action must have run, for every backend.
-constexpr gint64 patience = 150 * G_USEC_PER_SEC;
+// Every action must have run within this time, with every backend.
+constexpr gint64 max_time = 150 * G_USEC_PER_SEC;
 constexpr unsigned fewest_episodes = 25;
 
 // A crash prints this line. It is formatted in advance, because signal handlers can do little.
@@ -58,11 +58,11 @@ void run_lives(const std::function<std::unique_ptr<Life>(unsigned, BufferCount&)
   for (int number : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGTRAP})
     signal(number, on_crash);
   std::atexit(print_episode);  // a failed check, or a GLib warning in any thread, exits
-  std::size_t settled = 0;
+  std::size_t baseline_bytes = 0;
   unsigned episodes = 0;
   Watchdog watchdog;
   // On a busy machine or GPU, it takes longer until every action has run.
-  const gint64 last_end = std::max(end, start + patience);
+  const gint64 last_end = std::max(end, start + max_time);
   while (g_get_monotonic_time() < end ||
          ((episodes < fewest_episodes || missing_action() != nullptr) &&
           g_get_monotonic_time() < last_end)) {
@@ -74,7 +74,7 @@ void run_lives(const std::function<std::unique_ptr<Life>(unsigned, BufferCount&)
     free_kept_buffers();
     fail_unless(buffers.alive() == 0, "episode %u leaked %d buffers", seed, buffers.alive());
     if (++episodes == 40)
-      settled = resident_bytes();
+      baseline_bytes = resident_bytes();
   }
   episode_line[0] = '\0';
   const double minutes =
@@ -83,11 +83,11 @@ void run_lives(const std::function<std::unique_ptr<Life>(unsigned, BufferCount&)
   print_actions();
   fail_unless(missing_action() == nullptr, "\"%s\" never ran in %u episodes: give it more weight",
               missing_action(), episodes);
-  // Pools and the allocator's arenas may still grow a little; a leak in every episode exceeds this.
-  if (settled != 0 && unless_sanitized().empty())
-    fail_unless(resident_bytes() < settled + (testing_cuda() ? 64u : 16u) * 1024 * 1024,
+  // Pools and the allocator's arenas may still grow, but by less than a leak in every episode.
+  if (baseline_bytes != 0 && unless_sanitized().empty())
+    fail_unless(resident_bytes() < baseline_bytes + (testing_cuda() ? 64u : 16u) * 1024 * 1024,
                 "%u episodes leaked %lld bytes", episodes,
-                static_cast<long long>(resident_bytes()) - static_cast<long long>(settled));
+                static_cast<long long>(resident_bytes()) - static_cast<long long>(baseline_bytes));
 }
 
 }  // namespace fuzz

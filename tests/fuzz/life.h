@@ -33,8 +33,8 @@ class Life : protected check::Random {
   check::BufferCount& buffers_;
 };
 
-/// Runs episodes for the configured time, and on for up to 150 s until every action has run. Checks
-/// for leaks. A crash or hang prints the episode's number.
+/// Runs episodes for the configured time. If some action has not run yet, continues for up to 150 s
+/// from the start. Checks for leaks. A crash or hang prints the episode's number.
 void run_lives(
     const std::function<std::unique_ptr<Life>(unsigned seed, check::BufferCount&)>& make);
 

@@ -10,7 +10,7 @@
 
 namespace fuzz {
 
-/// Returns the path of a stereo calibration for 80×60 pictures.
+/// Returns the path of a stereo calibration for 80×60 images.
 inline std::string calibration_file() {
   static const check::TemporaryFile file("fuzz-XXXXXX.json",
                                          R"({"image_width": 80, "image_height": 60,
@@ -63,7 +63,7 @@ class StereoSettings : public Life {
     properties_.emplace_back(name, value);
   }
 
-  /// True if outputs may depend on earlier frames, as depth does, with its automatic range.
+  /// True if outputs may depend on earlier frames, for example through an automatic range.
   bool depends_on_the_past() const {
     return std::any_of(properties_.begin(), properties_.end(), [](const check::Property& property) {
       const std::string name = property.first, value = property.second;
@@ -73,7 +73,7 @@ class StereoSettings : public Life {
     });
   }
 
-  /// True if earlier frames may have corrected the cameras, until the next stop.
+  /// True if the element may have corrected the cameras since it started.
   bool is_corrected() const {
     return std::count(properties_.begin(), properties_.end(),
                       check::Property{"calibration-drift", "correct"}) > 0;

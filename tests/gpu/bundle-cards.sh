@@ -9,7 +9,7 @@ usage() {
 usage: tests/gpu/bundle-cards.sh [--archs LIST] [--archive] PYTHON FOLDER
 
 Builds below build-gpu/cards and fills FOLDER with what the stages cards and card-figures need: the plug-in, two element tests,
-bench_pipelines, pipelines/archive.py with Ray, a film and a GStreamer runtime. FOLDER is replaced. Copy it to the host
+bench_pipelines, pipelines/archive.py with Ray, a video and a GStreamer runtime. FOLDER is replaced. Copy it to the host
 and run there: bash run-gpu.sh cards card-figures
   PYTHON         a Python 3 of this machine with the same minor version as the host's python3
   --archs LIST   the GPU architectures, as for -Dcuda-archs (default: 90)

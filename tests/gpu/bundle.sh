@@ -52,7 +52,7 @@ for arch in 75 80; do
   compile "build-gpu/ptx$arch" "${targets[@]}"
 done
 
-# Debian 13 is installed without a toolkit, so it uses this machine's.
+# Debian 13 is installed without a toolkit, so it uses the toolkit of this machine.
 if [[ $debian13 == yes ]]; then
   # A toolkit from Debian packages is in /usr, which cannot be mounted over the /usr of Debian 13.
   [[ $toolkit != /usr ]] || die "--debian13 needs a CUDA toolkit in a folder of its own, for example NVIDIA's in /usr/local/cuda; set CUDA_HOME to it."
@@ -65,7 +65,7 @@ fi
 # --- Collect ----------------------------------------------------------------------------------------
 
 find "$folder" -mindepth 1 -delete
-cp tests/tally.py tests/gpu/{run-gpu.sh,run-records.sh,run-kernels.sh,run-cards.sh,proof.py} "$folder/" # come first: they mark it as a bundle
+cp tests/tally.py tests/gpu/{run-gpu.sh,run-records.sh,run-kernels.sh,run-cards.sh,proof.py} "$folder/" # copied first, because they mark the folder as a bundle
 for variant in native ptx75 ptx80; do
   collect "build-gpu/$variant" kernels "$folder/kernels/$variant"
 done

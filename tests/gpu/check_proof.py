@@ -97,7 +97,7 @@ def shout(*lines):
 
 
 def load(path):
-    """Returns the parts of the proof, or none if it does not exist. An unreadable proof is an error."""
+    """Returns the parts of the proof, or an empty dictionary if the file does not exist. Exits if it is unreadable."""
     try:
         parts = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))["parts"]
         for part in parts.values():
@@ -147,7 +147,7 @@ def check_tree(path):
 
 
 def hashes_of(program):
-    # Meson names the emulator of a cross build here.
+    # Meson sets this variable to the emulator of a cross build.
     wrapper = shlex.split(os.environ.get("MESON_EXE_WRAPPER", ""))
     run = subprocess.run([*wrapper, program, "--backend=cpu"], stdout=subprocess.PIPE, check=False)
     if run.returncode != 0:

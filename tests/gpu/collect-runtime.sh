@@ -57,7 +57,7 @@ mkdir -p "$folder/bin" "$tools" "$folder/lib/gstreamer-1.0"
 cp -L "$(command -v gst-launch-1.0)" "$(command -v gst-inspect-1.0)" "$scanner" "$tools/"
 for plugin in "${plugins[@]}"; do
   [[ -f $plugins_here/libgst$plugin.so ]] || {
-    echo "collect-runtime.sh: GStreamer's plug-in $plugin is not installed here" >&2
+    echo "collect-runtime.sh: $plugins_here/libgst$plugin.so is missing; install the GStreamer package that contains it" >&2
     exit 1
   }
   cp -L "$plugins_here/libgst$plugin.so" "$folder/lib/gstreamer-1.0/"

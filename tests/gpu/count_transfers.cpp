@@ -79,8 +79,7 @@ void count(const Memcpy& record) {
       device_to_device.add(copies_in(record), record.bytes);
       break;
     default:
-      // A copy in an unknown direction must not be missing from the counts, because they are a
-      // proof.
+      // The counts are a proof, so a copy in an unknown direction is counted as lost.
       ++lost;
   }
 }

@@ -9,7 +9,7 @@ struct CudaCounts {
   std::uint64_t launches;                           ///< launches of kernels and graphs
   std::uint64_t kernels;                            ///< executed kernels, including graphs' kernels
   std::uint64_t allocations;                        ///< allocations of device memory
-  std::uint64_t lost;  ///< lost records, missing from the other numbers
+  std::uint64_t lost;                               ///< lost records, which the other counts lack
 };
 
 /// The functions that libcounttransfers.so exports to the program that it is injected into.

@@ -10,7 +10,7 @@ namespace {
 using DynamicSymbol = void* (*)(void*, const char*);
 
 DynamicSymbol real_dlsym() {
-  // Since glibc 2.34; before that, dlsym() is in another library.
+  // Since glibc 2.34, dlsym() is in libc and has this version. Before, it was in libdl.
   void* function = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
   if (!function)
     function = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");

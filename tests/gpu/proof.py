@@ -42,7 +42,7 @@ def transfers(street, folder, *elements):
     facts = load(street)
     pixels = facts["width"] * facts["height"]
     frame = pixels * 3 // 2
-    film = frame * facts["frames"]
+    video_bytes = frame * facts["frames"]
     bits_of = {name: int(bits) for name, bits in (element.split(":") for element in elements)}
     counts = {}
     for name in ("decode", *(name for element in bits_of for name in (element, f"{element}-download"))):
@@ -52,7 +52,7 @@ def transfers(street, folder, *elements):
             return 1
         counts[name] = load(path)
 
-    print(f'{facts["frames"]} frames of {facts["width"]}x{facts["height"]} NV12, {film} bytes')
+    print(f'{facts["frames"]} frames of {facts["width"]}x{facts["height"]} NV12, {video_bytes} bytes')
     print(f'{"pipeline":25} {"host to device":>24} {"device to host":>24} {"device to device":>24} {"kernels":>8}')
     for name, count in counts.items():
         columns = [f'{count[way]["copies"]:6} / {count[way]["bytes"]:11} B'
@@ -61,7 +61,7 @@ def transfers(street, folder, *elements):
 
     decode = counts["decode"]
     lost = sum(count["lost"] for count in counts.values())
-    good = [verdict("every copy was seen", f"{lost} records were lost" if lost else "")]
+    good = [verdict("every copy was recorded", f"{lost} records were lost" if lost else "")]
     for element, bits in bits_of.items():
         given = pixels * bits // 8 * facts["frames"]
         alone, download = counts[element], counts[f"{element}-download"]
@@ -112,7 +112,7 @@ def add(counts, result):
 
 
 def replace(path, content):
-    """Replaces a JSON file atomically: if this program is killed, the file is complete, old or new."""
+    """Replaces a JSON file atomically, so that it is complete even if this program is killed."""
     beside = path.with_name(path.name + ".new")
     beside.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     os.replace(beside, path)

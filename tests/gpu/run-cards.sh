@@ -9,7 +9,7 @@
 two_gpu_filter='_gpus?$'
 declare -A two_gpu_shards=([check_cuda]=7 [check_stereo_memory]=3)
 
-# two_gpu_test WAY SECONDS PROGRAM SHARD [COMMAND...]: runs one shard of a program's tests for two GPUs, by COMMAND.
+# two_gpu_test WAY SECONDS PROGRAM SHARD [COMMAND...]: runs one shard of a program's tests for two GPUs, under COMMAND.
 two_gpu_test() {
   local way=$1 program=$3 name
   name="$way $(in_shards "$program" "$4" "${two_gpu_shards[$program]}")"

@@ -13,7 +13,7 @@ usage: bash run-gpu.sh [--results FOLDER] [--operations LIST] [--variants LIST] 
                hashes of the seeded cases
   sanitizers   the kernel tests under compute-sanitizer: memcheck, racecheck, initcheck, synccheck
   check        the element tests with backend=cuda
-  check13      the same with the GStreamer of Debian 13, if the bundle was made with --debian13
+  check13      the element tests with the GStreamer of Debian 13, if the bundle was made with --debian13
   transfers    the copies between host and GPU, counted while video goes from nvh264dec through each
                element to cudadownload
   bench        the benchmarks
@@ -40,7 +40,7 @@ its unfinished results count as failed.
 Environment:
   GTEST_FILTER           the kernel tests to run
   CUDAVISION_TEST_CASES  the number of random cases of each kernel test (default 3000; a tenth as PTX)
-  SANITIZER_CASES        the same under the sanitizers (default 8, but at least one of each layout)
+  SANITIZER_CASES        the number of cases under the sanitizers (default 8, but at least one of each layout)
   SANITIZER_PIXELS       the largest frame under the sanitizers (default 20000; a fifth of it under
                          racecheck, which is much slower)
   TEST_TIMEOUT, SANITIZER_TIMEOUT, BENCH_TIMEOUT
@@ -289,7 +289,7 @@ has_rows() {
   [[ ${#bench_options[@]} -gt 0 ]] || return 0
   local found
   found=$(in_runtime "${start[@]}" "$1" "${bench_options[@]}" --list 2>&1 </dev/null) || {
-    echo "${1##*/} is left out: $(head -n 1 <<<"$found")"
+    echo "${1##*/} is skipped: $(head -n 1 <<<"$found")"
     return 1
   }
 }

@@ -39,7 +39,7 @@ compare_hashes() {
 shards_of() {
   local tests
   # There must not be more shards than tests, because compute-sanitizer prints no summary for a program that
-  # runs none.
+  # runs no test.
   tests=$(in_runtime "$bundle/kernels/$1/$2" --gtest_list_tests 2>/dev/null </dev/null) || return
   tests=$((($(grep -c '^  ' <<<"$tests") + $4 - 1) / $4))
   echo $((tests < $3 ? tests : $3))

@@ -18,8 +18,8 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 
-# Replaces every program of a bundle. If STUB_WAIT matches its command line, it waits before it prints its
-# results, as long as the file STUB_WAITING exists.
+# Replaces every program of a bundle. If STUB_WAIT matches the command line, the stub waits before it
+# prints its results, as long as the file STUB_WAITING exists.
 STUB = r"""#!/usr/bin/env bash
 [[ $0 == */debian13/* && $STUB_RUNTIME-$STUB_STARTED != 26-yes ]] && exit 1
 wait_here() {
@@ -33,7 +33,7 @@ case $0 in
     [[ $* != *--list-gpus* ]] && echo stub || printf 'GPU %s: stub\n' $(seq "${STUB_GPUS:-1}")
     ;;
   */nproc)
-    echo 16 # programs that wait must not keep the others from running
+    echo 16 # so that all programs can run while some wait
     ;;
   */compute-sanitizer)
     export tool=$2
@@ -103,7 +103,7 @@ OPERATIONS = ("sgm", "sync")
 VARIANTS = ("native", "ptx75", "ptx80")
 DIGESTS = {"sgm": "1", "sync": "2", "elements": "3", "elements with GStreamer 1.26": "3"}
 STAGES = ("tests", "sanitizers", "check", "check13", "transfers", "bench")
-PATIENCE = 1800  # limit of each wait in seconds; only a hang reaches it
+MAX_WAIT = 1800  # limit of each wait in seconds; only a hang reaches it
 
 problems = []
 
@@ -161,14 +161,14 @@ class Run:
                      **environment})
 
     def end(self):
-        status = self.process.wait(PATIENCE)
+        status = self.process.wait(MAX_WAIT)
         self.waiting.unlink(missing_ok=True)
         return status
 
     def program_gone(self):
-        """Waits until the waiting program has been stopped. Returns whether it was."""
+        """Waits until the waiting program has been stopped. Returns False if it still runs after the time limit."""
         program = pathlib.Path("/proc", self.waiting.read_text(encoding="utf-8").strip())
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + MAX_WAIT
         while program.exists() and time.monotonic() < until:
             time.sleep(0.1)
         return not program.exists()
@@ -184,7 +184,7 @@ class Run:
 
     def stop(self, how, stage, ended):
         """Sends a signal once a program waits and these results are written."""
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + MAX_WAIT
         while not self.waiting.exists() or not all(
                 self.named(stage).get(name, {}).get("passed") for name in ended):
             if time.monotonic() > until or self.process.poll() is not None:
@@ -195,7 +195,7 @@ class Run:
         else:
             self.process.send_signal(how)
         try:
-            status = self.process.wait(PATIENCE)
+            status = self.process.wait(MAX_WAIT)
         except subprocess.TimeoutExpired:
             status = "it goes on"
             self.process.kill()
@@ -289,20 +289,20 @@ def check_two_gpus(bundle):
     shutil.copytree(bundle, cards)
     for name in ("check_cuda", "check_stereo_memory"):
         shutil.copy(cards / "check/check_caps", cards / "check" / name)
-    (cards / "archive_on_gpus.py").write_text("print('ok: films')\n", encoding="utf-8")
+    (cards / "archive_on_gpus.py").write_text("print('ok: videos')\n", encoding="utf-8")
     run = Run(cards, "one", "cards")
     run.end()
     expect("one GPU: the proof", "cards" in run.load("proof.json").get("parts", {}).get("elements", {}).get("suites", {}), False)
     run = Run(cards, "two", "cards", STUB_GPUS="2")
     expect("two GPUs: exit status", run.end(), 1)  # the stub of check_* prints no summary of memcheck
     counts = run.load("proof.json")["parts"]["elements"]["suites"]["cards"]
-    expect("two GPUs: their number", counts["cards"], 2)
+    expect("two GPUs: the number of GPUs", counts["cards"], 2)
     expect("two GPUs: what has failed", counts["failed"], 10)
     run = Run(cards, "figures", "card-figures", STUB_GPUS="2")
     run.end()
     expect("figures: no record", "card-figures" in run.load("proof.json").get("parts", {}).get("elements", {}).get("suites", {}), False)
     figures = (run.results / "bench.txt").read_text(encoding="utf-8")
-    expect("two GPUs: the figures", "bench_pipelines row 2" in figures and "ok: films" in figures, True)
+    expect("two GPUs: the figures", "bench_pipelines row 2" in figures and "ok: videos" in figures, True)
 
 
 def check_full_disk(bundle):
@@ -318,7 +318,7 @@ def check_full_disk(bundle):
     failed = run.named("check").get("check_caps", {}).get("failed", [])
     expect("full disk: an element test whose log is incomplete has failed", len(failed), 1)
     run = Run(bundle, "no-disk", "check", before=limit.format(0), STUB_WAIT="check_caps")
-    expect("no disk: exit status", run.process.wait(PATIENCE), 1)
+    expect("no disk: exit status", run.process.wait(MAX_WAIT), 1)
     expect("no disk: a program is run", run.waiting.exists(), False)
 
 

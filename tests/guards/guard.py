@@ -11,8 +11,8 @@ guards = []
 
 
 def guard(name, alone=False, reads=("",)):
-    """Registers a function as a guard. It takes a Tree and, unless the guard is `alone`, a Build. It returns the faults
-    as a text, or an empty string, and raises Skip if it cannot check. `reads` lists the parts of the tree that affect
+    """Registers a function as a guard. The function takes a Tree and, unless the guard is `alone`, a Build. It returns the
+    faults as a text, or an empty string, and raises Skip if it cannot check. `reads` lists the parts of the tree that affect
     the guard, which need not run again after changes elsewhere."""
     def register(function):
         function.guard, function.alone = name, alone

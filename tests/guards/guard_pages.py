@@ -90,7 +90,7 @@ def literals(text):
 
 
 def known(words, code):
-    """True if a literal contains the words, or if one ends with their beginning and another begins with the rest."""
+    """True if a literal contains the words, or if one literal ends with the first words and another begins with the rest."""
     return any(words in text for text in code) or any(
         any(text.endswith(words[:i]) for text in code) and any(text.startswith(words[i:]) for text in code)
         for i in range(1, len(words)))
@@ -126,7 +126,7 @@ LISTS = {"README.md": r"^\| \[`(cuda\w+)`\]\(docs/elements/", "NEWS": r"^- (cuda
          "pipelines/packaging/debian/control": r"^  \* (cuda\w+): "}
 
 
-@guard("README.md, NEWS and the Debian package name every element, and each has a page", alone=True)
+@guard("README.md, NEWS and the Debian package list every element, and every element has a page", alone=True)
 def listed_elements(tree):
     wrong = [f"{name}: {element}" for name, line in LISTS.items()
              for element in sorted(tree.elements.keys() ^ set(re.findall(line, tree.text(name), re.M)))]

@@ -25,7 +25,7 @@ def hashes(result):
 
 @guard("pipelines/blur-sweep takes sigma from 0 up and back")
 def blur_sweep(_, build):
-    # Hashes each frame of a still picture, once without a blur and once while sigma rises from 0 and falls back to 0.
+    # Hashes each frame of a still image, once without a blur and once while sigma rises from 0 and falls back to 0.
     still = ("videotestsrc", "num-buffers=61", "pattern=checkers-8", "!", "video/x-raw,format=GRAY8,width=64,height=64,framerate=30/1")
     plain = hashes(build.launch(*still, "!", "checksumsink"))
     result = build.play(build.folder / "pipelines/blur-sweep", "--sigma", "4", "--period", "2", *still, "!", "cudagaussblur",
@@ -55,7 +55,7 @@ def box_sum(_, build):
 WIDTH, HEIGHT, DISPARITY = 96, 40, 6
 
 
-class StereoFilms:
+class StereoVideos:
     """Videos of noise, shifted in the right camera: one video of each camera, and one with packed frames."""
 
     def __init__(self, folder):
@@ -75,47 +75,47 @@ class StereoFilms:
 
 @guard("pipelines/stereo-files.sh writes disparities as PNG of 16 bits")
 def stereo_files(tree, build):
-    films = StereoFilms(build.scratch / "photographs")
-    left, right, result = (films.folder / f"{name}.png" for name in ("left", "right", "map"))
+    videos = StereoVideos(build.scratch / "photographs")
+    left, right, result = (videos.folder / f"{name}.png" for name in ("left", "right", "map"))
     for picture in (left, right):
-        build.launch(*films.source(picture.stem), "!", "pngenc", "snapshot=true", "!", "filesink", f"location={picture}")
+        build.launch(*videos.source(picture.stem), "!", "pngenc", "snapshot=true", "!", "filesink", f"location={picture}")
     done = build.play(tree.top / "pipelines/stereo-files.sh", "num-disparities=32", "subpixel=false", left, right, result)
     if not result.exists() or result.stat().st_size < 26:
         return f"it writes no PNG: {done.last()}"
     shape = struct.unpack(">IIBB", result.read_bytes()[16:26])
     if shape != (WIDTH, HEIGHT, 16, 0):
         return "{}x{}, {} bits, kind {}".format(*shape)
-    raw = films.folder / "map.raw"
+    raw = videos.folder / "map.raw"
     build.launch("filesrc", f"location={result}", "!", "pngdec", "!", "video/x-raw,format=GRAY16_BE", "!", "filesink",
                  f"location={raw}")
     data = raw.read_bytes()
     middle = {struct.unpack_from(">H", data, 2 * (WIDTH * y + x))[0] for y in range(8, 32) for x in range(20, 80)}
-    return "" if middle == {16 * DISPARITY} else f"the disparities of the middle are {middle}"
+    return "" if middle == {16 * DISPARITY} else f"the disparities in the middle are {middle} instead of {16 * DISPARITY}"
 
 
 @guard("pipelines/stereo-packed.sh splits packed frames")
 def stereo_packed(tree, build):
-    films = StereoFilms(build.scratch / "packed")
-    film, result = films.folder / "both.avi", films.folder / "both.mkv"
-    build.launch(*films.source("both"), "!", "videoconvert", "!", "video/x-raw,format=I420", "!", "avimux", "!", "filesink",
-                 f"location={film}")
-    done = build.play(tree.top / "pipelines/stereo-packed.sh", "num-disparities=32", film, result)
+    videos = StereoVideos(build.scratch / "packed")
+    video, result = videos.folder / "both.avi", videos.folder / "both.mkv"
+    build.launch(*videos.source("both"), "!", "videoconvert", "!", "video/x-raw,format=I420", "!", "avimux", "!", "filesink",
+                 f"location={video}")
+    done = build.play(tree.top / "pipelines/stereo-packed.sh", "num-disparities=32", video, result)
     if done.status != 0:
         return done.last()
-    raw = films.folder / "maps.raw"
+    raw = videos.folder / "maps.raw"
     build.launch("filesrc", f"location={result}", "!", "decodebin", "!", "videoconvert", "!", "video/x-raw,format=GRAY8", "!",
                  "filesink", f"location={raw}")
     size = raw.stat().st_size if raw.exists() else 0
     return "" if size == 4 * WIDTH * HEIGHT else f"{size} pixels instead of 4 frames of {WIDTH}x{HEIGHT}"
 
 
-@guard("pipelines/distance prints the distance of the middle")
+@guard("pipelines/distance prints the distance in the middle of the map")
 def distance(_, build):
     # A focal length of 100 pixels, a baseline of 120 mm and a disparity of 6 pixels give 2 m. The disparity may be
     # wrong by half a pixel.
-    films = StereoFilms(build.scratch / "distance")
+    videos = StereoVideos(build.scratch / "distance")
     for sides in (("left", "right"), ("both",)):
-        result = build.play(build.folder / "pipelines/distance", "100", "120", *(" ".join(films.source(side)) for side in sides))
+        result = build.play(build.folder / "pipelines/distance", "100", "120", *(" ".join(videos.source(side)) for side in sides))
         middles = [float(found) for found in re.findall(r"^ *[\d.]+ s: middle ([\d.]+)", result.text, re.M)]
         good = [middle for middle in middles if 1840 < middle < 2190]
         if len(good) != 4:

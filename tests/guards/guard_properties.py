@@ -40,7 +40,7 @@ class Property:
         self.default = re.search(r'Default: +(?:-?\d+, )?"?(.*?)"?\s*$', shown, re.M)[1]
 
     def values_error(self, values):
-        """Explains wrong values of a page. Ignores limits that it omits, and limits that depend on other properties."""
+        """Explains wrong values of a page. Ignores limits that the page omits, and limits that depend on other properties."""
         if self.boolean:
             return "" if values == "boolean" else "it is boolean"
         if self.names and "`" in values:
@@ -62,7 +62,7 @@ class Property:
 
     def live_error(self, text):
         right = ("yes",) if self.live else ("no",) if self.writable else ("no", "")
-        return "" if text in right else "it changes at other times"
+        return "" if text in right else f"live must be {right[0]}"
 
 
 def properties(build, element):

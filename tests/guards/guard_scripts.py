@@ -38,9 +38,9 @@ def gpu_runtime(tree):
     return first_complaint(tree, "tests/gpu/stub_runtime.py")
 
 
-@guard("cuda-archs=auto covers the common cards")
+@guard("cuda-archs=auto covers the common GPU architectures")
 def common_cards(tree, build):
-    # Without a card, auto means the common cards that this nvcc supports.
+    # Without a GPU, auto means the common GPU architectures that this nvcc supports.
     if not shutil.which("nvcc") or build.run("pkg-config", "--exists", "gstreamer-cuda-1.0").status != 0:
         raise Skip("there is no nvcc, or no gstreamer-cuda-1.0")
     stand_in = build.scratch / "bin/nvidia-smi"

@@ -78,7 +78,7 @@ def inner_directions(tree):
 
 
 def having(tree, room, pattern):
-    """Lists the sources of a room whose text matches."""
+    """Lists the sources of a room whose text matches the pattern."""
     sources = {name: text for name, text in tree.sources.items() if name.startswith(room)}
     found = [name for name, text in sources.items() if re.search(pattern, text, re.M)]
     return ", ".join(found) if sources else f"{room} has no sources"

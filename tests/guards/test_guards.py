@@ -149,7 +149,7 @@ FAULTY_BUILDS = [
     (guard_plugin.stereo_files, {"pipelines/stereo-files.sh": "exit 1"}, "it writes no PNG"),
     (guard_plugin.stereo_files, {"pipelines/stereo-files.sh": """
       gst-launch-1.0 -q filesrc location="$3" ! pngdec ! videoconvert ! video/x-raw,format=GRAY16_BE ! pngenc ! filesink location="$5"
-      """}, "the disparities of the middle"),
+      """}, "the disparities in the middle"),
     (guard_plugin.stereo_packed, {"pipelines/stereo-packed.sh": 'cp "$2" "$3"'}, "30720 pixels instead of 4 frames"),
     (guard_plugin.stereo_packed, {"pipelines/stereo-packed.sh": "echo it fails; exit 1"}, "it fails"),
     (guard_plugin.distance, {"pipelines/distance": 'for i in 1 2 3 4; do echo "   0.0 s: middle 900 mm"; done'}, "0 of 4 frames"),
@@ -172,7 +172,7 @@ FAULTY_BUILDS = [
         ("1.2 \n", "1.3 \n", "cudagaussblur: sigma: its default is 1.3"),
         ("Default: false", "Default: true", "cudagaussblur: fine: its default is true"),
         ("Boolean. Default: false", "Integer. Range: 0 - 1 Default: 0 ", "cudagaussblur: fine: its default is 0"),
-        ("controllable, ", "", "cudagaussblur: fine: it changes at other times"),
+        ("controllable, ", "", "cudagaussblur: fine: live must be no"),
         ("reflect", "mirror", "cudagaussblur: border: its values are wrap, mirror"),
         (BORDER, "", "cudagaussblur has no border"),
         ("  fine  ", "  coarse  ", "cudagaussblur: no row for coarse"),

@@ -74,7 +74,7 @@ std::string box_distances_hash(Device& device, int number) {
 
 struct Suite {
   const char* operation;
-  const char* prefix;  ///< of the cases' names, before their numbers
+  const char* prefix;  ///< prefix of the case names, followed by the case number
   int cases;
   std::string (*hash)(Device& device, int number);
 };
@@ -143,7 +143,7 @@ Options parse(int argc, char** argv) {
     }
   }
   if (!backend)
-    usage("--backend is missing");
+    usage("--backend=cpu or --backend=cuda is missing");
   return options;
 }
 
@@ -175,7 +175,7 @@ void run(const Options& options) {
   }
   std::cout.flush();
   if (!std::cout)
-    throw std::runtime_error("proof_hashes: writing failed");
+    throw std::runtime_error("proof_hashes: cannot write the hashes to the standard output");
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 namespace cudavision::bench {
 namespace {
 
-/// A lens as in rectification: 8 % of pixels have no source; 16 % of segments cross a picture edge.
+/// A lens as in rectification: 8 % of pixels have no source, 16 % of segments cross an image edge.
 constexpr test::MapParameters lens{test::MapKind::lens, 31};
 constexpr test::PictureMapParameters picture_lens{test::MapKind::lens, 31, 16};
 
@@ -19,7 +19,7 @@ constexpr Entry<test::MapParameters> planes[] = {
     {"GRAY16", hd, lens, all},
 };
 
-/// Rectification of all channels of a picture, as for the rectified output of cudasgmstereo.
+/// Rectification of all channels of a frame, as for the rectified output of cudasgmstereo.
 constexpr Entry<test::PictureMapParameters> pictures[] = {
     {"NV12", hd, picture_lens, cuda, 6},
     {"P010", hd, picture_lens, cuda, 8},

@@ -16,7 +16,7 @@ constexpr Entry<guided::Parameters> guided_filters[] = {
     {"GRAY16", hd, {8, 100}, cpu},      {"GRAY16", uhd, {8, 100}, cuda},
 };
 
-nlmeans::Parameters film(int frames) {
+nlmeans::Parameters several_frames(int frames) {
   return test::with_frames({21, 7, 10}, frames);
 }
 
@@ -31,9 +31,9 @@ const Entry<nlmeans::Parameters> denoisings[] = {
     {"RGB", vga, {21, 7, 10}, both},
     {"GRAY16", vga, {21, 7, 10}, cpu},
     {"GRAY16", hd, {21, 7, 10}, cuda, 1400},
-    {"GRAY8", hd, film(3), cuda, 1227},
-    {"GRAY8", hd, film(5), cuda},
-    {"NV12", hd, film(3), cuda},
+    {"GRAY8", hd, several_frames(3), cuda, 1227},
+    {"GRAY8", hd, several_frames(5), cuda},
+    {"NV12", hd, several_frames(3), cuda},
 };
 
 std::string denoising_name(const nlmeans::Parameters& parameters) {

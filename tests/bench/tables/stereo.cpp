@@ -14,7 +14,7 @@ namespace {
 
 using sgm::Parameters;
 
-/// Matches up to the left-right check, without clean-up, like preset=fast.
+/// Returns parameters without the stages after the left-right check, like preset=fast.
 Parameters plain(int disparities, int paths) {
   Parameters parameters;
   parameters.speckle_size = 0;
@@ -32,7 +32,7 @@ Parameters libsgm(int disparities, int paths) {
   return parameters;
 }
 
-/// The stages after the left-right check. The defaults are those of preset=balanced.
+/// The stages after the left-right check, by default as in preset=balanced.
 struct CleanUp {
   bool fill = false;
   int confidence = 0;
@@ -86,8 +86,8 @@ const Entry<Parameters> matches[] = {
     {"GRAY8", hd, clean(128, 4, {.fill = true, .confidence = 20, .over_time = true}), cuda},
 };
 
-/// Names a matching, such as "stereo 128 disparities 8 paths", "… libsgm", "… cleaned", "…
-/// refined", "… refined fronto-parallel" or "… refined confidence 60 over time".
+/// Returns the name of a match, such as "stereo 128 disparities 8 paths", "… libsgm", "… cleaned",
+/// "… refined", "… refined fronto-parallel" or "… refined confidence 60 over time".
 std::string match_name(const Parameters& p) {
   std::string name = "stereo " + std::to_string(p.disparities) + " disparities " +
                      std::to_string(p.paths) + " paths";
@@ -118,7 +118,7 @@ Subject match_subject(const Entry<Parameters>& entry) {
   return subject;
 }
 
-/// Returns boxes of size×size pixels that are spread over a picture.
+/// Returns boxes of size×size pixels that are spread over an image.
 std::vector<regions::Box> spread_boxes(int count, int size, int width, int height) {
   std::vector<regions::Box> boxes;
   for (int i = 0; i < count; ++i) {
@@ -143,7 +143,7 @@ std::vector<test::MaskPicture> ellipses(const std::vector<regions::Box>& boxes) 
   return masks;
 }
 
-/// The parts of a match in measuring order. Requires no compatibility, and features of 4 bytes.
+/// The parts of a match in measuring order. Requires 4-byte features and no compatibility mode.
 struct Parts {
   Parts(Device& where, const test::SgmCase& test, std::string match)
       : device(where), frames(device, test), name(std::move(match)) {
@@ -185,7 +185,7 @@ struct Parts {
   const std::unique_ptr<sgm::Stages> stages = sgm::make_stages(device, config);
   const SamplePlane left = plane(frames.left), right = plane(frames.right);
   const std::size_t pixels = static_cast<std::size_t>(config.pixels()), map = 2 * pixels,
-                    picture = frames.test.left.bytes;  ///< bytes of the left picture
+                    picture = frames.test.left.bytes;  ///< bytes of the left image
   std::vector<Buffer> buffers;
   std::vector<std::shared_ptr<void>> operations;
   std::vector<Work> work;
@@ -309,7 +309,7 @@ void Parts::add_outputs() {
     add("distances of " + std::to_string(count) + " boxes of 200x200", boxes.size() * 2 * 100 * 100,
         [this, &distances, boxes, results] { distances.run(frames.disparity, boxes, results); });
     const auto masks = std::make_shared<const test::DeviceMasks>(device, ellipses(boxes));
-    // The first run allocates, which is impossible in the graph that is measured.
+    // The first run allocates, which is not possible in the graph that is measured.
     distances.run(frames.disparity, boxes, results, masks->masks);
     add("distances of " + std::to_string(count) + " masked boxes of 200x200",
         boxes.size() * 3 * 200 * 200, [this, &distances, boxes, results, masks] {

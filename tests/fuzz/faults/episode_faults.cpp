@@ -22,7 +22,7 @@ void Episode::bad_caps() {
       "video/x-raw",
       "video/x-bayer, width=8, height=8",
       "audio/x-raw"};
-  settle();
+  drain_and_judge();
   if (filter_.send_caps(one_of(list)))
     fail_unless(false, "episode %u: impossible caps were accepted", seed());
   started_ = false;
@@ -49,7 +49,7 @@ void Episode::bad_frame() {
 
 // Neighbours answer CAPS queries without regard to the filter. The element must behave as before.
 void Episode::ignore_filters() {
-  settle();
+  drain_and_judge();
   const Owned<GstPad> source(gst_element_get_static_pad(filter_.element(), "src"));
   const Owned<GstPad> sink(gst_element_get_static_pad(filter_.element(), "sink"));
   const UnfilteredPeer downstream(source, one_of({"ANY", "video/x-raw(ANY); other/tensors(ANY)",
@@ -62,14 +62,14 @@ void Episode::ignore_filters() {
     ask();
     good_frame();
   }
-  settle();
+  drain_and_judge();
 }
 
 // If a push fails, an error must have been posted, for this frame or for a frame in flight.
 void Episode::use_failing_pools() {
   if (!started_)
     return good_caps();
-  settle();
+  drain_and_judge();
   {
     const Owned<GstPad> source(gst_element_get_static_pad(filter_.element(), "src"));
     const FailingPools pools(source);
@@ -93,7 +93,7 @@ void Episode::use_failing_pools() {
 }
 
 void Episode::control_properties() {
-  settle();
+  drain_and_judge();
   {
     const HostileControls controls(*this, filter_.element());
     for (int i = below(5); started_ && i >= 0; --i)

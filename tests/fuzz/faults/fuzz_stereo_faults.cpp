@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Gives cudasgmstereo damaged metas, failing memory and pools, control curves, and peers that
-// ignore query filters; see life.h. Each must work or cause an error, followed by a restart.
+// ignore filters; see life.h. The element must work, or post an error and work after a restart.
 #include "tests/check/common/stereoharness.h"
 #include "tests/fuzz/actions.h"
 #include "tests/fuzz/hostile/hostilebuffers.h"
@@ -153,13 +153,13 @@ class StereoFaultsLife final : public fuzz::Life {
   void expect_good_pair() {
     const Picture left = new_picture(), right = new_picture();
     const Map out = push(to_buffer(left), to_buffer(right));
-    fail_unless(out != nullptr, "episode %u: no map after a new start: %s", seed(),
+    fail_unless(out != nullptr, "episode %u: no map after a restart: %s", seed(),
                 stereo_.messages().text(GST_MESSAGE_ERROR).c_str());
     StereoHarness fresh(properties);
     fresh.accept_caps(caps_of(*format_, width_, height_));
     const Map expected = fresh.process(left, right);
-    fail_unless(bytes_of(out) == bytes_of(expected),
-                "episode %u: the map after a new start is another one", seed());
+    fail_unless(bytes_of(out) == bytes_of(expected), "episode %u: the map after a restart differs",
+                seed());
   }
 
   StereoHarness stereo_;

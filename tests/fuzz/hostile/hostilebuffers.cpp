@@ -62,7 +62,7 @@ void call_back(gpointer data) {
   set_again(element, "cuda-device-id");
   for (const char* pad : {"sink", "sink_left", "src"})
     query_caps(element, pad);
-  // No LATENCY query to GstAggregator: it frees frames under a lock that the query takes, too.
+  // Sends no LATENCY query to GstAggregator, which frees frames under a lock that the query takes.
   if (GST_IS_BASE_TRANSFORM(element.get())) {
     const Owned<GstQuery> latency(gst_query_new_latency());
     gst_element_query(element, latency);

@@ -14,7 +14,7 @@ void damage(check::Random& random, GstVideoMeta* meta, int planes);
 /// their own pools do. The memory keeps the element alive. Returns the buffer.
 GstBuffer* with_callback(GstElement* element, GstBuffer* buffer);
 
-/// Keeps a reference, and later checks that nobody has changed the bytes. Thread-safe.
+/// Keeps a reference, and later checks that no element has changed the bytes. Thread-safe.
 void keep_buffer(GstBuffer* buffer);
 
 void free_kept_buffers();

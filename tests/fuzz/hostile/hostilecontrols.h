@@ -14,7 +14,7 @@ namespace fuzz {
 void control_property(check::Random& random, GstElement* element);
 void remove_controls(GstElement* element);
 
-/// While this object exists, hostile curves control some properties. It restores their values.
+/// Makes hostile curves control some properties. The destructor restores the properties' values.
 class HostileControls {
  public:
   HostileControls(check::Random& random, GstElement* element);

@@ -8,7 +8,7 @@
 /// Neighbours with unusual answers, and with pools, allocators and memory that fail now and then.
 namespace fuzz {
 
-/// Sometimes answers with no caps or with caps outside the filter. False: no answer. Thread-safe.
+/// May answer with no caps or caps outside the filter. Returns false if unanswered. Thread-safe.
 bool answer_caps_query(GstQuery* query);
 
 class UnfilteredPeer {

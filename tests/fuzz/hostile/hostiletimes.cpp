@@ -19,7 +19,7 @@ GstClockTime hostile_time(check::Random& random) {
     case 3:
       return half + near;
     case 4:
-      return GST_CLOCK_TIME_NONE - 1 - near;  // near is subtracted from 2^64 - 2
+      return GST_CLOCK_TIME_NONE - 1 - near;
     case 5:
       return half / 2 + near;
     case 6:

@@ -9,7 +9,7 @@
 namespace fuzz {
 
 GstClockTime hostile_time(check::Random& random);
-/// Leaves each timestamp valid in half of the calls, because several wrong ones hide each other.
+/// Leaves each timestamp valid in half of the calls, because wrong timestamps hide each other.
 void set_hostile_times(check::Random& random, GstBuffer* buffer);
 GstSegment hostile_segment(check::Random& random);
 const char* hostile_framerate(check::Random& random);

@@ -13,8 +13,8 @@ namespace fuzz {
 /// A sink that is slow, refuses frames or keeps some, and may be a hostile peer.
 class Downstream {
  public:
-  /// Calls on_frame() in the pushing thread for each frame, even if no sink is linked. It must not
-  /// destroy objects; false stops the frame.
+  /// Calls on_frame() in the pushing thread for each frame, even if no sink is linked. on_frame()
+  /// must not destroy objects. If it returns false, the frame is dropped.
   Downstream(GstPad* source, bool linked, std::function<bool()> on_frame);
   ~Downstream();
 

@@ -89,7 +89,7 @@ bool Race::frame_leaves(const std::function<void(Random&)>& acts) {
   return breaks_ == before;
 }
 
-// In a pipeline, sources stop last. An application may stop them first, so this does either.
+// Stops sources last, as pipelines do, or first, as applications may do.
 void Race::stop() {
   round_ends();
   {
@@ -121,7 +121,7 @@ void Race::play() {
   set_good_properties();
   messages_.clear();
   fail_unless(gst_element_set_state(element_, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE,
-              "episode %u: no start with the defaults: %s", seed(),
+              "episode %u: no start with default properties: %s", seed(),
               messages_.text(GST_MESSAGE_ERROR).c_str());
 }
 

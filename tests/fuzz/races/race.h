@@ -18,7 +18,7 @@
 namespace fuzz {
 
 /// A Life of an element that several threads use: sources feed it, and the application and probes
-/// change it. They avoid what GStreamer forbids: concurrent state changes or flushes.
+/// change it. The threads avoid what GStreamer forbids: concurrent state changes or flushes.
 class Race : public Life {
  public:
   Race(unsigned seed, check::BufferCount& buffers, check::Owned<GstElement> element,

@@ -96,7 +96,7 @@ class StereoRace final : public fuzz::Race {
 
   void expect_requestable(const char* name) {
     const Owned<GstPad> pad(request_pad(element(), name));
-    fail_unless(pad != nullptr, "episode %u: nobody has %s, but it cannot be requested", seed(),
+    fail_unless(pad != nullptr, "episode %u: %s is not in use, but cannot be requested", seed(),
                 name);
     gst_element_release_request_pad(element(), pad);
   }

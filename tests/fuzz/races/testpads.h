@@ -9,10 +9,10 @@
 
 namespace fuzz {
 
-/// Returns a pad with a template of ANY caps; without one, GStreamer uses caps without a reference.
+/// Returns a pad with a template of ANY caps. Without a template, GStreamer uses unreferenced caps.
 check::Owned<GstPad> new_any_pad(const char* name, GstPadDirection direction);
 
-/// Calls change() while the pad is blocked, for example to relink it. False: no data arrived.
+/// Calls change() while the pad is blocked, such as to relink it. Returns false if no data arrived.
 bool while_blocked(GstPad* source, const std::function<void()>& change);
 
 }  // namespace fuzz

@@ -120,7 +120,7 @@ GstBuffer* Upstream::new_frame() {
   return buffer;
 }
 
-/// Returns nullptr if no pool is in use, or if it has no buffer at the moment.
+/// Returns nullptr if no pool is in use, or if the pool has no free buffer.
 GstBuffer* Upstream::pooled_frame() {
   GstBufferPoolAcquireParams now{};
   now.flags = GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT;
@@ -140,7 +140,7 @@ void Upstream::push(GstBuffer* buffer) {
     for (int i = 0; i < 20; ++i)
       allocation_query();  // the element is about to stop
   if (flow != GST_FLOW_OK)
-    rest();  // lets other threads run, which may end this state
+    rest();  // lets other threads run, which may end a flush or an error
 }
 
 // A pending event on a flushing src pad makes the push return GST_FLOW_ERROR without a message.
@@ -150,7 +150,7 @@ void Upstream::expect_error_message(GstFlowReturn flow) {
   accepts_ = flow == GST_FLOW_OK || (accepts_ && flow != GST_FLOW_ERROR);
 }
 
-// GstAggregator frees queued frames under a lock, so they must not use the element.
+// GstAggregator frees queued frames under a lock, so their memory must not call the element.
 void Upstream::good_frame() {
   GstBuffer* buffer = at(time_ += frame_time, new_frame(), frame_time);
   if (GST_IS_BASE_TRANSFORM(element_.get()) && below(4) == 0) {

@@ -21,7 +21,7 @@ class Upstream : private check::Random {
            const std::atomic<unsigned>& errors);
   ~Upstream();
 
-  /// Begins a stream after the element has started. `live`: as a live source.
+  /// Begins a stream after the element has started. `live`: the source is live.
   void start(bool live);
   /// Ends the thread, with a flush. The element may be in any state.
   void stop();
@@ -29,7 +29,7 @@ class Upstream : private check::Random {
   /// Waits until the thread has left the element, and keeps it outside while the lock is held. The
   /// element's pad must already refuse all data.
   std::unique_lock<std::recursive_mutex> hold();
-  /// The next item sent is a new stream. Call this while the thread is held.
+  /// The next item sent begins a new stream. Call this while the thread is held.
   void begin_again() { begun_ = false; }
 
   bool relink();

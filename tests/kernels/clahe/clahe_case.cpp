@@ -52,7 +52,7 @@ SmoothedSequence<ClaheCase> make_smoothed_clahe_sequence(std::uint64_t seed, int
                                                          int max_pixels) {
   constexpr std::uint64_t own = 0x5c1a4e;
   constexpr int largest = 1 << 16;            // in pixels; limits the time of the definition
-  constexpr std::int64_t max_bins = 1 << 18;  // bins of all tiles; limits the time, too
+  constexpr std::int64_t max_bins = 1 << 18;  // in bins of all tiles; also limits the time
   Random random = random_of_case(seed ^ own, number);
   ClaheCase first = make_clahe_case(seed ^ own, number, std::min(max_pixels, largest));
   while (std::int64_t{first.tiles.columns} * first.tiles.rows << first.layout.bits > max_bins) {

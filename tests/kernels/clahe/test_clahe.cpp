@@ -17,7 +17,7 @@ TEST_P(ClaheLeftChroma, EqualsDefinition) {
   expect_chroma_left(device, make_clahe_case);
 }
 
-/// Pictures smaller than their grid, cells with borders inside or between packs, and narrow cells.
+/// Images smaller than their grid, cells with borders inside or between packs, and narrow cells.
 struct Picture : Named {
   const char* layout;
   int width, height;

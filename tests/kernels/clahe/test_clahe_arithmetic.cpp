@@ -23,7 +23,7 @@ void for_each_axis(const Check& check) {
     sizes.push_back(size);
   for (const int size : sizes)
     for (int tiles = 1; tiles <= Tiles::range.max; tiles += size < 150 ? 1 : 3)
-      for (const int other : {tiles, tiles + 1})  // the height; divisible by tiles or not
+      for (const int other : {tiles, tiles + 1})  // the height, divisible by `tiles` or not
         check(make_tiling(size, other, Tiles{tiles, tiles}).x);
 }
 
@@ -56,7 +56,7 @@ std::uint32_t biased(std::uint32_t level) {
   return level_bias_bits | level;
 }
 
-/// Returns the weights of all pixels of common picture sizes, extreme weights and random weights.
+/// Returns the weights of all pixels of common image sizes, extreme weights and random weights.
 std::vector<float> usual_weights() {
   std::vector<float> weights = {0.0f, 1.0f, 0x1p-24f, 1.0f - 0x1p-24f};
   for (const int size : {480, 640, 720, 1080, 1280, 1920, 2160, 3840, 1001, 777})
@@ -97,7 +97,7 @@ std::uint32_t quad_of(const std::uint32_t (&levels)[4]) {
   return levels[0] | levels[1] << 8 | levels[2] << 16 | levels[3] << 24;
 }
 
-/// One axis of a picture, and the scale of the integer estimates along it.
+/// One axis of an image, and the scale of the integer estimates along it.
 struct EstimatedAxis {
   TiledAxis axis;
   EstimateScale scale;
@@ -112,7 +112,7 @@ struct EstimatedAxis {
   }
 };
 
-/// A step from the previous pixel gives the same weights, and uncertain_bits bounds their error.
+/// Stepping from the previous pixel gives the same weights. uncertain_bits bounds their error.
 TEST(ClaheEstimates, HaveTheWeightsOfTheirColumns) {
   for_each_axis([](const TiledAxis& axis) {
     const EstimatedAxis columns(axis);

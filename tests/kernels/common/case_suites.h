@@ -16,7 +16,7 @@ namespace cudavision::test {
 /// Two fillings that differ in every bit, so that an unwritten byte fails in one of two runs.
 constexpr std::uint8_t poison = 0xcd, other_poison = 0x32;
 
-/// Runs the case on the device twice, with another picture in between, and compares all output.
+/// Runs the case on the device twice, with another frame in between, and compares all output.
 template <class Case>
 void expect_output(Device& device, const Case& test, const typename Runner<Case>::Input& input,
                    const typename Runner<Case>::Output& expected) {
@@ -144,13 +144,13 @@ std::vector<Case> dense_and_ragged(const Extreme<typename Case::Parameters>& ext
   return with_ragged(dense<Case>(extreme)[0]);
 }
 
-/// The cost of a case in pixels, limited by CUDAVISION_TEST_MAX_PIXELS. Operations may overload it.
+/// The cost of a case in pixels, limited by CUDAVISION_TEST_MAX_PIXELS. Overloaded by operations.
 template <class Case>
 int work_in_pixels(const Case& test) {
   return test.layout.width * test.layout.height;
 }
 
-/// Compares CUDA with the CPU only, if the definition is too slow. make_cases(entry) returns cases.
+/// Compares CUDA with the CPU only: the definition is too slow. make_cases(entry) returns cases.
 #define CUDAVISION_CUDA_TABLE_CASES(Suite, table, make_cases)                         \
   class Suite : public testing::TestWithParam<std::decay_t<decltype((table)[0])>> {}; \
   TEST_P(Suite, CudaEqualsCpu) {                                                      \

@@ -13,7 +13,7 @@ enum class Content {
   flat,        ///< one value
   two_valued,  ///< two values, each in large areas
   spark,       ///< all pixels have one value, except a single pixel
-  gradient,    ///< rises across the picture
+  gradient,    ///< rises across the image
   narrow,      ///< a handful of neighbouring values, as from an underexposed camera
   zeros,       ///< all 0
   maximum,     ///< all at the largest value

@@ -7,7 +7,7 @@
 
 #include "cuda/core/device.h"
 
-/// Support of CUDA tests. cuda_testing_none.cpp implements it in builds without CUDA.
+/// Support for CUDA tests. cuda_testing_none.cpp implements it in builds without CUDA.
 namespace cudavision::test {
 
 const std::string& cuda_unusable();

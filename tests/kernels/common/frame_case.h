@@ -30,7 +30,7 @@
 ///   difference(test, expected, actual)      the first difference, or an empty string
 ///   hash(test, output)                 the hash of the output without the surrounding bytes
 ///
-/// FrameCase and CaseFrames provide most of these for operations that turn one frame into another.
+/// FrameCase and CaseFrames provide most of these for operations with one input and one output.
 namespace cudavision::test {
 
 /// The part of a case that does not depend on the operation: the input frame and the output frame.
@@ -40,7 +40,7 @@ struct FrameCase {
   Placement in, out;
   Content content = Content::random;
   std::uint64_t content_seed = 0;
-  bool every_channel = false;  ///< chroma and alpha show the content, too, not noise
+  bool every_channel = false;  ///< chroma and alpha also show the content, instead of noise
   bool dirty = false;          ///< see paint()
   bool parameters_later = false;
 };
@@ -52,7 +52,7 @@ void draw_placements(FrameCase& test, Random& random);
 
 void draw_content(FrameCase& test, Random& random);
 
-/// Draws the frame of a random case: case `number`'s layout, with at most max_pixels.
+/// Draws the frame of random case `number`, which has at most max_pixels pixels.
 template <class Case>
 Case random_frame_case(int number, int max_pixels, Random& random, int largest_side = 65535) {
   const LayoutKind& kind = layout_kind_of_case(number);
@@ -197,7 +197,7 @@ class Runner {
     frames.run(operation_);
     device_.finish();
     if (!(frames.input() == input))
-      throw std::runtime_error("the input was written to");
+      throw std::runtime_error("the operation wrote to its input");
     return frames.output();
   }
 

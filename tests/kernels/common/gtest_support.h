@@ -55,7 +55,7 @@ inline void PrintTo(DeviceKind backend, std::ostream* stream) {
     }                                                                                  \
   } while (false)
 
-/// Skips the test under tools that change the timing, which set CUDAVISION_TEST_MAX_PIXELS.
+/// Skips the test if CUDAVISION_TEST_MAX_PIXELS is set, as it is for tools that change the timing.
 #define CUDAVISION_NEEDS_TRUE_TIMING()                                                \
   do {                                                                                \
     if (cudavision::test::settings().small)                                           \
@@ -102,8 +102,8 @@ class CaseShares : public testing::TestWithParam<int> {
   static auto all() { return testing::Range(0, count); }
 };
 
-/// Makes a CUDA device if `kind` requests it and CUDA is usable, otherwise a CPU device. Call
-/// CUDAVISION_NEEDS_CUDA() before using it.
+/// Makes a CUDA device if `kind` requests it and CUDA is usable, otherwise a CPU device. Tests with
+/// CUDA must call CUDAVISION_NEEDS_CUDA() before they use the device.
 class DeviceUnderTest {
  protected:
   explicit DeviceUnderTest(DeviceKind kind) : cuda(cuda_device(kind)) {}

@@ -15,7 +15,7 @@ class LayoutCases : public testing::TestWithParam<int> {
   template <class Make, class Check>
   void for_each_case(const Make& make, const Check& check) const {
     if (numbers().empty())
-      GTEST_SKIP() << "CUDAVISION_TEST_CASE has another layout";
+      GTEST_SKIP() << "CUDAVISION_TEST_CASE=" << settings().only_case << " has another layout";
     for (const int number : numbers()) {
       SCOPED_TRACE(repeat_with(number));
       check(make(settings().seed, number, settings().max_pixels));

@@ -24,7 +24,7 @@ int add_plane(FrameLayout& layout, int row_samples, int rows) {
   return layout.plane_count++;
 }
 
-/// Adds a channel. Chroma channels may have half the picture's width, height or both.
+/// Adds a channel. Chroma channels may have half the frame's width, height or both.
 void add_channel(FrameLayout& layout, Role role, int plane, int offset, int step, int width,
                  int height, bool half_width = false, bool half_height = false) {
   layout.channels[layout.channel_count++] = {
@@ -91,7 +91,7 @@ FrameLayout roomy_gray(int width, int height) {
   return layout;
 }
 
-/// Red and green are interleaved in one plane; blue has its own.
+/// Red and green are interleaved in one plane; blue has a plane of its own.
 FrameLayout mixed_rgb(int width, int height) {
   FrameLayout layout = empty(width, height, 8, 0);
   const int pairs = add_plane(layout, 2 * width, height);

@@ -7,7 +7,7 @@
 namespace cudavision::test {
 namespace {
 
-// Guard bytes around each plane: more than one access of any kernel, so that overruns show.
+// Guard bytes around each plane. No kernel accesses more bytes at once, so overruns are detected.
 constexpr std::size_t guard = 256;
 
 std::size_t rounded_up(std::size_t value, std::size_t to) {

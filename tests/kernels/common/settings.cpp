@@ -10,8 +10,8 @@
 namespace cudavision::test {
 namespace {
 
-[[noreturn]] void refuse(const char* name, const char* value, const char* expected) {
-  std::fprintf(stderr, "%s is \"%s\"; it must be %s\n", name, value, expected);
+[[noreturn]] void refuse(const char* name, const char* value, const std::string& expected) {
+  std::fprintf(stderr, "%s is \"%s\"; it must be %s\n", name, value, expected.c_str());
   std::exit(2);
 }
 
@@ -25,7 +25,9 @@ bool read_number(const char* name, std::uint64_t minimum, Number& number) {
   const unsigned long long value = std::strtoull(text, &end, 10);
   if (*end || errno || *text == '-' || value < minimum ||
       value > std::numeric_limits<Number>::max())
-    refuse(name, text, minimum ? "a whole number above 0" : "a whole number");
+    refuse(name, text,
+           "a whole number from " + std::to_string(minimum) + " to " +
+               std::to_string(std::numeric_limits<Number>::max()));
   number = static_cast<Number>(value);
   return true;
 }

@@ -13,7 +13,7 @@ namespace cudavision::test {
 ///   CUDAVISION_TEST_SEED        the seed of the random cases (default 20261120)
 ///   CUDAVISION_TEST_MAX_PIXELS  the largest frame in pixels (default 1048576 for random cases, no
 ///                               limit for others); tests with larger frames are skipped
-///   CUDAVISION_TEST_BACKEND     cuda: CUDA tests fail if they cannot run, and are not skipped;
+///   CUDAVISION_TEST_BACKEND     cuda: CUDA tests fail, instead of being skipped, without CUDA;
 ///                               cpu: CUDA tests are skipped even if they could run
 struct Settings {
   int cases = 200;

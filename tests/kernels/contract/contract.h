@@ -257,7 +257,7 @@ TYPED_TEST_P(CudaContract, EqualBesideABusyKernel) {
     const auto cpu = make_cpu_device();
     const auto expected = Runner<Case>(*cpu, test).run(input, 0xcd);
     Runner<Case> runner(*device, test);
-    // The other kernel occupies few multiprocessors in the first round, and all in the last.
+    // The neighbour's kernel occupies few multiprocessors in the first round, and all in the last.
     for (const int share : {16, 4, 2, 1}) {
       neighbour.spin(std::max(1, 2 * cuda_multiprocessors() / share), 50);
       for (int i = 0; i < 3; ++i)

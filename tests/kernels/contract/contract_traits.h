@@ -59,7 +59,7 @@ void append(std::vector<Value>& values, const std::vector<Value>& others) {
 ///       differ in layout and parameters
 ///   std::vector<Case> changing()            dense cases whose parameters change
 ///   std::vector<Parameters> sets(const Case&)
-///       a sequence of valid sets, in which successive sets differ, each time in other members
+///       a sequence of valid sets; each step from set to set changes different members
 ///
 /// An operation whose parameters cannot change needs neither changing() nor sets(). It needs
 /// parameters_refusals() only if its constructor refuses some parameters.
@@ -72,7 +72,7 @@ struct ContractTraits {
   };
   static constexpr Size captured{301, 203};  ///< frame size in captured graphs
   static constexpr int replays = 5;
-  static constexpr Size busy{1920, 1080};                          ///< size with a busy GPU
+  static constexpr Size busy{1920, 1080};                          ///< frame size on a busy GPU
   static constexpr Size neighbour{333, 177}, streamed{1280, 720};  ///< sizes for two operations
 
   static Case dense(const char* layout, int width, int height, const Parameters& parameters) {

@@ -17,7 +17,7 @@ struct IdentityClaim {
   Parameters parameters;
 };
 
-/// Checks identity() after construction, and after a change from parameters with !identity().
+/// Checks identity() after construction, and after a change from the parameters `opposite`.
 template <class Case>
 void expect_identity(Device& device, const Case& test, bool identity,
                      const typename Case::Parameters& opposite) {
@@ -30,7 +30,7 @@ void expect_identity(Device& device, const Case& test, bool identity,
   EXPECT_EQ(difference_after_run(device, test, filter), "");
 }
 
-/// Requires at least one claim with `identity` and one without.
+/// Checks each claim. There must be claims with and without `identity`.
 template <class Case>
 void expect_identities(Device& device,
                        const std::vector<IdentityClaim<typename Case::Parameters>>& claims) {

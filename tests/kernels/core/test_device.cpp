@@ -9,7 +9,7 @@
 #include "tests/kernels/common/random.h"
 
 #ifdef CUDAVISION_TEST_SANITIZED
-// One test requests more memory than the machine has; AddressSanitizer would abort it by default.
+// A test requests more memory than the machine has, which AddressSanitizer aborts by default.
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
   return "allocator_may_return_null=1";
 }

@@ -8,7 +8,7 @@
 
 namespace cudavision::test {
 
-/// Maps an index outside the row to the sample that `border` selects, or to −1 if it is constant.
+/// Maps an index outside the row to the sample that `border` selects; constant borders give −1.
 int defined_border_index(int index, int count, Border border);
 
 /// The default size of a kernel for sigma > 0.

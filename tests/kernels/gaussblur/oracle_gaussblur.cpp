@@ -95,7 +95,7 @@ gaussblur::Parameters random_parameters(Random& random, int largest, int channel
   const auto any_sigma = [&] { return random_sigma(random, 42); };
   const auto any_size = [&] { return random_kernel_size(random, 255); };
   gaussblur::Parameters parameters;
-  // Sets sigmas, sizes or both. At 8 bits, a sigma of 42 results in a size of 253.
+  // Sets sigmas, sizes or both. At 8 bits, the largest sigma, 42, results in a size of 253.
   const int given = random.between(0, 2);
   parameters.sigma_x = given == 1 ? 0 : any_sigma();
   parameters.sigma_y = given == 1 ? 0 : random.one_in(2) ? parameters.sigma_x : any_sigma();

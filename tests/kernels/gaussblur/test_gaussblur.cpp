@@ -43,7 +43,7 @@ Parameters per_field(Parameters parameters) {
 }
 
 const Extreme<Parameters> extremes[] = {
-    // Pictures that are smaller than the kernel, down to a single pixel.
+    // Frames that are smaller than the kernel, down to a single pixel.
     {"OnePixel", "GRAY8", 1, 1, Content::random, sigmas(1.2, 1.2)},
     {"OnePixelConstant", "GRAY8", 1, 1, Content::random, with_border(sigmas(1.2, 1.2), 200)},
     {"OnePixelRgbaConstant", "RGBA", 1, 1, Content::random,
@@ -81,7 +81,7 @@ const Extreme<Parameters> extremes[] = {
     {"Yuy2Width1Constant", "YUY2", 1, 5, Content::random, with_border(sigmas(2, 2), 99)},
     {"UyvyWidth3Constant", "UYVY", 3, 1, Content::random, with_border(sigmas(2, 2), 99)},
     {"I420OnePixel", "I420", 1, 1, Content::random, with_border(sigmas(4, 4), 128)},
-    // Blurs one axis only, some channels only, or nothing.
+    // Parameters that blur one axis only, some channels only, or nothing.
     {"RowsOnly", "NV12", 65, 43, Content::random, sigmas(2, 0)},
     {"ColumnsOnly", "NV12", 65, 43, Content::random, sigmas(0, 2)},
     {"ColumnsOnlySharpen", "YUY2", 65, 43, Content::random, sharpening(sigmas(0, 2))},

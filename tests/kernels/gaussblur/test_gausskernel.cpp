@@ -69,7 +69,7 @@ TEST(GaussKernel, ExtremeSigmas) {
 }
 
 TEST(GaussKernel, SizeBySigma) {
-  // 6σ + 1 for 8 bits and 8σ + 1 for deeper samples, rounded half to even, then made odd.
+  // The size is 6σ + 1 for 8 bits and 8σ + 1 for deeper samples, rounded half to even and made odd.
   for (int i = 1; i <= 127 * 64; ++i)
     for (const int bits : {8, 9, 10, 12, 16})
       ASSERT_EQ(GaussKernel::size_for(i / 64.0, bits), defined_kernel_size(i / 64.0, bits))

@@ -30,20 +30,22 @@ INEXACT = re.compile(r"(?:^|[{;])\s*(?:@!?%\w+\s+)?"
                      r"|(?:add|sub|mul)\.f(?:16|32|64)\S*"  # ptxas never fuses instructions with .rn
                      r"|w?g?mma\.\S*(?:\.b?f16|\.tf32|\.f64|\.e[2-5]m[1-5])\S*"
                      r"|\S*\.approx\S*|div\.full\S*|\S+\.ftz\S*)", re.M)
-# Sources that may use these instructions, because their final results are exact. 16-bit floats hold sums of weights up
-# to 1600 and the halves of these sums, differences of luminances in 64ths, and integers up to 2048, all without error.
-# Quotients are farther from the next integer than the error of the instruction before they are rounded down. CLAHE
-# computes (level + 2^23)·weight − 2^23·weight with an FMA, which rounds the product level·weight once.
+# For each source, the instructions of INEXACT that it may use. The final results are exact, because:
+# - 16-bit floats hold all intermediate values without error: integers up to 2048, sums of weights up to 1600 and half of
+#   these sums, and luminance differences in steps of 1/64.
+# - Approximate quotients are rounded to integers. No exact quotient is so close to a rounding boundary that the error of
+#   the instruction could change the integer.
+# - CLAHE computes (level + 2^23)·weight − 2^23·weight with an FMA. The result is level·weight, rounded once.
 EXACT_BY_RANGE = {"cuda/chroma/cuda.cu": {"rcp.approx.ftz.f32"},
                   "cuda/clahe/cuda.cu": {"fma.rn.f32", "rcp.approx.ftz.f32"},
                   "cuda/sgm/census/cuda.cu": {"fma.rn.f16x2"},
                   # The sign of a fused remainder corrects the estimate; noise/filter_arithmetic.h proves the result exact.
                   "cuda/sgm/noise/filter_cuda.cu": {"fma.rn.f32", "fma.rm.f32", "rcp.approx.ftz.f32"},
                   "cuda/sgm/maps/refine_cuda.cu": {"fma.rn.f16x2", "fma.rn.sat.f16x2"},
-                  # Floats only estimate: near a decision, results are computed again in integers.
+                  # Floats only give estimates. Results near a decision threshold are computed again in integers.
                   "cuda/localstatistics/cuda.cu": {"fma.rn.f32", "rcp.approx.ftz.f32",
                                                   "sqrt.approx.ftz.f32"},
-                  # Floats only estimate slopes and reciprocals: an integer remainder corrects them.
+                  # Floats only give estimates of slopes and reciprocals, which an integer remainder corrects.
                   "cuda/guided/cuda.cu": {"fma.rn.f32", "rcp.approx.ftz.f32"},
                   "cuda/sgm/surfaces/smooth_cuda.cu": {"fma.rn.f16x2", "fma.rn.sat.f16x2", "fma.rn.f32",
                                               "div.approx.ftz.f32"}}
@@ -114,7 +116,7 @@ def ptx_in(path):
 
 
 def cubins_in(data):
-    """Yields the object's data from each embedded GPU ELF image on, up to the end of the data."""
+    """For each embedded GPU ELF image, yields the object's data from the image to the end."""
     start = data.find(b"\x7fELF", 1)
     while start >= 0:
         if struct.unpack_from("<H", data, start + 18)[0] == EM_CUDA:
@@ -170,7 +172,7 @@ def check_cuda(objects, build, scratch):
     made, problem = compile_like(command, build, bad, scratch, ["-maxrregcount=24"])
     machine_code = problem or frames_in(made)[0]
     if machine_code:
-        verdict("the guard of stack frames finds one", problem or ("" if frames_in(made)[1] else "it finds none"))
+        verdict("the guard of stack frames finds a stack frame", problem or ("" if frames_in(made)[1] else "it finds none"))
     else:
         print(f"SKIP: {registers}: this build has PTX only")
 
@@ -259,7 +261,7 @@ def check_host(objects, build, scratch):
 
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
-    # Only the plug-in's objects: the objects that are altered for tests are elsewhere.
+    # These are only the plug-in's objects. Objects that are altered for tests are in other folders.
     objects = sorted((build / "cuda").rglob("*.o"))
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)

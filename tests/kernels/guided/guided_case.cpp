@@ -17,7 +17,7 @@ int random_radius(Random& random) {
                             : random.log_uniform(80);
 }
 
-/// Draws an epsilon from tiny to the largest. It is dyadic, hence the same on every machine.
+/// Draws an epsilon from 0 to the maximum. It is dyadic, hence the same on every machine.
 double random_epsilon(Random& random) {
   constexpr double ends[] = {0, 1.0 / 65536, 16383, 16383.5, 16384, 49151, 49152, 65025};
   return random.one_in(8) ? ends[random.between(0, 7)]

@@ -28,7 +28,7 @@ class Windows {
     return static_cast<std::uint64_t>(defined_sample(layout_, in_, channel_, x, y));
   }
 
-  /// Sums number(x, y), or in sums_of() the row-major `numbers`, over each sample's window.
+  /// Returns the sum of number(x, y), or of row-major `numbers`, over each sample's window.
   template <class Number, class Get>
   std::vector<Number> sums(const Get& number) const {
     std::vector<Number> rows(static_cast<std::size_t>(width + 1) * (height + 1), Number{0});
@@ -91,7 +91,7 @@ int headroom(double epsilon) {
   return e;
 }
 
-/// Returns n for 2^(n − 1) ≤ area < 2^n.
+/// Returns the bit length of `area`: n with 2^(n − 1) ≤ area < 2^n.
 int size_of(Wide area) {
   int n = 0;
   while (Wide{1} << n <= area)

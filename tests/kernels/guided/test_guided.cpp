@@ -47,7 +47,7 @@ const Extreme<Parameters> extremes[] = {
     {"BlackAndWhiteWide", "GRAY16", 300, 200, Content::two_valued, {200, 65025}},
     {"Spark", "GRAY8", 300, 200, Content::spark, {8, 4}},
     {"SparkWide", "GRAY16", 300, 200, Content::spark, {300, 4}},
-    // Pictures that end inside a strip, a band or a group of samples of a GPU block.
+    // Frames that end inside a strip, a band or a group of samples of a GPU block.
     {"Strips", "GRAY8", 2311, 41, Content::natural, {15, 100}},
     {"StripsRadius50", "GRAY8", 2311, 41, Content::natural, {50, 100}},
     {"StripsWide", "GRAY8", 4999, 41, Content::natural, {700, 100}},
@@ -56,7 +56,7 @@ const Extreme<Parameters> extremes[] = {
     {"StripsGapWords", "GRAY16", 9999, 21, Content::random, {2500, 100}},
     {"NarrowGapWords", "GRAY16", 19999, 1, Content::random, {4000, 100}},
     {"Down", "GRAY8", 64, 1999, Content::natural, {20, 100}},
-    // Groups of four samples of which only some have a whole window, or are in the picture.
+    // Groups of four samples, of which only some have a whole window or are inside the frame.
     {"RaggedRadius1", "GRAY8", 259, 37, Content::random, {1, 100}},
     {"RaggedRadius2", "GRAY8", 497, 37, Content::random, {2, 100}},
     {"RaggedRadius50", "GRAY8", 2049, 37, Content::random, {50, 100}},
@@ -82,7 +82,7 @@ const Extreme<Parameters> large[] = {
 
 CUDAVISION_CUDA_TABLE_CASES(GuidedLarge, large, dense<GuidedCase>);
 
-/// Returns the largest error before the last rounding, in levels of 8 bits.
+/// Returns the largest error before the last rounding, in 8-bit levels.
 double largest_error(const GuidedCase& test) {
   const auto device = make_cpu_device();
   const auto input = input_block(test);

@@ -27,7 +27,7 @@ TEST(GuidedArithmetic, SharesAreRoundedUp) {
     const auto v = static_cast<std::uint32_t>(random.log_uniform((1 << 30) - 1));
     const auto w = static_cast<std::uint32_t>(random.log_uniform((1 << 30) - 1));
     expect(v, w);
-    // Shares w / (v + w) that are multiples of 2^-16, and their neighbours.
+    // Test shares w / (v + w) that are multiples of 2^-16, and neighbouring shares.
     const std::uint32_t unit = std::max(1u, (v + w) >> 16);
     const std::uint32_t sum = unit << 16;
     const std::uint32_t part = unit * (w % 65536);
@@ -40,7 +40,7 @@ TEST(GuidedArithmetic, SharesAreRoundedUp) {
   }
 }
 
-/// Divides by all areas below narrow_area: the largest dividends, and dividends next to multiples.
+/// For all areas below narrow_area, divides the largest dividends, and dividends near multiples.
 TEST(GuidedArithmetic, ReciprocalsDivide) {
   Random random(2);
   for (std::uint32_t area = 1; area < narrow_area; ++area)

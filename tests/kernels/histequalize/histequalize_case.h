@@ -40,7 +40,7 @@ struct HistEqualizeCase : FrameCase {
 
   Parameters parameters;
   bool histogram = true;    ///< HistogramEqualize stores the histogram
-  int histogram_start = 0;  ///< offset in its block, in counters
+  int histogram_start = 0;  ///< offset of the histogram in its block, in counters
   std::optional<histogramaverage::Parameters> smoothing{};
   bool restart = false;  ///< begin a new average before the frame
 

@@ -17,7 +17,7 @@ TEST_P(HistEqualizeLeftChroma, EqualsDefinition) {
   expect_chroma_left(device, make_histequalize_case);
 }
 
-/// Extreme pictures: counters overflow, blocks have very little or much work, or are idle.
+/// Extreme frames: counters overflow, blocks have very little or much work, or are idle.
 struct Picture : Named {
   const char* layout;
   int width, height;

@@ -53,7 +53,7 @@ TEST_P(HistEqualizeUse, TheCountRefusesFramesAndBinsOfAnotherShape) {
 }
 
 TEST_P(HistEqualizeUse, CountsTheLargestPictureThere) {
-  // 65535×65535 is more than 2^31 pixels. With a pitch of 0, all rows share the memory of one.
+  // 65535×65535 is more than 2^31 pixels. With a pitch of 0, all rows share the memory of one row.
   constexpr int side = 65535;
   CUDAVISION_NEEDS_PIXELS(std::numeric_limits<int>::max());
   FrameLayout layout = gray_layout(side, side);
@@ -71,7 +71,7 @@ TEST_P(HistEqualizeUse, CountsTheLargestPictureThere) {
   EXPECT_EQ(bins.values(), expected);
 }
 
-/// The band that copies the plane's rows below the picture must not write to other bands' rows.
+/// The band that copies the plane's rows below the frame must not write to other bands' rows.
 TEST_P(HistEqualizeUse, LeftoverRowsOfAPlaneAreCopiedBesideTheOthers) {
   const HistEqualizeCase test = HistEqualizeContract<false>::dense("GRAY8Roomy", 640, 512);
   const HistEqualizeFrames frames(device, test);

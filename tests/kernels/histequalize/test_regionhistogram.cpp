@@ -78,7 +78,7 @@ HistEqualizeBlocks equalized_by_regions(Device& device, const RegionCase& test,
   equalize.restart();
   equalize.run(frames.in, frames.out, frames.histogram, smoothing, &count);
   device.finish();
-  EXPECT_EQ(frames.input(), input) << "the input was written to";
+  EXPECT_EQ(frames.input(), input) << "the operation wrote to its input";
   return frames.output();
 }
 

@@ -9,7 +9,7 @@
 namespace cudavision::test {
 namespace {
 
-/// The largest picture whose tilted sums the slow definition computes.
+/// The largest frame whose tilted sums the slow definition computes.
 constexpr int max_tilted_pixels = 1 << 17;
 
 FrameLayout entries_of(const FrameLayout& layout, const integral::Parameters& parameters,

@@ -23,7 +23,7 @@ cv::Mat picture_of(const FrameLayout& layout, std::vector<std::uint8_t>& rows) {
   return matrix_of(layout, layout.bits == 8 ? CV_8UC1 : CV_16UC1, rows);
 }
 
-/// OpenCV's tables of a picture. Tables of 8-bit pictures have 32-bit sums, which wrap around.
+/// OpenCV's tables of an image. Tables of 8-bit images have 32-bit sums, which wrap around.
 struct Reference {
   explicit Reference(const cv::Mat& image) {
     const int depth = image.depth() == CV_8U ? CV_32S : CV_64F;
@@ -51,7 +51,7 @@ int differences(const IntegralCase& test, const std::vector<std::uint8_t>& input
   return cv::countNonZero(different);
 }
 
-/// Compares every kind of table, with same_size and without, with OpenCV's element type.
+/// Compares every kind of table in OpenCV's element type, both with and without same_size.
 void expect_opencv(const FrameLayout& layout, Content content, std::uint64_t seed) {
   std::vector<std::uint8_t> input = input_block(plain_integral_case(layout, {}, content, seed));
   const Reference reference(picture_of(layout, input));
@@ -83,7 +83,7 @@ TEST(OpenCvIntegral, EqualInRandomCases) {
       });
 }
 
-/// Tests white pictures, for which OpenCV's 32-bit sums wrap around, and a natural picture.
+/// Tests white images, for which OpenCV's 32-bit sums wrap around, and a natural image.
 TEST(OpenCvIntegral, EqualIn8k) {
   CUDAVISION_NEEDS_PIXELS(7680 * 4320);
   expect_opencv(gray_layout(7680, 4320), Content::maximum, 1);

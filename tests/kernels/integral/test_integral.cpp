@@ -10,7 +10,7 @@ using namespace integral;
 
 CUDAVISION_RANDOM_CASES(IntegralCases, make_integral_case);
 
-/// Tiny, narrow and low pictures, and pictures with the largest sums.
+/// Tiny, narrow and low frames, and frames with the largest sums.
 struct Picture : Extreme<Parameters> {
   int picture_bits;
 };
@@ -61,7 +61,7 @@ std::vector<IntegralCase> dense(const Picture& picture) {
 
 CUDAVISION_TABLE_CASES(IntegralExtremes, extremes, dense);
 
-/// The definition of tilted sums is too slow for these pictures.
+/// Compares CUDA with the CPU only: the definition of tilted sums is too slow for 8K frames.
 TEST(IntegralLarge, CudaEqualsCpuInTiltedSums) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_PIXELS(7680 * 4320);

@@ -122,10 +122,10 @@ TEST(IntegralElement, IsTheSmallestThatNoPictureOverflows) {
       {"NV12", 7680, 4320, sum, wide},       {"GRAY8", 65535, 257, sum, narrow},
       {"GRAY8", 257, 65535, sum, narrow},    {"GRAY8", 65535, 258, sum, wide},
       {"GRAY8", 65535, 65535, sum, wide},    {"GRAY16", 256, 256, sum, narrow},
-      {"GRAY16", 2, 32769, sum, wide},  // 65538 samples of 2^16 − 1
+      {"GRAY16", 2, 32769, sum, wide},  // 65538 · 65535 > 2^32
       {"P010", 1920, 1080, sum, narrow},     {"P010", 3840, 2160, sum, wide},
       {"GRAY8", 369, 179, squared, narrow},  // 66051 · 255² < 2^32
-      {"GRAY8", 196, 337, squared, wide},    // one pixel more
+      {"GRAY8", 196, 337, squared, wide},    // 66052 · 255² > 2^32
       {"RGBx", 1920, 1080, squared, wide},   {"GRAY16", 1, 1, squared, narrow},
       {"GRAY16", 2, 1, squared, wide},       {"GRAY16", 65535, 65535, squared, wide},
       {"GRAY8", 1920, 1080, tilted, narrow}, {"GRAY8", 3840, 2160, tilted, narrow},

@@ -10,7 +10,7 @@
 
 namespace cudavision::test {
 
-/// Local statistics of one picture. The result is the only plane of out_layout.
+/// Local statistics of one frame. The result is the only plane of out_layout.
 struct LocalStatisticsCase : FrameCase {
   using Parameters = localstatistics::Parameters;
   using Operation = localstatistics::LocalStatistics;
@@ -34,7 +34,7 @@ using LocalStatisticsRunner = Runner<LocalStatisticsCase>;
 
 LocalStatisticsCase make_localstatistics_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Draws Bradley's or Sauvola's threshold in limited range. Half of the pictures are darkened.
+/// Draws Bradley's or Sauvola's threshold in limited range. Half of the frames are darkened.
 LocalStatisticsCase make_limited_localstatistics_case(std::uint64_t seed, int number,
                                                       int max_pixels);
 

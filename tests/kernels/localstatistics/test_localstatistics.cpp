@@ -49,11 +49,11 @@ const Extreme<Parameters> extremes[] = {
     {"SumsOf34Bits", "GRAY16", 400, 401, Content::maximum, statistics(mean, 65535)},
     {"SumsOf34BitsDeviation", "GRAY16", 400, 401, Content::gradient, statistics(deviation, 65535)},
     {"SumsOf34BitsBradley", "GRAY16", 400, 401, Content::gradient, statistics(bradley, 65535)},
-    // The kernels prefetch rows, but these pictures have only one row.
+    // The kernels prefetch rows, but these frames have only one row.
     {"OneRowNoRadius", "GRAY8", 4101, 1, Content::random, statistics(mean, 0)},
     {"OneRowNoRadius16", "GRAY16", 2053, 1, Content::random, statistics(mean, 0)},
-    // For bytes, a warp slides windows of radius up to 15 by itself, over strips of 480 pixels. For
-    // Bradley, a block slides windows of radius up to 63.
+    // In 8-bit frames, one warp slides windows of radius up to 15 over strips of 480 pixels. For
+    // Bradley's threshold, a block slides windows of radius up to 63.
     {"WithinAWarp", "GRAY8", 961, 103, Content::natural, statistics(mean, 15)},
     {"WithinAWarpBradley", "GRAY8", 479, 67, Content::natural, statistics(bradley, 14)},
     {"WithinABlock", "GRAY8", 481, 103, Content::maximum, statistics(bradley, 16)},
@@ -65,19 +65,19 @@ const Extreme<Parameters> extremes[] = {
     // From a radius of 129 on, sums of columns need more than 16 bits.
     {"ShortColumns", "GRAY8", 1537, 403, Content::maximum, statistics(bradley, 128)},
     {"LongColumns", "GRAY8", 1537, 403, Content::maximum, statistics(bradley, 129)},
-    // Up to a radius of 31 the kernels add up columns themselves; above, another kernel does.
+    // Up to a radius of 31, the kernels sum columns themselves; above, another kernel sums them.
     {"OwnColumns", "GRAY8", 1537, 403, Content::natural, statistics(mean, 31)},
     {"OwnColumnsDeviation16", "GRAY16", 777, 301, Content::random, statistics(deviation, 31)},
     {"OthersColumns", "GRAY8", 1537, 403, Content::natural, statistics(mean, 32)},
     {"OthersColumnsDeviation16", "GRAY16", 777, 301, Content::random, statistics(deviation, 32)},
     {"OthersColumnsSauvola", "GRAY8", 4099, 67, Content::natural, statistics(sauvola, 40)},
-    // Several blocks, each with a range of rows, add up the columns.
+    // Several blocks, each with a range of rows, sum the columns.
     {"ColumnsOfBlocks", "GRAY8", 200, 1500, Content::random, statistics(mean, 300)},
     {"ColumnsOfBlocksDeviation", "GRAY8", 131, 1100, Content::random, statistics(deviation, 100)},
     {"ColumnsOfBlocksDeviation16", "GRAY16", 77, 1100, Content::random, statistics(deviation, 90)},
     // Windows with too many pixels for bradley_difference().
     {"LargeBradley", "GRAY8", 2900, 2900, Content::maximum, statistics(bradley, 2000)},
-    // The same kernels in limited range, with windows below and far above black.
+    // The same kernels in limited range, with windows below and far above the black level.
     {"LimitedWithinAWarp", "GRAY8", 479, 67, Content::natural,
      in_limited_range(statistics(bradley, 14))},
     {"LimitedWithinABlock", "GRAY8", 4096, 31, Content::two_valued,
@@ -119,7 +119,7 @@ std::vector<LocalStatisticsCase> dense(const Extreme<Parameters>& extreme) {
 
 CUDAVISION_TABLE_CASES(LocalStatisticsExtremes, extremes, dense);
 
-/// The CPU splits pictures into one band per thread. Windows cross no, one or all band borders.
+/// The CPU splits frames into one band per thread. Windows cross no, one or all band borders.
 TEST(LocalStatisticsBands, OfAnyNumberGiveTheDefinition) {
   struct Picture {
     const char* layout;
@@ -158,7 +158,7 @@ TEST(LocalStatisticsBands, OfAnyNumberGiveTheDefinition) {
 /// Parameters whose threshold equals a pixel's level, or differs from it as little as possible.
 class LocalStatisticsEdges : public EitherDevice {
  protected:
-  /// For some pixels, tests the parameters that edges(window, level, low) returns, in both ranges.
+  /// Tests the parameters of edges(window, level, low) for some pixels, in full and limited range.
   template <class Edges>
   void on_edges(Output output, const Edges& edges) {
     CUDAVISION_NEEDS_PIXELS(401 * 307);

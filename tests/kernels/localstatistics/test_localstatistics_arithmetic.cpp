@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares the arithmetic of both devices with plain formulas, for windows rare in pictures.
+// Compares the arithmetic of both devices with plain formulas, for windows that are rare in images.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -185,7 +185,7 @@ TEST(LocalStatisticsArithmetic, ComparesTheLargestWindowsByBradley) {
         }
 }
 
-/* A lane's 16 byte columns in running_kernel */
+/* Tests of the 16 byte columns of a lane in running_kernel */
 
 using Row = std::array<std::uint32_t, packed_columns / 4>;
 

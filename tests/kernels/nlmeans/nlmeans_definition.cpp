@@ -13,21 +13,21 @@ namespace {
 
 class Numbers {
  public:
-  Numbers(const FrameLayout& layout, const Channel& channel, const ConstFrame& in, int reach)
-      : reach_(reach), width_(channel.width + 2 * reach) {
-    for (int y = -reach; y < channel.height + reach; ++y)
-      for (int x = -reach; x < channel.width + reach; ++x)
+  Numbers(const FrameLayout& layout, const Channel& channel, const ConstFrame& in, int margin)
+      : margin_(margin), width_(channel.width + 2 * margin) {
+    for (int y = -margin; y < channel.height + margin; ++y)
+      for (int x = -margin; x < channel.width + margin; ++x)
         numbers_.push_back(defined_sample(
             layout, in, channel, defined_border_index(x, channel.width, Border::reflect_101),
             defined_border_index(y, channel.height, Border::reflect_101)));
   }
 
   const std::int64_t* at(int x, int y) const {
-    return numbers_.data() + static_cast<std::ptrdiff_t>(y + reach_) * width_ + x + reach_;
+    return numbers_.data() + static_cast<std::ptrdiff_t>(y + margin_) * width_ + x + margin_;
   }
 
  private:
-  int reach_, width_;
+  int margin_, width_;
   std::vector<std::int64_t> numbers_;
 };
 

@@ -64,7 +64,7 @@ const Extreme<Parameters> extremes[] = {
     {"Patch17Deep", "GRAY16", 33, 17, Content::natural, {3, 17, 30}},
     {"Search13", "GRAY8", 40, 36, Content::natural, {13, 7, 30}},
     {"Search15", "GRAY16", 36, 20, Content::natural, {15, 5, 30}},
-    // Tables of weights that fit shared memory several times, once, or not at all.
+    // Tables of weights that fit into shared memory several times, once, or not at all.
     {"SmallTable", "GRAY8", 36, 20, Content::random, {7, 7, 3}},
     {"MiddleTable", "GRAY8", 36, 20, Content::random, {7, 7, 25}},
     {"LargeTable", "GRAY8", 36, 20, Content::random, {7, 7, 60}},
@@ -146,7 +146,7 @@ std::vector<NlMeansCase> unusual_cases() {
   return cases;
 }
 
-/// Noise at the first and last strength step of each class, and of another class in chroma.
+/// Noise of the first and last strength step of each class. Channels have different steps.
 std::vector<NlMeansCase> noisy_cases() {
   std::vector<NlMeansCase> cases;
   const bool small = settings().small;

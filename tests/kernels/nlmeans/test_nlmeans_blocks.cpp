@@ -241,7 +241,7 @@ TEST(NlMeansBlocks, SearchSeveralFrames) {
   expect_blocks_equal_cpu<ProductKind<4, 1, 2>>("GRAY16", 5, 3, with_frames({5, 15, 40}, 2));
 }
 
-/// White pictures give the largest sums; white and black pixels give the largest distances.
+/// White frames give the largest sums; white and black pixels give the largest distances.
 TEST(NlMeansBlocks, TheLargestSumsFit) {
   expect_blocks_equal_cpu<ProductKind<2, 1, 1>>("GRAY8", 1, 2, {51, 7, 255}, Content::maximum);
   expect_blocks_equal_cpu<ProductKind<4, 1, 2>>("GRAY16", 1, 2, {9, 15, 255}, Content::maximum);

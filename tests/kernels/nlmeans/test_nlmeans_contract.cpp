@@ -202,7 +202,7 @@ TEST(StrengthSteps, AreTheNearest) {
   }
 }
 
-/// The weight tables of all strength steps fit the memory for them, and each ends with 0.
+/// The weight tables of all strength steps fit into the memory for tables, and each ends with 0.
 TEST(StrengthSteps, HaveTablesThatFit) {
   for (const int bits : {8, 10, 16})
     for (const int channels : {1, 3})

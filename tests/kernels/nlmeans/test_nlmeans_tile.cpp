@@ -26,8 +26,8 @@ class Block {
       : picture_(picture),
         frame_(frame),
         search_radius_(parameters.search / 2),
-        reach_(search_radius_ + kRadius),
-        rows_(DenoisingTile::rows(kRows, reach_)),
+        margin_(search_radius_ + kRadius),
+        rows_(DenoisingTile::rows(kRows, margin_)),
         table_(table),
         left_(left),
         top_(top) {}
@@ -39,7 +39,7 @@ class Block {
     for (int c = 0; c < kChannels; ++c)
       for (int thread = 0; thread < 32 * DenoisingTile::warps; ++thread)
         load_tile(picture_, picture_.planes[c], frame_[picture_.planes[c].number],
-                  left_ - DenoisingTile::left_margin, top_ - reach_, rows_, thread % 32,
+                  left_ - DenoisingTile::left_margin, top_ - margin_, rows_, thread % 32,
                   thread / 32, words.data() + static_cast<std::size_t>(c) * channel_words);
     std::vector<PatchSums<kRadius, kChannels, kRows>> sums(32 * DenoisingTile::warps);
     for (int phase = 0; phase < 4; ++phase) {
@@ -71,7 +71,7 @@ class Block {
 
   const DenoisedPicture& picture_;
   const SearchedPlane* frame_;  // the planes of the searched frame
-  int search_radius_, reach_, rows_;
+  int search_radius_, margin_, rows_;
   const PatchTable& table_;
   int left_, top_;
 };

@@ -26,7 +26,7 @@ std::int64_t square_of_quietest(const std::vector<std::int64_t>& sums) {
   return middle * middle;
 }
 
-/// Returns the variance of white noise by spreads, quantised to 16 steps per power of two.
+/// Returns the variance of white noise from spreads, quantised to 16 steps per power of two.
 std::int64_t variance_of_spreads(const std::vector<std::int64_t>& spreads) {
   const std::int64_t spread = quietest_of(spreads);
   std::int64_t step = 64;

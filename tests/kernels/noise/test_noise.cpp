@@ -52,7 +52,7 @@ void run(Device& device, const NoiseCase& test, const Check& check) {
     const DeviceBlock<std::uint8_t> block(device, test.frames[i]);
     estimate.run(frame_in(test.layout, test.in, block.data()));
     check(i, downloaded(device, estimate.states(), FrameLayout::max_channels));
-    EXPECT_EQ(block.values(), test.frames[i]) << "the input was written to";
+    EXPECT_EQ(block.values(), test.frames[i]) << "the operation wrote to its input";
     if (i == test.restart)
       estimate.restart();
   }

@@ -65,7 +65,7 @@ TEST(NoiseMeasurement, LargestVariancesFit) {
   EXPECT_LT(2 * noise::variance_of_spread_bin(noise::spread_bins - 1), 1u << 24);
 }
 
-/// Compares with the definition for random classes, often at or next to thresholds.
+/// Compares measurements of random classes, often at or next to thresholds, with the definition.
 TEST(NoiseMeasurement, IsTheDefinedOne) {
   Random random(8);
   constexpr std::uint32_t counts[] = {0, 15, 16, 31, 32, 33, 62, 63, 90, 100, 150, 300, 1500};

@@ -21,7 +21,7 @@ namespace {
 
 using Levels = std::vector<std::uint8_t>;
 
-/// Noise with a variance of slope·level + offset. If demosaiced, a demosaicing follows.
+/// Noise with a variance of slope·level + offset. If `demosaiced`, the image is then demosaiced.
 struct AddedNoise {
   const char* name;
   double slope, offset;
@@ -57,7 +57,7 @@ std::uint8_t level_of(double value) {
 }
 
 /// Simulates a camera with a Bayer mosaic: each pixel measures red, green or blue of the gray
-/// picture, and interpolates the other two from its neighbours. Returns the luminance.
+/// image, and interpolates the other two from its neighbours. Returns the luminance.
 Levels demosaiced(const Levels& levels, int width, int height) {
   const auto color = [](int x, int y) { return x % 2 + y % 2; };  // 0: red, 1: green, 2: blue
   Levels result;
@@ -206,7 +206,7 @@ double mean_loss(Device& device, const std::vector<Photograph>& all, const Added
 TEST(NoisyPhotographs, AutomaticStrengthIsNearTheBest) {
   const std::vector<Photograph> all = photographs();
   if (all.empty())
-    GTEST_SKIP() << "CUDAVISION_PHOTOGRAPHS names no folder with gray PNG files";
+    GTEST_SKIP() << "no photographs: set CUDAVISION_PHOTOGRAPHS to a folder of gray PNG files";
   CUDAVISION_NEEDS_CUDA();
   CudaTestDevice device;
   for (const AddedNoise& noise : added_noise)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that noise::Estimate finds the noise that was added to painted pictures.
+// Tests that noise::Estimate finds the noise that was added to painted images.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -67,7 +67,7 @@ double deviation_of(Device& device, const std::vector<std::uint8_t>& picture, in
 CUDAVISION_ON_BOTH_DEVICES(NoiseUse);
 
 TEST_P(NoiseUse, FindsKnownNoise) {
-  // In the larger picture, the estimate uses only every third row of blocks.
+  // In the larger image, the estimate uses only every third row of blocks.
   for (const auto& [width, height] : {std::pair{640, 480}, {1280, 960}})
     for (const double deviation : {1.0, 3.0, 10.0, 25.0})
       EXPECT_NEAR(
@@ -91,7 +91,7 @@ TEST_P(NoiseUse, FindsCorrelatedNoise) {
   }
 }
 
-/// The estimate uses the quietest blocks, so texture in half of the picture does not change it.
+/// Texture in half of the image does not change the estimate, which uses the quietest blocks.
 TEST_P(NoiseUse, LeavesOutTexture) {
   constexpr int width = 640, height = 480;
   auto picture = noisy_picture(width, height, 5, 5);
@@ -108,7 +108,7 @@ TEST_P(NoiseUse, AveragesLevels) {
               std::sqrt((5.0 * 5 + 12.0 * 12) / 2), 0.5);
 }
 
-/// Uniform bars around a video do not hide its noise, but a drawing has no noise.
+/// Uniform bars do not hide noise, but a mostly uniform image is taken for a drawing without noise.
 TEST_P(NoiseUse, TellsBarsFromDrawings) {
   auto picture = noisy_picture(640, 480, 6, 6);
   std::fill_n(picture.begin(), 640 * 200, std::uint8_t{16});
@@ -120,7 +120,7 @@ TEST_P(NoiseUse, TellsBarsFromDrawings) {
   EXPECT_EQ(deviation_of(device, drawing, 640, 480), 0);
 }
 
-/// The part of a picture between bars: columns x0 to x1 − 1 and rows y0 to y1 − 1.
+/// The part of an image between bars: columns x0 to x1 − 1 and rows y0 to y1 − 1.
 struct Inside {
   int x0, y0, x1, y1;
 };
@@ -187,7 +187,7 @@ TEST_P(NoiseUse, LeavesOutTextureWithoutSmoothBlocks) {
     }
 }
 
-/// Hatched paper: the few smooth blocks determine the noise.
+/// In an image of hatched paper, the few smooth blocks determine the noise.
 TEST_P(NoiseUse, LeavesOutLines) {
   constexpr int width = 640, height = 480;
   for (const double deviation : {3.0, 8.0}) {

@@ -7,8 +7,8 @@
 
 namespace cudavision::test {
 
-/// Runs a case's operation into a poisoned frame, but only where regions need it. Blends the result
-/// with the input, and compares with the blend of the CPU device's result for the whole frame.
+/// Runs a case's operation only where regions need its output, and blends this output with the
+/// input. The blend must equal the blend of the CPU device's output for the whole frame.
 template <class Case>
 void expect_same_in_regions(Device& device, const Case& test,
                             const regions::Parameters& selection) {
@@ -39,7 +39,7 @@ void expect_same_in_regions(Device& device, const Case& test,
   }
 }
 
-/// Returns regions for a case. In a quarter of the cases, they cover most of the frame.
+/// Returns regions for a case. In a quarter of the cases, the regions cover most of the frame.
 template <class Case>
 regions::Parameters regions_for(const Case& test) {
   Random random(test.content_seed + 13);

@@ -63,7 +63,7 @@ bool MaskPicture::selects(int x, int y) const {
   const auto sample = [](long long offset, long long length, long long samples) {
     return static_cast<int>((2 * offset + 1) * samples / (2 * length));
   };
-  return counts(
+  return selects_id(
       id(sample(x - box.x0, box.x1 - box.x0, width), sample(y - box.y0, box.y1 - box.y0, height)));
 }
 

@@ -22,7 +22,7 @@ struct MaskPicture {
   regions::Box box;
 
   int id(int column, int row) const;
-  bool counts(int number) const {
+  bool selects_id(int number) const {
     return (ids[static_cast<std::size_t>(number / 32)] >> (number % 32) & 1) != 0;
   }
   bool selects(int x, int y) const;

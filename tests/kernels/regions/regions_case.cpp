@@ -13,7 +13,7 @@ namespace {
 /// The largest number of weights that the definition may compute for one channel.
 constexpr int max_weights = 1 << 23;
 
-/// Draws a box's range along a side of `length` pixels. It may be empty, or outside the frame.
+/// Draws a box's range along a side of `length` pixels. Some ranges are empty or outside the frame.
 std::pair<int, int> random_interval(int length, Random& random) {
   const int beyond = random.one_in(4) ? length + 50 : 3;
   const int first = random.between(-beyond, length + beyond);

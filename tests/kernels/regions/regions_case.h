@@ -55,11 +55,7 @@ regions::Parameters random_regions(int width, int height, int maximum, Random& r
 regions::Parameters one_region(const regions::Box& box, regions::Shape shape, int feather);
 
 RegionBlendCase make_region_blend_case(std::uint64_t seed, int number, int max_pixels);
-
-/// Draws a blend in which some boxes are rotated.
 RegionBlendCase make_rotated_region_case(std::uint64_t seed, int number, int max_pixels);
-
-/// Draws a blend with masks.
 RegionBlendCase make_masked_region_case(std::uint64_t seed, int number, int max_pixels);
 
 constexpr auto plain_region_blend_case = plain_case<RegionBlendCase>;

@@ -10,7 +10,7 @@
 /// A second implementation of the blend of regions, pixel by pixel.
 namespace cudavision::test {
 
-/// Returns the weight of a pixel, 0 to 256. `distance`: to the nearest mask.
+/// Returns the weight of a pixel, 0 to 256. `distance` is its distance to the nearest mask.
 int defined_weight(const regions::Parameters& parameters, int x, int y, int distance = 255);
 
 /// Writes every byte of every row of out. `distances` holds each pixel's distance to the nearest

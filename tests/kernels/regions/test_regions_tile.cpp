@@ -67,7 +67,7 @@ struct HostLaunch {
 
 /// Writes the rows of one thread. word_of(row, word, in, processed) returns a word of the output.
 template <class WordOf>
-void mix_rows(const ThreadPart& part, const WordOf& word_of) {
+void blend_rows(const ThreadPart& part, const WordOf& word_of) {
   const BlendPlane& plane = part.plane;
   for (int r = 0; r < BlendTile::thread_rows; ++r) {
     if (!part.has(r))
@@ -107,7 +107,7 @@ void run_blocks(const HostLaunch& launch) {
         find_weights_by_pixel<kSampleBytes>(a, part, numbers, weight_of);
       else
         find_weights<kSampleBytes>(a, part, numbers, weight_of);
-      mix_rows(part, [&](int r, int w, std::uint32_t in, std::uint32_t processed) {
+      blend_rows(part, [&](int r, int w, std::uint32_t in, std::uint32_t processed) {
         return !touched ? in : mixed_word<kSampleBytes>(a, in, processed, [&](int i) {
           return int{weights[r][w * (4 / kSampleBytes) + i]};
         });
@@ -138,7 +138,7 @@ void run_selecting_blocks(const HostLaunch& launch) {
       for (int r = 0; r < BlendTile::thread_rows; ++r)
         any = any || selected.row(r) != 0;
       ASSERT_EQ(selected.any(), any);
-      mix_rows(part, [&](int r, int w, std::uint32_t in, std::uint32_t processed) {
+      blend_rows(part, [&](int r, int w, std::uint32_t in, std::uint32_t processed) {
         return selected_word<kSampleBytes>(a, in, processed, selected.row(r) >> (4 * w) & 15);
       });
     }
@@ -190,7 +190,7 @@ TEST_P(RegionsTile, BlocksThatSelectWholePixelsMakeTheDefinedFrame) {
 
 INSTANTIATE_TEST_SUITE_P(Layouts, RegionsTile, every_layout(), layout_name);
 
-/// NumberedCells lists every cell that touches an active cell once, in row-major order.
+/// NumberedCells lists the cells that touch an active cell, each cell once, in row-major order.
 TEST(NumberedCells, AreTheActiveOnesRowByRow) {
   Random random(85);
   for (int i = 0; i < 300; ++i) {

@@ -14,7 +14,7 @@
 namespace cudavision::test {
 namespace {
 
-// OpenCV supports pictures and maps of less than 32767 pixels in each dimension.
+// OpenCV supports images and maps of fewer than 32767 pixels in each dimension.
 constexpr int largest_side = 32766;
 
 struct OpenCvMap {
@@ -125,7 +125,7 @@ TEST(OpenCvRemap, WithinOneOfWordsOf16Bits) {
   });
 }
 
-/// Samples outside the picture have the level `black`.
+/// Samples outside the image have the level `black`.
 TEST(OpenCvRemap, EqualToPicturesWithABorder) {
   const auto device = make_cpu_device();
   for_each_case_number([&](int number) {

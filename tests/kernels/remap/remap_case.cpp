@@ -36,8 +36,8 @@ class PlaceMaker {
         return {std::int64_t{32} * x, std::int64_t{32} * y};
       case MapKind::moved:
         return {std::int64_t{32} * x + move_.x, std::int64_t{32} * y + move_.y};
-      case MapKind::turned:
-        return turned(x, y);
+      case MapKind::linear:
+        return linear(x, y);
       case MapKind::lens:
         return lens(x, y);
       case MapKind::scattered:
@@ -52,14 +52,14 @@ class PlaceMaker {
   }
 
  private:
-  /// Applies a linear transformation about the centre; its coefficients are in units of 1/65536.
-  MapPlace turned(int x, int y) const {
+  /// Applies a linear transformation about the centre, with coefficients in units of 1/65536.
+  MapPlace linear(int x, int y) const {
     const std::int64_t u = x - width_ / 2, v = y - height_ / 2;
     return {16 * std::int64_t{picture_width_} + (linear_[0] * u + linear_[1] * v) / 2048,
             16 * std::int64_t{picture_height_} + (linear_[2] * u + linear_[3] * v) / 2048};
   }
 
-  /// Scales distances r from the centre by 1 + distortion/1024 · (r / r of the corners)².
+  /// Scales radii r from the centre by 1 + distortion/1024 · (r / R)²; R is the corners' radius.
   MapPlace lens(int x, int y) const {
     const std::int64_t u = 2 * x - width_, v = 2 * y - height_;
     const std::int64_t diagonal = std::int64_t{width_} * width_ + std::int64_t{height_} * height_;
@@ -93,7 +93,7 @@ std::int16_t saturated(std::int64_t value) {
 }  // namespace
 
 const char* name(MapKind kind) {
-  constexpr const char* names[map_kind_count] = {"identity",  "moved", "turned",  "lens",
+  constexpr const char* names[map_kind_count] = {"identity",  "moved", "linear",  "lens",
                                                  "scattered", "edges", "anywhere"};
   return names[static_cast<int>(kind)];
 }

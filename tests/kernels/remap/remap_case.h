@@ -13,10 +13,10 @@ namespace cudavision::test {
 /// The kinds of maps. Each map is determined by its kind, its size and a seed.
 enum class MapKind {
   identity,   ///< each output pixel shows the pixel at its own position
-  moved,      ///< the whole picture is shifted by a vector
-  turned,     ///< a random linear transformation, such as rotation and scaling
+  moved,      ///< the whole image is shifted by a vector
+  linear,     ///< a random linear transformation, such as rotation and scaling
   lens,       ///< a radial distortion with a small shift, as in rectification
-  scattered,  ///< random positions in the picture and just outside its edges
+  scattered,  ///< random positions in the image and just outside its edges
   edges,      ///< random positions within two pixels of the corners
   anywhere,   ///< random positions in the whole range of the map's format
 };
@@ -27,7 +27,7 @@ const char* name(MapKind kind);
 struct MapParameters {
   MapKind kind = MapKind::identity;
   std::uint64_t seed = 0;
-  int width = 0, height = 0;  ///< size of the output; 0: the picture's size
+  int width = 0, height = 0;  ///< size of the output; 0: the input's size
 };
 
 struct HostMap {

@@ -49,7 +49,7 @@ const WholePixels whole_pixels[] = {
     {"PackedPairs", "YUY2", 8, 0},    {"PackedWordPairs", "UYVY", 10, 6},
 };
 
-/// Rows that end before, at or after the end of a segment; planes aligned to 8, 4, 2 and 1 bytes.
+/// Rows end before, at or after the end of a segment. Planes are aligned to 8, 4, 2 and 1 bytes.
 std::vector<PictureRemapCase> cases_of(const WholePixels& pixels) {
   std::vector<PictureRemapCase> cases;
   for (const int width : {1, 2, 127, 128, 130, 640})

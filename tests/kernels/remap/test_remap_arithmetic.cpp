@@ -30,7 +30,7 @@ std::uint32_t sample_in(const PixelWords<kKind>& pixel, const SampleBits& sample
   return pixel.word[low / 32] >> low % 32 & ((1u << samples.word_bits) - 1);
 }
 
-/// The four pixels to blend have random samples or samples of only 0 or only 1 bits.
+/// Blends four pixels, whose samples are random or have all bits 0 or all bits 1.
 template <PixelKind kKind>
 void expect_blends(const SampleBits& samples) {
   Random random(static_cast<std::uint64_t>(samples.bits * 100 + samples.shift));

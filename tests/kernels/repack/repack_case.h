@@ -15,7 +15,7 @@ struct StorageKind {
   repack::StoredLayout (*make)(int width, int height);
 };
 
-/// How video formats store pixels, and unusual storages that the contract allows, with names.
+/// The storages of video formats, and unusual storages that the contract allows, with names.
 const std::vector<StorageKind>& storage_kinds();
 
 /// Storages that no format has. Random cases do not use them.

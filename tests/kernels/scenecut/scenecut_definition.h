@@ -13,7 +13,7 @@ class DefinedAreas {
   int change(const FrameLayout& layout, const ConstFrame& in);
 
  private:
-  std::vector<long long> means_;  ///< area means of the previous frame; empty before the first
+  std::vector<long long> means_;  ///< area means of the previous frame; empty if there is none
 };
 
 }  // namespace cudavision::test

@@ -59,7 +59,7 @@ std::vector<std::uint32_t> results(Device& device, const AreaCase& test) {
     const DeviceBlock<std::uint8_t> block(device, frame);
     areas.run(frame_in(test.layout, test.in, block.data()));
     all.push_back(change(device, areas));
-    EXPECT_EQ(block.values(), frame) << "the input was written to";
+    EXPECT_EQ(block.values(), frame) << "the operation wrote to its input";
   }
   return all;
 }

@@ -22,7 +22,7 @@ struct Ends {
   }
 };
 
-/// Computes the levels of the pictures of successive maps, as disparitypicture.h specifies them.
+/// Computes the levels of the images of successive maps, as disparitypicture.h specifies them.
 class DefinedLevels {
   using Look = sgm::PictureParameters;
   using Quantity = Look::Quantity;
@@ -58,7 +58,7 @@ class DefinedLevels {
                                     : static_cast<std::int16_t>(number);
   }
 
-  Ends numbers_counted() const {
+  Ends value_range() const {
     if (is(Quantity::confidence))
       return {1, 255};
     const int first = scale_ * parameters_.minimum;
@@ -69,7 +69,7 @@ class DefinedLevels {
   Ends ends_for(const std::vector<std::uint16_t>& numbers, double seconds) {
     switch (look_.range) {
       case Range::full:
-        return is(Quantity::depth) ? Ends{1, 65535} : numbers_counted();
+        return is(Quantity::depth) ? Ends{1, 65535} : value_range();
       case Range::fixed: {
         const int factor = is(Quantity::disparity) ? scale_ : 1;
         const std::int64_t low = std::llround(factor * look_.minimum);
@@ -82,29 +82,28 @@ class DefinedLevels {
   }
 
   Ends automatic_ends(const std::vector<std::uint16_t>& numbers, double seconds) {
-    const Ends counted = numbers_counted();
+    const Ends all = value_range();
     std::int64_t width = 1;  // width of a bin
-    while ((counted.high - counted.low) / width + 1 > 1024)
+    while ((all.high - all.low) / width + 1 > 1024)
       width *= 2;
     std::vector<std::int64_t> bins;
     for (const std::uint16_t number : numbers) {
       const int v = is(Quantity::confidence) ? number : static_cast<std::int16_t>(number);
       const bool valid =
           is(Quantity::confidence) || number != sgm::disparity_scale(parameters_).invalid;
-      if (valid && v >= counted.low && v <= counted.high)
-        bins.push_back((v - counted.low) / width);
+      if (valid && v >= all.low && v <= all.high)
+        bins.push_back((v - all.low) / width);
     }
     std::sort(bins.begin(), bins.end());
     if (!bins.empty()) {
       const auto percentile = [&](std::size_t p) {
         return bins[(p * bins.size() + 99) / 100 - 1];  // by the nearest-rank method
       };
-      const std::int64_t low = counted.low + percentile(2) * width;
-      const std::int64_t high =
-          std::min(counted.high, counted.low + (percentile(98) + 1) * width - 1);
+      const std::int64_t low = all.low + percentile(2) * width;
+      const std::int64_t high = std::min(all.high, all.low + (percentile(98) + 1) * width - 1);
       move_to({65536 * low, 65536 * high}, seconds);
     }
-    Ends ends = counted;
+    Ends ends = all;
     if (smooth_)
       ends = {floored(smooth_->low + 32768), floored(smooth_->high + 32768)};
     ends.high = std::max(ends.high, ends.low + (is(Quantity::confidence) ? 1 : scale_));

@@ -21,7 +21,7 @@ namespace {
 
 using namespace sgm;
 
-/// OpenCV's maps are signed: the bits of `unknown` mean −1 there.
+/// OpenCV's maps are signed, so that the bits of `unknown` are the value −1.
 TEST(OracleSpeckles, AreThoseOfOpencv) {
   const auto device = make_cpu_device();
   int removed = 0, kept = 0;
@@ -104,7 +104,7 @@ TEST(OraclePoints, AreThoseOfOpencv) {
   EXPECT_GT(equal, points_compared * 0.8);
 }
 
-/// A camera fault. spoil() applies the fault to a pair of dense pictures of the given width.
+/// A camera fault. spoil() applies the fault to a pair of dense images of the given width.
 struct Cameras {
   const char* name;
   void (*spoil)(SgmInput& pair, std::size_t width);
@@ -177,7 +177,7 @@ sgm::Parameters parameters_of_libsgm() {
 }
 
 /// Returns the map of cv::StereoSGBM with its best settings, the speckle size of our maps and our
-/// hole filling. The pictures are padded, because StereoSGBM does not match the leftmost columns.
+/// hole filling. The images are padded, because StereoSGBM does not match the leftmost columns.
 Maps opencv_maps(Device& device, const Seen& pair) {
   const int width = pair.left.width, height = pair.left.height;
   SgmInput input = pair.input;

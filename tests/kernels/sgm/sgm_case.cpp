@@ -24,7 +24,7 @@ FrameLayout random_layout_of(int bits, int width, int height, Random& random) {
   }
 }
 
-/// Returns the right picture's column that a left pixel shows: a disparity per block, and outliers.
+/// Returns the right image's column for a left pixel. A block has one disparity, except outliers.
 int seen_column(const SgmCase& test, int x, int y) {
   const auto block = static_cast<std::uint64_t>(x / 37 + 1000 * (y / 19));
   Random random(mixed_seed(test.content_seed, block));

@@ -20,17 +20,17 @@ namespace cudavision::test {
 
 class SgmFrames;
 
-/// The matching of one pair of pictures. frame_case.h lists the requirements of a case.
+/// The matching of one pair of images. frame_case.h lists the requirements of a case.
 struct SgmCase {
   using Parameters = sgm::Parameters;
   using Operation = sgm::SgmStereo;
   using Frames = SgmFrames;
 
   std::string title;
-  FrameLayout layout, right_layout;  ///< the layouts of the left and the right picture
+  FrameLayout layout, right_layout;  ///< the layouts of the left and the right image
   Placement left, right, disparity, confidence;
   Content content = Content::random;
-  bool related = true;  ///< the left picture is the right picture with shifted blocks
+  bool related = true;  ///< the left image is the right image with shifted blocks
   std::uint64_t content_seed = 0;
   bool dirty = false;
   bool with_confidence = true;
@@ -52,7 +52,7 @@ int max_volume(int entries);
 /// Draws a case of at most max_pixels pixels, fewer if there are many disparities.
 SgmCase make_sgm_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Draws a case with slanted_surfaces and without compatibility, which would disable the former.
+/// Draws a case with slanted_surfaces, and without compatibility, which would disable it.
 SgmCase make_slanted_sgm_case(std::uint64_t seed, int number, int max_pixels);
 
 /// Draws a case with fixed noise, mostly with census_gradient.
@@ -68,7 +68,7 @@ sgm::Parameters random_search(Random& random);
 /// Enables slanted_surfaces, and disables compatibility, which would disable slanted_surfaces.
 void slant_surfaces(sgm::Parameters& parameters);
 
-/// The defaults, but 32 disparities, and noise 0, because estimates depend on earlier frames.
+/// The defaults, but 32 disparities, and noise 0, because noise estimates depend on earlier frames.
 sgm::Parameters few_disparities();
 
 /// A change of parameters. changed() returns few_disparities() after the change.

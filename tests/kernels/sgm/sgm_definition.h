@@ -9,7 +9,7 @@
 #include "tests/kernels/scenecut/scenecut_definition.h"
 
 /// A second implementation of Semi-Global Matching, written only from the text of
-/// cuda/sgm/backend.h. Pictures and maps are row-major.
+/// cuda/sgm/backend.h. Images and maps are row-major.
 namespace cudavision::test {
 
 using Luminances = std::vector<std::uint16_t>;
@@ -47,7 +47,7 @@ std::vector<std::uint8_t> defined_confidence(const sgm::StageConfig& config, con
 /// Invalidates pixels with a confidence below the threshold, and sets their confidence to 0.
 Map defined_confident(const Map& map, int threshold, std::vector<std::uint8_t>& confidence);
 
-/// Returns the variance of the noise in squared sixteenths of a level, or −1: it is undetermined.
+/// Returns the variance of the noise in squared sixteenths of a level, or −1 if it is undetermined.
 int defined_noise_variance(const sgm::StageConfig& config, const Luminances& picture);
 
 struct DefinedNoise {

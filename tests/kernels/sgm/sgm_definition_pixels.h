@@ -29,7 +29,7 @@ inline std::size_t place(const sgm::StageConfig& config, int x, int y) {
   return static_cast<std::size_t>(y) * config.width + x;
 }
 
-/// Returns the luminance in levels of 8 bits. Beyond the edges, it repeats the outermost pixels.
+/// Returns the luminance in 8-bit levels. Beyond the edges, the outermost pixels are repeated.
 inline int level_at(const sgm::StageConfig& config, const Luminances& picture, int x, int y) {
   return picture[place(config, std::clamp(x, 0, config.width - 1),
                        std::clamp(y, 0, config.height - 1))] >>
@@ -65,7 +65,7 @@ std::uint64_t gradient_feature(const At& at, int unit, const Exceeds& exceeds) {
   return bits;
 }
 
-/// Fills each row without valid values with the nearest row above that has some, or else below.
+/// Replaces rows without valid values by the nearest row with valid values, if possible from above.
 inline void fill_empty_rows(const sgm::StageConfig& config, const std::vector<bool>& has_known,
                             Map& map) {
   const auto is_empty = [&](int y) { return !has_known[y]; };

@@ -38,7 +38,7 @@ TEST(SgmArithmetic, NumbersSupportEachOtherInBothHalves) {
   }
 }
 
-/// Tests residuals and gradients of all magnitudes. The largest sums must fit 32 bits.
+/// Tests residuals and gradients of all magnitudes. The largest sums must fit into 32 bits.
 TEST(SgmArithmetic, SharpeningIsTheStepOfGaussNewton) {
   Random random(5);
   int moved[max_sharpening + 1] = {};
@@ -87,7 +87,7 @@ TEST(SgmArithmetic, WeightsOfSmoothingAreQuotients) {
   }
 }
 
-/// The parts cover each row once and stay in their row. The last wave fits the GPU at once.
+/// The parts of each row cover the row once. All blocks of the last wave are resident at once.
 TEST(RowParts, CoverEveryRowOnce) {
   Random random(settings().seed);
   for (int i = 0; i < 2000; ++i) {

@@ -41,7 +41,7 @@ struct Mask {
   }
 };
 
-/// Runs random cases, each with masks for both pictures, with one mask, and without masks.
+/// Runs random cases, each with masks for both images, with one mask, and without masks.
 TEST_P(SgmMasks, AreTheDefinitions) {
   for_each_case_number([&](int number) {
     const auto make = number % 2 == 0 ? make_sgm_case : make_slanted_sgm_case;

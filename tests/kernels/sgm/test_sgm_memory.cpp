@@ -58,7 +58,7 @@ TEST_P(SgmMemory, TooLittleMemoryIsSaidInBytes) {
       out_of_memory, " bytes");
 }
 
-/// A small budget makes CUDA match in bands of rows. The CPU ignores it.
+/// A small budget makes CUDA match in bands of rows. The CPU ignores the budget.
 TEST_P(SgmMemory, BandsGiveTheSameBits) {
   const std::function<void(Parameters&)> changes[] = {
       [](Parameters& p) { p.disparities = 64; },

@@ -24,7 +24,7 @@ std::vector<SgmCase> case_of(const Extreme<Change>& extreme) {
 }
 
 const Extreme<Change> extremes[] = {
-    // Pictures smaller than the window of the census or the median, or than the disparity range.
+    // Images smaller than the window of the census or the median, or than the disparity range.
     {"OnePixel", "GRAY8", 1, 1, Content::random, [](Parameters& p) { p.speckle_size = 0; }},
     {"OnePixelFilled", "GRAY8", 1, 1, Content::random,
      [](Parameters& p) { p.speckle_size = 0, p.median = false, p.fill_holes = true; }},
@@ -46,7 +46,7 @@ const Extreme<Change> extremes[] = {
      [](Parameters& p) { p.disparities = 256, p.minimum = -256; }},
     {"SevenRows", "GRAY8", 130, 7, Content::random,
      [](Parameters& p) { p.compatibility = Compatibility::libsgm; }},
-    // The maximum noise, and noise in pictures smaller than the window of the noise filter.
+    // The maximum noise, and noise in images smaller than the window of the noise filter.
     {"MostNoise", "GRAY8", 211, 45, Content::random,
      [](Parameters& p) { p.noise = 30, p.disparities = 64; }},
     {"MostNoiseAndLargestPenalties", "GRAY8", 90, 45, Content::random,
@@ -81,7 +81,7 @@ const Extreme<Change> extremes[] = {
     {"LargestPenalties24", "GRAY8", 90, 45, Content::two_valued,
      [](Parameters& p) { p.paths = 8, p.p1 = 1, p.p2 = 231, p.census = Census::neighbours_5x5; }},
     {"LeastPenalties", "GRAY8", 90, 45, Content::random, [](Parameters& p) { p.p1 = 1, p.p2 = 2; }},
-    // Pictures with little or no texture, for which many sums are equal.
+    // Images with little or no texture, for which many sums are equal.
     {"Black", "GRAY8", 90, 45, Content::zeros, [](Parameters& p) { p.fill_holes = true; }},
     {"BlackLibsgm", "GRAY8", 90, 45, Content::zeros,
      [](Parameters& p) { p.compatibility = Compatibility::libsgm, p.lr_max_diff = -1; }},
@@ -93,7 +93,7 @@ const Extreme<Change> extremes[] = {
     {"EqualDisparitiesOnly", "GRAY8", 90, 45, Content::natural,
      [](Parameters& p) { p.lr_max_diff = 0; }},
     // Several chunks of columns or bands of rows. 64, 128 and 256 disparities have specialised
-    // kernels. Up to 2·P2 + 3·bits = 255, sums of 8 paths fit bytes.
+    // kernels. Up to 2·P2 + 3·bits = 255, sums of 8 paths fit into bytes.
     {"EightPathsInBytes", "GRAY8", 211, 75, Content::natural,
      [](Parameters& p) { p.paths = 8, p.disparities = 64; }},
     {"EightPathsInFullBytes", "GRAY8", 97, 46, Content::random,

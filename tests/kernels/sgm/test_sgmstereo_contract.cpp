@@ -148,7 +148,7 @@ struct SgmContract : ContractTraits<SgmCase> {
 
   static std::vector<Case> representatives(int width, int height) {
     std::vector<Case> cases;
-    // Large pictures are slow on the CPU, so they have one layout only.
+    // Large images are slow on the CPU, so they have one layout only.
     const bool large = width * height > 100000;
     for (const char* layout : {"GRAY8", "YUY2", "P010", "RGBA"})
       for (const Parameters& parameters : representative_sgm_parameters())
@@ -261,7 +261,7 @@ TEST_P(SgmStereoUse, ConfigCannotChange) {
   EXPECT_EQ(difference_after_run(device, test, stereo), "");
 }
 
-/// On CUDA, a frame that needs the same work as the frame before reuses its graph.
+/// On CUDA, a frame that needs the same work as the previous frame reuses the graph of that frame.
 TEST_P(SgmStereoUse, FramesMayDifferFromThoseBefore) {
   Parameters cleaned = few_disparities(), large_penalties = few_disparities();
   Parameters raw = few_disparities();

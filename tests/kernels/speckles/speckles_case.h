@@ -10,7 +10,7 @@
 
 namespace cudavision::test {
 
-/// Copies a picture, and removes speckles from the copy.
+/// Copies a frame, and removes speckles from the copy.
 class CopyWithoutSpeckles {
  public:
   CopyWithoutSpeckles(Device& device, const FrameLayout& layout,

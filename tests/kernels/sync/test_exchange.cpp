@@ -77,7 +77,7 @@ TEST(HistogramExchange, EveryBlockSeesTheCompleteSumInEveryLaunch) {
     for (int block = 0; block < blocks; ++block)
       ASSERT_EQ(seen[block], expected) << "launch " << launch << ", block " << block;
 
-    // The next launch clears the idle set before any launch reads it, so it may hold anything.
+    // The next launch clears the idle set before any launch reads it, so any values are allowed.
     const int idle = static_cast<int>(state[0] & 1) ^ 1;
     state[Exchange::arrivals_at(idle)] = static_cast<std::uint32_t>(random.next());
     for (int i = 0; i < Exchange::clearable; ++i)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests blocks that count for a common table. CPU threads run the blocks for ThreadSanitizer.
+// Tests blocks that add counts to a common table. CPU threads run the blocks for ThreadSanitizer.
 #include <gtest/gtest.h>
 
 #include <cstdint>

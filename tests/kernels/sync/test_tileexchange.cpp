@@ -20,7 +20,7 @@ using namespace integral;
 
 using Epoch = LaunchEpoch<StdAtomics<std::uint32_t>>;
 
-/// A picture of whole and partial tiles, and its correct table of sums.
+/// An image of whole and partial tiles, and its correct table of sums.
 struct Picture {
   Picture(int picture_width, int picture_height, Random& random)
       : width(picture_width), height(picture_height) {

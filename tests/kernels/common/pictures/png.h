@@ -15,8 +15,8 @@ struct GrayPicture {
   std::vector<std::uint8_t> samples() const;
 };
 
-/// Reads a gray PNG file of 8 or 16 bits. Needs no libpng, which GPU hosts lack. Throws
-/// std::runtime_error.
+/// Reads a gray PNG file of 8 or 16 bits, without libpng, which GPU hosts lack. Throws
+/// std::runtime_error if the file cannot be read or is not such a PNG file.
 GrayPicture read_png(const std::string& path);
 
 }  // namespace cudavision::test

@@ -52,7 +52,7 @@ Box random_box(int width, int height, Random& random) {
   }
 }
 
-/// Returns true if the mask selects map pixel (x, y), which the rectifying map may move.
+/// Returns true if the mask selects map pixel (x, y). A rectifying map moves the position.
 bool selects(const DistancesCase& test, const MaskPicture& mask, int x, int y) {
   if (!test.rectifying)
     return mask.selects(x, y);

@@ -22,7 +22,7 @@ using regions::Box;
 constexpr int width = 640, height = 480;
 constexpr double focal_length = 700, baseline = 120;
 
-/// A rectangle of the left picture, parallel to the image planes.
+/// A rectangle of the left image, parallel to the image planes.
 struct Surface {
   Box box;
   double distance;  ///< mm
@@ -48,8 +48,8 @@ double texture(int number, double x, double y) {
   return sum / 3;
 }
 
-/// Renders a camera's picture in row-major order. `side` is 0 for the left camera and 1 for the
-/// right. Pixel x shows column x + side·disparity of the left picture.
+/// Renders a camera's image in row-major order. `side` is 0 for the left camera and 1 for the
+/// right. Pixel x shows column x + side·disparity of the left image.
 std::vector<std::uint8_t> rendered(const std::vector<Surface>& scene, int side) {
   std::vector<std::uint8_t> picture;
   for (int y = 0; y < height; ++y)
@@ -75,7 +75,7 @@ Map matched_scene(Device& device, const std::vector<Surface>& scene,
                   const sgm::Parameters& parameters) {
   SgmCase test = plain_sgm_case(gray_layout(width, height, 8), parameters, Content::random, 0);
   SgmInput input{rendered(scene, 0), rendered(scene, 1)};
-  // The block of a case may be longer than the picture.
+  // The block of a case may be longer than the image.
   input.left.resize(test.left.bytes);
   input.right.resize(test.right.bytes);
   return matched(device, test, input).disparities;
@@ -141,7 +141,7 @@ MakeScene object_of(int least, int most) {
   };
 }
 
-/// Makes an object whose box has columns [x0, x1), which may be outside the picture.
+/// Makes an object whose box has columns [x0, x1), which may be outside the image.
 MakeScene object_at(int x0, int x1) {
   return [=](Random& random, std::vector<Surface>& scene) {
     Surface object = random_object(random, 60, 200);
@@ -150,7 +150,7 @@ MakeScene object_at(int x0, int x1) {
   };
 }
 
-/// Makes an object, and a nearer object that hides a share of its box.
+/// Makes an object, and a nearer object that hides a share of the first box.
 MakeScene hidden_object(double share, bool expects_nearer) {
   return [=](Random& random, std::vector<Surface>& scene) {
     const Surface object = scene.emplace_back(random_object(random, 60, 200));

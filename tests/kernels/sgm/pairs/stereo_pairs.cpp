@@ -46,7 +46,7 @@ SgmCase case_of(const Scene& scene, const sgm::Parameters& parameters) {
 
 SgmInput input_of(const Scene& scene, const SgmCase& test) {
   SgmInput input{picture_of(scene, "left").samples(), picture_of(scene, "right").samples()};
-  // Dense placements begin at byte 0, and their block may be longer than the picture.
+  // Dense placements begin at byte 0, and their block may be longer than the image.
   input.left.resize(test.left.bytes);
   input.right.resize(test.right.bytes);
   return input;

@@ -10,11 +10,11 @@
 #include "tests/kernels/common/settings.h"
 #include "tests/kernels/sgm/sgm_case.h"
 
-/// Real pairs of pictures with known disparities, and scores of maps. The pairs are not part of the
+/// Real pairs of images with known disparities, and scores of maps. The pairs are not part of the
 /// project. CUDAVISION_STEREO_PAIRS names a folder that holds one folder for each pair, with these
 /// files:
-///   left.png, right.png        the gray pictures
-///   truth_x16.png              true disparities of the left picture in sixteenths, 0 if unknown
+///   left.png, right.png        the gray images
+///   truth_x16.png              true disparities of the left image in sixteenths, 0 if unknown
 ///   libsgm_d<disparities>_p<paths>_sub<subpixel>.png
 ///                              the map of libSGM 3.1.0 with libSGM's defaults
 namespace cudavision::test {
@@ -51,13 +51,13 @@ PairMaps matched(Device& device, const SgmCase& test, const SgmInput& input);
 /// Errors of maps in sixteenths, over the pixels whose true disparity is known.
 struct Score {
   double wrong_or_missing;  ///< share of the filled map that is invalid or off by more than 1 pixel
-  double wrong_by_half;     ///< the same for 0.5 pixels
-  double known;             ///< share that is valid before filling; the errors below refer to it
-  double mean_error;        ///< in pixels
-  double off[3];            ///< shares that are off by more than 0.5, 1 and 2 pixels
+  double wrong_by_half;  ///< share of the filled map that is invalid or off by more than 0.5 pixels
+  double known;       ///< share that is valid before filling; the errors below are over this share
+  double mean_error;  ///< in pixels
+  double off[3];      ///< shares that are off by more than 0.5, 1 and 2 pixels
 };
 Score score_of(const Map& truth, const Map& map, const Map& filled, std::uint16_t invalid);
-/// Matches a pair with added noise. If `fills`, the filled map is that of fill_holes.
+/// Matches a pair with added noise. Without `fills`, the filled map is the unfilled map.
 Score score_of(Device& device, const Scene& scene, sgm::Parameters parameters, bool fills,
                double noise = 0);
 std::string text_of(const Score& score);

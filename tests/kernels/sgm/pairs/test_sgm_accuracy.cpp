@@ -42,7 +42,7 @@ class Texture {
 };
 
 constexpr int width = 200, height = 100;
-// The margins exclude pixels with a census window or a match that is partly outside the picture.
+// The margins exclude pixels with a census window or a match that is partly outside the image.
 constexpr int left_margin = 40, margin = 8;
 
 using Truth = std::function<double(int x, int y)>;

@@ -81,8 +81,8 @@ struct Setting {
   const char* name;
   Change change;
   double max_wrong, max_wrong_by_half, max_off_by_one;
-  bool fills = false;    ///< measures wrong pixels with fill_holes, and other errors without
-  double noise = 0;      ///< added to the pictures, in levels
+  bool fills = false;    ///< measures wrong pixels with fill_holes, and other errors without it
+  double noise = 0;      ///< added to the images, in levels
   double max_more = 1;   ///< limit of the increase of each pair's share of wrong pixels
   double max_share = 2;  ///< limit of wrong pixels, relative to the previous setting
 };
@@ -158,15 +158,15 @@ TEST_P(StereoSettings, AreAsTrueAsTheyWere) {
 /* Still scenes: this test prints a table of docs/elements/stereo-accuracy.md */
 
 /// Changes between successive maps of a still scene.
-struct Unrest {
-  double moved = 0;      ///< share of the pixels whose disparity changed
-  double came_gone = 0;  ///< share of the pixels that became valid or invalid
+struct Flicker {
+  double moved = 0;             ///< share of the pixels whose disparity changed
+  double validity_changed = 0;  ///< share of the pixels that became valid or invalid
   double known = 0;
   double off_by_one = 0;  ///< share of the valid pixels that are off by more than 1 pixel
 };
 
 /// Matches a pair repeatedly, each time with new noise.
-Unrest unrest_of(Device& device, const Scene& scene, sgm::Parameters parameters) {
+Flicker flicker_of(Device& device, const Scene& scene, sgm::Parameters parameters) {
   constexpr int frames = 24, first_counted = 12;
   parameters.disparities = scene.disparities;
   const SgmCase test = case_of(scene, parameters);
@@ -176,7 +176,7 @@ Unrest unrest_of(Device& device, const Scene& scene, sgm::Parameters parameters)
   sgm::SgmStereo stereo = test.make(device, parameters);
   Random random(1);
   Map before(truth.size()), map(truth.size());
-  int counted = 0, moved = 0, came_gone = 0, known = 0, known_truth = 0, wrong = 0;
+  int counted = 0, moved = 0, validity_changed = 0, known = 0, known_truth = 0, wrong = 0;
   for (int frame = 0; frame < frames; ++frame) {
     SgmInput input = still;
     for (auto* block : {&input.left, &input.right})
@@ -192,14 +192,14 @@ Unrest unrest_of(Device& device, const Scene& scene, sgm::Parameters parameters)
       ++counted;
       known += is_known;
       moved += is_known && was_known && map[i] != before[i];
-      came_gone += is_known != was_known;
+      validity_changed += is_known != was_known;
       known_truth += is_known && truth[i] != 0;
       wrong += is_known && truth[i] != 0 && std::abs(map[i] - truth[i]) > 16;
     }
     before = map;
   }
   const auto share = [](int part, int whole) { return 1.0 * part / whole; };
-  return {share(moved, counted), share(came_gone, counted), share(known, counted),
+  return {share(moved, counted), share(validity_changed, counted), share(known, counted),
           share(wrong, known_truth)};
 }
 
@@ -211,7 +211,7 @@ TEST_P(StereoOverTime, StillScenesAreStill) {
     double alpha;
     int delta, persistence;
     bool fill;
-    double max_moved, max_came_gone;
+    double max_moved, max_validity_changed;
   };
   // The limits are relative to the result of the last row with alpha 1, in which the filter is off.
   const Setting settings[] = {
@@ -219,31 +219,31 @@ TEST_P(StereoOverTime, StillScenesAreStill) {
       {0.1, 3, 10, false, 0.2, 0.1}, {1, 1, 0, true, 1, 1},          {0.4, 1, 4, true, 0.6, 1},
       {0.1, 3, 10, true, 0.2, 1},
   };
-  Unrest off;
+  Flicker off;
   for (const Setting& setting : settings) {
     sgm::Parameters parameters;
     parameters.temporal_alpha = setting.alpha;
     parameters.temporal_delta = setting.delta;
     parameters.temporal_persistence = setting.persistence;
     parameters.fill_holes = setting.fill;
-    Unrest mean;
+    Flicker mean;
     constexpr int pairs = 4;  // the pairs with 64 disparities
     for (int i = 0; i < pairs; ++i) {
-      const Unrest one = unrest_of(device, scenes[i], parameters);
+      const Flicker one = flicker_of(device, scenes[i], parameters);
       mean.moved += one.moved / pairs;
-      mean.came_gone += one.came_gone / pairs;
+      mean.validity_changed += one.validity_changed / pairs;
       mean.known += one.known / pairs;
       mean.off_by_one += one.off_by_one / pairs;
     }
     std::printf(
-        "alpha %.1f within %d, kept for %d%s: %.4f moved, %.4f came or gone, %.4f known, "
+        "alpha %.1f within %d, kept for %d%s: %.4f moved, %.4f changed validity, %.4f known, "
         "of these %.4f wrong\n",
         setting.alpha, setting.delta, setting.persistence, setting.fill ? ", filled" : "",
-        mean.moved, mean.came_gone, mean.known, mean.off_by_one);
+        mean.moved, mean.validity_changed, mean.known, mean.off_by_one);
     if (setting.alpha == 1)
       off = mean;
     EXPECT_LE(mean.moved, setting.max_moved * off.moved);
-    EXPECT_LE(mean.came_gone, setting.max_came_gone * off.came_gone);
+    EXPECT_LE(mean.validity_changed, setting.max_validity_changed * off.validity_changed);
     EXPECT_LE(mean.off_by_one, off.off_by_one + 0.012);
   }
 }

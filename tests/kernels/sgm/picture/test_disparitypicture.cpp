@@ -44,7 +44,7 @@ std::vector<std::uint16_t> random_numbers(const Parameters& parameters, Quantity
   return numbers;
 }
 
-/// Draws maps to a picture at a random device address, and computes the defined picture.
+/// Draws maps to an image at a random device address, and computes the defined image.
 class Screen {
  public:
   Screen(Device& device, int width, int height, const Parameters& parameters, const Look& look,

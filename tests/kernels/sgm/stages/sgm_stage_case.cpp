@@ -30,7 +30,7 @@ void make_features(SgmStageCase& test, Random& random) {
   }
 }
 
-/// Half of the time, draws small penalties, with which path-cost sums fit bytes.
+/// Half of the time, draws small penalties, with which path-cost sums fit into bytes.
 void make_penalties(SgmStageCase& test, Random& random) {
   const int bits = sgm::census_bits(test.config.census);
   const int largest =
@@ -114,7 +114,7 @@ void make_history(SgmStageCase& test, Random& random) {
     test.ages.push_back(static_cast<std::uint8_t>(
         test.history[i] == sgm::unknown ? 0 : random.between(is_old ? 250 : 0, is_old ? 255 : 9)));
   }
-  // Unused draws: the hashes of the proof depend on the number of draws.
+  // These draws are unused, but the hashes of the proof depend on the number of draws.
   for (int i = -1; i < std::min(config.width, 64) * std::min(config.height, 64); ++i)
     random.between(0, 0);
 }
@@ -166,7 +166,7 @@ void make_noise(SgmStageCase& test, Random random) {
   test.noise.average = random.one_in(6) ? -1 : random.between(0, 2 * used + 100) * 256 + 77;
   if (test.noise.average < 0)
     test.noise.used = {};
-  // With small P2, path-cost sums fit bytes.
+  // With small P2, path-cost sums fit into bytes.
   const int p2 = random.one_in(2) ? random.between(2, 63) : random.between(2, 223);
   test.noise_penalties.p1 = random.one_in(3) ? p2 - 1 : random.between(1, p2 - 1);
   const bool adaptive = !random.one_in(3);

@@ -17,10 +17,10 @@ namespace cudavision::test {
 struct SgmStageCase {
   std::string title;
   sgm::StageConfig config;
-  FrameLayout layout;  ///< the layout of the picture, which has one channel
+  FrameLayout layout;  ///< the layout of the left image, which has one channel
   Placement placement;
-  std::vector<std::uint8_t> picture;        ///< the block that contains the picture
-  std::vector<std::uint8_t> right_picture;  ///< the right picture's block, in the same layout
+  std::vector<std::uint8_t> picture;        ///< the left image's block
+  std::vector<std::uint8_t> right_picture;  ///< the right image's block, in the same layout
   std::vector<std::uint64_t> left_features, right_features;
   sgm::Penalties penalties;
   std::vector<std::uint16_t> sums;
@@ -47,7 +47,7 @@ struct SgmStageCase {
   sgm::Subpixel noise_subpixel = sgm::Subpixel::none;
 
   // Inputs of stages for slanted surfaces.
-  Map slanted, filled;  ///< planes with holes; the same with most holes filled
+  Map slanted, filled;  ///< planes with holes; the same planes with most holes filled
 
   int map_offset = 0;  ///< offset of all maps from an aligned address, in map values
 
@@ -67,10 +67,9 @@ struct SgmStageOutput {
 };
 using SgmStageOutputs = std::vector<SgmStageOutput>;
 
-/// Returns the defined outputs.
 SgmStageOutputs defined_stages(const SgmStageCase& test, std::uint8_t poison);
 
-/// Returns a device's outputs. Throws std::runtime_error if a stage wrote to an input.
+/// Throws std::runtime_error if a stage wrote to an input.
 SgmStageOutputs run_stages(Device& device, const SgmStageCase& test, std::uint8_t poison);
 
 /// Outputs of KeepConfident and FilterOverTime, which are not part of the proof's hashes.

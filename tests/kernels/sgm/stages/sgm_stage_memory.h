@@ -93,7 +93,7 @@ struct MapInput : Input<std::uint16_t> {
       : Input(device, map, test.map_offset) {}
 };
 
-/// work(winners) must write the winners of both pictures, and the confidence unless it is nullptr.
+/// work(winners) must write the winners of both images, and the confidence unless it is nullptr.
 template <class Work>
 void run_winners(Device& device, const SgmStageCase& test, const std::string& stage,
                  bool with_confidence, std::uint8_t poison, SgmStageOutputs& outputs,

@@ -84,7 +84,7 @@ TEST(SgmTiles, CudaEqualsCpuAtAnyWidthAndAlignment) {
     }
 }
 
-/// If a picture has few rows, each block selects the winners of only a part of a row.
+/// If an image has few rows, each block selects the winners of only a part of a row.
 TEST(SgmTiles, WinnersOfPartsOfRowsEqualThoseOfTheCpu) {
   CUDAVISION_NEEDS_CUDA();
   CudaTestDevice cuda;

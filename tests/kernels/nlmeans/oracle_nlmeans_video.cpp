@@ -14,16 +14,16 @@
 namespace cudavision::test {
 namespace {
 
-constexpr char film[] = "/usr/share/doc/opencv-doc/examples/data/vtest.avi";
+constexpr char video_path[] = "/usr/share/doc/opencv-doc/examples/data/vtest.avi";
 constexpr int first_frame = 40, frame_count = 20;
 
-struct Film {
+struct VideoFrames {
   std::vector<cv::Mat> clean, noisy;
 };
 
-Film noisy_film() {
-  Film frames;
-  cv::VideoCapture capture(film);
+VideoFrames noisy_video() {
+  VideoFrames frames;
+  cv::VideoCapture capture(video_path);
   cv::RNG random(1);
   cv::Mat colours;
   for (int i = 0; i < first_frame + frame_count && capture.read(colours); ++i) {
@@ -56,15 +56,15 @@ struct Errors {
   double largest_on_people;
 };
 
-Errors errors_after(const Film& frames, nlmeans::Parameters parameters) {
+Errors errors_after(const VideoFrames& frames, nlmeans::Parameters parameters) {
   const auto device = make_cpu_device();
   double squares = 0, largest = 0;
   std::size_t pixels = 0;
   for (std::size_t i = 4; i < 16; i += 5) {
     const cv::Mat& noisy = frames.noisy[i];
-    const std::size_t reach = static_cast<std::size_t>(parameters.frames) / 2;
+    const std::size_t each_side = static_cast<std::size_t>(parameters.frames) / 2;
     std::vector<ConstFrame> neighbours;
-    for (std::size_t other = i - reach; other <= i + reach; ++other)
+    for (std::size_t other = i - each_side; other <= i + each_side; ++other)
       if (other != i)
         neighbours.push_back(frame_of(frames.noisy[other]));
     const cv::Mat denoised =
@@ -82,9 +82,9 @@ Errors errors_after(const Film& frames, nlmeans::Parameters parameters) {
 }
 
 TEST(NlMeansFilm, FiveFramesLeaveLessNoiseAndNoTrails) {
-  const Film frames = noisy_film();
+  const VideoFrames frames = noisy_video();
   if (frames.clean.size() < frame_count)
-    GTEST_SKIP() << "needs " << film << " (Debian package opencv-doc)";
+    GTEST_SKIP() << video_path << " cannot be read: install the Debian package opencv-doc";
   for (const double strength : {10.0, 12.0}) {
     nlmeans::Parameters parameters;
     parameters.strength = strength;
