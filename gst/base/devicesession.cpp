@@ -45,16 +45,12 @@ std::shared_ptr<Fallbacks> fallbacks_of(GObject* pipeline) {
 // Returns the end of a message about an error at the start. Errors of the kind invalid_argument
 // already have a remedy.
 std::string remedy_at_start(Error::Kind kind) {
-  switch (kind) {
-    case Error::Kind::out_of_memory:
-      return ". Free GPU memory (see nvidia-smi), or set backend=cpu.";
-    case Error::Kind::device:
-      return ". If CUDA has worked in this program, restart the program; otherwise check "
-             "nvidia-smi and dmesg, or set backend=cpu.";
-    case Error::Kind::invalid_argument:
-      break;
-  }
-  return ", or set backend=cpu.";
+  if (kind == Error::Kind::invalid_argument)
+    return ", or set backend=cpu.";
+  if (kind == Error::Kind::out_of_memory)
+    return ". Free GPU memory (see nvidia-smi), or set backend=cpu.";
+  return ". If CUDA has worked in this program, restart the program; otherwise check nvidia-smi "
+         "and dmesg, or set backend=cpu.";
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ class FrameMasks {
   /// Memory for the masks of one frame. The device may still be reading it.
   struct Batch {
     Buffer staged;  ///< page-locked
-    /// The first `count` belong to the frame. A deque, because `mapped` refers to `format`.
+    /// Only the first `count` are in use. A deque keeps addresses; `mapped` refers to `format`.
     std::deque<Picture> pictures;
     std::size_t count = 0;
     std::unique_ptr<Event> passed;
@@ -67,10 +67,10 @@ class FrameMasks {
   StreamOrder order_;
   std::array<Batch, 3> batches_;
   std::size_t current_ = 0;
-  // Variables of run(), which are members to keep their memory.
+  // Variables of run(). As members, they keep their memory.
   std::vector<const Picture*> pictures_;
   std::vector<regions::Mask> found_;
-  Buffer uploaded_;  ///< device copies of masks in other memory
+  Buffer uploaded_;  ///< device copies of masks that are not read in place
 };
 
 }  // namespace cudavision
