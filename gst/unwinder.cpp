@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Lets exceptions work in programs that load the C++ library before GStreamer, such as a Python
-// that imports cv2 or torch first.
+// Lets exceptions work in programs that load the C++ library before GStreamer, such as a
+// Python script that imports cv2 or torch first.
 //
 // After the cleanup for an exception, a function calls _Unwind_Resume(). Both libgcc_s and
 // libunwind define it, and libgstreamer links libunwind. A C++ library that was loaded before
 // GStreamer uses libgcc_s. This plug-in, loaded later, would call libunwind, which aborts on an
 // exception of libgcc_s. The plug-in therefore defines its own _Unwind_Resume(), which calls the
-// C++ library's. A statically linked libgcc would not help, because the C++ library is shared.
+// function that the C++ library uses. A statically linked libgcc would not help, because the C++
+// library is shared.
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <link.h>
@@ -19,7 +20,7 @@ namespace {
 
 using Resume = void (*)(_Unwind_Exception*);
 
-/// The tables of a loaded library that the dynamic linker uses.
+/// Finds the strings, symbols and relocations of a loaded library, as the dynamic linker does.
 struct DynamicSection {
   explicit DynamicSection(const link_map& library) {
     for (const ElfW(Dyn)* entry = library.l_ld; entry->d_tag != DT_NULL; ++entry) {
@@ -44,7 +45,7 @@ struct DynamicSection {
 
   const char* strings = nullptr;
   const ElfW(Sym) * symbols = nullptr;
-  const ElfW(Rela) * relocations[2] = {};  ///< of data, and of lazily bound calls
+  const ElfW(Rela) * relocations[2] = {};  ///< [0] for data, [1] for lazily bound calls
   std::size_t counts[2] = {};
 };
 

@@ -123,8 +123,8 @@ constexpr bool built_with_cuda() noexcept {
 }
 
 /// stream must belong to the context that is current to the calling thread, and must outlive the
-/// device. Throws invalid_argument for the default stream (nullptr). Throws Kind::device if the
-/// build has no CUDA kernels or none for this GPU.
+/// device. Throws invalid_argument for the default stream (nullptr), and if the build has no CUDA
+/// kernels or none for this GPU.
 std::unique_ptr<Device> make_cuda_device(CudaStream stream);
 
 /// Calls call() once, in a thread of the driver, when a CUDA device has completed all work enqueued

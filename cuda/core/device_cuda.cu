@@ -80,7 +80,7 @@ class CudaDevice final : public Device {
     const cudaError_t status = cudaFuncGetAttributes(&attributes, probe_kernel);
     if (status == cudaErrorNoKernelImageForDevice || status == cudaErrorUnsupportedPtxVersion) {
       cudaGetLastError();
-      throw Error(Error::Kind::device,
+      throw Error(Error::Kind::invalid_argument,
                   std::string("this build has no code for the GPU in this machine (") +
                       cudaGetErrorString(status) +
                       "): rebuild with -Dcuda-archs=auto on this machine, or update the driver");

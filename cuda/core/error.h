@@ -11,7 +11,7 @@ namespace cudavision {
 class Error : public std::runtime_error {
  public:
   enum class Kind {
-    invalid_argument,  ///< a parameter or a geometry outside the limits of the operation's header
+    invalid_argument,  ///< a parameter, geometry or GPU that the header or the build excludes
     out_of_memory,     ///< not enough memory on the host or the device
     device,            ///< the device failed: a launch, a transfer, or an asynchronous error
   };

@@ -8,7 +8,7 @@ namespace cudavision {
 namespace {
 
 [[noreturn]] void refuse_cuda() {
-  throw Error(Error::Kind::device,
+  throw Error(Error::Kind::invalid_argument,
               "this build has no CUDA kernels: rebuild with the CUDA toolkit (nvcc) installed");
 }
 

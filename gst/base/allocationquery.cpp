@@ -7,9 +7,7 @@
 #include <algorithm>
 
 #include "gst/core/elementerror.h"
-#include "gst/core/scoped.h"
 #include "gst/memory/cudabufferpool.h"
-#include "gst/memory/cudastream.h"
 #include "gst/memory/memorydebug.h"
 #include "gst/memory/pinnedallocator.h"
 
@@ -121,7 +119,8 @@ void decide_pool(GstQuery* query, const DeviceSession& session, const FrameForma
       params.min_buffers = std::min(params.min_buffers, params.max_buffers);
     params.size = std::max(params.size, static_cast<guint>(format.size));
   }
-  // libgstcuda downloads all allocated bytes of a tensor, but into memory of the tensor's size.
+  // Ignores a larger size from downstream, because libgstcuda downloads all allocated bytes of a
+  // tensor into memory of the tensor's size.
   if (format.cuda_memory && !format.is_video())
     params.size = static_cast<guint>(format.size);
   Allocator allocator;

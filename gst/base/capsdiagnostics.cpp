@@ -5,8 +5,6 @@
 #include <gst/base/gstbasetransform.h>
 
 #include <atomic>
-#include <string>
-#include <utility>
 
 #include "gst/core/caps.h"
 #include "gst/core/elementerror.h"
@@ -26,7 +24,8 @@ struct CapsDiagnostics {
 };
 
 // Returns true if upstream may still choose other caps: after refused caps, GstBaseSrc and
-// GstBaseTransform query caps again if the pad was linked, or downstream changed, after the query.
+// GstBaseTransform query caps again if the pad was linked, or downstream changed, after the last
+// query.
 bool may_send_others(GstPad* sink) {
   const ObjectPtr<GstPad> peer(gst_pad_get_peer(sink));
   if (!peer || !gst_pad_needs_reconfigure(peer.get()))
@@ -46,7 +45,7 @@ void on_caps(GstPad* sink, CapsDiagnostics& diagnostics, GstCaps* caps) {
     if (has_cuda_feature(caps, 0) && !diagnostics.session.takes_cuda())
       refuse_stream(
           "The frames are in CUDA memory, but the element runs on the CPU: put cudadownload before "
-          "it, or set backend=cuda.");
+          "the element, or set backend=cuda.");
   } catch (const ElementError& e) {
     if (diagnostics.last == e.what())
       return;
@@ -68,7 +67,7 @@ GstPadProbeReturn on_first_buffer(GstPad* sink, GstPadProbeInfo* info, gpointer 
   }
   const std::string text =
       "The element takes raw video frames, but gets data without caps: put a decoder, such as "
-      "decodebin, before it or, for raw frames, a parser such as rawvideoparse.";
+      "decodebin, before the element or, for raw frames, a parser such as rawvideoparse.";
   if (diagnostics.last != text)
     post_exceptions(element.get(), false, [&]() -> bool { refuse_stream(text); });
   diagnostics.last = text;

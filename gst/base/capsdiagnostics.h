@@ -8,9 +8,9 @@
 namespace cudavision {
 
 /// Makes a sink pad of the session's element post an ERROR when it refuses caps, or data without
-/// caps. GstPad refuses caps that do not fit the pad's template before the element sees their
-/// event, and upstream then only reports "not-negotiated". If upstream may still choose other caps,
-/// the message is a WARNING. An ACCEPT_CAPS query alone posts nothing.
+/// caps. Otherwise, upstream would only report "not-negotiated", because GstPad refuses caps that
+/// do not fit the pad's template before the element gets the CAPS event. If upstream may still
+/// choose other caps, the message is a WARNING. An ACCEPT_CAPS query alone posts nothing.
 ///
 /// Also warns once per stream if downstream accepts only CUDA memory but the element is on the CPU.
 void add_caps_diagnostics(GstPad* sink, const DeviceSession& session);

@@ -34,7 +34,6 @@ std::int64_t rounded(std::int64_t base, std::int64_t numerator, std::int64_t den
 
 ColorSamples color_samples(const FrameFormat& format, guint32 argb) {
   const FrameLayout& layout = format.layout;
-  const int alpha = argb >> 24 & 0xff;
   const int red = argb >> 16 & 0xff;
   const int green = argb >> 8 & 0xff;
   const int blue = argb & 0xff;
@@ -60,7 +59,7 @@ ColorSamples color_samples(const FrameFormat& format, guint32 argb) {
       case Role::blue:
         return scaled(blue);
       case Role::alpha:
-        return scaled(alpha);
+        return scaled(argb >> 24 & 0xff);
       case Role::luma:
         return rounded(format.low, (format.high - format.low) * luma, 255 * Weights::unit);
       case Role::chroma:

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/base/devicemessages.h"
 
-#include <utility>
-
 namespace cudavision {
 
 bool FrameInterval::selects(GstClockTime running_time, GstClockTime interval) {

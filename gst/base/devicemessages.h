@@ -17,8 +17,8 @@
 
 namespace cudavision {
 
-/// Selects frames for messages: the first frame of each interval of running time, without drift,
-/// and all frames without a running time.
+/// Selects the frames that get a message: the first frame of each interval of running time, and all
+/// frames without a running time. Late frames do not shift the intervals.
 class FrameInterval {
  public:
   bool selects(GstClockTime running_time, GstClockTime interval);
@@ -41,8 +41,8 @@ Structure structure_with_times(const char* name, const FrameTimes& times);
 /// Threads: any thread may call post_arrived() and discard(); all other functions are for the
 /// streaming thread. No lock is held while a message is posted, because a bus sync handler may call
 /// the element (e.g. by a flushing seek, which ends in discard()) or wait for another thread. Only
-/// one thread posts at a time, which keeps the order. Other threads queue their messages for it and
-/// return; only drain() waits.
+/// one thread posts at a time, which keeps the order. Other threads queue their messages for
+/// that thread and return; only drain() waits.
 class DeviceMessages {
  public:
   DeviceMessages(GstElement* element, const DeviceSession& session)

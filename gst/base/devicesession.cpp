@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <map>
-#include <utility>
 
 #include "gst/core/elementerror.h"
-#include "gst/core/scoped.h"
 
 GST_DEBUG_CATEGORY_STATIC(device_session_debug);
 #define GST_CAT_DEFAULT device_session_debug
@@ -14,7 +12,6 @@ GST_DEBUG_CATEGORY_STATIC(device_session_debug);
 namespace cudavision {
 namespace {
 
-// The reasons why elements of a pipeline run on the CPU.
 using Fallbacks = std::set<std::string>;
 
 /// The values of active-backend.
@@ -28,7 +25,8 @@ ObjectPtr<GstObject> pipeline_of(GstElement* element) {
   return outermost;
 }
 
-// Returns the pipeline's set. The pipeline holds a weak reference; its elements on the CPU own it.
+// Returns the pipeline's reasons for the CPU. The elements on the CPU own the reasons; the pipeline
+// holds a weak reference.
 std::shared_ptr<Fallbacks> fallbacks_of(GObject* pipeline) {
   using Reference = std::weak_ptr<Fallbacks>;
   static const GQuark key = g_quark_from_static_string("cudavision-fallbacks");
@@ -42,6 +40,17 @@ std::shared_ptr<Fallbacks> fallbacks_of(GObject* pipeline) {
   if (!fallbacks)
     *reference = fallbacks = std::make_shared<Fallbacks>();
   return fallbacks;
+}
+
+// Returns the end of a message about an error at the start. Errors of the kind invalid_argument
+// already have a remedy.
+std::string remedy_at_start(Error::Kind kind) {
+  if (kind == Error::Kind::invalid_argument)
+    return ", or set backend=cpu.";
+  if (kind == Error::Kind::out_of_memory)
+    return ". Free GPU memory (see nvidia-smi), or set backend=cpu.";
+  return ". If CUDA has worked in this program, restart the program; otherwise check nvidia-smi "
+         "and dmesg, or set backend=cpu.";
 }
 
 }  // namespace
@@ -184,8 +193,7 @@ void DeviceSession::start() {
     try {
       start_cuda();
     } catch (const Error& e) {
-      fall_back_to_cpu(std::string(e.what()) +
-                       ". If CUDA worked before, restart the program; otherwise, set backend=cpu.");
+      fall_back_to_cpu(e.what() + remedy_at_start(e.kind()));
     } catch (const ElementError& e) {
       fall_back_to_cpu(e.what());
     }

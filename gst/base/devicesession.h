@@ -30,12 +30,12 @@ struct DeviceSettings {
   bool operator==(const DeviceSettings&) const = default;
 };
 
-/// The device of an element, a filter or an aggregator: the properties backend, cuda-device-id and
-/// active-backend, the CUDA context shared with other elements, and its streams.
+/// The device of a filter or an aggregator: the properties backend, cuda-device-id and
+/// active-backend, the CUDA context that elements share, and the element's streams.
 ///
 /// change_state() chooses a device from NULL to READY, and drops it from READY to NULL. start()
-/// acquires the context, and chooses again if the properties have changed. If it throws
-/// ElementError or Error, it has no effect. stop() releases the context.
+/// acquires the context, and chooses again if the properties have changed. If start()
+/// throws ElementError or Error, the session is not started. stop() releases the context.
 class DeviceSession {
  public:
   /// The element's object lock guards the settings.
@@ -44,7 +44,8 @@ class DeviceSession {
   DeviceSession(const DeviceSession&) = delete;
   DeviceSession& operator=(const DeviceSession&) = delete;
 
-  // For the element's virtual functions of the same names. These functions chain up to `parent`.
+  // Call the next two functions from the virtual functions of these names. They chain up to
+  // `parent`.
   GstStateChangeReturn change_state(GstStateChange transition, GstElementClass* parent);
   void set_context(GstContext* context, GstElementClass* parent);
   /// Returns false if query is not a CONTEXT query, or if there is no matching context.
@@ -60,12 +61,13 @@ class DeviceSession {
   bool takes_cuda() const { return active_backend() != DeviceKind::cpu; }
 
   bool started() const noexcept { return compute_.device != nullptr; }
-  // The following are valid between start() and stop().
+  // Call the next functions only between start() and stop().
   Device& device() const noexcept { return *compute_.device; }
   /// Returns the queues for frames. Operations run on FrameQueues::compute, which is device(). On
   /// the CPU, and with one frame in flight, all queues are device().
   FrameQueues queues(std::size_t frames_in_flight) const noexcept;
-  /// The queue for uploads that need not wait for work on earlier frames. On the CPU: device().
+  /// Returns the queue for uploads that need not wait for work on earlier frames. On the CPU,
+  /// returns device().
   Device& upload_queue() const noexcept { return upload_.device ? *upload_.device : device(); }
   /// Returns how many pipelines of the process have started elements on this GPU.
   std::size_t pipelines_on_gpu() const;
@@ -75,8 +77,8 @@ class DeviceSession {
   PageLocks* page_locks() const noexcept { return page_locks_.get(); }
   GstElement* element() const noexcept { return element_; }
 
-  /// True if the CUDA memory belongs to another context, and cuda-device-id allows its GPU. False
-  /// for nullptr.
+  /// True if the CUDA memory belongs to another context, and cuda-device-id allows the GPU of
+  /// that context. False for nullptr.
   bool should_move_to(GstMemory* memory) const;
   /// Moves to the memory's context. Everything created in the old context must have been freed.
   void move_to(GstMemory* memory);
@@ -85,7 +87,6 @@ class DeviceSession {
   void work_on(const SharedStream& stream);
 
  private:
-  /// A device and, on CUDA, its stream.
   struct Queue {
     SharedStream stream;
     std::unique_ptr<Device> device;
@@ -103,7 +104,7 @@ class DeviceSession {
   Queue compute_;
   Queue upload_, download_;  ///< used only on CUDA
   std::unique_ptr<PageLocks> page_locks_;
-  /// Registers this element as a user of its GPU until stop().
+  /// Registers this element as a user of the GPU until stop().
   class Presence;
   std::unique_ptr<Presence> presence_;
   DeviceSettings chosen_settings_;  ///< the settings at the last choose_device()
@@ -134,7 +135,8 @@ void add_device_properties(ElementProperties<Settings>& all,
        {Backend::cpu, "The CPU, on all cores", "cpu"}});
   all.add({"cuda-device-id", "CUDA device ID",
            "GPU number (-1 = the GPU that the pipeline already uses, otherwise the first GPU; -2 = "
-           "as -1, but otherwise the GPU with the fewest running elements of this process)",
+           "the GPU that the pipeline already uses, otherwise the GPU with the fewest running "
+           "elements of this process)",
            ready},
           &Settings::cuda_device_id, device_ids);
   all.add(active_backend_spec(), [=](GObject* element, const Settings&, GValue* value) {
@@ -142,8 +144,9 @@ void add_device_properties(ElementProperties<Settings>& all,
   });
 }
 
-/// Makes the session's CUDA context current, if it has one. The Device, and everything created for
-/// it, may be used only in a DeviceScope, and freed only in a DeviceScope or ReleaseScope.
+/// Makes the session's CUDA context current, if there is one. The Device, and everything created
+/// for the Device, may be used only in a DeviceScope, and freed only in a DeviceScope or
+/// ReleaseScope.
 struct DeviceScope : CudaScope {
   explicit DeviceScope(const DeviceSession& session) : CudaScope(session.context()) {}
 };

@@ -26,8 +26,8 @@ void copy_metadata(GstBuffer* in, GstBuffer* out, bool same_size) {
   gst_buffer_copy_into(
       out, in, static_cast<GstBufferCopyFlags>(GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS),
       0, static_cast<gsize>(-1));
-  gpointer place = nullptr;
-  while (GstMeta* meta = gst_buffer_iterate_meta(in, &place)) {
+  gpointer state = nullptr;
+  while (GstMeta* meta = gst_buffer_iterate_meta(in, &state)) {
     // Pooled metas belong to the pool of the input buffer, so they are not copied.
     if (GST_META_FLAG_IS_SET(meta, GST_META_FLAG_POOLED) || !applies_to_output(meta, same_size))
       continue;

@@ -8,9 +8,9 @@
 namespace cudavision {
 namespace {
 
-// A GParamSpec type that accepts numbers out of range. Otherwise GObject would print a warning on
-// the terminal and keep the old value, and the element could not report an error. Wider ranges
-// would not help, because gst-inspect-1.0 and applications show them.
+// Registers a GParamSpec type that accepts numbers out of range. Otherwise GObject would print a
+// warning on the terminal and keep the old value, and the element could not report an error. Wider
+// ranges would not help, because gst-inspect-1.0 and applications show the ranges.
 GType unchecked_type(GType checked, const char* name) {
   const auto init_class = +[](gpointer klass, gpointer) {
     auto* spec = static_cast<GParamSpecClass*>(klass);

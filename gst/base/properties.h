@@ -99,8 +99,8 @@ class ElementProperties {
         field, g_value_get_boolean, g_value_set_boolean,
         g_param_spec_boolean(spec.name, spec.nick, spec.blurb, defaults_.*field, flags_of(spec)));
   }
-  /// A string, empty by default. It is interned, so copies of the settings allocate no memory.
-  /// field_of returns the field.
+  /// Adds a string, empty by default. The string is interned, so copies of the settings allocate no
+  /// memory. field_of returns the field.
   void add(const PropertySpec& spec, const char*& (*field_of)(Settings&)) {
     add(
         g_param_spec_string(spec.name, spec.nick, spec.blurb, "", flags_of(spec)),
@@ -112,7 +112,7 @@ class ElementProperties {
           field_of(settings) = g_intern_string(text_of(g_value_get_string(value)));
         });
   }
-  /// A string, empty by default. Text is constructed from the string and returns it by c_str().
+  /// Adds a string, empty by default. Text is constructed from the string, which c_str() returns.
   template <class Text>
   void add_text(const PropertySpec& spec, Text Settings::*field) {
     add(
@@ -143,13 +143,14 @@ class ElementProperties {
 
   using Get = std::function<void(GObject* object, const Settings& settings, GValue* value)>;
   using Set = std::function<void(Settings& settings, const GValue* value)>;
-  /// Any other property (read-only if set is nullptr). Only set() runs with the object lock held.
+  /// Adds any other property, read-only if set is nullptr. Only set() runs with the object lock
+  /// held.
   void add(GParamSpec* pspec, Get get, Set set = nullptr) {
     properties_.push_back({std::move(get), std::move(set)});
     g_object_class_install_property(class_, static_cast<guint>(properties_.size()), pspec);
   }
 
-  // For set_property() and get_property() of GObjectClass. The object owns the settings.
+  // Call these in set_property() and get_property() of GObjectClass. The object owns the settings.
   void set(GObject* object, guint id, const GValue* value, Settings& settings) const {
     const ObjectLock lock(object);
     properties_[id - 1].set(settings, value);

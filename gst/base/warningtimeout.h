@@ -19,11 +19,11 @@ namespace warning_timeouts {
 
 /// One camera sends frames, the other does not (InputTimeout).
 inline constexpr WarningTimeout silent_camera{2 * GST_SECOND};
-/// Both cameras send frames, but no two of them pair (PairingTimeout). A camera with fewer than
+/// Both cameras send frames, but no two frames pair (PairingTimeout). A camera with fewer than
 /// min_unpaired_frames may just have started late.
 inline constexpr WarningTimeout unpaired_frames{2 * GST_SECOND};
 inline constexpr int min_unpaired_frames = 3;
-/// The two pictures differ in size or depth (SizeMismatch). At the start, upstream elements may
+/// The cameras' frames differ in size or depth (SizeMismatch). At the start, upstream elements may
 /// renegotiate within a few frames. Later, somebody may exchange a camera, which takes longer.
 inline constexpr WarningTimeout unequal_at_start{GST_SECOND, 30};
 inline constexpr WarningTimeout unequal_later{5 * GST_SECOND, 150};

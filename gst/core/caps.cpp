@@ -22,8 +22,6 @@ Caps merge_with_feature(Caps result, const GstCaps* caps, const char* feature, b
 
 }  // namespace
 
-/* Strings and formats */
-
 void for_each_string(const GValue* value, const std::function<void(const char*)>& take) {
   if (value && G_VALUE_HOLDS_STRING(value))
     take(text_of(g_value_get_string(value)));
@@ -65,8 +63,6 @@ int depth_of(GstVideoFormat format) {
   return GST_VIDEO_FORMAT_INFO_DEPTH(gst_video_format_get_info(format), 0);
 }
 
-/* Memory */
-
 bool has_cuda_feature(const GstCaps* caps, guint index) {
   const GstCapsFeatures* features = gst_caps_get_features(caps, index);
   return features && !gst_caps_features_is_any(features) &&
@@ -92,8 +88,6 @@ void append_with_memories(GstCaps* caps, const GstStructure* frame, const Format
   set_formats(copy.get(), formats);
   append_with_memories(caps, std::move(copy), cuda);
 }
-
-/* Caps as a whole */
 
 std::string caps_text(const GstCaps* caps) {
   return take_gstring(gst_caps_to_string(caps));
@@ -135,7 +129,7 @@ Caps choose_memory(Caps caps, GstPad* src) {
   // Queries without a filter, because a peer with ANY caps would return the filter.
   const Caps peer = peer_caps(src, nullptr);
   const char* media_type = gst_structure_get_name(gst_caps_get_structure(caps.get(), 0));
-  bool cuda = false;  // ANY caps and ANY features do not list CUDA memory
+  bool cuda = false;  // stays false for ANY caps and ANY features
   for (guint i = 0; i < gst_caps_get_size(peer.get()); ++i)
     cuda |= has_cuda_feature(peer.get(), i) &&
             gst_structure_has_name(gst_caps_get_structure(peer.get(), i), media_type);

@@ -24,20 +24,21 @@ void set_strings(GstStructure* structure, const char* field,
 Formats formats_of(const GstStructure* structure);
 void set_formats(GstStructure* structure, const Formats& formats);
 
-/// Returns the bits per sample.
 int depth_of(GstVideoFormat format);
 
-/// True if memory:CUDAMemory is the only feature of structure number index.
+/// True if memory:CUDAMemory is the only feature of the structure at `index`.
 bool has_cuda_feature(const GstCaps* caps, guint index);
 bool has_system_feature(const GstCaps* caps, guint index);
 
-/// Appends the structure with system memory and, if cuda is true and CUDA built in, CUDA memory.
+/// Appends the structure with CUDA memory, if `cuda` is true and the build has CUDA, and again with
+/// system memory.
 void append_with_memories(GstCaps* caps, Structure structure, bool cuda);
 void append_with_memories(GstCaps* caps, const GstStructure* frame, const Formats& formats,
                           bool cuda);
 
 std::string caps_text(const GstCaps* caps);
-/// Returns the error for an element on the CPU whose peer ("Downstream") accepts only CUDA memory.
+/// Returns the error for an element on the CPU whose peer accepts only CUDA memory. `peer` begins
+/// the sentence, e.g. "Downstream".
 std::string needs_cuda_memory_text(const std::string& peer);
 
 /// Intersects caps with filter, in the order of filter. A nullptr filter accepts all caps.
@@ -51,7 +52,8 @@ Caps peer_caps(GstPad* pad, GstCaps* filter);
 /// cuda is true, in CUDA memory.
 Caps caps_of_other_side(GstCaps* caps, GstCaps* filter, bool cuda);
 
-/// Reduces caps of one media type to one structure, in CUDA memory if the peer's caps list it.
+/// Reduces caps of one media type to one structure. Chooses CUDA memory if the caps of src's peer
+/// list CUDA memory.
 Caps choose_memory(Caps caps, GstPad* src);
 
 }  // namespace cudavision

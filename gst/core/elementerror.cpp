@@ -16,25 +16,22 @@ void post(GstElement* element, GstMessageType type, GQuark domain, int code, con
                            location.function, location.line);
 }
 
-GQuark memory_advice_key() {
-  static const GQuark key = g_quark_from_static_string("cudavision-memory-advice");
-  return key;
-}
+const GQuark memory_advice_key = g_quark_from_static_string("cudavision-memory-advice");
 
 std::string memory_remedy(GstElement* element, const char* remedy) {
   const auto* advice =
-      static_cast<const char*>(g_type_get_qdata(G_OBJECT_TYPE(element), memory_advice_key()));
+      static_cast<const char*>(g_type_get_qdata(G_OBJECT_TYPE(element), memory_advice_key));
   return std::string(remedy) + ", or use " + (advice ? advice : "smaller frames") + ".";
 }
 
 constexpr char device_remedy[] =
-    "Set the element to NULL and start it again; if that fails too, restart the program and check "
-    "dmesg and nvidia-smi.";
+    ". Set the element to NULL and start it again; if that fails too, restart the program and "
+    "check dmesg and nvidia-smi.";
 
 }  // namespace
 
 void set_memory_advice(GstElementClass* klass, const char* advice) {
-  g_type_set_qdata(G_OBJECT_CLASS_TYPE(klass), memory_advice_key(), const_cast<char*>(advice));
+  g_type_set_qdata(G_OBJECT_CLASS_TYPE(klass), memory_advice_key, const_cast<char*>(advice));
 }
 
 void refuse_stream(const std::string& what) {
@@ -44,9 +41,6 @@ void refuse_stream(const std::string& what) {
 void post_current_exception(GstElement* element, const SourceLocation& location) noexcept {
   const auto error = [&](GQuark domain, int code, const std::string& text) {
     post(element, GST_MESSAGE_ERROR, domain, code, text.c_str(), location);
-  };
-  const auto with_remedy = [](const char* what, const std::string& remedy) {
-    return std::string(what) + ". " + remedy;
   };
   try {
     throw;
@@ -59,10 +53,10 @@ void post_current_exception(GstElement* element, const SourceLocation& location)
         break;
       case Error::Kind::out_of_memory:
         error(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
-              with_remedy(e.what(), memory_remedy(element, "End other programs (see nvidia-smi)")));
+              e.what() + memory_remedy(element, ". End other programs (see nvidia-smi)"));
         break;
       case Error::Kind::device:
-        error(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED, with_remedy(e.what(), device_remedy));
+        error(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED, std::string(e.what()) + device_remedy);
         break;
     }
   } catch (const std::bad_alloc&) {
@@ -71,7 +65,8 @@ void post_current_exception(GstElement* element, const SourceLocation& location)
   } catch (const std::exception& e) {
     error(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_FAILED, e.what());
   } catch (...) {
-    error(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_FAILED, "An unknown error occurred.");
+    error(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_FAILED,
+          "An unknown exception was thrown: set the element to NULL and start it again.");
   }
 }
 

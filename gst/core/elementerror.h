@@ -26,7 +26,7 @@ class ElementError : public std::runtime_error {
 /// Throws STREAM_ERROR/WRONG_TYPE, for frames or caps that an element cannot process.
 [[noreturn]] void refuse_stream(const std::string& what);
 
-/// Replaces std::source_location, which clang 14 lacks. For the debug text of messages.
+/// Replaces std::source_location, which clang 14 lacks. The debug text of messages shows it.
 struct SourceLocation {
   const char* file;
   const char* function;
@@ -39,7 +39,8 @@ struct SourceLocation {
   }
 };
 
-/// Call this in class_init. Errors about memory end with "or use ADVICE." (smaller frames if unset)
+/// Sets the last words of errors about memory: ", or use ADVICE." The default is "smaller frames".
+/// Call this in class_init.
 void set_memory_advice(GstElementClass* klass, const char* advice);
 
 void post_current_exception(GstElement* element, const SourceLocation& location) noexcept;

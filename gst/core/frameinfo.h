@@ -44,14 +44,10 @@ inline bool is_missing_frame(GstBuffer* buffer) {
 }
 
 inline bool is_interlaced(const GstVideoInfo& video, const GstBuffer* buffer) {
-  switch (GST_VIDEO_INFO_INTERLACE_MODE(&video)) {
-    case GST_VIDEO_INTERLACE_MODE_INTERLEAVED:
-      return true;
-    case GST_VIDEO_INTERLACE_MODE_MIXED:
-      return GST_BUFFER_FLAG_IS_SET(buffer, GST_VIDEO_BUFFER_FLAG_INTERLACED);
-    default:
-      return false;
-  }
+  const GstVideoInterlaceMode mode = GST_VIDEO_INFO_INTERLACE_MODE(&video);
+  return mode == GST_VIDEO_INTERLACE_MODE_INTERLEAVED ||
+         (mode == GST_VIDEO_INTERLACE_MODE_MIXED &&
+          GST_BUFFER_FLAG_IS_SET(buffer, GST_VIDEO_BUFFER_FLAG_INTERLACED));
 }
 
 }  // namespace cudavision

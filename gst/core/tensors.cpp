@@ -11,8 +11,8 @@ namespace {
 
 constexpr char media_type[] = "other/tensors";
 
-// The buffer size of a pool is a guint. In CUDA memory, libgstcuda stores a tensor as one row. Its
-// pitch is an int, and the driver may round the pitch up to a multiple of 512.
+// The buffer size of a pool is a guint. In CUDA memory, libgstcuda stores a tensor as one row. The
+// pitch of this row is an int, which the driver may round up to a multiple of 512.
 constexpr guint64 largest_buffer = G_MAXUINT, largest_cuda_buffer = G_MAXINT - 511;
 
 std::string dimensions_of(int depth, const TensorSize& size) {

@@ -26,14 +26,14 @@ struct TensorSize {
 };
 
 void set_dimensions(GstStructure* tensor, int depth, const TensorSize& size);
-/// Returns nullopt if the dimensions have another form or depth.
+/// Parses depth:columns:rows:1. Returns nullopt for dimensions of another form or depth.
 std::optional<TensorSize> tensor_size(const char* dimensions, int depth);
 
 /// Does nothing if src has no framerate.
 void copy_framerate(const GstStructure* src, GstStructure* dst);
 
-/// Returns the format of tensors with rows of row_bytes bytes, in the memory that the fixed caps
-/// name. Throws ElementError if a buffer pool cannot hold them: "A NAME has … bytes, …: REMEDY."
+/// Returns the format of tensors with rows of row_bytes bytes, in the memory of the fixed caps.
+/// Throws ElementError if a tensor is too large for a buffer pool: "A NAME has … bytes, …: REMEDY."
 FrameFormat tensor_format(const GstCaps* caps, gsize row_bytes, int rows, const std::string& name,
                           const char* remedy);
 

@@ -14,7 +14,8 @@ inline const char* text_of(const gchar* text, const char* if_null = "") {
   return text ? text : if_null;
 }
 
-/// For messages. Uses a decimal point in all locales, because properties accept no comma.
+/// Formats a number for a message. Uses a decimal point in all locales, because properties do not
+/// accept a comma.
 inline std::string number_text(double number, int decimals) {
   const std::string format = "%." + std::to_string(decimals) + "f";
   char text[64];

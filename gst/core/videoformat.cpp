@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "cuda/core/device.h"
 #include "gst/core/caps.h"
 #include "gst/core/elementerror.h"
 #include "gst/core/text.h"
@@ -100,7 +99,7 @@ FrameLayout layout_of(const GstVideoInfo& info) {
     Channel& channel = layout.channels[c];
     channel.role = role_of(format, c);
     channel.plane = GST_VIDEO_FORMAT_INFO_PLANE(format, c);
-    // Rounded up: in GStreamer, V of P010 begins at byte 1, within the word of U.
+    // Rounds up, because in GStreamer, V of P010 has an offset of 1 byte instead of 2.
     const int sample_bytes = layout.sample_bytes();
     channel.offset = (GST_VIDEO_FORMAT_INFO_POFFSET(format, c) + sample_bytes - 1) / sample_bytes;
     channel.step = pixel_bytes / sample_bytes;
@@ -133,7 +132,7 @@ repack::StoredLayout storage_of(const GstVideoInfo& info, const SupportedFormat&
   return storage;
 }
 
-// Names an element that downloads frames to system memory.
+// Returns the elements that download frames to system memory.
 std::string download_from(const GstCapsFeatures* features) {
   constexpr const char* elements[][2] = {
       {"memory:NVMM", "nvvideoconvert ! video/x-raw (on Jetson nvvidconv ! video/x-raw)"},
@@ -149,16 +148,16 @@ std::string download_from(const GstCapsFeatures* features) {
 
 const char* video_from(const char* media_type) {
   if (g_strcmp0(media_type, "video/x-bayer") == 0)
-    return ": put bayer2rgb before it.";
+    return ": put bayer2rgb before the element.";
   if (g_str_has_prefix(media_type, "audio/"))
     return ": link the element to the video of the source, not to its audio.";
-  return ": put a decoder, such as decodebin, before it.";
+  return ": put a decoder, such as decodebin, before the element.";
 }
 
 [[noreturn]] void refuse_caps(const GstCaps* caps) {
   refuse_stream(
       "These caps do not describe video frames; a field such as format is missing or invalid: " +
-      caps_text(caps) + ". Correct the capsfilter, appsrc or parser that made them.");
+      caps_text(caps) + ". Correct the capsfilter, appsrc or parser that sets these caps.");
 }
 
 void require_raw_video(const GstCaps* caps) {
@@ -182,7 +181,8 @@ void require_raw_video(const GstCaps* caps) {
 
 }  // namespace
 
-// RGB is always full range. Without colorimetry, GStreamer assumes limited YUV and full gray.
+// RGB always has full range. Without colorimetry, GStreamer assumes limited range for YUV, and full
+// range for gray.
 bool is_limited_range(const GstVideoInfo& info) {
   if (GST_VIDEO_INFO_IS_RGB(&info))
     return false;
@@ -232,10 +232,8 @@ FrameFormat frame_format_from_caps(const GstCaps* caps, repack::UnpackedForm for
   format.form = form;
   format.layout = repack::unpacked_layout(format.storage, form);
   format.known_to_libgstcuda = supported->known_to_libgstcuda;
-  for (int p = 0; p < format.storage.frame.plane_count; ++p) {
-    format.offset[p] = info.offset[p];
-    format.stride[p] = info.stride[p];
-  }
+  std::copy_n(info.offset, format.storage.frame.plane_count, format.offset.begin());
+  std::copy_n(info.stride, format.storage.frame.plane_count, format.stride.begin());
   format.size = info.size;
   format.cuda_memory = has_cuda_feature(caps, 0);
   const int bits = format.layout.bits;

@@ -20,7 +20,7 @@ std::string size_text(int width, int height);
 std::string format_text(GstVideoFormat format);
 
 /// The format of one pad's frames. offset and stride apply to buffers without GstVideoMeta. For a
-/// tensor, only planes (in layout and storage), stride and size are set.
+/// tensor, `info` is empty, and layout and storage have one plane and no channels.
 struct FrameFormat {
   FrameLayout layout;            ///< layout of frames that operations read or write
   repack::StoredLayout storage;  ///< layout of frames in buffers
@@ -31,7 +31,7 @@ struct FrameFormat {
   GstVideoInfo info{};
   bool cuda_memory = false;
   bool known_to_libgstcuda = true;  ///< libgstcuda has pools for this format
-  int low = 0;  ///< nominal range of gray, luma or RGB samples, from the colorimetry of the caps
+  int low = 0;  ///< low and high: nominal range of gray, luma or RGB, from the caps' colorimetry
   int high = 255;
 
   bool is_video() const noexcept { return info.finfo != nullptr; }
@@ -51,7 +51,8 @@ bool is_limited_range(const GstVideoInfo& info);
 /// Returns video/x-raw of any size and framerate, without a format.
 Structure any_frame();
 
-/// Returns all supported formats in system memory, and in CUDA memory if cuda is true and built in.
+/// Returns all supported formats in system memory, and in CUDA memory if `cuda` and the build
+/// allow.
 Caps video_template_caps(bool cuda = true);
 
 }  // namespace cudavision

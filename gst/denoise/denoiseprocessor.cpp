@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/denoise/denoiseprocessor.h"
 
-#include <span>
-#include <utility>
-
 namespace cudavision {
 namespace {
 

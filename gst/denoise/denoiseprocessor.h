@@ -46,7 +46,6 @@ class DenoiseProcessor {
   void run(const ConstFrame& in, const Frame* out, const FrameInfo& info, NoiseMessages* messages);
   void restart() noexcept;
 
-  /// Returns the value of the property `frames` at construction.
   int requested_frames() const noexcept { return requested_frames_; }
   /// Returns nullptr if frames are not delayed.
   FrameDelay* delay() { return delay_ ? &*delay_ : nullptr; }
@@ -57,7 +56,7 @@ class DenoiseProcessor {
 
   const int requested_frames_;
   const int frames_;                ///< 1 in pull mode, where frames cannot be delayed
-  nlmeans::Parameters parameters_;  ///< the parameters for the last frame
+  nlmeans::Parameters parameters_;  ///< for the last frame
   const FrameLayout layout_;
   noise::Estimate noise_;
   bool measured_ = false;  ///< noise_ has run for the current frame

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/denoise/framedelay.h"
 
-#include <utility>
-
 #include "gst/base/framemetas.h"
 #include "gst/core/frameinfo.h"
 

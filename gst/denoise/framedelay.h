@@ -13,7 +13,7 @@ namespace cudavision {
 
 /// A queue of delayed frames. Pixels are copied to a FrameWindow on the device, so that upstream
 /// gets its buffers back at once. Buffers without memory keep timestamps, flags and metas. Only
-/// the streaming thread may use it. All functions need the session's context unless noted.
+/// the streaming thread may use the queue. All functions need the session's context unless noted.
 class FrameDelay {
  public:
   struct Frame {
@@ -31,10 +31,9 @@ class FrameDelay {
 
   // The next four functions need no CUDA context.
   bool empty() const { return waiting_.empty(); }
-  /// True if the oldest frame need not wait any longer.
+  /// True if all later frames to search for the oldest frame are stored.
   bool is_due() const { return waiting_.size() > static_cast<std::size_t>(window_.radius()); }
   Frame take_oldest();
-  /// Drops all frames.
   void clear() noexcept;
 
   /// Selects neighbours() for the last taken frame. Call it again if finish_upload() returns true.
@@ -47,7 +46,7 @@ class FrameDelay {
   FrameSlotPool uploads_;      ///< has one slot
   PendingGpuWork upload_;      ///< upload of the last stored frame; may still run
   std::deque<Frame> waiting_;  ///< oldest first
-  guint64 arrived_ = 0;        ///< number of stored frames; also the next frame's number
+  guint64 arrived_ = 0;        ///< count of stored frames, which is the next frame's number
   guint64 number_ = 0;         ///< number of the last taken frame
   ConstFrame stored_;          ///< pixels of the last taken frame
 };

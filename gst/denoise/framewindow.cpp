@@ -20,7 +20,8 @@ void FrameWindow::store(guint64 number, const ConstFrame& in) {
   Slot& to = slot(number);
   to.number.reset();  // set again when the frame is complete
   const Frame& copy = to.memory.allocated(upload_queue_, layout_);
-  // Earlier searches may read this slot; the last one does only if the numbers are not consecutive.
+  // Earlier searches may still read this slot. The last search reads the slot only if the frame
+  // numbers are not consecutive.
   if (!last_ || number != *last_ + 1)
     searched_->record();
   upload_queue_.wait_event(*searched_);

@@ -108,7 +108,7 @@ GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
     }
     return pushed;
   });
-  return answer_of(trans, flow);
+  return flow_or_flushing(trans, flow);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "gst/denoise/noisemessages.h"
 
 #include <cmath>
-#include <vector>
 
 namespace cudavision {
 namespace {

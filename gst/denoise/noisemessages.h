@@ -7,7 +7,7 @@
 
 namespace cudavision {
 
-/// Posts the noise of each frame. gstcudadenoise.cpp documents the message.
+/// Posts messages with the measured noise. gstcudadenoise.cpp documents the message.
 class NoiseMessages final : public DeviceMessages {
  public:
   using DeviceMessages::DeviceMessages;

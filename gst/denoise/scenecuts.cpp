@@ -2,7 +2,6 @@
 #include "gst/denoise/scenecuts.h"
 
 #include <bit>
-#include <cstddef>
 
 namespace cudavision {
 namespace {
@@ -13,19 +12,19 @@ constexpr histogramaverage::Parameters comparison{histogramaverage::whole_weight
 
 // Histograms need luma, or 8-bit RGB. With 65536 bins, noise would move most pixels of frames below
 // about 800×600 to other bins, so 16-bit samples are reduced to their upper byte.
-FrameLayout judged_channels(FrameLayout layout) {
+FrameLayout histogram_layout(FrameLayout layout) {
   if (layout.bits == 8)
     return layout;
   const int luma = layout.find(Role::luma);
-  Channel judged = layout.channels[luma >= 0 ? luma : layout.find(Role::green)];
-  judged.role = Role::luma;
+  Channel counted = layout.channels[luma >= 0 ? luma : layout.find(Role::green)];
+  counted.role = Role::luma;
   if (layout.bits == 16) {
     static_assert(std::endian::native == std::endian::little);
     layout.bits = 8;
-    judged.offset = 2 * judged.offset + 1;
-    judged.step *= 2;
+    counted.offset = 2 * counted.offset + 1;
+    counted.step *= 2;
   }
-  layout.channels[0] = judged;
+  layout.channels[0] = counted;
   layout.channel_count = 1;
   return layout;
 }
@@ -34,15 +33,15 @@ FrameLayout judged_channels(FrameLayout layout) {
 
 SceneCuts::SceneCuts(Device& device, const FrameLayout& layout)
     : device_(device),
-      judged_(judged_channels(layout)),
-      histogram_(device, judged_),
-      counts_(device.allocate(sizeof(std::uint32_t) << judged_.bits)),
+      histogram_layout_(histogram_layout(layout)),
+      histogram_(device, histogram_layout_),
+      counts_(device.allocate(sizeof(std::uint32_t) << histogram_layout_.bits)),
       areas_(device, layout),
-      average_(device, 1, judged_.bits),
+      average_(device, 1, histogram_layout_.bits),
       host_status_(device.allocate_host(sizeof(histogramaverage::Status))) {}
 
 void SceneCuts::compare(const ConstFrame& frame) {
-  const View<std::uint32_t> counts = {counts_.as<std::uint32_t>(), 1 << judged_.bits, 1,
+  const View<std::uint32_t> counts = {counts_.as<std::uint32_t>(), 1 << histogram_layout_.bits, 1,
                                       static_cast<std::ptrdiff_t>(counts_.size())};
   histogram_.run(frame, counts);
   areas_.run(frame);

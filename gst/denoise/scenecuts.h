@@ -26,7 +26,7 @@ class SceneCuts {
 
  private:
   Device& device_;
-  const FrameLayout judged_;  ///< layout of the histogram's channels
+  const FrameLayout histogram_layout_;
   histequalize::Histogram histogram_;
   Buffer counts_;
   scenecut::AreaMeans areas_;

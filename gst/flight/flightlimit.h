@@ -17,8 +17,9 @@ inline constexpr std::size_t overlapping_pipelines = 8;
 
 /// Returns the number of frames in flight for frames-in-flight=0. One frame is enough on the CPU,
 /// where it occupies all cores, and in stream order, where frames overlap anyway (see FrameMapper).
-/// On an H200, three frames of 1920×1080 reached 96 % of the rate of six. Of stereo pairs, two
-/// were fastest. With more than overlapping_pipelines, one frame was faster, at half the CPU time.
+/// On an H200, three frames of 1920×1080 reached 96 % of the rate of six. Two stereo
+/// pairs were fastest. With more pipelines than overlapping_pipelines, one frame was faster than
+/// three, and took half the CPU time.
 constexpr std::size_t automatic_frames_in_flight(FlightUnit unit, DeviceKind backend,
                                                  bool in_stream_order,
                                                  std::size_t pipelines_on_gpu) noexcept {

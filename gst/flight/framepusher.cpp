@@ -2,9 +2,6 @@
 #include "gst/flight/framepusher.h"
 
 #include <atomic>
-#include <optional>
-#include <string>
-#include <utility>
 
 #include "gst/core/elementerror.h"
 #include "gst/core/text.h"
@@ -226,7 +223,7 @@ FramePusher::Frame FramePusher::take_next() {
   return frame;
 }
 
-void FramePusher::count_off(unsigned generation) {
+void FramePusher::end_frame(unsigned generation) {
   if (generation == generation_)
     --in_flight_;
   changed_.notify_all();
@@ -245,7 +242,7 @@ void FramePusher::drop_waiting(Lock& lock) {
     lock.unlock();
     dropped.reset();
     lock.lock();
-    count_off(generation);
+    end_frame(generation);
   }
 }
 
@@ -281,7 +278,7 @@ bool FramePusher::push_next(const Thread& thread) {
   // Values above GST_FLOW_OK are GST_FLOW_CUSTOM_SUCCESS codes.
   if (!out_of_date && flow_ == GST_FLOW_OK && flow < GST_FLOW_OK)
     flow_ = flow;
-  count_off(generation);
+  end_frame(generation);
   return !thread.stopped;
 }
 

@@ -39,13 +39,13 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
   void open();
   /// Drops the frames in flight and ends the thread, if any. The pad must be flushing, so that
   /// downstream does not block. In the pusher's own thread, the frame being pushed is no longer
-  /// counted, and the thread ends when that push returns. The streaming thread must not call this,
-  /// because the pusher's thread may be waiting for it.
+  /// in flight, and the thread ends when the push returns. The streaming thread must not call this,
+  /// because the pusher's thread may be waiting for the streaming thread.
   void stop() noexcept;
   bool started() const { return limit() > 0; }
   std::size_t limit() const;  ///< maximum number of frames in flight; 0 while stopped
 
-  // The next six functions are for the streaming thread. stop() ends all their waits.
+  // The next six functions are for the streaming thread. stop() ends their waits.
   /// Sets the limit while no frame is in flight. A limit above 0 starts the thread, which runs
   /// until stop(). Returns the limit in force, which is 0 after stop(). Throws ElementError.
   std::size_t set_limit(std::size_t limit);
@@ -65,8 +65,8 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
   /// when downstream may be linked again. Frames that waited for the link are then pushed.
   void forget_flow(GstFlowReturn flow);
   /// Call this after the parent class has handled FLUSH_START. If the pusher's own thread seeks,
-  /// frames in flight are no longer counted. The seek waits for the streaming thread, which must
-  /// therefore not wait for these frames.
+  /// no frame is in flight any more. The seek waits for the streaming thread, which must therefore
+  /// not wait for frames.
   void flush();
 
  private:
@@ -81,7 +81,7 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
   bool in_own_thread() const;
   Frame take_next();
   void drop_waiting(Lock& lock);
-  void count_off(unsigned generation);
+  void end_frame(unsigned generation);
   void begin_generation();
 
   GstPad* const pad_;

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/flight/frameslotpool.h"
 
-#include <utility>
-
-#include "cuda/core/device.h"
-#include "gst/core/scoped.h"
-
 namespace cudavision {
 
 struct FrameSlot {

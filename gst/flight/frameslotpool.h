@@ -9,7 +9,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <vector>
 
 #include "gst/memory/cudastream.h"
@@ -24,14 +23,14 @@ using OutputFrames = std::array<GstBuffer*, max_outputs>;
 
 /// The mappers of one frame or pair in flight.
 struct FrameSlot;
-/// Unmaps the buffers of a slot and returns it to its FrameSlotPool.
+/// Unmaps the buffers of a slot and returns the slot to its FrameSlotPool.
 struct FreeSlot {
   void operator()(FrameSlot* slot) const noexcept;
 };
 
 /// The work on a frame or pair whose buffers FrameSlotPool::map() has mapped, or none. Enqueue the
-/// work, then call end() and complete(). Nobody may touch the output buffers before it is complete.
-/// The destructor also waits for the device. Any thread may own the object.
+/// work, then call end() and complete(). Nobody may touch the output buffers before the work is
+/// complete. The destructor also waits for the device. Any thread may own the object.
 class PendingGpuWork {
  public:
   PendingGpuWork() = default;

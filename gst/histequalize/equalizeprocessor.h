@@ -74,9 +74,10 @@ class EqualizeProcessor {
   EqualizeChannels channels_;  ///< the value that the caps were negotiated for
   bool awaits_rgb_ = false;
   FrameRegions regions_;
-  FrameClock clock_;                                     ///< measures the time between frames
+  FrameClock clock_;
   std::optional<histogramaverage::Parameters> average_;  ///< set if the current frame is smoothed
-  histequalize::Histogram histogram_;  ///< counts frames that equalize_ does not count
+  histequalize::Histogram
+      histogram_;  ///< for messages about frames that equalize_ does not process
 
   // Created when first needed, because their tables are large.
   std::unique_ptr<histequalize::HistogramEqualize> equalize_;

@@ -26,11 +26,11 @@ struct EqualizeSettings : RegionSettings, MessageSettings {
   double scene_cut_threshold = 0.25;
   StatisticsRegion statistics_region = StatisticsRegion::frame;
 
-  /// Returns true if only the pixels of regions are counted.
+  /// Returns true if histograms count only the pixels of regions.
   bool counts_regions() const noexcept {
     return statistics_region == StatisticsRegion::regions && in_regions();
   }
-  /// Returns the strength in units of 1/256.
+  /// Returns the strength multiplied by 256, rounded.
   int blend() const noexcept {
     return static_cast<int>(std::lrint(histequalize::Parameters::Ranges::blend.max * strength));
   }

@@ -48,7 +48,6 @@
  */
 #include <algorithm>
 
-#include "gst/core/caps.h"
 #include "gst/histequalize/equalizeprocessor.h"
 
 namespace cudavision {
@@ -56,9 +55,7 @@ namespace {
 
 using Equalize = FilterElement<EqualizeProcessor>;
 
-/* Caps */
-
-// Returns the caps with 8-bit RGB formats.
+// Reduces the caps to 8-bit RGB formats.
 Caps rgb_caps_of(const GstCaps* caps) {
   Caps rgb(gst_caps_new_empty());
   for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
@@ -77,8 +74,8 @@ Caps rgb_caps_of(const GstCaps* caps) {
   return rgb;
 }
 
-// With channels=rgb, requests RGB from upstream if `filter`, which has upstream's caps, allows RGB.
-// Otherwise, configure() reports an error.
+// With channels=rgb, requests RGB from upstream if `filter`, which has upstream's caps, includes
+// RGB. Otherwise, configure() reports an error.
 GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
                         GstCaps* filter) {
   GstCaps* possible = Equalize::parent_class()->transform_caps(trans, direction, caps, filter);
@@ -102,8 +99,6 @@ bool upstream_offers_rgb(GstBaseTransform* trans) {
   return !gst_caps_is_any(given.get()) &&
          gst_caps_can_intersect(given.get(), rgb_caps_of(taken.get()).get());
 }
-
-/* Frames */
 
 // After a change to channels=rgb, upstream may switch to RGB, so no warning is posted yet.
 FrameAction begin_with_channels(GstCudaVisionFilter* self, const FrameInfo& info) {

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
-#include <string>
 
 #include "gst/histequalize/histogramstatistics.h"
 
@@ -73,13 +71,14 @@ void HistogramMessages::read_back(const FrameTimes& times, const histogramaverag
   DeviceMessages::read_back(times);
 }
 
-// Compares Status::cuts, which includes cuts at frames without a message, with the last message.
+// Compares Status::cuts with its value in the last message, to include cuts at frames without a
+// message.
 bool HistogramMessages::shows_cut(const Slot& slot) {
   if (!slot.status)
     return false;
   const auto& status = *slot.host_status.as<const histogramaverage::Status>();
-  const bool cut = status.is_cut || (counted_ == slot.status && cuts_ != status.cuts);
-  counted_ = slot.status;
+  const bool cut = status.is_cut || (average_ == slot.status && cuts_ != status.cuts);
+  average_ = slot.status;
   cuts_ = status.cuts;
   return cut;
 }

@@ -29,7 +29,8 @@ class HistogramMessages final : public DeviceMessages {
   /// Returns device memory for the next histogram.
   View<std::uint32_t> bins() const;
   /// Enqueues the downloads. Enqueue the work that fills bins() first. `status` is the status of
-  /// the average, or nullptr. If `status` differs from the last call, ignores earlier scene cuts.
+  /// the average, or nullptr. If this pointer differs from the last call's, ignores earlier scene
+  /// cuts.
   void read_back(const FrameTimes& times, const histogramaverage::Status* status,
                  const LuminanceNoise& noise = {});
 
@@ -45,14 +46,14 @@ class HistogramMessages final : public DeviceMessages {
   void allocate() override;
   void free_slots() override { slots_ = {}; }
   Structure describe(std::size_t slot, const FrameTimes& times) override;
-  void discarded() override { counted_ = nullptr; }
+  void discarded() override { average_ = nullptr; }
   bool shows_cut(const Slot& slot);
 
   int bits_ = 8;
   std::array<Slot, slot_count> slots_;
 
   // The mutex of DeviceMessages guards the next two members.
-  const histogramaverage::Status* counted_ = nullptr;  ///< the average that cuts_ belongs to
+  const histogramaverage::Status* average_ = nullptr;  ///< the average that cuts_ belongs to
   std::uint32_t cuts_ = 0;                             ///< Status::cuts at the last message
 };
 

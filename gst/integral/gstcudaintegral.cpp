@@ -34,18 +34,13 @@
 #include <optional>
 #include <utility>
 
-#include "cuda/integral/integral.h"
-#include "cuda/localstatistics/localstatistics.h"
 #include "gst/base/filter/filterelement.h"
 #include "gst/base/filter/outputcaps.h"
 #include "gst/core/tensors.h"
 #include "gst/integral/integralcaps.h"
-#include "gst/integral/integralsettings.h"
 
 namespace cudavision {
 namespace {
-
-/* Operations */
 
 class Table {
  public:
@@ -146,8 +141,6 @@ class IntegralProcessor {
 
 using Integral = FilterElement<IntegralProcessor>;
 
-/* States */
-
 void set_form(gpointer self, bool started) {
   const ObjectLock lock(self);
   IntegralSettings& settings = Integral::guarded_settings(self);
@@ -166,8 +159,6 @@ gboolean stop(GstBaseTransform* trans) {
   set_form(trans, false);
   return stopped;
 }
-
-/* Caps */
 
 OutputForm form_of(gpointer self) {
   return Integral::settings(self).form();

@@ -3,57 +3,40 @@
 
 #include <algorithm>
 #include <iterator>
-#include <string>
-#include <utility>
 
 #include "gst/base/filter/outputcaps.h"
 #include "gst/core/caps.h"
 #include "gst/core/elementerror.h"
 #include "gst/core/tensors.h"
-#include "gst/core/text.h"
 
 namespace cudavision {
 namespace {
 
-// A table may have one more row and column than the frame. If it is too large for a picture,
-// integral_output_format() reports the error.
+// A table may have one more row and column than the frame. integral_output_format() reports tables
+// that are too large for a picture.
 constexpr int largest_output = largest_side + 1;
 
 Structure table_structure(const std::vector<integral::TableElement>& elements) {
   std::vector<const char*> types;
-  for (integral::TableElement element : elements)
-    types.push_back(
-        std::find_if(std::begin(named_elements), std::end(named_elements),
-                     [&](const NamedElement& named) { return named.element == element; })
-            ->name);
+  for (const NamedElement& named : named_elements)
+    if (std::find(elements.begin(), elements.end(), named.element) != elements.end())
+      types.push_back(named.name);
   return tensor_structure(types);
-}
-
-/* Fields of structures */
-
-void set_range(GValue* value, int minimum, int maximum) {
-  if (minimum == maximum) {
-    g_value_init(value, G_TYPE_INT);
-    g_value_set_int(value, minimum);
-  } else {
-    g_value_init(value, GST_TYPE_INT_RANGE);
-    gst_value_set_int_range(value, minimum, maximum);
-  }
 }
 
 // Adds `by` to an int, an int range or a list. Clips the result to 1…maximum, and returns false if
 // nothing is left.
-bool move_numbers(const GValue* value, int by, int maximum, GValue* moved) {
+bool shift_sizes(const GValue* value, int by, int maximum, GValue* shifted) {
   if (GST_VALUE_HOLDS_LIST(value)) {
-    g_value_init(moved, GST_TYPE_LIST);
+    g_value_init(shifted, GST_TYPE_LIST);
     for (guint i = 0; i < gst_value_list_get_size(value); ++i) {
       GValue part = G_VALUE_INIT;
-      if (move_numbers(gst_value_list_get_value(value, i), by, maximum, &part))
-        gst_value_list_append_and_take_value(moved, &part);
+      if (shift_sizes(gst_value_list_get_value(value, i), by, maximum, &part))
+        gst_value_list_append_and_take_value(shifted, &part);
     }
-    if (gst_value_list_get_size(moved) > 0)
+    if (gst_value_list_get_size(shifted) > 0)
       return true;
-    g_value_unset(moved);
+    g_value_unset(shifted);
     return false;
   }
   int first, last;
@@ -69,25 +52,27 @@ bool move_numbers(const GValue* value, int by, int maximum, GValue* moved) {
   last = std::min(last, maximum - by) + by;
   if (first > last)
     return false;
-  set_range(moved, first, last);
+  g_value_init(shifted, first == last ? G_TYPE_INT : GST_TYPE_INT_RANGE);
+  if (first == last)
+    g_value_set_int(shifted, first);
+  else
+    gst_value_set_int_range(shifted, first, last);
   return true;
 }
 
-// Adds `by` to width and height, and appends the result if a size is left. Removes the fields for
-// interlacing and multiview, because a table sums over the whole frame.
-void append_moved(GstCaps* result, Structure structure, int by, int maximum) {
+// Adds `by` to width and height, and appends the result if both can be from 1 to maximum. Removes
+// the fields for interlacing and multiview, because a table sums over the whole frame.
+void append_resized(GstCaps* result, Structure structure, int by, int maximum) {
   for (const char* name : {"width", "height"}) {
-    GValue moved = G_VALUE_INIT;
-    if (!move_numbers(gst_structure_get_value(structure.get(), name), by, maximum, &moved))
+    GValue shifted = G_VALUE_INIT;
+    if (!shift_sizes(gst_structure_get_value(structure.get(), name), by, maximum, &shifted))
       return;
-    gst_structure_take_value(structure.get(), name, &moved);
+    gst_structure_take_value(structure.get(), name, &shifted);
   }
   gst_structure_remove_fields(structure.get(), "interlace-mode", "field-order", "multiview-mode",
                               "multiview-flags", nullptr);
   gst_caps_append_structure(result, structure.release());
 }
-
-/* From the sink to the source pad */
 
 void append_tensor(GstCaps* result, const GstStructure* s, const OutputForm& form) {
   FrameLayout frame;
@@ -104,8 +89,6 @@ void append_tensor(GstCaps* result, const GstStructure* s, const OutputForm& for
   copy_framerate(s, tensor.get());
   gst_caps_append_structure(result, tensor.release());
 }
-
-/* From the source to the sink pad */
 
 void append_frames_of_tensor(GstCaps* result, const GstStructure* s, const OutputForm& form) {
   const auto append = [&](const std::optional<TensorSize>& size) {
@@ -128,10 +111,9 @@ void append_frames_of_tensor(GstCaps* result, const GstStructure* s, const Outpu
   });
 }
 
-/* Choosing among the possible outputs */
-
-// Means of limited-range samples have limited range; gray caps without colorimetry mean full range.
-Caps name_limited_range(Caps caps, const GstCaps* in) {
+// Sets the colorimetry if the samples, and so their means, have limited range. Without colorimetry,
+// gray caps mean full range.
+Caps set_limited_range(Caps caps, const GstCaps* in) {
   GstVideoInfo info;
   if (!gst_video_info_from_caps(&info, in) || !is_limited_range(info))
     return caps;
@@ -153,13 +135,6 @@ Caps tensors_in(const GstCaps* caps) {
     if (is_tensor(gst_caps_get_structure(caps, i)))
       gst_caps_append(tensors.get(), gst_caps_copy_nth(caps, i));
   return tensors;
-}
-
-Caps choose_tensor(Caps tensors, GstPad* src) {
-  Caps chosen(gst_caps_make_writable(choose_memory(std::move(tensors), src).release()));
-  gst_structure_fixate_field_nearest_fraction(gst_caps_get_structure(chosen.get(), 0), "framerate",
-                                              0, 1);
-  return chosen;
 }
 
 }  // namespace
@@ -192,11 +167,11 @@ Caps integral_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCa
     const GstStructure* structure = gst_caps_get_structure(known.get(), i);
     if (from_sink) {
       append_tensor(tensors.get(), structure, form);
-      append_moved(video.get(), gray_pictures_of(structure, GrayDepth::any), form.extra(),
-                   largest_output);
+      append_resized(video.get(), gray_pictures_of(structure, GrayDepth::any), form.extra(),
+                     largest_output);
     } else if (!is_tensor(structure)) {
       if (Structure frames = frames_of_gray(structure, GrayDepth::any))
-        append_moved(video.get(), std::move(frames), -form.extra(), largest_side);
+        append_resized(video.get(), std::move(frames), -form.extra(), largest_side);
     } else if (gst_structure_can_intersect(structure, gst_caps_get_structure(types.get(), 0))) {
       append_frames_of_tensor(video.get(), structure, form);
     }
@@ -208,11 +183,15 @@ Caps integral_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCa
 }
 
 Caps choose_integral_output(Caps caps, const GstCaps* in, const OutputForm& form, GstPad* src) {
-  if (Caps tensors = tensors_in(caps.get()); !gst_caps_is_empty(tensors.get()))
-    return choose_tensor(std::move(tensors), src);
+  if (Caps tensors = tensors_in(caps.get()); !gst_caps_is_empty(tensors.get())) {
+    tensors.reset(gst_caps_make_writable(choose_memory(std::move(tensors), src).release()));
+    gst_structure_fixate_field_nearest_fraction(gst_caps_get_structure(tensors.get(), 0),
+                                                "framerate", 0, 1);
+    return tensors;
+  }
   Caps chosen = choose_memory(prefer_8_bits(caps.get()), src);
   if (form.output == IntegralOutput::mean && !gst_caps_is_empty(chosen.get()))
-    return name_limited_range(std::move(chosen), in);
+    return set_limited_range(std::move(chosen), in);
   return chosen;
 }
 

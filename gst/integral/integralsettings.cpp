@@ -4,14 +4,10 @@
 namespace cudavision {
 
 integral::TableKind OutputForm::kind() const noexcept {
-  switch (output) {
-    case IntegralOutput::squared_sum:
-      return integral::TableKind::squared_sum;
-    case IntegralOutput::tilted_sum:
-      return integral::TableKind::tilted_sum;
-    default:
-      return integral::TableKind::sum;
-  }
+  using Kind = integral::TableKind;
+  return output == IntegralOutput::squared_sum  ? Kind::squared_sum
+         : output == IntegralOutput::tilted_sum ? Kind::tilted_sum
+                                                : Kind::sum;
 }
 
 std::vector<integral::TableElement> OutputForm::elements() const {

@@ -6,11 +6,8 @@
 #include <algorithm>
 #include <exception>
 #include <new>
-#include <stdexcept>
-#include <string>
 
 #include "gst/core/caps.h"
-#include "gst/core/scoped.h"
 #include "gst/core/tensors.h"
 #include "gst/memory/cudastream.h"
 #include "gst/memory/memorydebug.h"
@@ -31,43 +28,39 @@ bool needs_backing(const FrameFormat& format) {
   return wrong || !format.known_to_libgstcuda;
 }
 
-// If libgstcuda has no pools for a format, or for tensors, it allocates pictures of this format, in
-// which the planes of a frame are stacked vertically.
+// Format of the images that libgstcuda allocates for tensors, and for formats without a pool. An
+// image contains the planes of a frame, stacked vertically.
 constexpr GstVideoFormat backing_format = GST_VIDEO_FORMAT_BGRx;
 constexpr int backing_pixel_bytes = 4;
 
-struct BackingRows {
+struct BackingSize {
   int pixels = 0;
   int rows = 0;
 };
 
-struct GstCudaVisionBackedPool {
+// A pool whose memory comes from a libgstcuda pool of another format.
+struct GstCudaVisionWrapperPool {
   GstBufferPool parent;
-  GstBufferPool* backing_pool;  ///< libgstcuda's, with the backing format
+  GstBufferPool* backing_pool;  ///< a libgstcuda pool of images in backing_format
   // init constructs the next two members, and finalize destroys them.
   CudaContext context;
   FrameFormat format;  ///< the format of the pool's buffers; for tensors, only its size is used
 };
 
-struct GstCudaVisionBackedPoolClass {
+struct GstCudaVisionWrapperPoolClass {
   GstBufferPoolClass parent_class;
 };
 
-#define backed_pool_get_type cudavision_backed_pool_get_type
-GType backed_pool_get_type();
-G_DEFINE_TYPE(GstCudaVisionBackedPool, backed_pool, GST_TYPE_BUFFER_POOL)
+#define wrapper_pool_get_type cudavision_wrapper_pool_get_type
+GType wrapper_pool_get_type();
+G_DEFINE_TYPE(GstCudaVisionWrapperPool, wrapper_pool, GST_TYPE_BUFFER_POOL)
 
-GstCudaVisionBackedPool* backed(gpointer pool) {
-  return static_cast<GstCudaVisionBackedPool*>(pool);
+GstCudaVisionWrapperPool* wrapper(gpointer pool) {
+  return static_cast<GstCudaVisionWrapperPool*>(pool);
 }
 
-const gchar** backed_pool_get_options(GstBufferPool*) {
-  static const gchar* options[] = {GST_BUFFER_POOL_OPTION_VIDEO_META, nullptr};
-  return options;
-}
-
-BackingRows backing_rows(const FrameFormat& format) {
-  // libgstcuda pads rows, but a tensor must not contain padding, so it is a single row.
+BackingSize backing_size(const FrameFormat& format) {
+  // libgstcuda pads rows, but a tensor must not contain padding, so a tensor is one row.
   if (!format.is_video())
     return {static_cast<int>(format.size / backing_pixel_bytes), 1};
   const FrameLayout& frame = format.storage.frame;
@@ -79,9 +72,9 @@ BackingRows backing_rows(const FrameFormat& format) {
   return {(row_bytes + backing_pixel_bytes - 1) / backing_pixel_bytes, rows};
 }
 
-// Takes the stream from backed_config. Returns the size of the pool's buffers, or 0 on failure.
-guint configure_backing_pool(GstBufferPool* pool, const BackingRows& backing,
-                             const GstStructure* backed_config) {
+// Takes the stream from wrapper_config. Returns the size of the pool's buffers, or 0 on failure.
+guint configure_backing_pool(GstBufferPool* pool, const BackingSize& backing,
+                             const GstStructure* wrapper_config) {
   GstVideoInfo info;
   if (!gst_video_info_set_format(&info, backing_format, static_cast<guint>(backing.pixels),
                                  static_cast<guint>(backing.rows)))
@@ -92,7 +85,7 @@ guint configure_backing_pool(GstBufferPool* pool, const BackingRows& backing,
   GstStructure* config = gst_buffer_pool_get_config(pool);
   gst_buffer_pool_config_set_params(config, caps.get(), GST_VIDEO_INFO_SIZE(&info), 0, 0);
   gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-  cudavision::carry_stream(config, cudavision::stream_named_in(backed_config));
+  cudavision::carry_stream(config, cudavision::stream_named_in(wrapper_config));
   if (!gst_buffer_pool_set_config(pool, config))
     return 0;
   return cudavision::buffer_size_of(pool);
@@ -108,8 +101,8 @@ FrameFormat configured_format(const GstCaps* caps, guint size) {
   return cudavision::tensor_format(caps, size, 1, "tensor", "use a smaller one");
 }
 
-gboolean backed_pool_set_config(GstBufferPool* pool, GstStructure* config) {
-  GstCudaVisionBackedPool* self = backed(pool);
+gboolean wrapper_pool_set_config(GstBufferPool* pool, GstStructure* config) {
+  GstCudaVisionWrapperPool* self = wrapper(pool);
   GstCaps* caps = nullptr;
   guint tensor_size = 0;
   guint minimum = 0;
@@ -131,24 +124,24 @@ gboolean backed_pool_set_config(GstBufferPool* pool, GstStructure* config) {
   }
   gst_clear_object(&self->backing_pool);
   self->backing_pool = cudavision::new_libgstcuda_pool(self->context);
-  const guint size = configure_backing_pool(self->backing_pool, backing_rows(self->format), config);
+  const guint size = configure_backing_pool(self->backing_pool, backing_size(self->format), config);
   if (size == 0) {
     GST_WARNING_OBJECT(pool, "no CUDA memory for %" GST_PTR_FORMAT, caps);
     return FALSE;
   }
   gst_buffer_pool_config_set_params(config, caps, self->format.is_video() ? size : tensor_size,
                                     minimum, maximum);
-  return GST_BUFFER_POOL_CLASS(backed_pool_parent_class)->set_config(pool, config);
+  return GST_BUFFER_POOL_CLASS(wrapper_pool_parent_class)->set_config(pool, config);
 }
 
-gboolean backed_pool_start(GstBufferPool* pool) {
-  return gst_buffer_pool_set_active(backed(pool)->backing_pool, TRUE) &&
-         GST_BUFFER_POOL_CLASS(backed_pool_parent_class)->start(pool);
+gboolean wrapper_pool_start(GstBufferPool* pool) {
+  return gst_buffer_pool_set_active(wrapper(pool)->backing_pool, TRUE) &&
+         GST_BUFFER_POOL_CLASS(wrapper_pool_parent_class)->start(pool);
 }
 
-gboolean backed_pool_stop(GstBufferPool* pool) {
-  const gboolean stopped = GST_BUFFER_POOL_CLASS(backed_pool_parent_class)->stop(pool);
-  return gst_buffer_pool_set_active(backed(pool)->backing_pool, FALSE) && stopped;
+gboolean wrapper_pool_stop(GstBufferPool* pool) {
+  const gboolean stopped = GST_BUFFER_POOL_CLASS(wrapper_pool_parent_class)->stop(pool);
+  return gst_buffer_pool_set_active(wrapper(pool)->backing_pool, FALSE) && stopped;
 }
 
 void add_video_meta(GstBuffer* buffer, const FrameFormat& format, gint pitch) {
@@ -168,9 +161,9 @@ void add_video_meta(GstBuffer* buffer, const FrameFormat& format, gint pitch) {
 
 // Moves the memory out of a buffer of the backing pool, because buffers that share memory cannot be
 // mapped for writing. The backing pool drops a buffer that returns without memory.
-GstFlowReturn backed_pool_alloc_buffer(GstBufferPool* pool, GstBuffer** buffer,
-                                       GstBufferPoolAcquireParams*) {
-  GstCudaVisionBackedPool* self = backed(pool);
+GstFlowReturn wrapper_pool_alloc_buffer(GstBufferPool* pool, GstBuffer** buffer,
+                                        GstBufferPoolAcquireParams*) {
+  GstCudaVisionWrapperPool* self = wrapper(pool);
   GstBuffer* backing = nullptr;
   const GstFlowReturn result =
       gst_buffer_pool_acquire_buffer(self->backing_pool, &backing, nullptr);
@@ -198,25 +191,28 @@ GstFlowReturn backed_pool_alloc_buffer(GstBufferPool* pool, GstBuffer** buffer,
   return GST_FLOW_OK;
 }
 
-void backed_pool_finalize(GObject* object) {
-  GstCudaVisionBackedPool* self = backed(object);
+void wrapper_pool_finalize(GObject* object) {
+  GstCudaVisionWrapperPool* self = wrapper(object);
   gst_clear_object(&self->backing_pool);
   self->format.~FrameFormat();
   self->context.~CudaContext();
-  G_OBJECT_CLASS(backed_pool_parent_class)->finalize(object);
+  G_OBJECT_CLASS(wrapper_pool_parent_class)->finalize(object);
 }
 
-void backed_pool_class_init(GstCudaVisionBackedPoolClass* klass) {
-  G_OBJECT_CLASS(klass)->finalize = backed_pool_finalize;
+void wrapper_pool_class_init(GstCudaVisionWrapperPoolClass* klass) {
+  G_OBJECT_CLASS(klass)->finalize = wrapper_pool_finalize;
   GstBufferPoolClass* pool_class = &klass->parent_class;
-  pool_class->get_options = GST_DEBUG_FUNCPTR(backed_pool_get_options);
-  pool_class->set_config = GST_DEBUG_FUNCPTR(backed_pool_set_config);
-  pool_class->start = GST_DEBUG_FUNCPTR(backed_pool_start);
-  pool_class->stop = GST_DEBUG_FUNCPTR(backed_pool_stop);
-  pool_class->alloc_buffer = GST_DEBUG_FUNCPTR(backed_pool_alloc_buffer);
+  pool_class->get_options = [](GstBufferPool*) {
+    static const gchar* options[] = {GST_BUFFER_POOL_OPTION_VIDEO_META, nullptr};
+    return options;
+  };
+  pool_class->set_config = GST_DEBUG_FUNCPTR(wrapper_pool_set_config);
+  pool_class->start = GST_DEBUG_FUNCPTR(wrapper_pool_start);
+  pool_class->stop = GST_DEBUG_FUNCPTR(wrapper_pool_stop);
+  pool_class->alloc_buffer = GST_DEBUG_FUNCPTR(wrapper_pool_alloc_buffer);
 }
 
-void backed_pool_init(GstCudaVisionBackedPool* self) {
+void wrapper_pool_init(GstCudaVisionWrapperPool* self) {
   new (&self->context) CudaContext;
   new (&self->format) FrameFormat;
 }
@@ -228,7 +224,7 @@ namespace cudavision {
 GstBufferPool* new_cuda_frame_pool(const CudaContext& context, const FrameFormat& format) {
   if (!needs_backing(format))
     return new_libgstcuda_pool(context);
-  auto* pool = backed(g_object_new(backed_pool_get_type(), nullptr));
+  auto* pool = wrapper(g_object_new(wrapper_pool_get_type(), nullptr));
   gst_object_ref_sink(pool);
   pool->context = context;
   return &pool->parent;
@@ -238,8 +234,8 @@ bool is_cuda_frame_pool(GstBufferPool* pool, const CudaContext& context,
                         const FrameFormat& format) {
   if (!needs_backing(format))
     return is_libgstcuda_pool(pool, context);
-  return G_TYPE_CHECK_INSTANCE_TYPE(pool, backed_pool_get_type()) &&
-         backed(pool)->context == context;
+  return G_TYPE_CHECK_INSTANCE_TYPE(pool, wrapper_pool_get_type()) &&
+         wrapper(pool)->context == context;
 }
 
 guint buffer_size_of(GstBufferPool* pool) {

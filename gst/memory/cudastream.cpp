@@ -15,8 +15,8 @@ namespace cudavision {
 
 namespace {
 
-// libgstcuda does not report CUDA's error. If it fails, create_cuda_stream() throws the error. If
-// that call succeeds, a second attempt is worthwhile.
+// gst_cuda_stream_new() does not report CUDA's error. If it fails, calls create_cuda_stream(),
+// which throws the error. If create_cuda_stream() succeeds, tries gst_cuda_stream_new() again.
 GstCudaStream* new_stream(const CudaContext& context) {
   auto* const native = reinterpret_cast<GstCudaContext*>(context.object());
   if (GstCudaStream* stream = gst_cuda_stream_new(native))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Implements cudastream.h with GStreamer before 1.24 and without CUDA: no memory carries a stream.
+// Implements the functions of cudastream.h with GStreamer before 1.24 and in builds without CUDA.
+// No memory carries a stream.
 #include "gst/memory/cudastream.h"
 
 namespace cudavision {

@@ -102,7 +102,7 @@ void FrameMapper::complete() {
   else
     computed_->wait();
   busy_ = false;
-  // Removes the mark, or downstream would wait for the whole stream, including later frames.
+  // With the mark, downstream would wait for all work on the stream, including later frames.
   if (writes() && buffer_->on_device())
     mark_finished(buffer_->buffer());
 }

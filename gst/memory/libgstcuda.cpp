@@ -12,8 +12,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <mutex>
-#include <utility>
 
 #include "gst/core/scoped.h"
 
@@ -39,7 +37,7 @@ void check(CUresult result, const char* what) {
         std::string(what) + " failed: " + error_text(result));
 }
 
-// Call this before any other function of libgstcuda. Registers the allocator that its pools need.
+// Call this before any other function of libgstcuda. Registers the allocator of libgstcuda's pools.
 bool load_driver() {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
@@ -153,11 +151,11 @@ CudaContext CudaContextSlot::get() const {
 
 CudaContext CudaContextSlot::negotiate(GstElement* element, int device_id,
                                        const std::function<int(int devices)>& choose) {
-  // Drops a context that was offered while cuda-device-id had the number of another device.
+  // Drops a context that was offered while cuda-device-id selected another device.
   if (const CudaContext offered = get();
       offered && device_id >= 0 && offered.device_id() != device_id)
     clear();
-  // The element's set_context() passes each answer to offer(), which keeps the first that fits.
+  // The element's set_context() passes each answer to offer(), which keeps the first that matches.
   if (!get())
     gst_element_foreach_src_pad(element, query_peer, nullptr);
   if (!get())
@@ -181,9 +179,9 @@ void CudaContextSlot::offer(GstElement* element, GstContext* context, int device
   if (g_strcmp0(gst_context_get_context_type(context), GST_CUDA_CONTEXT_TYPE) != 0 ||
       !load_driver())
     return;
-  GstCudaContext* fitting = nullptr;
-  gst_cuda_handle_set_context(element, context, std::max(device_id, -1), &fitting);
-  keep(owned(fitting));
+  GstCudaContext* matching = nullptr;
+  gst_cuda_handle_set_context(element, context, std::max(device_id, -1), &matching);
+  keep(owned(matching));
 }
 
 bool CudaContextSlot::keep(CudaContext context) {
@@ -206,7 +204,7 @@ bool handle_context_query(GstElement* element, GstQuery* query, const CudaContex
 
 std::string probe_cuda(int device_id) {
   if (!load_driver())
-    return "no NVIDIA driver is installed here (libcuda.so.1 is missing or too old): install the "
+    return "there is no usable NVIDIA driver (libcuda.so.1 is missing or too old): install the "
            "current driver, or set backend=cpu.";
   if (const CUresult result = CuInit(0); result != CUDA_SUCCESS)
     return "the NVIDIA driver finds no GPU that it can use (" + error_text(result) +
@@ -219,15 +217,15 @@ std::string probe_cuda(int device_id) {
     return "the NVIDIA driver finds no GPU: check nvidia-smi and CUDA_VISIBLE_DEVICES, or set "
            "backend=cpu.";
   if (device_id >= count)
-    return "there is no GPU " + std::to_string(device_id) + " (cuda-device-id): this machine has " +
+    return "cuda-device-id=" + std::to_string(device_id) + " is out of range: this machine has " +
            (count == 1 ? std::string("GPU 0 only") : "GPUs 0 to " + std::to_string(count - 1)) +
            "; set cuda-device-id to an existing GPU, or to -1.";
   return {};
 }
 
 CudaStream create_cuda_stream() {
-  // The stream is not a non-blocking stream, because it must wait for libgstcuda's asynchronous
-  // copies on the default stream.
+  // CU_STREAM_DEFAULT makes the stream wait for libgstcuda's asynchronous copies on the default
+  // stream.
   CUstream stream = nullptr;
   check(CuStreamCreate(&stream, CU_STREAM_DEFAULT), "Creating a CUDA stream");
   return stream;

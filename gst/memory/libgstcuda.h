@@ -11,8 +11,9 @@
 #include "cuda/core/device.h"
 
 /// Wraps the functions of libgstcuda and the driver that the elements use, so that other files need
-/// not include their headers. In builds without CUDA (libgstcuda_absent.cpp), probe_cuda() returns
-/// an error, and no memory is CUDA memory. cudastream.h wraps newer functions of libgstcuda.
+/// not include the headers of both. In builds without CUDA (libgstcuda_absent.cpp), probe_cuda()
+/// returns an error, and no memory is CUDA memory. cudastream.h wraps newer functions of
+/// libgstcuda.
 namespace cudavision {
 
 /// A reference to a GstCudaContext, or none.
@@ -64,12 +65,12 @@ class ReleaseScope {
 /// gst.cuda.context protocol. A negative device_id allows any device.
 class CudaContextSlot {
  public:
-  /// Returns the first available context: offered earlier, a peer's, the application's, or else the
+  /// Returns the first available context: an offered context, a peer's, the application's, or the
   /// device's primary context, which is then offered to the pipeline. Returns none if the primary
-  /// context cannot be created. If device_id is negative, choose() returns the device for it.
+  /// context cannot be created. If device_id is negative, choose() selects its device.
   CudaContext negotiate(GstElement* element, int device_id,
                         const std::function<int(int devices)>& choose);
-  /// For set_context(): stores the context if it fits and there is none yet.
+  /// For set_context(): stores the context if it matches device_id and none is stored.
   void offer(GstElement* element, GstContext* context, int device_id);
   void replace(const CudaContext& context);
   void clear() { replace({}); }

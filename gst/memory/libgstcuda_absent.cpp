@@ -2,7 +2,6 @@
 // Implements libgstcuda.h and SharedStream in builds without CUDA. probe_cuda() returns an error,
 // so no context is created, and functions that need a context are never called.
 #include "gst/memory/cudastream.h"
-#include "gst/memory/libgstcuda.h"
 
 namespace cudavision {
 
@@ -32,7 +31,7 @@ std::string probe_cuda(int) {
 }
 
 CudaStream create_cuda_stream() {
-  throw Error(Error::Kind::device, "This gst-cudavision was built without CUDA");
+  throw Error(Error::Kind::invalid_argument, probe_cuda(0));
 }
 
 void destroy_cuda_stream(CudaStream) noexcept {}
@@ -46,7 +45,7 @@ CudaContext cuda_context_of(GstMemory*) {
 }
 
 const GstVideoInfo& cuda_memory_info(GstMemory*) {
-  throw Error(Error::Kind::device, "This gst-cudavision was built without CUDA");
+  throw Error(Error::Kind::invalid_argument, probe_cuda(0));
 }
 
 GstMapFlags cuda_map_flag() {

@@ -39,7 +39,7 @@ MappedBuffer::MappedBuffer(GstBuffer* buffer, const FrameFormat& format, GstMapF
     : MappedBuffer(buffer, format, access) {
   examine_memory(context);
   map();  // if this throws, the destructor runs, because the other constructor has returned
-  owned_.reset(gst_buffer_ref(buffer_));  // after map(): a shared buffer is not writable
+  owned_.reset(gst_buffer_ref(buffer_));  // after map(), because a shared buffer is not writable
   if (on_device_)
     return;
   if (on_peer_)
@@ -155,7 +155,7 @@ MappedBuffer::Planes MappedBuffer::planes() const {
       actual.width < format_.info.width || actual.height < format_.info.height)
     refuse("A buffer in CUDA memory (" + format_.description() +
            ") has lost its GstVideoMeta: an element upstream drops metas; remove that element, or "
-           "put cudadownload before it.");
+           "put cudadownload before that element.");
   return {actual.offset, actual.stride};
 }
 

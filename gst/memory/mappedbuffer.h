@@ -36,9 +36,9 @@ class MappedBuffer {
   /// True if the device can work on this memory. Other elements' work and an upload that mapping
   /// has enqueued may still run on the memory; StreamOrder waits for them.
   bool on_device() const noexcept { return on_device_; }
-  /// True if the memory is on another device and ours can only copy from it. No work uses it.
+  /// True if the memory is on another device, from which ours can only copy. All earlier work
+  /// on the memory is finished.
   bool on_peer() const noexcept { return on_peer_; }
-  /// The page-locked rows of each plane.
   const RowsPerPlane& locked_rows() const noexcept { return locked_rows_; }
 
  private:

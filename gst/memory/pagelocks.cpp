@@ -8,7 +8,6 @@
 #include <memory>
 #include <mutex>
 #include <set>
-#include <utility>
 #include <vector>
 
 #include "gst/memory/memorydebug.h"
@@ -18,7 +17,8 @@ namespace {
 
 constexpr int appearances_before_lock = 3;
 
-// Copying a smaller frame takes no longer than the extra transfers of its unlocked edge rows.
+// Smaller memory is not locked: copying it takes no longer than the additional transfers of the
+// unlocked rows at its edges.
 constexpr gsize min_bytes = 128 * 1024;
 
 // Guards all Records and locked_bytes, for all objects. The mutex is held for long only while pages

@@ -12,12 +12,13 @@
 namespace cudavision {
 
 /// Page-locks other elements' memory that is used repeatedly, e.g. a buffer pool's, so that the
-/// device transfers it directly instead of through Staging. For one element in one context.
+/// device transfers it directly instead of through Staging. An object serves one element in
+/// one context.
 ///
 /// Only memory with a constant address is locked: GStreamer's system memory, memory that an
 /// application has wrapped, and v4l2src's buffers. The first and last page of a frame are not
 /// locked if they may hold other data. Memory is locked at its third use, because locking takes
-/// longer than copying, and videorate, for example, repeats a frame in memory that it then frees.
+/// longer than copying. videorate, for example, repeats a frame in memory that it then frees.
 /// Memory is unlocked before it is freed, or when the last element that uses the lock stops. Failed
 /// locks are not retried. One thread at a time may call an object; any thread may free memory.
 class PageLocks {

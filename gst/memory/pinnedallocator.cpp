@@ -87,12 +87,6 @@ void pinned_allocator_free(GstAllocator* allocator, GstMemory* memory) {
   g_free(memory);
 }
 
-gpointer pinned_memory_map(GstMemory* memory, gsize, GstMapFlags) {
-  return pinned(memory)->start;
-}
-
-void pinned_memory_unmap(GstMemory*) {}
-
 // The copy is not page-locked, because locking takes longer than copying, and copies are rarely
 // reused.
 GstMemory* pinned_memory_copy(GstMemory* memory, gssize offset, gssize size) {
@@ -138,8 +132,10 @@ void pinned_allocator_init(GstCudaVisionPinnedAllocator* self) {
   new (&self->context) CudaContext;
   GstAllocator* allocator = &self->parent;
   allocator->mem_type = memory_type;
-  allocator->mem_map = pinned_memory_map;
-  allocator->mem_unmap = pinned_memory_unmap;
+  allocator->mem_map = [](GstMemory* memory, gsize, GstMapFlags) -> gpointer {
+    return pinned(memory)->start;
+  };
+  allocator->mem_unmap = [](GstMemory*) {};
   allocator->mem_copy = pinned_memory_copy;
   allocator->mem_share = pinned_memory_share;
 }

@@ -11,13 +11,14 @@
 namespace cudavision {
 namespace {
 
-// Larger pieces hide the few µs that starting a transfer takes. Smaller pieces shorten the copies
-// of the first and last piece, which overlap with no transfer.
+// A compromise: larger pieces hide the few µs that starting a transfer takes, but smaller pieces
+// shorten the copies of the first and last piece, which overlap with no transfer.
 constexpr int piece_bytes = 512 * 1024;
 
-// Copies are slower than the bus: an H200 transferred 22 000 GRAY8 frames of 1920×1080 per second
-// without copies, but 4 700 with copies by these threads. All elements share the threads. At most
-// copying_threads streaming threads copy at the same time.
+// Helper threads join a streaming thread's copies, which are slower than the bus: an H200
+// transferred 22 000 GRAY8 frames of 1920×1080 per second without copies, and 4 700 with copies by
+// four threads. All elements share the helpers. At most copying_threads streaming threads copy at
+// the same time.
 constexpr int helpers = 3, copying_threads = 32;
 constexpr int min_bytes_per_thread = 128 * 1024;
 
@@ -42,8 +43,8 @@ void copy_rows(View<const std::uint8_t> from, View<std::uint8_t> to) {
     std::memcpy(to.row(y), from.row(y), from.width);
 }
 
-// Streaming stores were slower: 28 GB/s instead of 30 to 35, on two cores of an EPYC server, for
-// uncached frames of 1920×1080 and 3840×2160.
+// Does not use streaming stores, which were slower for uncached frames of 1920×1080 and 3840×2160:
+// 28 GB/s instead of 30 to 35, on two cores of an EPYC server.
 void copy_in_threads(View<const std::uint8_t> from, View<std::uint8_t> to) {
   const std::int64_t bytes = std::int64_t{from.width} * from.height;
   const int threads = static_cast<int>(

@@ -11,7 +11,6 @@
 
 namespace cudavision {
 
-/// A range of host memory.
 struct ByteRange {
   const std::uint8_t* begin = nullptr;
   const std::uint8_t* end = nullptr;

@@ -40,20 +40,20 @@ void mark_finished(GstBuffer* buffer) {
   for_each_stream(buffer, [](GstMemory* memory, CudaStream) { mark_finished(memory); });
 }
 
-StreamOrder::Neighbour& StreamOrder::neighbour(CudaStream stream) {
-  if (!neighbour_.device || neighbour_.device->stream() != stream) {
-    neighbour_ = {};
-    neighbour_.device = make_cuda_device(stream);
-    neighbour_.event = neighbour_.device->make_event();
+StreamOrder::OtherStream& StreamOrder::other_stream(CudaStream stream) {
+  if (!other_.device || other_.device->stream() != stream) {
+    other_ = {};
+    other_.device = make_cuda_device(stream);
+    other_.event = other_.device->make_event();
   }
-  return neighbour_;
+  return other_;
 }
 
 void StreamOrder::begin(GstBuffer* buffer) {
   for_each_stream(buffer, [&](GstMemory* memory, CudaStream stream) {
     if (stream == device_.stream() || !is_marked_unfinished(memory))
       return;
-    Event& event = *neighbour(stream).event;
+    Event& event = *other_stream(stream).event;
     event.record();
     device_.wait_event(event);
   });
@@ -69,7 +69,7 @@ void StreamOrder::end(GstBuffer* buffer) {
     if (!recorded)
       event_->record();
     recorded = true;
-    neighbour(stream).device->wait_event(*event_);
+    other_stream(stream).device->wait_event(*event_);
   });
 }
 

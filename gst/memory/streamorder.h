@@ -32,16 +32,17 @@ class StreamOrder {
   void end(GstBuffer* buffer);
 
  private:
-  /// The stream that was used last. It is kept, because a pool's memory usually shares one stream.
-  struct Neighbour {
+  /// Another element's stream. The last one is kept, because a pool's memory usually shares a
+  /// stream.
+  struct OtherStream {
     std::unique_ptr<Device> device;
     std::unique_ptr<Event> event;
   };
 
-  Neighbour& neighbour(CudaStream stream);
+  OtherStream& other_stream(CudaStream stream);
 
   Device& device_;
-  Neighbour neighbour_;
+  OtherStream other_;
   std::unique_ptr<Event> event_;  ///< recorded on device_
 };
 

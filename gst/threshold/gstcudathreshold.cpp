@@ -141,8 +141,6 @@ class ThresholdProcessor {
   speckles::Speckles speckles_;
 };
 
-/* Caps */
-
 GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
                         GstCaps* filter) {
   return post_exceptions(trans, static_cast<GstCaps*>(nullptr), [&] {

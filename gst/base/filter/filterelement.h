@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <type_traits>
 
 #include "gst/base/devicemessages.h"
 #include "gst/base/elementdescription.h"
@@ -255,13 +254,6 @@ class FilterElement {
     state.processor.reset();
   }
 
-  /* Messages */
-
-  static void frame_done(GstCudaVisionFilter* self) { state(self).messages.post_arrived(); }
-
-  // A message is posted before its frame is pushed.
-  static bool needs_frame_done(GstCudaVisionFilter* self) { return state(self).posts; }
-
   static void restart(GstCudaVisionFilter* self) {
     if (Processor* processor = FilterElement::processor(self))
       processor->restart();
@@ -306,8 +298,9 @@ class FilterElement {
     filter_class->process = process;
     filter_class->release = release;
     if constexpr (has_messages) {
-      filter_class->frame_done = frame_done;
-      filter_class->needs_frame_done = needs_frame_done;
+      filter_class->frame_done = [](auto* self) { state(self).messages.post_arrived(); };
+      // The message of a frame must be posted before the frame is pushed.
+      filter_class->needs_frame_done = [](auto* self) { return state(self).posts; };
       filter_class->drain = drain;
       filter_class->discard = discard;
     }

@@ -2,7 +2,6 @@
 //
 // Events and queries of GstCudaVisionFilter, and functions that wait for its frames.
 #include "gst/base/filter/filterstate.h"
-#include "gst/core/scoped.h"
 
 namespace cudavision {
 namespace {
@@ -63,8 +62,8 @@ gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
   });
   const bool flush_starts = GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START;
   const gboolean handled = filter_parent_class()->sink_event(trans, event);
-  // This ends the streaming thread's wait for frames in flight. The parent's handler has run first,
-  // so the source pad refuses an event that the streaming thread sends after its wait.
+  // flush() ends the streaming thread's wait for frames in flight. The parent's handler has run
+  // first, so the source pad refuses an event that the streaming thread sends after the wait.
   if (flush_starts)
     state_of(trans).pusher->flush();
   return handled;

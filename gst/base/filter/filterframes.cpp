@@ -8,7 +8,6 @@
 #include "gst/base/allocationquery.h"
 #include "gst/base/filter/filterstate.h"
 #include "gst/base/framemetas.h"
-#include "gst/core/scoped.h"
 
 namespace cudavision {
 namespace {
@@ -54,10 +53,10 @@ GstFlowReturn submit(GstBaseTransform* trans, gboolean is_discont, GstBuffer* in
 }
 
 GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean is_discont, GstBuffer* in) {
-  return answer_of(trans, submit(trans, is_discont, in));
+  return flow_or_flushing(trans, submit(trans, is_discont, in));
 }
 
-// If the buffer's memory has another CUDA context, moves the element and its output pool to it.
+// If the buffer's memory has another CUDA context, moves the element and the output pool there.
 void follow_context(GstBaseTransform* trans, GstBuffer* buffer) {
   FilterState& state = state_of(trans);
   GstMemory* memory = cuda_memory_of(buffer);
@@ -136,19 +135,15 @@ GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* in, GstB
   });
 }
 
-// For the debug log.
+// Returns what is done with the frame, for the debug log.
 const char* description(const FilterState& state, bool in_place) {
-  switch (state.action) {
-    case FrameAction::nothing:
-      if (state.missing)
-        return "a gap, pushed unchanged";
-      return in_place ? "pushed unchanged" : "copied unchanged";
-    case FrameAction::inspect:
-      return in_place ? "inspected and pushed unchanged" : "inspected and copied";
-    case FrameAction::transform:
-      break;
-  }
-  return "transformed";
+  if (state.missing)
+    return "a gap, pushed unchanged";
+  if (state.action == FrameAction::transform)
+    return "transformed";
+  if (state.action == FrameAction::inspect)
+    return in_place ? "inspected and pushed unchanged" : "inspected and copied";
+  return in_place ? "pushed unchanged" : "copied unchanged";
 }
 
 // Enqueues the work on a frame: process() unless the action is `nothing`, and a copy of an
@@ -196,8 +191,8 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
   });
 }
 
-// Pushes a processed frame. If transform() has started work on it, adds frame and work to the
-// pusher, unless the pusher is idle and the work is in stream order: a push from here is faster.
+// Pushes a processed frame. If transform() has started work, adds the frame and the work to the
+// pusher. If the pusher is idle and the work is in stream order, pushes directly, which is faster.
 GstFlowReturn push_frame(GstBaseTransform* trans, OwnedBuffer out) {
   FilterState& state = state_of(trans);
   // For POSITION queries. GstBaseTransform sets the position only for frames that it pushes itself.
@@ -238,7 +233,7 @@ GstFlowReturn generate(GstBaseTransform* trans, GstBuffer** out) {
 }
 
 GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
-  return answer_of(trans, generate(trans, out));
+  return flow_or_flushing(trans, generate(trans, out));
 }
 
 gboolean transform_meta(GstBaseTransform* trans, GstBuffer*, GstMeta* meta, GstBuffer*) {
@@ -263,7 +258,7 @@ OwnedBuffer complete_frame(gpointer self, FramePusher::Frame frame) {
   });
 }
 
-GstFlowReturn answer_of(GstBaseTransform* trans, GstFlowReturn flow) {
+GstFlowReturn flow_or_flushing(GstBaseTransform* trans, GstFlowReturn flow) {
   return flow == GST_FLOW_ERROR && is_flushing(trans) ? GST_FLOW_FLUSHING : flow;
 }
 
@@ -292,6 +287,6 @@ GstFlowReturn gst_cuda_vision_filter_push(GstCudaVisionFilter* self, OwnedBuffer
   GstBuffer* out = nullptr;
   const GstFlowReturn answer = generate_output(trans, &out);
   self->state->stored = nullptr;
-  gst_clear_buffer(&out);  // not pushed if the frame has failed
+  gst_clear_buffer(&out);  // a frame that has failed is not pushed
   return answer;
 }

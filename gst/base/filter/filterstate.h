@@ -60,7 +60,7 @@ struct FilterState {
   bool same_caps = false;               ///< both pads have the same caps
   bool padding_allowed = false;         ///< downstream supports GstVideoMeta
   bool overlaps = false;                ///< the pusher pushes the current frame
-  PendingGpuWork started;               ///< transform()'s work, for push_frame(), if `overlaps`
+  PendingGpuWork started;               ///< the work that transform() has enqueued, if `overlaps`
   /// The error for the last caps, if they were refused; upstream may send the same caps again.
   std::optional<std::string> refusal;
   bool device_failed = false;  ///< the device caused the refusal

@@ -2,14 +2,11 @@
 #include "gst/base/filter/gstcudavisionfilter.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "gst/base/allocationquery.h"
 #include "gst/base/capsdiagnostics.h"
 #include "gst/base/filter/filterstate.h"
-#include "gst/base/properties.h"
 #include "gst/core/caps.h"
-#include "gst/core/scoped.h"
 #include "gst/flight/flightlimit.h"
 #include "gst/memory/streamorder.h"
 
@@ -25,16 +22,14 @@ namespace {
 // flight.
 std::size_t limit_frames_in_flight(gpointer self, const FrameFormat& in, const FrameFormat& out) {
   const FilterState& state = state_of(self);
-  std::size_t number = state.requested_in_flight;
-  if (number == 0)
-    number = automatic_frames_in_flight(FlightUnit::frame, state.session.device().kind(),
-                                        order_is_known(in) && order_is_known(out),
-                                        state.session.pipelines_on_gpu());
-  return std::max<std::size_t>(state.pusher->set_limit(number > 1 && !is_pulled(self) ? number : 0),
+  std::size_t limit = state.requested_in_flight;
+  if (limit == 0)
+    limit = automatic_frames_in_flight(FlightUnit::frame, state.session.device().kind(),
+                                       order_is_known(in) && order_is_known(out),
+                                       state.session.pipelines_on_gpu());
+  return std::max<std::size_t>(state.pusher->set_limit(limit > 1 && !is_pulled(self) ? limit : 0),
                                1);
 }
-
-/* Properties and states */
 
 const ElementProperties<FilterSettings>* properties = nullptr;  // set by class_init
 
@@ -130,8 +125,6 @@ gboolean post_message(GstElement* element, GstMessage* message) {
   return GST_ELEMENT_CLASS(parent_class)->post_message(element, message);
 }
 
-/* Caps and memory */
-
 GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection, GstCaps* caps, GstCaps* filter) {
   return post_exceptions(trans, static_cast<GstCaps*>(nullptr), [&] {
     return caps_of_other_side(caps, filter, state_of(trans).session.takes_cuda()).release();
@@ -185,10 +178,6 @@ gboolean set_caps(GstBaseTransform* trans, GstCaps* in_caps, GstCaps* out_caps) 
       throw;
     }
   });
-}
-
-FrameFormat video_output_format(GstCudaVisionFilter*, const FrameFormat& in, const GstCaps* caps) {
-  return frame_format_from_caps(caps, in.form);
 }
 
 gboolean propose_allocation(GstBaseTransform* trans, GstQuery*, GstQuery* query) {
@@ -314,7 +303,9 @@ static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass* klass) {
   install_events(transform_class);
 
   klass->unpacked_form = repack::UnpackedForm::channels;
-  klass->output_format = GST_DEBUG_FUNCPTR(video_output_format);
+  klass->output_format = [](GstCudaVisionFilter*, const FrameFormat& in, const GstCaps* caps) {
+    return frame_format_from_caps(caps, in.form);
+  };
 
   gst_type_mark_as_plugin_api(GST_TYPE_CUDA_VISION_FILTER, static_cast<GstPluginAPIFlags>(0));
 }

@@ -98,12 +98,11 @@ inline GstCudaVisionFilterClass* class_of(gpointer self) {
   return G_TYPE_INSTANCE_GET_CLASS(self, GST_TYPE_CUDA_VISION_FILTER, GstCudaVisionFilterClass);
 }
 
-/// True in pull mode.
 bool is_pulled(gpointer self);
 
 /// Replaces GST_FLOW_ERROR by GST_FLOW_FLUSHING while the element is stopped or flushed, because an
 /// error then does not end the stream.
-GstFlowReturn answer_of(GstBaseTransform* trans, GstFlowReturn flow);
+GstFlowReturn flow_or_flushing(GstBaseTransform* trans, GstFlowReturn flow);
 
 /// Waits until all frames in flight are pushed, and drops pending messages, whose downloads could
 /// fail and post a second error. Returns false if a frame has failed; its error is already posted.
@@ -137,14 +136,14 @@ cudavision::RegionFinder& gst_cuda_vision_filter_regions(GstCudaVisionFilter* se
 /// Call this in configure() if the element copies and delays `frames` frames. Not for pull mode.
 void gst_cuda_vision_filter_set_latency(GstCudaVisionFilter* self, std::size_t frames);
 
-/// Processes and pushes a delayed frame. If the buffer has no memory, *stored refers to its pixels
-/// on the device; begin_frame() may still set *stored.
+/// Processes and pushes a delayed frame. If the buffer has no memory, *stored refers to the
+/// pixels on the device; *stored is read only after begin_frame().
 GstFlowReturn gst_cuda_vision_filter_push(GstCudaVisionFilter* self, cudavision::OwnedBuffer frame,
                                           const cudavision::ConstFrame* stored);
 
 /// Calls configure() again, for changed properties, if the caps are known.
 void gst_cuda_vision_filter_reconfigure(GstCudaVisionFilter* self);
 
-/// The sink pad's template has all supported video formats; the source pad's template has `src`.
+/// The sink pad's template has all supported video formats, the source pad's the caps `src`.
 void gst_cuda_vision_filter_class_add_pad_templates(GstCudaVisionFilterClass* klass,
                                                     const cudavision::Caps& src);

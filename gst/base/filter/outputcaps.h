@@ -12,7 +12,7 @@
 /// `cuda` return caps with CUDA memory only if `cuda` is true.
 namespace cudavision {
 
-/// as_input: GRAY8 for frames of 8 bits, GRAY16_LE for deeper frames. any: both for all frames.
+/// as_input: GRAY8 for frames of 8 bits, GRAY16_LE for more bits. any: both formats for all frames.
 enum class GrayDepth { as_input, any };
 
 bool takes_cuda(GstBaseTransform* trans);
@@ -32,8 +32,8 @@ Caps gray_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCaps* 
 /// Reads fixed output caps. Throws ElementError unless they have the size width×height.
 FrameFormat picture_format(const FrameFormat& in, const GstCaps* caps, int width, int height);
 
-/// For GstBaseTransformClass.fixate_caps. On the source pad, choose() reduces the possible output
-/// caps to one structure.
+/// Implements GstBaseTransformClass.fixate_caps. On the source pad, choose() reduces the possible
+/// output caps to one structure.
 GstCaps* fixate_output(GstBaseTransform* trans, GstPadDirection direction, GstCaps* in,
                        GstCaps* suggested, const std::function<Caps(Caps)>& choose);
 

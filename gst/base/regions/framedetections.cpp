@@ -144,15 +144,11 @@ void find_analytics(GstAnalyticsRelationMeta* meta, [[maybe_unused]] bool masks,
 
 }  // namespace
 
-void FrameDetections::clear() {
-  objects.clear();
-  masks.clear();
-  regions.clear();
-  relations.clear();
-}
-
 void find_detections(GstBuffer* frame, [[maybe_unused]] bool masks, FrameDetections& found) {
-  found.clear();
+  found.objects.clear();
+  found.masks.clear();
+  found.regions.clear();
+  found.relations.clear();
   gpointer state = nullptr;
   while (GstMeta* meta = gst_buffer_iterate_meta_filtered(
              frame, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {

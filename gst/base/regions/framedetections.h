@@ -12,12 +12,12 @@
 /// The objects that detectors have found in a frame.
 namespace cudavision {
 
-/// A box in pixels, which may be partly or wholly outside of the frame, and the label of the
-/// object. Width and height may be 0 or, from GstAnalytics, negative: the box is empty then.
+/// A label and a box in pixels, which may be partly or wholly outside of the frame. Width and
+/// height may be 0 or, from GstAnalytics, negative; the box is then empty.
 struct Detection {
   gint64 x, y, width, height;
   GQuark label;
-  gint id;                ///< of the ROI meta, or of the detection in GstAnalyticsRelationMeta
+  gint id;                ///< the id in the ROI meta or in the GstAnalyticsRelationMeta
   bool in_analytics;      ///< found in GstAnalytics; otherwise in a GstVideoRegionOfInterestMeta
   double confidence = 1;  ///< from 0 to 1; 1 if the detector reports no confidence
   int angle = 0;          ///< clockwise rotation of the box, in 1/65536 turn
@@ -26,7 +26,7 @@ struct Detection {
 /// A region of a mask: all pixels of the mask with one id.
 struct MaskRegion {
   guint id;
-  bool classified = false;  ///< has a label
+  bool classified = false;  ///< the region has a label
   GQuark label = 0;
   double confidence = 1;  ///< as in Detection
 };
@@ -44,8 +44,6 @@ struct FrameDetections {
   std::vector<MaskRegion> regions;  ///< the regions of all masks
   /// Pairs of an index in `objects` and an index in `masks` that a detector has related.
   std::vector<std::pair<std::size_t, std::size_t>> relations;
-
-  void clear();
 };
 
 /// Collects the frame's ROI metas and, with GStreamer ≥ 1.24, GstAnalytics detections.

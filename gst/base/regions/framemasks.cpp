@@ -20,7 +20,9 @@ void FrameMasks::Batch::wait() {
   if (used)
     passed->wait();
   used = false;
-  pictures.clear();
+  for (Picture& picture : pictures)
+    picture.mapped.reset();
+  count = 0;
 }
 
 FrameMasks::~FrameMasks() {
@@ -33,14 +35,6 @@ FrameMasks::~FrameMasks() {
   }
 }
 
-FrameMasks::Batch& FrameMasks::next_batch() {
-  Batch& batch = batches_[current_ = (current_ + 1) % batches_.size()];
-  batch.wait();
-  if (!batch.passed)
-    batch.passed = device_.make_event();
-  return batch;
-}
-
 // Allocates 1.5 times the required size, so that slowly growing masks seldom need a new allocation.
 void FrameMasks::reserve(Batch& batch, std::size_t bytes) {
   if (batch.staged.size() < bytes)
@@ -51,13 +45,16 @@ void FrameMasks::reserve(Batch& batch, std::size_t bytes) {
   }
 }
 
-// A deque keeps pictures at fixed addresses, because a MappedBuffer refers to a picture's format.
 FrameMasks::Picture& FrameMasks::map(Batch& batch, const SelectedMask& mask,
                                      Unreadable unreadable) {
   for (Picture& picture : batch.pictures)
     if (picture.mapped && picture.mapped->buffer() == mask.picture.get())
       return picture;
-  Picture& picture = batch.pictures.emplace_back(mask.format);
+  if (batch.count == batch.pictures.size())
+    batch.pictures.emplace_back();
+  Picture& picture = batch.pictures[batch.count++];
+  picture.format = mask.format;
+  picture.rows = {};
   try {
     picture.mapped.emplace(mask.picture.get(), picture.format, GST_MAP_READ, context_, nullptr);
     picture.rows = picture.mapped->frame().planes[0];
@@ -105,7 +102,10 @@ void FrameMasks::upload(Batch& batch) {
 
 void FrameMasks::run(const std::vector<SelectedMask>& masks, Unreadable unreadable,
                      const Work& work) {
-  Batch& batch = next_batch();
+  Batch& batch = batches_[current_ = (current_ + 1) % batches_.size()];
+  batch.wait();
+  if (!batch.passed)
+    batch.passed = device_.make_event();
   batch.used = true;
   try {
     pictures_.assign(masks.size(), nullptr);

@@ -41,24 +41,23 @@ class FrameMasks {
  private:
   /// A picture that one or more masks use.
   struct Picture {
-    explicit Picture(const FrameFormat& of_samples) : format(of_samples) {}
-
-    const FrameFormat format;
-    std::optional<MappedBuffer> mapped;  ///< until the picture is staged, or the device has read it
+    FrameFormat format;
+    std::optional<MappedBuffer> mapped;  ///< reset when the picture is staged, or by wait()
     View<const std::uint8_t> rows;       ///< empty if the picture cannot be mapped
   };
 
   /// Memory for the masks of one frame. The device may still be reading it.
   struct Batch {
     Buffer staged;  ///< page-locked
+    /// Only the first `count` are in use. A deque keeps addresses; `mapped` refers to `format`.
     std::deque<Picture> pictures;
+    std::size_t count = 0;
     std::unique_ptr<Event> passed;
     bool used = false;
 
     void wait();
   };
 
-  Batch& next_batch();
   Picture& map(Batch& batch, const SelectedMask& mask, Unreadable unreadable);
   void upload(Batch& batch);
   void reserve(Batch& batch, std::size_t bytes);
@@ -68,10 +67,10 @@ class FrameMasks {
   StreamOrder order_;
   std::array<Batch, 3> batches_;
   std::size_t current_ = 0;
-  // Of run(), kept because they keep their memory.
+  // Variables of run(). As members, they keep their memory.
   std::vector<const Picture*> pictures_;
   std::vector<regions::Mask> found_;
-  Buffer uploaded_;  ///< device copies of masks in other memory
+  Buffer uploaded_;  ///< device copies of masks that are not read in place
 };
 
 }  // namespace cudavision

@@ -4,8 +4,6 @@
 #include <gst/video/gstvideometa.h>
 
 #include <algorithm>
-#include <string>
-#include <utility>
 
 #include "gst/core/elementerror.h"
 
@@ -123,7 +121,7 @@ void RegionFinder::find_regions(const FrameInfo& frame, const RegionSettings& se
     select_whole_frame(parameters);
 }
 
-bool RegionFinder::counts(const RegionSettings& settings, GQuark label, double confidence) {
+bool RegionFinder::accepts(const RegionSettings& settings, GQuark label, double confidence) {
   if (!settings.region_types.accepts(label))
     warning_.saw_other_label(label);
   else if (confidence < settings.region_confidence)
@@ -137,10 +135,10 @@ void RegionFinder::find_metas(const FrameInfo& frame, const RegionSettings& sett
                               Parameters& parameters) {
   find_detections(frame.buffer, settings.region_masks != RegionMasks::ignore, detections_);
   const std::vector<Detection>& objects = detections_.objects;
-  counted_.assign(objects.size(), false);
+  accepted_.assign(objects.size(), false);
   for (std::size_t i = 0; i < objects.size(); ++i)
-    counted_[i] = counts(settings, objects[i].label, objects[i].confidence);
-  std::vector<bool> as_boxes = counted_;
+    accepted_[i] = accepts(settings, objects[i].label, objects[i].confidence);
+  std::vector<bool> as_boxes = accepted_;
   for (std::size_t m = 0; m < detections_.masks.size(); ++m) {
     std::optional<SelectedMask> mask = select(detections_.masks[m], m, settings);
     if (!mask)
@@ -158,21 +156,22 @@ void RegionFinder::find_metas(const FrameInfo& frame, const RegionSettings& sett
       add_box(box_of(objects[i]), objects[i].angle, parameters);
 }
 
-// Selects ids without a class if a related object or, if there is none, every label is accepted.
+// Selects ids without a class if a related object is accepted or, without related objects, if every
+// label is accepted.
 std::optional<SelectedMask> RegionFinder::select(const DetectedMask& mask, std::size_t number,
                                                  const RegionSettings& settings) {
   int side = 0;
-  bool related = false, counted = false;
+  bool related = false, accepted = false;
   for (const auto& [object, of_mask] : detections_.relations)
     if (of_mask == number) {
       related = true;
-      counted = counted || counted_[object];
-      if (counted_[object])
+      accepted = accepted || accepted_[object];
+      if (accepted_[object])
         side = std::max(side, shorter_side(box_of(detections_.objects[object])));
     }
   std::optional<SelectedMask> selected = select_ids(
-      detections_, mask, related ? counted : settings.region_types.accepts_all(),
-      [&](const MaskRegion& region) { return counts(settings, region.label, region.confidence); });
+      detections_, mask, related ? accepted : settings.region_types.accepts_all(),
+      [&](const MaskRegion& region) { return accepts(settings, region.label, region.confidence); });
   if (selected)
     selected->side =
         side > 0 ? side
@@ -224,8 +223,8 @@ void RegionFinder::remember(const Parameters& parameters, int first,
       last_masks_.push_back(mask.copy());
 }
 
-// The object may have moved meanwhile, so its region grows by the margin. With region-invert, it
-// does not grow, because this would process less of the object's surroundings.
+// The object may have moved meanwhile, so its region grows by the margin. With region-invert, the
+// region does not grow, because fewer pixels around the object would be processed.
 bool RegionFinder::recall(const RegionSettings& settings, Parameters& parameters) {
   if ((last_.empty() && last_masks_.empty()) || age_ > settings.region_persistence)
     return false;

@@ -15,8 +15,8 @@
 namespace cudavision {
 
 /// Finds the regions of each frame of a stream, and chooses the processed pixels of frames without
-/// a known region. The element owns it rather than the operation, so that a change of the device
-/// keeps the regions of earlier frames.
+/// a known region. The element owns the RegionFinder, so the regions of earlier frames outlive a
+/// change of the device.
 ///
 /// Regions of a frame are known if at least one rectangle, with its margin, has a pixel in the
 /// frame. With use-roi-meta, the rectangle must come from an accepted meta, because a detector may
@@ -39,12 +39,13 @@ class RegionFinder {
   /// Returns the frame's masks, in the order of Parameters::mask_boxes.
   const std::vector<SelectedMask>& masks() const noexcept { return masks_; }
 
-  /// Returns the largest shorter side of the frame's regions, without the margin, or 0 without
-  /// regions. If pixels outside of regions are processed, they may show a region that the detector
-  /// has missed: returns the largest side so far, but at least a third of the frame's shorter side.
+  /// Returns the maximum of the shorter sides of the frame's regions, without the margin, or 0
+  /// without regions. If pixels outside of regions are processed, returns the maximum since the
+  /// last caps, but at least a third of the frame's shorter side, because a detector may miss
+  /// regions.
   int largest_side() const noexcept { return side_; }
 
-  /// Call this at the end of a stream. A warning then need not wait any longer.
+  /// Call this at the end of a stream, so that a warning does not wait any longer.
   void end() { warning_.end(); }
   /// Posts the warning about the frames since the start. No context may be current.
   void post_warning(GstElement* element) { warning_.post(element); }
@@ -52,7 +53,7 @@ class RegionFinder {
  private:
   void find_metas(const FrameInfo& frame, const RegionSettings& settings,
                   regions::Parameters& parameters);
-  bool counts(const RegionSettings& settings, GQuark label, double confidence);
+  bool accepts(const RegionSettings& settings, GQuark label, double confidence);
   std::optional<SelectedMask> select(const DetectedMask& mask, std::size_t number,
                                      const RegionSettings& settings);
   void add(SelectedMask mask, regions::Parameters& parameters);
@@ -71,9 +72,9 @@ class RegionFinder {
   std::optional<GstVideoInfo> video_;
   std::optional<FrameClock> clock_;
   FrameDetections detections_;       ///< detections in the current frame
-  std::vector<bool> counted_;        ///< whether each object of detections_ is accepted
+  std::vector<bool> accepted_;       ///< whether each object of detections_ is accepted
   std::vector<SelectedMask> masks_;  ///< selected masks of the current frame
-  int side_ = 0, widest_ = 0;        ///< largest_side(), and the maximum since the last caps
+  int side_ = 0, widest_ = 0;        ///< largest_side(), and its maximum since the last caps
   /// Regions and masks of the last frame with known regions, if region-persistence is set.
   std::vector<Found> last_;
   std::vector<SelectedMask> last_masks_;

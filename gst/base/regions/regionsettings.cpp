@@ -5,8 +5,6 @@
 #include <cmath>
 #include <optional>
 
-#include "gst/core/text.h"
-
 namespace cudavision {
 namespace {
 
@@ -18,7 +16,7 @@ std::string trimmed(const std::string& text) {
   return text.substr(first, text.find_last_not_of(spaces) - first + 1);
 }
 
-/// Splits a text into its non-empty parts.
+/// Splits a text, trims the parts and drops empty parts.
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
   for (std::size_t begin = 0; begin <= text.size();) {
@@ -39,20 +37,20 @@ std::optional<double> parse_number(const std::string& text) {
 }
 
 std::optional<WrittenRectangle> parse_rectangle(const std::string& text) {
-  // Larger numbers with a decimal point are errors: the user meant pixels, not shares of the frame.
-  constexpr double largest_share = 2;
-  const bool shares = text.find('.') != std::string::npos;
+  // Rejects larger numbers with a decimal point, because the user probably meant pixels.
+  constexpr double largest_fraction = 2;
+  const bool fractions = text.find('.') != std::string::npos;
   const std::vector<std::string> parts = split(text, ',');
   double numbers[4];
   if (parts.size() != 4 || std::count(text.begin(), text.end(), ',') != 3)
     return std::nullopt;
   for (std::size_t i = 0; i < 4; ++i) {
     const auto number = parse_number(parts[i]);
-    if (!number || (i >= 2 && *number < 0) || (shares && std::abs(*number) > largest_share))
+    if (!number || (i >= 2 && *number < 0) || (fractions && std::abs(*number) > largest_fraction))
       return std::nullopt;
     numbers[i] = *number;
   }
-  return WrittenRectangle{numbers[0], numbers[1], numbers[2], numbers[3], shares};
+  return WrittenRectangle{numbers[0], numbers[1], numbers[2], numbers[3], fractions};
 }
 
 struct Interval {
@@ -76,7 +74,7 @@ regions::Box box_within_limits(double x, double y, double width, double height) 
 }
 
 regions::Box WrittenRectangle::box_in(int frame_width, int frame_height) const {
-  const double unit_x = shares ? frame_width : 1, unit_y = shares ? frame_height : 1;
+  const double unit_x = fractions ? frame_width : 1, unit_y = fractions ? frame_height : 1;
   return box_within_limits(x * unit_x, y * unit_y, width * unit_x, height * unit_y);
 }
 
@@ -95,7 +93,7 @@ RegionText::RegionText(const char* text) {
     break;
   }
   if (parsed.rectangles.size() > regions::Parameters::max_count)
-    parsed.error = "regions: there are " + std::to_string(parsed.rectangles.size()) +
+    parsed.error = "regions has " + std::to_string(parsed.rectangles.size()) +
                    " rectangles: give at most " + std::to_string(regions::Parameters::max_count) +
                    ".";
   parsed_ = std::make_shared<const Parsed>(std::move(parsed));

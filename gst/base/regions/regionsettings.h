@@ -15,10 +15,10 @@ namespace cudavision {
 /// beyond these coordinates keeps one pixel: the box is outside of every frame, but not empty.
 regions::Box box_within_limits(double x, double y, double width, double height);
 
-/// A rectangle as a user writes it: in pixels, or in shares of the frame's width and height.
+/// A rectangle as a user writes it: in pixels, or in fractions of the frame's width and height.
 struct WrittenRectangle {
   double x, y, width, height;
-  bool shares;
+  bool fractions;
 
   regions::Box box_in(int frame_width, int frame_height) const;
 };
@@ -135,8 +135,8 @@ void add_region_properties(ElementProperties<Settings>& all) {
           &Settings::region_invert);
   all.template add<RegionsMissing>(
       {"regions-missing", "Regions missing",
-       "What to do with frames without a known region: with use-roi-meta, without an accepted "
-       "meta, otherwise without a rectangle of regions in the frame"},
+       "What to do with frames without a known region. With use-roi-meta, an accepted meta makes a "
+       "region known, otherwise a rectangle of regions in the frame"},
       &Settings::regions_missing, "GstCudaVisionRegionsMissing",
       {{RegionsMissing::pass, "Pass unchanged; with region-invert, process as a whole", "pass"},
        {RegionsMissing::all, "Process as a whole", "all"}});

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/base/regions/regionwarning.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "gst/base/warningtimeout.h"
 #include "gst/core/elementerror.h"
-#include "gst/core/text.h"
 
 namespace cudavision {
 namespace {
@@ -14,9 +12,9 @@ namespace {
 using regions::Box;
 
 // Maximum number of labels in a warning. A few are enough to show a mistake.
-constexpr std::size_t max_named = 8;
+constexpr std::size_t max_labels = 8;
 
-// How frames without a region are processed.
+// Returns how frames without a region are processed.
 std::string consequence(const RegionSettings& settings) {
   if (settings.regions_missing == RegionsMissing::all || settings.region_invert)
     return "frames are processed as a whole";
@@ -57,15 +55,15 @@ std::string metas_text(const RegionSettings& settings) {
   return "use-roi-meta=true, but no frame of the first 5 s had a region of interest in its "
          "metas; " +
          consequence(settings) +
-         ". If the detector finds objects, an element after it drops the metas, as videocrop, "
-         "videobox, videoflip and compositor of GStreamer 1.22 do: move that element before the "
-         "detector.";
+         ". If the detector finds objects, an element after the detector drops the metas, as "
+         "videocrop, videobox, videoflip and compositor of GStreamer 1.22 do: move that element "
+         "before the detector.";
 }
 
 }  // namespace
 
 void RegionWarning::saw_other_label(GQuark label) {
-  if (settled_ || label == 0 || other_labels_.size() == max_named)
+  if (done_ || label == 0 || other_labels_.size() == max_labels)
     return;
   if (std::find(other_labels_.begin(), other_labels_.end(), label) == other_labels_.end())
     other_labels_.push_back(label);
@@ -74,13 +72,13 @@ void RegionWarning::saw_other_label(GQuark label) {
 void RegionWarning::saw_none(const GstVideoInfo& video, const RegionSettings& settings,
                              const regions::Parameters& parameters, int first,
                              GstClockTime elapsed) {
-  if (settled_)
+  if (done_)
     return;
   settings_ = settings;
-  const auto begin = parameters.boxes.begin() + first;
-  const auto end = parameters.boxes.begin() + parameters.count;
-  const auto box = std::find_if(begin, end, [](const Box& one) { return !one.empty(); });
-  if (box != end)
+  const auto boxes = parameters.boxes.begin(), boxes_end = boxes + parameters.count;
+  const auto box =
+      std::find_if(boxes + first, boxes_end, [](const Box& one) { return !one.empty(); });
+  if (box != boxes_end)
     return explain(outside_text(video, settings, *box));
   if (parameters.mask_count > 0 &&
       !overlap(parameters.mask_boxes[0], {0, 0, video.width, video.height}))
@@ -88,13 +86,13 @@ void RegionWarning::saw_none(const GstVideoInfo& video, const RegionSettings& se
   waited_ += elapsed;
   if (!settings.use_roi_meta || waited_ < warning_timeouts::no_region.time)
     return;
-  if (largest_confidence_ >= 0)
-    return explain(confidence_text(settings, largest_confidence_));
-  explain(other_labels_.empty() ? metas_text(settings) : labels_text(settings, other_labels_));
+  end();
+  if (!done_)
+    explain(metas_text(settings));
 }
 
 void RegionWarning::end() {
-  if (settled_)
+  if (done_)
     return;
   if (largest_confidence_ >= 0)
     explain(confidence_text(settings_, largest_confidence_));
@@ -104,7 +102,7 @@ void RegionWarning::end() {
 
 void RegionWarning::explain(std::string reason) {
   warning_ = std::move(reason);
-  settled_ = true;
+  done_ = true;
 }
 
 void RegionWarning::post(GstElement* element) {

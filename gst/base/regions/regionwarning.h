@@ -18,15 +18,15 @@ namespace cudavision {
 /// 5 s of frames. If a shorter stream ends, labels and confidences are reported then.
 class RegionWarning {
  public:
-  /// A frame has a region, so there will be no warning.
-  void saw_region() noexcept { settled_ = true; }
-  /// A meta has a label that region-types does not list.
+  /// Call this if a frame has a region. There will be no warning.
+  void saw_region() noexcept { done_ = true; }
+  /// Call this for a meta with a label that region-types does not list.
   void saw_other_label(GQuark label);
-  /// A detection is below region-confidence.
+  /// Call this for a detection below region-confidence.
   void saw_confidence(double confidence) noexcept {
     largest_confidence_ = std::max(largest_confidence_, confidence);
   }
-  /// A frame has no region: its rectangles from index `first` on are empty or outside of the frame.
+  /// Call this for a frame without a region: rectangles from `first` on are empty or outside of it.
   /// elapsed is the time since the previous frame.
   void saw_none(const GstVideoInfo& video, const RegionSettings& settings,
                 const regions::Parameters& parameters, int first, GstClockTime elapsed);
@@ -38,7 +38,7 @@ class RegionWarning {
  private:
   void explain(std::string reason);
 
-  bool settled_ = false;  ///< no further reason is needed
+  bool done_ = false;  ///< the warning exists, or is not needed
   GstClockTime waited_ = 0;
   std::vector<GQuark> other_labels_;
   double largest_confidence_ = -1;  ///< maximum among detections below region-confidence

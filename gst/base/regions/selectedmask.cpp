@@ -3,8 +3,6 @@
 
 #include <gst/video/gstvideometa.h>
 
-#include <string>
-
 #include "gst/core/elementerror.h"
 
 namespace cudavision {
@@ -18,7 +16,7 @@ FrameFormat mask_format(GstBuffer* picture) {
   const bool bytes = meta->format == GST_VIDEO_FORMAT_GRAY8;
   if (!bytes && meta->format != GST_VIDEO_FORMAT_GRAY16_LE)
     refuse_stream("A segmentation mask has the format " + format_text(meta->format) +
-                  ": GRAY8 and GRAY16_LE are supported.");
+                  ": use GRAY8 or GRAY16_LE.");
   const auto side = static_cast<guint>(largest_side);
   if (meta->width < 1 || meta->width > side || meta->height < 1 || meta->height > side)
     refuse_stream("A segmentation mask has " + std::to_string(meta->width) + "×" +
@@ -39,9 +37,9 @@ SelectedMask SelectedMask::copy() const {
   return {OwnedBuffer(gst_buffer_ref(picture.get())), format, box, ids, known, side};
 }
 
-std::optional<SelectedMask> select_ids(const FrameDetections& found, const DetectedMask& mask,
-                                       bool unclassified,
-                                       const std::function<bool(const MaskRegion&)>& class_counts) {
+std::optional<SelectedMask> select_ids(
+    const FrameDetections& found, const DetectedMask& mask, bool unclassified,
+    const std::function<bool(const MaskRegion&)>& accepts_class) {
   SelectedMask selected;
   selected.format = mask_format(mask.picture.get());
   const bool bytes = GST_VIDEO_INFO_FORMAT(&selected.format.info) == GST_VIDEO_FORMAT_GRAY8;
@@ -52,19 +50,19 @@ std::optional<SelectedMask> select_ids(const FrameDetections& found, const Detec
   bool any = unclassified;
   selected.known = unclassified && mask.count == 0;
   // If an id is listed twice, it is selected if at least one of its classes is accepted.
-  for (const bool count : {false, true})
+  for (const bool select : {false, true})
     for (std::size_t i = mask.first; i < mask.first + mask.count; ++i) {
       const MaskRegion& region = found.regions[i];
       if (region.id >= ids)
         continue;
-      const bool one_counts =
-          region.classified ? class_counts(region) : unclassified && region.id != 0;
+      const bool accepted =
+          region.classified ? accepts_class(region) : unclassified && region.id != 0;
       std::uint32_t& word = selected.ids[region.id / 32];
       const std::uint32_t bit = 1u << (region.id % 32);
-      if (count && one_counts) {
+      if (select && accepted) {
         word |= bit;
         selected.known = any = true;
-      } else if (!count && !one_counts) {
+      } else if (!select && !accepted) {
         word &= ~bit;
       }
     }
@@ -73,10 +71,11 @@ std::optional<SelectedMask> select_ids(const FrameDetections& found, const Detec
   constexpr gint64 largest = regions::Parameters::max_coordinate;
   if (mask.x < -largest || mask.y < -largest || mask.x + mask.width > largest ||
       mask.y + mask.height > largest)
-    refuse_stream(
-        "A segmentation mask covers " + std::to_string(mask.x) + "," + std::to_string(mask.y) +
-        "," + std::to_string(mask.width) + "," + std::to_string(mask.height) +
-        ", which is outside all frames: correct the rectangle that the detector gives the mask.");
+    refuse_stream("A segmentation mask covers " + std::to_string(mask.x) + "," +
+                  std::to_string(mask.y) + "," + std::to_string(mask.width) + "," +
+                  std::to_string(mask.height) + ", which is outside all frames (limit: ±" +
+                  std::to_string(largest) +
+                  " pixels): correct the rectangle that the detector gives the mask.");
   selected.box = {static_cast<int>(mask.x), static_cast<int>(mask.y),
                   static_cast<int>(mask.x + mask.width), static_cast<int>(mask.y + mask.height)};
   selected.picture.reset(gst_buffer_ref(mask.picture.get()));

@@ -16,20 +16,20 @@ namespace cudavision {
 /// A mask with its selected region ids. Without a picture, there is no mask.
 struct SelectedMask {
   OwnedBuffer picture;
-  FrameFormat format;  ///< of the picture: GRAY8 or GRAY16_LE
+  FrameFormat format;  ///< GRAY8 or GRAY16_LE
   regions::Box box;
   std::vector<std::uint32_t> ids;  ///< bit set of the selected ids, as in regions::Mask
   bool known = false;              ///< the mask lists a selected id, or lists no ids
-  int side = 0;                    ///< largest shorter side of its objects, otherwise of its box
+  int side = 0;  ///< maximum shorter side of related objects, or shorter side of `box`
 
   SelectedMask copy() const;
 };
 
-/// Selects ids of a mask: ids with a class if class_counts() accepts it and, if `unclassified` is
-/// true, ids without a class except 0, the background. Returns nullopt if no id is selected, or if
-/// the mask covers nothing. Throws ElementError if the mask cannot be read.
+/// Selects ids of a mask: ids with a class if accepts_class() returns true and, if
+/// `unclassified` is true, ids without a class except 0, the background. Returns nullopt if no id
+/// is selected, or if the mask covers no area. Throws ElementError if the mask cannot be read.
 std::optional<SelectedMask> select_ids(const FrameDetections& found, const DetectedMask& mask,
                                        bool unclassified,
-                                       const std::function<bool(const MaskRegion&)>& class_counts);
+                                       const std::function<bool(const MaskRegion&)>& accepts_class);
 
 }  // namespace cudavision
