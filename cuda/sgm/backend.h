@@ -75,8 +75,8 @@ Subpixel subpixel_of(const Parameters& parameters) noexcept;
 /// Describes the output of filter_noise(): 12-bit samples, whose upper 8 bits are rounded levels.
 inline SamplePlane filtered_plane(const StageConfig& config, const std::uint16_t* filtered) {
   SamplePlane plane;
-  plane.rows = {reinterpret_cast<const std::uint8_t*>(filtered), 2 * config.width, config.height,
-                2 * static_cast<std::ptrdiff_t>(config.width)};
+  plane.rows = contiguous_rows(reinterpret_cast<const std::uint8_t*>(filtered), 2 * config.width,
+                               config.height);
   plane.width = config.width;
   plane.bits = filtered_bits;
   return plane;
@@ -115,9 +115,12 @@ class Stages {
   ///   L(d) = C + min(L'(d) − m, L'(d ± 1) − m + P1, P2),
   /// where d ± 1 must be within the disparity range. If the previous pixel is outside the picture,
   /// L = C. L is at most feature bits + P2, which fits a byte, and m is at most the feature bits.
-  /// picture is the left luminance, from which P2 is computed.
+  ///
+  /// picture is the left luminance, or filtered_plane() if noise is filtered. P2 is computed from
+  /// it. P1 and P2 are raised by penalties_under().
   virtual void aggregate(const SamplePlane& picture, const void* left, const void* right,
-                         const Penalties& penalties, std::uint16_t* sums) = 0;
+                         const Penalties& penalties, const NoiseSource& noise,
+                         std::uint16_t* sums) = 0;
 
   /// Selects disparities by the sums S.
   ///
@@ -140,11 +143,14 @@ class Stages {
   virtual void select(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
                       const WtaResult& winners) = 0;
 
-  /// Runs census() on both pictures, aggregate() and select(). Internal data formats may differ.
+  /// Runs filter_noise() and census_filtered() on both pictures, then aggregate() and select().
+  /// With another census than census_gradient, runs census() instead, and noise must be empty.
+  /// Internal data formats may differ.
   virtual void match(const SamplePlane& left, const SamplePlane& right, const Penalties& penalties,
-                     float uniqueness, Subpixel subpixel, const WtaResult& winners) = 0;
+                     const NoiseSource& noise, float uniqueness, Subpixel subpixel,
+                     const WtaResult& winners) = 0;
 
-  // These functions match noisy pictures, with census_gradient only. I is
+  // The next three functions depend on the noise and require census_gradient. I is
   // `luminance >> (bits − 8)`, replicated beyond the edges, and div truncates. The noise has the
   // standard deviation e, in sixteenths of an 8-bit level, and the variance v, in the square of
   // this unit.
@@ -188,15 +194,6 @@ class Stages {
   /// Sx, Sy and Dxx use F and thresholds 16 times as high. Without noise, the result is the same.
   virtual void census_filtered(const std::uint16_t* filtered, const NoiseSource& noise,
                                void* features) = 0;
-
-  /// Runs aggregate() with penalties_under() and the steps of the filtered left picture.
-  virtual void aggregate_filtered(const std::uint16_t* filtered, const NoiseSource& noise,
-                                  const void* left, const void* right, const Penalties& penalties,
-                                  std::uint16_t* sums) = 0;
-
-  virtual void match_under_noise(const SamplePlane& left, const SamplePlane& right,
-                                 const NoiseSource& noise, const Penalties& penalties,
-                                 float uniqueness, Subpixel subpixel, const WtaResult& winners) = 0;
 
   /// Runs stages that follow the matching, in order. A backend may merge several stages into one
   /// launch. Afterwards, the right map of a Check is undefined. If the list ends with a Write of

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "cuda/core/layoutcheck.h"
 #include "cuda/sgm/backend.h"
 #include "cuda/sgm/sgmstereo.h"
 
@@ -142,6 +143,14 @@ std::string validation_error(const Parameters& given, Wording word) {
     if (!error.empty())
       return error;
   return {};
+}
+
+void check_rows(const char* operation, const char* name, View<const std::uint8_t> rows, int height,
+                int row_bytes) {
+  if (!rows || rows.width != row_bytes || rows.height != height)
+    refuse(operation, std::string("the ") + name + " must be " + text_of(height) + " rows of " +
+                          text_of(row_bytes) + " bytes, not " + text_of(rows.height) + " of " +
+                          text_of(rows.width));
 }
 
 bool heeds_noise(const Parameters& parameters) noexcept {

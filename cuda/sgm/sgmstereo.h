@@ -152,6 +152,10 @@ inline std::string own_words(std::string name) {
 /// Returns an empty string if all is valid, or a message that names the parameter and its range.
 std::string validation_error(const Parameters& parameters, Wording word = own_words);
 
+/// Throws invalid_argument if rows, such as "disparities", is not `height` rows of row_bytes bytes.
+void check_rows(const char* operation, const char* name, View<const std::uint8_t> rows, int height,
+                int row_bytes);
+
 bool heeds_noise(const Parameters& parameters) noexcept;
 
 /// The encoding of disparities in a map, as 16-bit two's complement numbers.

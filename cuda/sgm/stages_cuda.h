@@ -14,6 +14,8 @@
 
 namespace cudavision::sgm {
 
+constexpr unsigned whole_warp = 0xffffffffu;
+
 struct SumVolumes;
 
 struct StageResources {
@@ -39,8 +41,8 @@ struct NumbersOut {
 
   NumbersOut() = default;
   NumbersOut(const StageConfig& config, std::uint16_t* map)
-      : NumbersOut({reinterpret_cast<std::uint8_t*>(map), 2 * config.width, config.height,
-                    2 * static_cast<std::ptrdiff_t>(config.width)}) {}
+      : NumbersOut(contiguous_rows(reinterpret_cast<std::uint8_t*>(map), 2 * config.width,
+                                   config.height)) {}
   NumbersOut(const StageConfig& config, const Write& stage) : NumbersOut(stage.disparity) {
     added = static_cast<std::uint16_t>(config.minimum * stage.scale.per_pixel);
     invalid = stage.scale.invalid;

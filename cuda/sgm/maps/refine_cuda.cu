@@ -38,8 +38,6 @@ struct RefineArguments {
   const std::uint16_t* map;  // the map before it was filled
 };
 
-constexpr unsigned whole_warp = 0xffffffffu;
-
 // Small blocks keep the multiprocessors busy until the end of the launch.
 constexpr int threads = 128, warps = threads / 32;
 using Tile = PairTile<32, 16, refine_radius, 4>;

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Lays out the planes that the paths read, and launches the paths and select().
-
 #include <algorithm>
 
 #include "cuda/sgm/matching/match8_cuda.h"
@@ -159,11 +156,9 @@ PathsArguments Match8Cuda::band_arguments(PathsArguments a, int top) const {
 
 MatchInput Match8Cuda::input(int bits, const Penalties& penalties) const {
   MatchInput to;
-  to.left.data = planes_.left;
-  to.left.pitch = planes_.pitch;
-  to.left.end = config_.width;
-  to.right.data = planes_.right;
-  to.right.pitch = planes_.pitch;
+  to.left = {config_, planes_.left};
+  to.right = {config_, planes_.right};
+  to.left.pitch = to.right.pitch = planes_.pitch;
   const MatchExtent extent(config_);
   to.right.begin = -right_margin(extent.disparities);
   to.right.end = extent.columns;

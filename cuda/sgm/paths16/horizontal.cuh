@@ -33,12 +33,6 @@ constexpr int horizontal_blocks = 17;
 constexpr int horizontal_blocks = 16;
 #endif
 
-inline std::size_t horizontal_shared_bytes(const HorizontalPlan& plan, int disparities,
-                                           int feature_bytes) {
-  return static_cast<std::size_t>(plan.units) *
-         static_cast<std::size_t>(horizontal_row_bytes(disparities, feature_bytes));
-}
-
 template <int kWords, int kUnits, class Feature, bool kSecond>
 class HorizontalPath {
  public:

@@ -11,11 +11,9 @@
 
 #include <cstdint>
 
-#include "cuda/sgm/backend.h"
+#include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
-
-constexpr unsigned whole_warp = 0xffffffffu;
 
 struct PathPlan {
   int words = 8;  ///< K, the words per lane

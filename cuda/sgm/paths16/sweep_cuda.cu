@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Path aggregation on CUDA: launches the sweeps and divides the picture into tiles for them.
-
 #include <algorithm>
 #include <utility>
 

@@ -41,17 +41,13 @@ class DisparityPictureCpu final : public DisparityPicture::Backend {
 
   void draw(const std::uint8_t* values, const LevelRange& range, std::uint8_t* out) const {
     for (int x = 0; x < config_.width; ++x) {
-      const std::uint16_t number_here = number(values, x);
-      if (config_.kind == Kind::depth) {
-        const std::uint16_t counts = numbers_.counts(number_here);
-        store16(out + 2 * std::ptrdiff_t{x}, counts);
-        continue;
-      }
-      const std::uint8_t level = numbers_.level(number_here, range);
-      if (config_.kind == Kind::gray)
-        out[x] = level;
+      const std::uint16_t value = number(values, x);
+      if (config_.kind == Kind::depth)
+        store16(out + 2 * std::ptrdiff_t{x}, numbers_.depth_of(value));
+      else if (config_.kind == Kind::gray)
+        out[x] = numbers_.level(value, range);
       else
-        put_color(level, out + config_.pixel.bytes * std::ptrdiff_t{x});
+        put_color(numbers_.level(value, range), out + config_.pixel.bytes * std::ptrdiff_t{x});
     }
   }
 

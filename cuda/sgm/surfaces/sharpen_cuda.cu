@@ -24,7 +24,6 @@ struct SharpenArguments {
 };
 
 constexpr int threads = 256, warps = threads / 32;
-constexpr unsigned whole_warp = 0xffffffffu;
 constexpr int columns = 32 - 2;  // columns per warp; the outermost lanes only contribute to sums
 constexpr int rows = 4;          // rows per warp; two more rows only contribute to sums
 constexpr int tile_width = columns, tile_height = warps * rows;

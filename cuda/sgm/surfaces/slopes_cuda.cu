@@ -25,7 +25,6 @@ struct FillArguments {
 };
 
 constexpr int threads = 128, warps = threads / 32;
-constexpr unsigned whole_warp = 0xffffffffu;
 
 /// A slope takes 4 bytes: |sum| is below 2^17, count at most 5, step 8, 16 or 32.
 __device__ std::uint32_t packed(const Slope& slope) {

@@ -3,8 +3,6 @@
 // Smooth on CUDA. A block loads a tile with a halo into shared memory. A thread processes two
 // neighbouring pixels as pairs of 16-bit floats. All operations except the divisions are exact.
 
-#include <algorithm>
-
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/division.h"
 #include "cuda/sgm/maps/pair_tile.cuh"

@@ -30,7 +30,6 @@ struct SelectArguments {
 
 constexpr int many_rows = 2000;  // from this height on, small blocks fill the GPU
 constexpr int max_vectors = 4;   // vectors per thread
-constexpr unsigned whole_warp = 0xffffffffu;
 constexpr std::uint32_t nothing = 0xffffffffu;
 constexpr std::uint32_t no_sums = 0x07ff07ffu;  // two numbers larger than any sum
 

@@ -7,8 +7,6 @@
 // A key is a sum with its disparity in the lowest bits, so the smallest key is the smallest sum
 // with the lowest disparity. The halves of a word hold the keys of d and d + disparities/2.
 
-#include <algorithm>
-
 #include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/paths8/lanes.cuh"
 #include "cuda/sgm/paths8/paths8_cuda.h"
@@ -320,10 +318,8 @@ std::size_t shared_bytes(const StageConfig& config) {
   return sizeof(uint2) * near_entries + sizeof(std::uint32_t) * static_cast<std::size_t>(slots);
 }
 
-using WinnersKernel = void (*)(WinnersArguments);
-
-WinnersKernel kernel_for(const StageConfig& config) {
-  return with_constants(config, [&](auto disparities, auto) -> WinnersKernel {
+Kernel<WinnersArguments> kernel_for(const StageConfig& config) {
+  return with_constants(config, [&](auto disparities, auto) -> Kernel<WinnersArguments> {
     return config.paths == 4 ? winners_kernel<disparities, 2> : winners_kernel<disparities, 4>;
   });
 }
@@ -337,7 +333,7 @@ std::size_t max_shared_bytes() {
 
 Select8Cuda::Select8Cuda(LaunchQueue& queue, const StageConfig& config)
     : queue_(queue), config_(config) {
-  const WinnersKernel kernel = kernel_for(config);
+  const Kernel<WinnersArguments> kernel = kernel_for(config);
   // The attribute belongs to the kernel, which objects for other widths share.
   cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(max_shared_bytes())),

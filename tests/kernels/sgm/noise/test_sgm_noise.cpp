@@ -15,7 +15,7 @@ using namespace sgm;
 
 TEST(Noise, RootsAreExact) {
   for (std::uint32_t number = 0; number < 300000; ++number) {
-    const std::uint32_t root = integer_root(number);
+    const std::uint32_t root = noise::integer_root(number);
     ASSERT_TRUE(root * root <= number && (root + 1) * (root + 1) > number) << number;
   }
 }
