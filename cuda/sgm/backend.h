@@ -28,7 +28,7 @@ struct StageConfig : PlaneSize, Config {
         Config(resolved(config)),
         word(wording) {}
 
-  Wording word = own_words;  ///< names the parameters in errors
+  Wording word = own_words;  ///< gives the names of parameters in error messages
 
   std::int64_t pixels() const noexcept { return static_cast<std::int64_t>(width) * height; }
   std::size_t sums() const noexcept {
@@ -46,14 +46,14 @@ struct StageConfig : PlaneSize, Config {
   int right_shift() const noexcept { return libsgm() ? 0 : minimum; }
 };
 
-/// P1, and a table of P2 indexed by the luminance step between two consecutive pixels p and q of a
-/// path. Steps are in 8-bit levels: |I(p) − I(q)| with I = `luminance >> (bits − 8)` if
+/// P1, and a table of P2. The table is indexed by the luminance step between two consecutive pixels
+/// p and q of a path, in 8-bit levels: |I(p) − I(q)| with I = `luminance >> (bits − 8)` if
 /// StageConfig::eight_bit(), and |luminance(p) − luminance(q)| >> (bits − 8) otherwise.
 struct Penalties {
   int p1 = 10;
   std::array<std::uint8_t, 256> p2{};
 };
-/// p2[step] = max(P1 + 1, 16·P2 div (16 + step)), or P2 for all steps without adaptive_p2.
+/// p2[step] = max(P1 + 1, 16·P2 div (16 + step)), or P2 without adaptive_p2.
 Penalties penalties_for(const Parameters& parameters);
 /// Raises P1 to P1' = min(P1 + min(6, (e + 4) >> 3), p2[0] − 1) for the noise deviation e, and each
 /// P2 to at least P1' + 1.
@@ -96,7 +96,7 @@ class Stages {
   ///    `M > I(x + dx, y + dy)`, M = (Σ (2 − |i|)(2 − |j|)·I(x + i, y + j) + 8) >> 4, i, j = −1…1,
   ///    for (dx, dy) = (−1, −3) (1, −3) (−2, −2) (0, −2) (2, −2) (−5, −1) (5, −1) (−2, 0) (2, 0)
   ///    (−5, 1) (5, 1) (−2, 2) (0, 2) (2, 2) (−1, 3) (1, 3), then three values in unary codes, from
-  ///    the highest threshold to the lowest, so that differing bits count the distance:
+  ///    the highest threshold to the lowest, so that the Hamming distance is their difference:
   ///    Sx > 19, 11, 5, 1, −2, −6, −12, −20, Sx = Σ (2 − |j|)(I(x + 1, y + j) − I(x − 1, y + j))
   ///    Sy > 9, 3, −3, −9, Sy = Σ (2 − |i|)(I(x + i, y + 1) − I(x + i, y − 1))
   ///    Dxx > 12, 4, −4, −12, Dxx = Σ (2 − |j|)(2·I(x, y + j) − I(x − 2, y + j) − I(x + 2, y + j))
@@ -116,8 +116,8 @@ class Stages {
   /// where d ± 1 must be within the disparity range. If the previous pixel is outside the picture,
   /// L = C. L is at most feature bits + P2, which fits a byte, and m is at most the feature bits.
   ///
-  /// picture is the left luminance, or filtered_plane() if noise is filtered. P2 is computed from
-  /// it. P1 and P2 are raised by penalties_under().
+  /// picture is the left luminance or its filtered_plane(), from which P2 is computed. Then
+  /// penalties_under() raises P1 and P2.
   virtual void aggregate(const SamplePlane& picture, const void* left, const void* right,
                          const Penalties& penalties, const NoiseSource& noise,
                          std::uint16_t* sums) = 0;
@@ -143,9 +143,8 @@ class Stages {
   virtual void select(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
                       const WtaResult& winners) = 0;
 
-  /// Runs filter_noise() and census_filtered() on both pictures, then aggregate() and select().
-  /// With another census than census_gradient, runs census() instead, and noise must be empty.
-  /// Internal data formats may differ.
+  /// Runs filter_noise(), census_filtered(), aggregate() and select(). For other censuses than
+  /// census_gradient, census() replaces the first two, and noise must be empty.
   virtual void match(const SamplePlane& left, const SamplePlane& right, const Penalties& penalties,
                      const NoiseSource& noise, float uniqueness, Subpixel subpixel,
                      const WtaResult& winners) = 0;
@@ -170,7 +169,7 @@ class Stages {
   /// max(0, (16b + 8)² div 200 − c), with c = 440 for r = 1 and c = 2000 for r = 3. The picture's
   /// variance is the larger of the two, at most 40000. White noise of standard deviation σ gives
   /// |N| a mean of 4.79σ; the quietest fiftieth of the blocks has about three quarters of this
-  /// mean. c is the texture of noise-free pictures.
+  /// mean. c is subtracted because noise-free pictures have texture, too.
   ///
   /// If at least 64 blocks and more than n blocks are flat, the variance is 0. Otherwise, if
   /// n < 64, the picture is ignored. The variance updates a moving average a, in 1/256: the first
@@ -191,7 +190,7 @@ class Stages {
 
   /// Computes the features of a filtered picture F as in census(), but M is compared with
   /// F(x + dx, y + dy) + ((13·e) >> 5) − 8, M = 16·((Σ (2 − |i|)(2 − |j|)·F(x + i, y + j)) >> 8).
-  /// Sx, Sy and Dxx use F and thresholds 16 times as high. Without noise, the result is the same.
+  /// Sx, Sy and Dxx use F and thresholds 16 times as high. Without noise, this equals census().
   virtual void census_filtered(const std::uint16_t* filtered, const NoiseSource& noise,
                                void* features) = 0;
 

@@ -17,7 +17,7 @@ class StagesCpu final : public Stages {
         sums_(device.allocate(sizeof(std::uint16_t) * config.sums())),
         filtered_(
             device.allocate(sizeof(std::uint16_t) * static_cast<std::size_t>(config.pixels()))),
-        aggregate_(device, config) {}
+        vertical_paths_(make_vertical_paths(device, config)) {}
 
   void census(const SamplePlane& picture, void* features) override {
     if (is_gradient()) {
@@ -30,7 +30,8 @@ class StagesCpu final : public Stages {
   void aggregate(const SamplePlane& picture, const void* left, const void* right,
                  const Penalties& penalties, const NoiseSource& noise,
                  std::uint16_t* sums) override {
-    aggregate_.run(rows_, picture, left, right, penalties_under(noise.level(), penalties), sums);
+    aggregate_cpu(rows_, *vertical_paths_, picture, left, right,
+                  penalties_under(noise.level(), penalties), sums);
   }
   void select(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
               const WtaResult& winners) override {
@@ -86,7 +87,7 @@ class StagesCpu final : public Stages {
   void* right_features_;  // second half of features_
   Buffer sums_;
   Buffer filtered_;  // one picture
-  AggregateCpu aggregate_;
+  std::shared_ptr<VerticalPathsCpu> vertical_paths_;
 };
 
 }  // namespace

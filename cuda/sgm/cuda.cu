@@ -146,8 +146,7 @@ class StagesCuda final : public Stages {
   void end_frame() override { queue_.end_frame(); }
 
  private:
-  /// Runs the first stage, merged with the next one or two if possible. Returns the number of
-  /// stages run.
+  /// Runs the first stage, merged with one or two more if possible. Returns how many stages ran.
   std::size_t run_first(std::span<const Stage> stages) {
     const auto* const median = stage_at<Median>(stages, 0);
     const auto* const check = stage_at<Check>(stages, 1);

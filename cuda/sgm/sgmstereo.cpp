@@ -120,8 +120,12 @@ class SgmStereo::State {
     if (filter_.is_on())
       areas_.run(left);
     stages_->begin_frame();
-    const bool counts_confidence = confidence || parameters_.confidence_threshold > 0 || smooths();
-    match(counts_confidence ? work_.confidence : nullptr);
+    if (measures_noise())
+      stages_->estimate_noise(pictures_.left, std::exchange(first_measured_, false), work_.noise);
+    const bool uses_confidence = confidence || parameters_.confidence_threshold > 0 || smooths();
+    stages_->match(pictures_.left, pictures_.right, penalties_, noise(),
+                   static_cast<float>(parameters_.uniqueness), subpixel_of(parameters_),
+                   {work_.left, work_.right, uses_confidence ? work_.confidence : nullptr});
     finish(disparity, confidence, unfilled);
     stages_->end_frame();
   }
@@ -154,14 +158,6 @@ class SgmStereo::State {
       refuse(operation, "a mask must be " + text_of(config_.height) + " rows of " + text_of(words) +
                             " words of 32 bits, not " + text_of(mask.height) + " of " +
                             text_of(mask.width));
-  }
-
-  void match(std::uint8_t* confidence) {
-    const auto& [left, right] = pictures_;
-    if (measures_noise())
-      stages_->estimate_noise(left, std::exchange(first_measured_, false), work_.noise);
-    stages_->match(left, right, penalties_, noise(), static_cast<float>(parameters_.uniqueness),
-                   subpixel_of(parameters_), {work_.left, work_.right, confidence});
   }
 
   bool measures_noise() const {

@@ -112,8 +112,8 @@ struct Parameters : Config {
   /// to the pictures and smoothed along planes.
   bool slanted_surfaces = true;
   /// Standard deviation of the noise in 8-bit levels, rounded to sixteenths. Pictures are filtered
-  /// according to it, and penalties are adapted. 0: no filter. automatic_noise: measured in the
-  /// left pictures. Only census_gradient uses it.
+  /// according to it, and P1 and P2 are raised. 0: no filter. automatic_noise: measured in the left
+  /// pictures. Only census_gradient uses it.
   double noise = automatic_noise;
   static constexpr double automatic_noise = -1;
 
@@ -158,7 +158,7 @@ void check_rows(const char* operation, const char* name, View<const std::uint8_t
 
 bool heeds_noise(const Parameters& parameters) noexcept;
 
-/// The encoding of disparities in a map, as 16-bit two's complement numbers.
+/// The encoding of disparities in a map, as signed 16-bit values.
 struct DisparityScale {
   int per_pixel;          ///< 16; 1 in compatibility without subpixel
   std::uint16_t invalid;  ///< (minimum − 1)·per_pixel, which is below every disparity searched
@@ -179,8 +179,8 @@ class SgmStereo {
   /// valid set if parameters are invalid or their resolved Config differs from the constructor's.
   void set_parameters(const Parameters& parameters);
 
-  /// The next frame starts a new sequence for the temporal filter and the noise estimate. The same
-  /// happens when the temporal filter is switched on. At scene cuts of the left picture
+  /// The next frame starts a new sequence for the temporal filter and the noise estimate. Switching
+  /// the temporal filter on or off has the same effect. At scene cuts of the left picture
   /// (scenecut::AreaMeans), only the temporal filter restarts.
   void restart() noexcept;
 
@@ -205,7 +205,7 @@ class SgmStereo {
            View<std::uint8_t> confidence = {}, View<std::uint8_t> unfilled = {});
 
   /// The luminances that the last run() matched, in device memory. They may be views of the frames
-  /// passed to it. The next run() overwrites them.
+  /// passed to run(), and the next run() overwrites them.
   struct Pictures {
     SamplePlane left, right;
   };

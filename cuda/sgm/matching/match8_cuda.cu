@@ -18,7 +18,7 @@ void prepare(const BlocksOf<Arguments>& paths) {
   cuda_check(cudaFuncSetAttribute(paths.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(paths.shared_bytes)),
              "reserving shared memory for the path kernels");
-  // Columns and rows can share a multiprocessor only with equal carveouts of shared memory.
+  // All path kernels need the same carveout of shared memory to share a multiprocessor.
   cuda_check(cudaFuncSetAttribute(paths.kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                   cudaSharedmemCarveoutMaxShared),
              "reserving shared memory for the path kernels");
@@ -37,8 +37,8 @@ int plane_pitch(const StageConfig& config) {
   return right_margin(extent.disparities) + extent.columns;
 }
 
-/// Returns the rows of all planes: two of features, and P2 of vertical, horizontal and two kinds of
-/// diagonal steps. Upward paths also read the row below the picture and a few words after it.
+/// Returns the rows of all planes: two of features, and P2 of vertical, horizontal and two diagonal
+/// steps. Upward paths also read the row below the picture and a few words after it.
 int plane_rows(const StageConfig& config) {
   return (config.paths == 4 ? 4 : 6) * (config.height + 1) + 1;
 }
@@ -100,7 +100,7 @@ std::size_t Match8Cuda::state_bytes(const StageConfig& config, int band_rows) {
 
 bool Match8Cuda::fits(const Penalties& penalties) const {
   const int p2 = *std::max_element(penalties.p2.begin(), penalties.p2.end());
-  // A volume contains L − C of two paths, and C up to 4 times (4 paths) or up to 3 times (8 paths).
+  // A volume sums L − C of two paths, and C up to 4 times (4 paths) or up to 3 times (8 paths).
   return 2 * p2 + (config_.paths == 4 ? 4 : 3) * census_bits(config_.census) <= 255;
 }
 

@@ -70,7 +70,7 @@ class HorizontalPath {
     *reinterpret_cast<Bytes*>(state) = order_.bytes(path_);
   }
 
-  /// Takes `count` steps, starting with step `from` in shared memory. The path has `steps` left.
+  /// Takes `count` of the `steps` steps that remain, starting with step `from` in shared memory.
   __device__ void follow(int from, int count, int steps) {
     for (; count >= block; count -= block, from += block, steps -= block)
       advance_block<true>(from, block, steps);
@@ -105,7 +105,7 @@ class HorizontalPath {
 
   template <bool kWhole>  // if true, count equals `block`
   __device__ void advance_block(int from, int count, int steps) {
-    // The first costs of a whole block are already loaded. A partial block loads its own.
+    // Only for whole blocks, the first costs of the other path are already loaded.
     const bool goes_on = kWhole && steps >= 2 * block;
     if (!kWhole)
       look_ahead(count);

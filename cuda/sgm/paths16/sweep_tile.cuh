@@ -3,7 +3,6 @@
 
 // For .cu files: the tile of a block of a sweep, and its layout in shared memory.
 
-#include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/path_penalty.cuh"
 #include "cuda/sgm/paths16/path_lanes.cuh"
 
@@ -63,7 +62,7 @@ struct SweepShared {
   }
 
   __device__ static int window(const SweepArguments& a, int lane, int slot) {
-    // Feature e is e columns left of the feature that the last slot compares at disparity 0.
+    // Feature i of a row is i columns left of the feature that slots() − 1 compares with d = 0.
     const int first = a.tile.slots() - 1 - slot;
     const int copy = -first & (copies - 1);
     return (copy * a.copy_length + first + copy + lane * kWords) / copies;

@@ -71,7 +71,7 @@ struct PictureConfig {
 class DisparityPicture::Backend {
  public:
   virtual ~Backend() = default;
-  /// Called before the first run(), and when the numbers change.
+  /// Called before the first run(), and when the parameters change.
   void set(const DisparityNumbers& numbers) {
     first_frame_ |= numbers.bins != numbers_.bins;
     numbers_ = numbers;

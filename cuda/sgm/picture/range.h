@@ -23,7 +23,7 @@ struct LevelRange {
 
 struct RangeState {
   std::int64_t low, high;  ///< map values, times 2^16
-  bool known;              ///< false until a frame has a number in the bins
+  bool known;              ///< false until a frame has a value in the bins
 };
 
 struct RangeBins {

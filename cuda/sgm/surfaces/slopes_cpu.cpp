@@ -7,8 +7,8 @@
 namespace cudavision::sgm {
 namespace {
 
-/// Calls fill(begin, end, number before, number after) for each run of unknown pixels. Numbers
-/// outside the row are unknown. Returns true if the row has a known pixel.
+/// Calls fill(begin, end, value before, value after) for each run of unknown pixels. Values outside
+/// the row are unknown. Returns true if the row has a known pixel.
 template <class Fill>
 bool fill_row(const std::uint16_t* row, int width, const Fill& fill) {
   std::uint16_t before = unknown;
