@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The interface of the SgmStereo backends, with exact definitions of the stages of Semi-Global
-// Matching. sgmstereo.cpp calls the stages in order; tests call them one by one.
+// The interface of the SgmStereo backends, with exact definitions of the stages.
 //
 // Callers validate all arguments. Pictures have the size and depth of the StageConfig. Pointers are
 // device pointers. Features and maps are dense: pixel (x, y) has index y·width + x. Sums are
@@ -53,7 +52,7 @@ struct Penalties {
   int p1 = 10;
   std::array<std::uint8_t, 256> p2{};
 };
-/// p2[step] = max(P1 + 1, 16·P2 div (16 + step)), or P2 without adaptive_p2.
+/// Returns P1 and p2[step] = max(P1 + 1, 16·P2 div (16 + step)), or P2 without adaptive_p2.
 Penalties penalties_for(const Parameters& parameters);
 /// Raises P1 to P1' = min(P1 + min(6, (e + 4) >> 3), p2[0] − 1) for the noise deviation e, and each
 /// P2 to at least P1' + 1.
@@ -143,7 +142,7 @@ class Stages {
   virtual void select(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
                       const WtaResult& winners) = 0;
 
-  /// Runs filter_noise(), census_filtered(), aggregate() and select(). For other censuses than
+  /// Runs filter_noise(), census_filtered(), aggregate() and select(). With a census other than
   /// census_gradient, census() replaces the first two, and noise must be empty.
   virtual void match(const SamplePlane& left, const SamplePlane& right, const Penalties& penalties,
                      const NoiseSource& noise, float uniqueness, Subpixel subpixel,

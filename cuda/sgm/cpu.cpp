@@ -86,7 +86,7 @@ class StagesCpu final : public Stages {
   Buffer features_;
   void* right_features_;  // second half of features_
   Buffer sums_;
-  Buffer filtered_;  // one picture
+  Buffer filtered_;  // samples of one filtered picture
   std::shared_ptr<VerticalPathsCpu> vertical_paths_;
 };
 

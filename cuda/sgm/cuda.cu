@@ -131,8 +131,7 @@ class StagesCuda final : public Stages {
   }
   void filter_noise(const SamplePlane& picture, const NoiseSource& noise,
                     std::uint16_t* filtered) override {
-    const FilteredPlane to{filtered, 2 * static_cast<std::int64_t>(config_.width)};
-    filter_noise_cuda(resources_, {{picture, to}}, noise);
+    filter_noise_cuda(resources_, {{picture, {filtered, 2 * std::int64_t{config_.width}}}}, noise);
   }
   void census_filtered(const std::uint16_t* filtered, const NoiseSource& noise,
                        void* features) override {

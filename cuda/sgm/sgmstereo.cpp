@@ -264,7 +264,7 @@ class SgmStereo::State {
     return over_time(work_.right, measured);
   }
 
-  // Afterwards, other_left holds the map before it was filled.
+  // After this call, other_left holds the map before it was filled.
   void add_slopes() {
     std::uint8_t* const confidence = smooths() ? work_.confidence : nullptr;
     if (refines()) {

@@ -34,16 +34,16 @@ struct Config {
     census_gradient,  ///< 32 bits: compares 16 neighbours with the mean, and encodes slopes
     automatic,        ///< census_gradient, or symmetric_9x7 in compatibility
   };
-  /// The results of `libsgm` are bit-identical to libSGM 3.1.0. It needs Census::symmetric_9x7 and
-  /// ignores adaptive_p2, subpixel_method, refine and slanted_surfaces.
+  /// The results of `libsgm` are bit-identical to libSGM 3.1.0. This mode needs
+  /// Census::symmetric_9x7 and ignores adaptive_p2, subpixel_method, refine and slanted_surfaces.
   enum class Compatibility : std::uint8_t { none, libsgm };
 
-  /// The largest disparity in pixels whose sixteenths fit signed 16 bits.
+  /// The largest whole disparity that fits signed 16 bits in sixteenths of a pixel.
   static constexpr int max_disparity = 2047;
   static constexpr int disparity_step = 32;
   struct Ranges {
     static constexpr Range<int> disparities{disparity_step, 1024};
-    /// minimum + disparities ≤ max_disparity
+    /// Also, minimum + disparities must be at most max_disparity.
     static constexpr Range<int> minimum{-max_disparity, max_disparity - disparity_step};
     static constexpr Range<int> paths{4, 8};  ///< 4 or 8
   };
@@ -57,7 +57,7 @@ struct Config {
   /// memory at construction. Larger pictures are matched in bands, with the same result. CUDA only.
   double memory_budget = 0.25;
 
-  /// Selects the default that fits the other parameters. It is outside all ranges.
+  /// Selects the default that fits the other parameters. This value is outside all ranges.
   static constexpr int automatic = std::numeric_limits<int>::min();
 
   bool libsgm() const noexcept { return compatibility == Compatibility::libsgm; }
@@ -189,8 +189,8 @@ class SgmStereo {
   /// fill_holes. Left pixels that the left-right check compares with marked right pixels become
   /// unknown too.
   ///
-  /// Pixel (x, y) is marked if bit x % 32 of word x / 32 of row y is set. Masks have rows of
-  /// ⌈width / 32⌉ words in device memory, and must outlive this object or the next call. A view
+  /// Pixel (x, y) is marked if bit x % 32 of word x / 32 of row y is set. Masks have rows of ⌈width
+  /// / 32⌉ words in device memory, and must outlive this object or the next set_masks(). A view
   /// without data marks nothing. Takes effect with the next run(). Never allocates. Throws
   /// invalid_argument for masks of another size.
   void set_masks(View<const std::uint32_t> left, View<const std::uint32_t> right);

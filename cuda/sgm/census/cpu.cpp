@@ -130,7 +130,7 @@ struct CensusMemory {
   std::int16_t* columns;  ///< I(x, y − 1) + 2·I(x, y) + I(x, y + 1)
   std::int16_t* steps;    ///< I(x, y + 1) − I(x, y − 1)
   Value* means;
-  std::uint8_t* bits;  ///< one byte of each feature
+  std::uint8_t* bits;  ///< one byte per feature
 };
 
 using Filtered = std::int16_t;  // sample of a filtered picture

@@ -41,7 +41,7 @@ __device__ inline std::uint32_t halves_with_sign(std::uint32_t word) {
 /// Four neighbouring pixels of the map and of the picture, whose samples have kBytes bytes.
 template <int kBytes>
 struct FourPixels {
-  std::uint32_t numbers[2] = {0xffffffff, 0xffffffff};  ///< unknown pixels
+  std::uint32_t numbers[2] = {0xffffffff, 0xffffffff};  ///< initially unknown
   std::uint32_t samples[kBytes] = {};
 
   /// x is a multiple of 4. Pixels outside the picture stay unknown.
@@ -154,7 +154,7 @@ struct PairTile {
 /// nearness_of() returns bits_of_128 + 7 − min(7, d >> 3) per half, for a difference of d levels.
 constexpr std::uint32_t bits_of_128 = 0x58005800;
 __device__ inline std::uint32_t nearness_of(__half2 differences) {
-  // max(0, 59.5 − d) / 64
+  // nearness = max(0, 59.5 − d) / 64
   const __half2 nearness = __hadd2_sat(twice(0x3b70), __hneg2(__habs2(differences)));
   // 16-bit floats from 128 to 256 are multiples of 1/8, so adding 128 rounds to eighths.
   return bits_of(__hadd2_rn(nearness, floats_of(bits_of_128)));

@@ -53,7 +53,7 @@ constexpr std::uint32_t ones = 0x00010001;  ///< 1 in both halves of a word
 /// Returns the weights of two samples, 64 >> (difference >> 3), divided by 2^14, as 16-bit floats.
 __device__ __half2 weights_of(std::uint32_t pixels, std::uint32_t samples) {
   const __half2 differences = __hsub2_rn(floats_of(pixels), floats_of(samples));
-  return floats_of((nearness_of(differences) << 10) - (bits_of_128 << 10));  // nearness as exponent
+  return floats_of((nearness_of(differences) << 10) - (bits_of_128 << 10));  // as exponent
 }
 
 struct SampleRange {

@@ -50,8 +50,8 @@ class NoiseRows {
   std::uint8_t* different;  ///< per column: 0 if all its levels in the block are equal
 
  private:
-  static constexpr int rows = noise::block_side + 2 * estimate_radius;  // rows that a block needs,
-                                                                        // including margins
+  static constexpr int rows =
+      noise::block_side + 2 * estimate_radius;  // of a block and its margins
   std::uint8_t* levels_[rows];
 };
 

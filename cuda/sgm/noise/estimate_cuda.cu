@@ -19,7 +19,7 @@ struct NoiseCounts {
 namespace {
 
 struct NoiseArguments {
-  CensusArguments census;  // only pictures and tiles are used
+  CensusArguments census;  // without features and penalties
   NoiseCounts* counts;
   NoiseState* state;
   bool first_frame;
@@ -204,9 +204,8 @@ __global__ void __launch_bounds__(threads) noise_kernel(const __grid_constant__ 
 }  // namespace
 
 Buffer make_noise_counts(Device& device) {
-  constexpr int bytes = sizeof(NoiseCounts);
-  Buffer counts = device.allocate(bytes);
-  device.fill({counts.as<std::uint8_t>(), bytes, 1, bytes}, 0);
+  Buffer counts = device.allocate(sizeof(NoiseCounts));
+  device.fill(contiguous_rows(counts.as<std::uint8_t>(), sizeof(NoiseCounts), 1), 0);
   return counts;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// filtered_sample() of noise.h for CUDA: computes the same results by a few operations on 32-bit
+// filtered_sample() of noise.h for CUDA: computes the same results with a few operations on 32-bit
 // floats, without division. B is the weight of the mean, in 256ths:
 //
 //   B = 256 − kept = min(256, 256·noise / variance, rounded up)

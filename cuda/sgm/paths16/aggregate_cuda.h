@@ -63,7 +63,7 @@ class AggregateCuda {
  public:
   /// Bands have band_rows rows; the last band may have fewer. Needs 8 bytes of scratch per pixel.
   AggregateCuda(Device& device, const StageResources& resources, int band_rows);
-  /// Returns the rows that fill all launches. Bands should have a multiple of them.
+  /// Returns a number of rows. Bands with a multiple of it fill all launches.
   static int row_unit(const StageConfig& config);
   /// Returns the additional memory for several bands, in bytes, without the sums.
   static std::size_t extra_bytes(const StageConfig& config, int band_rows);

@@ -14,7 +14,7 @@ namespace cudavision::sgm {
 struct HorizontalArguments {
   const void* left;  // features
   const void* right;
-  const std::uint32_t* p2[2];  // for rightward and leftward paths, in the highest byte
+  const std::uint32_t* p2[2];  // P2 in the highest byte, for rightward and for leftward paths
   std::uint16_t* sums;
   uint4* states;  // costs of the paths at the middle: [direction][row][lane], as bytes
   int width, height, disparities, minimum;

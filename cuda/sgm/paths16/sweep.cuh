@@ -40,7 +40,7 @@ __device__ constexpr int early_features(int words, [[maybe_unused]] int feature_
 struct SweepColumns {
   bool main, left_side;
   int slot;     // slot of the first column
-  int end;      // end of the slots of the tile or the side
+  int end;      // end of the slots of the tile, or of the halo on this side
   int nearest;  // columns between the tile and the warp's nearest column; −1 in the tile
 
   __device__ SweepColumns(const SweepTile& tile, int units, int warp)

@@ -76,8 +76,8 @@ void AggregateCuda::store_upward_states(const PathInput& input) const {
   if (bands_ == 1)
     return;
   const int height = resources_.config.height;
-  resources_.queue.end_frame();  // because fills and copies cannot be recorded
-  // Paths begin with 0 at the edges of the picture.
+  resources_.queue.end_frame();  // fills and copies cannot be recorded
+  // Path costs begin with 0 at the edges of the picture.
   for (const int edge : {0, bands_})
     device_.fill(bytes_of(states_at(edge)), 0);
   SweepArguments a = upward_plan_->arguments(input);

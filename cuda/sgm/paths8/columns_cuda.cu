@@ -155,7 +155,7 @@ class PathCursor {
     return shift_of(next_);
   }
 
-  int p2_shift;     ///< added to shift() for P2
+  int p2_shift;     ///< offset of P2 in the ring, relative to shift()
   int cost_factor;  ///< how often the sums include C; all volumes together include C once per path
 
  private:
@@ -194,7 +194,7 @@ class PathCursor {
 
 extern __shared__ uint4 columns_shared[];
 
-enum class Stores { nothing, path, sums };  // path: L − C + P1
+enum class Stores { nothing, path, sums };  // path: L − C + P1; sums: see SumVolumes
 
 template <int kDisparities, bool kWhole, bool kSlanted>
 class ColumnsWarp {

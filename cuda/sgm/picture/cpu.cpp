@@ -17,9 +17,7 @@ class DisparityPictureCpu final : public DisparityPicture::Backend {
   void set_colors(const ColorTable& table) override { colors_ = table; }
 
   void run(View<const std::uint8_t> values, View<std::uint8_t> out, int weight) override {
-    LevelRange range = numbers_.range;
-    if (numbers_.automatic)
-      range = automatic_range(values, weight);
+    const LevelRange range = numbers_.automatic ? automatic_range(values, weight) : numbers_.range;
     for_rows(config_.height, [&](int y) { draw(values.row(y), range, out.row(y)); });
   }
 

@@ -128,8 +128,7 @@ class DisparityPictureCuda final : public DisparityPicture::Backend {
     a_.memory = memory_.as<RangeMemory>();
     a_.blocks_per_row = divide_up(config.width, threads);
     a_.pixel = config.pixel;
-    constexpr int bytes = sizeof(RangeMemory);
-    device.fill({memory_.as<std::uint8_t>(), bytes, 1, bytes}, 0);
+    device.fill(contiguous_rows(memory_.as<std::uint8_t>(), sizeof(RangeMemory), 1), 0);
     if (config.kind != Kind::color)
       return;
     uploader_ = std::make_unique<TableUploader>(device, std::tuple_size_v<ColorTable>);

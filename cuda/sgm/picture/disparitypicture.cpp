@@ -63,7 +63,7 @@ void check_parameters(const PictureParameters& picture) {
 }
 
 LevelRange fixed_range(const PictureParameters& picture, int scale) {
-  // All values are within these limits, and products with 254 fit 32 bits.
+  // All map values are within ±limit, and 254·2·limit fits 32 bits.
   constexpr double limit = 1 << 20;
   const auto value = [&](double number) {
     return static_cast<int>(std::llround(std::clamp(scale * number, -limit, limit)));
@@ -119,10 +119,7 @@ DisparityPicture::DisparityPicture(Device& device, const FrameLayout& out,
                     channel(Role::blue).offset};
   }
   backend_ = dispatch<make_disparity_picture_cuda, make_disparity_picture_cpu>(device, config);
-  PictureParameters picture;
-  picture.kind = kind;
-  picture.quantity = quantity;
-  set_parameters(parameters, picture);
+  set_parameters(parameters, {.kind = kind, .quantity = quantity});
   ColorTable grays;
   for (std::size_t level = 0; level < grays.size(); ++level)
     grays[level].fill(static_cast<std::uint8_t>(level));

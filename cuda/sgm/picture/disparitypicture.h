@@ -15,7 +15,7 @@ namespace cudavision::sgm {
 struct PictureParameters {
   enum class Kind : std::uint8_t {
     gray,   ///< 8 bits: the level of the pixel's value, 0 where it is unknown
-    color,  ///< packed red, green and blue from table[level]; black where the value is unknown
+    color,  ///< the level's red, green and blue in the ColorTable, black where it is unknown
     depth,  ///< 16 bits: the depth itself, 0 where it is unknown
   };
   /// The quantity that gray and color show for a map value v.
@@ -42,7 +42,7 @@ struct PictureParameters {
   Quantity quantity = Quantity::disparity;  ///< for gray and color; fixed at construction
   double focal_length = 0;                  ///< in pixels
   double baseline = 0;                      ///< in mm
-  double unit = 1;                          ///< mm per count of depth
+  double unit = 1;                          ///< mm per step of depth
   Range range = Range::full;
   double minimum = 0, maximum = 1;  ///< for Range::fixed; minimum < maximum
 
@@ -79,8 +79,8 @@ class DisparityPicture {
                    Quantity quantity = Quantity::disparity);
   ~DisparityPicture();
 
-  /// Set parameters or colours from the next run() on, without allocations. `parameters` belong to
-  /// the maps, and `picture` has the constructor's kind and quantity. Throws invalid_argument and
+  /// Both functions take effect with the next run() and never allocate. `parameters` are the maps'
+  /// parameters, and `picture` has the constructor's kind and quantity. Throws invalid_argument and
   /// keeps the last valid set. If the range of map values changes, an automatic range restarts.
   void set_parameters(const Parameters& parameters, const PictureParameters& picture);
   void set_colors(const ColorTable& table);

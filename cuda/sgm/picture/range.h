@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The value range of a DisparityPicture's levels. disparitypicture.h defines it.
-
 #include <cstdint>
 
 #include "cuda/core/view.h"

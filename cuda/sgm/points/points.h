@@ -29,7 +29,7 @@ Reprojection reprojection_of(double focal_length, double baseline, int width, in
 /// A point is unknown if v is invalid, if h[3] is not positive (infinitely far away, or behind the
 /// cameras), or if r is infinite. Unknown points have three quiet NaNs, 0x7fc00000.
 ///
-/// OpenCV's reprojectImageTo3D() computes the same, but rounds Z a second time before the division,
+/// OpenCV's reprojectImageTo3D() computes the same points, but also rounds Z before the division,
 /// which sometimes changes the last bit.
 class Points {
  public:

@@ -16,7 +16,7 @@ struct SharpeningSums {
 };
 
 /// Returns the map value after Sharpen. |e| ≤ 4080 and |g| ≤ 2040, so A and 7·B fit 32 bits: |A| ≤
-/// 81·4080·2040 and B ≤ 81·2040² + 64·81. m counts the odd k ≤ 7 with |A| ≥ k·B / 32.
+/// 81·4080·2040 and B ≤ 81·2040² + 64·81. m is the number of odd k ≤ 7 with |A| ≥ k·B / 32.
 CUDAVISION_HOST_DEVICE inline std::uint16_t sharpened(int v, const SharpeningSums& sums, int top) {
   const int a = sums.n * sums.eg - sums.e * sums.g;
   const int b = sums.n * sums.gg - sums.g * sums.g + 64 * sums.n * sums.n;

@@ -129,8 +129,8 @@ __global__ void __launch_bounds__(threads, blocks_without_spills())
     sharpen_kernel(const __grid_constant__ SharpenArguments a) {
   launch_dependents();
   grid_dependency_wait();
-  // The compiler does not know that threadIdx.x / 32 is uniform in a warp.
   const int lane = static_cast<int>(threadIdx.x) % 32;
+  // The compiler does not know that threadIdx.x / 32 is uniform in a warp.
   const int warp = __shfl_sync(whole_warp, static_cast<int>(threadIdx.x) / 32, 0);
   const int x = static_cast<int>(blockIdx.x % a.tiles) * tile_width + lane - 1;
   const int first_y = static_cast<int>(blockIdx.x / a.tiles) * tile_height + warp * rows;

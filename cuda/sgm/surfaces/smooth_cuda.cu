@@ -29,7 +29,7 @@ static_assert(SmoothingTile<2>::width == 2 * 32);  // A warp works on a row of t
 /// smallest 16-bit float, so that the bits of an integer are a float without conversion.
 struct alignas(8) Cut {
   std::uint16_t limit;   ///< 2·cut + 1
-  std::uint16_t bias;    ///< bits of a 16-bit float
+  std::uint16_t bias;    ///< bits of a 16-bit float, see cut_for()
   std::uint32_t factor;  ///< bits of a 16-bit float: 2^15 / 2cut
 };
 
@@ -40,7 +40,7 @@ struct alignas(8) Cut {
 __device__ Cut cut_for(int confidence) {
   const int cut = smoothing_cut(confidence);
   const auto bits = [](float number) { return __half_as_ushort(__float2half_rn(number)); };
-  constexpr float unit = 1.0f / (1 << 17);  // a quarter of the unit of W·room below
+  constexpr float unit = 1.0f / (1 << 17);  // a quarter of 2^-15, the unit of weight·room
   return {static_cast<std::uint16_t>(2 * cut + 1), bits(-unit * static_cast<float>(4 * cut - 1)),
           bits(__fdiv_rn(1 << 14, static_cast<float>(cut))) + 1u};
 }
@@ -64,7 +64,7 @@ class PairSums {
     const __half2 room = __hsub2_rn(limit, __habs2(bend));
     const __half2 differences = __hmax2(__habs2(__hsub2_rn(luminances_, floats_of(q.luminances))),
                                         __habs2(__hsub2_rn(luminances_, floats_of(r.luminances))));
-    // weight is 2^9·W, or 2^8 for W = 0, so that w = 0, too. weight·room has the unit 2^-15.
+    // weight is 2^9·W. W = 1/2 replaces W = 0: both give w = 0. weight·room has the unit 2^-15.
     const __half2 weight =
         floats_of((nearness_of(differences) << 10) + (23u * 0x04000400 - (bits_of_128 << 10)));
     // 16-bit floats from 1024 to 2048 are integers, so the addition rounds the quotient.

@@ -23,7 +23,7 @@ struct SelectArguments {
   Subpixel subpixel;
   bool whole;  // true if map values are whole disparities
   int width, disparities;
-  int right_shift;   // column r of the right map is p = r + right_shift in this file
+  int right_shift;   // column r of the right map is at p = r + right_shift
   int pairs, tasks;  // see select_right()
   std::uint32_t per_pair;
 };
@@ -287,7 +287,7 @@ KernelPlan kernel_plan(int disparities) {
 }
 
 KernelPlan kernel_plan_for(int disparities, int rows) {
-  // Small blocks share multiprocessors better, but only many of them fill the GPU.
+  // Small blocks share multiprocessors better, but fill the GPU only if there are many.
   const bool many = rows >= many_rows;
   if (disparities <= 64)
     return many ? kernel_plan<RowPlan<2, 128>>(disparities)

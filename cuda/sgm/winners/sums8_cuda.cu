@@ -26,7 +26,7 @@ struct WinnersArguments {
   int columns;      // columns of the volumes, without margins
   int pitch;        // pitch of the volumes, in pixels
   int disparities;  // disparities of the config, without padding
-  int right_shift;  // column r of the right map is p = r + right_shift in this file
+  int right_shift;  // column r of the right map is at p = r + right_shift
   RowParts parts;
 };
 
