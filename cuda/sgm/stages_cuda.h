@@ -114,9 +114,8 @@ struct RowBand {
   int rows() const { return end - begin; }
 };
 
-/// The output of a census. Picture column x becomes column x + shift if x + shift is in [begin,
-/// end). Other columns of [begin, end) repeat the outermost feature or, without replicates, become
-/// 0.
+/// The output of a census, in columns [begin, end). Picture column x becomes column x + shift.
+/// Columns without a picture column repeat the outermost feature or, without replicates, become 0.
 struct FeaturePlane {
   void* data = nullptr;    ///< points to column 0 of row 0
   std::int64_t pitch = 0;  ///< in features

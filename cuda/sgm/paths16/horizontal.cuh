@@ -105,8 +105,8 @@ class HorizontalPath {
 
   template <bool kWhole>  // if true, count equals `block`
   __device__ void advance_block(int from, int count, int steps) {
-    // Only for whole blocks, the first costs of the other path are already loaded.
     const bool goes_on = kWhole && steps >= 2 * block;
+    // For whole blocks, the first costs of the other path are already loaded.
     if (!kWhole)
       look_ahead(count);
     Pack<Feature, window> low, high;

@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
   const bool inside = used && static_cast<unsigned>(x) < static_cast<unsigned>(a.width);
   // Outside the picture all costs are 0, so paths that enter from there begin with 0.
   std::uint32_t mask = inside ? ~0u : 0;
-  make_opaque(mask);  // the XOR applies the mask for free (LOP3); a selection takes an instruction
+  make_opaque(mask);  // the XOR applies the mask for free (LOP3); a condition takes an instruction
   // In the halo: the column's distance to the tile, and the path that enters the tile on this side.
   const int distance = columns.left_side ? columns.end - 1 - slot : columns.nearest + lanes.unit;
   const int side_path = columns.main || columns.left_side ? 0 : 1;
