@@ -15,8 +15,8 @@ CUDAVISION_HOST_DEVICE inline int distance_of(int a, int b) {
   return difference < 0 ? -difference : difference;
 }
 
-/// second is the smallest sum at a disparity that differs from the best one by more than 1. If it
-/// passes the test, all larger sums pass too, because rounded multiplication is monotonic.
+/// second is the smallest sum whose disparity differs from the best disparity by more than 1.
+/// Larger sums need no test, because rounded multiplication is monotonic.
 CUDAVISION_HOST_DEVICE inline bool is_unique(std::uint32_t best, std::uint32_t second,
                                              float uniqueness) {
 #ifdef __CUDA_ARCH__
@@ -99,17 +99,18 @@ struct Neighbour {
   int dx, dy;
 };
 
-CUDAVISION_HOST_DEVICE constexpr Neighbour gradient_neighbour(int number) {
+CUDAVISION_HOST_DEVICE constexpr Neighbour gradient_neighbour(int index) {
   constexpr Neighbour all[gradient_neighbours] = {
       {-1, -3}, {1, -3}, {-2, -2}, {0, -2}, {2, -2}, {-5, -1}, {5, -1}, {-2, 0},
       {2, 0},   {-5, 1}, {5, 1},   {-2, 2}, {0, 2},  {2, 2},   {-1, 3}, {1, 3}};
-  return all[number];
+  return all[index];
 }
 
-/// Returns a threshold. number counts bits from the highest down: 8 for Sx, 4 for Sy, 4 for Dxx.
-CUDAVISION_HOST_DEVICE constexpr int gradient_threshold(int number) {
+/// Returns the threshold of a bit. From the highest bit down, indices 0 to 7 are for Sx, 8 to 11
+/// for Sy and 12 to 15 for Dxx.
+CUDAVISION_HOST_DEVICE constexpr int gradient_threshold(int index) {
   constexpr int all[16] = {19, 11, 5, 1, -2, -6, -12, -20, 9, 3, -3, -9, 12, 4, -4, -12};
-  return all[number];
+  return all[index];
 }
 
 CUDAVISION_HOST_DEVICE inline bool are_joined(std::uint16_t a, std::uint16_t b, int max_step) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The interface of the SgmStereo backends, with exact definitions of the stages of Semi-Global
-// Matching. sgmstereo.cpp calls the stages in order; tests call them one by one.
+// The interface of the SgmStereo backends, with exact definitions of the stages.
 //
 // Callers validate all arguments. Pictures have the size and depth of the StageConfig. Pointers are
 // device pointers. Features and maps are dense: pixel (x, y) has index y·width + x. Sums are
@@ -28,7 +27,7 @@ struct StageConfig : PlaneSize, Config {
         Config(resolved(config)),
         word(wording) {}
 
-  Wording word = own_words;  ///< names the parameters in errors
+  Wording word = own_words;  ///< gives the names of parameters in error messages
 
   std::int64_t pixels() const noexcept { return static_cast<std::int64_t>(width) * height; }
   std::size_t sums() const noexcept {
@@ -46,14 +45,14 @@ struct StageConfig : PlaneSize, Config {
   int right_shift() const noexcept { return libsgm() ? 0 : minimum; }
 };
 
-/// P1, and a table of P2 indexed by the luminance step between two consecutive pixels p and q of a
-/// path. Steps are in 8-bit levels: |I(p) − I(q)| with I = `luminance >> (bits − 8)` if
+/// P1, and a table of P2. The table is indexed by the luminance step between two consecutive pixels
+/// p and q of a path, in 8-bit levels: |I(p) − I(q)| with I = `luminance >> (bits − 8)` if
 /// StageConfig::eight_bit(), and |luminance(p) − luminance(q)| >> (bits − 8) otherwise.
 struct Penalties {
   int p1 = 10;
   std::array<std::uint8_t, 256> p2{};
 };
-/// p2[step] = max(P1 + 1, 16·P2 div (16 + step)), or P2 for all steps without adaptive_p2.
+/// Returns P1 and p2[step] = max(P1 + 1, 16·P2 div (16 + step)), or P2 without adaptive_p2.
 Penalties penalties_for(const Parameters& parameters);
 /// Raises P1 to P1' = min(P1 + min(6, (e + 4) >> 3), p2[0] − 1) for the noise deviation e, and each
 /// P2 to at least P1' + 1.
@@ -75,8 +74,8 @@ Subpixel subpixel_of(const Parameters& parameters) noexcept;
 /// Describes the output of filter_noise(): 12-bit samples, whose upper 8 bits are rounded levels.
 inline SamplePlane filtered_plane(const StageConfig& config, const std::uint16_t* filtered) {
   SamplePlane plane;
-  plane.rows = {reinterpret_cast<const std::uint8_t*>(filtered), 2 * config.width, config.height,
-                2 * static_cast<std::ptrdiff_t>(config.width)};
+  plane.rows = contiguous_rows(reinterpret_cast<const std::uint8_t*>(filtered), 2 * config.width,
+                               config.height);
   plane.width = config.width;
   plane.bits = filtered_bits;
   return plane;
@@ -96,7 +95,7 @@ class Stages {
   ///    `M > I(x + dx, y + dy)`, M = (Σ (2 − |i|)(2 − |j|)·I(x + i, y + j) + 8) >> 4, i, j = −1…1,
   ///    for (dx, dy) = (−1, −3) (1, −3) (−2, −2) (0, −2) (2, −2) (−5, −1) (5, −1) (−2, 0) (2, 0)
   ///    (−5, 1) (5, 1) (−2, 2) (0, 2) (2, 2) (−1, 3) (1, 3), then three values in unary codes, from
-  ///    the highest threshold to the lowest, so that differing bits count the distance:
+  ///    the highest threshold to the lowest, so that the Hamming distance is their difference:
   ///    Sx > 19, 11, 5, 1, −2, −6, −12, −20, Sx = Σ (2 − |j|)(I(x + 1, y + j) − I(x − 1, y + j))
   ///    Sy > 9, 3, −3, −9, Sy = Σ (2 − |i|)(I(x + i, y + 1) − I(x + i, y − 1))
   ///    Dxx > 12, 4, −4, −12, Dxx = Σ (2 − |j|)(2·I(x, y + j) − I(x − 2, y + j) − I(x + 2, y + j))
@@ -115,9 +114,12 @@ class Stages {
   ///   L(d) = C + min(L'(d) − m, L'(d ± 1) − m + P1, P2),
   /// where d ± 1 must be within the disparity range. If the previous pixel is outside the picture,
   /// L = C. L is at most feature bits + P2, which fits a byte, and m is at most the feature bits.
-  /// picture is the left luminance, from which P2 is computed.
+  ///
+  /// picture is the left luminance or its filtered_plane(), from which P2 is computed. Then
+  /// penalties_under() raises P1 and P2.
   virtual void aggregate(const SamplePlane& picture, const void* left, const void* right,
-                         const Penalties& penalties, std::uint16_t* sums) = 0;
+                         const Penalties& penalties, const NoiseSource& noise,
+                         std::uint16_t* sums) = 0;
 
   /// Selects disparities by the sums S.
   ///
@@ -140,11 +142,13 @@ class Stages {
   virtual void select(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
                       const WtaResult& winners) = 0;
 
-  /// Runs census() on both pictures, aggregate() and select(). Internal data formats may differ.
+  /// Runs filter_noise(), census_filtered(), aggregate() and select(). With a census other than
+  /// census_gradient, census() replaces the first two, and noise must be empty.
   virtual void match(const SamplePlane& left, const SamplePlane& right, const Penalties& penalties,
-                     float uniqueness, Subpixel subpixel, const WtaResult& winners) = 0;
+                     const NoiseSource& noise, float uniqueness, Subpixel subpixel,
+                     const WtaResult& winners) = 0;
 
-  // These functions match noisy pictures, with census_gradient only. I is
+  // The next three functions depend on the noise and require census_gradient. I is
   // `luminance >> (bits − 8)`, replicated beyond the edges, and div truncates. The noise has the
   // standard deviation e, in sixteenths of an 8-bit level, and the variance v, in the square of
   // this unit.
@@ -164,7 +168,7 @@ class Stages {
   /// max(0, (16b + 8)² div 200 − c), with c = 440 for r = 1 and c = 2000 for r = 3. The picture's
   /// variance is the larger of the two, at most 40000. White noise of standard deviation σ gives
   /// |N| a mean of 4.79σ; the quietest fiftieth of the blocks has about three quarters of this
-  /// mean. c is the texture of noise-free pictures.
+  /// mean. c is subtracted because noise-free pictures have texture, too.
   ///
   /// If at least 64 blocks and more than n blocks are flat, the variance is 0. Otherwise, if
   /// n < 64, the picture is ignored. The variance updates a moving average a, in 1/256: the first
@@ -185,18 +189,9 @@ class Stages {
 
   /// Computes the features of a filtered picture F as in census(), but M is compared with
   /// F(x + dx, y + dy) + ((13·e) >> 5) − 8, M = 16·((Σ (2 − |i|)(2 − |j|)·F(x + i, y + j)) >> 8).
-  /// Sx, Sy and Dxx use F and thresholds 16 times as high. Without noise, the result is the same.
+  /// Sx, Sy and Dxx use F and thresholds 16 times as high. Without noise, this equals census().
   virtual void census_filtered(const std::uint16_t* filtered, const NoiseSource& noise,
                                void* features) = 0;
-
-  /// Runs aggregate() with penalties_under() and the steps of the filtered left picture.
-  virtual void aggregate_filtered(const std::uint16_t* filtered, const NoiseSource& noise,
-                                  const void* left, const void* right, const Penalties& penalties,
-                                  std::uint16_t* sums) = 0;
-
-  virtual void match_under_noise(const SamplePlane& left, const SamplePlane& right,
-                                 const NoiseSource& noise, const Penalties& penalties,
-                                 float uniqueness, Subpixel subpixel, const WtaResult& winners) = 0;
 
   /// Runs stages that follow the matching, in order. A backend may merge several stages into one
   /// launch. Afterwards, the right map of a Check is undefined. If the list ends with a Write of

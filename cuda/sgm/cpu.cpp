@@ -17,7 +17,7 @@ class StagesCpu final : public Stages {
         sums_(device.allocate(sizeof(std::uint16_t) * config.sums())),
         filtered_(
             device.allocate(sizeof(std::uint16_t) * static_cast<std::size_t>(config.pixels()))),
-        aggregate_(device, config) {}
+        vertical_paths_(make_vertical_paths(device, config)) {}
 
   void census(const SamplePlane& picture, void* features) override {
     if (is_gradient()) {
@@ -28,20 +28,34 @@ class StagesCpu final : public Stages {
     }
   }
   void aggregate(const SamplePlane& picture, const void* left, const void* right,
-                 const Penalties& penalties, std::uint16_t* sums) override {
-    aggregate_.run(rows_, picture, left, right, penalties, sums);
+                 const Penalties& penalties, const NoiseSource& noise,
+                 std::uint16_t* sums) override {
+    aggregate_cpu(rows_, *vertical_paths_, picture, left, right,
+                  penalties_under(noise.level(), penalties), sums);
   }
   void select(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
               const WtaResult& winners) override {
     select_cpu(rows_, sums, uniqueness, subpixel, winners);
   }
   void match(const SamplePlane& left, const SamplePlane& right, const Penalties& penalties,
-             float uniqueness, Subpixel subpixel, const WtaResult& winners) override {
-    if (is_gradient())
-      return match_under_noise(left, right, {}, penalties, uniqueness, subpixel, winners);
-    census(left, features_.data());
-    census(right, right_features_);
-    match_features(left, penalties, uniqueness, subpixel, winners);
+             const NoiseSource& noise, float uniqueness, Subpixel subpixel,
+             const WtaResult& winners) override {
+    auto* const filtered = filtered_.as<std::uint16_t>();
+    SamplePlane picture = left;
+    if (is_gradient()) {
+      // The left picture is filtered last, because the aggregation also reads it.
+      filter_noise(right, noise, filtered);
+      census_filtered(filtered, noise, right_features_);
+      filter_noise(left, noise, filtered);
+      census_filtered(filtered, noise, features_.data());
+      picture = filtered_plane(rows_.config, filtered);
+    } else {
+      census(left, features_.data());
+      census(right, right_features_);
+    }
+    auto* const sums = sums_.as<std::uint16_t>();
+    aggregate(picture, features_.data(), right_features_, penalties, noise, sums);
+    select(sums, uniqueness, subpixel, winners);
   }
   void estimate_noise(const SamplePlane& picture, bool first_frame, NoiseState* state) override {
     estimate_noise_cpu(rows_, picture, first_frame, state);
@@ -54,24 +68,6 @@ class StagesCpu final : public Stages {
                        void* features) override {
     census_filtered_cpu(rows_, filtered_plane(rows_.config, filtered), noise.level(), features);
   }
-  void aggregate_filtered(const std::uint16_t* filtered, const NoiseSource& noise, const void* left,
-                          const void* right, const Penalties& penalties,
-                          std::uint16_t* sums) override {
-    aggregate(filtered_plane(rows_.config, filtered), left, right,
-              penalties_under(noise.level(), penalties), sums);
-  }
-  void match_under_noise(const SamplePlane& left, const SamplePlane& right,
-                         const NoiseSource& noise, const Penalties& penalties, float uniqueness,
-                         Subpixel subpixel, const WtaResult& winners) override {
-    auto* const filtered = filtered_.as<std::uint16_t>();
-    // The left picture is filtered last, because the aggregation also reads it.
-    filter_noise(right, noise, filtered);
-    census_filtered(filtered, noise, right_features_);
-    filter_noise(left, noise, filtered);
-    census_filtered(filtered, noise, features_.data());
-    match_features(filtered_plane(rows_.config, filtered),
-                   penalties_under(noise.level(), penalties), uniqueness, subpixel, winners);
-  }
   void run(std::span<const Stage> stages) override {
     for (const Stage& stage : stages)
       std::visit([this](const auto& one) { run_stage(rows_, one); }, stage);
@@ -79,13 +75,6 @@ class StagesCpu final : public Stages {
 
  private:
   bool is_gradient() const { return rows_.config.census == Config::Census::census_gradient; }
-
-  void match_features(const SamplePlane& picture, const Penalties& penalties, float uniqueness,
-                      Subpixel subpixel, const WtaResult& winners) {
-    auto* const sums = sums_.as<std::uint16_t>();
-    aggregate(picture, features_.data(), right_features_, penalties, sums);
-    select(sums, uniqueness, subpixel, winners);
-  }
 
   static std::size_t scratch_of(const StageConfig& config) {
     return std::max({census_scratch(config), noise_scratch(config), paths_scratch(config),
@@ -97,8 +86,8 @@ class StagesCpu final : public Stages {
   Buffer features_;
   void* right_features_;  // second half of features_
   Buffer sums_;
-  Buffer filtered_;  // one picture
-  AggregateCpu aggregate_;
+  Buffer filtered_;  // samples of one filtered picture
+  std::shared_ptr<VerticalPathsCpu> vertical_paths_;
 };
 
 }  // namespace

@@ -97,43 +97,27 @@ class StagesCuda final : public Stages {
     }
   }
   void aggregate(const SamplePlane& picture, const void* left, const void* right,
-                 const Penalties& penalties, std::uint16_t* sums) override {
-    aggregate_under(picture, {}, left, right, penalties, sums);
+                 const Penalties& penalties, const NoiseSource& noise,
+                 std::uint16_t* sums) override {
+    const PathInput input =
+        aggregate_.begin(picture, left, right, penalties_under(noise.fixed, penalties), noise);
+    for_each_band([&](const RowBand& band, std::int64_t first_pixel) {
+      aggregate_.run(input, band, sums + first_pixel * config_.disparities);
+    });
   }
   void select(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
               const WtaResult& winners) override {
     select16_cuda(resources_, sums, config_.height, uniqueness, subpixel, winners);
   }
-  void match(const SamplePlane& left, const SamplePlane& right, const Penalties& penalties,
-             float uniqueness, Subpixel subpixel, const WtaResult& winners) override {
-    if (config_.census == Config::Census::census_gradient)
-      return match_under_noise(left, right, {}, penalties, uniqueness, subpixel, winners);
-    const MatchInput to = input_of_match(left.bits, penalties);
-    census_cuda(resources_, {{left, to.left}, {right, to.right}}, to.steps);
-    match_features(left, {}, penalties, uniqueness, subpixel, winners);
-  }
-  void estimate_noise(const SamplePlane& picture, bool first_frame, NoiseState* state) override {
-    estimate_noise_cuda(resources_, noise_counts_.as<NoiseCounts>(), picture, first_frame, state);
-  }
-  void filter_noise(const SamplePlane& picture, const NoiseSource& noise,
-                    std::uint16_t* filtered) override {
-    const FilteredPlane to{filtered, 2 * static_cast<std::int64_t>(config_.width)};
-    filter_noise_cuda(resources_, {{picture, to}}, noise);
-  }
-  void census_filtered(const std::uint16_t* filtered, const NoiseSource& noise,
-                       void* features) override {
-    census_filtered_cuda(resources_, {{filtered_plane(config_, filtered), dense(features)}}, noise);
-  }
-  void aggregate_filtered(const std::uint16_t* filtered, const NoiseSource& noise, const void* left,
-                          const void* right, const Penalties& penalties,
-                          std::uint16_t* sums) override {
-    aggregate_under(filtered_plane(config_, filtered), noise, left, right,
-                    penalties_under(noise.fixed, penalties), sums);
-  }
-  void match_under_noise(const SamplePlane& left, const SamplePlane& right,
-                         const NoiseSource& noise, const Penalties& given, float uniqueness,
-                         Subpixel subpixel, const WtaResult& winners) override {
+  void match(const SamplePlane& left, const SamplePlane& right, const Penalties& given,
+             const NoiseSource& noise, float uniqueness, Subpixel subpixel,
+             const WtaResult& winners) override {
     const Penalties penalties = penalties_under(noise.fixed, given);
+    if (config_.census != Config::Census::census_gradient) {
+      const MatchInput to = input_of_match(left.bits, penalties);
+      census_cuda(resources_, {{left, to.left}, {right, to.right}}, to.steps);
+      return match_features(left, noise, penalties, uniqueness, subpixel, winners);
+    }
     const std::array<FilteredPlane, 2> outputs = filtered_pictures();
     filter_noise_cuda(resources_, {{left, outputs[0]}, {right, outputs[1]}}, noise);
     const SamplePlane filtered_left = plane_of(outputs[0]), filtered_right = plane_of(outputs[1]);
@@ -141,6 +125,17 @@ class StagesCuda final : public Stages {
     census_filtered_cuda(resources_, {{filtered_left, to.left}, {filtered_right, to.right}}, noise,
                          to.steps, {penalties, noise});
     match_features(filtered_left, noise, penalties, uniqueness, subpixel, winners);
+  }
+  void estimate_noise(const SamplePlane& picture, bool first_frame, NoiseState* state) override {
+    estimate_noise_cuda(resources_, noise_counts_.as<NoiseCounts>(), picture, first_frame, state);
+  }
+  void filter_noise(const SamplePlane& picture, const NoiseSource& noise,
+                    std::uint16_t* filtered) override {
+    filter_noise_cuda(resources_, {{picture, {filtered, 2 * std::int64_t{config_.width}}}}, noise);
+  }
+  void census_filtered(const std::uint16_t* filtered, const NoiseSource& noise,
+                       void* features) override {
+    census_filtered_cuda(resources_, {{filtered_plane(config_, filtered), dense(features)}}, noise);
   }
   void run(std::span<const Stage> stages) override {
     while (!stages.empty())
@@ -150,7 +145,7 @@ class StagesCuda final : public Stages {
   void end_frame() override { queue_.end_frame(); }
 
  private:
-  /// Runs the first stage, merged with the next two if possible. Returns the number of stages run.
+  /// Runs the first stage, merged with one or two more if possible. Returns how many stages ran.
   std::size_t run_first(std::span<const Stage> stages) {
     const auto* const median = stage_at<Median>(stages, 0);
     const auto* const check = stage_at<Check>(stages, 1);
@@ -184,13 +179,6 @@ class StagesCuda final : public Stages {
     return write && index + 1 == stages.size() && write->map == map ? write : nullptr;
   }
 
-  void aggregate_under(const SamplePlane& picture, const NoiseSource& noise, const void* left,
-                       const void* right, const Penalties& penalties, std::uint16_t* sums) const {
-    const PathInput input = aggregate_.begin(picture, left, right, penalties, noise);
-    for_each_band([&](const RowBand& band, std::int64_t first_pixel) {
-      aggregate_.run(input, band, sums + first_pixel * config_.disparities);
-    });
-  }
   void match_features(const SamplePlane& picture, const NoiseSource& noise,
                       const Penalties& penalties, float uniqueness, Subpixel subpixel,
                       const WtaResult& winners) const {

@@ -46,7 +46,9 @@ void add_edge(cudaGraph_t graph, cudaGraphNode_t from, cudaGraphNode_t to, bool 
 
 void LaunchQueue::Predecessors::add(const Predecessors& others) {
   if (count + others.count > static_cast<int>(std::size(numbers)))
-    throw std::logic_error("a launch waits for at most two others");
+    throw std::logic_error("a launch can wait for 2 launches, not " +
+                           std::to_string(count + others.count) +
+                           ": do not nest run_concurrently()");
   std::copy_n(others.numbers, others.count, numbers + count);
   count += others.count;
 }

@@ -38,7 +38,8 @@ class LaunchQueue {
         &arguments, sizeof arguments);
   }
 
-  /// Calls both functions, whose launches may run concurrently. Calls cannot be nested.
+  /// Calls both functions, whose launches may run concurrently. Do not nest calls of
+  /// run_concurrently().
   template <class First, class Second>
   void run_concurrently(const First& first, const Second& second) {
     const Predecessors before = tails_;

@@ -12,9 +12,7 @@
 namespace cudavision::sgm {
 
 using NoiseLevel = noise::Level;
-using noise::integer_root;
 using noise::noise_of_deviation;
-using noise::noise_of_variance;
 
 struct NoiseState : noise::State {};
 

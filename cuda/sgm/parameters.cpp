@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "cuda/core/layoutcheck.h"
 #include "cuda/sgm/backend.h"
 #include "cuda/sgm/sgmstereo.h"
 
@@ -51,7 +52,7 @@ int largest_p2(const Config& config) {
 }
 
 /// Returns the defaults of P1 and P2, which were chosen by the error on pairs with ground truth.
-std::pair<int, int> own_penalties(const Config& config) {
+std::pair<int, int> default_penalties(const Config& config) {
   if (config.census != Census::census_gradient)
     return {10, 120};
   return config.paths == 8 ? std::pair{10, 50} : std::pair{14, 60};
@@ -110,7 +111,7 @@ Config resolved(Config config) noexcept {
 
 Parameters resolved(Parameters parameters) noexcept {
   static_cast<Config&>(parameters) = resolved(static_cast<const Config&>(parameters));
-  const auto [p1, p2] = own_penalties(parameters);
+  const auto [p1, p2] = default_penalties(parameters);
   const bool automatic_p1 = parameters.p1 == 0, automatic_p2 = parameters.p2 == 0;
   if (automatic_p2)
     parameters.p2 = automatic_p1 || parameters.p1 < p2
@@ -142,6 +143,14 @@ std::string validation_error(const Parameters& given, Wording word) {
     if (!error.empty())
       return error;
   return {};
+}
+
+void check_rows(const char* operation, const char* name, View<const std::uint8_t> rows, int height,
+                int row_bytes) {
+  if (!rows || rows.width != row_bytes || rows.height != height)
+    refuse(operation, std::string("the ") + name + " must be " + text_of(height) + " rows of " +
+                          text_of(row_bytes) + " bytes, not " + text_of(rows.height) + " of " +
+                          text_of(rows.width));
 }
 
 bool heeds_noise(const Parameters& parameters) noexcept {

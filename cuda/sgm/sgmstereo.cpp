@@ -109,18 +109,23 @@ class SgmStereo::State {
 
   void run(const ConstFrame& left, const ConstFrame& right, View<std::uint8_t> disparity,
            View<std::uint8_t> confidence, View<std::uint8_t> unfilled) {
-    check_output(disparity, 2, "disparities");
+    const int width = config_.width, height = config_.height;
+    check_rows(operation, "disparities", disparity, height, 2 * width);
     if (confidence)
-      check_output(confidence, 1, "confidences");
+      check_rows(operation, "confidences", confidence, height, width);
     if (unfilled)
-      check_output(unfilled, 2, "unfilled disparities");
+      check_rows(operation, "unfilled disparities", unfilled, height, 2 * width);
     pictures_ = {left_luminance_.of(left), right_luminance_.of(right)};
     work_.reset();
     if (filter_.is_on())
       areas_.run(left);
     stages_->begin_frame();
-    const bool counts_confidence = confidence || parameters_.confidence_threshold > 0 || smooths();
-    match(counts_confidence ? work_.confidence : nullptr);
+    if (measures_noise())
+      stages_->estimate_noise(pictures_.left, std::exchange(first_measured_, false), work_.noise);
+    const bool uses_confidence = confidence || parameters_.confidence_threshold > 0 || smooths();
+    stages_->match(pictures_.left, pictures_.right, penalties_, noise(),
+                   static_cast<float>(parameters_.uniqueness), subpixel_of(parameters_),
+                   {work_.left, work_.right, uses_confidence ? work_.confidence : nullptr});
     finish(disparity, confidence, unfilled);
     stages_->end_frame();
   }
@@ -136,7 +141,7 @@ class SgmStereo::State {
 
   void set(const Parameters& parameters) {
     const TemporalFilter filter = temporal_filter(parameters);
-    // Restart if the history is outdated or in different units.
+    // Restart if the history is outdated or has another scale.
     if (filter.is_on() != filter_.is_on() ||
         disparity_scale(parameters).per_pixel != disparity_scale(parameters_).per_pixel)
       restart();
@@ -147,36 +152,20 @@ class SgmStereo::State {
     filter_ = filter;
   }
 
-  void check_output(const View<std::uint8_t>& out, int bytes, const char* name) const {
-    if (!out || out.width != bytes * config_.width || out.height != config_.height)
-      refuse(operation, std::string("the ") + name + " need " + std::to_string(config_.height) +
-                            " rows of " + std::to_string(bytes * config_.width) + " bytes");
-  }
-
   void check_mask(const View<const std::uint32_t>& mask) const {
     const int words = (config_.width + 31) / 32;
     if (mask && (mask.width != words || mask.height != config_.height))
-      refuse(operation, "a mask needs " + std::to_string(config_.height) + " rows of " +
-                            std::to_string(words) + " words of 32 bits");
-  }
-
-  void match(std::uint8_t* confidence) {
-    const auto& [left, right] = pictures_;
-    const auto uniqueness = static_cast<float>(parameters_.uniqueness);
-    const Subpixel subpixel = subpixel_of(parameters_);
-    const WtaResult winners{work_.left, work_.right, confidence};
-    if (measures_noise())
-      stages_->estimate_noise(left, std::exchange(first_measured_, false), work_.noise);
-    if (heeds_noise(parameters_))
-      stages_->match_under_noise(left, right, noise(), penalties_, uniqueness, subpixel, winners);
-    else
-      stages_->match(left, right, penalties_, uniqueness, subpixel, winners);
+      refuse(operation, "a mask must be " + text_of(config_.height) + " rows of " + text_of(words) +
+                            " words of 32 bits, not " + text_of(mask.height) + " of " +
+                            text_of(mask.width));
   }
 
   bool measures_noise() const {
     return heeds_noise(parameters_) && parameters_.noise == Parameters::automatic_noise;
   }
   NoiseSource noise() const {
+    if (!heeds_noise(parameters_))
+      return {};
     if (measures_noise())
       return {{}, work_.noise};
     return {noise_of_deviation(
@@ -250,8 +239,8 @@ class SgmStereo::State {
         measured = work_.right;
         add(Write{work_.left,
                   {0, unknown},
-                  {reinterpret_cast<std::uint8_t*>(measured), 2 * config_.width, config_.height,
-                   2 * std::ptrdiff_t{config_.width}}});
+                  contiguous_rows(reinterpret_cast<std::uint8_t*>(measured), 2 * config_.width,
+                                  config_.height)});
       }
       add(FillHoles{work_.left});
       add_left_mask();
@@ -275,7 +264,7 @@ class SgmStereo::State {
     return over_time(work_.right, measured);
   }
 
-  // Afterwards, other_left holds the map before it was filled.
+  // After this call, other_left holds the map before it was filled.
   void add_slopes() {
     std::uint8_t* const confidence = smooths() ? work_.confidence : nullptr;
     if (refines()) {

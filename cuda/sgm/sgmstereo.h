@@ -34,16 +34,16 @@ struct Config {
     census_gradient,  ///< 32 bits: compares 16 neighbours with the mean, and encodes slopes
     automatic,        ///< census_gradient, or symmetric_9x7 in compatibility
   };
-  /// The results of `libsgm` are bit-identical to libSGM 3.1.0. It needs Census::symmetric_9x7 and
-  /// ignores adaptive_p2, subpixel_method, refine and slanted_surfaces.
+  /// The results of `libsgm` are bit-identical to libSGM 3.1.0. This mode needs
+  /// Census::symmetric_9x7 and ignores adaptive_p2, subpixel_method, refine and slanted_surfaces.
   enum class Compatibility : std::uint8_t { none, libsgm };
 
-  /// The largest disparity in pixels whose sixteenths fit signed 16 bits.
+  /// The largest whole disparity that fits signed 16 bits in sixteenths of a pixel.
   static constexpr int max_disparity = 2047;
   static constexpr int disparity_step = 32;
   struct Ranges {
     static constexpr Range<int> disparities{disparity_step, 1024};
-    /// minimum + disparities ≤ max_disparity
+    /// Also, minimum + disparities must be at most max_disparity.
     static constexpr Range<int> minimum{-max_disparity, max_disparity - disparity_step};
     static constexpr Range<int> paths{4, 8};  ///< 4 or 8
   };
@@ -57,7 +57,7 @@ struct Config {
   /// memory at construction. Larger pictures are matched in bands, with the same result. CUDA only.
   double memory_budget = 0.25;
 
-  /// Selects the default that fits the other parameters. It is outside all ranges.
+  /// Selects the default that fits the other parameters. This value is outside all ranges.
   static constexpr int automatic = std::numeric_limits<int>::min();
 
   bool libsgm() const noexcept { return compatibility == Compatibility::libsgm; }
@@ -112,8 +112,8 @@ struct Parameters : Config {
   /// to the pictures and smoothed along planes.
   bool slanted_surfaces = true;
   /// Standard deviation of the noise in 8-bit levels, rounded to sixteenths. Pictures are filtered
-  /// according to it, and penalties are adapted. 0: no filter. automatic_noise: measured in the
-  /// left pictures. Only census_gradient uses it.
+  /// according to it, and P1 and P2 are raised. 0: no filter. automatic_noise: measured in the left
+  /// pictures. Only census_gradient uses it.
   double noise = automatic_noise;
   static constexpr double automatic_noise = -1;
 
@@ -152,9 +152,13 @@ inline std::string own_words(std::string name) {
 /// Returns an empty string if all is valid, or a message that names the parameter and its range.
 std::string validation_error(const Parameters& parameters, Wording word = own_words);
 
+/// Throws invalid_argument if rows, such as "disparities", is not `height` rows of row_bytes bytes.
+void check_rows(const char* operation, const char* name, View<const std::uint8_t> rows, int height,
+                int row_bytes);
+
 bool heeds_noise(const Parameters& parameters) noexcept;
 
-/// The encoding of disparities in a map, as 16-bit two's complement numbers.
+/// The encoding of disparities in a map, as signed 16-bit values.
 struct DisparityScale {
   int per_pixel;          ///< 16; 1 in compatibility without subpixel
   std::uint16_t invalid;  ///< (minimum − 1)·per_pixel, which is below every disparity searched
@@ -175,8 +179,8 @@ class SgmStereo {
   /// valid set if parameters are invalid or their resolved Config differs from the constructor's.
   void set_parameters(const Parameters& parameters);
 
-  /// The next frame starts a new sequence for the temporal filter and the noise estimate. The same
-  /// happens when the temporal filter is switched on. At scene cuts of the left picture
+  /// The next frame starts a new sequence for the temporal filter and the noise estimate. Switching
+  /// the temporal filter on or off has the same effect. At scene cuts of the left picture
   /// (scenecut::AreaMeans), only the temporal filter restarts.
   void restart() noexcept;
 
@@ -185,8 +189,8 @@ class SgmStereo {
   /// fill_holes. Left pixels that the left-right check compares with marked right pixels become
   /// unknown too.
   ///
-  /// Pixel (x, y) is marked if bit x % 32 of word x / 32 of row y is set. Masks have rows of
-  /// ⌈width / 32⌉ words in device memory, and must outlive this object or the next call. A view
+  /// Pixel (x, y) is marked if bit x % 32 of word x / 32 of row y is set. Masks have rows of ⌈width
+  /// / 32⌉ words in device memory, and must outlive this object or the next set_masks(). A view
   /// without data marks nothing. Takes effect with the next run(). Never allocates. Throws
   /// invalid_argument for masks of another size.
   void set_masks(View<const std::uint32_t> left, View<const std::uint32_t> right);
@@ -201,7 +205,7 @@ class SgmStereo {
            View<std::uint8_t> confidence = {}, View<std::uint8_t> unfilled = {});
 
   /// The luminances that the last run() matched, in device memory. They may be views of the frames
-  /// passed to it. The next run() overwrites them.
+  /// passed to run(), and the next run() overwrites them.
   struct Pictures {
     SamplePlane left, right;
   };

@@ -51,17 +51,10 @@ void filter_noise_cpu(const StageRows& rows, const SamplePlane& picture, const N
                       std::uint16_t* filtered);
 
 class VerticalPathsCpu;
-
-class AggregateCpu {
- public:
-  AggregateCpu(Device& device, const StageConfig& config);
-  ~AggregateCpu();
-  void run(const StageRows& rows, const SamplePlane& picture, const void* left, const void* right,
-           const Penalties& penalties, std::uint16_t* sums) const;
-
- private:
-  std::unique_ptr<VerticalPathsCpu> vertical_;
-};
+std::shared_ptr<VerticalPathsCpu> make_vertical_paths(Device& device, const StageConfig& config);
+void aggregate_cpu(const StageRows& rows, const VerticalPathsCpu& vertical,
+                   const SamplePlane& picture, const void* left, const void* right,
+                   const Penalties& penalties, std::uint16_t* sums);
 
 void select_cpu(const StageRows& rows, const std::uint16_t* sums, float uniqueness,
                 Subpixel subpixel, const WtaResult& winners);

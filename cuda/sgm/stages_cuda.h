@@ -14,6 +14,8 @@
 
 namespace cudavision::sgm {
 
+constexpr unsigned whole_warp = 0xffffffffu;
+
 struct SumVolumes;
 
 struct StageResources {
@@ -39,8 +41,8 @@ struct NumbersOut {
 
   NumbersOut() = default;
   NumbersOut(const StageConfig& config, std::uint16_t* map)
-      : NumbersOut({reinterpret_cast<std::uint8_t*>(map), 2 * config.width, config.height,
-                    2 * static_cast<std::ptrdiff_t>(config.width)}) {}
+      : NumbersOut(contiguous_rows(reinterpret_cast<std::uint8_t*>(map), 2 * config.width,
+                                   config.height)) {}
   NumbersOut(const StageConfig& config, const Write& stage) : NumbersOut(stage.disparity) {
     added = static_cast<std::uint16_t>(config.minimum * stage.scale.per_pixel);
     invalid = stage.scale.invalid;
@@ -56,7 +58,7 @@ struct NumbersOut {
       to[1] = static_cast<std::uint8_t>(out >> 8);
     }
   }
-  /// Writes two numbers from the even column x on. Skips column x + 1 if it is width.
+  /// Writes two values from the even column x on. Skips column x + 1 if it is width.
   __device__ void write_pair(int x, int y, int width, std::uint32_t numbers) const {
     const auto first = static_cast<std::uint16_t>(numbers);
     const auto second = static_cast<std::uint16_t>(numbers >> 16);
@@ -68,7 +70,7 @@ struct NumbersOut {
         write(x + 1, y, second);
     }
   }
-  /// Writes eight numbers from column x on, a multiple of 8. Skips columns from width on.
+  /// Writes eight values from column x on, a multiple of 8. Skips columns from width on.
   __device__ void write_eight(int x, int y, int width, const std::uint32_t (&numbers)[4]) const {
     if (alignment == 16 && x + 8 <= width) {
       *reinterpret_cast<uint4*>(at(x, y)) = {converted_pair(numbers[0]), converted_pair(numbers[1]),
@@ -98,7 +100,6 @@ struct NumbersOut {
   }
 };
 
-/// Returns how many blocks run at once on the GPU.
 inline int resident_blocks(const void* kernel, int threads, std::size_t shared_bytes = 0) {
   int resident = 0;  // blocks per multiprocessor
   cuda_check(
@@ -113,8 +114,8 @@ struct RowBand {
   int rows() const { return end - begin; }
 };
 
-/// The output of census features. Column x goes to column x + shift, if it is in [begin, end).
-/// Other columns of [begin, end) repeat the outermost feature or, without replicates, become 0.
+/// The output of a census, in columns [begin, end). Picture column x becomes column x + shift.
+/// Columns without a picture column repeat the outermost feature or, without replicates, become 0.
 struct FeaturePlane {
   void* data = nullptr;    ///< points to column 0 of row 0
   std::int64_t pitch = 0;  ///< in features
@@ -166,7 +167,6 @@ struct FilterTask {
 /// Runs filter_noise() for one or two pictures in a launch.
 void filter_noise_cuda(const StageResources& resources, std::initializer_list<FilterTask> tasks,
                        const NoiseSource& noise);
-/// Returns how many strips of the filter run at once on the GPU.
 int resident_filter_strips();
 
 struct NoiseCounts;  ///< histograms of the noise estimate
@@ -205,7 +205,7 @@ void run_stage(const StageResources& resources, const RefineFilled& stage);
 void run_stage(const StageResources& resources, const Smooth& stage);
 void run_stage(const StageResources& resources, const FilterOverTime& stage);
 
-/// Run a stage, but write to `out`. smooth() still overwrites stage.to and stage.scratch.
+/// Run stages and write the result to `out`. smooth() still overwrites stage.to and stage.scratch.
 void median_and_check(const StageResources& resources, const Median& median, const Check& check,
                       const NumbersOut& out);
 void refine(const StageResources& resources, const Refine& stage, const NumbersOut& out);

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Common code of the census kernels: arguments, a block's tile, stores of four pixels per thread.
-
-#include "cuda/core/cuda_launch.h"
 #include "cuda/core/division.h"
 #include "cuda/sgm/samples.cuh"
 #include "cuda/sgm/stages_cuda.h"

@@ -130,7 +130,7 @@ struct CensusMemory {
   std::int16_t* columns;  ///< I(x, y − 1) + 2·I(x, y) + I(x, y + 1)
   std::int16_t* steps;    ///< I(x, y + 1) − I(x, y − 1)
   Value* means;
-  std::uint8_t* bits;  ///< one byte of each feature
+  std::uint8_t* bits;  ///< one byte per feature
 };
 
 using Filtered = std::int16_t;  // sample of a filtered picture
@@ -146,7 +146,7 @@ void sum_columns(const Filtered* above, const Filtered* row, const Filtered* bel
   }
 }
 
-/// Finds the means M. Adds filtered_offset, which samples include, and subtracts the dead zone.
+/// Computes the means M, plus filtered_offset, which the samples include, minus the dead zone.
 CUDAVISION_TARGET_CLONES
 void find_means(const std::int16_t* columns, int width, int dead_zone, Filtered* __restrict means) {
   for (int x = 0; x < width; ++x) {
@@ -155,12 +155,12 @@ void find_means(const std::int16_t* columns, int width, int dead_zone, Filtered*
   }
 }
 
-/// Returns a code whose bit 7 − i % 8 is 1 if number exceeds threshold i, for i in [first, end).
+/// Returns a code whose bit 7 − i % 8 is 1 if the value exceeds threshold i, for i in [first, end).
 template <int first, int end>
-[[gnu::always_inline]] inline std::int16_t unary_code(std::int16_t number) {
+[[gnu::always_inline]] inline std::int16_t unary_code(std::int16_t value) {
   std::int16_t code = 0;
   for (int i = first; i < end; ++i)
-    code |= mask_of<std::int16_t>(number > filtered_unit * gradient_threshold(i)) & (0x80 >> i % 8);
+    code |= mask_of<std::int16_t>(value > filtered_unit * gradient_threshold(i)) & (0x80 >> i % 8);
   return code;
 }
 

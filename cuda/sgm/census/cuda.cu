@@ -179,7 +179,8 @@ Kernel<CensusArguments> kernel_for(Census census) {
     case Census::neighbours_5x5:
       return census_kernel<Census::neighbours_5x5>;
     default:
-      throw std::logic_error("census_gradient requires census_filtered_cuda()");
+      throw std::logic_error(
+          "census_cuda() has no kernel of census_gradient: call census_filtered_cuda()");
   }
 }
 

@@ -2,8 +2,8 @@
 #pragma once
 
 // The kernel of census_gradient. A word holds the 12-bit samples of two pixels, each added to the
-// bits of the 16-bit float 1024. The resulting floats have the order of the samples, and differ by
-// at least 1, as FeatureBytes requires. Sums have an offset that keeps them non-negative.
+// bits of the 16-bit float 1024. These floats have the order of the samples, and different ones
+// differ by at least 1, as FeatureBytes requires. Sums have an offset that keeps them non-negative.
 
 #include "cuda/sgm/census/tile.cuh"
 #include "cuda/sgm/path_penalty.cuh"
@@ -22,7 +22,7 @@ constexpr int unit_shift = 4;
 static_assert(1 << unit_shift == filtered_unit);
 
 /// x is a multiple of 4. The picture is replicated beyond its edges.
-__device__ inline uint2 four_samples(const Samples& samples, bool aligned, int x, int y) {
+__device__ inline uint2 load_four_samples(const Samples& samples, bool aligned, int x, int y) {
   if (aligned && x >= 0 && x + 4 <= samples.width) {
     const int row = min(max(y, 0), samples.height - 1);
     return *reinterpret_cast<const uint2*>(samples.data + samples.pitch * row + 2 * x);
@@ -34,8 +34,8 @@ __device__ inline uint2 four_samples(const Samples& samples, bool aligned, int x
 __device__ inline void load_filtered_tile(const Samples& samples, bool aligned,
                                           const CensusBlock& at, std::uint32_t* tile) {
   load_pairs(at, tile, [&](int x, int y) -> uint4 {
-    const uint2 upper = four_samples(samples, aligned, x, y);
-    const uint2 lower = four_samples(samples, aligned, x, y + pair_rows);
+    const uint2 upper = load_four_samples(samples, aligned, x, y);
+    const uint2 lower = load_four_samples(samples, aligned, x, y + pair_rows);
     const auto pair = [](std::uint32_t above, std::uint32_t below, unsigned take) {
       return __byte_perm(above, below, take) + base;
     };
@@ -68,8 +68,8 @@ __device__ inline void make_filtered_features(const std::uint32_t* own, int dead
     const int x = i - radius;
     columns[i] = above.word(x) + below.word(x) + 2 * here.word(x) - 4 * base;
   }
-  // The low bytes of the features are computed first, to save registers. The offsets make slopes,
-  // which are above −2^14, and curvatures, which are above −2^15, non-negative.
+  // The low bytes of the features are computed first, to save registers. Slopes are above −2^14 and
+  // curvatures above −2^15, so the offsets below make them non-negative.
   constexpr int slope_levels = 1 << (14 - unit_shift), curve_levels = 1 << (15 - unit_shift);
   constexpr std::uint32_t slope_0 = (1u << 14) * ones, curve_0 = (1u << 15) * ones;
   std::uint32_t low[pixels];

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For the kernels of census_gradient and of the noise estimate: a tile of filtered samples or of
+// For the kernels of census_gradient and of the noise stages: a tile of filtered samples or of
 // luminances in shared memory. A thread processes four neighbouring pixels of a row and the four
 // pixels eight rows below. A word holds two pixels, eight rows apart, as 16-bit floats.
 //
-// The difference of two integers as floats, saturated to [0, 1], is 1 if the first is larger. A
-// multiply-add appends it as a bit to a feature, twice as fast as integer code on most GPUs.
+// The difference of two integers as floats, saturated to [0, 1], is 1 if the first is larger, and 0
+// otherwise. A multiply-add appends this bit to a feature, twice as fast as integer code on most
+// GPUs.
 
 #include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/census/block.cuh"
@@ -58,8 +59,8 @@ class FeatureBytes {
 };
 
 /// Returns four 8-bit levels. x is a multiple of 4. The picture is replicated beyond its edges.
-__device__ inline std::uint32_t four_levels(const Samples& samples, int shift, bool aligned, int x,
-                                            int y) {
+__device__ inline std::uint32_t load_four_levels(const Samples& samples, int shift, bool aligned,
+                                                 int x, int y) {
   if (aligned && x >= 0 && x + 4 <= samples.width) {
     const int row = min(max(y, 0), samples.height - 1);
     const std::uint8_t* const from =
@@ -101,8 +102,8 @@ __device__ inline void load_tile(const CensusArguments& a, const CensusBlock& at
   const Samples& samples = a.pictures[at.picture];
   const bool aligned = a.aligned[at.picture];
   load_pairs(at, tile, [&](int x, int y) -> uint4 {
-    const std::uint32_t upper = four_levels(samples, a.shift, aligned, x, y);
-    const std::uint32_t lower = four_levels(samples, a.shift, aligned, x, y + pair_rows);
+    const std::uint32_t upper = load_four_levels(samples, a.shift, aligned, x, y);
+    const std::uint32_t lower = load_four_levels(samples, a.shift, aligned, x, y + pair_rows);
     const auto pair = [=](unsigned take) {
       return (__byte_perm(upper, lower, take) & 0x00ff00ff) | base;
     };

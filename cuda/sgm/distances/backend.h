@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The interface of the Distances backends, and the arithmetic that they share. Callers validate all
+// The interface of the Distances backends, and their common arithmetic. Callers validate all
 // arguments.
 
 #include <algorithm>

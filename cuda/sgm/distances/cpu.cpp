@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// The CPU backend of Distances.
-
 #include <algorithm>
 #include <array>
 
@@ -38,7 +35,6 @@ class DistancesCpu final : public Distances::Backend {
     return result;
   }
 
-  /// Counts the samples for which takes(x, y) is true.
   template <class Takes>
   void count(View<const std::uint8_t> map, const SampledBox& box, const NumberRange& range,
              BoxDisparity& result, const Takes& takes) {

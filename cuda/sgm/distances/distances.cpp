@@ -53,9 +53,7 @@ void Distances::set_parameters(const Parameters& parameters) {
 void Distances::run(View<const std::uint8_t> disparity, std::span<const regions::Box> boxes,
                     BoxDisparity* results, std::span<const regions::Mask> masks,
                     const remap::MapView& rectifying) {
-  if (!disparity || disparity.width != 2 * width_ || disparity.height != height_)
-    refuse(operation, "the disparities must be " + std::to_string(height_) + " rows of " +
-                          std::to_string(2 * width_) + " bytes");
+  check_rows(operation, "disparities", disparity, height_, 2 * width_);
   if (boxes.size() > max_boxes)
     refuse(operation, std::to_string(boxes.size()) + " boxes; there may be at most " +
                           std::to_string(max_boxes));
@@ -63,7 +61,9 @@ void Distances::run(View<const std::uint8_t> disparity, std::span<const regions:
     refuse(operation, std::to_string(masks.size()) + " masks for " + std::to_string(boxes.size()) +
                           " boxes; each box must have one mask, which may be empty");
   if (rectifying && (rectifying.width != width_ || rectifying.height != height_))
-    refuse(operation, "the rectifying map must have the size of the disparities");
+    refuse(operation, "the rectifying map has " + text_of(rectifying.width) + "×" +
+                          text_of(rectifying.height) + " pixels; make it " + text_of(width_) + "×" +
+                          text_of(height_) + ", the size of the disparities");
   if (boxes.empty())
     return;
   MeasuredBox measured[max_boxes];

@@ -38,11 +38,11 @@ struct BoxDisparity {
 ///   inner     the middle half of the visible box, with W = x1 − x0 and H = y1 − y0:
 ///             [x0 + W div 4, x1 − W div 4) × [y0 + H div 4, y1 − H div 4)
 ///   samples   the pixels in every s-th column and every t-th row of the inner box, from the first
-///             ones on, with s = ⌈columns / 256⌉ and t = ⌈rows / 256⌉. If the visible box has at
-///             most 512×512 pixels, these are all pixels of the inner box.
+///             column and row on, with s = ⌈columns / 256⌉ and t = ⌈rows / 256⌉. If the visible box
+///             has at most 512×512 pixels, these are all pixels of the inner box.
 ///   masked    If the box has a mask, the samples are instead the pixels that the mask selects in
-///             every s-th column and every t-th row of the visible box, with s and t of its size.
-///             If there are none, the box is measured as if it had no mask.
+///             every s-th column and every t-th row of the visible box, with s and t computed from
+///             its size. If the mask selects none, the box is measured as if it had no mask.
 ///   selected  The mask selects pixel (x, y) of the map (masks.h). If the mask refers to the
 ///             picture before rectification, it must select ((mx + 16) >> 5, (my + 16) >> 5) there,
 ///             where the rectifying map maps (x, y) to position (mx, my), in 1/32 pixel. Pixels
@@ -71,7 +71,7 @@ class Distances {
   void set_parameters(const Parameters& parameters);
 
   /// disparity comes from SgmStereo::run(). Boxes may have any coordinates. results comes from
-  /// Device::allocate_host() and has boxes.size() entries, which are complete once the device has
+  /// Device::allocate_host() and has boxes.size() entries. They are complete once the device has
   /// finished its work. Only enqueues, unless masks need more memory than before. Copies the boxes.
   /// Throws invalid_argument for more than max_boxes.
   ///
@@ -91,10 +91,10 @@ class Distances {
   std::unique_ptr<Backend> backend_;
 };
 
-/// Returns the point (X, Y, Z) that the left camera sees at the centre of a visible box with this
-/// disparity: (h[0]/h[3], h[1]/h[3], h[2]/h[3]), where h = Q·(x, y, d, 1), x = (x0 + x1 − 1)/2,
-/// y = (y0 + y1 − 1)/2 and d = number / per_pixel, in binary64.
-/// Returns nullopt if h[3] is not positive or the point is not finite.
+/// Returns the point (X, Y, Z) at the centre of a visible box, in the coordinates of the left
+/// camera, for the map value `number`: (h[0]/h[3], h[1]/h[3], h[2]/h[3]), where h = Q·(x, y, d, 1),
+/// x = (x0 + x1 − 1)/2, y = (y0 + y1 − 1)/2 and d = number / per_pixel, in binary64. Returns
+/// nullopt if h[3] is not positive or the point is not finite.
 std::optional<std::array<double, 3>> center_of(const regions::Box& visible, std::uint16_t number,
                                                const DisparityScale& scale,
                                                const Reprojection& reprojection) noexcept;

@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(threads) check_kernel(const __grid_constant__ 
     value = unknown;
 }
 
-constexpr int group = 8, group_words = group / 2;  // neighbouring pixels of a thread
+constexpr int group = 8, group_words = group / 2;  // pixels of a thread, and their words
 
 /// Loads columns x − 2 to x + group + 1, with 0 outside the picture. x is a multiple of group.
 __device__ void load_around(const MapArguments& a, const std::uint16_t* row, int x,

@@ -41,7 +41,7 @@ __device__ inline std::uint32_t halves_with_sign(std::uint32_t word) {
 /// Four neighbouring pixels of the map and of the picture, whose samples have kBytes bytes.
 template <int kBytes>
 struct FourPixels {
-  std::uint32_t numbers[2] = {0xffffffff, 0xffffffff};  ///< unknown pixels
+  std::uint32_t numbers[2] = {0xffffffff, 0xffffffff};  ///< initially unknown
   std::uint32_t samples[kBytes] = {};
 
   /// x is a multiple of 4. Pixels outside the picture stay unknown.
@@ -98,7 +98,7 @@ struct FourPixels {
   template <std::uint16_t kUnknown>
   static __device__ Pair pair_of(std::uint32_t numbers, std::uint32_t levels) {
     const std::uint32_t is_unknown = halves_with_sign(numbers);
-    // (1024 + level) / 64 − 16, without rounding
+    // Divides the levels by 64, exactly: (1024 + level) / 64 − 16.
     const std::uint32_t luminances = bits_of(
         __hfma2(floats_of(luminance_0 * 0x00010001 + levels), twice(0x2400), twice(0xcc00)));
     return {(numbers & ~is_unknown) | (0x00010001u * kUnknown & is_unknown),
@@ -116,7 +116,7 @@ struct PairTile {
   static constexpr int pitch = row_pairs + kPadding;  ///< in pairs
   static constexpr int size = pitch * rows;
 
-  static __device__ constexpr int place_of(int x, int y) { return y * pitch + x / 2; }
+  static __device__ constexpr int index_of(int x, int y) { return y * pitch + x / 2; }
 
   /// (x, y) is the first pixel inside the halo. All loads of a thread are in flight at once.
   template <int kThreads, int kBytes, std::uint16_t kUnknown>
@@ -136,15 +136,15 @@ struct PairTile {
   template <int kThreads, int kBytes, std::uint16_t kUnknown, bool kVectors>
   static __device__ void load_some(const PairSource& from, int x, int y, int vectors,
                                    Pair* samples) {
-    constexpr int turns = (row_vectors * rows + kThreads - 1) / kThreads;
+    constexpr int rounds = (row_vectors * rows + kThreads - 1) / kThreads;
     const int thread = static_cast<int>(threadIdx.x);
-    FourPixels<kBytes> loaded[turns];
+    FourPixels<kBytes> loaded[rounds];
 #pragma unroll
-    for (int i = 0; i < turns; ++i)
+    for (int i = 0; i < rounds; ++i)
       if (const int vector = thread + i * kThreads, row = vector / row_vectors; vector < vectors)
         loaded[i].template load<kVectors>(from, x + 4 * (vector - row * row_vectors), y + row);
 #pragma unroll
-    for (int i = 0; i < turns; ++i)
+    for (int i = 0; i < rounds; ++i)
       if (const int vector = thread + i * kThreads, row = vector / row_vectors; vector < vectors)
         reinterpret_cast<uint4*>(samples)[row * (pitch / 2) + vector - row * row_vectors] =
             loaded[i].template pairs<kUnknown>(from);
@@ -154,7 +154,7 @@ struct PairTile {
 /// nearness_of() returns bits_of_128 + 7 − min(7, d >> 3) per half, for a difference of d levels.
 constexpr std::uint32_t bits_of_128 = 0x58005800;
 __device__ inline std::uint32_t nearness_of(__half2 differences) {
-  // max(0, 59.5 − difference) / 64
+  // nearness = max(0, 59.5 − d) / 64
   const __half2 nearness = __hadd2_sat(twice(0x3b70), __hneg2(__habs2(differences)));
   // 16-bit floats from 128 to 256 are multiples of 1/8, so adding 128 rounds to eighths.
   return bits_of(__hadd2_rn(nearness, floats_of(bits_of_128)));

@@ -15,7 +15,7 @@ namespace {
 constexpr int middle = SampleRows::middle;
 static_assert(SampleRows::count == refine_side);
 
-/// Vector comparisons return −1 for true. GCC vectorises neither plain loops nor larger vectors.
+/// Comparisons give −1 for true. GCC vectorises neither plain loops nor larger vectors here.
 using Numbers [[gnu::vector_size(16)]] = std::int16_t;
 constexpr int numbers_per_vector = sizeof(Numbers) / sizeof(std::int16_t);
 

@@ -38,8 +38,6 @@ struct RefineArguments {
   const std::uint16_t* map;  // the map before it was filled
 };
 
-constexpr unsigned whole_warp = 0xffffffffu;
-
 // Small blocks keep the multiprocessors busy until the end of the launch.
 constexpr int threads = 128, warps = threads / 32;
 using Tile = PairTile<32, 16, refine_radius, 4>;
@@ -55,15 +53,15 @@ constexpr std::uint32_t ones = 0x00010001;  ///< 1 in both halves of a word
 /// Returns the weights of two samples, 64 >> (difference >> 3), divided by 2^14, as 16-bit floats.
 __device__ __half2 weights_of(std::uint32_t pixels, std::uint32_t samples) {
   const __half2 differences = __hsub2_rn(floats_of(pixels), floats_of(samples));
-  return floats_of((nearness_of(differences) << 10) - (bits_of_128 << 10));  // nearness as exponent
+  return floats_of((nearness_of(differences) << 10) - (bits_of_128 << 10));  // as exponent
 }
 
-struct NumberRange {
+struct SampleRange {
   std::uint32_t smallest = 0xffffffff, largest = 0xffffffff;
 
   __device__ void add(std::uint32_t one, std::uint32_t other) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    // As a signed integer, unknown is −1, which is never the largest.
+    // As a signed integer, unknown is −1, which is less than all map values.
     smallest = __vimin3_u16x2(smallest, one, other);
     largest = __vimax3_s16x2(largest, one, other);
 #else
@@ -93,7 +91,7 @@ class PairSamples {
     const __half2 max_weights = twice(0x1c00);
 #pragma unroll
     for (int i = 0; i < refine_samples; ++i) {
-      const Pair pair = pixels[Tile::place_of(i % refine_side * refine_step - refine_radius,
+      const Pair pair = pixels[Tile::index_of(i % refine_side * refine_step - refine_radius,
                                               i / refine_side * refine_step - refine_radius)];
       numbers_[i] = pair.numbers;
       weights_[i] =
@@ -104,7 +102,7 @@ class PairSamples {
 
   /// Returns the weighted medians, or unknown. The whole warp must call it.
   __device__ std::uint32_t medians() const {
-    NumberRange range;
+    SampleRange range;
     range.add(numbers_[0], numbers_[0]);
 #pragma unroll
     for (int i = 1; i < refine_samples; i += 2)
@@ -180,7 +178,7 @@ __global__ void __launch_bounds__(threads, 6)
   for (int i = 0; i < cells; ++i) {
     const int y = own_y + i * next_cell;
     const Pair* const pixels =
-        samples + Tile::place_of(x - first_x + Tile::halo, y - first_y + Tile::halo);
+        samples + Tile::index_of(x - first_x + Tile::halo, y - first_y + Tile::halo);
     std::uint32_t numbers = pixels->numbers;
     const std::uint32_t refined = kFilled ? ((holes & 1) | (holes & 2) << 15) * 0xffff : 0xffffffff;
     holes >>= 2;
@@ -199,7 +197,7 @@ constexpr int tile_pair_rows = pair_rows + 2 * refine_radius;
 constexpr int loaded_rows = confidence_threads / tile_pitch;  // rows that a block loads at once
 static_assert(tile_pair_rows % loaded_rows == 0);
 
-__device__ constexpr int place_of_sample(int number) {
+__device__ constexpr int offset_of_sample(int number) {
   return (number / refine_side * refine_step - refine_radius) * tile_pitch +
          number % refine_side * refine_step - refine_radius;
 }
@@ -209,7 +207,7 @@ __device__ std::uint32_t supports_of(const std::uint32_t* pixels) {
   std::uint32_t count = 0;
 #pragma unroll
   for (int i = 0; i < refine_samples; ++i)
-    count += supports(pixels[place_of_sample(i)], *pixels);
+    count += supports(pixels[offset_of_sample(i)], *pixels);
   return count;
 }
 

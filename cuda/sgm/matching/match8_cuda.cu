@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Lays out the planes that the paths read, and launches the paths and select().
-
 #include <algorithm>
 
 #include "cuda/sgm/matching/match8_cuda.h"
@@ -21,7 +18,7 @@ void prepare(const BlocksOf<Arguments>& paths) {
   cuda_check(cudaFuncSetAttribute(paths.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(paths.shared_bytes)),
              "reserving shared memory for the path kernels");
-  // Columns and rows can share a multiprocessor only with equal carveouts of shared memory.
+  // All path kernels need the same carveout of shared memory to share a multiprocessor.
   cuda_check(cudaFuncSetAttribute(paths.kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                   cudaSharedmemCarveoutMaxShared),
              "reserving shared memory for the path kernels");
@@ -40,8 +37,8 @@ int plane_pitch(const StageConfig& config) {
   return right_margin(extent.disparities) + extent.columns;
 }
 
-/// Returns the rows of all planes: two of features, and P2 of vertical, horizontal and two kinds of
-/// diagonal steps. Upward paths also read the row below the picture and a few words after it.
+/// Returns the rows of all planes: two of features, and P2 of vertical, horizontal and two diagonal
+/// steps. Upward paths also read the row below the picture and a few words after it.
 int plane_rows(const StageConfig& config) {
   return (config.paths == 4 ? 4 : 6) * (config.height + 1) + 1;
 }
@@ -103,7 +100,7 @@ std::size_t Match8Cuda::state_bytes(const StageConfig& config, int band_rows) {
 
 bool Match8Cuda::fits(const Penalties& penalties) const {
   const int p2 = *std::max_element(penalties.p2.begin(), penalties.p2.end());
-  // A volume contains L − C of two paths, and C up to 4 times (4 paths) or up to 3 times (8 paths).
+  // A volume sums L − C of two paths, and C up to 4 times (4 paths) or up to 3 times (8 paths).
   return 2 * p2 + (config_.paths == 4 ? 4 : 3) * census_bits(config_.census) <= 255;
 }
 
@@ -159,11 +156,9 @@ PathsArguments Match8Cuda::band_arguments(PathsArguments a, int top) const {
 
 MatchInput Match8Cuda::input(int bits, const Penalties& penalties) const {
   MatchInput to;
-  to.left.data = planes_.left;
-  to.left.pitch = planes_.pitch;
-  to.left.end = config_.width;
-  to.right.data = planes_.right;
-  to.right.pitch = planes_.pitch;
+  to.left = {config_, planes_.left};
+  to.right = {config_, planes_.right};
+  to.left.pitch = to.right.pitch = planes_.pitch;
   const MatchExtent extent(config_);
   to.right.begin = -right_margin(extent.disparities);
   to.right.end = extent.columns;

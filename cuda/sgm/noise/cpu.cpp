@@ -35,14 +35,14 @@ class NoiseRows {
   /// Loads row y, or the nearest row in the picture, into the ring, where it replaces row y − rows.
   void load(const SamplePlane& picture, int y) const {
     const int width = picture.width;
-    std::uint8_t* const to = slot(y);
+    std::uint8_t* const to = row(y);
     read_eight_bits(picture, std::clamp(y, 0, picture.height() - 1), to);
     for (int i = 1; i <= estimate_radius; ++i) {
       to[-i] = to[0];
       to[width - 1 + i] = to[width - 1];
     }
   }
-  const std::uint8_t* row(int y) const { return slot(y); }
+  std::uint8_t* row(int y) const { return levels_[(y + rows) % rows]; }
 
   Counts* counts;
   std::uint32_t *squares, *extremes;  ///< per column: sum of squares, number of extreme levels
@@ -50,10 +50,8 @@ class NoiseRows {
   std::uint8_t* different;  ///< per column: 0 if all its levels in the block are equal
 
  private:
-  static constexpr int rows = noise::block_side + 2 * estimate_radius;  // rows that a block needs,
-                                                                        // including margins
-  std::uint8_t* slot(int y) const { return levels_[(y + rows) % rows]; }
-
+  static constexpr int rows =
+      noise::block_side + 2 * estimate_radius;  // of a block and its margins
   std::uint8_t* levels_[rows];
 };
 

@@ -13,13 +13,13 @@ namespace cudavision::sgm {
 struct NoiseCounts {
   std::uint32_t bins[noise_spacings][noise::bins];
   std::uint32_t flat;
-  std::uint32_t finished;  ///< thread blocks of the launch that have finished
+  std::uint32_t finished;  ///< number of thread blocks of the launch that have finished
 };
 
 namespace {
 
 struct NoiseArguments {
-  CensusArguments census;  // only pictures and tiles are used
+  CensusArguments census;  // without features and penalties
   NoiseCounts* counts;
   NoiseState* state;
   bool first_frame;
@@ -90,7 +90,8 @@ __device__ bool is_at_bar(const std::uint32_t* first, std::uint32_t half) {
          is_flat_line(first + after, tile_pitch, half);
 }
 
-/// Adds once for all lanes with the same bin, because noise-free pictures fill only a single bin.
+/// One lane adds for all lanes with the same bin. Otherwise, noise-free pictures, which fill only a
+/// single bin, would serialise the lanes.
 __device__ void add_to_bin(std::uint32_t* bins, int bin) {
   const unsigned active = __activemask(), same = __match_any_sync(active, bin);
   if (__ffs(same) - 1 == static_cast<int>(threadIdx.x) % 32)
@@ -203,9 +204,8 @@ __global__ void __launch_bounds__(threads) noise_kernel(const __grid_constant__ 
 }  // namespace
 
 Buffer make_noise_counts(Device& device) {
-  constexpr int bytes = sizeof(NoiseCounts);
-  Buffer counts = device.allocate(bytes);
-  device.fill({counts.as<std::uint8_t>(), bytes, 1, bytes}, 0);
+  Buffer counts = device.allocate(sizeof(NoiseCounts));
+  device.fill(contiguous_rows(counts.as<std::uint8_t>(), sizeof(NoiseCounts), 1), 0);
   return counts;
 }
 

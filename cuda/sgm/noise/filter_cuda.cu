@@ -50,9 +50,9 @@ class LevelRows {
           own_ + picture_.pitch * min(max(y, 0), picture_.height - 1));
       return {from[is_first_ ? 0 : -1], *from, from[is_last_ ? 0 : 1]};
     } else {
-      return {gradient::four_levels(picture_, shift_, aligned_, x_ - pixels, y),
-              gradient::four_levels(picture_, shift_, aligned_, x_, y),
-              gradient::four_levels(picture_, shift_, aligned_, x_ + pixels, y)};
+      return {gradient::load_four_levels(picture_, shift_, aligned_, x_ - pixels, y),
+              gradient::load_four_levels(picture_, shift_, aligned_, x_, y),
+              gradient::load_four_levels(picture_, shift_, aligned_, x_ + pixels, y)};
     }
   }
 
@@ -116,26 +116,26 @@ class Windows {
     }
   }
 
-  /// Returns two filtered samples per word. parts_of_mean() describes noise_256.
+  /// Returns two filtered samples per word. weight_of_mean() describes noise_256.
   __device__ uint2 filtered(std::uint32_t levels, float noise_256) const {
-    const std::uint32_t mixed[pixels] = {
-        mixed_sample<0>(levels, noise_256), mixed_sample<1>(levels, noise_256),
-        mixed_sample<2>(levels, noise_256), mixed_sample<3>(levels, noise_256)};
+    const std::uint32_t words[pixels] = {
+        blended_sample<0>(levels, noise_256), blended_sample<1>(levels, noise_256),
+        blended_sample<2>(levels, noise_256), blended_sample<3>(levels, noise_256)};
     // The sums below fit their halves, so there is no borrow between halves.
     constexpr std::uint32_t offset = filtered_offset * 0x00010001u - (0x00010001u << 14);
-    return {__byte_perm(mixed[0], mixed[1], 0x6521) + __byte_perm(levels, 0, 0x4140) * 16 + offset,
-            __byte_perm(mixed[2], mixed[3], 0x6521) + __byte_perm(levels, 0, 0x4342) * 16 + offset};
+    return {__byte_perm(words[0], words[1], 0x6521) + __byte_perm(levels, 0, 0x4140) * 16 + offset,
+            __byte_perm(words[2], words[3], 0x6521) + __byte_perm(levels, 0, 0x4342) * 16 + offset};
   }
 
  private:
   template <int kByte>
-  __device__ std::uint32_t mixed_sample(std::uint32_t levels, float noise_256) const {
+  __device__ std::uint32_t blended_sample(std::uint32_t levels, float noise_256) const {
     // The magnitude is below 2^24, so a float represents it exactly.
     const auto minus_variance =
         static_cast<float>(static_cast<int>(sums_[kByte] * sums_[kByte] + squares_[kByte]));
     const float reciprocal = approximate_reciprocal(fabsf(minus_variance));
-    return mixed_in(parts_of_mean(minus_variance, reciprocal, noise_256),
-                    static_cast<float>(difference_of<kByte>(levels, sums_[kByte])));
+    return blended(weight_of_mean(minus_variance, reciprocal, noise_256),
+                   static_cast<float>(difference_of<kByte>(levels, sums_[kByte])));
   }
 
   std::uint32_t sums_[pixels]{};
@@ -192,7 +192,8 @@ __device__ void copy_strip(const NoiseFilterArguments& a, int which, int x, int 
   const Samples& picture = a.pictures[which];
 #pragma unroll 4
   for (int y = top; y < end; ++y) {
-    const std::uint32_t levels = gradient::four_levels(picture, a.shift, a.aligned[which], x, y);
+    const std::uint32_t levels =
+        gradient::load_four_levels(picture, a.shift, a.aligned[which], x, y);
     constexpr std::uint32_t offset = filtered_offset * 0x00010001u;
     static_assert(filtered_unit == 16);
     store_filtered(a.filtered[which], a.words[which], x, y, picture.width,

@@ -63,7 +63,7 @@ class AggregateCuda {
  public:
   /// Bands have band_rows rows; the last band may have fewer. Needs 8 bytes of scratch per pixel.
   AggregateCuda(Device& device, const StageResources& resources, int band_rows);
-  /// Bands whose rows are a multiple of this number fill all launches.
+  /// Returns a number of rows. Bands with a multiple of it fill all launches.
   static int row_unit(const StageConfig& config);
   /// Returns the additional memory for several bands, in bytes, without the sums.
   static std::size_t extra_bytes(const StageConfig& config, int band_rows);
@@ -75,7 +75,7 @@ class AggregateCuda {
   void run(const PathInput& input, const RowBand& band, std::uint16_t* sums) const;
 
  private:
-  void find_upward_states(const PathInput& input) const;
+  void store_upward_states(const PathInput& input) const;
   void run_sweeps(const PathInput& input, const RowBand& band, std::uint16_t* sums) const;
   void run_strips(SweepArguments& a, int begin, int end) const;
   uint4* states_at(int border) const;

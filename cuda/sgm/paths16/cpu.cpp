@@ -263,16 +263,16 @@ std::size_t paths_scratch(const StageConfig& config) {
   return scratch_bytes<RowMemory>(config);
 }
 
-AggregateCpu::AggregateCpu(Device& device, const StageConfig& config)
-    : vertical_(std::make_unique<VerticalPathsCpu>(device, config)) {}
+std::shared_ptr<VerticalPathsCpu> make_vertical_paths(Device& device, const StageConfig& config) {
+  return std::make_shared<VerticalPathsCpu>(device, config);
+}
 
-AggregateCpu::~AggregateCpu() = default;
-
-void AggregateCpu::run(const StageRows& rows, const SamplePlane& picture, const void* left,
-                       const void* right, const Penalties& penalties, std::uint16_t* sums) const {
+void aggregate_cpu(const StageRows& rows, const VerticalPathsCpu& vertical,
+                   const SamplePlane& picture, const void* left, const void* right,
+                   const Penalties& penalties, std::uint16_t* sums) {
   const Job job{picture, rows.config.eight_bit(), left, right, &penalties, sums};
   run_horizontal(rows, job);
-  vertical_->run(job);
+  vertical.run(job);
 }
 
 }  // namespace cudavision::sgm

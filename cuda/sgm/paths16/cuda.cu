@@ -72,7 +72,7 @@ PathInput AggregateCuda::begin(const SamplePlane& picture, const void* left, con
   a.blocks_per_row = divide_up(picture.width, p2_threads);
   resources_.queue.launch(p2_kernel, static_cast<unsigned>(a.blocks_per_row) * picture.height(),
                           p2_threads, 0, a);
-  find_upward_states(input);
+  store_upward_states(input);
   return input;
 }
 

@@ -14,7 +14,7 @@ namespace cudavision::sgm {
 struct HorizontalArguments {
   const void* left;  // features
   const void* right;
-  const std::uint32_t* p2[2];  // for rightward and leftward paths, in the highest byte
+  const std::uint32_t* p2[2];  // P2 in the highest byte, for rightward and for leftward paths
   std::uint16_t* sums;
   uint4* states;  // costs of the paths at the middle: [direction][row][lane], as bytes
   int width, height, disparities, minimum;
@@ -32,12 +32,6 @@ constexpr int horizontal_blocks = 17;
 #else
 constexpr int horizontal_blocks = 16;
 #endif
-
-inline std::size_t horizontal_shared_bytes(const HorizontalPlan& plan, int disparities,
-                                           int feature_bytes) {
-  return static_cast<std::size_t>(plan.units) *
-         static_cast<std::size_t>(horizontal_row_bytes(disparities, feature_bytes));
-}
 
 template <int kWords, int kUnits, class Feature, bool kSecond>
 class HorizontalPath {
@@ -76,7 +70,7 @@ class HorizontalPath {
     *reinterpret_cast<Bytes*>(state) = order_.bytes(path_);
   }
 
-  /// Takes `count` steps, starting with step `from` in shared memory. The path has `steps` left.
+  /// Takes `count` of the `steps` steps that remain, starting with step `from` in shared memory.
   __device__ void follow(int from, int count, int steps) {
     for (; count >= block; count -= block, from += block, steps -= block)
       advance_block<true>(from, block, steps);
@@ -111,8 +105,8 @@ class HorizontalPath {
 
   template <bool kWhole>  // if true, count equals `block`
   __device__ void advance_block(int from, int count, int steps) {
-    // The first costs of a whole block are already loaded. A partial block loads its own.
     const bool goes_on = kWhole && steps >= 2 * block;
+    // For whole blocks, the first costs of the other path are already loaded.
     if (!kWhole)
       look_ahead(count);
     Pack<Feature, window> low, high;

@@ -56,10 +56,11 @@ void follow_horizontal_paths(const StageResources& resources, const PathInput& i
   a.penalty = input.penalty;
   a.lanes = plan.lanes;
   const int feature_bytes = config.feature_bytes();
+  const int row_bytes = horizontal_row_bytes(config.disparities, feature_bytes);
   for (const bool second : {false, true})
     resources.queue.launch(kernel_for(plan, feature_bytes, second),
                            2u * divide_up(rows, plan.units), horizontal_threads,
-                           horizontal_shared_bytes(plan, config.disparities, feature_bytes), a);
+                           static_cast<std::size_t>(plan.units * row_bytes), a);
 }
 
 }  // namespace cudavision::sgm

@@ -26,7 +26,7 @@ inline HorizontalPlan horizontal_plan(int disparities) {
   return plan;
 }
 
-/// An array of kCount numbers, aligned so that an instruction accesses all of them, or 16 bytes.
+/// An array of kCount numbers, aligned for accesses of up to 16 bytes.
 template <class Number, int kCount>
 struct alignas(sizeof(Number) * kCount < 16 ? sizeof(Number) * kCount : 16) Pack {
   Number at[kCount];
@@ -66,7 +66,7 @@ struct HorizontalLanes : NeighbouringLanes {
   }
 };
 
-/// Does the same as advance() in path_lanes.cuh. bound is m + P2 − P1 in both halves (P1 < P2).
+/// Takes a step like advance() in path_lanes.cuh. bound is m + P2 − P1 in both halves (P1 < P2).
 template <int kWords, int kUnits>
 __device__ void advance(const HorizontalLanes<kUnits>& lanes, const std::uint32_t (&costs)[kWords],
                         std::uint32_t p1, std::uint32_t bound, std::uint32_t minimum,

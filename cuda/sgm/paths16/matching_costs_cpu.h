@@ -66,7 +66,8 @@ class FeaturePlanes {
     end_ = end;
     const int count = end - begin + disparities_ - 1;
     const int last = end - 1 - minimum_;  // right column at index 0
-    const int first_inside = clamp(last - width_ + 1, count), first_beyond = clamp(last + 1, count);
+    const int first_inside = std::clamp(last - width_ + 1, 0, count);
+    const int first_beyond = std::clamp(last + 1, 0, count);
     for (int p = 0; p < planes; ++p) {
       std::uint8_t* const plane = right_ + static_cast<std::size_t>(p) * pitch_;
       const auto beyond = [&](int x) {
@@ -110,7 +111,6 @@ class FeaturePlanes {
   static std::size_t pitch(int width, int disparities) {
     return (static_cast<std::size_t>(width) + static_cast<std::size_t>(disparities) + 63) / 64 * 64;
   }
-  static int clamp(int place, int count) { return place < 0 ? 0 : place < count ? place : count; }
 
   int width_, minimum_, disparities_;
   bool replicates_;

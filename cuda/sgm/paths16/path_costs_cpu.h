@@ -9,19 +9,19 @@
 
 namespace cudavision::sgm {
 
-/// Path costs of some pixels, one byte per disparity. Bytes between pixels and at both ends exceed
-/// all costs, so that d − 1 and d + 1 need no bounds check.
+/// Path costs of some pixels, one byte per disparity. Bytes between pixels and at both ends are
+/// 255, which no cost exceeds, so d ± 1 needs no bounds check.
 class PathCosts {
  public:
-  static constexpr std::size_t gap = 32;
+  static constexpr std::size_t pad = 32;
 
   static std::size_t bytes(int pixels, int disparities) {
-    return static_cast<std::size_t>(pixels) * pitch(disparities) + gap;
+    return static_cast<std::size_t>(pixels) * pitch(disparities) + pad;
   }
 
   PathCosts() = default;
   PathCosts(std::uint8_t* memory, int pixels, int disparities)
-      : costs_(memory + gap), disparities_(disparities) {
+      : costs_(memory + pad), disparities_(disparities) {
     std::memset(memory, 0xff, bytes(pixels, disparities));
     for (int pixel = 0; pixel < pixels; ++pixel)
       start(pixel);
@@ -35,7 +35,7 @@ class PathCosts {
   void start(int pixel) const { std::memset(of(pixel), 0, static_cast<std::size_t>(disparities_)); }
 
  private:
-  static std::size_t pitch(int disparities) { return static_cast<std::size_t>(disparities) + gap; }
+  static std::size_t pitch(int disparities) { return static_cast<std::size_t>(disparities) + pad; }
 
   std::uint8_t* costs_ = nullptr;
   int disparities_ = 0;

@@ -11,11 +11,9 @@
 
 #include <cstdint>
 
-#include "cuda/sgm/backend.h"
+#include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
-
-constexpr unsigned whole_warp = 0xffffffffu;
 
 struct PathPlan {
   int words = 8;  ///< K, the words per lane
@@ -42,7 +40,7 @@ struct NeighbouringLanes {
   /// of the upper half follows the last disparity of the lower half.
   unsigned take_before, take_after;
 
-  /// lane counts within the lanes of the pixel. lane_before and lane_after are indices in the warp.
+  /// lane is the index in the circle. lane_before and lane_after are indices in the warp.
   __device__ void set(int lane, int lanes, int lane_before, int lane_after) {
     before = lane_before;
     after = lane_after;
@@ -182,7 +180,7 @@ __device__ inline std::uint32_t in_halves(std::uint32_t low, std::uint32_t high)
 #endif
 }
 
-/// Prevents the compiler from computing the number again instead of keeping it in a register.
+/// Prevents the compiler from computing the value again instead of keeping it in a register.
 template <class Number>
 __device__ void make_opaque(Number& number) {
   static_assert(sizeof(Number) == 4);

@@ -5,11 +5,11 @@
 // together, vertical and diagonal, so that they share the matching costs and one read and write of
 // the sums. The two sweeps start at opposite ends, so they never process the same row at once.
 //
-// A block has a tile of columns. A launch covers only a strip of rows, and each block also follows
-// the diagonal paths that enter its tile during the strip. They start in a halo of columns on both
-// sides, which shrinks by one column per row. So blocks need no synchronisation. Vertical paths are
-// in registers. Diagonal paths are in shared memory, because they move to the next column in each
-// row. Between launches, path costs are stored in device memory as bytes.
+// A block has a tile of columns. A launch covers only a strip of rows. Each block also follows the
+// diagonal paths that enter its tile during the strip, so that blocks need no synchronisation.
+// These paths start in a halo of columns on both sides, which shrinks by one column per row.
+// Vertical paths are in registers. Diagonal paths are in shared memory, because they move to the
+// next column in each row. Between launches, path costs are stored in device memory as bytes.
 
 #include "cuda/sgm/paths16/sweep_tile.cuh"
 
@@ -40,7 +40,7 @@ __device__ constexpr int early_features(int words, [[maybe_unused]] int feature_
 struct SweepColumns {
   bool main, left_side;
   int slot;     // slot of the first column
-  int end;      // end of the slots of the tile or the side
+  int end;      // end of the slots of the tile, or of the halo on this side
   int nearest;  // columns between the tile and the warp's nearest column; −1 in the tile
 
   __device__ SweepColumns(const SweepTile& tile, int units, int warp)
@@ -61,8 +61,8 @@ struct SweepColumns {
   }
 };
 
-/// With kDiagonal, also follows two diagonal paths, 0 with dx = 1 and 1 with dx = −1. Without
-/// kSums, computes only states.
+/// With kDiagonal, also follows two diagonal paths: path 0 with dx = 1, and path 1 with dx = −1.
+/// Without kSums, computes only states.
 template <int kWords, int kSteps, class Feature, bool kDiagonal, bool kSums>
 __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
     sweep_kernel(const __grid_constant__ SweepArguments a) {
@@ -86,8 +86,8 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
   const bool inside = used && static_cast<unsigned>(x) < static_cast<unsigned>(a.width);
   // Outside the picture all costs are 0, so paths that enter from there begin with 0.
   std::uint32_t mask = inside ? ~0u : 0;
-  make_opaque(mask);  // the XOR applies the mask for free (LOP3); a selection takes an instruction
-  // For a halo column: its distance to the tile, and the path that enters the tile on this side.
+  make_opaque(mask);  // the XOR applies the mask for free (LOP3); a condition takes an instruction
+  // In the halo: the column's distance to the tile, and the path that enters the tile on this side.
   const int distance = columns.left_side ? columns.end - 1 - slot : columns.nearest + lanes.unit;
   const int side_path = columns.main || columns.left_side ? 0 : 1;
   const int side_p2 = 0x4040 + 0x0202 * side_path;

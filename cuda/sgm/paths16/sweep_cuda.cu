@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Path aggregation on CUDA: launches the sweeps and divides the picture into tiles for them.
-
 #include <algorithm>
 #include <utility>
 
@@ -75,25 +72,25 @@ View<std::uint8_t> AggregateCuda::bytes_of(const uint4* states) const {
   return {reinterpret_cast<std::uint8_t*>(const_cast<uint4*>(states)), bytes, 1, bytes};
 }
 
-void AggregateCuda::find_upward_states(const PathInput& input) const {
+void AggregateCuda::store_upward_states(const PathInput& input) const {
   if (bands_ == 1)
     return;
   const int height = resources_.config.height;
-  resources_.queue.end_frame();  // because fills and copies cannot be recorded
-  // Paths begin with 0 at the edges of the picture.
+  resources_.queue.end_frame();  // fills and copies cannot be recorded
+  // Path costs begin with 0 at the edges of the picture.
   for (const int edge : {0, bands_})
     device_.fill(bytes_of(states_at(edge)), 0);
   SweepArguments a = upward_plan_->arguments(input);
   a.height = height;
-  int turn = 0;  // selects one of the two scratch slots in turn
+  int scratch_uses = 0;  // selects the two scratch slots alternately
   for (int border = bands_ - 1; border > 0; --border) {
     const int end = height - border * band_rows_;
     for (int from = std::max(0, end - band_rows_); from < end; from += a.rows) {
       a.begin = from;
       a.rows = std::min(upward_plan_->strip_rows(), end - from);
-      const int place = from + a.rows == end ? border : bands_ + 1 + turn++ % 2;
+      const int slot = from + a.rows == end ? border : bands_ + 1 + scratch_uses++ % 2;
       // Sweep 1 writes to the slot after a.to; sweep 0, which would use a.to, does not run.
-      a.to = states_at(place - 1);
+      a.to = states_at(slot - 1);
       upward_plan_->launch(resources_.queue, a, 1, 1);
       a.from = a.to;
     }
@@ -216,7 +213,7 @@ void SweepPlan::lay_out(const SweepTile& tile) {
 
 /// Estimates the clocks per row of the current tile on compute capability 9.0, for choose_tile().
 double SweepPlan::clocks_per_row(int multiprocessors) const {
-  // Clocks of a warp with eight words per lane, on one of four schedulers.
+  // Clocks per row of a warp with eight words per lane, on one of four schedulers.
   constexpr double one_path = 220, three_paths = 400;
   constexpr double lowest = 700;  // limited by the latency of a row
   constexpr double launch = 4000;

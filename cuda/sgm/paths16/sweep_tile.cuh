@@ -3,7 +3,6 @@
 
 // For .cu files: the tile of a block of a sweep, and its layout in shared memory.
 
-#include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/path_penalty.cuh"
 #include "cuda/sgm/paths16/path_lanes.cuh"
 
@@ -23,7 +22,7 @@ struct SweepTile {
 struct SweepArguments {
   const void* left;  // features
   const void* right;
-  const std::uint32_t* p2[2];  // for the sweeps down and up: bytes 0, 1, 2 for dx = 1, 0, −1
+  const std::uint32_t* p2[2];  // see P2Maps; for the downward and for the upward sweep
   std::uint16_t* sums;
   // States: [sweep][path][column][lane], as bytes minus the smallest cost. Not read if begin is 0.
   const uint4* from;
@@ -63,7 +62,7 @@ struct SweepShared {
   }
 
   __device__ static int window(const SweepArguments& a, int lane, int slot) {
-    // Feature e is e columns left of the feature that the last slot compares at disparity 0.
+    // Feature i is i columns left of the feature that the last slot compares at disparity 0.
     const int first = a.tile.slots() - 1 - slot;
     const int copy = -first & (copies - 1);
     return (copy * a.copy_length + first + copy + lane * kWords) / copies;

@@ -26,8 +26,8 @@ CUDAVISION_HOST_DEVICE constexpr int slanted_blocks(int count) {
 /// bytes that the opposite path has stored.
 ///
 /// Columns begin at multiples of 4, so rows are copied in vectors of 16 bytes. Diagonals begin
-/// anywhere, so their rows include the whole vectors around the necessary words. With 256
-/// disparities, whole vectors would cause 4-way bank conflicts, so words are copied one by one.
+/// anywhere, so their rows include the whole vectors around the necessary words. For diagonals with
+/// 256 disparities, whole vectors would cause 4-way bank conflicts, so words are copied one by one.
 template <int kDisparities, bool kSlanted>
 struct ColumnsRing {
   static constexpr int pixels = kDisparities / 64;  ///< pixels per lane
@@ -50,11 +50,11 @@ struct ColumnsRing {
 template <int kDisparities, bool kWhole, bool kSlanted>
 class PathCursor {
   using Ring = ColumnsRing<kDisparities, kSlanted>;
-  /// Each lane of a warp copies one vector of this many words per turn.
+  /// Each lane of a warp copies vectors of this many words, one per round.
   static constexpr int vector_words = kSlanted && !Ring::shifts ? 1 : 4;
   static constexpr int vectors = Ring::end / vector_words;
-  static constexpr int turns = (vectors + 31) / 32;
-  static_assert(32 * vector_words * (turns - 1) <= Ring::left_at);
+  static constexpr int rounds = (vectors + 31) / 32;
+  static_assert(32 * vector_words * (rounds - 1) <= Ring::left_at);
 
  public:
   __device__ PathCursor(const PathsArguments& a, bool up,
@@ -84,7 +84,7 @@ class PathCursor {
 
     const int number = static_cast<int>(threadIdx.x % 32);
 #pragma unroll
-    for (int i = 0; i < turns; ++i) {
+    for (int i = 0; i < rounds; ++i) {
       const int word = vector_words * (number + 32 * i);
       if (word < Ring::left_at)
         from_[i] = a.planes.right - kDisparities + word;
@@ -99,7 +99,7 @@ class PathCursor {
             own_ * kDisparities + 8 * lanes.lane;
     // Keeps the compiler from computing these addresses again in each row.
     make_opaque(from_[0]);
-    make_opaque(from_[turns - 1]);
+    make_opaque(from_[rounds - 1]);
     make_opaque(sums_);
   }
 
@@ -107,10 +107,10 @@ class PathCursor {
     const int number = static_cast<int>(threadIdx.x % 32);
     const int at = fetched_.y * pitch_ + fetched_.x - shift_of(fetched_);
 #pragma unroll
-    for (int i = 0; i < turns; ++i) {
-      // All turns but the last copy successive words of the right picture.
+    for (int i = 0; i < rounds; ++i) {
+      // All rounds but the last copy successive words of the right picture.
       const std::uint32_t* const from =
-          i + 1 < turns ? from_[0] + 32 * vector_words * i : from_[turns - 1];
+          i + 1 < rounds ? from_[0] + 32 * vector_words * i : from_[rounds - 1];
       if (vector_words == 1 || number + 32 * i < vectors)
         __pipeline_memcpy_async(ring.features + vector_words * (number + 32 * i), from + at,
                                 sizeof(std::uint32_t) * vector_words);
@@ -147,7 +147,7 @@ class PathCursor {
     step(next_);
   }
 
-  /// Returns the words from the first column of a ring's row to the block's first column.
+  /// Returns the offset of the block's first column in a row of the ring, in words.
   __device__ int shift() const {
     return shift_of(current_);
   }
@@ -155,31 +155,31 @@ class PathCursor {
     return shift_of(next_);
   }
 
-  int p2_shift;     ///< added to shift() for P2
+  int p2_shift;     ///< offset of P2 in the ring, relative to shift()
   int cost_factor;  ///< how often the sums include C; all volumes together include C once per path
 
  private:
   /// The block's first column in a row. Diagonals wrap around from columns_ to 1 − columns.
-  struct Place {
+  struct Position {
     int x, y;
   };
 
   __device__ int period() const {
     return columns_ + columns;
   }
-  static __device__ int shift_of(const Place& place) {
-    return Ring::shifts ? place.x & 3 : 0;
+  static __device__ int shift_of(const Position& position) {
+    return Ring::shifts ? position.x & 3 : 0;
   }
-  __device__ void step(Place& place) const {
-    place.y += forwards_;
+  __device__ void step(Position& position) const {
+    position.y += forwards_;
     if constexpr (kSlanted) {
-      place.x += move_;
-      if (static_cast<unsigned>(place.x + columns - 1) >= static_cast<unsigned>(period()))
-        place.x -= wrap_;
+      position.x += move_;
+      if (static_cast<unsigned>(position.x + columns - 1) >= static_cast<unsigned>(period()))
+        position.x -= wrap_;
     }
   }
-  __device__ std::uint8_t* sums_of(const Place& place) const {
-    return sums_ + static_cast<std::int64_t>(place.y * sum_pitch_ + place.x) * kDisparities;
+  __device__ std::uint8_t* sums_of(const Position& position) const {
+    return sums_ + static_cast<std::int64_t>(position.y * sum_pitch_ + position.x) * kDisparities;
   }
 
   const int width_, columns_, pitch_, sum_pitch_;
@@ -187,14 +187,14 @@ class PathCursor {
   const int forwards_;  // row step along the path: 1 or −1
   const int own_;       // columns from the block's first column to the lane's first column
   int move_, wrap_;     // column step per row, and columns to subtract at the wrap-around
-  Place current_{}, next_{}, fetched_{};
-  const std::uint32_t* from_[turns];  // where the lane reads row 0 of column 0
-  std::uint8_t* sums_;                // where the lane writes row 0 of column 0
+  Position current_{}, next_{}, fetched_{};
+  const std::uint32_t* from_[rounds];  // where the lane reads row 0 of column 0
+  std::uint8_t* sums_;                 // where the lane writes row 0 of column 0
 };
 
 extern __shared__ uint4 columns_shared[];
 
-enum class Stores { nothing, path, sums };  // path: L − C + P1
+enum class Stores { nothing, path, sums };  // path: L − C + P1; sums: see SumVolumes
 
 template <int kDisparities, bool kWhole, bool kSlanted>
 class ColumnsWarp {

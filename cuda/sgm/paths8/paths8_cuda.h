@@ -44,7 +44,7 @@ struct BandStates {
   uint2* to_below;
 };
 
-/// A band of rows. Planes begin at its first row.
+/// A band of rows. Planes begin at the first row of the band.
 struct PathsArguments {
   MatchPlanes planes;
   SumVolumes sums;

@@ -46,7 +46,7 @@ class RowsWarp {
         p1_(a.penalty.in_halves()),
         twice_p1_(p1_ * 0x202),
         state_(p1_) {
-    // The rows of the volume are padded, so that each lane has its own row.
+    // The rows of the volume are padded, so that each group of lanes has its own row.
     sums_ = a.sums.rows +
             static_cast<std::int64_t>(first_row_ + lanes_.group) * a.sums.pitch * kDisparities +
             8 * lanes_.lane;
@@ -96,12 +96,12 @@ class RowsWarp {
     return static_cast<std::int64_t>(min(first_row_ + row, a_.height - 1)) * a_.planes.pitch;
   }
 
-  /// Copies the right features of the first block that fetch() does not copy.
+  /// Copies the right features that the first block needs and fetch() does not copy.
   __device__ void fetch_window() {
-    constexpr int chunks = (kToTheRight ? kDisparities + block_pixels : kDisparities) / 4;
+    constexpr int row_vectors = (kToTheRight ? kDisparities + block_pixels : kDisparities) / 4;
     const int first = kToTheRight ? -kDisparities - block_pixels : a_.columns - kDisparities;
-    for (int i = static_cast<int>(threadIdx.x % 32); i < Ring::rows * chunks; i += 32) {
-      const int row = i / chunks, x = first + i % chunks * 4;
+    for (int i = static_cast<int>(threadIdx.x % 32); i < Ring::rows * row_vectors; i += 32) {
+      const int row = i / row_vectors, x = first + i % row_vectors * 4;
       __pipeline_memcpy_async(rings_ + row * Ring::words + right_slot(x),
                               a_.planes.right + row_begin(row) + x, sizeof(uint4));
     }
@@ -111,9 +111,9 @@ class RowsWarp {
     if (x >= 0 && x < a_.columns)
       for (int i = static_cast<int>(threadIdx.x % 32); i < 3 * Ring::rows * block_pixels / 4;
            i += 32) {
-        const int row = i / (3 * block_pixels / 4), chunk = i % (3 * block_pixels / 4);
-        const int plane = chunk / (block_pixels / 4);
-        const int at = x + chunk % (block_pixels / 4) * 4;
+        const int row = i / (3 * block_pixels / 4), vector = i % (3 * block_pixels / 4);
+        const int plane = vector / (block_pixels / 4);
+        const int at = x + vector % (block_pixels / 4) * 4;
         const int right_x = kToTheRight ? at : at - kDisparities;
         std::uint32_t* const ring = rings_ + row * Ring::words;
         if (plane == 0)

@@ -21,7 +21,8 @@ struct DisparityNumbers {
   LevelRange range;  ///< used if the range is not automatic
   RangeBins bins;    ///< used if the range is automatic
 
-  CUDAVISION_HOST_DEVICE std::uint16_t counts(std::uint16_t number) const {
+  /// Returns the depth of a map value, in units of PictureParameters::unit; 0 if it has none.
+  CUDAVISION_HOST_DEVICE std::uint16_t depth_of(std::uint16_t number) const {
     const int v = static_cast<std::int16_t>(number);
     if (number == invalid || v <= 0)
       return 0;
@@ -32,13 +33,13 @@ struct DisparityNumbers {
   CUDAVISION_HOST_DEVICE std::uint8_t level(std::uint16_t number,
                                             const LevelRange& range_in_force) const {
     if (quantity == Quantity::depth) {
-      const std::uint16_t value = counts(number);
+      const std::uint16_t value = depth_of(number);
       return value == 0 ? 0 : range_in_force.level(value, true);
     }
     return number == invalid ? 0 : range_in_force.level(static_cast<std::int16_t>(number));
   }
 
-  /// Returns the bin of a map value, or −1 if it is outside the automatic range, such as `invalid`.
+  /// Returns the bin of a map value, or −1 outside the automatic range, which excludes `invalid`.
   CUDAVISION_HOST_DEVICE int bin(std::uint16_t number) const {
     const int v = static_cast<std::int16_t>(number);
     return v < bins.first || v > bins.last ? -1 : (v - bins.first) >> bins.shift;
@@ -49,16 +50,13 @@ struct DisparityNumbers {
     const LevelRange numbers = bins.next(state, histogram, weight, first_frame);
     if (quantity != Quantity::depth)
       return numbers;
-    const int low = counts(static_cast<std::uint16_t>(numbers.high));
-    const int high = counts(static_cast<std::uint16_t>(numbers.low));
+    const int low = depth_of(static_cast<std::uint16_t>(numbers.high));
+    const int high = depth_of(static_cast<std::uint16_t>(numbers.low));
     return {low, high > low ? high : low + 1};
   }
 };
 
 struct PackedPixel {
-  PackedPixel() = default;
-  explicit PackedPixel(const FrameLayout& layout);
-
   int bytes = 0;
   int red = 0, green = 0, blue = 0;
 };
@@ -73,7 +71,7 @@ struct PictureConfig {
 class DisparityPicture::Backend {
  public:
   virtual ~Backend() = default;
-  /// Called before the first run(), and when the numbers change.
+  /// Called before the first run(), and when the parameters change.
   void set(const DisparityNumbers& numbers) {
     first_frame_ |= numbers.bins != numbers_.bins;
     numbers_ = numbers;

@@ -17,9 +17,7 @@ class DisparityPictureCpu final : public DisparityPicture::Backend {
   void set_colors(const ColorTable& table) override { colors_ = table; }
 
   void run(View<const std::uint8_t> values, View<std::uint8_t> out, int weight) override {
-    LevelRange range = numbers_.range;
-    if (numbers_.automatic)
-      range = automatic_range(values, weight);
+    const LevelRange range = numbers_.automatic ? automatic_range(values, weight) : numbers_.range;
     for_rows(config_.height, [&](int y) { draw(values.row(y), range, out.row(y)); });
   }
 
@@ -41,17 +39,13 @@ class DisparityPictureCpu final : public DisparityPicture::Backend {
 
   void draw(const std::uint8_t* values, const LevelRange& range, std::uint8_t* out) const {
     for (int x = 0; x < config_.width; ++x) {
-      const std::uint16_t number_here = number(values, x);
-      if (config_.kind == Kind::depth) {
-        const std::uint16_t counts = numbers_.counts(number_here);
-        store16(out + 2 * std::ptrdiff_t{x}, counts);
-        continue;
-      }
-      const std::uint8_t level = numbers_.level(number_here, range);
-      if (config_.kind == Kind::gray)
-        out[x] = level;
+      const std::uint16_t value = number(values, x);
+      if (config_.kind == Kind::depth)
+        store16(out + 2 * std::ptrdiff_t{x}, numbers_.depth_of(value));
+      else if (config_.kind == Kind::gray)
+        out[x] = numbers_.level(value, range);
       else
-        put_color(level, out + config_.pixel.bytes * std::ptrdiff_t{x});
+        put_color(numbers_.level(value, range), out + config_.pixel.bytes * std::ptrdiff_t{x});
     }
   }
 

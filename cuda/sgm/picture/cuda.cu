@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CUDA backend of DisparityPicture. For an automatic range, one kernel counts the numbers and
-// another updates the range before the picture is drawn.
+// The CUDA backend of DisparityPicture. For an automatic range, one kernel counts the map
+// values, and another updates the range before the picture is drawn.
 
 #include <algorithm>
 #include <utility>
@@ -94,9 +94,9 @@ __global__ void __launch_bounds__(threads)
   const std::uint16_t number = a.values.at(x, y);
   std::uint8_t* const row = a.out + a.out_pitch * y;
   if constexpr (kKind == Kind::depth) {
-    const std::uint16_t counts = a.numbers.counts(number);
-    row[2 * static_cast<std::int64_t>(x)] = static_cast<std::uint8_t>(counts);
-    row[2 * static_cast<std::int64_t>(x) + 1] = static_cast<std::uint8_t>(counts >> 8);
+    const std::uint16_t depth = a.numbers.depth_of(number);
+    row[2 * static_cast<std::int64_t>(x)] = static_cast<std::uint8_t>(depth);
+    row[2 * static_cast<std::int64_t>(x) + 1] = static_cast<std::uint8_t>(depth >> 8);
   } else {
     const LevelRange range = a.numbers.automatic ? a.memory->range : a.numbers.range;
     const std::uint8_t level = a.numbers.level(number, range);
@@ -128,8 +128,7 @@ class DisparityPictureCuda final : public DisparityPicture::Backend {
     a_.memory = memory_.as<RangeMemory>();
     a_.blocks_per_row = divide_up(config.width, threads);
     a_.pixel = config.pixel;
-    constexpr int bytes = sizeof(RangeMemory);
-    device.fill({memory_.as<std::uint8_t>(), bytes, 1, bytes}, 0);
+    device.fill(contiguous_rows(memory_.as<std::uint8_t>(), sizeof(RangeMemory), 1), 0);
     if (config.kind != Kind::color)
       return;
     uploader_ = std::make_unique<TableUploader>(device, std::tuple_size_v<ColorTable>);

@@ -22,40 +22,48 @@ void check_one_channel(const FrameLayout& out, int bits) {
   if (out.plane_count != 1 || out.channel_count != 1 || out.channels[0].step != 1 ||
       out.bits != bits || out.shift != 0 || out.channels[0].width != out.width ||
       out.channels[0].height != out.height)
-    refuse(operation, "the output must be one channel of " + std::to_string(bits) + " bits");
+    refuse(operation, "the output has " + text_of(out.channel_count) + " channels in " +
+                          text_of(out.plane_count) + " planes, of " + text_of(out.bits) +
+                          " bits shifted by " + text_of(out.shift) + "; make it one channel of " +
+                          text_of(bits) + " bits, not shifted, with the size of the picture");
 }
 
 void check_colors(const FrameLayout& out) {
   const int red = out.find(Role::red);
   if (out.plane_count != 1 || out.bits != 8 || red < 0)
-    refuse(operation, "the output must be one plane of packed red, green and blue of 8 bits");
+    refuse(operation, "the output has " + text_of(out.plane_count) + " planes of " +
+                          text_of(out.bits) + " bits" + (red < 0 ? " without red" : "") +
+                          "; make it one plane of packed red, green and blue of 8 bits");
   for (const Role role : rgb_roles) {
     const int found = out.find(role);
     if (found < 0 || out.channels[found].step != out.channels[red].step ||
         out.channels[found].width != out.width || out.channels[found].height != out.height)
-      refuse(operation, "red, green and blue must all have the output's size and the same step");
+      refuse(operation, "red, green and blue must all have " + text_of(out.width) + "×" +
+                            text_of(out.height) + " samples with a step of " +
+                            text_of(out.channels[red].step));
   }
   if (out.planes[0].row_bytes < std::int64_t{out.channels[red].step} * out.width)
-    refuse(operation, "the rows of the output are too short for whole pixels");
+    refuse(operation, "the output has rows of " + text_of(out.planes[0].row_bytes) +
+                          " bytes; make them long enough for " + text_of(out.width) +
+                          " pixels of " + text_of(out.channels[red].step) + " bytes");
 }
 
 void check_parameters(const PictureParameters& picture) {
   const auto check = [](double value, bool positive, const char* name) {
     if (!std::isfinite(value) || value < 0 || (positive && value == 0))
-      refuse(operation, std::string(name) + " is " + std::to_string(value) + "; make it " +
+      refuse(operation, std::string(name) + " is " + text_of(value) + "; make it " +
                             (positive ? "a positive number" : "0 or more"));
   };
   check(picture.focal_length, false, "focal_length");
   check(picture.baseline, false, "baseline");
   check(picture.unit, true, "unit");
   if (picture.range == Range::fixed && !(picture.minimum < picture.maximum))
-    refuse(operation, "the range of levels goes from " + std::to_string(picture.minimum) + " to " +
-                          std::to_string(picture.maximum) +
-                          "; maximum must be larger than minimum");
+    refuse(operation, "the range of levels goes from " + text_of(picture.minimum) + " to " +
+                          text_of(picture.maximum) + "; maximum must be larger than minimum");
 }
 
 LevelRange fixed_range(const PictureParameters& picture, int scale) {
-  // All values are within these limits, and products with 254 fit 32 bits.
+  // All map values are within ±limit, and 254·2·limit fits 32 bits.
   constexpr double limit = 1 << 20;
   const auto value = [&](double number) {
     return static_cast<int>(std::llround(std::clamp(scale * number, -limit, limit)));
@@ -66,7 +74,7 @@ LevelRange fixed_range(const PictureParameters& picture, int scale) {
 
 DisparityNumbers numbers_of(const Parameters& parameters, const PictureParameters& picture) {
   const DisparityScale scale = disparity_scale(parameters);
-  // With a larger K, even the largest disparity has a depth of more than 65535.
+  // If K is larger, even the largest disparity has a depth of more than 65535.
   constexpr double enough = static_cast<double>(std::int64_t{1} << 40);
   const bool depth = picture.quantity == Quantity::depth;
   const bool confidence = picture.quantity == Quantity::confidence;
@@ -94,14 +102,6 @@ DisparityNumbers numbers_of(const Parameters& parameters, const PictureParameter
 
 }  // namespace
 
-PackedPixel::PackedPixel(const FrameLayout& layout) {
-  const auto offset = [&](Role role) { return layout.channels[layout.find(role)].offset; };
-  bytes = layout.channels[layout.find(Role::red)].step;
-  red = offset(Role::red);
-  green = offset(Role::green);
-  blue = offset(Role::blue);
-}
-
 DisparityPicture::DisparityPicture(Device& device, const FrameLayout& out,
                                    const Parameters& parameters, Kind kind, Quantity quantity)
     : layout_(out), kind_(kind), quantity_(quantity) {
@@ -113,13 +113,13 @@ DisparityPicture::DisparityPicture(Device& device, const FrameLayout& out,
   if (kind == Kind::depth && quantity == Quantity::confidence)
     refuse(operation, "confidence has no depth; use Quantity::disparity");
   PictureConfig config{out.width, out.height, kind, quantity == Quantity::confidence, {}};
-  if (kind == Kind::color)
-    config.pixel = PackedPixel(out);
+  if (kind == Kind::color) {
+    const auto channel = [&](Role role) { return out.channels[out.find(role)]; };
+    config.pixel = {channel(Role::red).step, channel(Role::red).offset, channel(Role::green).offset,
+                    channel(Role::blue).offset};
+  }
   backend_ = dispatch<make_disparity_picture_cuda, make_disparity_picture_cpu>(device, config);
-  PictureParameters picture;
-  picture.kind = kind;
-  picture.quantity = quantity;
-  set_parameters(parameters, picture);
+  set_parameters(parameters, {.kind = kind, .quantity = quantity});
   ColorTable grays;
   for (std::size_t level = 0; level < grays.size(); ++level)
     grays[level].fill(static_cast<std::uint8_t>(level));
@@ -151,11 +151,8 @@ void DisparityPicture::restart() noexcept {
 void DisparityPicture::run(View<const std::uint8_t> values, const Frame& out, double seconds) {
   check_frame(operation, layout_, out, "output");
   const int row_bytes = (quantity_ == Quantity::confidence ? 1 : 2) * layout_.width;
-  if (!values || values.width != row_bytes || values.height != layout_.height)
-    refuse(operation,
-           std::string(quantity_ == Quantity::confidence ? "confidence" : "the disparities") +
-               " must be " + std::to_string(layout_.height) + " rows of " +
-               std::to_string(row_bytes) + " bytes");
+  check_rows(operation, quantity_ == Quantity::confidence ? "confidences" : "disparities", values,
+             layout_.height, row_bytes);
   View<std::uint8_t> plane = out.planes[0];
   plane.height = layout_.height;
   const double weight = seconds > 0 ? 65536 * (1 - std::exp(-seconds)) : 0;

@@ -15,10 +15,10 @@ namespace cudavision::sgm {
 struct PictureParameters {
   enum class Kind : std::uint8_t {
     gray,   ///< 8 bits: the level of the pixel's value, 0 where it is unknown
-    color,  ///< packed red, green and blue from table[level]; black where the value is unknown
+    color,  ///< the level's red, green and blue in the ColorTable, black where it is unknown
     depth,  ///< 16 bits: the depth itself, 0 where it is unknown
   };
-  /// The quantity that gray and color show for a number v of the map.
+  /// The quantity that gray and color show for a map value v.
   enum class Quantity : std::uint8_t {
     disparity,   ///< v, which is the disparity times s = DisparityScale::per_pixel
     depth,       ///< min(65535, (2K + v) div 2v), K = llround(s·focal_length·baseline / unit);
@@ -42,7 +42,7 @@ struct PictureParameters {
   Quantity quantity = Quantity::disparity;  ///< for gray and color; fixed at construction
   double focal_length = 0;                  ///< in pixels
   double baseline = 0;                      ///< in mm
-  double unit = 1;                          ///< mm per count of depth
+  double unit = 1;                          ///< mm per step of depth
   Range range = Range::full;
   double minimum = 0, maximum = 1;  ///< for Range::fixed; minimum < maximum
 
@@ -52,20 +52,20 @@ struct PictureParameters {
 /// Red, green and blue for each level.
 using ColorTable = std::array<std::array<std::uint8_t, 3>, 256>;
 
-/// Range::automatic is defined in integers. The known numbers v of a map, or of confidence, are
-/// counted from `first` to `last`. Each bin counts 2^k neighbouring numbers, with the smallest k
-/// for which 1024 bins suffice. For disparity, first is s·minimum and last is s·(minimum +
-/// disparities − 1). For depth, both are at least 1. For confidence, they are 1 and 255. A
-/// percentile p is the first bin b for which 100 times the count up to b reaches p times the total
-/// count. low' is the smallest number of the 2nd percentile's bin, and high' the largest number of
-/// the 98th percentile's bin, at most last.
+/// Range::automatic is defined in integers. The known values of a map, or of confidence, are
+/// counted in bins from `first` to `last`. Each bin counts 2^k consecutive values, with the
+/// smallest k for which 1024 bins suffice. For disparity, first is s·minimum and last is
+/// s·(minimum + disparities − 1). For depth, both are at least 1. For confidence, they are 1 and
+/// 255. A percentile p is the first bin b for which 100 times the count up to b reaches p times the
+/// total count. low' is the smallest value of the 2nd percentile's bin, and high' the largest value
+/// of the 98th percentile's bin, at most `last`.
 ///
-/// S_low = 65536·low' for the first frame with a known number after construction or restart().
+/// S_low = 65536·low' for the first frame with a known value after construction or restart().
 /// Later, S_low += ((65536·low' − S_low)·a) >> 16, where a is rint(65536·(1 − exp(−t))) for t
-/// seconds since the previous frame. S_high is updated in the same way. Frames without known
-/// numbers change nothing. low = (S_low + 2^15) >> 16, and high = (S_high + 2^15) >> 16, but at
-/// least low + s (confidence: low + 1). Before the first known number, they are first and last. For
-/// depth, low and high are the depths of high and low, and high is at least low + 1.
+/// seconds since the previous frame. S_high is updated in the same way. Frames without known values
+/// change nothing. low = (S_low + 2^15) >> 16, and high = (S_high + 2^15) >> 16, but at least low +
+/// s (confidence: low + 1). Before the first known value, they are `first` and `last`. For depth,
+/// low and high are the depths of high and low, and high is at least low + 1.
 class DisparityPicture {
  public:
   using Kind = PictureParameters::Kind;
@@ -79,8 +79,8 @@ class DisparityPicture {
                    Quantity quantity = Quantity::disparity);
   ~DisparityPicture();
 
-  /// Both take effect with the next run() and never allocate. `parameters` are the parameters of
-  /// the maps, and `picture` has the constructor's kind and quantity. Throws invalid_argument and
+  /// Both functions take effect with the next run() and never allocate. `parameters` are the maps'
+  /// parameters, and `picture` has the constructor's kind and quantity. Throws invalid_argument and
   /// keeps the last valid set. If the range of map values changes, an automatic range restarts.
   void set_parameters(const Parameters& parameters, const PictureParameters& picture);
   void set_colors(const ColorTable& table);
@@ -88,9 +88,8 @@ class DisparityPicture {
   /// Makes the next frame the first one for Range::automatic.
   void restart() noexcept;
 
-  /// values is an output of SgmStereo::run(): disparity, or confidence for Quantity::confidence.
-  /// seconds is the time since the previous frame, for Range::automatic (negative: 0). Only
-  /// enqueues.
+  /// values is confidence (Quantity::confidence) or disparity of SgmStereo::run(). seconds is the
+  /// time since the previous frame, for Range::automatic (negative: 0). Only enqueues.
   void run(View<const std::uint8_t> values, const Frame& out, double seconds = 0);
 
   class Backend;

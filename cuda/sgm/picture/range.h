@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The value range of a DisparityPicture's levels. disparitypicture.h defines it.
-
 #include <cstdint>
 
 #include "cuda/core/view.h"
@@ -23,7 +21,7 @@ struct LevelRange {
 
 struct RangeState {
   std::int64_t low, high;  ///< map values, times 2^16
-  bool known;              ///< false until a frame has a number in the bins
+  bool known;              ///< false until a frame has a value in the bins
 };
 
 struct RangeBins {

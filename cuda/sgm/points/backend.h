@@ -41,7 +41,7 @@ constexpr std::uint32_t unknown_coordinate = 0x7fc00000;
 class Points::Backend {
  public:
   virtual ~Backend() = default;
-  /// Called before the first run(), and when the numbers change.
+  /// Called before the first run(), and when the parameters change.
   virtual void set(const PointNumbers& numbers) = 0;
   virtual void run(View<const std::uint8_t> disparity, View<std::uint8_t> points) = 0;
 };

@@ -8,11 +8,8 @@
 #include "cuda/sgm/points/backend.h"
 
 namespace cudavision::sgm {
-namespace {
 
 constexpr char operation[] = "points";
-
-}  // namespace
 
 Reprojection reprojection_of(double focal_length, double baseline, int width, int height) noexcept {
   return {{{1, 0, 0, -(width - 1) / 2.0},
@@ -53,13 +50,8 @@ void Points::set(const Parameters& parameters, const Reprojection& reprojection)
 }
 
 void Points::run(View<const std::uint8_t> disparity, View<std::uint8_t> points) {
-  const auto check = [&](const auto& view, int bytes, const char* name) {
-    if (!view || view.width != bytes * width_ || view.height != height_)
-      refuse(operation, std::string("the ") + name + " must be " + std::to_string(height_) +
-                            " rows of " + std::to_string(bytes * width_) + " bytes");
-  };
-  check(disparity, 2, "disparities");
-  check(points, bytes_per_point, "points");
+  check_rows(operation, "disparities", disparity, height_, 2 * width_);
+  check_rows(operation, "points", points, height_, bytes_per_point * width_);
   backend_->run(disparity, points);
 }
 

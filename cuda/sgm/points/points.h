@@ -21,22 +21,22 @@ using Reprojection = std::array<std::array<double, 4>, 4>;
 Reprojection reprojection_of(double focal_length, double baseline, int width, int height) noexcept;
 
 /// Computes an organised point cloud: one point of three binary32 numbers per pixel. Let
-/// d = v / DisparityScale::per_pixel for the number v of the map. Points are computed in binary64,
-/// with every operation rounded to nearest and in this order:
+/// d = v / DisparityScale::per_pixel for the map value v. Points are computed in binary64, with
+/// every operation rounded to nearest and in this order:
 ///   h[i] = (((0 + Q[i][0]·x) + Q[i][1]·y) + Q[i][2]·d) + Q[i][3] for each row i of Q
 ///   r = 1 / h[3]
 ///   (h[0]·r, h[1]·r, h[2]·r), each rounded once to binary32
 /// A point is unknown if v is invalid, if h[3] is not positive (infinitely far away, or behind the
 /// cameras), or if r is infinite. Unknown points have three quiet NaNs, 0x7fc00000.
 ///
-/// OpenCV's reprojectImageTo3D() computes the same, but rounds Z a second time before the division,
+/// OpenCV's reprojectImageTo3D() computes the same points, but also rounds Z before the division,
 /// which sometimes changes the last bit.
 class Points {
  public:
   static constexpr int bytes_per_point = 12;
 
-  /// Maps have width·height numbers in the scale of `parameters`. Throws invalid_argument for a
-  /// size that a FrameLayout cannot have, or for invalid parameters.
+  /// Maps have width·height values in the scale of `parameters`. Throws invalid_argument for a size
+  /// that a FrameLayout cannot have, or for invalid parameters.
   Points(Device& device, int width, int height, const Parameters& parameters,
          const Reprojection& reprojection);
   ~Points();

@@ -15,8 +15,8 @@ struct SharpeningSums {
   int n = 0, e = 0, g = 0, eg = 0, gg = 0;
 };
 
-/// Returns the number after Sharpen. |e| ≤ 4080 and |g| ≤ 2040, so A and 7·B fit 32 bits: |A| ≤
-/// 81·4080·2040 and B ≤ 81·2040² + 64·81. m counts the odd k ≤ 7 with |A| ≥ k·B / 32.
+/// Returns the map value after Sharpen. |e| ≤ 4080 and |g| ≤ 2040, so A and 7·B fit 32 bits: |A| ≤
+/// 81·4080·2040 and B ≤ 81·2040² + 64·81. m is the number of odd k ≤ 7 with |A| ≥ k·B / 32.
 CUDAVISION_HOST_DEVICE inline std::uint16_t sharpened(int v, const SharpeningSums& sums, int top) {
   const int a = sums.n * sums.eg - sums.e * sums.g;
   const int b = sums.n * sums.gg - sums.g * sums.g + 64 * sums.n * sums.n;
@@ -45,7 +45,7 @@ struct FilledNumber {
   }
 };
 
-/// Numbers are below 2^14 and rows have fewer than 2^16 pixels, so 32 bits suffice.
+/// Map values are below 2^14 and rows have fewer than 2^16 pixels, so 32 bits suffice.
 CUDAVISION_HOST_DEVICE inline FilledNumber interpolated(int before, int after, int to_before,
                                                         int to_after) {
   const int length = to_before + to_after;
@@ -53,13 +53,14 @@ CUDAVISION_HOST_DEVICE inline FilledNumber interpolated(int before, int after, i
           static_cast<std::uint32_t>(2 * length), 0, false};
 }
 
-/// Towards a run of unknown pixels, numbers grow by sum / (count·step) per column, if count > 0.
+/// The slope of a surface next to a run of unknown pixels. Towards the run, map values grow by
+/// sum / (count·step) per column. count is 0 if the slope is unknown.
 struct Slope {
   int sum = 0, count = 0, step = 8;
 };
 
 /// Returns the slope at the known pixel (x, y). outwards is −1 if the run begins after the pixel,
-/// and 1 if it ends before the pixel. Loads all numbers first, so that GPU loads overlap.
+/// and 1 if it ends before the pixel. Loads all map values first, so that GPU loads overlap.
 CUDAVISION_HOST_DEVICE inline Slope slope_at(const std::uint16_t* map, int width, int height, int x,
                                              int y, int outwards) {
   constexpr int rows = 5, columns = 5;  // columns at the distances 0, 4, 8, 16 and 32
@@ -91,7 +92,7 @@ CUDAVISION_HOST_DEVICE inline Slope slope_at(const std::uint16_t* map, int width
   return slope;
 }
 
-/// Extrapolates from the number v over `distance` columns. |sum| is below 2^17, so adding 2^19
+/// Extrapolates from the map value v over `distance` columns. |sum| is below 2^17, so adding 2^19
 /// times the divisor fits 32 bits and makes the dividend positive.
 CUDAVISION_HOST_DEVICE inline FilledNumber extrapolated(int v, const Slope& slope, int distance) {
   if (slope.count == 0)

@@ -2,7 +2,7 @@
 //
 // Sharpens a map on CUDA. A warp processes some rows of neighbouring columns, one column per lane.
 // Each lane sums the contributions of its column over three rows, and exchanges these sums with the
-// adjacent lanes. So each pixel is looked up in the pictures 1.3 times instead of nine times.
+// adjacent lanes. So each pixel is looked up in the pictures 1.6 times instead of nine times.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/division.h"
@@ -24,7 +24,6 @@ struct SharpenArguments {
 };
 
 constexpr int threads = 256, warps = threads / 32;
-constexpr unsigned whole_warp = 0xffffffffu;
 constexpr int columns = 32 - 2;  // columns per warp; the outermost lanes only contribute to sums
 constexpr int rows = 4;          // rows per warp; two more rows only contribute to sums
 constexpr int tile_width = columns, tile_height = warps * rows;
@@ -112,8 +111,8 @@ __device__ Pixel load_pixel(const SharpenArguments& a, const Columns& columns, i
   return {number, number == unknown ? 0 : residual, number == unknown ? 0 : gradient};
 }
 
-/// Returns the minimum blocks per multiprocessor; 0 leaves the choice to the compiler, which would
-/// spill 4 bytes on compute capabilities 8.6 and 8.9 with CUDA toolkits before 13.
+/// Returns the minimum number of blocks per multiprocessor. 0 leaves the choice to the compiler,
+/// but before CUDA 13 it would spill 4 bytes on compute capabilities 8.6 and 8.9.
 constexpr int blocks_without_spills() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900 && \
     __CUDACC_VER_MAJOR__ < 13
@@ -130,8 +129,8 @@ __global__ void __launch_bounds__(threads, blocks_without_spills())
     sharpen_kernel(const __grid_constant__ SharpenArguments a) {
   launch_dependents();
   grid_dependency_wait();
-  // The compiler does not know that threadIdx.x / 32 is uniform in a warp.
   const int lane = static_cast<int>(threadIdx.x) % 32;
+  // The compiler does not know that threadIdx.x / 32 is uniform in a warp.
   const int warp = __shfl_sync(whole_warp, static_cast<int>(threadIdx.x) / 32, 0);
   const int x = static_cast<int>(blockIdx.x % a.tiles) * tile_width + lane - 1;
   const int first_y = static_cast<int>(blockIdx.x / a.tiles) * tile_height + warp * rows;

@@ -7,8 +7,8 @@
 namespace cudavision::sgm {
 namespace {
 
-/// Calls fill(begin, end, number before, number after) for each run of unknown pixels. Numbers
-/// outside the row are unknown. Returns true if the row has a known pixel.
+/// Calls fill(begin, end, value before, value after) for each run of unknown pixels. Values outside
+/// the row are unknown. Returns true if the row has a known pixel.
 template <class Fill>
 bool fill_row(const std::uint16_t* row, int width, const Fill& fill) {
   std::uint16_t before = unknown;
@@ -33,15 +33,15 @@ void fill_run(const StageConfig& config, const FillSlopes& stage, int y, int beg
   if (is_one_surface(before, after)) {
     for (int x = begin; x < end; ++x)
       to[x] = interpolated(before, after, x - (begin - 1), end - x).within(top);
-  } else if (before < after) {  // unknown is the largest number
-    const Slope slope = slope_at(stage.from, config.width, config.height, begin - 1, y, -1);
-    for (int x = begin; x < end; ++x)
-      to[x] = extrapolated(before, slope, x - (begin - 1)).within(top);
-  } else {
-    const Slope slope = slope_at(stage.from, config.width, config.height, end, y, 1);
-    for (int x = begin; x < end; ++x)
-      to[x] = extrapolated(after, slope, end - x).within(top);
+    return;
   }
+  const bool from_before = before < after;  // unknown is the largest value
+  const Slope slope = slope_at(stage.from, config.width, config.height,
+                               from_before ? begin - 1 : end, y, from_before ? -1 : 1);
+  for (int x = begin; x < end; ++x)
+    to[x] = (from_before ? extrapolated(before, slope, x - (begin - 1))
+                         : extrapolated(after, slope, end - x))
+                .within(top);
 }
 
 CUDAVISION_TARGET_CLONES

@@ -25,9 +25,8 @@ struct FillArguments {
 };
 
 constexpr int threads = 128, warps = threads / 32;
-constexpr unsigned whole_warp = 0xffffffffu;
 
-/// A slope takes 4 bytes: |sum| is below 2^17, count at most 5, step 8, 16 or 32.
+/// Packs a slope into 4 bytes: |sum| is below 2^17, count is at most 5, and step is 8, 16 or 32.
 __device__ std::uint32_t packed(const Slope& slope) {
   return static_cast<std::uint32_t>(slope.sum) << 6 |
          static_cast<std::uint32_t>(slope.count << 3 | slope.step >> 3);
@@ -39,7 +38,7 @@ __device__ Slope unpacked(std::uint32_t slope) {
 
 struct Run {
   int before_column, after_column;
-  std::uint16_t before, after;  // numbers at these columns; unknown outside the picture
+  std::uint16_t before, after;  // values at these columns; unknown outside the picture
 };
 
 template <bool kSlopes>
@@ -111,7 +110,7 @@ class RunRow {
     const Run run = run_at(x);
     if constexpr (kSlopes)
       return filled_along_surface(run, x).within(a_.top);
-    else  // unknown is the largest number, so min() ignores it
+    else  // unknown is the largest value, so min() ignores it
       return min(run.before, run.after);
   }
 

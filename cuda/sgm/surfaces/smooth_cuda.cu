@@ -3,8 +3,6 @@
 // Smooth on CUDA. A block loads a tile with a halo into shared memory. A thread processes two
 // neighbouring pixels as pairs of 16-bit floats. All operations except the divisions are exact.
 
-#include <algorithm>
-
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/division.h"
 #include "cuda/sgm/maps/pair_tile.cuh"
@@ -31,18 +29,18 @@ static_assert(SmoothingTile<2>::width == 2 * 32);  // A warp works on a row of t
 /// smallest 16-bit float, so that the bits of an integer are a float without conversion.
 struct alignas(8) Cut {
   std::uint16_t limit;   ///< 2·cut + 1
-  std::uint16_t bias;    ///< bits of a 16-bit float
+  std::uint16_t bias;    ///< bits of a 16-bit float, see cut_for()
   std::uint32_t factor;  ///< bits of a 16-bit float: 2^15 / 2cut
 };
 
 /// In Smooth, a pair has the weight w = W·room div 2cut, with W = 64 >> … and room = 2cut + 1 − c.
-/// The kernel multiplies by a float near 1/2cut and rounds. To round down, bias lowers W·room by a
-/// quarter less than half of 2cut, and factor is the float after the nearest. bias + W·room and
-/// factor are rounded, but w is exact for all cuts from 8 to 18, all W and all rooms.
+/// The kernel multiplies by a float near 1/2cut and rounds. To round down, bias lowers W·room by
+/// cut − 1/4, and factor is the float after the one nearest to 1/2cut. bias + W·room and factor are
+/// rounded, but w is exact for all cuts from 8 to 18, all W and all rooms.
 __device__ Cut cut_for(int confidence) {
   const int cut = smoothing_cut(confidence);
   const auto bits = [](float number) { return __half_as_ushort(__float2half_rn(number)); };
-  constexpr float unit = 1.0f / (1 << 17);  // a quarter of the unit of W·room below
+  constexpr float unit = 1.0f / (1 << 17);  // a quarter of 2^-15, the unit of weight·room
   return {static_cast<std::uint16_t>(2 * cut + 1), bits(-unit * static_cast<float>(4 * cut - 1)),
           bits(__fdiv_rn(1 << 14, static_cast<float>(cut))) + 1u};
 }
@@ -66,7 +64,7 @@ class PairSums {
     const __half2 room = __hsub2_rn(limit, __habs2(bend));
     const __half2 differences = __hmax2(__habs2(__hsub2_rn(luminances_, floats_of(q.luminances))),
                                         __habs2(__hsub2_rn(luminances_, floats_of(r.luminances))));
-    // 2^9·W, where W = 1/2 replaces W = 0: both give w = 0. Then room·2^9·W has the unit 2^-15.
+    // weight is 2^9·W. W = 1/2 replaces W = 0: both give w = 0. weight·room has the unit 2^-15.
     const __half2 weight =
         floats_of((nearness_of(differences) << 10) + (23u * 0x04000400 - (bits_of_128 << 10)));
     // 16-bit floats from 1024 to 2048 are integers, so the addition rounds the quotient.
@@ -83,7 +81,7 @@ class PairSums {
     s_ = floats_of(0);
   }
 
-  /// Unknown pixels have the number 0 and do not change.
+  /// Unknown pixels have the value 0 and do not change.
   __device__ std::uint32_t smoothed(std::uint32_t numbers) const {
     // Neither half becomes negative, so halves do not borrow.
     return numbers + static_cast<std::uint32_t>(change(first_s_, __low2float(half_t_))) +
@@ -156,18 +154,18 @@ __global__ void __launch_bounds__(threads, 4)
     const int y = first_y + row;
     const uchar2 confidences = next;
     next = confidences_at(row + warps);
-    const Pair* const pixels = samples + Tile::place_of(Tile::halo + x - first_x, Tile::halo + row);
+    const Pair* const pixels = samples + Tile::index_of(Tile::halo + x - first_x, Tile::halo + row);
     PairSums sums(*pixels, cuts[confidences.x], cuts[confidences.y]);
 #pragma unroll
     for (int i = 0; i < smoothing_pairs; i += PairSums::pairs_at_once) {
 #pragma unroll
       for (int k = i; k < i + PairSums::pairs_at_once; ++k) {
-        const int place = Tile::place_of(kStep * pair_offset(k).i, kStep * pair_offset(k).j);
+        const int place = Tile::index_of(kStep * pair_offset(k).i, kStep * pair_offset(k).j);
         sums.add(pixels[place], pixels[-place]);
       }
       sums.flush();
     }
-    // Finite luminances are below 4, so only infinity, for unknown pixels, has both bits.
+    // Only infinity, the luminance of unknown pixels, has both of the highest exponent bits.
     const std::uint32_t is_unknown =
         halves_with_sign(pixels->luminances << 1 & pixels->luminances << 2);
     a.out.write_pair(x, y, width, sums.smoothed(pixels->numbers) | is_unknown);

@@ -12,7 +12,7 @@ void filter_row(const std::uint16_t* map, const std::uint16_t* measured,
                 const TemporalFilter filter, int width, std::uint16_t* __restrict numbers,
                 std::uint8_t* __restrict ages) {
   for (int x = 0; x < width; ++x) {
-    // Both are loaded first, because GCC compiles && between loads to a branch.
+    // Both values are loaded first, because GCC compiles && between loads to a branch.
     const std::uint16_t number = map[x], known = measured[x];
     const FilteredPixel pixel = filtered_over_time(number, number != unknown && known != unknown,
                                                    {numbers[x], ages[x]}, filter);

@@ -76,14 +76,10 @@ void run_stage(const StageResources& resources, const FilterOverTime& stage) {
   const auto is_aligned = [](const auto* data) {
     return reinterpret_cast<std::uintptr_t>(data) % (sizeof(*data) * vector_pixels) == 0;
   };
-  TemporalArguments a{};
-  a.map = stage.map;
-  a.measured = measured;
-  a.filter = stage.filter;
-  a.history = stage.history;
-  a.pixels = resources.config.pixels();
-  a.vectors = is_aligned(stage.map) && is_aligned(measured) && is_aligned(stage.history.numbers) &&
-              is_aligned(stage.history.ages);
+  const bool vectors = is_aligned(stage.map) && is_aligned(measured) &&
+                       is_aligned(stage.history.numbers) && is_aligned(stage.history.ages);
+  const TemporalArguments a{
+      stage.map, measured, stage.filter, stage.history, resources.config.pixels(), vectors};
   resources.queue.launch(filter_kernel,
                          static_cast<unsigned>(divide_up(a.pixels, threads * vector_pixels)),
                          threads, 0, a);

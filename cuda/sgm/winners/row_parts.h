@@ -29,8 +29,8 @@ struct RowParts {
   }
 };
 
-/// Splits the rows of the last, partial wave of `resident` blocks to minimise the slowest block. A
-/// block's cost is (part columns + `overlap` columns of the next part) / unit, rounded up.
+/// Splits the rows of the last, partial wave of `resident` blocks. Minimises the time of the
+/// slowest block: (part columns + `overlap` columns of the next part) / unit, rounded up.
 inline RowParts parts_of_rows(int rows, int row_columns, int overlap, int unit, int resident) {
   constexpr int column_unit = 16;  // makes parts begin at whole cache lines
   const int rest = rows % resident;

@@ -5,7 +5,7 @@
 // For the right map, the sums go to shared memory, which also keeps each right pixel's best so far.
 //
 // Sums are at most 8·255 (11 bits), so 32·sum + index fits 16 bits for indices of 5 bits. The
-// minimum of these numbers is the smallest sum with the lowest index.
+// minimum of these values is the smallest sum with the lowest index.
 
 #include <bit>
 
@@ -23,16 +23,15 @@ struct SelectArguments {
   Subpixel subpixel;
   bool whole;  // true if map values are whole disparities
   int width, disparities;
-  int right_shift;   // column r of the right map is p = r + right_shift in this file
+  int right_shift;   // column r of the right map is at p = r + right_shift
   int pairs, tasks;  // see select_right()
   std::uint32_t per_pair;
 };
 
 constexpr int many_rows = 2000;  // from this height on, small blocks fill the GPU
 constexpr int max_vectors = 4;   // vectors per thread
-constexpr unsigned whole_warp = 0xffffffffu;
 constexpr std::uint32_t nothing = 0xffffffffu;
-constexpr std::uint32_t no_sums = 0x07ff07ffu;  // two numbers larger than any sum
+constexpr std::uint32_t no_sums = 0x07ff07ffu;  // two values larger than any sum
 
 /// kLanes is the number of lanes per column, a power of two and at least 2. Positions in shared
 /// memory are in vectors of 8 sums.
@@ -41,7 +40,7 @@ struct RowPlan {
   static constexpr int lanes = kLanes, threads = kThreads;
   static constexpr int columns = kThreads / kLanes;          ///< columns processed at a time
   static constexpr int group = columns < 16 ? columns : 16;  ///< see select_right
-  /// Each column's sums are padded on both sides with at least `group` numbers larger than any sum,
+  /// Each column's sums are padded on both sides with at least `group` values larger than any sum,
   /// so that following a diagonal needs no bounds check.
   static constexpr int before = group / 8;
   static constexpr int maximum = kLanes * max_vectors;
@@ -54,7 +53,7 @@ struct RowPlan {
   static constexpr int numbers = before + columns / 2 * pair;
   static_assert(group % 8 == 0 && pitch >= maximum + before);
 
-  static __device__ int place_of(int column) {
+  static __device__ int vector_of(int column) {
     return before + column / 2 * pair + column % 2 * pitch;
   }
 
@@ -82,7 +81,7 @@ __device__ std::uint32_t min_of_lanes(std::uint32_t value) {
 
 struct LeftBest {
   std::uint32_t key;      ///< key of the smallest sum, equal in all lanes
-  int word;               ///< this word of the column and the next hold the best and its neighbours
+  int word;               ///< this word and the next one hold the best sum and its neighbours
   int near;               ///< the lane's vector with one of these words, or any vector
   std::uint32_t minimum;  ///< the smallest sums of the lane's other vectors, in both halves
 };
@@ -99,7 +98,7 @@ __device__ LeftBest best_of(const uint4 (&vectors)[max_vectors], int part) {
     minima[i] = __vminu2(minima[i], vectors[i].w * 32 + index + 0x00030003u);
   }
   const std::uint32_t both = __vminu2(__vimin3_u16x2(minima[0], minima[1], minima[2]), minima[3]);
-  // One more bit marks the half with the smallest number.
+  // One more bit marks the half with the smallest value.
   const std::uint32_t one = min((both & 0xffff) * 2, both >> 15 | 1);
   const std::uint32_t vector = static_cast<std::uint32_t>(part) + (one >> 3 & 7) * kLanes;
   LeftBest best{min_of_lanes<kLanes>((one >> 6 << 10) + 8 * vector + (one & 7)), 0, part, nothing};
@@ -213,7 +212,7 @@ __global__ void __launch_bounds__(Plan::threads)
   const int vectors = a.disparities / 8;
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * a.width;
   const auto* from = reinterpret_cast<const uint4*>(a.sums + (row + column) * a.disparities) + part;
-  uint4* const to = select_shared + Plan::place_of(column);
+  uint4* const to = select_shared + Plan::vector_of(column);
 
   uint4 next[max_vectors];
   clear(next);
@@ -232,8 +231,8 @@ __global__ void __launch_bounds__(Plan::threads)
     select_shared[i] = {no_sums, no_sums, no_sums, no_sums};
   for (int i = thread; i < 2 * Plan::ring; i += Plan::threads)
     bests[i] = nothing;
-  // Takes the place of `thread`, so that work for few threads goes to another warp each time.
-  int turn = thread;
+  // Used instead of `thread`, so that work for few threads goes to another warp each time.
+  int rotated_thread = thread;
   int x = 0;
   for (; x < a.width; x += Plan::columns) {
     const LeftBest best = best_of<Plan::lanes>(next, part);
@@ -245,9 +244,9 @@ __global__ void __launch_bounds__(Plan::threads)
     const std::uint32_t second = min_of_others<Plan::lanes>(best, to[best.near]);
     if (part == 0)
       found[column] = second << 21 | best.key;
-    if (turn < Plan::columns) {
+    if (rotated_thread < Plan::columns) {
       // No later column has a sum for this pixel.
-      const int p = x - Plan::columns - a.disparities + 1 + turn;
+      const int p = x - Plan::columns - a.disparities + 1 + rotated_thread;
       const int slot = Plan::slot_of(p);
       write_right(a, row, p, bests[slot]);
       bests[slot] = nothing;
@@ -255,13 +254,13 @@ __global__ void __launch_bounds__(Plan::threads)
     __syncthreads();
     load(x + Plan::columns);
 #pragma unroll 1
-    for (int task = turn; task < a.tasks; task += Plan::threads)
+    for (int task = rotated_thread; task < a.tasks; task += Plan::threads)
       select_right<Plan>(a, select_shared, x, task, bests);
-    const int last = Plan::threads - 1 - turn;
+    const int last = Plan::threads - 1 - rotated_thread;
     if (last < min(Plan::columns, a.width - x))
-      select_left(a, reinterpret_cast<const std::uint32_t*>(select_shared + Plan::place_of(last)),
+      select_left(a, reinterpret_cast<const std::uint32_t*>(select_shared + Plan::vector_of(last)),
                   found[last], row + x + last);
-    turn = (turn + 32) % Plan::threads;
+    rotated_thread = (rotated_thread + 32) % Plan::threads;
   }
   __syncthreads();
   for (int p = x - Plan::columns - a.disparities + 1 + thread; p < a.width; p += Plan::threads)
@@ -288,7 +287,7 @@ KernelPlan kernel_plan(int disparities) {
 }
 
 KernelPlan kernel_plan_for(int disparities, int rows) {
-  // Small blocks share multiprocessors better, but only many of them fill the GPU.
+  // Small blocks share multiprocessors better, but fill the GPU only if there are many.
   const bool many = rows >= many_rows;
   if (disparities <= 64)
     return many ? kernel_plan<RowPlan<2, 128>>(disparities)

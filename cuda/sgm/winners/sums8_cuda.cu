@@ -2,12 +2,10 @@
 //
 // Winner takes all from 8-bit sums. A block processes a row or a part of a row. Each group of lanes
 // moves along a segment of the part; a lane has 16 of a pixel's disparities. The last right pixels
-// of a part also need sums of the columns after it, as many columns as there are disparities.
+// of a part also need the sums of columns after the part, as many as there are disparities.
 //
 // A key is a sum with its disparity in the lowest bits, so the smallest key is the smallest sum
 // with the lowest disparity. The halves of a word hold the keys of d and d + disparities/2.
-
-#include <algorithm>
 
 #include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/paths8/lanes.cuh"
@@ -28,7 +26,7 @@ struct WinnersArguments {
   int columns;      // columns of the volumes, without margins
   int pitch;        // pitch of the volumes, in pixels
   int disparities;  // disparities of the config, without padding
-  int right_shift;  // column r of the right map is p = r + right_shift in this file
+  int right_shift;  // column r of the right map is at p = r + right_shift
   RowParts parts;
 };
 
@@ -78,10 +76,11 @@ struct WinnersPlan {
   }
 };
 
-/// Entries of the table of masks. Entry e + 2 sets the highest bit of byte k if |k − e| ≤ 1.
-constexpr int near_entries = 13;
+/// Masks by which find_left() excludes the best disparity and its neighbours. Entry e + 2 sets the
+/// highest bit of byte k if |k − e| ≤ 1.
+constexpr int mask_entries = 13;
 
-__device__ uint2 near_entry(int number) {
+__device__ uint2 mask_entry(int number) {
   constexpr unsigned long long three = 0x808080;
   const int shift = 8 * (number - 3);
   const unsigned long long marks = shift >= 64 ? 0 : shift >= 0 ? three << shift : three >> -shift;
@@ -176,7 +175,7 @@ class WinnersWalk {
     for (int x = first; x < first + segment; x += Plan::round) {
       const bool live = x < end;
       if (x == end)
-        leave_all(end - 1);
+        update_right_by_all(end - 1);
       std::uint32_t own = 0;  // result for the pixel that this lane writes
 #pragma unroll
       for (int i = 0; i < Plan::round; ++i) {
@@ -196,7 +195,7 @@ class WinnersWalk {
                                            pixel + x + lane_);
     }
     if (first + segment == end)
-      leave_all(end - 1);
+      update_right_by_all(end - 1);
   }
 
  private:
@@ -234,8 +233,8 @@ class WinnersWalk {
     for (int apart = 1; apart < Plan::lanes; apart *= 2)
       best = min(best, __shfl_xor_sync(whole_warp, best, apart));
     const int e = static_cast<int>(best & Plan::disparity_mask) - words * lane_;
-    const uint2 low = near_[min(max(e + 2, 0), near_entries - 1)];
-    const uint2 high = near_[min(max(e - Plan::half + 2, 0), near_entries - 1)];
+    const uint2 low = near_[min(max(e + 2, 0), mask_entries - 1)];
+    const uint2 high = near_[min(max(e - Plan::half + 2, 0), mask_entries - 1)];
     const std::uint32_t others[words] = {
         keys[0] | signs<0>(low.x, high.x), keys[1] | signs<1>(low.x, high.x),
         keys[2] | signs<2>(low.x, high.x), keys[3] | signs<3>(low.x, high.x),
@@ -258,18 +257,18 @@ class WinnersWalk {
       diagonals_[k] = __vminu2(diagonals_[k - 1], keys[k]);
     diagonals_[0] = keys[0];
     if (live)
-      leave(x - words * lane_ - (words - 1), leaving);
+      update_right(x - words * lane_ - (words - 1), leaving);
   }
 
-  __device__ void leave(int p, std::uint32_t keys) {
+  __device__ void update_right(int p, std::uint32_t keys) {
     atomicMin(right_ + Plan::slot_of(p), Plan::wide_key(keys & 0xffff, lane_, false));
     atomicMin(right_ + Plan::slot_of(p - Plan::half), Plan::wide_key(keys >> 16, lane_, true));
   }
 
-  __device__ void leave_all(int x) {
+  __device__ void update_right_by_all(int x) {
 #pragma unroll
     for (int k = 0; k < words - 1; ++k)
-      leave(x - words * lane_ - k, diagonals_[k]);
+      update_right(x - words * lane_ - k, diagonals_[k]);
   }
 
   const WinnersArguments& a_;
@@ -287,10 +286,10 @@ __global__ void __launch_bounds__(threads, 2)
   extern __shared__ uint2 winners_shared[];
   using Plan = WinnersPlan<kDisparities, kVolumes>;
   uint2* const near = winners_shared;
-  auto* const right = reinterpret_cast<std::uint32_t*>(near + near_entries);
+  auto* const right = reinterpret_cast<std::uint32_t*>(near + mask_entries);
   const int thread = static_cast<int>(threadIdx.x);
-  if (thread < near_entries)
-    near[thread] = near_entry(thread);
+  if (thread < mask_entries)
+    near[thread] = mask_entry(thread);
   const RowParts::Part part = a.parts.part_of(static_cast<int>(blockIdx.x), a.columns);
   const bool is_first = part.begin == 0, is_last = part.end == a.columns;
   const int columns = min(part.end + (is_last ? 0 : kDisparities), a.columns) - part.begin;
@@ -317,13 +316,11 @@ __global__ void __launch_bounds__(threads, 2)
 std::size_t shared_bytes(const StageConfig& config) {
   const MatchExtent extent(config);
   const int slots = slot_count(extent.columns, extent.disparities);
-  return sizeof(uint2) * near_entries + sizeof(std::uint32_t) * static_cast<std::size_t>(slots);
+  return sizeof(uint2) * mask_entries + sizeof(std::uint32_t) * static_cast<std::size_t>(slots);
 }
 
-using WinnersKernel = void (*)(WinnersArguments);
-
-WinnersKernel kernel_for(const StageConfig& config) {
-  return with_constants(config, [&](auto disparities, auto) -> WinnersKernel {
+Kernel<WinnersArguments> kernel_for(const StageConfig& config) {
+  return with_constants(config, [&](auto disparities, auto) -> Kernel<WinnersArguments> {
     return config.paths == 4 ? winners_kernel<disparities, 2> : winners_kernel<disparities, 4>;
   });
 }
@@ -337,7 +334,7 @@ std::size_t max_shared_bytes() {
 
 Select8Cuda::Select8Cuda(LaunchQueue& queue, const StageConfig& config)
     : queue_(queue), config_(config) {
-  const WinnersKernel kernel = kernel_for(config);
+  const Kernel<WinnersArguments> kernel = kernel_for(config);
   // The attribute belongs to the kernel, which objects for other widths share.
   cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(max_shared_bytes())),

@@ -211,7 +211,7 @@ void Parts::add_stages() {
     stages->census(right, right_features);
   });
   add("aggregate", picture + 8 * pixels + volume,
-      [=, this] { stages->aggregate(left, left_features, right_features, penalties, sums); });
+      [=, this] { stages->aggregate(left, left_features, right_features, penalties, {}, sums); });
   add("select", volume + 2 * map,
       [=, this] { stages->select(sums, uniqueness, subpixel, winners); });
   add("median", 2 * map, [this] { stages->run(sgm::Median{best, checked}); });

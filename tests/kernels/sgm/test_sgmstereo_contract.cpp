@@ -132,8 +132,8 @@ struct SgmContract : ContractTraits<SgmCase> {
     using Frames = SgmFrames;
     auto refusals = wrong_frames<Case>(&Frames::left, "of the input frame");
     append(refusals, wrong_frames<Case>(&Frames::right, "of the input frame"));
-    constexpr const char* disparities = "disparities need 10 rows of 68 bytes";
-    constexpr const char* confidences = "confidences need 10 rows of 34 bytes";
+    constexpr const char* disparities = "disparities must be 10 rows of 68 bytes";
+    constexpr const char* confidences = "confidences must be 10 rows of 34 bytes";
     append(refusals, {{disparities, [](Frames& frames) { frames.disparity.data = nullptr; }},
                       {disparities, [](Frames& frames) { frames.disparity.width /= 2; }},
                       {disparities, [](Frames& frames) { frames.disparity.width += 2; }},

@@ -43,13 +43,13 @@ SgmStageOutputs defined_noise_stages(const SgmStageCase& test, std::uint8_t pois
        guarded(defined_filtered_census(config, filtered, deviation), std::uint64_t{word})});
   const auto sums =
       defined_sums_under_noise(config, left, right, test.noise_penalties, variance, deviation);
-  outputs.push_back({"aggregate_filtered", guarded(sums, repeated<std::uint16_t>(poison))});
+  outputs.push_back({"aggregate under noise", guarded(sums, repeated<std::uint16_t>(poison))});
   const DefinedWinners winners =
       defined_winners(config, sums, test.uniqueness, test.noise_subpixel);
   for (const auto& [name, map] : {std::pair{"left", &winners.left}, {"right", &winners.right}})
-    outputs.push_back({std::string("match_under_noise, ") + name,
+    outputs.push_back({std::string("match under noise, ") + name,
                        guarded(*map, repeated<std::uint16_t>(poison))});
-  outputs.push_back({"match_under_noise, confidence", guarded(winners.confidence, poison)});
+  outputs.push_back({"match under noise, confidence", guarded(winners.confidence, poison)});
   return outputs;
 }
 
@@ -80,17 +80,17 @@ SgmStageOutputs run_noise_stages(Device& device, sgm::Stages& stages, const SgmS
   stages.census_filtered(filtered.data(), noise, features.data());
   stages.census_filtered(right_filtered.data(), noise, right_features.data());
   const Output<std::uint16_t> sums(device, pixels * config.disparities, poison);
-  stages.aggregate_filtered(filtered.data(), noise, features.data(), right_features.data(),
-                            test.noise_penalties, sums.data());
+  stages.aggregate(sgm::filtered_plane(config, filtered.data()), features.data(),
+                   right_features.data(), test.noise_penalties, noise, sums.data());
   device.finish();
   outputs.push_back({"filter_noise", filtered.numbers()});
   outputs.push_back({"census_filtered", features.numbers()});
-  outputs.push_back({"aggregate_filtered", sums.numbers()});
+  outputs.push_back({"aggregate under noise", sums.numbers()});
 
-  run_winners(device, test, "match_under_noise", true, poison, outputs,
+  run_winners(device, test, "match under noise", true, poison, outputs,
               [&](const sgm::WtaResult& winners) {
-                stages.match_under_noise(left, right, noise, test.noise_penalties, test.uniqueness,
-                                         test.noise_subpixel, winners);
+                stages.match(left, right, test.noise_penalties, noise, test.uniqueness,
+                             test.noise_subpixel, winners);
               });
   block.expect_unchanged();
   right_block.expect_unchanged();

@@ -15,7 +15,7 @@ using namespace sgm;
 
 TEST(Noise, RootsAreExact) {
   for (std::uint32_t number = 0; number < 300000; ++number) {
-    const std::uint32_t root = integer_root(number);
+    const std::uint32_t root = noise::integer_root(number);
     ASSERT_TRUE(root * root <= number && (root + 1) * (root + 1) > number) << number;
   }
 }
@@ -25,10 +25,10 @@ std::uint32_t sample_by_floats(std::uint32_t level, std::uint32_t sum, std::uint
                                std::uint32_t noise, double error) {
   const auto minus_variance = -static_cast<float>(variance);
   const auto reciprocal = static_cast<float>((1 + error) / variance);
-  const float parts = parts_of_mean(minus_variance, reciprocal, 256 * static_cast<float>(noise));
-  const std::uint32_t mixed =
-      mixed_in(parts, static_cast<float>(static_cast<int>(sum) - 25 * static_cast<int>(level)));
-  return ((mixed >> 8) & 0xffff) - (1 << 14) + 16 * level + filtered_offset;
+  const float weight = weight_of_mean(minus_variance, reciprocal, 256 * static_cast<float>(noise));
+  const std::uint32_t word =
+      blended(weight, static_cast<float>(static_cast<int>(sum) - 25 * static_cast<int>(level)));
+  return ((word >> 8) & 0xffff) - (1 << 14) + 16 * level + filtered_offset;
 }
 
 /// Tests quotients next to whole numbers, and random quotients.
@@ -43,8 +43,8 @@ TEST(Noise, FilteredSamplesByFloatsAreExact) {
     const std::uint32_t noise = 2 + number(562500 - 2);
     std::uint32_t variance = number(10200000);
     if (random.one_in(2)) {
-      const auto parts = static_cast<std::uint32_t>(random.between(1, 256));
-      variance = 256 * noise / parts + static_cast<std::uint32_t>(random.between(0, 2)) - 1;
+      const auto weight = static_cast<std::uint32_t>(random.between(1, 256));
+      variance = 256 * noise / weight + static_cast<std::uint32_t>(random.between(0, 2)) - 1;
     }
     variance = std::min(variance, 10200000u);
     const std::uint32_t expected = filtered_sample(level, sum, variance, noise);
@@ -55,12 +55,12 @@ TEST(Noise, FilteredSamplesByFloatsAreExact) {
   }
 }
 
-/// Tests mixed_in() for the whole range of the product.
-TEST(Noise, MixesAreExact) {
+/// Tests blended() for the whole range of the product.
+TEST(Noise, BlendsAreExact) {
   for (int product = -256 * 6375; product <= 256 * 6375; ++product) {
-    const auto mixed = static_cast<int>(mixed_in(1, static_cast<float>(product)) >> 8 & 0xffff);
+    const auto result = static_cast<int>(blended(1, static_cast<float>(product)) >> 8 & 0xffff);
     const int expected = static_cast<int>(std::floor((product + 200) / 400.0));
-    ASSERT_EQ(mixed - (1 << 14), expected) << product;
+    ASSERT_EQ(result - (1 << 14), expected) << product;
   }
 }
 

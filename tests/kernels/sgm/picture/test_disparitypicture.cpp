@@ -227,7 +227,7 @@ TEST_P(DisparityPictures, RefusesLayoutsWithWords) {
       {layout_named("GBR", 33, 9), Kind::color, "packed red, green and blue"},
       {gray_layout(0, 9), Kind::gray, "width and height"},
       {no_blue, Kind::color, "red, green and blue must all have"},
-      {cut, Kind::color, "whole pixels"},
+      {cut, Kind::color, "33 pixels of 4 bytes"},
   };
   for (const auto& [layout, kind, words] : refusals)
     CUDAVISION_EXPECT_ERROR(DisparityPicture(device, layout, few_disparities(), kind),
@@ -287,7 +287,7 @@ TEST_P(DisparityPictures, RefusesFramesWithWords) {
                           "2 rows of 16 bytes");
   CUDAVISION_EXPECT_ERROR(picture.run(map, Frame()), invalid_argument, "of the output frame");
   DisparityPicture other(device, gray_layout(8, 2), plain(), Kind::gray, Quantity::confidence);
-  CUDAVISION_EXPECT_ERROR(other.run(map, frame), invalid_argument, "confidence must be 2 rows");
+  CUDAVISION_EXPECT_ERROR(other.run(map, frame), invalid_argument, "confidences must be 2 rows");
 }
 
 TEST_P(DisparityPictures, AllocateNothingAfterConstruction) {

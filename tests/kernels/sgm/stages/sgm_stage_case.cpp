@@ -158,7 +158,7 @@ void make_noise(SgmStageCase& test, Random random) {
   test.noise.used = sgm::noise_of_deviation(deviation);
   test.noise_on_device = random.one_in(2);
   if (test.noise_on_device)  // the device's variance need not be a square
-    test.noise.used = sgm::noise_of_variance(
+    test.noise.used = noise::noise_of_variance(
         test.noise.used.variance + static_cast<std::uint32_t>(random.between(
                                        0, static_cast<int>(2 * test.noise.used.deviation))));
   test.noise.measured = static_cast<std::uint32_t>(random.between(0, 10000));

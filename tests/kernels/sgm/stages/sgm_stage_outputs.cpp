@@ -29,7 +29,7 @@ void run_features(Device& device, sgm::Stages& stages, const SgmStageCase& test,
   const Input<Feature> left(device, narrowed<Feature>(test.left_features));
   const Input<Feature> right(device, narrowed<Feature>(test.right_features));
   const Output<std::uint16_t> sums(device, pixels * test.config.disparities, poison);
-  stages.aggregate(picture, left.data(), right.data(), test.penalties, sums.data());
+  stages.aggregate(picture, left.data(), right.data(), test.penalties, {}, sums.data());
   device.finish();
   outputs.push_back({"aggregate", sums.numbers()});
 
@@ -42,8 +42,8 @@ void run_match(Device& device, sgm::Stages& stages, const SgmStageCase& test,
                SgmStageOutputs& outputs) {
   run_winners(device, test, "match", test.with_confidence, poison, outputs,
               [&](const sgm::WtaResult& winners) {
-                stages.match(picture, right_picture, test.penalties, test.uniqueness, test.subpixel,
-                             winners);
+                stages.match(picture, right_picture, test.penalties, {}, test.uniqueness,
+                             test.subpixel, winners);
               });
 }
 
