@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <gst/video/gstvideometa.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "gst/base/devicemessages.h"

@@ -2,7 +2,6 @@
 #include "gst/sgmstereo/detections/pairdetections.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -21,21 +20,20 @@ regions::Box rectified_box(const regions::Box& box, const RectifiedCamera& camer
   // A box covers its pixels, whose centres have integer coordinates.
   const double xs[] = {box.x0 - 0.5, (box.x0 + box.x1 - 1) / 2.0, box.x1 - 0.5};
   const double ys[] = {box.y0 - 0.5, (box.y0 + box.y1 - 1) / 2.0, box.y1 - 0.5};
-  std::vector<std::array<double, 2>> edge;
+  Positions edge;
   for (int i = 0; i < 3; ++i)
     for (int k = 0; k < 3; ++k)
       if (i != 1 || k != 1)
         edge.push_back({xs[i], ys[k]});
-  const std::vector<std::array<double, 2>> places = rectified_places(camera, edge);
-  // For a position without a ray, OpenCV returns coordinates far outside every picture.
+  // For a position outside the lens model, OpenCV returns coordinates far outside every picture.
   constexpr double largest = 1e5;
   double low[] = {largest, largest}, high[] = {-largest, -largest};
-  for (const auto& place : places) {
-    if (!(std::abs(place[0]) < largest && std::abs(place[1]) < largest))
+  for (const auto& position : rectified_positions(camera, edge)) {
+    if (!(std::abs(position[0]) < largest && std::abs(position[1]) < largest))
       continue;
     for (std::size_t axis = 0; axis < 2; ++axis) {
-      low[axis] = std::min(low[axis], place[axis]);
-      high[axis] = std::max(high[axis], place[axis]);
+      low[axis] = std::min(low[axis], position[axis]);
+      high[axis] = std::max(high[axis], position[axis]);
     }
   }
   if (low[0] > high[0])

@@ -63,14 +63,14 @@ inline RectifiedCamera identity_camera(int width, int height, double focal_lengt
 /// Throws ElementError in a build without OpenCV. `what` is the property that needs OpenCV.
 void require_opencv(const std::string& what);
 
-/// Converts positions in the rectified picture to the camera's picture, in pixels.
-std::vector<std::array<double, 2>> camera_places(const RectifiedCamera& camera,
-                                                 const std::vector<std::array<double, 2>>& places);
+using Positions = std::vector<std::array<double, 2>>;  ///< x and y in pixels
 
-/// The reverse: converts positions in the camera's picture to the rectified picture. The distortion
-/// is inverted by iteration. Positions outside the lens model may get wrong or infinite results.
-std::vector<std::array<double, 2>> rectified_places(
-    const RectifiedCamera& camera, const std::vector<std::array<double, 2>>& places);
+/// Converts positions in the rectified picture to positions in the camera's picture.
+Positions camera_positions(const RectifiedCamera& camera, const Positions& rectified);
+
+/// Converts positions in the camera's picture to positions in the rectified picture. Inverts the
+/// distortion by iteration. Positions outside the lens model may get wrong or infinite results.
+Positions rectified_positions(const RectifiedCamera& camera, const Positions& seen);
 
 /// Makes the map of a plane of width×height samples, each at the centre of
 /// subsampling_x×subsampling_y pixels: OpenCV's map for scaled camera matrices. A subsampling of

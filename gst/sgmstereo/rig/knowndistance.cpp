@@ -130,8 +130,8 @@ DistanceEstimate DistanceMeasurement::add(const char* text, View<const std::uint
   if (done_)
     return estimate;
   const double f = optics.focal_length;
-  const auto [seen_x, seen_y] =
-      rig::turned_place(corrected, (x - *found - optics.center_x) / f, (y - optics.center_y) / f);
+  const auto [seen_x, seen_y] = rig::rotated_position(corrected, (x - *found - optics.center_x) / f,
+                                                      (y - optics.center_y) / f);
   const double yaw =
       rig::yaw_for_column(corrected, seen_x, seen_y, (x - expected - optics.center_x) / f);
   if (last_yaw_ && std::abs(yaw - *last_yaw_) * f <= agreement) {

@@ -166,9 +166,9 @@ std::string repetition_text(const rig::Repetition& repetition) {
                      std::to_string(period) +
                      " pixels away, because the scene repeats along the rows: whole areas may be "
                      "off by one period, even at high confidence. ";
-  if (const int fitting = period / sgm::Config::disparity_step * sgm::Config::disparity_step;
-      fitting > 0)
-    text += "Set num-disparities=" + std::to_string(fitting) +
+  if (const int within = period / sgm::Config::disparity_step * sgm::Config::disparity_step;
+      within > 0)
+    text += "Set num-disparities=" + std::to_string(within) +
             " or less and min-disparity just below the disparities of the scene, so that only one "
             "period fits; or rotate";
   else
@@ -212,16 +212,14 @@ std::string unsynchronized_text(const VerticalOffsets& offsets) {
 }
 
 std::string columns_text(const StereoSettings& settings, int width) {
-  const int largest = settings.minimum + settings.disparities - 1;
-  if (largest < width || settings.disparities == 32)
-    return {};
-  const int fitting = std::max(32, (width - settings.minimum) / 32 * 32);
-  if (fitting >= settings.disparities)
+  const int useful = std::max(32, (width - settings.minimum) / 32 * 32);
+  if (useful >= settings.disparities)
     return {};
   return "num-disparities=" + std::to_string(settings.disparities) +
-         " takes time for disparities up to " + std::to_string(largest) +
+         " takes time for disparities up to " +
+         std::to_string(settings.minimum + settings.disparities - 1) +
          " pixels, but the pictures are only " + std::to_string(width) +
-         " pixels wide: set num-disparities=" + std::to_string(fitting) + " or less.";
+         " pixels wide: set num-disparities=" + std::to_string(useful) + " or less.";
 }
 
 std::string focal_length_text(const StereoSettings& settings, int width) {

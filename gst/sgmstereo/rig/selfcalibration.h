@@ -42,9 +42,9 @@ class SelfCalibration {
   /// A calibration must be in use.
   const SelfCalibrated& current() const noexcept { return *current_; }
   /// Returns true if a calibration is in use or unnecessary.
-  bool is_settled() const noexcept { return current_ || needs_none_; }
+  bool is_calibrated() const noexcept { return current_ || needs_none_; }
   /// Returns true if it is too early to report a failure.
-  bool is_patient() const noexcept { return !is_settled() && inspections_ < patience; }
+  bool is_patient() const noexcept { return !is_calibrated() && inspections_ < patience; }
   unsigned count() const noexcept { return count_; }
 
   /// Adds a pair that was matched with the right camera corrected by `corrected`.

@@ -15,7 +15,7 @@ constexpr double certainty = 3;  // in standard errors
 
 }  // namespace
 
-RectifiedCamera turned(const RectifiedCamera& camera, const rig::RigRotation& turn) {
+RectifiedCamera rotated_camera(const RectifiedCamera& camera, const rig::RigRotation& turn) {
   RectifiedCamera result = camera;
   // rotation⁻¹ converts rectified directions to camera directions. R and then Z (zoom) precede it,
   // so the new rotation is R⁻¹·Z⁻¹·rotation.
@@ -91,7 +91,7 @@ void StereoMounts::correct(const InspectedPair& pair, const char* known_distance
       turn.yaw = *measured_->yaw;
     report.distance = std::exchange(measured_, std::nullopt).value_or(DistanceEstimate());
     report.begins = true;
-    map_.begin([camera = turned(pair.right_camera, turn), width = optics_.width,
+    map_.begin([camera = rotated_camera(pair.right_camera, turn), width = optics_.width,
                 height = optics_.height] { return make_plane_map(camera, width, height, 1, 1); });
     next_ = turn;
     ++corrections_;

@@ -23,7 +23,7 @@ struct InspectedPair {
 
 /// Returns the camera whose map rectifies a rotated right camera. If turn.zoom is not 1, `rotation`
 /// is not orthogonal, and must be inverted, not transposed.
-RectifiedCamera turned(const RectifiedCamera& camera, const rig::RigRotation& turn);
+RectifiedCamera rotated_camera(const RectifiedCamera& camera, const rig::RigRotation& turn);
 
 struct MountReport {
   CalibrationDrift mode = CalibrationDrift::off;

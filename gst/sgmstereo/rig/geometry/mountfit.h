@@ -34,10 +34,10 @@ struct RigRotation {
 std::array<double, 9> rotation_of(const RigRotation& turn);
 
 /// Convert a position in a correct camera's picture to the right picture, and back.
-std::array<double, 2> turned_place(const RigRotation& turn, double x, double y);
-std::array<double, 2> upright_place(const RigRotation& turn, double x, double y);
+std::array<double, 2> rotated_position(const RigRotation& turn, double x, double y);
+std::array<double, 2> unrotated_position(const RigRotation& turn, double x, double y);
 
-/// Returns the yaw for which upright_place(turn with this yaw, x, y) has the column `column`.
+/// Returns the yaw for which unrotated_position(turn with this yaw, x, y) has the column `column`.
 double yaw_for_column(const RigRotation& turn, double x, double y, double column);
 
 /// The most likely rotation before a fit, and the standard deviations of pitch, yaw, roll, zoom and
@@ -54,15 +54,15 @@ struct MountFit : FitQuality<MountPrior::unknowns> {
   RigRotation turn;
 };
 
-/// Calls fit_robustly() with the residuals upright_place().y − left_y, because a correct camera
-/// sees points in the left camera's rows.
+/// Calls fit_robustly() with the residuals unrotated_position().y − left_y, because a correct
+/// camera sees points in the left camera's rows.
 MountFit fit_mount(const std::vector<MatchedPoint>& points, const MountPrior& prior,
                    double min_noise);
 
 /// Returns 9×9 points spread over a picture, up to its edges, at equal positions in both pictures.
-std::vector<MatchedPoint> places_in(double half_width, double half_height);
+std::vector<MatchedPoint> grid_points(double half_width, double half_height);
 
-/// Returns the distance of matching rows at places_in() if the right camera is rotated by `fit`,
+/// Returns the distance of matching rows at grid_points() if the right camera is rotated by `fit`,
 /// but its pictures are corrected for `corrected`.
 RowsApart rows_apart(const MountFit& fit, const RigRotation& corrected, double half_width,
                      double half_height);

@@ -3,13 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <utility>
 
 #include "cuda/core/parallel.h"
 #include "cuda/pixels/samples.h"
-#include "gst/sgmstereo/rig/geometry/picturepatch.h"
 
 namespace cudavision::rig {
 namespace {
@@ -127,8 +125,12 @@ double share(std::size_t part, std::size_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-template <class Number>
-Number quantile(const std::vector<Number>& sorted, double part) {
+double share_of(const auto& values, const auto& condition) {
+  const auto matching = std::count_if(values.begin(), values.end(), condition);
+  return share(static_cast<std::size_t>(matching), values.size());
+}
+
+auto quantile(const auto& sorted, double part) {
   const auto place = static_cast<std::size_t>(part * static_cast<double>(sorted.size()));
   return sorted[std::min(place, sorted.size() - 1)];
 }
@@ -300,13 +302,8 @@ void PairInspector::measure_range(const std::vector<Match>& matches, PairFigures
   disparities = std::vector<int>(first, last);
   if (disparities.size() < PairFigures::enough_matches)
     return;
-  const auto share_of = [&](const auto& condition) {
-    return share(
-        static_cast<std::size_t>(std::count_if(disparities.begin(), disparities.end(), condition)),
-        disparities.size());
-  };
-  figures.above_range = share_of([&](int disparity) { return disparity > largest_; });
-  figures.below_range = share_of([&](int disparity) { return disparity < minimum_; });
+  figures.above_range = share_of(disparities, [&](int value) { return value > largest_; });
+  figures.below_range = share_of(disparities, [&](int value) { return value < minimum_; });
   figures.min_disparity = quantile(disparities, 0.02);
   figures.largest_disparity = quantile(disparities, 0.98);
 }
@@ -340,16 +337,12 @@ PairFigures PairInspector::inspect(const SamplePlane& left_picture,
   const NormalizedPicture left{left_picture, gain_for(figures.left, figures.right)};
   const NormalizedPicture right{right_picture, gain_for(figures.right, figures.left)};
   measure_map(map, parameters, figures);
-  figures.repetition = repetition_of(left, right, map, parameters);
+  figures.repetition = detect_repetition(left, right, map, parameters);
   choose_blocks(left, figures);
   figures.blocks = static_cast<int>(blocks_.size());
   if (blocks_.empty())
     return figures;
 
-  const auto share_of = [](const std::vector<Match>& matches, const auto& condition) {
-    return share(static_cast<std::size_t>(std::count_if(matches.begin(), matches.end(), condition)),
-                 matches.size());
-  };
   const auto clear = [](const Match& match) { return match.is_clear(); };
   std::vector<Match> matches =
       match_blocks(left, right, {-largest_, -minimum_, -near_rows, near_rows});

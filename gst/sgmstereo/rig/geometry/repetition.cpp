@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <optional>
 
@@ -192,8 +191,8 @@ int period_of(const CostProfile& costs, int own) {
   return period;
 }
 
-Repetition repetition_of(const NormalizedPicture& left, const NormalizedPicture& right,
-                         View<const std::uint8_t> map, const sgm::Parameters& parameters) {
+Repetition detect_repetition(const NormalizedPicture& left, const NormalizedPicture& right,
+                             View<const std::uint8_t> map, const sgm::Parameters& parameters) {
   Samples samples(left.picture.width, left.picture.height());
   if (samples.rows() == 0)
     return {};

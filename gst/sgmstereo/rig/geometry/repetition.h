@@ -35,7 +35,7 @@ inline constexpr int nothing_distinct = -1;
 /// differences of 9×9 pixels of Patch. A sample belongs to a repeating area if enough of the 9×9
 /// samples around it have its period (the median period if it has none) to within 15 %: at least 5
 /// samples, and 35 % of the distinct samples.
-Repetition repetition_of(const NormalizedPicture& left, const NormalizedPicture& right,
-                         View<const std::uint8_t> map, const sgm::Parameters& parameters);
+Repetition detect_repetition(const NormalizedPicture& left, const NormalizedPicture& right,
+                             View<const std::uint8_t> map, const sgm::Parameters& parameters);
 
 }  // namespace cudavision::rig
