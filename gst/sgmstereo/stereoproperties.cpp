@@ -35,12 +35,6 @@ constexpr Preset presets[] = {
     {StereoPreset::dense, {100, 20, true, true, true, automatic_noise}},
 };
 
-void apply_preset(StereoPreset name, StereoSettings& settings) {
-  for (const Preset& preset : presets)
-    if (preset.name == name)
-      preset_members(settings) = preset.values;
-}
-
 StereoPreset preset_of(const StereoSettings& settings) {
   sgm::Parameters resolved = sgm::resolved(settings);
   for (const Preset& preset : presets) {
@@ -79,21 +73,18 @@ void add_shown_properties(ElementProperties<Settings>& all) {
           [](GObject* self, const Settings&, GValue* value) {
             g_value_set_int(value, scale_of(stereo_settings(self)).per_pixel);
           });
-  const auto dropped = [](std::size_t side) {
-    return [=](GObject* self, const Settings&, GValue* value) {
-      g_value_set_uint64(value, stereo_state(self).shared.lock()->sides[side].dropped);
-    };
+  const auto add_dropped = [&](std::size_t side, const PropertySpec& spec) {
+    all.add(g_param_spec_uint64(spec.name, spec.nick, spec.blurb, 0, G_MAXUINT64, 0, shown),
+            [=](GObject* self, const Settings&, GValue* value) {
+              g_value_set_uint64(value, stereo_state(self).shared.lock()->sides[side].dropped);
+            });
   };
-  all.add(g_param_spec_uint64("dropped-left", "Dropped left frames",
-                              "Number of left frames dropped since the start because they had no "
-                              "partner of equal size and bit depth",
-                              0, G_MAXUINT64, 0, shown),
-          dropped(0));
-  all.add(g_param_spec_uint64("dropped-right", "Dropped right frames",
-                              "Number of right frames dropped since the start because they had no "
-                              "partner of equal size and bit depth",
-                              0, G_MAXUINT64, 0, shown),
-          dropped(1));
+  add_dropped(0, {"dropped-left", "Dropped left frames",
+                  "Number of left frames dropped since the start because they had no partner of "
+                  "equal size and bit depth"});
+  add_dropped(1, {"dropped-right", "Dropped right frames",
+                  "Number of right frames dropped since the start because they had no partner of "
+                  "equal size and bit depth"});
   all.add(
       g_param_spec_enum(
           "preset", "Preset",
@@ -112,7 +103,9 @@ void add_shown_properties(ElementProperties<Settings>& all) {
         g_value_set_enum(value, static_cast<gint>(preset_of(stereo_settings(self))));
       },
       [](Settings& settings, const GValue* value) {
-        apply_preset(static_cast<StereoPreset>(g_value_get_enum(value)), settings);
+        for (const Preset& preset : presets)
+          if (static_cast<gint>(preset.name) == g_value_get_enum(value))
+            preset_members(settings) = preset.values;
       });
 }
 

@@ -64,14 +64,14 @@ Caps possible_sink_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* fil
   const StereoSinkPad& other = state.other_sink(pad);
   const bool cuda = state.session.takes_cuda();
   const bool peer_known = filter && !gst_caps_is_any(filter);
-  const auto fitting = [&](const Caps& other_caps) {
+  const auto compatible = [&](const Caps& other_caps) {
     return filtered(stereo_sink_caps_for(other_caps.get(), cuda), filter);
   };
   Caps all = filtered(video_template_caps(cuda), filter);
   Caps other_caps = stereo_arrived_caps(self, other.pad);
   if (!other_caps && peer_known) {
     other_caps = possible_peer_caps(self, other);
-    if (other_caps && GST_PAD_IS_ACTIVE(pad) && leaves_choice(fitting(other_caps).get())) {
+    if (other_caps && GST_PAD_IS_ACTIVE(pad) && leaves_choice(compatible(other_caps).get())) {
       state.arrival.wait([&] { return stereo_arrived_caps(self, other.pad) != nullptr; });
       other_caps = stereo_arrived_caps(self, other.pad);
       if (!other_caps)  // no caps arrived, but the peer's possible caps may have changed
@@ -80,7 +80,7 @@ Caps possible_sink_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* fil
   }
   if (!other_caps)
     return all;
-  Caps caps = fitting(other_caps);
+  Caps caps = compatible(other_caps);
   if (peer_known && !gst_caps_is_empty(caps.get()))
     return caps;
   return Caps(gst_caps_merge(caps.release(), all.release()));
@@ -177,8 +177,9 @@ FramePacking stereo_store_arrived_caps(GstAggregator* self, GstAggregatorPad* pa
       other_caps.reset(gst_caps_ref(others.get()));
   }
   state.arrival.notify();
-  const Caps fitting = stereo_sink_caps_for(caps, state.session.takes_cuda());
-  if (!packing.packed() && other_caps && !gst_caps_can_intersect(other_caps.get(), fitting.get())) {
+  const Caps compatible = stereo_sink_caps_for(caps, state.session.takes_cuda());
+  if (!packing.packed() && other_caps &&
+      !gst_caps_can_intersect(other_caps.get(), compatible.get())) {
     GST_INFO_OBJECT(other.pad, "asking upstream to change %" GST_PTR_FORMAT, other_caps.get());
     gst_pad_push_event(GST_PAD_CAST(other.pad), gst_event_new_reconfigure());
   }

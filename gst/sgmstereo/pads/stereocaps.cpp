@@ -2,7 +2,6 @@
 #include "gst/sgmstereo/pads/stereocaps.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "cuda/sgm/points/points.h"
@@ -73,11 +72,8 @@ void correct_half_aspect(GstStructure* picture, const FramePacking& packing) {
   int n = 1, d = 1;
   gst_structure_get_fraction(picture, "pixel-aspect-ratio", &n, &d);
   const bool side_by_side = packing.packing == Packing::side_by_side;
-  int product_n = n, product_d = d;
-  if (gst_util_fraction_multiply(n, d, side_by_side ? 2 : 1, side_by_side ? 1 : 2, &product_n,
-                                 &product_d))
-    gst_structure_set(picture, "pixel-aspect-ratio", GST_TYPE_FRACTION, product_n, product_d,
-                      nullptr);
+  if (gst_util_fraction_multiply(n, d, side_by_side ? 2 : 1, side_by_side ? 1 : 2, &n, &d))
+    gst_structure_set(picture, "pixel-aspect-ratio", GST_TYPE_FRACTION, n, d, nullptr);
 }
 
 // Removes formats whose depth `other` does not allow. Returns false if none is left.

@@ -81,7 +81,6 @@ class StereoProcessor {
 
   void compute(const PendingGpuWork& pair, double seconds, bool inspect,
                PairDetections* detections);
-  void find_detections(GstBuffer* left, PairDetections& detections) const;
   View<std::uint8_t> plane_for(StereoOutput kind, const PendingGpuWork& pair) const;
   void mask_unseen();
   const FrameFormat& left_format() const { return slots_.input_format(0); }

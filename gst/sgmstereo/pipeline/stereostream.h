@@ -92,8 +92,6 @@ struct StreamRun {
 struct StereoStream : StreamRun {
   StereoStream(GstAggregator* aggregator, StereoState& state_of_all)
       : self(aggregator), state(state_of_all), left(state.left), right(state.right) {}
-  StereoStream(const StereoStream&) = delete;
-  StereoStream& operator=(const StereoStream&) = delete;
 
   StereoInput& input(const GstAggregatorPad* pad) { return state.is_left(pad) ? left : right; }
   StereoInput& other_input(const StereoInput& one) { return &one == &left ? right : left; }
@@ -200,8 +198,6 @@ void stereo_apply_segment(StereoStream& stream);
 // its own STREAM_START and CAPS, and SEGMENT and TAG of src.
 /// Returns the request pads that can take a buffer: linked, and without EOS from downstream.
 RequestPads open_request_pads(StereoStream& stream);
-/// Returns true if the pad must negotiate with its peer before its next buffer.
-bool stereo_must_negotiate(StereoStream& stream, StereoRequestPad& pad);
 /// Negotiates caps and a buffer pool. No pair may be in flight. Returns GST_FLOW_NOT_LINKED or
 /// GST_FLOW_EOS if only this pad can get no buffer, for example after its release.
 GstFlowReturn stereo_negotiate_request_pad(StereoStream& stream, StereoRequestPad& pad);
