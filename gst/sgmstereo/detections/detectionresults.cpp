@@ -22,7 +22,6 @@ constexpr char parameter_name[] = "distance";
 
 using Figures = std::vector<std::pair<const char*, double>>;
 
-/// Returns the names and values of a detection's results.
 Figures figures_of(const PairDetections& pair, std::size_t number) {
   const sgm::BoxDisparity& result = pair.results[number];
   Figures figures = {

@@ -14,8 +14,8 @@
 namespace cudavision {
 namespace {
 
-/// Returns the bounding box that a box in the camera's picture has after rectification. The corners
-/// and the midpoints of the edges are mapped, because lenses bend edges.
+/// Maps a box in the camera's picture to its bounding box in the rectified picture. Uses the
+/// corners and the midpoints of the edges, because lenses bend edges.
 regions::Box rectified_box(const regions::Box& box, const RectifiedCamera& camera) {
   // A box covers its pixels, whose centres have integer coordinates.
   const double xs[] = {box.x0 - 0.5, (box.x0 + box.x1 - 1) / 2.0, box.x1 - 0.5};
@@ -47,8 +47,8 @@ bool has_class(const MaskRegion& region, GQuark label) {
                             text_of(g_quark_to_string(label))) == 0;
 }
 
-/// Returns the first readable mask that is related to the object and has an id to select. If any
-/// region of the mask has the object's label as its class, only ids of these regions are selected.
+/// Returns the first readable mask related to the object with an id to select. If regions of the
+/// mask have the object's label as their class, only the ids of these regions are selected.
 SelectedMask mask_of(const FrameDetections& found, std::size_t object, GQuark label) {
   for (const auto& [of_object, number] : found.relations) {
     if (of_object != object)

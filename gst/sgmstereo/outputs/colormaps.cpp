@@ -33,7 +33,7 @@ Color turbo(int step) {
   return color;
 }
 
-// Each colour is 3/2 − |4x − peak|, clamped to 0…1, here in units of 1/(2·steps).
+// Each channel is 3/2 − |4x − peak|, clamped to 0…1, here as multiples of 1/(2·steps).
 Color jet(int step) {
   Color color{};
   for (int c = 0; c < 3; ++c) {

@@ -16,7 +16,7 @@ namespace cudavision {
 class CapsArrival {
  public:
   /// Waits until arrived() returns true or stop() is called, at most until a second after the first
-  /// wait since reset(). Does not wait if the other pad is waiting, because one must choose first.
+  /// wait since reset(). Does not wait if the other pad waits, because one pad must choose first.
   void wait(const std::function<bool()>& arrived) {
     std::unique_lock lock(mutex_);
     if (waiting_ || stopped_)

@@ -55,10 +55,10 @@ Caps possible_peer_caps(GstAggregator* self, const StereoSinkPad& sink) {
   return caps;
 }
 
-// `filter` has the caps that the peer can send. If some fit the other pad's caps, the pad offers
-// only these. Otherwise it offers all, because one of two pads must change first. If the other pad
-// has no caps yet, its peer's possible caps are used instead. If these leave a choice, the pad
-// waits for the other pad's caps: for example, a decoder may not have read its file yet.
+// `filter` has the caps that the peer can send. If some of them fit the other pad's caps, offers
+// only these. Otherwise offers all caps, because one of two pads must change first. If the other
+// pad has no caps yet, the possible caps of its peer are used. If they leave a choice, waits for
+// the other pad's caps: for example, a decoder may not have read its file yet.
 Caps possible_sink_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* filter) {
   StereoState& state = stereo_state(self);
   const StereoSinkPad& other = state.other_sink(pad);
@@ -188,27 +188,24 @@ FramePacking stereo_store_arrived_caps(GstAggregator* self, GstAggregatorPad* pa
 
 gboolean stereo_sink_query(GstAggregator* self, GstAggregatorPad* pad, GstQuery* query) {
   return post_exceptions(self, FALSE, [&]() -> gboolean {
-    switch (GST_QUERY_TYPE(query)) {
-      case GST_QUERY_CAPS: {
-        GstCaps* filter = nullptr;
-        gst_query_parse_caps(query, &filter);
-        gst_query_set_caps_result(query, possible_sink_caps(self, pad, filter).get());
-        GST_DEBUG_OBJECT(pad, "%" GST_PTR_FORMAT, query);
-        return TRUE;
-      }
-      // Accepts everything that the pad template allows, because GstPad would refuse CAPS events
-      // without an error message. stereo_store_arrived_caps() reports the reason.
-      case GST_QUERY_ACCEPT_CAPS: {
-        GstCaps* caps = nullptr;
-        gst_query_parse_accept_caps(query, &caps);
-        const Caps accepted = video_template_caps(stereo_state(self).session.takes_cuda());
-        gst_query_set_accept_caps_result(query, gst_caps_can_intersect(caps, accepted.get()));
-        return TRUE;
-      }
-      default:
-        return stereo_state(self).session.handle_context_query(query) ||
-               stereo_parent_class()->sink_query(self, pad, query);
+    if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS) {
+      GstCaps* filter = nullptr;
+      gst_query_parse_caps(query, &filter);
+      gst_query_set_caps_result(query, possible_sink_caps(self, pad, filter).get());
+      GST_DEBUG_OBJECT(pad, "%" GST_PTR_FORMAT, query);
+      return TRUE;
     }
+    // Accepts everything that the pad template allows, because GstPad would refuse CAPS events
+    // without an error message. stereo_store_arrived_caps() reports the reason.
+    if (GST_QUERY_TYPE(query) == GST_QUERY_ACCEPT_CAPS) {
+      GstCaps* caps = nullptr;
+      gst_query_parse_accept_caps(query, &caps);
+      const Caps accepted = video_template_caps(stereo_state(self).session.takes_cuda());
+      gst_query_set_accept_caps_result(query, gst_caps_can_intersect(caps, accepted.get()));
+      return TRUE;
+    }
+    return stereo_state(self).session.handle_context_query(query) ||
+           stereo_parent_class()->sink_query(self, pad, query);
   });
 }
 

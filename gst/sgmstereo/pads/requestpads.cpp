@@ -80,7 +80,7 @@ GstPad* stereo_request_new_pad(GstElement* element, GstPadTemplate* pad_template
     stored = true;
   }
   if (!stored) {
-    GST_WARNING_OBJECT(element, "The pad %s exists already.", kind->name);
+    GST_WARNING_OBJECT(element, "the pad %s exists already: release it first", kind->name);
     return nullptr;
   }
   gst_pad_set_active(pad, TRUE);

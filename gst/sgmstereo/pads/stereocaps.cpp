@@ -76,7 +76,7 @@ void correct_half_aspect(GstStructure* picture, const FramePacking& packing) {
     gst_structure_set(picture, "pixel-aspect-ratio", GST_TYPE_FRACTION, n, d, nullptr);
 }
 
-// Removes formats whose depth `other` does not allow. Returns false if none is left.
+// Removes formats whose depth `other` does not allow. Returns false if no format is left.
 bool intersect_depths(GstStructure* structure, const GstStructure* other) {
   const Formats theirs = formats_of(other);
   if (theirs.empty())
@@ -104,14 +104,10 @@ Caps stereo_src_template() {
 }
 
 Caps stereo_src_caps(StereoOutput output, bool cuda) {
-  switch (output) {
-    case StereoOutput::points:
-      return tensor_caps(any_frame().get(), cuda);
-    case StereoOutput::rectified:
-      return video_template_caps(cuda);
-    default:
-      return with_output_formats(any_frame().get(), output, cuda);
-  }
+  if (output == StereoOutput::rectified)
+    return video_template_caps(cuda);
+  return output == StereoOutput::points ? tensor_caps(any_frame().get(), cuda)
+                                        : with_output_formats(any_frame().get(), output, cuda);
 }
 
 Caps stereo_src_caps_for(const GstCaps* left, const FramePacking& packing, StereoOutput output,
@@ -199,18 +195,13 @@ std::string pair_error(const FrameFormat& left, const FrameFormat& right) {
   const auto text = [](const FrameFormat& format) {
     return format.description() + " (" + std::to_string(format.layout.bits) + " bits)";
   };
-  const std::string frames =
-      "The left frames are " + text(left) + ", the right frames " + text(right) + ", but ";
-  if (!same_size)
-    return frames +
-           "the two pictures of a pair must have the same size: put \"videoscale ! "
-           "video/x-raw,width=" +
-           std::to_string(l.width) + ",height=" + std::to_string(l.height) +
-           "\" before sink_right, or convert the left frames.";
-  return frames +
-         "the two pictures of a pair must have the same bit depth: put \"videoconvert ! "
-         "video/x-raw,format=" +
-         format_text(GST_VIDEO_INFO_FORMAT(&left.info)) +
+  const std::string remedy =
+      same_size ? "bit depth: put \"videoconvert ! video/x-raw,format=" +
+                      format_text(GST_VIDEO_INFO_FORMAT(&left.info))
+                : "size: put \"videoscale ! video/x-raw,width=" + std::to_string(l.width) +
+                      ",height=" + std::to_string(l.height);
+  return "The left frames are " + text(left) + ", the right frames " + text(right) +
+         ", but the two pictures of a pair must have the same " + remedy +
          "\" before sink_right, or convert the left frames.";
 }
 

@@ -128,7 +128,7 @@ RequestPads open_request_pads(StereoStream& stream) {
   RequestPads pads;
   for (const std::shared_ptr<StereoRequestPad>& pad : stereo_request_pads(stream.self)) {
     SourceBranch& branch = pad->branch(stream);
-    if (gst_pad_needs_reconfigure(pad->pad.get()))  // its peer may be new
+    if (gst_pad_needs_reconfigure(pad->pad.get()))  // the peer may be new
       branch.ended = false;
     if (!branch.ended && gst_pad_is_linked(pad->pad.get()))
       pads.push_back(pad);

@@ -96,7 +96,7 @@ GstFlowReturn prepare_processor(StereoStream& stream, const OpenPads& pads) {
     return !stream.processor || !stream.processor->is_prepared(pad.id);
   };
   const bool any_is_new = std::any_of(pads.begin(), pads.end(), is_new);
-  // New pads use the last valid settings, unless these lack necessary lengths.
+  // New pads use the last valid settings if these contain the necessary lengths.
   if (!stream.processor ||
       (any_is_new && !validation_error(stream.processor->settings(), lengths).empty()))
     stream.guard.require(error);

@@ -39,7 +39,7 @@ class StereoProcessor {
   /// Frees the operations of the pad. No pair may be in flight.
   void forget(SourcePad pad);
 
-  /// Indexed by source pad; nullptr if the pad gets no buffer.
+  /// Buffers by source pad, nullptr for pads that get no buffer.
   using Buffers = OutputFrames;
   static_assert(source_pad_count == max_outputs);
 

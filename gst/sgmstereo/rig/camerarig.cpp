@@ -53,7 +53,7 @@ std::optional<RectifyingMap> CameraRig::take_correction() {
   return mounts_.take_correction();
 }
 
-// With calibration=auto, rotations are measured relative to a calibrated calibration.
+// With calibration=auto, corrections wait until the cameras are calibrated.
 MountReport CameraRig::inspect_mounts(const InspectedPair& pair, const rig::PairFigures& figures) {
   const StereoSettings& settings = pair.settings;
   const bool simultaneous = !offsets_.vary();

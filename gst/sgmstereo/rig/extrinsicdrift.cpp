@@ -18,7 +18,7 @@ constexpr double min_noise = 0.05, max_noise = 1;
 constexpr double min_inlier_share = 0.6;
 /// A yaw is significant if it moves rows by at least these numbers of pixels and standard errors.
 constexpr double enough_yaw = 0.15, enough_certainty = 5;
-/// A fit explains a pair if it predicts this share of the points to within `near_fit` pixels or 3σ.
+/// A fit explains a pair if this share of the pair's points is within `near_fit` pixels or 3σ.
 constexpr double explained = 0.5, near_fit = 1;
 
 }  // namespace

@@ -15,10 +15,10 @@ namespace {
 constexpr double min_noise = 0.05, max_noise = 4;
 /// Minimum share of inliers. Unrectified chessboards have at least 0.66.
 constexpr double min_inlier_share = 0.5;
-/// A calibration is applied if rows are more than `tolerated` pixels apart and one condition holds:
-/// more than `certainty` standard errors, or a standard error below `much_surer` times the old one.
+/// A calibration is applied if the distance of rows exceeds `tolerated` pixels, and if it exceeds
+/// `certainty` standard errors, or its standard error is below `much_surer` times the last error.
 constexpr double tolerated = 0.1, certainty = 3, much_surer = 0.9;
-/// Otherwise, no calibration is needed if the standard error in pixels is below this.
+/// Otherwise, no calibration is needed if the standard error in pixels is below this limit.
 constexpr double known_rows = 0.3;
 /// If matching rows are more than this many pixels apart, many matches are wrong, so the points are
 /// dropped after the calibration.
@@ -49,7 +49,7 @@ StereoCalibration calibration_of(const rig::CameraPair& pair, const Uncalibrated
 struct Job {
   std::vector<rig::MatchedPoint> points;
   std::vector<rig::MatchedPoint> rows_now;  ///< points with equal rows in the current pictures
-  double rows_error;                        ///< standard error under the calibration; 0: none
+  double rows_error;  ///< standard error of the calibration in use; 0: none is in use
   UncalibratedOptics optics;
 };
 
@@ -91,7 +91,7 @@ bool shows_same_view(const UncalibratedOptics& a, const UncalibratedOptics& b) {
 const SelfCalibrated* SelfCalibration::begin_work(const UncalibratedOptics& optics) {
   if (shows_same_view(optics, optics_)) {
     if (optics != optics_) {
-      pending_ = {};  // its maps have the old size
+      pending_ = {};  // the pending maps have the old size
       if (current_)
         current_->rectification =
             make_rectification(current_->calibration, optics.width, optics.height, optics.alpha);

@@ -24,7 +24,7 @@ struct SelfCalibrated {
 
 struct UncalibratedOptics {
   int width = 0, height = 0;
-  double focal_length = 1;  ///< of both cameras in pixels, known or guessed
+  double focal_length = 1;  ///< focal length of both cameras in pixels, known or guessed
   double alpha = 0;         ///< argument of make_rectification()
 
   friend bool operator==(const UncalibratedOptics&, const UncalibratedOptics&) = default;
@@ -50,7 +50,7 @@ class SelfCalibration {
   /// Adds a pair that was matched with the right camera corrected by `corrected`.
   void add(const rig::PairFigures& figures, const rig::RigRotation& corrected);
 
-  /// Call this if the cameras have moved. Keeps only the points of the last pairs. Cancels any fit.
+  /// Call this if the cameras have moved. Keeps only the last pairs' points. Cancels a pending fit.
   void forget_before_last(int pairs);
   void stop();
 
@@ -65,10 +65,10 @@ class SelfCalibration {
   void begin(const rig::RigRotation& corrected);
 
   UncalibratedOptics optics_;
-  RectifiedCamera left_camera_, right_camera_;  ///< without mount corrections
+  RectifiedCamera left_camera_, right_camera_;  ///< cameras without mount corrections
   SeenPoints seen_;
   std::size_t next_fit_ = min_points;
-  int inspections_ = 0;  ///< includes pairs without points
+  int inspections_ = 0;  ///< number of inspected pairs, including pairs without points
   bool stopped_ = false;
   bool needs_none_ = false;
   std::optional<SelfCalibrated> current_;

@@ -17,8 +17,8 @@ struct MatchedPoint {
 /// The difference between the right camera and a correct camera. A correct camera sees a point in
 /// the direction p = (x, y, 1), with x right and y down. The right picture shows it at zoom·(q.x /
 /// q.z, q.y / q.z), where q = R·p, and R is the rotation by the vector (pitch, yaw, roll).
-/// Positions are in focal lengths as in MatchedPoint. The true focal length is `focal` times the
-/// assumed one: p = (x / focal, y / focal, 1), and positions are multiplied by focal.
+/// Positions are in focal lengths as in MatchedPoint. If the true focal length is `focal` times the
+/// assumed focal length, p = (x / focal, y / focal, 1), and positions are multiplied by `focal`.
 ///
 /// With a positive pitch, the camera looks down; with a positive yaw, to the left. A positive roll
 /// is counter-clockwise, seen from behind.
@@ -33,8 +33,9 @@ struct RigRotation {
 /// Returns R in row-major order.
 std::array<double, 9> rotation_of(const RigRotation& turn);
 
-/// Convert a position in a correct camera's picture to the right picture, and back.
+/// Converts a position in a correct camera's picture to the position in the right picture.
 std::array<double, 2> rotated_position(const RigRotation& turn, double x, double y);
+/// Inverts rotated_position().
 std::array<double, 2> unrotated_position(const RigRotation& turn, double x, double y);
 
 /// Returns the yaw for which unrotated_position(turn with this yaw, x, y) has the column `column`.

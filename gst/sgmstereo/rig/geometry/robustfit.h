@@ -55,7 +55,7 @@ class Residuals {
   static constexpr double probe = 1e-6;
 
   Model here_;
-  std::vector<Model> beside_;  ///< for derivatives: two Models per unknown, increased, decreased
+  std::vector<Model> beside_;  ///< for derivatives: each unknown increased, and then decreased
 };
 
 namespace robust {
