@@ -110,7 +110,7 @@ Structure detections_message(const PairDetections& pair) {
   return message;
 }
 
-// The metas of the output are copies, in the order of the detections.
+// The output's metas are copies of the left frame's metas, in the order of the detections.
 void add_distances(const PairDetections& pair, GstBuffer* output) {
   gpointer state = nullptr;
   for (std::size_t i = 0; i < pair.detections.size() && !pair.detections[i].in_analytics; ++i) {

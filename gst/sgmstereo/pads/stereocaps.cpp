@@ -42,8 +42,8 @@ Caps tensor_caps(const GstStructure* frame, bool cuda) {
   return caps;
 }
 
-// Returns caps of the frames' format, unless halves of packed frames would split chroma samples,
-// and of GRAY8. `left` has the frames' caps, `picture` the output's fields except the format.
+// Returns caps of the frames' format and of GRAY8. Omits the frames' format if halves of packed
+// frames split chroma samples. `left` has the frames' caps, `picture` the output's other fields.
 Caps rectified_caps(const GstCaps* left, const FramePacking& packing, const GstStructure* picture,
                     bool cuda) {
   const FrameFormat frames = frame_format_from_caps(left);

@@ -33,7 +33,7 @@ struct PairFigures {
   int cells = 0;         ///< number of grid cells searched for blocks; few if the picture is small
   int blocks = 0;        ///< number of blocks compared; few if the picture is small or untextured
   double agreement = 0;  ///< share of blocks that a search back from their matches finds again
-  double matched = 0;    ///< share of blocks that also match far better there than elsewhere
+  double matched = 0;    ///< share of blocks that also match far better than at other positions
 
   // Statistics of the matched blocks.
   /// Median of (row in the right picture − row in the left), in pixels.
