@@ -4,9 +4,9 @@
  * SECTION:element-cudasgmstereo
  * @title: cudasgmstereo
  *
- * Finds the disparity of each pixel of the left picture by Semi-Global Matching: how far to the
- * left the right picture shows the same point. Runs on an NVIDIA GPU or, with bit-identical
- * results, on the CPU.
+ * Computes the disparity of each pixel of the left picture by Semi-Global Matching: the number of
+ * pixels by which the same point is further left in the right picture. Runs on an NVIDIA GPU or,
+ * with bit-identical results, on the CPU.
  *
  * The pictures must be rectified: each point of the scene is in the same row of both. With
  * #GstCudaSgmStereo:calibration the element rectifies them. `auto` needs no file: it aligns the
@@ -14,9 +14,9 @@
  *
  * The pictures come from two cameras on `sink_left` and `sink_right`, in any formats of equal
  * width, height and bit depth. Alternatively, each frame on `sink_left` holds both pictures, side
- * by side or one above the other, and `sink_right` is unlinked. A frame pairs with the nearest
- * frame if their running times differ by at most #GstCudaSgmStereo:max-skew. Frames without a
- * partner are dropped and counted.
+ * by side or one above the other, and `sink_right` is unlinked. A frame pairs with the other
+ * camera's nearest frame if the running times differ by at most #GstCudaSgmStereo:max-skew. Frames
+ * without a partner are dropped and counted.
  *
  * #GstCudaSgmStereo:output and the caps that downstream accepts choose the output:
  *
@@ -30,7 +30,7 @@
  * The pads `depth`, `confidence`, `rectified` and `points` exist on request. `depth` and
  * `confidence` carry the output with their name. `rectified` carries the left picture that is
  * matched, in the format of the left frames or GRAY8. `points` carries X, Y and Z of each pixel in
- * millimetres, as other/tensors of float32. All come from the same match, and `src` may be
+ * millimetres, as other/tensors of float32. All outputs come from the same match. `src` may be
  * unlinked.
  *
  * ## Example launch lines
@@ -46,9 +46,9 @@
  *
  * ## Messages
  * Every #GstCudaSgmStereo:diagnostics-interval, the element inspects a pair and posts an element
- * message named `cudasgmstereo`, whose fields docs/elements/cudasgmstereo.md lists. It also posts
- * warnings if the cameras are swapped, the pictures are not rectified, or properties do not suit
- * the pictures.
+ * message named `cudasgmstereo`. docs/elements/cudasgmstereo.md lists its fields. The element also
+ * posts warnings if the cameras are swapped, the pictures are not rectified, or properties do not
+ * suit the pictures.
  *
  * Since: 0.2.0
  */

@@ -35,12 +35,6 @@ constexpr Preset presets[] = {
     {StereoPreset::dense, {100, 20, true, true, true, automatic_noise}},
 };
 
-void apply_preset(StereoPreset name, StereoSettings& settings) {
-  for (const Preset& preset : presets)
-    if (preset.name == name)
-      preset_members(settings) = preset.values;
-}
-
 StereoPreset preset_of(const StereoSettings& settings) {
   sgm::Parameters resolved = sgm::resolved(settings);
   for (const Preset& preset : presets) {
@@ -55,45 +49,43 @@ StereoPreset preset_of(const StereoSettings& settings) {
 
 const ElementProperties<Settings>* properties = nullptr;  // set by class_init
 
-/// Clamps min-disparity, because an invalid value is an error only at the next start.
+/// Clamps min-disparity, because an invalid value causes no error before the next start.
 sgm::DisparityScale scale_of(StereoSettings settings) {
   settings.minimum = std::clamp(settings.minimum, Ranges::minimum.min, Ranges::minimum.max);
   return sgm::disparity_scale(settings);
 }
 
-void add_shown_properties(ElementProperties<Settings>& all) {
-  constexpr auto shown = static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
-  constexpr auto set = static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
-                                                GST_PARAM_CONTROLLABLE | GST_PARAM_MUTABLE_PLAYING);
+void add_derived_properties(ElementProperties<Settings>& all) {
+  constexpr auto read_only = static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+  constexpr auto writable =
+      static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_CONTROLLABLE |
+                               GST_PARAM_MUTABLE_PLAYING);
   const sgm::DisparityScale scale = sgm::disparity_scale(Settings());
   all.add(g_param_spec_uint("invalid-value", "Invalid value",
                             "GRAY16_LE sample that marks an unknown disparity", 0, G_MAXUINT16,
-                            scale.invalid, shown),
+                            scale.invalid, read_only),
           [](GObject* self, const Settings&, GValue* value) {
             g_value_set_uint(value, scale_of(stereo_settings(self)).invalid);
           });
   all.add(g_param_spec_int(
               "disparity-scale", "Disparity scale",
               "GRAY16_LE value of one pixel of disparity; divide samples by it to get pixels", 1,
-              16, scale.per_pixel, shown),
+              16, scale.per_pixel, read_only),
           [](GObject* self, const Settings&, GValue* value) {
             g_value_set_int(value, scale_of(stereo_settings(self)).per_pixel);
           });
-  const auto dropped = [](std::size_t side) {
-    return [=](GObject* self, const Settings&, GValue* value) {
-      g_value_set_uint64(value, stereo_state(self).shared.lock()->sides[side].dropped);
-    };
+  const auto add_dropped = [&](std::size_t side, const PropertySpec& spec) {
+    all.add(g_param_spec_uint64(spec.name, spec.nick, spec.blurb, 0, G_MAXUINT64, 0, read_only),
+            [=](GObject* self, const Settings&, GValue* value) {
+              g_value_set_uint64(value, stereo_state(self).shared.lock()->sides[side].dropped);
+            });
   };
-  all.add(g_param_spec_uint64("dropped-left", "Dropped left frames",
-                              "Number of left frames dropped since the start because they had no "
-                              "partner of equal size and bit depth",
-                              0, G_MAXUINT64, 0, shown),
-          dropped(0));
-  all.add(g_param_spec_uint64("dropped-right", "Dropped right frames",
-                              "Number of right frames dropped since the start because they had no "
-                              "partner of equal size and bit depth",
-                              0, G_MAXUINT64, 0, shown),
-          dropped(1));
+  add_dropped(0, {"dropped-left", "Dropped left frames",
+                  "Number of left frames dropped since the start because they had no partner of "
+                  "equal size and bit depth"});
+  add_dropped(1, {"dropped-right", "Dropped right frames",
+                  "Number of right frames dropped since the start because they had no partner of "
+                  "equal size and bit depth"});
   all.add(
       g_param_spec_enum(
           "preset", "Preset",
@@ -107,12 +99,14 @@ void add_shown_properties(ElementProperties<Settings>& all) {
                EnumValue{StereoPreset::balanced, "The default", "balanced"},
                EnumValue{StereoPreset::accurate, "Fewer but more reliable disparities", "accurate"},
                EnumValue{StereoPreset::dense, "A disparity for every pixel", "dense"}}),
-          static_cast<gint>(preset_of(Settings())), set),
+          static_cast<gint>(preset_of(Settings())), writable),
       [](GObject* self, const Settings&, GValue* value) {
         g_value_set_enum(value, static_cast<gint>(preset_of(stereo_settings(self))));
       },
       [](Settings& settings, const GValue* value) {
-        apply_preset(static_cast<StereoPreset>(g_value_get_enum(value)), settings);
+        for (const Preset& preset : presets)
+          if (static_cast<gint>(preset.name) == g_value_get_enum(value))
+            preset_members(settings) = preset.values;
       });
 }
 
@@ -126,10 +120,10 @@ void notify_of_others(GObject* object, const GParamSpec* pspec, const Settings& 
   const sgm::DisparityScale scale = scale_of(after);
   notify("invalid-value", scale.invalid != old_scale.invalid);
   notify("disparity-scale", scale.per_pixel != old_scale.per_pixel);
-  const sgm::Parameters old_shown = sgm::resolved(before), new_shown = sgm::resolved(after);
-  notify("paths", new_shown.paths != old_shown.paths);
-  notify("census", new_shown.census != old_shown.census);
-  notify("speckle-size", new_shown.speckle_size != old_shown.speckle_size);
+  const sgm::Parameters old_resolved = sgm::resolved(before), new_resolved = sgm::resolved(after);
+  notify("paths", new_resolved.paths != old_resolved.paths);
+  notify("census", new_resolved.census != old_resolved.census);
+  notify("speckle-size", new_resolved.speckle_size != old_resolved.speckle_size);
   notify("confidence-threshold", after.confidence_threshold != before.confidence_threshold);
   notify("fill-holes", after.fill_holes != before.fill_holes);
   notify("refine", after.refine != before.refine);
@@ -145,7 +139,7 @@ void install_stereo_properties(GObjectClass* klass) {
   add_stereo_properties(all);
   add_device_properties(
       all, +[](gpointer self) -> DeviceSession& { return stereo_state(self).session; });
-  add_shown_properties(all);
+  add_derived_properties(all);
   properties = &all;
 }
 

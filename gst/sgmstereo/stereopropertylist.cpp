@@ -23,15 +23,17 @@ Settings effective_settings(const Settings& settings) {
 
 void add_stereo_properties(ElementProperties<StereoSettings>& all) {
   constexpr PropertyChange ready = PropertyChange::when_ready;
-  all.add({"output", "Output", "What to compute from each pair of frames", ready},
-          &Settings::output, "GstCudaSgmStereoOutput",
-          {{StereoOutput::disparity, "Disparity; the caps choose numbers, grey levels or colours",
-            "disparity"},
-           {StereoOutput::depth, "Distance from the plane of the cameras", "depth"},
-           {StereoOutput::confidence,
-            "How clearly the best disparity beats the second best and fits adjacent disparities",
-            "confidence"}});
-  all.add(
+  // Calls with inherited enumerations specify the type, because add() cannot deduce it.
+  all.add<StereoOutput>(
+      {"output", "Output", "What to compute from each pair of frames", ready}, &Settings::output,
+      "GstCudaSgmStereoOutput",
+      {{StereoOutput::disparity, "Disparity; the caps choose numbers, grey levels or colours",
+        "disparity"},
+       {StereoOutput::depth, "Distance from the plane of the cameras", "depth"},
+       {StereoOutput::confidence,
+        "How clearly the best disparity beats the second best and fits adjacent disparities",
+        "confidence"}});
+  all.add<GstVideoMultiviewFramePacking>(
       {"frame-packing", "Frame packing",
        "Packing of frames on sink_left that hold both pictures: side-by-side or top-bottom (none = "
        "from multiview-mode in the caps; mono, left, right = not packed; others are refused)",
@@ -51,7 +53,6 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
            "compatibility=libsgm: 8)",
            ready},
           &Settings::paths, Ranges::paths, effective_settings);
-  // add() cannot deduce the types of inherited enumerations.
   all.add<Census>(
       {"census", "Census",
        "Census transform that describes the surroundings of a pixel (default with "
@@ -101,7 +102,7 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
        "cameras (-1 = as in the calibration; with calibration=auto, 0)",
        ready},
       &Settings::alpha, {-1, 1});
-  all.add(
+  all.add<CalibrationDrift>(
       {"calibration-drift", "Calibration drift",
        "Reaction to a camera that has turned in its mount, as measured in inspected pairs (with "
        "calibration=auto, warn also corrects)",
@@ -180,8 +181,8 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
            "slowly (1 = no smoothing over time)"},
           &Settings::temporal_alpha, Ranges::temporal_alpha);
   all.add({"temporal-delta", "Temporal delta",
-           "Largest change of a disparity, in pixels, that is smoothed over time; larger ones take "
-           "effect at once"},
+           "Largest change of a disparity, in pixels, that is smoothed over time; larger changes "
+           "take effect at once"},
           &Settings::temporal_delta, Ranges::temporal_delta);
   all.add({"temporal-persistence", "Temporal persistence",
            "Number of frames for which a pixel that became unknown keeps its disparity (0 = none)"},
@@ -199,8 +200,8 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
   all.add(
       {"known-distance", "Known distance",
        "x,y,mm: the distance in mm from the plane of the cameras to the object at pixel (x, y) of "
-       "the map; calibration-drift=correct estimates the right camera's yaw from it (empty = "
-       "none)"},
+       "the disparity map; calibration-drift=correct estimates the right camera's yaw from this "
+       "distance (empty = none)"},
       +[](Settings& settings) -> const char*& { return settings.known_distance; });
   all.add({"depth-unit", "Depth unit", "Millimetres per unit of a GRAY16_LE depth sample"},
           &Settings::depth_unit, {0.001, 1e6});
@@ -212,8 +213,9 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
   all.add(
       {"colormap-range", "Range of the colour map",
        "Range of values for grey levels and colours: full, auto (percentiles, smoothed over time) "
-       "or two numbers such as 0,64, in pixels or depth-units. Entries such as depth=500,4000, "
-       "separated by semicolons, set single outputs (empty = auto for depth, else full)"},
+       "or two numbers such as 0,64, in pixels, depth-units or confidence levels. Entries such as "
+       "depth=500,4000, separated by semicolons, apply to one output each (empty = auto for depth, "
+       "else full)"},
       +[](Settings& settings) -> const char*& { return settings.colormap_range; });
   all.add(
       {"max-skew", "Maximum skew",

@@ -15,8 +15,8 @@ std::string length_error(const StereoSettings& settings) {
   if (settings.calibration.automatic())
     return settings.baseline > 0
                ? ""
-               : "Depth and points need baseline, which calibration=auto cannot estimate: set "
-                 "baseline to the distance between the cameras in mm.";
+               : "Depth and points need baseline, but baseline=0, and calibration=auto cannot "
+                 "estimate the baseline: set baseline to the distance between the cameras in mm.";
   if (settings.calibration.any() || (settings.focal_length > 0 && settings.baseline > 0))
     return {};
   return "Depth and points need focal-length and baseline, but focal-length=" +
@@ -31,13 +31,7 @@ StereoSettings StereoSettings::since_start(const StereoSettings& started) const 
   StereoSettings settings = *this;
   static_cast<sgm::Config&>(settings) = started;
   static_cast<DeviceSettings&>(settings) = started;
-  settings.output = started.output;
-  settings.frame_packing = started.frame_packing;
-  settings.calibration = started.calibration;
-  settings.alpha = started.alpha;
-  settings.calibration_drift = started.calibration_drift;
-  settings.frames_in_flight = started.frames_in_flight;
-  settings.detections = started.detections;
+  static_cast<StereoStartSettings&>(settings) = started;
   return settings;
 }
 
@@ -47,7 +41,7 @@ StereoSettings StereoSettings::with_calibrated_lengths() const {
     settings.focal_length = calibrated_focal_length;
   else if (calibration.automatic() && assumed_focal_length > 0)
     settings.focal_length *= calibrated_focal_length / assumed_focal_length;
-  settings.assumed_focal_length = 0;  // so that a second call changes nothing
+  settings.assumed_focal_length = 0;  // a second call must not convert again
   if (settings.baseline == 0)
     settings.baseline = calibrated_baseline;
   return settings;

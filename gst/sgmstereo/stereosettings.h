@@ -19,7 +19,7 @@ enum class StereoOutput {
   depth,
   confidence,
   // Outputs of request pads only, not values of the property `output`.
-  rectified,  ///< the left picture that is matched
+  rectified,  ///< the left picture as it is matched, rectified if there is a calibration
   points,
 };
 
@@ -44,7 +44,7 @@ struct CalibrationFiles {
   const char* right = "";   ///< ROS's camera_info of the right camera
 
   bool any() const noexcept { return *stereo || *left || *right; }
-  /// Returns true if the cameras are calibrated without a file. ./auto names a file called auto.
+  /// Returns true for calibration=auto, which needs no file. A file called auto is set as ./auto.
   bool automatic() const noexcept { return std::strcmp(stereo, "auto") == 0; }
 };
 
@@ -52,8 +52,8 @@ enum class CalibrationDrift { off, warn, correct };
 
 enum class Colormap { turbo, jet, gray };
 
-struct StereoSettings : sgm::Parameters, DeviceSettings {
-  // Like sgm::Config, these take effect at the next start: see since_start().
+/// Like sgm::Config and DeviceSettings, these settings take effect at the next start.
+struct StereoStartSettings {
   StereoOutput output = StereoOutput::disparity;
   GstVideoMultiviewFramePacking frame_packing = GST_VIDEO_MULTIVIEW_FRAME_PACKING_NONE;
   CalibrationFiles calibration;
@@ -61,13 +61,15 @@ struct StereoSettings : sgm::Parameters, DeviceSettings {
   CalibrationDrift calibration_drift = CalibrationDrift::warn;
   int frames_in_flight = 0;  ///< number of pairs; 0: automatic
   bool detections = false;
+};
 
+struct StereoSettings : sgm::Parameters, DeviceSettings, StereoStartSettings {
   double focal_length = 0;  ///< pixels; 0: taken from the calibration
   double baseline = 0;      ///< mm; 0: taken from the calibration
   // Not properties: the calibration's lengths for the current frames, 0 if unknown.
   double calibrated_focal_length = 0;
   double calibrated_baseline = 0;
-  double assumed_focal_length = 0;  ///< of unrectified frames, for calibration=auto
+  double assumed_focal_length = 0;  ///< focal length of unrectified frames with calibration=auto
   const char* known_distance = "";  ///< interned; see known_distance_error()
   double depth_unit = sgm::PictureParameters().unit;
   Colormap colormap = Colormap::turbo;
@@ -75,7 +77,7 @@ struct StereoSettings : sgm::Parameters, DeviceSettings {
   gint64 max_skew = -1;
   GstClockTime diagnostics_interval = GST_SECOND;
 
-  /// See automatic_frames_in_flight().
+  /// Returns frames_in_flight or, if it is 0, automatic_frames_in_flight().
   std::size_t max_in_flight(DeviceKind backend, bool in_stream_order) const noexcept {
     if (frames_in_flight > 0)
       return static_cast<std::size_t>(frames_in_flight);
@@ -97,7 +99,7 @@ struct StereoSettings : sgm::Parameters, DeviceSettings {
   }
 };
 
-/// Converts the name of a parameter or value in cuda/sgm/ to its name in properties.
+/// Converts the name of a parameter or value in cuda/sgm/ to the name that properties use.
 std::string property_word(std::string name);
 
 /// Returns an error with its remedy, or an empty string. `lengths` is true if any pad in use

@@ -108,7 +108,7 @@ TEST(CameraPairFit, FindsRows) {
     EXPECT_LT(apart.rows, 4e-4);
     EXPECT_LT(apart.rows, 4 * apart.error);
     EXPECT_NEAR(fit.noise, 4e-4, 2e-4);
-    EXPECT_GT(fit.fitting, 0.6);
+    EXPECT_GT(fit.inlier_share, 0.6);
     EXPECT_LT(std::abs(fit.pair.roll - pair.roll), 0.01);
     EXPECT_LT(std::abs(fit.pair.k1 - pair.k1), 0.15);
   });
@@ -121,7 +121,7 @@ TEST(CameraPairFit, Perfect) {
   EXPECT_LT(rows_apart(fit, points_of(random, {}, 100, 0)).rows, 1e-5);
   const CameraPairFit nothing = fit_camera_pair({}, 1e-5);
   EXPECT_EQ(nothing.pair, CameraPair());
-  EXPECT_EQ(nothing.fitting, 0);
+  EXPECT_EQ(nothing.inlier_share, 0);
   for (std::size_t i = 0; i < CameraPair::unknowns; ++i)
     EXPECT_GT(nothing.error(i), 0.01);
 }

@@ -31,7 +31,7 @@ std::vector<MatchedPoint> points_of(Random& random, const RigRotation& turn, int
   std::vector<MatchedPoint> points;
   for (int i = 0; i < count; ++i) {
     const double x = number(random, -0.5, 0.5), y = number(random, -0.375, 0.375);
-    auto [right_x, right_y] = turned_place(turn, x - number(random, 0.01, 0.1), y);
+    auto [right_x, right_y] = rotated_position(turn, x - number(random, 0.01, 0.1), y);
     right_y += number(random, 0, 1) < wrong ? number(random, -0.1, 0.1) : normal(random, noise);
     points.push_back({x, y, right_x, right_y});
   }
@@ -55,18 +55,18 @@ TEST(MountFit, Places) {
     const double x = number(random, -0.6, 0.6), y = number(random, -0.6, 0.6);
     const Vector q =
         rotated({turn.pitch, turn.yaw, turn.roll}, {x / turn.focal, y / turn.focal, 1});
-    const auto [right_x, right_y] = turned_place(turn, x, y);
+    const auto [right_x, right_y] = rotated_position(turn, x, y);
     EXPECT_NEAR(right_x, turn.focal * turn.zoom * q.x / q.z, 1e-6);
     EXPECT_NEAR(right_y, turn.focal * turn.zoom * q.y / q.z, 1e-6);
-    const auto [back_x, back_y] = upright_place(turn, right_x, right_y);
+    const auto [back_x, back_y] = unrotated_position(turn, right_x, right_y);
     EXPECT_NEAR(back_x, x, 1e-12);
     EXPECT_NEAR(back_y, y, 1e-12);
   });
   EXPECT_EQ(rotation_of({}), (std::array<double, 9>{1, 0, 0, 0, 1, 0, 0, 0, 1}));
   // Pitching down moves points up; yawing left moves them right.
-  EXPECT_LT(turned_place({.pitch = 0.01}, 0, 0)[1], 0);
-  EXPECT_GT(turned_place({.yaw = 0.01}, 0, 0)[0], 0);
-  EXPECT_GT(turned_place({.roll = 0.01}, 0.3, 0)[1], 0);
+  EXPECT_LT(rotated_position({.pitch = 0.01}, 0, 0)[1], 0);
+  EXPECT_GT(rotated_position({.yaw = 0.01}, 0, 0)[0], 0);
+  EXPECT_GT(rotated_position({.roll = 0.01}, 0.3, 0)[1], 0);
 }
 
 /// If the other angles are known, the column of a point in a rotated camera determines the yaw.
@@ -75,7 +75,7 @@ TEST(MountFit, YawForColumn) {
     Random random = random_of_case(settings().seed, number_of_case);
     const RigRotation turn = random_turn(random, 3, 0.5);
     const double x = number(random, -0.5, 0.5), y = number(random, -0.4, 0.4);
-    const auto [seen_x, seen_y] = turned_place(turn, x, y);
+    const auto [seen_x, seen_y] = rotated_position(turn, x, y);
     RigRotation other = turn;
     other.yaw = number(random, -0.05, 0.05);
     // The given yaw must not affect the result.
@@ -96,7 +96,7 @@ TEST(MountFit, FindsTurns) {
     // If the focal length is unknown, rotations with the same effect on rows are indistinguishable.
     for (int i = 0; i < unknowns && !guessed; ++i)
       EXPECT_NEAR(found[i], expected[i], 1e-4) << i;
-    EXPECT_GT(exact.fitting, 0.8);
+    EXPECT_GT(exact.inlier_share, 0.8);
   });
 }
 
@@ -110,7 +110,7 @@ TEST(MountFit, IgnoresWrongMatches) {
     for (int i = 0; i < 4; ++i)
       EXPECT_LT(std::abs(found[i] - expected[i]), 6 * fit.error(i)) << i;
     EXPECT_LT(fit.noise, 5e-4);
-    EXPECT_LT(fit.fitting, 0.95);
+    EXPECT_LT(fit.inlier_share, 0.95);
   });
 }
 
@@ -148,7 +148,7 @@ TEST(MountFit, Minimizes) {
     const double min_noise = 2e-4;
     const MountFit fit = fit_mount(points, prior, min_noise);
     const auto residual = [](const RigRotation& turn, const MatchedPoint& point) {
-      return upright_place(turn, point.right_x, point.right_y)[1] - point.left_y;
+      return unrotated_position(turn, point.right_x, point.right_y)[1] - point.left_y;
     };
     const double sigma = fit.noise;
     const auto u = values_of(fit.turn), likely = values_of(prior.turn);
@@ -187,7 +187,7 @@ TEST(MountFit, Noise) {
       std::vector<double> sizes;
       for (const MatchedPoint& point : points)
         sizes.push_back(
-            std::abs(upright_place(fit.turn, point.right_x, point.right_y)[1] - point.left_y));
+            std::abs(unrotated_position(fit.turn, point.right_x, point.right_y)[1] - point.left_y));
       std::sort(sizes.begin(), sizes.end());
       const double expected = std::max(1.4826 * sizes[sizes.size() / 2], least);
       EXPECT_NEAR(fit.noise, expected, 0.1 * expected);
@@ -209,7 +209,7 @@ TEST(MountFit, KeepsWhatIsKnown) {
   prior.deviations = {0.1, 0.2, 0.3, 0.4, 0.5};
   const MountFit nothing = fit_mount({}, prior, 1e-4);
   EXPECT_DOUBLE_EQ(nothing.turn.yaw, 0.02);
-  EXPECT_EQ(nothing.fitting, 0);
+  EXPECT_EQ(nothing.inlier_share, 0);
   for (int i = 0; i < unknowns; ++i)
     EXPECT_NEAR(nothing.error(i), prior.deviations[i], 1e-12);
 }
@@ -235,8 +235,8 @@ TEST(MountFit, RowsApart) {
       for (int i = -4; i <= 4; ++i) {
         // The row that a point in row y of the left picture has in the corrected right picture.
         const double y = 0.3 * j / 4;
-        const auto seen = turned_place(corrected, 0.5 * i / 4, y);
-        const double row = upright_place(fit.turn, seen[0], seen[1])[1];
+        const auto seen = rotated_position(corrected, 0.5 * i / 4, y);
+        const double row = unrotated_position(fit.turn, seen[0], seen[1])[1];
         squares += (row - y) * (row - y);
       }
     EXPECT_NEAR(apart.rows, std::sqrt(squares / 81), 1e-12);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests repetition_of() on painted patterns and on scenes that do not repeat.
+// Tests detect_repetition() on painted patterns and on scenes that do not repeat.
 #include <algorithm>
 #include <cmath>
 #include <functional>

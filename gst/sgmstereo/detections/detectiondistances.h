@@ -9,8 +9,8 @@
 
 namespace cudavision {
 
-/// Measures the detections of pairs in flight. All calls, the destructor included, are made in the
-/// context of the device.
+/// Measures the detections of pairs in flight. All calls, including the destructor, need the
+/// device's context.
 class DetectionDistances {
  public:
   DetectionDistances(const DeviceSession& session, const PictureSize& map,
@@ -43,7 +43,7 @@ class DetectionDistances {
 
   sgm::Distances distances_;
   FrameMasks masks_;
-  Buffer results_;  ///< on the host
+  Buffer results_;  ///< in host memory
   const std::size_t slots_;
   std::size_t next_ = 0;
 };

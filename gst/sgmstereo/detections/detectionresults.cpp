@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <gst/video/gstvideometa.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "gst/base/devicemessages.h"
@@ -23,7 +22,6 @@ constexpr char parameter_name[] = "distance";
 
 using Figures = std::vector<std::pair<const char*, double>>;
 
-/// Returns the names and values of a detection's results.
 Figures figures_of(const PairDetections& pair, std::size_t number) {
   const sgm::BoxDisparity& result = pair.results[number];
   Figures figures = {
@@ -112,7 +110,7 @@ Structure detections_message(const PairDetections& pair) {
   return message;
 }
 
-// The metas of the output are copies, in the order of the detections.
+// The output's metas are copies of the left frame's metas, in the order of the detections.
 void add_distances(const PairDetections& pair, GstBuffer* output) {
   gpointer state = nullptr;
   for (std::size_t i = 0; i < pair.detections.size() && !pair.detections[i].in_analytics; ++i) {

@@ -2,7 +2,6 @@
 #include "gst/sgmstereo/detections/pairdetections.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -15,27 +14,26 @@
 namespace cudavision {
 namespace {
 
-/// Returns the bounding box that a box in the camera's picture has after rectification. The corners
-/// and the midpoints of the edges are mapped, because lenses bend edges.
+/// Maps a box in the camera's picture to its bounding box in the rectified picture. Uses the
+/// corners and the midpoints of the edges, because lenses bend edges.
 regions::Box rectified_box(const regions::Box& box, const RectifiedCamera& camera) {
   // A box covers its pixels, whose centres have integer coordinates.
   const double xs[] = {box.x0 - 0.5, (box.x0 + box.x1 - 1) / 2.0, box.x1 - 0.5};
   const double ys[] = {box.y0 - 0.5, (box.y0 + box.y1 - 1) / 2.0, box.y1 - 0.5};
-  std::vector<std::array<double, 2>> edge;
+  Positions edge;
   for (int i = 0; i < 3; ++i)
     for (int k = 0; k < 3; ++k)
       if (i != 1 || k != 1)
         edge.push_back({xs[i], ys[k]});
-  const std::vector<std::array<double, 2>> places = rectified_places(camera, edge);
-  // For a position without a ray, OpenCV returns coordinates far outside every picture.
+  // For a position outside the lens model, OpenCV returns coordinates far outside every picture.
   constexpr double largest = 1e5;
   double low[] = {largest, largest}, high[] = {-largest, -largest};
-  for (const auto& place : places) {
-    if (!(std::abs(place[0]) < largest && std::abs(place[1]) < largest))
+  for (const auto& position : rectified_positions(camera, edge)) {
+    if (!(std::abs(position[0]) < largest && std::abs(position[1]) < largest))
       continue;
     for (std::size_t axis = 0; axis < 2; ++axis) {
-      low[axis] = std::min(low[axis], place[axis]);
-      high[axis] = std::max(high[axis], place[axis]);
+      low[axis] = std::min(low[axis], position[axis]);
+      high[axis] = std::max(high[axis], position[axis]);
     }
   }
   if (low[0] > high[0])
@@ -49,8 +47,8 @@ bool has_class(const MaskRegion& region, GQuark label) {
                             text_of(g_quark_to_string(label))) == 0;
 }
 
-/// Returns the first readable mask that is related to the object and has an id to select. If any
-/// region of the mask has the object's label as its class, only ids of these regions are selected.
+/// Returns the first readable mask related to the object with an id to select. If regions of the
+/// mask have the object's label as their class, only the ids of these regions are selected.
 SelectedMask mask_of(const FrameDetections& found, std::size_t object, GQuark label) {
   for (const auto& [of_object, number] : found.relations) {
     if (of_object != object)

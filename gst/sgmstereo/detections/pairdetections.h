@@ -21,8 +21,8 @@ namespace cudavision {
 struct PairDetections {
   explicit PairDetections(const FrameTimes& frame_times) : times(frame_times) {}
 
-  /// Reads the metas of the left frame. picture is the size of the left picture and of the map.
-  /// camera is nullptr if pictures are matched without rectification.
+  /// Reads the metas of the left frame. `picture` is the size of the left picture and of the map.
+  /// `camera` is nullptr if pictures are matched without rectification.
   void find(GstBuffer* left, const FramePacking& packing, const PictureSize& picture,
             const RectifiedCamera* camera);
 
@@ -38,7 +38,7 @@ struct PairDetections {
   /// One result for each detection, complete when the work on the pair is complete.
   const sgm::BoxDisparity* results = nullptr;
   sgm::DisparityScale scale{};
-  std::optional<sgm::Reprojection> reprojection;  ///< none without focal length and baseline
+  std::optional<sgm::Reprojection> reprojection;  ///< unset without focal length and baseline
 };
 
 /// Returns the element message `detections`. docs/elements/stereo-detections.md lists its fields.

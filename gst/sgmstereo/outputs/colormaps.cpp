@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <iterator>
 #include <string_view>
 
@@ -34,7 +33,7 @@ Color turbo(int step) {
   return color;
 }
 
-// Each colour is 3/2 − |4x − peak|, clamped to 0…1, here in units of 1/(2·steps).
+// Each channel is 3/2 − |4x − peak|, clamped to 0…1, here as multiples of 1/(2·steps).
 Color jet(int step) {
   Color color{};
   for (int c = 0; c < 3; ++c) {
@@ -62,7 +61,7 @@ std::string_view take_part(std::string_view& text, char separator) {
   return trimmed(part);
 }
 
-bool read_number(std::string_view text, double& number) {
+bool parse_double(std::string_view text, double& number) {
   if (text.empty())
     return false;
   gchar* end = nullptr;
@@ -75,7 +74,8 @@ bool read_range(std::string_view text, sgm::PictureParameters& picture) {
                   : text == "auto" ? RangeKind::automatic
                                    : RangeKind::fixed;
   return picture.range != RangeKind::fixed ||
-         (read_number(take_part(text, ','), picture.minimum) && read_number(text, picture.maximum));
+         (parse_double(take_part(text, ','), picture.minimum) &&
+          parse_double(text, picture.maximum));
 }
 
 /// Returns an error with its remedy, or nullptr.

@@ -7,7 +7,7 @@
 
 namespace cudavision {
 
-/// Returns colours from 1 (far) to 255 (near); 0 (unknown) is black.
+/// Returns the colours of the levels 1 (far) to 255 (near). Level 0 (unknown) is black.
 ///  turbo: polynomials of degree 5 in binary64, by Anton Mikhailov and Ruofei Du ("Turbo, An
 ///         Improved Rainbow Colormap for Visualization", Google 2019)
 ///  jet:   red, green and blue as trapezoids around 3/4, 1/2 and 1/4 of the range, in integers

@@ -11,12 +11,12 @@
 
 namespace cudavision {
 
-/// Lets one sink pad wait for the other pad's caps before it chooses its own. The wait is short,
-/// because one thread may feed both pads.
+/// Lets a sink pad wait for the other sink pad's caps before the pad chooses its caps. The wait is
+/// short, because one thread may feed both pads.
 class CapsArrival {
  public:
   /// Waits until arrived() returns true or stop() is called, at most until a second after the first
-  /// wait since reset(). Does not wait if the other pad is waiting, because one must choose first.
+  /// wait since reset(). Does not wait if the other pad waits, because one pad must choose first.
   void wait(const std::function<bool()>& arrived) {
     std::unique_lock lock(mutex_);
     if (waiting_ || stopped_)

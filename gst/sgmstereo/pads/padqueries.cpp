@@ -55,23 +55,23 @@ Caps possible_peer_caps(GstAggregator* self, const StereoSinkPad& sink) {
   return caps;
 }
 
-// `filter` has the caps that the peer can send. If some fit the other pad's caps, the pad offers
-// only these. Otherwise it offers all, because one of two pads must change first. If the other pad
-// has no caps yet, its peer's possible caps are used instead. If these leave a choice, the pad
-// waits for the other pad's caps: for example, a decoder may not have read its file yet.
+// `filter` has the caps that the peer can send. If some of them fit the other pad's caps, offers
+// only these. Otherwise offers all caps, because one of two pads must change first. If the other
+// pad has no caps yet, the possible caps of its peer are used. If they leave a choice, waits for
+// the other pad's caps: for example, a decoder may not have read its file yet.
 Caps possible_sink_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* filter) {
   StereoState& state = stereo_state(self);
   const StereoSinkPad& other = state.other_sink(pad);
   const bool cuda = state.session.takes_cuda();
   const bool peer_known = filter && !gst_caps_is_any(filter);
-  const auto fitting = [&](const Caps& other_caps) {
+  const auto compatible = [&](const Caps& other_caps) {
     return filtered(stereo_sink_caps_for(other_caps.get(), cuda), filter);
   };
   Caps all = filtered(video_template_caps(cuda), filter);
   Caps other_caps = stereo_arrived_caps(self, other.pad);
   if (!other_caps && peer_known) {
     other_caps = possible_peer_caps(self, other);
-    if (other_caps && GST_PAD_IS_ACTIVE(pad) && leaves_choice(fitting(other_caps).get())) {
+    if (other_caps && GST_PAD_IS_ACTIVE(pad) && leaves_choice(compatible(other_caps).get())) {
       state.arrival.wait([&] { return stereo_arrived_caps(self, other.pad) != nullptr; });
       other_caps = stereo_arrived_caps(self, other.pad);
       if (!other_caps)  // no caps arrived, but the peer's possible caps may have changed
@@ -80,7 +80,7 @@ Caps possible_sink_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* fil
   }
   if (!other_caps)
     return all;
-  Caps caps = fitting(other_caps);
+  Caps caps = compatible(other_caps);
   if (peer_known && !gst_caps_is_empty(caps.get()))
     return caps;
   return Caps(gst_caps_merge(caps.release(), all.release()));
@@ -177,8 +177,9 @@ FramePacking stereo_store_arrived_caps(GstAggregator* self, GstAggregatorPad* pa
       other_caps.reset(gst_caps_ref(others.get()));
   }
   state.arrival.notify();
-  const Caps fitting = stereo_sink_caps_for(caps, state.session.takes_cuda());
-  if (!packing.packed() && other_caps && !gst_caps_can_intersect(other_caps.get(), fitting.get())) {
+  const Caps compatible = stereo_sink_caps_for(caps, state.session.takes_cuda());
+  if (!packing.packed() && other_caps &&
+      !gst_caps_can_intersect(other_caps.get(), compatible.get())) {
     GST_INFO_OBJECT(other.pad, "asking upstream to change %" GST_PTR_FORMAT, other_caps.get());
     gst_pad_push_event(GST_PAD_CAST(other.pad), gst_event_new_reconfigure());
   }
@@ -187,27 +188,24 @@ FramePacking stereo_store_arrived_caps(GstAggregator* self, GstAggregatorPad* pa
 
 gboolean stereo_sink_query(GstAggregator* self, GstAggregatorPad* pad, GstQuery* query) {
   return post_exceptions(self, FALSE, [&]() -> gboolean {
-    switch (GST_QUERY_TYPE(query)) {
-      case GST_QUERY_CAPS: {
-        GstCaps* filter = nullptr;
-        gst_query_parse_caps(query, &filter);
-        gst_query_set_caps_result(query, possible_sink_caps(self, pad, filter).get());
-        GST_DEBUG_OBJECT(pad, "%" GST_PTR_FORMAT, query);
-        return TRUE;
-      }
-      // Accepts everything that the pad template allows, because GstPad would refuse CAPS events
-      // without an error message. stereo_store_arrived_caps() reports the reason.
-      case GST_QUERY_ACCEPT_CAPS: {
-        GstCaps* caps = nullptr;
-        gst_query_parse_accept_caps(query, &caps);
-        const Caps accepted = video_template_caps(stereo_state(self).session.takes_cuda());
-        gst_query_set_accept_caps_result(query, gst_caps_can_intersect(caps, accepted.get()));
-        return TRUE;
-      }
-      default:
-        return stereo_state(self).session.handle_context_query(query) ||
-               stereo_parent_class()->sink_query(self, pad, query);
+    if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS) {
+      GstCaps* filter = nullptr;
+      gst_query_parse_caps(query, &filter);
+      gst_query_set_caps_result(query, possible_sink_caps(self, pad, filter).get());
+      GST_DEBUG_OBJECT(pad, "%" GST_PTR_FORMAT, query);
+      return TRUE;
     }
+    // Accepts everything that the pad template allows, because GstPad would refuse CAPS events
+    // without an error message. stereo_store_arrived_caps() reports the reason.
+    if (GST_QUERY_TYPE(query) == GST_QUERY_ACCEPT_CAPS) {
+      GstCaps* caps = nullptr;
+      gst_query_parse_accept_caps(query, &caps);
+      const Caps accepted = video_template_caps(stereo_state(self).session.takes_cuda());
+      gst_query_set_accept_caps_result(query, gst_caps_can_intersect(caps, accepted.get()));
+      return TRUE;
+    }
+    return stereo_state(self).session.handle_context_query(query) ||
+           stereo_parent_class()->sink_query(self, pad, query);
   });
 }
 

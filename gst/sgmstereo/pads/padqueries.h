@@ -13,19 +13,19 @@ FramePacking stereo_check_caps(GstAggregator* self, const GstAggregatorPad* pad,
 
 gboolean stereo_answer_src_caps(GstAggregator* self, StereoOutput output, GstQuery* query);
 
-/// Throws ElementError if the peer accepts no caps.
+/// Returns those of the possible caps that the peer accepts. Throws ElementError if there are none.
 Caps stereo_common_caps(GstAggregator* self, GstPad* source_pad, StereoOutput output,
                         GstCaps* possible);
 
-/// Fixates caps that a source pad and its peer accept. Prefers CUDA memory if the peer's caps name
+/// Fixates caps that a source pad and its peer accept. Prefers CUDA memory if the peer's caps list
 /// it, then the first format. Empty caps stay empty.
 Caps stereo_fixated_caps(Caps possible, GstPad* source_pad);
 
 /// Returns true if the pad was linked after negotiation, and its peer refuses the current caps.
 bool stereo_peer_refuses_current_caps(GstPad* pad);
 
-/// Checks caps like stereo_check_caps(), and stores them. If the other pad's caps do not fit,
-/// requests a reconfiguration from upstream of the other pad.
+/// Calls stereo_check_caps(), and stores the caps. If the other pad's caps do not fit, requests a
+/// reconfiguration from upstream of the other pad.
 FramePacking stereo_store_arrived_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps);
 
 // Virtual functions of GstAggregator, for queries that are not serialized.

@@ -22,38 +22,28 @@ constexpr Kind kinds[] = {
     {"points", SourcePad::points, StereoOutput::points},
 };
 
-const Kind* kind_named(const char* name) {
+const Kind* kind_of(GstPadTemplate* pad_template) {
   for (const Kind& kind : kinds)
-    if (std::strcmp(kind.name, name) == 0)
+    if (std::strcmp(kind.name, text_of(GST_PAD_TEMPLATE_NAME_TEMPLATE(pad_template))) == 0)
       return &kind;
   return nullptr;
 }
 
-const Kind& kind_of(GstPad* pad) {
-  return *kind_named(text_of(GST_PAD_TEMPLATE_NAME_TEMPLATE(GST_PAD_PAD_TEMPLATE(pad))));
-}
-
 gboolean handle_query(GstPad* pad, GstObject* parent, GstQuery* query) {
   auto* self = GST_AGGREGATOR_CAST(parent);
-  switch (GST_QUERY_TYPE(query)) {
-    case GST_QUERY_CAPS:
-      return stereo_answer_src_caps(self, kind_of(pad).output, query);
-    case GST_QUERY_ACCEPT_CAPS:
-      return gst_pad_query_default(pad, parent, query);
-    default:
-      return GST_AGGREGATOR_GET_CLASS(self)->src_query(self, query);
-  }
+  if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS)
+    return stereo_answer_src_caps(self, kind_of(GST_PAD_PAD_TEMPLATE(pad))->output, query);
+  if (GST_QUERY_TYPE(query) == GST_QUERY_ACCEPT_CAPS)
+    return gst_pad_query_default(pad, parent, query);
+  return GST_AGGREGATOR_GET_CLASS(self)->src_query(self, query);
 }
 
 gboolean handle_event(GstPad*, GstObject* parent, GstEvent* event) {
-  switch (GST_EVENT_TYPE(event)) {
-    case GST_EVENT_QOS:
-    case GST_EVENT_RECONFIGURE:  // GstPad has set NEED_RECONFIGURE
-      gst_event_unref(event);
-      return TRUE;
-    default:
-      return gst_pad_send_event(GST_AGGREGATOR_SRC_PAD(parent), event);
-  }
+  // For RECONFIGURE, GstPad has set NEED_RECONFIGURE.
+  if (GST_EVENT_TYPE(event) != GST_EVENT_QOS && GST_EVENT_TYPE(event) != GST_EVENT_RECONFIGURE)
+    return gst_pad_send_event(GST_AGGREGATOR_SRC_PAD(parent), event);
+  gst_event_unref(event);
+  return TRUE;
 }
 
 std::shared_ptr<StereoRequestPad> request_pad_of(gpointer self, GstPad* pad) {
@@ -76,7 +66,7 @@ void add_request_pad_templates(GstElementClass* klass) {
 
 GstPad* stereo_request_new_pad(GstElement* element, GstPadTemplate* pad_template, const gchar*,
                                const GstCaps*) {
-  const Kind* kind = kind_named(text_of(GST_PAD_TEMPLATE_NAME_TEMPLATE(pad_template)));
+  const Kind* kind = kind_of(pad_template);
   if (!kind)
     return nullptr;
   GstPad* pad = gst_pad_new_from_template(pad_template, kind->name);
@@ -90,7 +80,7 @@ GstPad* stereo_request_new_pad(GstElement* element, GstPadTemplate* pad_template
     stored = true;
   }
   if (!stored) {
-    GST_WARNING_OBJECT(element, "The pad %s exists already.", kind->name);
+    GST_WARNING_OBJECT(element, "the pad %s exists already: release it first", kind->name);
     return nullptr;
   }
   gst_pad_set_active(pad, TRUE);

@@ -59,31 +59,24 @@ bool caps_arrived(SinkPadState& sinks, GstAggregatorPad* pad, GstEvent* event) {
 
 bool event_arrived(SinkPadState& sinks, GstAggregatorPad* pad, GstEvent* event) {
   StereoState& state = sinks.state;
-  switch (GST_EVENT_TYPE(event)) {
-    case GST_EVENT_CAPS:
-      return caps_arrived(sinks, pad, event);
-    case GST_EVENT_SEGMENT:
-      if (state.is_left(pad))
-        end_unlinked(sinks, event);
-      return true;
-    case GST_EVENT_EOS:
-      if (state.is_left(pad))
-        end_unlinked(sinks, left_segment(state).get());
-      if (const StereoSinkPad& other = state.other_sink(pad);
-          !state.arrived_packed && !other.is_linked())
-        state.end_alarm.set(GST_PAD_CAST(other.pad));
-      return true;
-    default:
-      return true;
-  }
+  const GstEventType type = GST_EVENT_TYPE(event);
+  if (type == GST_EVENT_CAPS)
+    return caps_arrived(sinks, pad, event);
+  if (type == GST_EVENT_SEGMENT && state.is_left(pad))
+    end_unlinked(sinks, event);
+  if (type == GST_EVENT_EOS && state.is_left(pad))
+    end_unlinked(sinks, left_segment(state).get());
+  if (const StereoSinkPad& other = state.other_sink(pad);
+      type == GST_EVENT_EOS && !state.arrived_packed && !other.is_linked())
+    state.end_alarm.set(GST_PAD_CAST(other.pad));
+  return true;
 }
 
 }  // namespace
 
 void SinkPadState::reset() {
   unlinked.reset();
-  for (std::string& refusal : last_refusals)
-    refusal.clear();
+  last_refusals = {};
 }
 
 GstFlowReturn stereo_sink_event_pre_queue(SinkPadState& sinks, GstAggregatorPad* pad,

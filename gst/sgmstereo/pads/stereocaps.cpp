@@ -2,7 +2,6 @@
 #include "gst/sgmstereo/pads/stereocaps.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "cuda/sgm/points/points.h"
@@ -43,8 +42,8 @@ Caps tensor_caps(const GstStructure* frame, bool cuda) {
   return caps;
 }
 
-// Returns caps of the frames' format, unless halves of packed frames would split chroma samples,
-// and of GRAY8. `left` has the frames' caps, `picture` the output's fields except the format.
+// Returns caps of the frames' format and of GRAY8. Omits the frames' format if halves of packed
+// frames split chroma samples. `left` has the frames' caps, `picture` the output's other fields.
 Caps rectified_caps(const GstCaps* left, const FramePacking& packing, const GstStructure* picture,
                     bool cuda) {
   const FrameFormat frames = frame_format_from_caps(left);
@@ -73,14 +72,11 @@ void correct_half_aspect(GstStructure* picture, const FramePacking& packing) {
   int n = 1, d = 1;
   gst_structure_get_fraction(picture, "pixel-aspect-ratio", &n, &d);
   const bool side_by_side = packing.packing == Packing::side_by_side;
-  int product_n = n, product_d = d;
-  if (gst_util_fraction_multiply(n, d, side_by_side ? 2 : 1, side_by_side ? 1 : 2, &product_n,
-                                 &product_d))
-    gst_structure_set(picture, "pixel-aspect-ratio", GST_TYPE_FRACTION, product_n, product_d,
-                      nullptr);
+  if (gst_util_fraction_multiply(n, d, side_by_side ? 2 : 1, side_by_side ? 1 : 2, &n, &d))
+    gst_structure_set(picture, "pixel-aspect-ratio", GST_TYPE_FRACTION, n, d, nullptr);
 }
 
-// Removes formats whose depth `other` does not allow. Returns false if none is left.
+// Removes formats whose depth `other` does not allow. Returns false if no format is left.
 bool intersect_depths(GstStructure* structure, const GstStructure* other) {
   const Formats theirs = formats_of(other);
   if (theirs.empty())
@@ -108,14 +104,10 @@ Caps stereo_src_template() {
 }
 
 Caps stereo_src_caps(StereoOutput output, bool cuda) {
-  switch (output) {
-    case StereoOutput::points:
-      return tensor_caps(any_frame().get(), cuda);
-    case StereoOutput::rectified:
-      return video_template_caps(cuda);
-    default:
-      return with_output_formats(any_frame().get(), output, cuda);
-  }
+  if (output == StereoOutput::rectified)
+    return video_template_caps(cuda);
+  return output == StereoOutput::points ? tensor_caps(any_frame().get(), cuda)
+                                        : with_output_formats(any_frame().get(), output, cuda);
 }
 
 Caps stereo_src_caps_for(const GstCaps* left, const FramePacking& packing, StereoOutput output,
@@ -203,18 +195,13 @@ std::string pair_error(const FrameFormat& left, const FrameFormat& right) {
   const auto text = [](const FrameFormat& format) {
     return format.description() + " (" + std::to_string(format.layout.bits) + " bits)";
   };
-  const std::string frames =
-      "The left frames are " + text(left) + ", the right frames " + text(right) + ", but ";
-  if (!same_size)
-    return frames +
-           "the two pictures of a pair must have the same size: put \"videoscale ! "
-           "video/x-raw,width=" +
-           std::to_string(l.width) + ",height=" + std::to_string(l.height) +
-           "\" before sink_right, or convert the left frames.";
-  return frames +
-         "the two pictures of a pair must have the same bit depth: put \"videoconvert ! "
-         "video/x-raw,format=" +
-         format_text(GST_VIDEO_INFO_FORMAT(&left.info)) +
+  const std::string remedy =
+      same_size ? "bit depth: put \"videoconvert ! video/x-raw,format=" +
+                      format_text(GST_VIDEO_INFO_FORMAT(&left.info))
+                : "size: put \"videoscale ! video/x-raw,width=" + std::to_string(l.width) +
+                      ",height=" + std::to_string(l.height);
+  return "The left frames are " + text(left) + ", the right frames " + text(right) +
+         ", but the two pictures of a pair must have the same " + remedy +
          "\" before sink_right, or convert the left frames.";
 }
 

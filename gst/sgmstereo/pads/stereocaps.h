@@ -15,10 +15,10 @@ namespace cudavision {
 
 Caps stereo_src_template();
 
-/// Returns the caps of an output, best first. They include CUDA memory only if cuda is true.
+/// Returns the caps of an output, best first. Includes CUDA memory only if `cuda` is true.
 Caps stereo_src_caps(StereoOutput output, bool cuda);
 
-/// Returns the caps of an output for left frames with these fixed caps, best first.
+/// Returns the caps of an output for left frames with the fixed caps `left`, best first.
 Caps stereo_src_caps_for(const GstCaps* left, const FramePacking& packing, StereoOutput output,
                          bool cuda);
 

@@ -27,7 +27,7 @@ struct StereoStream;
 
 struct StereoSinkPad {
   GstAggregatorPad* pad = nullptr;
-  std::atomic<bool> flushed{false};  ///< after a flush: the held frame must be discarded
+  std::atomic<bool> flushed{false};  ///< a flush has ended: the held frame must be discarded
 
   bool is_linked() const { return gst_pad_is_linked(GST_PAD_CAST(pad)); }
   bool is_ended() const { return gst_aggregator_pad_is_eos(pad); }
@@ -75,8 +75,8 @@ class StereoRequestPad {
 
 using RequestPads = std::vector<std::shared_ptr<StereoRequestPad>>;
 
-/// The state that threads share under the object lock. Never free a buffer, caps or event under it,
-/// because destroy functions might call the element.
+/// The state that threads share under the object lock. Never free a buffer, caps or event while
+/// holding the lock, because destroy functions might call the element.
 struct StereoShared {
   StereoSettings settings;
   std::optional<StereoSettings> started;  ///< the settings at the start; nullopt while stopped
@@ -86,9 +86,9 @@ struct StereoShared {
 
   struct Side {
     Caps arrived_caps;    ///< from the last CAPS event; queued frames may still have older caps
-    guint64 dropped = 0;  ///< frames without a partner of equal size and depth, since the start
+    guint64 dropped = 0;  ///< number of frames without a partner of equal size and depth
   };
-  std::array<Side, 2> sides;  ///< left, right
+  std::array<Side, 2> sides;  ///< left first
 };
 
 /// The part of a cudasgmstereo element that all threads may use.
@@ -109,7 +109,7 @@ struct StereoState {
   DeviceSession session;
   StereoSinkPad left, right;
 
-  // These have their own locks.
+  // The next three members have their own locks.
   PadAlarm alarm, end_alarm;
   CapsArrival arrival;
   CompletionWait frames_arrival;  ///< notified when a frame is queued on a sink pad

@@ -8,7 +8,7 @@
 namespace cudavision {
 
 /// Sends events to an unlinked sink pad, because GstAggregator waits for data or EOS on each pad.
-/// Except for reset(), use it only in the streaming thread of the other sink pad.
+/// Call all functions except reset() only in the streaming thread of the other sink pad.
 class UnlinkedStream {
  public:
   explicit UnlinkedStream(GstPad* pad) : pad_(pad) {}
@@ -42,7 +42,7 @@ class PadAlarm {
   /// `report` gets the pad as user data.
   PadAlarm(Kind kind, GstClockCallback report) : kind_(kind), report_(report) {}
   ~PadAlarm() { cancel(); }
-  /// Setting it again restarts the 5 s timeout, but only for Kind::ended.
+  /// Starts the timeout. A running timeout is restarted for Kind::ended, but not for Kind::waiting.
   void set(GstPad* pad);
   void cancel();
 

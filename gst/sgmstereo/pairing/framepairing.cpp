@@ -7,7 +7,7 @@ namespace cudavision {
 namespace {
 
 /// 73 years. Frames with a later running time wait forever, because GStreamer computes the sum of
-/// deadline, base time (up to 57 years since 1970) and latency in an int64.
+/// deadline, base time (with a real-time clock, the time since 1970) and latency in an int64.
 constexpr GstClockTime latest_deadline = G_MAXINT64 / 4;
 
 enum class Older { pairs, is_dropped, waits_for_successor };
@@ -38,15 +38,12 @@ PairingStep step_for_two(const FrameStream& left, const FrameStream& right, GstC
   // Frames without a timestamp pair in order of arrival.
   if (left.frame->time && right.frame->time) {
     const bool left_is_older = *left.frame->time < *right.frame->time;
-    switch (left_is_older ? judge(left, right, max_skew, timed_out)
-                          : judge(right, left, max_skew, timed_out)) {
-      case Older::is_dropped:
-        return left_is_older ? PairingStep::drop_left : PairingStep::drop_right;
-      case Older::waits_for_successor:
-        return left_is_older ? PairingStep::look_left : PairingStep::look_right;
-      case Older::pairs:
-        break;
-    }
+    const Older older = left_is_older ? judge(left, right, max_skew, timed_out)
+                                      : judge(right, left, max_skew, timed_out);
+    if (older == Older::is_dropped)
+      return left_is_older ? PairingStep::drop_left : PairingStep::drop_right;
+    if (older == Older::waits_for_successor)
+      return left_is_older ? PairingStep::look_left : PairingStep::look_right;
   }
   return left.frame->gap || right.frame->gap ? PairingStep::miss : PairingStep::pair;
 }

@@ -9,7 +9,6 @@
 /// Pairs frames of two streams by their running times, without pads or threads.
 namespace cudavision {
 
-/// Returns |a − b|.
 std::uint64_t time_between(std::int64_t a, std::int64_t b);
 
 /// A frame that is neither paired nor dropped yet.
@@ -22,7 +21,7 @@ struct WaitingFrame {
 
 struct FrameStream {
   std::optional<WaitingFrame> frame;  ///< the oldest frame
-  std::optional<WaitingFrame> next;   ///< the frame after it, if it has arrived
+  std::optional<WaitingFrame> next;   ///< the next frame, if it has arrived
   bool ended = false;                 ///< no more frames will arrive
 };
 
@@ -57,7 +56,7 @@ constexpr GstClockTime longest_duration = 10 * GST_SECOND;
 /// Returns the duration if it is valid, 1/framerate if it is known, or GST_CLOCK_TIME_NONE.
 GstClockTime frame_interval(GstClockTime duration, int fps_n, int fps_d);
 
-/// Returns the property max-skew in ns or, if it is -1, half of the interval, or 20 ms if unknown.
+/// Returns `property` if it is not −1, half of the interval if the interval is known, or 20 ms.
 GstClockTime max_skew_for(gint64 property, GstClockTime interval);
 
 }  // namespace cudavision

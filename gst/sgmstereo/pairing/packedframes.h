@@ -45,7 +45,7 @@ FrameLayout half_layout(const FramePacking& packing, const FrameLayout& whole);
 bool halves_have_chroma(const FramePacking& packing, const FrameLayout& whole);
 
 /// Returns the left or right picture of a packed frame. `half` is half_layout() or, if
-/// halves_have_chroma(), the layout of a frame of this size and format.
+/// halves_have_chroma(), the layout of a frame with the picture's size and format.
 ConstFrame half_of(const FramePacking& packing, const FrameLayout& half, const ConstFrame& frame,
                    bool right);
 

@@ -45,7 +45,7 @@ std::string PairingTimeout::add(Side side, std::int64_t time, std::optional<std:
   ++counts_[side];
   last_[side] = time;
   unpaired_.add(time);
-  // In live pipelines, a late partner arrives after the frame was dropped.
+  // In live pipelines, the partner may be the other camera's last dropped frame.
   for (const std::optional<std::int64_t>& partner : {other, last_[1 - side]})
     if (partner)
       nearest_ = std::min<GstClockTime>(nearest_, time_between(time, *partner));

@@ -33,8 +33,9 @@ class PairingTimeout {
   /// Call this when a pair has formed, and after a flush.
   void end();
 
-  /// Call this for a frame dropped because `other`, or a later frame, is more than max_skew away.
-  /// Returns a warning once if no pair has formed for 2 s, otherwise an empty string.
+  /// Call this for each frame dropped for lack of a partner. `other` is the running time of the
+  /// other camera's oldest frame, if known. Returns a warning once if no pair has formed for 2 s
+  /// and max_skew is the cause, otherwise an empty string.
   std::string add(Side side, std::int64_t time, std::optional<std::int64_t> other,
                   GstClockTime max_skew);
 
@@ -45,8 +46,8 @@ class PairingTimeout {
   ConditionTimer unpaired_;
 };
 
-/// Counts successive pairs whose pictures differ in size or depth. A few are normal while both
-/// cameras change their caps.
+/// Counts successive pairs whose pictures differ in size or depth. A few such pairs are normal
+/// while both cameras change their caps.
 class SizeMismatch {
  public:
   /// Call this for a pair whose pictures have the same size and depth.

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "gst/core/scoped.h"
-
 namespace cudavision {
 namespace {
 

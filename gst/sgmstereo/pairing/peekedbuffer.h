@@ -42,7 +42,6 @@ class PeekedBuffer {
   FrameStream stream_;
 };
 
-/// Returns the segment of the frame in the queue.
 GstSegment current_segment(GstAggregatorPad* pad);
 
 }  // namespace cudavision

@@ -30,22 +30,18 @@ bool follows(GstEvent* start, GstEvent* of_src, GstPad* pad) {
          id.substr(src_id.size() + 1) == text_of(GST_PAD_NAME(pad));
 }
 
-GstEvent* new_stream_start(GstEvent* of_src, GstPad* pad) {
-  const std::string id = std::string(stream_id_of(of_src)) + "/" + text_of(GST_PAD_NAME(pad));
-  GstEvent* event = gst_event_new_stream_start(id.c_str());
-  gst_event_set_seqnum(event, gst_event_get_seqnum(of_src));
-  if (guint group = 0; gst_event_parse_group_id(of_src, &group))
-    gst_event_set_group_id(event, group);
-  return event;
-}
-
 // Starts a new stream, with the current caps, if src has started one.
 void send_stream_start(GstPad* src, GstPad* pad) {
   const OwnedEvent of_src = sticky_event(src, GST_EVENT_STREAM_START);
   const OwnedEvent current = sticky_event(pad, GST_EVENT_STREAM_START);
   if (!of_src || (current && follows(current.get(), of_src.get(), pad)))
     return;
-  gst_pad_push_event(pad, new_stream_start(of_src.get(), pad));
+  const std::string id = std::string(stream_id_of(of_src.get())) + "/" + text_of(GST_PAD_NAME(pad));
+  GstEvent* start = gst_event_new_stream_start(id.c_str());
+  gst_event_set_seqnum(start, gst_event_get_seqnum(of_src.get()));
+  if (guint group = 0; gst_event_parse_group_id(of_src.get(), &group))
+    gst_event_set_group_id(start, group);
+  gst_pad_push_event(pad, start);
   if (const Caps caps{gst_pad_get_current_caps(pad)})
     gst_pad_push_event(pad, gst_event_new_caps(caps.get()));
 }
@@ -132,7 +128,7 @@ RequestPads open_request_pads(StereoStream& stream) {
   RequestPads pads;
   for (const std::shared_ptr<StereoRequestPad>& pad : stereo_request_pads(stream.self)) {
     SourceBranch& branch = pad->branch(stream);
-    if (gst_pad_needs_reconfigure(pad->pad.get()))  // its peer may be new
+    if (gst_pad_needs_reconfigure(pad->pad.get()))  // the peer may be new
       branch.ended = false;
     if (!branch.ended && gst_pad_is_linked(pad->pad.get()))
       pads.push_back(pad);
@@ -140,10 +136,6 @@ RequestPads open_request_pads(StereoStream& stream) {
       branch.pad_discont = true;
   }
   return pads;
-}
-
-bool stereo_must_negotiate(StereoStream& stream, StereoRequestPad& pad) {
-  return gst_pad_needs_reconfigure(pad.pad.get()) || !pad.branch(stream).format;
 }
 
 GstFlowReturn stereo_negotiate_request_pad(StereoStream& stream, StereoRequestPad& pad) {

@@ -49,7 +49,7 @@ class PairSnapshot {
                        dense_rows(noise_memory_, bytes, 1));
   }
 
-  // These need no context. The results are valid when the downloads are complete.
+  // The next functions need no context. The results are valid when the downloads are complete.
   const SamplePlane& left() const { return left_.plane; }
   const SamplePlane& right() const { return right_.plane; }
   View<const std::uint8_t> map() const {

@@ -94,8 +94,8 @@ std::optional<Rectification> stereo_rectification(StereoStream& stream) {
         identity_camera(size.width, size.height, stream.optics.focal_length);
   }
   if (!rectified || turn != rig::RigRotation())
-    rectification->right =
-        make_plane_map(turned(rectification->right_camera, turn), size.width, size.height, 1, 1);
+    rectification->right = make_plane_map(rotated_camera(rectification->right_camera, turn),
+                                          size.width, size.height, 1, 1);
   return rectification;
 }
 

@@ -46,9 +46,8 @@ const char* description(PairingStep step) {
 
 void count_drop(StereoStream& stream, StereoInput& input, const WaitingFrame& frame) {
   stream.outputs_discont = true;
-  if (frame.gap)
-    return;
-  ++stream.state.shared.lock()->sides[stream.state.side_of(input.pad())].dropped;
+  if (!frame.gap)
+    ++stream.state.shared.lock()->sides[stream.state.side_of(input.pad())].dropped;
 }
 
 void drop(StereoStream& stream, StereoInput& input, PeekedBuffer& frame) {
@@ -251,7 +250,7 @@ bool may_stay_in_flight(StereoStream& stream) {
              : stream.state.frames_arrival.wait(stream.in_flight.front().work, are_here);
 }
 
-// Before it rethrows an exception, it pushes the pairs in flight.
+// After an exception, pushes the pairs in flight, and rethrows the exception.
 GstFlowReturn aggregate(StereoStream& stream, bool timed_out) {
   try {
     if (stream.packing.packed())
@@ -271,7 +270,6 @@ GstFlowReturn aggregate(StereoStream& stream, bool timed_out) {
   }
 }
 
-// Discards a held frame if the pad was flushed.
 void discard_flushed(StereoInput& input) {
   if (input.sink.flushed.exchange(false))
     input.held.reset();

@@ -37,15 +37,16 @@ OpenPads open_pads(StereoStream& stream) {
   return pads;
 }
 
-bool must_negotiate(StereoStream& stream, const OpenPad& pad) {
-  return pad.requested && stereo_must_negotiate(stream, *pad.requested);
+bool must_negotiate(const OpenPad& pad) {
+  return pad.requested &&
+         (gst_pad_needs_reconfigure(pad.requested->pad.get()) || !pad.branch->format);
 }
 
 // Negotiates caps and pools. Removes pads that cannot get a buffer. No pair may be in flight.
 GstFlowReturn negotiate(StereoStream& stream, OpenPads& pads) {
   for (auto pad = pads.begin(); pad != pads.end();) {
     GstFlowReturn flow = GST_FLOW_OK;
-    if (must_negotiate(stream, *pad))
+    if (must_negotiate(*pad))
       flow = stereo_negotiate_request_pad(stream, *pad->requested);
     if (flow == GST_FLOW_NOT_LINKED || flow == GST_FLOW_EOS)
       pad = pads.erase(pad);
@@ -95,7 +96,7 @@ GstFlowReturn prepare_processor(StereoStream& stream, const OpenPads& pads) {
     return !stream.processor || !stream.processor->is_prepared(pad.id);
   };
   const bool any_is_new = std::any_of(pads.begin(), pads.end(), is_new);
-  // New pads use the last valid settings, unless these lack necessary lengths.
+  // New pads use the last valid settings if these contain the necessary lengths.
   if (!stream.processor ||
       (any_is_new && !validation_error(stream.processor->settings(), lengths).empty()))
     stream.guard.require(error);
@@ -164,18 +165,15 @@ PendingGpuWork start(StereoStream& stream, PeekedBuffer& left, PeekedBuffer* rig
                                  inspect, detections);
 }
 
-// Copies the left frame's times, flags and applicable metas to an output.
-void describe(StereoStream& stream, GstBuffer* left, bool discont, GstBuffer* out) {
-  copy_metadata(left, out, !stream.packing.packed());
-  GST_BUFFER_FLAG_UNSET(out, GST_VIDEO_BUFFER_FLAG_MULTIPLE_VIEW);
-  if (discont)
-    GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_DISCONT);
-}
-
+// Copies the left frame's times, flags and applicable metas to the outputs.
 void describe_outputs(StereoStream& stream, GstBuffer* left, const OpenPads& pads) {
-  for (const OpenPad& pad : pads)
-    describe(stream, left, std::exchange(pad.branch->pad_discont, false) || stream.outputs_discont,
-             pad.buffer.get());
+  for (const OpenPad& pad : pads) {
+    GstBuffer* out = pad.buffer.get();
+    copy_metadata(left, out, !stream.packing.packed());
+    GST_BUFFER_FLAG_UNSET(out, GST_VIDEO_BUFFER_FLAG_MULTIPLE_VIEW);
+    if (std::exchange(pad.branch->pad_discont, false) || stream.outputs_discont)
+      GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_DISCONT);
+  }
   stream.outputs_discont = false;
 }
 
@@ -195,9 +193,7 @@ GstFlowReturn stereo_push_output(StereoStream& stream, PeekedBuffer& left, Peeke
   OpenPads pads = open_pads(stream);
   GstFlowReturn flow = GST_FLOW_OK;
   // Pairs in flight use the old context, maps and caps.
-  if (moves || calibrates || corrects ||
-      std::any_of(pads.begin(), pads.end(),
-                  [&](const OpenPad& pad) { return must_negotiate(stream, pad); })) {
+  if (moves || calibrates || corrects || std::any_of(pads.begin(), pads.end(), must_negotiate)) {
     flow = stereo_push_pairs(stream, 0);
     if (flow == GST_FLOW_OK && GST_PAD_IS_FLUSHING(stream.self->srcpad))
       flow = GST_FLOW_FLUSHING;

@@ -22,26 +22,18 @@ std::unique_ptr<Rectifier> make_rectifier(Device& device, const FrameLayout& cam
 }
 
 // Returns nullopt if the output is not an sgm::DisparityPicture.
-std::optional<sgm::PictureParameters> picture_kind(StereoOutput output, const FrameFormat& format) {
+std::optional<sgm::PictureParameters> kind_and_quantity(StereoOutput output,
+                                                        const FrameFormat& format) {
   using Kind = sgm::PictureParameters::Kind;
   using Quantity = sgm::PictureParameters::Quantity;
   const FrameLayout& layout = format.layout;
   const Kind levels = layout.channel_count > 1 ? Kind::color : Kind::gray;
-  switch (output) {
-    case StereoOutput::disparity:
-      if (layout.bits > 8)
-        return std::nullopt;
-      return sgm::PictureParameters{levels, Quantity::disparity};
-    case StereoOutput::depth:
-      return sgm::PictureParameters{layout.bits > 8 ? Kind::depth : levels, Quantity::depth};
-    case StereoOutput::confidence:
-      if (levels == Kind::gray)
-        return std::nullopt;
-      return sgm::PictureParameters{levels, Quantity::confidence};
-    case StereoOutput::rectified:
-    case StereoOutput::points:
-      break;
-  }
+  if (output == StereoOutput::disparity && layout.bits <= 8)
+    return sgm::PictureParameters{levels, Quantity::disparity};
+  if (output == StereoOutput::depth)
+    return sgm::PictureParameters{layout.bits > 8 ? Kind::depth : levels, Quantity::depth};
+  if (output == StereoOutput::confidence && levels == Kind::color)
+    return sgm::PictureParameters{levels, Quantity::confidence};
   return std::nullopt;
 }
 
@@ -122,7 +114,7 @@ void StereoProcessor::apply(const StereoSettings& settings) {
     distances_->set_parameters(sgm);
   for (std::optional<Output>& output : outputs_) {
     if (output && output->picture) {
-      const auto kind = *picture_kind(output->kind, output->format);
+      const auto kind = *kind_and_quantity(output->kind, output->format);
       const sgm::PictureParameters picture = picture_parameters(kind, settings);
       if (sgm_changes || picture != picture_parameters(kind, settings_))
         output->picture->set_parameters(sgm, picture);
@@ -146,7 +138,7 @@ void StereoProcessor::prepare(SourcePad pad, StereoOutput kind, const FrameForma
   } else if (kind == StereoOutput::rectified) {
     output.rectified = std::make_unique<RectifiedPicture>(device_, packing_, left_format(), format,
                                                           left_camera_ ? &*left_camera_ : nullptr);
-  } else if (const auto picture = picture_kind(kind, format)) {
+  } else if (const auto picture = kind_and_quantity(kind, format)) {
     output.picture = std::make_unique<sgm::DisparityPicture>(device_, format.layout, settings_,
                                                              picture->kind, picture->quantity);
     output.picture->set_parameters(settings_, picture_parameters(*picture, settings_));
@@ -220,24 +212,19 @@ void StereoProcessor::compute(const PendingGpuWork& pair, double seconds, bool i
   }
 }
 
-void StereoProcessor::find_detections(GstBuffer* left, PairDetections& detections) const {
-  const FrameLayout layout = picture();
-  detections.find(left, packing_, {layout.width, layout.height},
-                  left_camera_ ? &*left_camera_ : nullptr);
-  detections.scale = sgm::disparity_scale(settings_);
-  const StereoSettings lengths = settings_.with_calibrated_lengths();
-  if (lengths.focal_length > 0 && lengths.baseline > 0)
-    detections.reprojection = reprojection(settings_);
-}
-
 PendingGpuWork StereoProcessor::start(GstBuffer* left, GstBuffer* right, const Buffers& out,
                                       double seconds, bool inspect, PairDetections* detections) {
-  if (detections)
-    find_detections(left, *detections);
-  if (inspect && !snapshot_) {
-    const FrameLayout layout = picture();
-    snapshot_.emplace(device_, PlaneSize{layout.width, layout.height, layout.bits});
+  const FrameLayout layout = picture();
+  if (detections) {
+    detections->find(left, packing_, {layout.width, layout.height},
+                     left_camera_ ? &*left_camera_ : nullptr);
+    detections->scale = sgm::disparity_scale(settings_);
+    const StereoSettings lengths = settings_.with_calibrated_lengths();
+    if (lengths.focal_length > 0 && lengths.baseline > 0)
+      detections->reprojection = reprojection(settings_);
   }
+  if (inspect && !snapshot_)
+    snapshot_.emplace(device_, PlaneSize{layout.width, layout.height, layout.bits});
   PendingGpuWork pair = slots_.map({left, packing_.packed() ? nullptr : right}, out);
   compute(pair, seconds, inspect, detections);
   pair.end(inspect || (detections && !detections->visible.empty()));

@@ -39,7 +39,7 @@ class StereoProcessor {
   /// Frees the operations of the pad. No pair may be in flight.
   void forget(SourcePad pad);
 
-  /// Indexed by source pad; nullptr if the pad gets no buffer.
+  /// Buffers by source pad, nullptr for pads that get no buffer.
   using Buffers = OutputFrames;
   static_assert(source_pad_count == max_outputs);
 
@@ -81,7 +81,6 @@ class StereoProcessor {
 
   void compute(const PendingGpuWork& pair, double seconds, bool inspect,
                PairDetections* detections);
-  void find_detections(GstBuffer* left, PairDetections& detections) const;
   View<std::uint8_t> plane_for(StereoOutput kind, const PendingGpuWork& pair) const;
   void mask_unseen();
   const FrameFormat& left_format() const { return slots_.input_format(0); }

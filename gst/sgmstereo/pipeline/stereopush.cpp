@@ -138,10 +138,10 @@ GstFlowReturn push_oldest(StereoStream& stream) {
 
 }  // namespace
 
-GstFlowReturn stereo_push_pairs(StereoStream& stream, std::size_t left) {
+GstFlowReturn stereo_push_pairs(StereoStream& stream, std::size_t remaining) {
   GstFlowReturn flow = GST_FLOW_OK;
   try {
-    while (flow == GST_FLOW_OK && stream.in_flight.size() > left)
+    while (flow == GST_FLOW_OK && stream.in_flight.size() > remaining)
       flow = push_oldest(stream);
   } catch (...) {
     stream.in_flight.clear();

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "gst/core/elementerror.h"
-#include "gst/core/text.h"
 
 namespace cudavision {
 namespace {

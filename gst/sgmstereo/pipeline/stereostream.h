@@ -70,7 +70,7 @@ struct StreamRun {
   SourceBranch src{std::nullopt, false};
   bool outputs_discont = true;      ///< the next outputs of all pads are discontinuous
   std::optional<FrameClock> clock;  ///< has the framerate of the left caps
-  /// Flow return of pairs that an event pushed. The next stereo_aggregate() returns it.
+  /// Flow return of the pairs that an event has pushed, for the next stereo_aggregate().
   GstFlowReturn late_flow = GST_FLOW_OK;
   bool segment_sent = false;                    ///< downstream has the current segment
   guint32 segment_seqnum = GST_SEQNUM_INVALID;  ///< seqnum of the last SEGMENT on sink_left
@@ -83,8 +83,8 @@ struct StreamRun {
   /// nullptr until the first inspection, unless calibration=auto.
   std::unique_ptr<CameraRig> rig;
   RectifiedOptics optics;                  ///< optics of the matched pictures
-  bool warned_of_unknown_lengths = false;  ///< with calibration=auto
-  bool warned_of_detections = false;       ///< that a frame has too many detections
+  bool warned_of_unknown_lengths = false;  ///< only with calibration=auto
+  bool warned_of_detections = false;       ///< warned that a frame has too many detections
 };
 
 /// The part of a cudasgmstereo element for the aggregating thread. Functions of other threads have
@@ -92,8 +92,6 @@ struct StreamRun {
 struct StereoStream : StreamRun {
   StereoStream(GstAggregator* aggregator, StereoState& state_of_all)
       : self(aggregator), state(state_of_all), left(state.left), right(state.right) {}
-  StereoStream(const StereoStream&) = delete;
-  StereoStream& operator=(const StereoStream&) = delete;
 
   StereoInput& input(const GstAggregatorPad* pad) { return state.is_left(pad) ? left : right; }
   StereoInput& other_input(const StereoInput& one) { return &one == &left ? right : left; }
@@ -144,7 +142,6 @@ gboolean stereo_decide_allocation(StereoStream& stream, GstQuery* query);
 /// Reports the latency, which is the longest time that a frame waits for its partner. Call this if
 /// max-skew or the left caps may have changed.
 void stereo_update_latency(StereoStream& stream);
-/// Drops the held frame of the pad, if there is one.
 void stereo_drop_held(StereoStream& stream, StereoInput& input);
 /// Sends EOS downstream if a camera has ended, because no further pair can form. Throws
 /// ElementError if no pair has formed because the pictures differ.
@@ -167,7 +164,7 @@ std::optional<Rectification> stereo_rectification(StereoStream& stream);
 GstFlowReturn stereo_apply_calibration(StereoStream& stream);
 /// Applies a new map of the right camera. No pair may be in flight.
 void stereo_apply_correction(StereoStream& stream);
-/// Warns once that lengths are not metric with calibration=auto, if `lengths` are output.
+/// Warns once that lengths are not metric with calibration=auto, if `lengths` is true.
 void stereo_warn_of_unknown_lengths(StereoStream& stream, const StereoSettings& settings,
                                     bool lengths);
 
@@ -180,10 +177,10 @@ void stereo_inspect_pair(StereoStream& stream, const FrameTimes& times);
 void stereo_end_inspections(StereoStream& stream);
 
 // stereopush.cpp: pushes buffers and events downstream.
-/// Completes and pushes the oldest pairs on all linked source pads, until only `left` pairs are in
-/// flight. Returns the error of any pad, GST_FLOW_EOS if all branches have ended, or
-/// GST_FLOW_NOT_LINKED if no pad is linked. In these cases, drops the other pairs.
-GstFlowReturn stereo_push_pairs(StereoStream& stream, std::size_t left);
+/// Completes and pushes the oldest pairs on all linked source pads, until only `remaining` pairs
+/// are in flight. Returns the error of any pad, GST_FLOW_EOS if all branches have ended, or
+/// GST_FLOW_NOT_LINKED if no pad is linked. In these cases, drops the remaining pairs.
+GstFlowReturn stereo_push_pairs(StereoStream& stream, std::size_t remaining);
 /// Pushes all pairs in flight. Stores the flow return for the next stereo_aggregate().
 void stereo_finish_pairs(StereoStream& stream);
 /// Pushes a GAP event for the time of a left frame.
@@ -200,13 +197,11 @@ void stereo_apply_segment(StereoStream& stream);
 // its own STREAM_START and CAPS, and SEGMENT and TAG of src.
 /// Returns the request pads that can take a buffer: linked, and without EOS from downstream.
 RequestPads open_request_pads(StereoStream& stream);
-/// Returns true if the pad must negotiate with its peer before its next buffer.
-bool stereo_must_negotiate(StereoStream& stream, StereoRequestPad& pad);
 /// Negotiates caps and a buffer pool. No pair may be in flight. Returns GST_FLOW_NOT_LINKED or
 /// GST_FLOW_EOS if only this pad can get no buffer, for example after its release.
 GstFlowReturn stereo_negotiate_request_pad(StereoStream& stream, StereoRequestPad& pad);
-/// Pushes a buffer and the sticky events before it. Drops the buffer if they cannot be sent, or if
-/// a new peer refuses the caps. Returns GST_FLOW_NOT_LINKED for a pad that was just released.
+/// Pushes a buffer and the sticky events before it. Drops the buffer if an event cannot be sent, or
+/// if a new peer refuses the caps. Returns GST_FLOW_NOT_LINKED for a pad that was just released.
 GstFlowReturn stereo_push_on_request_pad(StereoStream& stream, StereoRequestPad& pad,
                                          OwnedBuffer buffer);
 /// Pushes a GAP event on the request pads that have caps.

@@ -20,7 +20,7 @@ void apply_caps(StereoStream& stream, GstAggregatorPad* pad, GstCaps* caps) {
   const FramePacking packing = stereo_check_caps(stream.self, pad, caps);
   if (stream.state.is_left(pad))
     stream.packing = packing;
-  // If this throws for the left caps, left.format stays unset, so right caps post no second error.
+  // If left caps cause an exception, left.format stays unset, so right caps cause no second error.
   if (stream.packing.packed() && (stream.state.is_left(pad) || stream.left.format))
     require_unlinked(GST_PAD_CAST(stream.right.pad()));
   input.format = frame_format_from_caps(caps, repack::UnpackedForm::luminance);
@@ -64,7 +64,7 @@ gboolean stereo_sink_event(StereoStream& stream, GstAggregatorPad* pad, GstEvent
       }
       case GST_EVENT_SEGMENT: {
         const gboolean handled = chain_up();
-        stream.temporal_restart = true;  // also after a flush, because SEGMENT must follow it
+        stream.temporal_restart = true;  // also after a flush, because SEGMENT must follow a flush
         if (stream.state.is_left(pad)) {
           stream.segment_seqnum = gst_event_get_seqnum(event);
           // The output for a held frame would belong to the old segment.

@@ -12,8 +12,8 @@ constexpr char remedy[] =
     "link the other camera to this pad. If each frame holds both pictures, link the only camera to "
     "sink_left and set frame-packing=side-by-side or frame-packing=top-bottom.";
 
-/// Returns the element of an active, unlinked pad, or nullptr. If `ended` is true, requires an EOS
-/// queued behind waiting frames on the other sink pad; if `ended` is false, requires that none is.
+/// Returns the element of an active, unlinked pad, or nullptr. If `ended` is true, an EOS must be
+/// queued after waiting frames on the other sink pad; if it is false, no such EOS may be queued.
 ObjectPtr<GstElement> element_lacking(GstPad* pad, bool ended) {
   // The element is nullptr during its disposal.
   ObjectPtr<GstElement> element(gst_pad_get_parent_element(pad));

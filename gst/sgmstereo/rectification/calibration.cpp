@@ -72,7 +72,7 @@ std::vector<double> distortion_in(const CalibrationEntry& entry, CameraModel mod
                ": correct distortion_model, or calibrate again.");
 }
 
-/// Minimum baseline, in the file's unit. A smaller one means that one camera was calibrated twice.
+/// Minimum baseline in the file's unit. If it is smaller, one camera was calibrated twice.
 constexpr double min_distance = 1e-6;
 
 /// (x, y) is the right camera's position in the left camera's coordinates.
@@ -131,11 +131,6 @@ void scale_lengths(StereoCalibration& calibration, double factor) {
     for (int row = 0; row < 3; ++row)
       calibration.right.rectification->projection[4 * row + 3] *= factor;
 }
-
-constexpr char run_stereo_calibration[] =
-    "write the results of cv::stereoCalibrate(), as OpenCV's example stereo_calib does, or use "
-    "pipelines/calibrate.py of the package gst-cudavision-tools. If the results are in two "
-    "files, set both names, separated by a comma.";
 
 void read_size(const CalibrationText& text, StereoCalibration& calibration) {
   if (const auto size = text.find({"image_size", "imageSize"})) {
@@ -203,7 +198,11 @@ StereoCalibration read_opencv(const std::vector<std::string>& names) {
   read_size(text, calibration);
   calibration.model = read_model(text);
   const auto need = [&](std::initializer_list<const char*> keys) {
-    return text.require(keys, run_stereo_calibration);
+    return text.require(
+        keys,
+        "write the results of cv::stereoCalibrate(), as OpenCV's example stereo_calib does, or use "
+        "pipelines/calibrate.py of the package gst-cudavision-tools. If the results are in two "
+        "files, set both names, separated by a comma.");
   };
   calibration.left.matrix = camera_matrix_in(need({"M1", "K1", "cameraMatrix1"}));
   calibration.right.matrix = camera_matrix_in(need({"M2", "K2", "cameraMatrix2"}));
@@ -223,9 +222,6 @@ StereoCalibration read_opencv(const std::vector<std::string>& names) {
   return calibration;
 }
 
-constexpr char run_ros_calibration[] =
-    "write the camera_info of a stereo pair, as ROS's camera_calibration does.";
-
 struct CameraInfo {
   CameraModel model;
   int width, height;
@@ -239,7 +235,10 @@ CameraInfo read_camera_info(const char* name) {
     refuse_calibration(text.names(),
                        "this is a calibration of both cameras: set calibration instead of "
                        "calibration-left and calibration-right.");
-  const auto need = [&](const char* key) { return text.require({key}, run_ros_calibration); };
+  const auto need = [&](const char* key) {
+    return text.require(
+        {key}, "write the camera_info of a stereo pair, as ROS's camera_calibration does.");
+  };
   const CalibrationEntry width = need("image_width"), height = need("image_height");
   CameraInfo info{model_in(need("distortion_model")),
                   size_in(width, width.node),

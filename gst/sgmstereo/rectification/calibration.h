@@ -23,7 +23,7 @@ using Matrix3x4 = std::array<double, 12>;
 /// Rotates a camera's coordinates to rectified coordinates, and projects them to pixels.
 struct CameraRectification {
   Matrix3x3 rotation{};
-  Matrix3x4 projection{};  ///< [3] is −focal length·baseline for the right camera, 0 for the left
+  Matrix3x4 projection{};  ///< [3] is −focal length·baseline (right camera) or 0 (left camera)
 };
 
 struct CameraCalibration {
@@ -32,7 +32,7 @@ struct CameraCalibration {
   std::optional<CameraRectification> rectification;
 };
 
-/// Converts the left camera's coordinates x to the right camera's: rotation·x + translation.
+/// Converts left camera coordinates x to right camera coordinates: rotation·x + translation.
 struct CameraPose {
   Matrix3x3 rotation{};
   std::array<double, 3> translation{};  ///< mm
@@ -51,16 +51,16 @@ struct StereoCalibration {
 void require_one_form(const CalibrationFiles& files);
 
 /// Reads the files. OpenCV's keys are M1 D1 M2 D2 (or K1 …, cameraMatrix1, distCoeffs1 …), and R T
-/// or R1 R2 P1 P2 or all of these, as in OpenCV's example stereo_calib. Optional are
+/// or R1 R2 P1 P2 or all of these, as in OpenCV's example stereo_calib. Optional keys are
 /// - image_width and image_height, or image_size or imageSize, a pair of numbers;
 /// - distortion_model, which is "pinhole" (default) or "fisheye", or fisheye, which is 0 or 1;
-/// - unit, the unit of T: "mm", "cm" or "m". Without it, T is in metres if it is shorter than 1.5,
+/// - unit, the unit of T: "mm", "cm" or "m". If it is missing, T is in metres if shorter than 1.5,
 ///   otherwise in millimetres;
 /// - reprojection_error, as pipelines/calibrate.py writes it.
 ///
 /// ROS's camera_info has the keys image_width, image_height, camera_matrix, distortion_model
 /// (plumb_bob, rational_polynomial or equidistant), distortion_coefficients, rectification_matrix
-/// and projection_matrix. Its lengths are in metres.
+/// and projection_matrix. Lengths in camera_info are in metres.
 ///
 /// Throws ElementError if a file cannot be read, lacks a key, or has an impossible value, if the
 /// right camera is not to the right of the left camera, and in builds without OpenCV.

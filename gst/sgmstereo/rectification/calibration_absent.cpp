@@ -31,13 +31,11 @@ void require_opencv(const std::string& what) {
   refuse("This gst-cudavision was built without OpenCV, which " + what + " needs: ");
 }
 
-std::vector<std::array<double, 2>> camera_places(const RectifiedCamera&,
-                                                 const std::vector<std::array<double, 2>>&) {
+Positions camera_positions(const RectifiedCamera&, const Positions&) {
   refuse();
 }
 
-std::vector<std::array<double, 2>> rectified_places(const RectifiedCamera&,
-                                                    const std::vector<std::array<double, 2>>&) {
+Positions rectified_positions(const RectifiedCamera&, const Positions&) {
   refuse();
 }
 

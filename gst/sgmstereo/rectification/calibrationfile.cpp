@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -25,12 +24,12 @@ constexpr std::size_t max_bytes = std::size_t{4} << 20;  // calibration files ar
 /// for 20 000 levels of YAML, so 400 levels need less than 160 kB.
 constexpr std::size_t max_nesting = 400;
 
-constexpr char choose_a_calibration[] =
-    "choose a file with a stereo calibration, for example from pipelines/calibrate.py of the "
-    "package gst-cudavision-tools.";
-
 [[noreturn]] void refuse_file(int code, const std::string& name, const std::string& what) {
-  refuse_calibration(name, what + choose_a_calibration, code);
+  refuse_calibration(name,
+                     what +
+                         "choose a file with a stereo calibration, for example from "
+                         "pipelines/calibrate.py of the package gst-cudavision-tools.",
+                     code);
 }
 
 [[noreturn]] void refuse_errno(const std::string& name, int error) {
@@ -117,8 +116,8 @@ std::string reason_of(const cv::Exception& e, int added_lines) {
                                "): write it with cv::FileStorage or pipelines/calibrate.py.");
 }
 
-/// OpenCV 4.6 crashes on XML that ends within a declaration or an element, so GLib's parser, which
-/// is not recursive, reads it first.
+/// OpenCV 4.6 crashes on XML that ends within a declaration or an element. GLib's parser, which is
+/// not recursive, refuses such XML first.
 void check_xml(const std::string& name, const std::string& text) {
   const GMarkupParser no_handlers{};
   const std::unique_ptr<GMarkupParseContext, decltype(&g_markup_parse_context_free)> context(

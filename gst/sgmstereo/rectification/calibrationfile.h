@@ -15,8 +15,8 @@
 /// Reads untrusted calibration files. Errors name the file, the key and the remedy.
 namespace cudavision {
 
-/// Returns the text of a regular file, without a byte order mark. Throws ElementError if it cannot
-/// be read, is too large, or could crash OpenCV's parser.
+/// Returns the text of a regular file, without a byte order mark. Throws ElementError if the file
+/// cannot be read, is too large, or could crash OpenCV's parser.
 std::string calibration_file_text(const std::string& name);
 
 [[noreturn]] void refuse_calibration(const std::string& file, const std::string& what,

@@ -100,6 +100,13 @@ void rectify(StereoCalibration& calibration, const cv::Size& size, double alpha)
   calibration.right.rectification = {array_of<9>(r2), array_of<12>(p2)};
 }
 
+Positions positions_of(const std::vector<cv::Point2d>& points) {
+  Positions positions;
+  for (const cv::Point2d& point : points)
+    positions.push_back({point.x, point.y});
+  return positions;
+}
+
 bool is_sound(const Matrix3x4& p1, const Matrix3x4& p2) {
   const auto finite = [](double number) { return std::isfinite(number); };
   return std::all_of(p1.begin(), p1.end(), finite) && std::all_of(p2.begin(), p2.end(), finite) &&
@@ -165,14 +172,13 @@ Rectification make_rectification(const StereoCalibration& given, int width, int 
 
 void require_opencv(const std::string&) {}
 
-std::vector<std::array<double, 2>> camera_places(const RectifiedCamera& camera,
-                                                 const std::vector<std::array<double, 2>>& places) {
-  if (places.empty())
+Positions camera_positions(const RectifiedCamera& camera, const Positions& rectified) {
+  if (rectified.empty())
     return {};
   const cv::Mat p = mat(camera.rectification.projection, 3).colRange(0, 3);
   const cv::Mat back = (p * mat(camera.rectification.rotation, 3)).inv();
   std::vector<cv::Point3d> directions;
-  for (const auto& [x, y] : places) {
+  for (const auto& [x, y] : rectified) {
     const cv::Mat direction = back * cv::Vec3d(x, y, 1);
     const double z = direction.at<double>(2);
     directions.emplace_back(direction.at<double>(0) / z, direction.at<double>(1) / z, 1);
@@ -184,29 +190,22 @@ std::vector<std::array<double, 2>> camera_places(const RectifiedCamera& camera,
     cv::fisheye::projectPoints(directions, seen, none, none, m, d);
   else
     cv::projectPoints(directions, none, none, m, d, seen);
-  std::vector<std::array<double, 2>> result;
-  for (const cv::Point2d& place : seen)
-    result.push_back({place.x, place.y});
-  return result;
+  return positions_of(seen);
 }
 
-std::vector<std::array<double, 2>> rectified_places(
-    const RectifiedCamera& camera, const std::vector<std::array<double, 2>>& places) {
-  std::vector<cv::Point2d> seen, rectified;
-  for (const auto& [x, y] : places)
-    seen.emplace_back(x, y);
+Positions rectified_positions(const RectifiedCamera& camera, const Positions& seen) {
+  std::vector<cv::Point2d> points, rectified;
+  for (const auto& [x, y] : seen)
+    points.emplace_back(x, y);
   const cv::Mat m = mat(camera.camera.matrix, 3), d = distortion_of(camera.camera);
   const cv::Mat r = mat(camera.rectification.rotation, 3);
   const cv::Mat p = mat(camera.rectification.projection, 3);
   if (camera.model == CameraModel::fisheye)
-    cv::fisheye::undistortPoints(seen, rectified, m, d, r, p);
+    cv::fisheye::undistortPoints(points, rectified, m, d, r, p);
   else
-    cv::undistortPoints(seen, rectified, m, d, r, p,
+    cv::undistortPoints(points, rectified, m, d, r, p,
                         {cv::TermCriteria::COUNT + cv::TermCriteria::EPS, 40, 1e-3});
-  std::vector<std::array<double, 2>> result;
-  for (const cv::Point2d& place : rectified)
-    result.push_back({place.x, place.y});
-  return result;
+  return positions_of(rectified);
 }
 
 RectifyingMap make_plane_map(const RectifiedCamera& camera, int width, int height,

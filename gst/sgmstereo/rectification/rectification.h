@@ -33,14 +33,14 @@ struct Rectification {
   RectifyingMap left;  ///< empty if left pictures are not remapped
   RectifyingMap right;
   RectifiedCamera left_camera, right_camera;
-  double focal_length = 0;  ///< of the rectified pictures, in pixels; 0: unknown
+  double focal_length = 0;  ///< focal length of rectified pictures, in pixels; 0: unknown
   double baseline = 0;      ///< mm; 0: unknown
 };
 
 /// Makes the rectification for frames of width×height. If the calibration has a picture size, it is
 /// scaled to the frames, whose aspect ratio must be the same to within a pixel.
 ///
-/// alpha = −1 uses the rectification of the files if they have one, or the default of
+/// alpha = −1 uses the rectification of the calibration files or, if there is none, the default of
 /// cv::stereoRectify(). Other values call cv::stereoRectify() with alpha from 0 (all rectified
 /// pixels have a source) to 1 (all source pixels are kept), or cv::fisheye::stereoRectify() with
 /// balance = alpha, which is approximate. Both cameras get the left principal point, so that points
@@ -63,18 +63,18 @@ inline RectifiedCamera identity_camera(int width, int height, double focal_lengt
 /// Throws ElementError in a build without OpenCV. `what` is the property that needs OpenCV.
 void require_opencv(const std::string& what);
 
-/// Converts positions in the rectified picture to the camera's picture, in pixels.
-std::vector<std::array<double, 2>> camera_places(const RectifiedCamera& camera,
-                                                 const std::vector<std::array<double, 2>>& places);
+using Positions = std::vector<std::array<double, 2>>;  ///< x and y in pixels
 
-/// The reverse: converts positions in the camera's picture to the rectified picture. The distortion
-/// is inverted by iteration. Positions outside the lens model may get wrong or infinite results.
-std::vector<std::array<double, 2>> rectified_places(
-    const RectifiedCamera& camera, const std::vector<std::array<double, 2>>& places);
+/// Converts positions in the rectified picture to positions in the camera's picture.
+Positions camera_positions(const RectifiedCamera& camera, const Positions& rectified);
+
+/// Converts positions in the camera's picture to positions in the rectified picture. Inverts the
+/// distortion by iteration. Positions outside the lens model may get wrong or infinite results.
+Positions rectified_positions(const RectifiedCamera& camera, const Positions& seen);
 
 /// Makes the map of a plane of width×height samples, each at the centre of
 /// subsampling_x×subsampling_y pixels: OpenCV's map for scaled camera matrices. A subsampling of
-/// 1×1 gives the map of the frames. Throws ElementError.
+/// 1×1 gives the map of the frames. Throws ElementError if OpenCV cannot compute the map.
 RectifyingMap make_plane_map(const RectifiedCamera& camera, int width, int height,
                              int subsampling_x, int subsampling_y);
 

@@ -11,7 +11,7 @@ namespace cudavision {
 /// Rectifies the luminance of one camera's frames.
 class Rectifier {
  public:
-  /// `camera` is the layout of the pictures. The map must have their size. Waits for its upload.
+  /// `camera` is the layout of the pictures, which the map must fit. Waits for the map's upload.
   Rectifier(Device& device, const FrameLayout& camera, const RectifyingMap& map)
       : layout_{.width = camera.width,
                 .height = camera.height,

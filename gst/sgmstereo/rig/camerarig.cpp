@@ -53,16 +53,16 @@ std::optional<RectifyingMap> CameraRig::take_correction() {
   return mounts_.take_correction();
 }
 
-// With calibration=auto, rotations are measured relative to a settled calibration.
+// With calibration=auto, corrections wait until the cameras are calibrated.
 MountReport CameraRig::inspect_mounts(const InspectedPair& pair, const rig::PairFigures& figures) {
   const StereoSettings& settings = pair.settings;
   const bool simultaneous = !offsets_.vary();
   if (!settings.calibration.automatic())
     return mounts_.inspect(figures, pair, settings.known_distance, simultaneous);
   calibration_.add(figures, mounts_.corrected());
-  const bool settled = calibration_.is_settled();
-  MountReport report = mounts_.inspect(figures, pair, settled ? settings.known_distance : "",
-                                       settled && simultaneous);
+  const bool calibrated = calibration_.is_calibrated();
+  MountReport report = mounts_.inspect(figures, pair, calibrated ? settings.known_distance : "",
+                                       calibrated && simultaneous);
   report.calibrations = calibration_.count();
   report.calibrating = calibration_.is_patient();
   if (report.estimate.moved)

@@ -15,7 +15,7 @@ namespace cudavision {
 struct RigWarning {
   std::string text;        ///< empty: no warning
   bool concerns_settings;  ///< false: concerns the pictures
-  bool certain;            ///< if false, the next inspection must confirm it
+  bool certain;            ///< if false, the next inspection must confirm the warning
 };
 
 enum RigWarningId {
@@ -40,7 +40,7 @@ using RigWarnings = std::array<RigWarning, warning_count>;
 
 struct DepthFit {
   double saturated;  ///< share of the known pixels whose depth exceeds 16 bits
-  double farthest;   ///< mm: 99th percentile of the depth of the known pixels
+  double farthest;   ///< 99th percentile of the depth of the known pixels, in mm
 };
 
 struct RigReport {
@@ -48,7 +48,7 @@ struct RigReport {
   MountReport mounts;
   std::optional<DepthFit> depth;     ///< set if a source pad carries depth
   std::vector<RigWarning> warnings;  ///< only warnings that were not returned before
-  std::string correction;            ///< describes a correction that begins, or empty
+  std::string correction;            ///< text about a correction that begins, or empty
 };
 
 RigWarnings warnings_of(const InspectedPair& pair, const RigReport& report,
@@ -62,7 +62,7 @@ std::string correction_text(const MountReport& report);
 class CameraRig {
  public:
   // Call these before maps are made.
-  /// With calibration=auto only. Returns the calibration in use, or nullptr.
+  /// Call this only with calibration=auto. Returns the calibration in use, or nullptr.
   const SelfCalibrated* begin_calibration(const UncalibratedOptics& optics) {
     return calibration_.begin_work(optics);
   }
@@ -73,9 +73,9 @@ class CameraRig {
   // Call these before each pair.
   bool calibration_is_due() { return calibration_.is_due(); }
   bool correction_is_due() { return mounts_.correction_is_due(); }
-  /// Returns the description of a new calibration, which needs new maps, or an empty string.
+  /// Returns a text about the new calibration if it needs new maps, or an empty string.
   std::string take_calibration();
-  /// Returns the right camera's new map, or nullopt if begin_work() has already applied it.
+  /// Returns the right camera's new map, or nullopt if begin_work() has returned the correction.
   std::optional<RectifyingMap> take_correction();
 
   RigReport inspect(const InspectedPair& pair);

@@ -8,8 +8,8 @@ namespace cudavision {
 
 inline constexpr int pairs_to_wait = 8;
 
-/// Result of a background thread. Takes effect exactly `pairs_to_wait` pairs later, so that the
-/// output is deterministic. The destructor waits for the thread.
+/// The result of a background thread. It is used exactly `pairs_to_wait` pairs after begin(), so
+/// that the output is deterministic. The destructor waits for the thread.
 template <class Result>
 class DelayedResult {
  public:
@@ -31,7 +31,7 @@ class DelayedResult {
 
  private:
   std::future<Result> result_;
-  int pairs_ = 0;  ///< pairs until the result takes effect
+  int pairs_ = 0;  ///< number of pairs until the result is due
 };
 
 }  // namespace cudavision

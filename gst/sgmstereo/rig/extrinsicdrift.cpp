@@ -15,10 +15,10 @@ constexpr double focal_deviation = 0.7;  // of log(focal length), if the focal l
 /// Limits of the fit's noise, in pixels. The row of a block has an error of about 0.1 pixels.
 constexpr double min_noise = 0.05, max_noise = 1;
 /// Minimum share of inliers. Pictures rotated by half a degree have at least 0.76.
-constexpr double enough_fitting = 0.6;
+constexpr double min_inlier_share = 0.6;
 /// A yaw is significant if it moves rows by at least these numbers of pixels and standard errors.
 constexpr double enough_yaw = 0.15, enough_certainty = 5;
-/// A fit explains a pair if it predicts this share of the points to within `near_fit` pixels or 3σ.
+/// A fit explains a pair if this share of the pair's points is within `near_fit` pixels or 3σ.
 constexpr double explained = 0.5, near_fit = 1;
 
 }  // namespace
@@ -81,8 +81,8 @@ void ExtrinsicDrift::add_points(const rig::PairFigures& figures,
   const double f = optics_.focal_length;
   std::vector<rig::MatchedPoint> points;
   for (const rig::MatchedBlock& block : figures.matches) {
-    const auto [x, y] = rig::turned_place(corrected, (block.right_x - optics_.center_x) / f,
-                                          (block.right_y - optics_.center_y) / f);
+    const auto [x, y] = rig::rotated_position(corrected, (block.right_x - optics_.center_x) / f,
+                                              (block.right_y - optics_.center_y) / f);
     points.push_back(
         {(block.left_x - optics_.center_x) / f, (block.left_y - optics_.center_y) / f, x, y});
   }
@@ -101,7 +101,7 @@ bool ExtrinsicDrift::explains_last_pair(const rig::MountFit& fit) const {
   for (const SeenPoints::Seen& seen : seen_.seen()) {
     if (seen.pair != seen_.pairs() - 1)
       continue;
-    const double row = rig::upright_place(fit.turn, seen.point.right_x, seen.point.right_y)[1];
+    const double row = rig::unrotated_position(fit.turn, seen.point.right_x, seen.point.right_y)[1];
     ++points;
     near += std::abs(row - seen.point.left_y) <= max_distance;
   }
@@ -117,7 +117,7 @@ rig::MountFit ExtrinsicDrift::fit_with(double yaw_deviation, double yaw) const {
 }
 
 bool ExtrinsicDrift::is_sure(const rig::MountFit& fit) const {
-  return seen_.pairs() - oldest_ >= 2 && fit.fitting >= enough_fitting &&
+  return seen_.pairs() - oldest_ >= 2 && fit.inlier_share >= min_inlier_share &&
          fit.noise * optics_.focal_length <= max_noise;
 }
 

@@ -14,23 +14,23 @@ struct RectifiedOptics {
   int width = 0, height = 0;
   double focal_length = 1;
   double center_x = 0, center_y = 0;  ///< the principal point
-  bool focal_is_known = false;        ///< otherwise it is a guess
+  bool focal_is_known = false;        ///< false: focal_length is a guess
 
   /// Returns true if only the scale differs: positions divided by the focal length are equal.
   bool matches(const RectifiedOptics& other) const;
 };
 
 struct ExtrinsicEstimate {
-  bool known = false;  ///< enough points were seen; otherwise the other members are invalid
+  bool known = false;  ///< enough points here and in total; otherwise other members are invalid
   bool sure = false;   ///< at least two pairs agree
-  bool moved = false;  ///< the cameras have moved: only the last `pairs_to_forget` pairs are valid
+  bool moved = false;  ///< the cameras have moved: only the last `pairs_to_forget` pairs are used
   rig::MountFit fit;
   double yaw = 0, yaw_error = 0;  ///< yaw and standard error, from rows only, unlike fit.turn.yaw
-  double rows_off = 0, rows_error = 0;  ///< rig::RowsApart from the current correction, in pixels
+  double rows_off = 0, rows_error = 0;  ///< rig::RowsApart with the current correction, in pixels
 };
 
 /// Estimates the rotation of the right camera in its mount from the last inspected pairs. A yaw
-/// hardly moves rows, so the yaw of the correction is assumed unless rows clearly show a change.
+/// hardly moves rows, so add() keeps the yaw of the correction unless rows clearly show a change.
 class ExtrinsicDrift {
  public:
   /// The cameras have moved if the fit to all pairs does not explain this many successive pairs.

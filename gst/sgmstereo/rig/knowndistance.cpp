@@ -43,18 +43,18 @@ std::optional<KnownDistance> distance_in(const char* text) {
   return distance;
 }
 
-/// Returns the disparity in pixels, or nullopt if the area is not on one surface.
+/// Returns the disparity in pixels, or nullopt if it is unknown or the area is on two surfaces.
 std::optional<double> disparity_around(View<const std::uint8_t> map,
                                        const sgm::DisparityScale& scale, int x, int y) {
   std::vector<double> known;
-  int places = 0;
+  int pixels = 0;
   for (int j = std::max(y - radius, 0); j <= std::min(y + radius, map.height - 1); ++j)
     for (int i = std::max(x - radius, 0); i <= std::min(x + radius, map.width / 2 - 1); ++i) {
-      ++places;
+      ++pixels;
       if (const std::optional<int> counts = rig::counts_at(map, i, j, scale))
         known.push_back(static_cast<double>(*counts) / scale.per_pixel);
     }
-  if (known.empty() || static_cast<double>(known.size()) < min_known * places)
+  if (known.empty() || static_cast<double>(known.size()) < min_known * pixels)
     return {};
   std::sort(known.begin(), known.end());
   if (known[known.size() * 3 / 4] - known[known.size() / 4] > max_spread)
@@ -71,13 +71,14 @@ std::string shortest(double number) {
 std::string problem_of(const KnownDistance& distance, View<const std::uint8_t> map,
                        const StereoSettings& settings) {
   if (settings.focal_length <= 0 || settings.baseline <= 0)
-    return "known-distance needs focal-length and baseline, but at least one is 0: set both, in "
-           "pixels and in mm, or set calibration to a file.";
+    return "known-distance needs focal-length and baseline, but focal-length=" +
+           shortest(settings.focal_length) + " and baseline=" + shortest(settings.baseline) +
+           ": set both, in pixels and in mm, or set calibration to a file.";
   const int width = map.width / 2;
   if (std::round(distance.x) >= width || std::round(distance.y) >= map.height)
     return "known-distance: pixel (" + shortest(std::round(distance.x)) + ", " +
            shortest(std::round(distance.y)) + ") is outside the " + size_text(width, map.height) +
-           " map: choose a pixel inside it.";
+           " disparity map: choose a pixel inside the map.";
   const double expected = settings.focal_length * settings.baseline / distance.millimetres;
   const int largest = settings.minimum + settings.disparities - 1;
   if (expected < settings.minimum || expected > largest)
@@ -130,8 +131,8 @@ DistanceEstimate DistanceMeasurement::add(const char* text, View<const std::uint
   if (done_)
     return estimate;
   const double f = optics.focal_length;
-  const auto [seen_x, seen_y] =
-      rig::turned_place(corrected, (x - *found - optics.center_x) / f, (y - optics.center_y) / f);
+  const auto [seen_x, seen_y] = rig::rotated_position(corrected, (x - *found - optics.center_x) / f,
+                                                      (y - optics.center_y) / f);
   const double yaw =
       rig::yaw_for_column(corrected, seen_x, seen_y, (x - expected - optics.center_x) / f);
   if (last_yaw_ && std::abs(yaw - *last_yaw_) * f <= agreement) {

@@ -41,14 +41,14 @@ constexpr double max_rows_off = 0.4, drift_certainty = 3;
 
 /// The share of known pixels whose depth may exceed 16 bits, such as the sky.
 constexpr double max_saturated = 0.05;
-/// As a share of the width. Less means an angle of view above 150°, impossible if rectified.
+/// Share of the width. Below it, the angle of view is above 150°, too much for rectified pictures.
 constexpr double min_focal_length = 1.0 / 8;
 constexpr double min_baseline = 1;  // mm
 /// Tolerated relative difference of lengths, because users may measure them with rulers.
 constexpr double max_contradiction = 0.02;
-/// Upper limits of the shares of pixels. Well exposed dark and bright scenes stay below them.
+/// Upper limits of shares of pixels. Well-exposed scenes, even dark or bright, stay below.
 constexpr double max_black = 0.95, max_clipped = 0.4;
-/// Share of known pixels. OpenCV's chessboards have 0.07 to 0.27, natural scenes 0.02 at most.
+/// Upper limit of Repetition::share: 0.07 to 0.27 on OpenCV's chessboards, 0.02 in natural scenes.
 constexpr double max_repeating = 0.05;
 
 int disparity_count(int number) {
@@ -56,7 +56,7 @@ int disparity_count(int number) {
   return std::clamp((number + step - 1) / step * step, step, sgm::Config::Ranges::disparities.max);
 }
 
-/// Exchanged cameras have only negative disparities. Converging cameras also have positive ones.
+/// Exchanged cameras have only negative disparities. Converging cameras also have positive values.
 bool is_exchanged(const rig::PairFigures& figures) {
   return figures.is_swapped() ||
          (figures.exceeds_range() && figures.min_disparity < 0 && figures.largest_disparity <= 0);
@@ -65,7 +65,7 @@ bool is_exchanged(const rig::PairFigures& figures) {
 std::string swapped_text(const rig::PairFigures& figures) {
   return "The pictures match far better if left and right are exchanged (" +
          std::to_string(std::lround(100 * figures.matched_if_swapped)) + " % of " +
-         std::to_string(figures.blocks) + " places, instead of " +
+         std::to_string(figures.blocks) + " blocks, instead of " +
          std::to_string(std::lround(100 * figures.matched)) +
          " %): link the left camera to sink_left and the right camera to sink_right. For packed "
          "frames, set multiview-flags=right-view-first in the caps.";
@@ -139,7 +139,7 @@ std::string unmatched_text(const rig::PairFigures& figures, const StereoSettings
   return "Hardly anything of the left picture is found in the right picture: " +
          number_text(100 * figures.known, 0) + " % of the disparities are known, and " +
          number_text(100 * figures.matched, 0) + " % of " + std::to_string(figures.blocks) +
-         " places match. Check that both cameras see the same scene at the same time, that the "
+         " blocks match. Check that both cameras see the same scene at the same time, that the "
          "left camera is linked to sink_left" +
          (settings.calibration.any() && !settings.calibration.automatic()
               ? ", and that the calibration was made for these cameras, in this order."
@@ -148,13 +148,13 @@ std::string unmatched_text(const rig::PairFigures& figures, const StereoSettings
 }
 
 std::string untextured_text(const rig::PairFigures& figures) {
-  if (figures.places < 2 * enough_blocks || figures.blocks >= enough_blocks ||
+  if (figures.cells < 2 * enough_blocks || figures.blocks >= enough_blocks ||
       figures.known >= hardly_known)
     return {};
   return "Only " + number_text(100 * figures.known, 0) +
          " % of the disparities are known, because the left picture has hardly any texture (in " +
-         std::to_string(figures.blocks) + " of " + std::to_string(figures.places) +
-         " places): focus the cameras, give the scene more light, or project a pattern onto it.";
+         std::to_string(figures.blocks) + " of " + std::to_string(figures.cells) +
+         " areas): focus the cameras, give the scene more light, or project a pattern onto it.";
 }
 
 std::string repetition_text(const rig::Repetition& repetition) {
@@ -166,9 +166,9 @@ std::string repetition_text(const rig::Repetition& repetition) {
                      std::to_string(period) +
                      " pixels away, because the scene repeats along the rows: whole areas may be "
                      "off by one period, even at high confidence. ";
-  if (const int fitting = period / sgm::Config::disparity_step * sgm::Config::disparity_step;
-      fitting > 0)
-    text += "Set num-disparities=" + std::to_string(fitting) +
+  if (const int within = period / sgm::Config::disparity_step * sgm::Config::disparity_step;
+      within > 0)
+    text += "Set num-disparities=" + std::to_string(within) +
             " or less and min-disparity just below the disparities of the scene, so that only one "
             "period fits; or rotate";
   else
@@ -176,7 +176,7 @@ std::string repetition_text(const rig::Repetition& repetition) {
   return text + " the camera pair relative to the pattern, or project texture onto the scene.";
 }
 
-/// At least one side is true. Example: "The left picture is".
+/// Begins a sentence, such as "The left picture is". At least one argument must be true.
 std::string sides(bool left, bool right) {
   return left && right ? "The left and right pictures are"
          : left        ? "The left picture is"
@@ -212,16 +212,14 @@ std::string unsynchronized_text(const VerticalOffsets& offsets) {
 }
 
 std::string columns_text(const StereoSettings& settings, int width) {
-  const int largest = settings.minimum + settings.disparities - 1;
-  if (largest < width || settings.disparities == 32)
-    return {};
-  const int fitting = std::max(32, (width - settings.minimum) / 32 * 32);
-  if (fitting >= settings.disparities)
+  const int useful = std::max(32, (width - settings.minimum) / 32 * 32);
+  if (useful >= settings.disparities)
     return {};
   return "num-disparities=" + std::to_string(settings.disparities) +
-         " takes time for disparities up to " + std::to_string(largest) +
+         " takes time for disparities up to " +
+         std::to_string(settings.minimum + settings.disparities - 1) +
          " pixels, but the pictures are only " + std::to_string(width) +
-         " pixels wide: set num-disparities=" + std::to_string(fitting) + " or less.";
+         " pixels wide: set num-disparities=" + std::to_string(useful) + " or less.";
 }
 
 std::string focal_length_text(const StereoSettings& settings, int width) {
@@ -285,7 +283,7 @@ std::string calibration_text(const SelfCalibrated& found) {
   const rig::CameraPair& pair = fit.pair;
   return "Corresponding rows of the two pictures were " +
          with_error(found.rows_off, found.rows_error, 2) + " pixels apart, measured at " +
-         std::to_string(found.points) + " places. The right camera is rotated " +
+         std::to_string(found.points) + " points. The right camera is rotated " +
          turn_text(pair, fit, pair.yaw, fit.error(yaw)) +
          ", and the lenses distort by k1 = " + with_error(pair.k1, fit.error(k1), 3) +
          ": both pictures are rectified from this pair on. Depth is only as accurate as the "
@@ -323,7 +321,7 @@ RigWarnings warnings_of(const InspectedPair& pair, const RigReport& report,
   else if (figures.exceeds_range())
     of_settings(warning_range, range_text(figures, settings), false);
   const MountReport& mounts = report.mounts;
-  // A correction takes effect after several pairs.
+  // A correction takes effect several pairs later. Until then, a warning would be superfluous.
   const bool is_being_corrected =
       mounts.calibrating || (mounts.mode == CalibrationDrift::correct && mounts.estimate.sure);
   if (offsets.vary())
@@ -338,7 +336,7 @@ RigWarnings warnings_of(const InspectedPair& pair, const RigReport& report,
     of_pictures(warning_unmatched, unmatched_text(figures, settings));
     of_pictures(warning_untextured, untextured_text(figures));
   }
-  // Repetition and depth are only meaningful if most matches are correct.
+  // The warnings about repetition and depth need mostly correct matches.
   const bool is_matched = !is_exchanged(figures) && !figures.is_unrectified();
   if (is_matched)
     of_pictures(warning_repetition, repetition_text(figures.repetition));

@@ -2,7 +2,6 @@
 #include "gst/sgmstereo/rig/selfcalibration.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -15,11 +14,11 @@ namespace {
 /// matching rows are far apart.
 constexpr double min_noise = 0.05, max_noise = 4;
 /// Minimum share of inliers. Unrectified chessboards have at least 0.66.
-constexpr double enough_fitting = 0.5;
-/// A calibration is applied if rows are more than `tolerated` pixels apart and one condition holds:
-/// more than `certainty` standard errors, or a standard error below `much_surer` times the old one.
+constexpr double min_inlier_share = 0.5;
+/// A calibration is applied if the distance of rows exceeds `tolerated` pixels, and if it exceeds
+/// `certainty` standard errors, or its standard error is below `much_surer` times the last error.
 constexpr double tolerated = 0.1, certainty = 3, much_surer = 0.9;
-/// Otherwise, no calibration is needed if the standard error in pixels is below this.
+/// Otherwise, no calibration is needed if the standard error in pixels is below this limit.
 constexpr double known_rows = 0.3;
 /// If matching rows are more than this many pixels apart, many matches are wrong, so the points are
 /// dropped after the calibration.
@@ -37,10 +36,10 @@ StereoCalibration calibration_of(const rig::CameraPair& pair, const Uncalibrated
   result.pose.rotation =
       rig::rotation_of({.pitch = pair.pitch, .yaw = pair.yaw, .roll = pair.roll});
   const double length = std::hypot(1, pair.below, pair.before);
-  const double place[] = {1 / length, pair.below / length, pair.before / length};
+  const double position[] = {1 / length, pair.below / length, pair.before / length};
   for (std::size_t i = 0; i < 3; ++i)
     for (std::size_t j = 0; j < 3; ++j)
-      result.pose.translation[i] -= result.pose.rotation[3 * i + j] * place[j];
+      result.pose.translation[i] -= result.pose.rotation[3 * i + j] * position[j];
   result.width = optics.width;
   result.height = optics.height;
   result.files = "calibration=auto";
@@ -49,8 +48,8 @@ StereoCalibration calibration_of(const rig::CameraPair& pair, const Uncalibrated
 
 struct Job {
   std::vector<rig::MatchedPoint> points;
-  std::vector<rig::MatchedPoint> rows_now;  ///< points with equal rows in the current pictures
-  double rows_error;                        ///< standard error under the calibration; 0: none
+  std::vector<rig::MatchedPoint> rows_now;  ///< points in equal rows of the current pictures
+  double rows_error;  ///< standard error of the calibration in use; 0: none is in use
   UncalibratedOptics optics;
 };
 
@@ -66,7 +65,7 @@ std::optional<SelfCalibrated> run(const Job& job) {
   const bool is_better =
       result.rows_off > tolerated && (result.rows_off > certainty * result.rows_error ||
                                       result.rows_error < much_surer * job.rows_error);
-  if (result.fit.fitting < enough_fitting || result.fit.noise * f > max_noise ||
+  if (result.fit.inlier_share < min_inlier_share || result.fit.noise * f > max_noise ||
       !rig::is_one_to_one(result.fit.pair, corner))
     return {};
   if (!is_better)
@@ -81,7 +80,7 @@ std::optional<SelfCalibrated> run(const Job& job) {
   return result;
 }
 
-bool shows_the_same(const UncalibratedOptics& a, const UncalibratedOptics& b) {
+bool shows_same_view(const UncalibratedOptics& a, const UncalibratedOptics& b) {
   const double scale = static_cast<double>(b.width) / std::max(a.width, 1);
   return a.alpha == b.alpha && std::abs(a.height * scale - b.height) < 1 &&
          std::abs(a.focal_length * scale - b.focal_length) < 0.001 * b.focal_length;
@@ -90,9 +89,9 @@ bool shows_the_same(const UncalibratedOptics& a, const UncalibratedOptics& b) {
 }  // namespace
 
 const SelfCalibrated* SelfCalibration::begin_work(const UncalibratedOptics& optics) {
-  if (shows_the_same(optics, optics_)) {
+  if (shows_same_view(optics, optics_)) {
     if (optics != optics_) {
-      pending_ = {};  // its maps have the old size
+      pending_ = {};  // the pending maps have the old size
       if (current_)
         current_->rectification =
             make_rectification(current_->calibration, optics.width, optics.height, optics.alpha);
@@ -111,13 +110,13 @@ const SelfCalibrated* SelfCalibration::begin_work(const UncalibratedOptics& opti
 
 std::vector<rig::MatchedPoint> SelfCalibration::as_cameras_see(
     const std::vector<rig::MatchedBlock>& blocks, const rig::RigRotation& corrected) const {
-  std::vector<std::array<double, 2>> left, right;
+  Positions left, right;
   for (const rig::MatchedBlock& block : blocks) {
     left.push_back({block.left_x, block.left_y});
     right.push_back({block.right_x, block.right_y});
   }
-  left = camera_places(left_camera_, left);
-  right = camera_places(turned(right_camera_, corrected), right);
+  left = camera_positions(left_camera_, left);
+  right = camera_positions(rotated_camera(right_camera_, corrected), right);
   const double f = optics_.focal_length;
   const double x = (optics_.width - 1) / 2.0, y = (optics_.height - 1) / 2.0;
   std::vector<rig::MatchedPoint> points;
@@ -156,13 +155,14 @@ void SelfCalibration::begin(const rig::RigRotation& corrected) {
   job.rows_error = current_ ? current_->rows_error : 0;
   job.points = seen_.points();
   // Rows do not depend on disparities, so all points get disparity 0.
-  std::vector<rig::MatchedBlock> places;
-  for (const rig::MatchedPoint& place : rig::places_in(optics_.width / 2.0, optics_.height / 2.0)) {
-    const double x = place.left_x + (optics_.width - 1) / 2.0;
-    const double y = place.left_y + (optics_.height - 1) / 2.0;
-    places.push_back({x, y, x, y});
+  std::vector<rig::MatchedBlock> blocks;
+  for (const rig::MatchedPoint& point :
+       rig::grid_points(optics_.width / 2.0, optics_.height / 2.0)) {
+    const double x = point.left_x + (optics_.width - 1) / 2.0;
+    const double y = point.left_y + (optics_.height - 1) / 2.0;
+    blocks.push_back({x, y, x, y});
   }
-  job.rows_now = as_cameras_see(places, corrected);
+  job.rows_now = as_cameras_see(blocks, corrected);
   next_fit_ = seen_.size() + seen_.size() / 4;
   if (seen_.size() < max_points)
     next_fit_ = std::min(next_fit_, max_points);

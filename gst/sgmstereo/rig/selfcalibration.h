@@ -24,7 +24,7 @@ struct SelfCalibrated {
 
 struct UncalibratedOptics {
   int width = 0, height = 0;
-  double focal_length = 1;  ///< of both cameras in pixels, known or guessed
+  double focal_length = 1;  ///< focal length of both cameras in pixels, known or guessed
   double alpha = 0;         ///< argument of make_rectification()
 
   friend bool operator==(const UncalibratedOptics&, const UncalibratedOptics&) = default;
@@ -42,15 +42,15 @@ class SelfCalibration {
   /// A calibration must be in use.
   const SelfCalibrated& current() const noexcept { return *current_; }
   /// Returns true if a calibration is in use or unnecessary.
-  bool is_settled() const noexcept { return current_ || needs_none_; }
+  bool is_calibrated() const noexcept { return current_ || needs_none_; }
   /// Returns true if it is too early to report a failure.
-  bool is_patient() const noexcept { return !is_settled() && inspections_ < patience; }
+  bool is_patient() const noexcept { return !is_calibrated() && inspections_ < patience; }
   unsigned count() const noexcept { return count_; }
 
   /// Adds a pair that was matched with the right camera corrected by `corrected`.
   void add(const rig::PairFigures& figures, const rig::RigRotation& corrected);
 
-  /// Call this if the cameras have moved. Keeps only the points of the last pairs. Cancels any fit.
+  /// Call this if the cameras have moved. Keeps only the last pairs' points. Cancels a pending fit.
   void forget_before_last(int pairs);
   void stop();
 
@@ -65,10 +65,10 @@ class SelfCalibration {
   void begin(const rig::RigRotation& corrected);
 
   UncalibratedOptics optics_;
-  RectifiedCamera left_camera_, right_camera_;  ///< without mount corrections
+  RectifiedCamera left_camera_, right_camera_;  ///< cameras without mount corrections
   SeenPoints seen_;
   std::size_t next_fit_ = min_points;
-  int inspections_ = 0;  ///< includes pairs without points
+  int inspections_ = 0;  ///< number of inspected pairs, including pairs without points
   bool stopped_ = false;
   bool needs_none_ = false;
   std::optional<SelfCalibrated> current_;

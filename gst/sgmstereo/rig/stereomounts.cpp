@@ -7,7 +7,7 @@
 namespace cudavision {
 namespace {
 
-/// Distance of matching rows in pixels. 0.25 does little harm. The estimate has an error of 0.05.
+/// Distance of matching rows in pixels. 0.25 hardly affects matching. The estimate's error is 0.05.
 constexpr double tolerated = 0.15;
 /// A yaw that changes disparities by less than this many pixels is ignored.
 constexpr double min_shift = 0.25;
@@ -15,10 +15,10 @@ constexpr double certainty = 3;  // in standard errors
 
 }  // namespace
 
-RectifiedCamera turned(const RectifiedCamera& camera, const rig::RigRotation& turn) {
+RectifiedCamera rotated_camera(const RectifiedCamera& camera, const rig::RigRotation& turn) {
   RectifiedCamera result = camera;
-  // rotation⁻¹ converts rectified directions to camera directions. R and then Z (zoom) precede it,
-  // so the new rotation is R⁻¹·Z⁻¹·rotation.
+  // rotation⁻¹ converts rectified directions to camera directions. Before this, the rotation R and
+  // then the zoom Z are applied, so the new rotation is R⁻¹·Z⁻¹·rotation.
   const Matrix3x3 r = rig::rotation_of(turn), &old = camera.rectification.rotation;
   const double unzoom[] = {1 / turn.zoom, 1 / turn.zoom, 1};
   Matrix3x3& rotation = result.rectification.rotation;
@@ -29,7 +29,7 @@ RectifiedCamera turned(const RectifiedCamera& camera, const rig::RigRotation& tu
         sum += r[3 * k + i] * unzoom[k] * old[3 * k + j];
       rotation[3 * i + j] = sum;
     }
-  // focal differs from 1 only without a calibration, when it also applies to rectified pictures.
+  // turn.focal differs from 1 only without a calibration. Then it also scales rectified pictures.
   for (double* length : {&result.camera.matrix[0], &result.camera.matrix[4],
                          &result.rectification.projection[0], &result.rectification.projection[5]})
     *length *= turn.focal;
@@ -65,8 +65,9 @@ MountReport StereoMounts::inspect(const rig::PairFigures& figures, const Inspect
   const bool corrects = report.mode == CalibrationDrift::correct;
   if (!corrects && *known_distance)
     report.distance.problem =
-        "known-distance has no effect unless calibration-drift=correct: set "
-        "calibration-drift=correct and restart the element, or leave known-distance empty.";
+        std::string("known-distance has no effect with calibration-drift=") +
+        (report.mode == CalibrationDrift::off ? "off" : "warn") +
+        ": set calibration-drift=correct and restart the element, or leave known-distance empty.";
   if (report.mode == CalibrationDrift::off)
     return report;
   report.corrected = corrected_;
@@ -91,7 +92,7 @@ void StereoMounts::correct(const InspectedPair& pair, const char* known_distance
       turn.yaw = *measured_->yaw;
     report.distance = std::exchange(measured_, std::nullopt).value_or(DistanceEstimate());
     report.begins = true;
-    map_.begin([camera = turned(pair.right_camera, turn), width = optics_.width,
+    map_.begin([camera = rotated_camera(pair.right_camera, turn), width = optics_.width,
                 height = optics_.height] { return make_plane_map(camera, width, height, 1, 1); });
     next_ = turn;
     ++corrections_;

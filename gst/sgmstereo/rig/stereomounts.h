@@ -17,13 +17,13 @@ struct InspectedPair {
   const SamplePlane &left, &right;      ///< matched luminances
   View<const std::uint8_t> map;         ///< disparities before holes are filled
   const StereoSettings& settings;       ///< result of with_calibrated_lengths()
-  const RectifiedCamera& right_camera;  ///< without a correction
+  const RectifiedCamera& right_camera;  ///< right camera without a correction
   bool measures_depth;                  ///< a source pad carries 16-bit depth
 };
 
-/// Returns the camera whose map rectifies a rotated right camera. If turn.zoom is not 1, `rotation`
-/// is not orthogonal, and must be inverted, not transposed.
-RectifiedCamera turned(const RectifiedCamera& camera, const rig::RigRotation& turn);
+/// Returns the camera whose map rectifies a rotated right camera. If turn.zoom is not 1, the
+/// matrix rectification.rotation is not orthogonal, and must be inverted, not transposed.
+RectifiedCamera rotated_camera(const RectifiedCamera& camera, const rig::RigRotation& turn);
 
 struct MountReport {
   CalibrationDrift mode = CalibrationDrift::off;
@@ -33,7 +33,7 @@ struct MountReport {
   bool begins = false;                   ///< a correction begins with this pair
   std::optional<unsigned> calibrations;  ///< number so far, with calibration=auto
   bool calibrating = false;              ///< calibration=auto is waiting for its first calibration
-  DistanceEstimate distance;  ///< from known-distance: of this pair, or the cause of a correction
+  DistanceEstimate distance;  ///< for this pair or, if a correction begins, the pair that caused it
 };
 
 class StereoMounts {
@@ -41,10 +41,10 @@ class StereoMounts {
   /// Call this after a new calibration. Resets everything except the number of corrections.
   void forget();
 
-  /// Call this before maps are made for these optics. Returns the rotation that they must correct.
+  /// Call this before maps are made for these optics. Returns the rotation that the maps correct.
   const rig::RigRotation& begin_work(const RectifiedOptics& optics);
 
-  /// `known_distance` is the property. `may_correct` is false if row offsets have another cause.
+  /// `known_distance` is the property. If row offsets have another cause, `may_correct` is false.
   MountReport inspect(const rig::PairFigures& figures, const InspectedPair& pair,
                       const char* known_distance, bool may_correct);
 
@@ -62,7 +62,7 @@ class StereoMounts {
   RectifiedOptics optics_;
   ExtrinsicDrift drift_;
   DistanceMeasurement distance_;
-  std::optional<DistanceEstimate> measured_;  ///< its yaw is corrected at the next inspection
+  std::optional<DistanceEstimate> measured_;  ///< the next inspection begins to correct its yaw
   rig::RigRotation corrected_, next_;
   unsigned corrections_ = 0;  ///< number so far, including a pending correction
   DelayedResult<RectifyingMap> map_;

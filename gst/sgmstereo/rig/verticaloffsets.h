@@ -9,7 +9,7 @@
 namespace cudavision {
 
 /// The vertical offsets of the last inspected pairs. Unrectified cameras have constant offsets, and
-/// a blow changes them once. If the cameras are not synchronized, motion keeps changing the
+/// a shock changes the offsets once. If the cameras are not synchronized, motion keeps changing the
 /// offsets.
 class VerticalOffsets {
  public:
@@ -17,12 +17,12 @@ class VerticalOffsets {
   void clear() { last_.clear(); }
   void add(const rig::PairFigures& figures);
 
-  /// Returns true from the second change on.
+  /// Returns true after two changes within the last pairs, if one of these pairs was unrectified.
   bool vary() const noexcept { return vary_; }
   /// Returns true if the last two offsets agree.
   bool is_steady() const;
 
-  /// Returns the extremes in rows, positive if points are lower in the right picture.
+  /// Returns the extreme offsets in rows, positive if points are lower in the right picture.
   std::pair<double, double> range() const;
 
  private:

@@ -38,7 +38,7 @@ double slope_at(const CameraPair& pair, double square) {
   return 1 + square * (3 * pair.k1 + 5 * pair.k2 * square);
 }
 
-Direction turned(const Rotation& r, const Direction& d) {
+Direction rotated(const Rotation& r, const Direction& d) {
   return {r[0] * d.x + r[1] * d.y + r[2] * d.z, r[3] * d.x + r[4] * d.y + r[5] * d.z,
           r[6] * d.x + r[7] * d.y + r[8] * d.z};
 }
@@ -71,7 +71,7 @@ class Rectified {
   explicit Rectified(const CameraPair& pair) : pair_(pair) {
     const Rotation half = rotation_by(pair.pitch / 2, pair.yaw / 2, pair.roll / 2);
     const Rotation back = rotation_by(-pair.pitch / 2, -pair.yaw / 2, -pair.roll / 2);
-    const Rotation level = rotation_to_axis(turned(half, {1, pair.below, pair.before}));
+    const Rotation level = rotation_to_axis(rotated(half, {1, pair.below, pair.before}));
     left_ = product(level, half);
     right_ = product(level, back);
   }
@@ -89,7 +89,7 @@ class Rectified {
     return {scale * x, scale * y, 1};
   }
   static double row(const Rotation& rotation, const Direction& d) {
-    const Direction seen = turned(rotation, d);
+    const Direction seen = rotated(rotation, d);
     return seen.y / seen.z;
   }
 

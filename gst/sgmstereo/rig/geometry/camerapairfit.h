@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <array>
 #include <vector>
 
 #include "gst/sgmstereo/rig/geometry/mountfit.h"
@@ -17,7 +16,7 @@ namespace cudavision::rig {
 /// middle of the picture, in focal lengths of the left camera, as in MatchedPoint. The columns of
 /// the principal points hardly affect rows, so they are not fitted.
 struct CameraPair {
-  double pitch = 0, yaw = 0, roll = 0;  ///< of the right camera in radians; see RigRotation
+  double pitch = 0, yaw = 0, roll = 0;  ///< right camera's rotation; see RigRotation
   double zoom = 1;
   double k1 = 0, k2 = 0;  ///< distortion of both lenses
   /// The position of the right camera is (1, below, before) in the left camera's coordinates.
@@ -42,8 +41,8 @@ struct CameraPairFit : FitQuality<CameraPair::unknowns> {
 };
 
 /// Returns how much lower the right camera sees the point than the left camera, in focal lengths.
-/// The pictures are rectified as by cv::stereoRectify(): by half the rotation each, and then with
-/// rows parallel to the baseline.
+/// The pictures are rectified as by cv::stereoRectify(): each picture is rotated by half the
+/// rotation, and then both pictures are rotated until their rows are parallel to the baseline.
 double row_difference(const CameraPair& pair, const MatchedPoint& point);
 
 /// Calls fit_robustly() for the row differences. The priors suit cameras without fisheye lenses

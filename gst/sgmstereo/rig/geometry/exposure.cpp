@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <numeric>
 
 #include "gst/sgmstereo/rig/geometry/picturepatch.h"
@@ -12,7 +11,7 @@ namespace cudavision::rig {
 namespace {
 
 constexpr int grid_columns = 24, grid_rows = 16;
-constexpr int place_width = 16, place_height = 9;
+constexpr int patch_width = 16, patch_height = 9;
 constexpr int highest_black = 20, lowest_white = 230;
 constexpr double equal_contrasts = 1.25;
 constexpr double largest_gain = 8;
@@ -23,8 +22,8 @@ Exposure exposure_of(const SamplePlane& picture) {
   PatchReader reader;
   std::size_t counts[256] = {};
   std::size_t pixels = 0, sum = 0, differences = 0;
-  const int wide = std::min(place_width, picture.width);
-  const int high = std::min(place_height, picture.height());
+  const int wide = std::min(patch_width, picture.width);
+  const int high = std::min(patch_height, picture.height());
   const int columns = std::min(grid_columns, (picture.width + wide - 1) / wide);
   const int rows = std::min(grid_rows, (picture.height() + high - 1) / high);
   std::vector<std::uint8_t> levels(static_cast<std::size_t>(wide));

@@ -10,7 +10,7 @@ struct Exposure {
   double mean = 0;
   /// Mean absolute difference between a pixel and the mean of 7×7 pixels around it.
   double contrast = 0;
-  /// Share of pixels at the picture's two highest levels, if these are 230 or more.
+  /// Share of pixels at the highest level and the level below it; 0 if the highest is below 230.
   double saturated = 0;
   double black = 0;  ///< share of the pixels at level 20 or below
 };
@@ -18,8 +18,8 @@ struct Exposure {
 /// The picture must be in host memory.
 Exposure exposure_of(const SamplePlane& picture);
 
-/// Returns the factor, in units of 1/256, that raises the contrast to the other picture's contrast:
-/// from 1.25 to 8, or 1 if a smaller factor would suffice.
+/// Returns 256 times the factor that raises the contrast to the other picture's contrast. The
+/// factor is 1.25 to 8, or 1 if a factor below 1.25 would suffice.
 int gain_for(const Exposure& exposure, const Exposure& other);
 
 }  // namespace cudavision::rig

@@ -28,20 +28,20 @@ Rotation transposed(const Rotation& r) {
   return {r[0], r[3], r[6], r[1], r[4], r[7], r[2], r[5], r[8]};
 }
 
-class Undo {
+class InverseRotation {
  public:
-  explicit Undo(const Unknowns& unknowns) : Undo(turn_of(unknowns)) {}
-  explicit Undo(const RigRotation& turn)
+  explicit InverseRotation(const Unknowns& unknowns) : InverseRotation(turn_of(unknowns)) {}
+  explicit InverseRotation(const RigRotation& turn)
       : back_(transposed(rotation_of(turn))),
         focal_(turn.focal),
         scale_(1 / (turn.focal * turn.zoom)) {}
 
-  std::array<double, 2> place(double x, double y) const {
+  std::array<double, 2> position(double x, double y) const {
     const auto [u, v] = rotated(back_, scale_ * x, scale_ * y);
     return {focal_ * u, focal_ * v};
   }
   double residual(const MatchedPoint& point) const {
-    return place(point.right_x, point.right_y)[1] - point.left_y;
+    return position(point.right_x, point.right_y)[1] - point.left_y;
   }
 
  private:
@@ -62,54 +62,54 @@ std::array<double, 9> rotation_of(const RigRotation& turn) {
           b * x * z - a * y,       b * y * z + a * x,       1 - b * (x * x + y * y)};
 }
 
-std::array<double, 2> turned_place(const RigRotation& turn, double x, double y) {
+std::array<double, 2> rotated_position(const RigRotation& turn, double x, double y) {
   const auto [u, v] = rotated(rotation_of(turn), x / turn.focal, y / turn.focal);
   const double scale = turn.focal * turn.zoom;
   return {scale * u, scale * v};
 }
 
-std::array<double, 2> upright_place(const RigRotation& turn, double x, double y) {
-  return Undo(turn).place(x, y);
+std::array<double, 2> unrotated_position(const RigRotation& turn, double x, double y) {
+  return InverseRotation(turn).position(x, y);
 }
 
 double yaw_for_column(const RigRotation& turn, double x, double y, double column) {
   RigRotation its = turn;
   for (int i = 0; i < 10; ++i) {
-    const double found = upright_place(its, x, y)[0];
+    const double found = unrotated_position(its, x, y)[0];
     RigRotation more = its;
     more.yaw += probe;
-    its.yaw += (column - found) * probe / (upright_place(more, x, y)[0] - found);
+    its.yaw += (column - found) * probe / (unrotated_position(more, x, y)[0] - found);
   }
   return its.yaw;
 }
 
 MountFit fit_mount(const std::vector<MatchedPoint>& points, const MountPrior& prior,
                    double min_noise) {
-  const RobustFit<MountPrior::unknowns> fit = fit_robustly<Undo>(
+  const RobustFit<MountPrior::unknowns> fit = fit_robustly<InverseRotation>(
       points, unknowns_of(prior.turn), unknowns_of(prior.turn), prior.deviations, min_noise);
   return {fit, turn_of(fit.unknowns)};
 }
 
-std::vector<MatchedPoint> places_in(double half_width, double half_height) {
+std::vector<MatchedPoint> grid_points(double half_width, double half_height) {
   constexpr int steps = 4;
-  std::vector<MatchedPoint> places;
+  std::vector<MatchedPoint> points;
   for (int j = -steps; j <= steps; ++j)
     for (int i = -steps; i <= steps; ++i) {
       const double x = half_width * i / steps, y = half_height * j / steps;
-      places.push_back({x, y, x, y});
+      points.push_back({x, y, x, y});
     }
-  return places;
+  return points;
 }
 
 RowsApart rows_apart(const MountFit& fit, const RigRotation& corrected, double half_width,
                      double half_height) {
-  std::vector<MatchedPoint> places = places_in(half_width, half_height);
-  for (MatchedPoint& place : places) {
-    const auto [x, y] = turned_place(corrected, place.left_x, place.left_y);
-    place.right_x = x;
-    place.right_y = y;
+  std::vector<MatchedPoint> points = grid_points(half_width, half_height);
+  for (MatchedPoint& point : points) {
+    const auto [x, y] = rotated_position(corrected, point.left_x, point.left_y);
+    point.right_x = x;
+    point.right_y = y;
   }
-  return residuals_at<Undo>(unknowns_of(fit.turn), fit, places);
+  return residuals_at<InverseRotation>(unknowns_of(fit.turn), fit, points);
 }
 
 }  // namespace cudavision::rig

@@ -17,8 +17,8 @@ struct MatchedPoint {
 /// The difference between the right camera and a correct camera. A correct camera sees a point in
 /// the direction p = (x, y, 1), with x right and y down. The right picture shows it at zoom·(q.x /
 /// q.z, q.y / q.z), where q = R·p, and R is the rotation by the vector (pitch, yaw, roll).
-/// Positions are in focal lengths as in MatchedPoint. The true focal length is `focal` times the
-/// assumed one: p = (x / focal, y / focal, 1), and positions are multiplied by focal.
+/// Positions are in focal lengths as in MatchedPoint. If the true focal length is `focal` times the
+/// assumed focal length, p = (x / focal, y / focal, 1), and positions are multiplied by `focal`.
 ///
 /// With a positive pitch, the camera looks down; with a positive yaw, to the left. A positive roll
 /// is counter-clockwise, seen from behind.
@@ -33,11 +33,12 @@ struct RigRotation {
 /// Returns R in row-major order.
 std::array<double, 9> rotation_of(const RigRotation& turn);
 
-/// Convert a position in a correct camera's picture to the right picture, and back.
-std::array<double, 2> turned_place(const RigRotation& turn, double x, double y);
-std::array<double, 2> upright_place(const RigRotation& turn, double x, double y);
+/// Converts a position in a correct camera's picture to the position in the right picture.
+std::array<double, 2> rotated_position(const RigRotation& turn, double x, double y);
+/// Inverts rotated_position().
+std::array<double, 2> unrotated_position(const RigRotation& turn, double x, double y);
 
-/// Returns the yaw for which upright_place(turn with this yaw, x, y) has the column `column`.
+/// Returns the yaw for which unrotated_position(turn with this yaw, x, y) has the column `column`.
 double yaw_for_column(const RigRotation& turn, double x, double y, double column);
 
 /// The most likely rotation before a fit, and the standard deviations of pitch, yaw, roll, zoom and
@@ -54,15 +55,15 @@ struct MountFit : FitQuality<MountPrior::unknowns> {
   RigRotation turn;
 };
 
-/// Calls fit_robustly() with the residuals upright_place().y − left_y, because a correct camera
-/// sees points in the left camera's rows.
+/// Calls fit_robustly() with the residuals unrotated_position().y − left_y, because a correct
+/// camera sees points in the left camera's rows.
 MountFit fit_mount(const std::vector<MatchedPoint>& points, const MountPrior& prior,
                    double min_noise);
 
 /// Returns 9×9 points spread over a picture, up to its edges, at equal positions in both pictures.
-std::vector<MatchedPoint> places_in(double half_width, double half_height);
+std::vector<MatchedPoint> grid_points(double half_width, double half_height);
 
-/// Returns the distance of matching rows at places_in() if the right camera is rotated by `fit`,
+/// Returns the distance of matching rows at grid_points() if the right camera is rotated by `fit`,
 /// but its pictures are corrected for `corrected`.
 RowsApart rows_apart(const MountFit& fit, const RigRotation& corrected, double half_width,
                      double half_height);

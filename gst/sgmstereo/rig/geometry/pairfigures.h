@@ -27,20 +27,20 @@ struct PairFigures {
   // Statistics of the disparity map.
   double known = 0;       ///< share of the pixels whose disparity is known
   double at_end = 0;      ///< share of known pixels within a pixel of the last searched disparity
-  Repetition repetition;  ///< of the known pixels
+  Repetition repetition;  ///< repetition at the known pixels
 
   // Statistics of blocks of the left picture that have texture in both directions.
-  int places = 0;        ///< number of grid cells searched for blocks; few if the picture is small
+  int cells = 0;         ///< number of grid cells searched for blocks; few if the picture is small
   int blocks = 0;        ///< number of blocks compared; few if the picture is small or untextured
-  double agreement = 0;  ///< share of blocks whose match finds the block again in the left picture
-  double matched = 0;    ///< share of blocks that also match far better than elsewhere
+  double agreement = 0;  ///< share of blocks that a search back from their matches finds again
+  double matched = 0;    ///< share of blocks that also match far better than at other positions
 
   // Statistics of the matched blocks.
   /// Median of (row in the right picture − row in the left), in pixels.
   double vertical_offset = 0;
   double vertical_spread = 0;  ///< interquartile range of this difference
 
-  /// In row-major order. Excludes the outermost searched rows: rows beyond them may match better.
+  /// In row-major order, without the outermost searched rows, because rows beyond may match better.
   std::vector<MatchedBlock> matches;
 
   /// Share of the blocks that match if pictures are exchanged; 0 if at least half match as given.
@@ -52,8 +52,8 @@ struct PairFigures {
   int min_disparity = 0;      ///< 2nd percentile of the disparities
   int largest_disparity = 0;  ///< 98th percentile of the disparities
 
-  // These return false if too few blocks match. The thresholds separate good pairs from swapped,
-  // moved and rotated pairs: see tests/rig/test_pairinspector.cpp.
+  // All except the last function return false if too few blocks match. The thresholds separate good
+  // pairs from swapped, moved and rotated pairs: see tests/rig/test_pairinspector.cpp.
   bool vertical_known() const noexcept;  ///< the vertical figures are meaningful
   bool is_swapped() const noexcept;
   bool is_unrectified() const noexcept;

@@ -3,13 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <utility>
 
 #include "cuda/core/parallel.h"
 #include "cuda/pixels/samples.h"
-#include "gst/sgmstereo/rig/geometry/picturepatch.h"
 
 namespace cudavision::rig {
 namespace {
@@ -24,7 +22,7 @@ constexpr int same_match = 2;
 constexpr double far_better = 0.8;
 
 constexpr int max_blocks = 96, fewest_blocks = 64;
-constexpr int blocks_times_disparities = 96 * 128;  // limits the time
+constexpr int blocks_times_disparities = 96 * 128;  // limits the time of a search
 
 constexpr double well_matched = 0.5;
 constexpr int fewest_beyond = 3;
@@ -36,7 +34,7 @@ struct Scratch {
   std::vector<std::uint16_t> sums;  ///< sums of absolute differences; see Sums
 };
 
-/// Writes the sums of absolute differences between a dense block and the blocks at from, from + 1…
+/// Writes the sums of absolute differences of an unpadded block and the blocks at from, from + 1…
 CUDAVISION_TARGET_CLONES
 void compare_along_row(const Byte* block, const Byte* from, int pitch, int count,
                        std::uint16_t* sums) {
@@ -66,7 +64,7 @@ struct Best {
   double offset = 0;  ///< dy with subpixel precision
   double ratio = 1;   ///< smallest sum, divided by the smallest sum elsewhere
   bool exists = false;
-  bool between_rows = false;  ///< neither in the first nor in the last row searched
+  bool between_rows = false;  ///< the match is neither in the first nor in the last searched row
 };
 
 class Sums {
@@ -80,7 +78,7 @@ class Sums {
     return memory_.data() + static_cast<std::ptrdiff_t>(j) * columns_;
   }
 
-  /// `dx` and `dy` are the offsets of the first column and row.
+  /// Finds the smallest sum. `dx` and `dy` are the offsets of the first column and row.
   Best best(int dx, int dy) const {
     int y = 0;
     for (int j = 1; j < rows_; ++j)
@@ -127,10 +125,14 @@ double share(std::size_t part, std::size_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-template <class Number>
-Number quantile(const std::vector<Number>& sorted, double part) {
-  const auto place = static_cast<std::size_t>(part * static_cast<double>(sorted.size()));
-  return sorted[std::min(place, sorted.size() - 1)];
+double share_of(const auto& values, const auto& condition) {
+  const auto matching = std::count_if(values.begin(), values.end(), condition);
+  return share(static_cast<std::size_t>(matching), values.size());
+}
+
+auto quantile(const auto& sorted, double part) {
+  const auto position = static_cast<std::size_t>(part * static_cast<double>(sorted.size()));
+  return sorted[std::min(position, sorted.size() - 1)];
 }
 
 /// Returns the smallest eigenvalue of a block's structure tensor, per pixel.
@@ -206,23 +208,23 @@ void PairInspector::choose_blocks(const NormalizedPicture& left, PairFigures& fi
       std::max(1, static_cast<int>(size_.width / std::max<double>(side, block_width)));
   const int rows =
       std::max(1, static_cast<int>(size_.height / std::max<double>(side, block_height)));
-  figures.places = columns * rows;
+  figures.cells = columns * rows;
   for (int row = 0; row < rows; ++row)
     for (int column = 0; column < columns; ++column) {
       double maximum = enough_texture;
-      Place best{-1, -1};
+      Position best{-1, -1};
       for (int j = 1; j < 6; j += 2)
         for (int i = 1; i < 6; i += 2) {
-          const Place place{
+          const Position position{
               static_cast<int>((6.0 * column + i) * size_.width / (6 * columns)) - block_width / 2,
               static_cast<int>((6.0 * row + j) * size_.height / (6 * rows)) - block_height / 2};
           // texture() needs one more pixel on each side.
-          if (place.x < 1 || place.y < 1 || place.x + block_width >= size_.width ||
-              place.y + block_height >= size_.height)
+          if (position.x < 1 || position.y < 1 || position.x + block_width >= size_.width ||
+              position.y + block_height >= size_.height)
             continue;
-          if (const double its = texture(left.picture, place.x, place.y); its >= maximum) {
+          if (const double its = texture(left.picture, position.x, position.y); its >= maximum) {
             maximum = its;
-            best = place;
+            best = position;
           }
         }
       if (best.x >= 0)
@@ -233,15 +235,16 @@ void PairInspector::choose_blocks(const NormalizedPicture& left, PairFigures& fi
 std::vector<PairInspector::Match> PairInspector::match_blocks(const NormalizedPicture& left,
                                                               const NormalizedPicture& right,
                                                               const Window& window) const {
-  const auto search = [](const NormalizedPicture& from, const Place& place,
+  const auto search = [](const NormalizedPicture& from, const Position& position,
                          const NormalizedPicture& to, const Window& within, Scratch& scratch) {
     const std::vector<Byte> block =
-        scratch.reader.take(from.picture, from.gain, place.x, place.y, block_width, block_height)
+        scratch.reader
+            .take(from.picture, from.gain, position.x, position.y, block_width, block_height)
             .values;
-    const Patch& patch =
-        scratch.reader.take(to.picture, to.gain, place.x + within.first_x, place.y + within.first_y,
-                            block_width + within.last_x - within.first_x,
-                            block_height + within.last_y - within.first_y);
+    const Patch& patch = scratch.reader.take(to.picture, to.gain, position.x + within.first_x,
+                                             position.y + within.first_y,
+                                             block_width + within.last_x - within.first_x,
+                                             block_height + within.last_y - within.first_y);
     const int columns = patch.width - block_width + 1, rows = patch.height - block_height + 1;
     if (columns < 1 || rows < 1)
       return Best();
@@ -249,7 +252,7 @@ std::vector<PairInspector::Match> PairInspector::match_blocks(const NormalizedPi
     for (int j = 0; j < rows; ++j)
       compare_along_row(block.data(), patch.at(patch.x, patch.y + j), patch.width, columns,
                         sums.row(j));
-    return sums.best(patch.x - place.x, patch.y - place.y);
+    return sums.best(patch.x - position.x, patch.y - position.y);
   };
   std::vector<Match> matches(blocks_.size());
   if (blocks_.empty())
@@ -258,13 +261,13 @@ std::vector<PairInspector::Match> PairInspector::match_blocks(const NormalizedPi
   bands.for_each([&](const Band& band) {
     Scratch scratch;
     for (int i = band.begin; i < band.end; ++i) {
-      const Place& place = blocks_[static_cast<std::size_t>(i)];
+      const Position& position = blocks_[static_cast<std::size_t>(i)];
       Match& match = matches[static_cast<std::size_t>(i)];
-      const Best best = search(left, place, right, window, scratch);
+      const Best best = search(left, position, right, window, scratch);
       match.best = best;
       if (!best.exists)
         continue;
-      const Place found{place.x + best.dx, place.y + best.dy};
+      const Position found{position.x + best.dx, position.y + best.dy};
       const Best back =
           search(right, found, left, {-window.last_x, -window.first_x, -best.dy - 1, -best.dy + 1},
                  scratch);
@@ -300,13 +303,8 @@ void PairInspector::measure_range(const std::vector<Match>& matches, PairFigures
   disparities = std::vector<int>(first, last);
   if (disparities.size() < PairFigures::enough_matches)
     return;
-  const auto share_of = [&](const auto& condition) {
-    return share(
-        static_cast<std::size_t>(std::count_if(disparities.begin(), disparities.end(), condition)),
-        disparities.size());
-  };
-  figures.above_range = share_of([&](int disparity) { return disparity > largest_; });
-  figures.below_range = share_of([&](int disparity) { return disparity < minimum_; });
+  figures.above_range = share_of(disparities, [&](int value) { return value > largest_; });
+  figures.below_range = share_of(disparities, [&](int value) { return value < minimum_; });
   figures.min_disparity = quantile(disparities, 0.02);
   figures.largest_disparity = quantile(disparities, 0.98);
 }
@@ -340,16 +338,12 @@ PairFigures PairInspector::inspect(const SamplePlane& left_picture,
   const NormalizedPicture left{left_picture, gain_for(figures.left, figures.right)};
   const NormalizedPicture right{right_picture, gain_for(figures.right, figures.left)};
   measure_map(map, parameters, figures);
-  figures.repetition = repetition_of(left, right, map, parameters);
+  figures.repetition = detect_repetition(left, right, map, parameters);
   choose_blocks(left, figures);
   figures.blocks = static_cast<int>(blocks_.size());
   if (blocks_.empty())
     return figures;
 
-  const auto share_of = [](const std::vector<Match>& matches, const auto& condition) {
-    return share(static_cast<std::size_t>(std::count_if(matches.begin(), matches.end(), condition)),
-                 matches.size());
-  };
   const auto clear = [](const Match& match) { return match.is_clear(); };
   std::vector<Match> matches =
       match_blocks(left, right, {-largest_, -minimum_, -near_rows, near_rows});

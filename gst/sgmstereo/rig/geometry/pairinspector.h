@@ -30,7 +30,7 @@ class PairInspector {
                       View<const std::uint8_t> map, const sgm::Parameters& parameters);
 
  private:
-  struct Place {
+  struct Position {
     int x, y;
   };
   struct Match;
@@ -49,7 +49,7 @@ class PairInspector {
 
   const PlaneSize size_;
   const int minimum_, largest_;  ///< smallest and largest disparity searched
-  std::vector<Place> blocks_;
+  std::vector<Position> blocks_;
 };
 
 }  // namespace cudavision::rig

@@ -11,7 +11,7 @@
 
 namespace cudavision::rig {
 
-/// Returns the disparity of a pixel in units of 1/scale.per_pixel pixels, or nullopt if unknown.
+/// Returns scale.per_pixel times the disparity of a pixel, or nullopt if the disparity is unknown.
 inline std::optional<int> counts_at(View<const std::uint8_t> map, int x, int y,
                                     const sgm::DisparityScale& scale) {
   const std::uint16_t sample = load16(map.row(y) + 2 * static_cast<std::ptrdiff_t>(x));

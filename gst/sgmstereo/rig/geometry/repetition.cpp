@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <optional>
 
@@ -12,7 +11,7 @@
 namespace cudavision::rig {
 namespace {
 
-constexpr int radius = 4, side = 2 * radius + 1;  // of the compared blocks
+constexpr int radius = 4, side = 2 * radius + 1;  // size of the compared blocks
 constexpr int max_samples = 2400, min_step = 4;
 
 constexpr int min_period = 4;
@@ -46,22 +45,23 @@ void add_differences(const Byte* block, int block_pitch, const Byte* from, int p
     }
 }
 
-bool is_distinct(const CostProfile& costs, int place) {
+bool is_distinct(const CostProfile& costs, int position) {
   const int count = static_cast<int>(costs.size());
   const auto largest = [&](int first, int end) {
     return *std::max_element(costs.begin() + first, costs.begin() + end);
   };
-  const int cost = costs[static_cast<std::size_t>(place)];
+  const int cost = costs[static_cast<std::size_t>(position)];
   // Costs beyond the searched positions are unknown, and are assumed to rise.
   int rise = std::numeric_limits<int>::max();
-  if (place > 0)
-    rise = largest(std::max(place - distinct_within, 0), place);
-  if (place < count - 1)
-    rise = std::min<int>(rise, largest(place + 1, std::min(place + distinct_within + 1, count)));
+  if (position > 0)
+    rise = largest(std::max(position - distinct_within, 0), position);
+  if (position < count - 1)
+    rise =
+        std::min<int>(rise, largest(position + 1, std::min(position + distinct_within + 1, count)));
   return count > 1 && rise - cost >= min_rise && rise >= 2 * cost;
 }
 
-/// A grid of samples. Its rows are shifted, so that narrow vertical patterns meet some samples.
+/// A grid of samples. Each row is shifted, so that even narrow vertical patterns contain samples.
 class Samples {
  public:
   Samples(int width, int height)
@@ -163,27 +163,28 @@ void sample_row(const NormalizedPicture& left_picture, const NormalizedPicture& 
 
 int period_of(const CostProfile& costs, int own) {
   const int count = static_cast<int>(costs.size());
-  const auto cost = [&](int place) {
-    return static_cast<int>(costs[static_cast<std::size_t>(place)]);
+  const auto cost = [&](int position) {
+    return static_cast<int>(costs[static_cast<std::size_t>(position)]);
   };
-  // Rounding and the map's filters may shift the disparity.
+  // Rounding and filters may have changed the disparity by a pixel.
   int best = own;
-  for (int place = std::max(own - 1, 0); place <= std::min(own + 1, count - 1); ++place)
-    if (cost(place) < cost(best))
-      best = place;
+  for (int position = std::max(own - 1, 0); position <= std::min(own + 1, count - 1); ++position)
+    if (cost(position) < cost(best))
+      best = position;
   if (!is_distinct(costs, best))
     return nothing_distinct;
   int period = 0;
   for (const int direction : {-1, 1}) {
-    int peak = 0;  // largest cost between `best` and `place`
+    int peak = 0;  // largest cost between `best` and `position`
     for (int distance = 1; period == 0 || distance < period; ++distance) {
-      const int place = best + direction * distance;
-      if (place < 1 || place >= count - 1)
+      const int position = best + direction * distance;
+      if (position < 1 || position >= count - 1)
         break;
-      peak = std::max(peak, cost(place));
-      const bool is_minimum = cost(place) <= cost(place - 1) && cost(place) <= cost(place + 1);
+      peak = std::max(peak, cost(position));
+      const bool is_minimum =
+          cost(position) <= cost(position - 1) && cost(position) <= cost(position + 1);
       if (distance >= min_period && is_minimum &&
-          peak - cost(place) >= as_well * (peak - cost(best)) && is_distinct(costs, place)) {
+          peak - cost(position) >= as_well * (peak - cost(best)) && is_distinct(costs, position)) {
         period = distance;
         break;
       }
@@ -192,8 +193,8 @@ int period_of(const CostProfile& costs, int own) {
   return period;
 }
 
-Repetition repetition_of(const NormalizedPicture& left, const NormalizedPicture& right,
-                         View<const std::uint8_t> map, const sgm::Parameters& parameters) {
+Repetition detect_repetition(const NormalizedPicture& left, const NormalizedPicture& right,
+                             View<const std::uint8_t> map, const sgm::Parameters& parameters) {
   Samples samples(left.picture.width, left.picture.height());
   if (samples.rows() == 0)
     return {};

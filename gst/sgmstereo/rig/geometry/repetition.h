@@ -25,17 +25,18 @@ using CostProfile = std::vector<std::uint16_t>;
 /// is none, or nothing_distinct if `own` is not distinct, for example for lack of texture.
 ///
 /// A position is distinct if the costs rise to twice its cost, and by 3 levels per pixel, within 6
-/// pixels on both sides. The second position must be distinct and at least 4 pixels away. Its cost
-/// must be below the largest cost in between by at least 0.9 times the difference for `own`.
+/// pixels on both sides. The second position must be distinct and at least 4 pixels away. From the
+/// largest cost between both positions, the costs must fall to the second position by at least 0.9
+/// times as much as to `own`.
 int period_of(const CostProfile& costs, int own);
 inline constexpr int nothing_distinct = -1;
 
 /// Samples at most about 2400 pixels of the map. Its disparities are scaled as
 /// disparity_scale(parameters) describes, in rows of 2·width bytes. Costs are sums of absolute
 /// differences of 9×9 pixels of Patch. A sample belongs to a repeating area if enough of the 9×9
-/// samples around it have its period (the median period if it has none) to within 15 %: at least 5
-/// samples, and 35 % of the distinct samples.
-Repetition repetition_of(const NormalizedPicture& left, const NormalizedPicture& right,
-                         View<const std::uint8_t> map, const sgm::Parameters& parameters);
+/// samples around it have its period, or the median period if it has none: at least 5 samples, and
+/// 35 % of the distinct samples. Periods may differ by 15 % or 1.5 pixels.
+Repetition detect_repetition(const NormalizedPicture& left, const NormalizedPicture& right,
+                             View<const std::uint8_t> map, const sgm::Parameters& parameters);
 
 }  // namespace cudavision::rig

@@ -14,8 +14,8 @@ template <std::size_t count>
 struct FitQuality {
   /// Covariance of the unknowns in row-major order; 0 for exact values.
   std::array<double, count * count> covariance{};
-  double noise = 0;    ///< standard deviation of the residuals of inliers
-  double fitting = 0;  ///< weighted share of inliers
+  double noise = 0;         ///< standard deviation of the residuals of inliers
+  double inlier_share = 0;  ///< weighted share of inliers
 
   double error(auto unknown) const {
     return std::sqrt(covariance[(count + 1) * static_cast<std::size_t>(unknown)]);
@@ -42,12 +42,8 @@ class Residuals {
       }
   }
 
-  template <class Point>
-  double at(const Point& point) const {
-    return here_.residual(point);
-  }
-  template <class Point>
-  Unknowns slopes(const Point& point) const {
+  double at(const auto& point) const { return here_.residual(point); }
+  Unknowns slopes(const auto& point) const {
     Unknowns result;
     for (std::size_t i = 0; i < count; ++i)
       result[i] =
@@ -59,7 +55,7 @@ class Residuals {
   static constexpr double probe = 1e-6;
 
   Model here_;
-  std::vector<Model> beside_;  ///< for derivatives: two Models per unknown, increased, decreased
+  std::vector<Model> beside_;  ///< for derivatives: each unknown increased, and then decreased
 };
 
 namespace robust {
@@ -141,7 +137,7 @@ RobustFit<count> fit_robustly(const std::vector<Point>& points,
           normal[count * j + k] += weight * slopes[j] * slopes[k];
       }
     }
-    fit.fitting = points.empty() ? 0 : weights / static_cast<double>(points.size());
+    fit.inlier_share = points.empty() ? 0 : weights / static_cast<double>(points.size());
     for (std::size_t j = 0; j < count; ++j) {
       if (const double deviation = deviations[j]; deviation > 0) {
         normal[count * j + j] += 1 / (deviation * deviation);
@@ -180,18 +176,18 @@ struct RowsApart {
 
 template <class Model, std::size_t count, class Point>
 RowsApart residuals_at(const std::array<double, count>& unknowns, const FitQuality<count>& fit,
-                       const std::vector<Point>& places) {
+                       const std::vector<Point>& points) {
   const Residuals<count, Model> model(unknowns);
   double squares = 0, variances = 0;
-  for (const Point& place : places) {
-    const double apart = model.at(place);
+  for (const Point& point : points) {
+    const double apart = model.at(point);
     squares += apart * apart;
-    const std::array<double, count> slopes = model.slopes(place);
+    const std::array<double, count> slopes = model.slopes(point);
     for (std::size_t k = 0; k < count; ++k)
       for (std::size_t l = 0; l < count; ++l)
         variances += slopes[k] * slopes[l] * fit.covariance[count * k + l];
   }
-  const auto all = static_cast<double>(places.size());
+  const auto all = static_cast<double>(points.size());
   return {std::sqrt(squares / all), std::sqrt(std::max(variances, 0.0) / all)};
 }
 
