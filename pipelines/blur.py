@@ -38,7 +38,7 @@ def main():
     arguments = parser.parse_args()
     out = arguments.out or ("" if frames.display_set() else "blur.mkv")
     if out and not out.endswith(".mkv"):
-        parser.error(f'"{out}" has an unsupported extension: let it end in .mkv')
+        parser.error(f'"{out}" has an unsupported extension: use .mkv')
     frames.readable(arguments.input)
     if out:
         frames.check_output(out, arguments.input)

@@ -45,12 +45,12 @@ def main():
     arguments = parser.parse_args()
     out = arguments.out or "histogram.png"
     if not out.endswith((".png", ".svg", ".pdf")):
-        parser.error(f'"{out}" has an unsupported extension: let it end in .png, .svg or .pdf')
+        parser.error(f'"{out}" has an unsupported extension: use .png, .svg or .pdf')
     if arguments.out or not frames.display_set():
         matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    # Matplotlib falls back to agg, which has no windows.
+    # Without a GUI toolkit, Matplotlib uses agg, which has no windows.
     live = pyplot.get_backend().lower() != "agg"
     frames.readable(arguments.input)
     if not live:

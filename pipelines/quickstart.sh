@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Installs missing packages on Debian 12, builds the plug-in, and makes equalised, blurred and binarised
-# pictures and a disparity map.
+# Builds the plug-in on Debian 12, and makes equalised, blurred and binarised pictures and a disparity map.
 #
 #   pipelines/quickstart.sh [INPUT]
 #
@@ -41,7 +40,7 @@ else
   [[ $input == *://* || $input == /* ]] || input=$here/$input
   [[ $input == *://* || (-r $input && ! -d $input) ]] ||
     die "$input: there is no such file or camera, or it cannot be read." \
-      "quickstart.sh takes a file, a camera such as /dev/video0, or a URI; without an argument it brings its own pictures."
+      "quickstart.sh takes a file, a camera such as /dev/video0, or a URI; without an argument it uses the pictures of opencv-doc."
   inputs=("$input")
 fi
 ! display_set || packages+=("${packages_display[@]}")
@@ -99,7 +98,7 @@ branch() {
     ! multifilesink max-files=1 "$(at_file "$pictures/$name-$1-%d.png")")
 }
 
-# pictures_of NAME FRAMES: writes frame number FRAMES (-1 means the last one) unchanged, equalised, blurred
+# pictures_of NAME FRAMES: writes frame number FRAMES (-1 means the last frame) unchanged, equalised, blurred
 # and binarised.
 pictures_of() {
   local name=$1 frames=$2 kind branches=()
@@ -146,7 +145,7 @@ for input in "${inputs[@]}"; do
   case $kind in
     photograph) pictures_of "$name" -1 ;;
     video) pictures_of "$name" 25 ;;
-    camera) pictures_of "$name" 30 ;; # the exposure takes some frames to settle
+    camera) pictures_of "$name" 30 ;; # cameras adapt their exposure in the first frames
   esac
   say_backend
   [[ $kind != photograph ]] || continue

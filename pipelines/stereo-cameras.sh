@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Shows the disparities of two cameras: near points are red, far ones blue.
+# Shows the disparities of two cameras: near points are red, far points blue.
 #
 #   pipelines/stereo-cameras.sh [PROPERTY=VALUE]... [LEFT RIGHT [OUT]]
 #
@@ -25,8 +25,8 @@ find_elements
 check_stereo_properties "${properties[@]}"
 show_or_write "${arguments[2]:-}" disparity.mkv 4000000
 
-# Two frames form a pair if their times differ by at most max-skew, by default half a frame. cudasgmstereo waits for both
-# frames, so each camera needs a queue. Both cameras must have the same frame size, which the first one to negotiate sets.
+# Two frames form a pair if their times differ by at most max-skew, by default half the duration of a frame. cudasgmstereo
+# waits for both frames, so each camera needs a queue. The first camera that negotiates its caps sets the frame size of both.
 source_of "$left"
 pair=("${source[@]}" ! stereo.sink_left)
 source_of "$right"

@@ -40,7 +40,7 @@ compile() {
 collect() {
   local program folder_of_source destination libraries
   while read -r program folder_of_source; do
-    [[ -f $program ]] || continue # not all are built
+    [[ -f $program ]] || continue # not every program is built
     libraries=$(ldd "$program")
     # With pipefail, a pipe into grep -q would sometimes fail: grep exits at the first match, and ldd is then
     # killed while it prints more lines.

@@ -90,7 +90,7 @@ if [[ ! -e $libraries/libgstcheck-1.0.so ]]; then
   rm -rf "$root"
   mv "$root.partial" "$root"
 fi
-# Two links to libraries that an installation, unlike unpacking, would have made.
+# Makes two links to libraries, because only an installation of the packages would make them.
 for name in blas lapack; do
   ln -sf "$name/lib$name.so.3" "$libraries/lib$name.so.3"
 done
@@ -142,7 +142,7 @@ for test in json.load(sys.stdin):
 say "Compiling for arm64"
 ninja -C "$build" -j "$jobs" gst/libgstcudavision.so tests/kernels/proof_hashes "${targets[@]}" >"$build/build.log" 2>&1 || {
   grep -E '^FAILED|error|undefined reference' "$build/build.log" | head -n 20 >&2
-  die "It does not build; the compilers' whole output: $build/build.log"
+  die "The arm64 build failed; the complete output of the compilers: $build/build.log"
 }
 
 # GStreamer would start its plug-in scanner, a program for arm64, without the emulator.

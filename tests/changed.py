@@ -4,8 +4,8 @@
 
     changed.py select --all|--changed --unchanged FILE BUILD [--suite SUITE]... [--without SUITE]... [NAME]...
         prints the names of the build's tests that must run. Considers the tests in these suites or with these names, or
-        all. --all selects each of them; --changed only those whose dependencies have changed since they passed. Lists
-        the others in FILE
+        all. --all selects each of these tests, --changed only tests whose dependencies have changed since they passed.
+        Lists the other tests in FILE
     changed.py record BUILD TESTLOG.json
         notes which of the selected tests have passed
 
@@ -147,7 +147,7 @@ class Tree:
 
 
 class Passed:
-    """A file of the parts that have passed, with the digests that they had then."""
+    """The file that records the parts that have passed, with their digests at that time."""
 
     def __init__(self, path, every):
         self.path, self.every = pathlib.Path(path), every

@@ -41,7 +41,7 @@ cp -a "$root/$suite/." "$("${images[@]}" mount "$container")"
 say "Building Containerfile on a Debian of the suite $suite"
 "${images[@]}" build --pull=never --build-arg "BASE=localhost/debian:$suite" --tag localhost/gst-cudavision . >"$root/build.log" 2>&1 || {
   tail -n 40 "$root/build.log" >&2
-  die "Containerfile does not build; the whole output: $root/build.log"
+  die "The image of Containerfile could not be built; the complete output: $root/build.log"
 }
 container=$("${images[@]}" from --pull=never localhost/gst-cudavision)
 "${images[@]}" copy --quiet "$container" pipelines/packaging/debian/tests/elements /elements >>"$root/base.log"

@@ -14,7 +14,7 @@ import frames
 from explore.inputs import Unusable
 from gi.repository import Gst, GstVideo
 
-max_cloud = 60000  # points, which take about 1 MB and are more than a window can show
+max_cloud = 60000  # points: about 1 MB, and more than a window can show
 png, rgb = "videoconvert ! pngenc", "videoconvert ! video/x-raw,format=RGB"
 
 

@@ -170,7 +170,7 @@ class Exploration:
         rendered = self.rendered()
         if self.is_live() or rendered == self.shown:
             self.stop()
-            raise Unusable("The stream has ended." if self.is_live() else "The film has ended before its first frame.")
+            raise Unusable("The stream has ended." if self.is_live() else "The video has ended before its first frame.")
         self.shown = rendered
         if self.seek(0):
             self.rendered()
@@ -187,7 +187,7 @@ class Exploration:
         except Unusable as reason:
             self.refused[name] = {"text": text, "why": str(reason)}
             return
-        if self.is_settled():
+        if self.is_change_applied():
             self.good, self.trial = (dict(self.settings), self.properties.texts(self.element)), {}
         self.refused.pop(name, None)
         self.trial[name] = text
@@ -233,7 +233,7 @@ class Exploration:
         self.trial, self.refused = {}, {}
         self.restart()
 
-    def is_settled(self):
+    def is_change_applied(self):
         """Returns True if a frame was processed with the last change of the settings, not counting frames that were already in
         flight at the time of the change."""
         if not self.is_playing:
@@ -296,7 +296,7 @@ class Exploration:
 
     def make_measurable(self):
         """Sets an arbitrary focal length and baseline if none are set, because the element needs them to compute points. The
-        page then derives only disparities from the points, no millimetres. With output=depth, sets nothing, so that the element
+        page then derives only disparities from the points, not millimetres. With output=depth, sets nothing, so that the element
         refuses to compute wrong depths."""
         if not self.is_calibrated() and self.settings.get("output") != "depth":
             if self.settings.get("calibration") != "auto":  # calibration=auto depends on the focal length

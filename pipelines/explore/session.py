@@ -130,25 +130,25 @@ class Session:
 
     async def change_element(self, factory):
         if factory not in self.offered:
-            raise Unusable("This element does not fit the inputs: choose others.")
+            raise Unusable("This element does not accept the inputs: choose other inputs.")
         await self.change(factory, self.inputs_of)
 
     async def open(self, names, is_packed):
         """Switches to other inputs. Keeps the element if it accepts them."""
         is_pair = len(names) > 1 or is_packed
-        fitting = [name for name in elements() if takes_pairs(name) == is_pair]
+        matching = [name for name in elements() if takes_pairs(name) == is_pair]
         current = self.exploration.properties.factory
         inputs = functools.cache(lambda: [Input(name) for name in names])
-        await self.change(current if current in fitting else "cudasgmstereo" if is_pair else "cudahistequalize",
+        await self.change(current if current in matching else "cudasgmstereo" if is_pair else "cudahistequalize",
                           lambda _: (inputs(), {"frame-packing": "side-by-side"} if is_packed else {}))
-        self.offered = fitting
+        self.offered = matching
         self.tell(self.hello())
         self.tell(self.state())
 
-    async def settled(self):
+    async def wait_until_applied(self):
         """Waits, at most 20 s, until the last change has been applied to a frame or refused by the element."""
         end = self.loop.time() + 20
-        while self.exploration.is_playing and not self.exploration.is_settled() and self.loop.time() < end:
+        while self.exploration.is_playing and not self.exploration.is_change_applied() and self.loop.time() < end:
             await asyncio.sleep(0.05)
         self.read()
         await self.control(lambda: None)

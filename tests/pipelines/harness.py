@@ -119,11 +119,11 @@ class Place:
         """Inspects a file with gst-launch-1.0. If it hangs (play.py explains why), it is retried. So that retries cannot
         hide hangs of this project's elements, the pipeline must not contain any."""
         assert not re.search(r"! *cuda", description), description
-        for patience in (120, watchdog):
+        for seconds in (120, watchdog):
             try:
-                return self._pipeline(f"gst-launch-1.0 {description}", description, timeout=patience)
+                return self._pipeline(f"gst-launch-1.0 {description}", description, timeout=seconds)
             except subprocess.TimeoutExpired:
-                print(f"# gst-launch-1.0 did not end within {patience} s: {description}", flush=True)
+                print(f"# gst-launch-1.0 did not end within {seconds} s: {description}", flush=True)
         raise AssertionError(f"gst-launch-1.0 hangs: {description}")
 
     def _pipeline(self, command, description, **more):
@@ -195,8 +195,8 @@ class Running:
 
 
 def turned(film):
-    """Marks an MP4 video as rotated, as telephones do that are held upright: the matrix in the track's header tells
-    players to rotate it clockwise by 90 degrees."""
+    """Marks an MP4 video as rotated, as phones that are held upright do: the matrix in the track's header makes players
+    rotate the video clockwise by 90 degrees."""
     at = film.index(b"tkhd") + 44
     one = 1 << 16
     return film[:at] + struct.pack(">9i", 0, one, 0, -one, 0, 0, 0, 0, 1 << 30) + film[at + 36:]

@@ -19,7 +19,7 @@ import harness
 sys.path.insert(0, str(harness.top / "tests"))
 import changed  # noqa: E402  pylint: disable=wrong-import-position
 
-# Every test reads these: the scripts and the programs, and the modules that the tests share.
+# The files that every test reads: the scripts and the programs, and the modules that the tests share.
 SHARED = ("pipelines/", "scripts/", *(f"tests/pipelines/{name}.py" for name in ("boards", "explore/browser", "harness", "play", "run")),
           "BUILD/gst/", "BUILD/pipelines/", "BUILD/tests/bench/")
 
@@ -51,7 +51,7 @@ def reads_of(module):
 
 
 def select(build, chosen, only_changed):
-    """Returns the chosen tests that must run, with their digests, and the record of those that pass."""
+    """Returns the chosen tests that must run, with their digests, and the record of passed tests."""
     tree, passed = changed.Tree(build), changed.Passed(build / "passed-pipelines.json", not only_changed)
     digests = {name: changed.digest_of(changed.conditions(), [tree.of(room) for room in reads_of(function.__module__)])
                for name, function in chosen}
@@ -85,7 +85,7 @@ def main():
     scratch = pathlib.Path(tempfile.mkdtemp(prefix="cudavision-pipelines-"))
     failed = False
     try:
-        # Once, so that the registry is complete before several tests read it.
+        # The first pipeline also completes the registry of GStreamer, before several tests read it at once.
         harness.make_materials(harness.Place(build, scratch))
         # Most tests wait for a pipeline that plays in real time.
         with concurrent.futures.ThreadPoolExecutor(3) as pool:

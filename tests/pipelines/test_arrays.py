@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/cudatensors.py and film-model.py: frames as arrays, arrays as frames, and a model between two pipelines.
-Videos of depth."""
+"""pipelines/cudatensors.py and film-model.py: frames as arrays, arrays as frames, a model between two pipelines,
+and depth videos."""
 import re
 
 from harness import Skip, expect, pipelines, python, test, top
 
-reads = "docs/pipelines.md", "docs/python.md"  # besides what all tests read
+reads = "docs/pipelines.md", "docs/python.md"  # in addition to SHARED of run.py
 
 # Odd sizes, whose planes have padding after their rows.
 formats = {"GRAY8": [(17, 33)], "GRAY16_LE": [(17, 33)], "NV12": [(17, 33), (9, 17, 2)], "P010_10LE": [(17, 33), (9, 17, 2)],
@@ -67,11 +67,11 @@ refused("video/x-raw,format=GRAY8,width=101,height=1,framerate=1/1")
     lines = result.out.splitlines()
     expect(lines[:len(formats)] == [f"{name} True" for name in formats], result.text)
     expect(lines[len(formats):] == [
-        "the planes of the frame are [((17, 33, 4), 'uint8')], and the arrays [((17, 33), 'uint8')]",
-        "the planes of the frame are [((17, 33, 4), 'uint8')], and the arrays [((17, 33, 4), 'float32')]",
+        "the frame needs arrays of [((17, 33, 4), 'uint8')], not [((17, 33), 'uint8')]",
+        "the frame needs arrays of [((17, 33, 4), 'uint8')], not [((17, 33, 4), 'float32')]",
         "no GRAY8 buffers in CUDA memory: push arrays of numpy, or RGB",
         f"YUY2 frames have no arrays; convert them to one of {', '.join(formats)}",
-        "the buffer is smaller than its caps say"], result.text)
+        "the buffer has 100 bytes, but its caps need 101"], result.text)
 
 
 @test("pipelines/film-model.py runs a model on each frame of a film")

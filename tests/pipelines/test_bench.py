@@ -7,7 +7,7 @@ import xml.etree.ElementTree
 
 from harness import Skip, expect, full, test, top
 
-reads = ("docs/",)  # besides what all tests read
+reads = ("docs/",)  # in addition to SHARED of run.py
 
 kernels = {"card": "", "cuda": [], "cpu": [{"name": "copy/GRAY8/1920x1080", "microseconds": 100},
                                            {"name": "equalise/GRAY8/1920x1080/natural", "microseconds": 612.4},
@@ -54,12 +54,12 @@ def _(place):
     place.stand_in("nvidia-smi", "exit 9\n")
     programs(place, bench_kernels={"--cpu": kernels})
     result = place.script("bench.sh", "--build=built")
-    expect(result.status == 0 and "OpenCV is not installed" in result.err and "GPU" not in result.out, result.text)
+    expect(result.status == 0 and "has no bench_opencv" in result.err and "GPU" not in result.out, result.text)
 
 
 @test("pipelines/bench.sh checks its arguments")
 def _(place):
-    for arguments, words in ((["bench.png"], "let it end in .svg"), (["--build=none"], "there is no bench_kernels"),
+    for arguments, words in ((["bench.png"], "use .svg"), (["--build=none"], "there is no bench_kernels"),
                              (["--slow"], "there is no option --slow")):
         result = place.script("bench.sh", *arguments)
         expect(result.status in (1, 2) and words in result.err and not place.files(), f"{arguments}: {result.text}")

@@ -6,7 +6,7 @@ import sys
 
 from harness import Skip, examples, expect, pipelines, python, test, top
 
-reads = ()  # besides what all tests read
+reads = ()  # in addition to SHARED of run.py
 
 
 
@@ -102,7 +102,7 @@ def _(place):
     expect(result.status == 0 and re.search(r"nearest \d+ mm", result.out), result.text)
     # Error: the pictures of one camera are given for both.
     text = calibrate(place, "same.yml", "--left", "left*.png", "--right", "left*.png", "--board", "8x6", "--square", "30", status=1)
-    expect("both cameras are at the same place" in text and "Good" not in text, text)
+    expect("both cameras are at the same position" in text and "Good" not in text, text)
     # Error: left and right are swapped.
     text = calibrate(place, "wrong.yml", "--left", "right*.png", "--right", "left*.png", "--board", "8x6", "--square", "30", status=1)
     expect("Exchange the cameras" in text, text)

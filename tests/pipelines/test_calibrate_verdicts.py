@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The verdict of pipelines/calibrate.py on boards that move, on boards without tilt, on few or equal views and on
-swapped pictures; and whether its own error bounds are true."""
+swapped pictures; and whether its own error bounds hold."""
 import re
 
 from harness import expect, pipelines, python, test, top
 from test_calibrate import calibrate
 
-reads = ()  # besides what all tests read
+reads = ()  # in addition to SHARED of run.py
 
 board = "--board", "8x6", "--square", "30"
 
@@ -41,7 +41,7 @@ def _(place):
     expect("Calibrating with 7 pairs" in text and re.search("^(Good|Usable): ", text, re.M), text)
     expect_truth(text)
     # The eighth board was not used for the calibration, so it can check the result.
-    square = re.search(r"a square measures ([\d.]+) mm of 30", text)
+    square = re.search(r"a square measures ([\d.]+) mm instead of 30 mm", text)
     expect(square and abs(float(square[1]) - 30) < 0.2, text)
 
 
@@ -67,7 +67,7 @@ def _(place):
     expect_truth(text)
     expect("take more than 5 pairs" in text, text)
     text = calibrate(place, "same.yml", "--left", *files("left", [3] * 5), "--right", *files("right", [3] * 5), *board, status=1)
-    expect(text.count("the same picture as left03.png and right03.png, left out") == 4 and "found in 1 pairs" in text, text)
+    expect(text.count("the same view as left03.png and right03.png, left out") == 4 and "found in 1 pairs" in text, text)
 
 
 @test("pipelines/calibrate.py names pairs whose pictures are exchanged")
@@ -92,7 +92,7 @@ def _(place):
     for answer, status, words in ((b"30\n", 0, "Good: "), (b"29.1\n", 1, "all distances would be 3.1 % too long. Set --square 29.1"), (b"\n", 0, "Good: ")):
         (place.folder / "seen").unlink(missing_ok=True)
         text = place.on_terminal(python, pipelines / "calibrate.py", "asked.yml", "--left", "left*.png", "--right", "right*.png", *board,
-                                 awaited=b"leave that out", answer=answer, status=status)
+                                 awaited=b"skips this check", answer=answer, status=status)
         expect(words in text, text)
 
 
@@ -142,7 +142,7 @@ def _(place):
                            "board = Chessboard(8, 6, 30)\n"
                            "pairs = [Pair('', board, *(cv2.imread(f'{side}{number:02}.png', 0) for side in ('left', 'right'))) for number in range(3)]\n"
                            "before, after = (overview(pairs[0], taken, 15, 'hold it still').astype(int) for taken in ([], pairs))\n"
-                           "x, y = pairs[2].places[0].mean(axis=0).astype(int)\n"
+                           "x, y = pairs[2].positions[0].mean(axis=0).astype(int)\n"
                            "greener = (after - before)[y, x]\n"
                            "dots = (after[360:, 560:720] == (0, 200, 0)).all(axis=2).sum()\n"
                            "print(before.shape, greener[1] > greener[0], 60 < dots < 200)")

@@ -113,7 +113,7 @@ def execute(place, command):
     if missing is not None:
         expect(result.status != 0 and missing in result.text, f"it does not say {missing}: {result.last()}")
         return
-    # grep finds nothing, which is the good result.
+    # A page searches for missing libraries with grep, whose status is 1 if none is missing.
     good = 1 if "grep 'not found'" in command else 0
     # Ctrl-C also ends the programs that read from a pipeline.
     expect((result.status == good or "| sed" in command and result.status == 130) and "erroneous pipeline" not in result.text, result.last())

@@ -63,11 +63,11 @@ def _(place):
 @test("pipelines/detect-distance.py says what is wrong with its arguments")
 def _(place):
     left, right = (place.materials / name for name in ("left.png", "right.png"))
-    for arguments, words in (([left, right], "--focal-length and --baseline"), ([left, right, "out.jpg", *cameras], "let it end in .mkv"),
+    for arguments, words in (([left, right], "--focal-length and --baseline"), ([left, right, "out.jpg", *cameras], "use .mkv"),
                              ([left, "none.png", *cameras], "there is no such file"), ([left, right, "none/out.png", *cameras], "there is no folder none"),
                              ([left, right, "--cascade", "none.xml", *cameras], "apt-get install opencv-data")):
         result = place.run(python, pipelines / "detect-distance.py", *arguments)
         expect(result.status != 0 and words in result.err, f"{arguments}: {result.last()}")
-    # Pictures smaller than the detector's window, so that it finds no people.
+    # These pictures are smaller than the detector's window, so it finds no people.
     result = place.run(python, pipelines / "detect-distance.py", left, right, "out.png", *cameras)
     expect(result.status == 0 and people([json.loads(result.out)]) == [], result.last())

@@ -62,26 +62,26 @@ def _(place):
         (place.folder / name).write_bytes(source.read_bytes())
     (place.folder / "link.mkv").symlink_to("film.mkv")
     cameras = ("--focal-length", "300", "--baseline", "60")
-    for name, arguments, words in (("disparity.py", [film, film, "out.png"], "let it end in .npy"),
+    for name, arguments, words in (("disparity.py", [film, film, "out.png"], "use .npy"),
                                    ("disparity.py", [left], "the right picture is missing"),
                                    ("disparity.py", ["none.png", film], "there is no such file"),
                                    ("disparity.py", [left, right, "none/out.npy"], "there is no folder none"),
                                    ("disparity.py", ["left.npy", right, "left.npy"], "this is the input itself"),
                                    ("disparity.py", [right, "left.npy", "./left.npy"], "this is the input itself"),
-                                   ("point-cloud.py", [left, right, "out.obj", *cameras], "let it end in .ply"),
+                                   ("point-cloud.py", [left, right, "out.obj", *cameras], "use .ply"),
                                    ("point-cloud.py", [left, right, "out.ply"], "--focal-length"),
                                    ("point-cloud.py", [left, right, "none/out.ply", *cameras], "there is no folder none"),
                                    ("point-cloud.py", [left, "none.png", "out.ply", *cameras], "there is no such file"),
-                                   ("histogram.py", [film, "out.txt"], "let it end in .png"),
+                                   ("histogram.py", [film, "out.txt"], "use .png"),
                                    ("histogram.py", [left, "none/out.png"], "there is no folder none"),
                                    ("histogram.py", ["picture.png", "picture.png"], "this is the input itself"),
-                                   ("blur.py", [film, "out.png"], "let it end in .mkv"),
+                                   ("blur.py", [film, "out.png"], "use .mkv"),
                                    ("blur.py", [film, "out.mkv", "--points", "1:500"], "--points"),
                                    ("blur.py", [film, "none/out.mkv"], "there is no folder none"),
                                    ("blur.py", ["film.mkv", "film.mkv"], "this is the input itself"),
                                    ("blur.py", ["film.mkv", "link.mkv"], "this is the input itself"),
                                    ("blur.py", ["none.mp4"], "there is no such file"),
-                                   ("blur-faces.py", [film, "out.png"], "let it end in .mkv"),
+                                   ("blur-faces.py", [film, "out.png"], "use .mkv"),
                                    ("blur-faces.py", [film, "none/out.mkv"], "there is no folder none"),
                                    ("blur-faces.py", ["film.mkv", "link.mkv"], "this is the input itself"),
                                    ("blur-faces.py", ["none.mp4"], "there is no such file"),
@@ -89,7 +89,7 @@ def _(place):
                                    ("blur-faces.py", [film, "out.mkv", "--cascade", film], "this is not a cascade"),
                                    ("blur-faces.py", [film, "out.mkv", "--persistence", "-1"], "--persistence and --lost from 0"),
                                    ("blur-faces.py", [film, "out.mkv", "--lost", "1e9"], "--persistence and --lost from 0"),
-                                   ("calibrate.py", ["out.txt", "--square", "1"], "let it end in .yml"),
+                                   ("calibrate.py", ["out.txt", "--square", "1"], "use .yml"),
                                    ("calibrate.py", ["out.yml", "--square", "1"], "--left and --right"),
                                    ("calibrate.py", ["out.yml", "--left", left, "--square", "1"], "--left and --right"),
                                    ("calibrate.py", ["out.yml", "--packed", left], "--square"),
@@ -145,7 +145,7 @@ def _(place):
 
 @test("pipelines/integral.py finds the brightest square")
 def _(place):
-    width, height = 91, 60  # rows whose length is no multiple of 4
+    width, height = 91, 60  # the length of a row is not a multiple of 4
     rows = [[(7 * x + 13 * y) % 50 + (150 if 30 <= x < 46 and 21 <= y < 37 else 0) for x in range(width)] for y in range(height)]
     (place.folder / "frame.raw").write_bytes(b"".join(bytes(row) + b"\0" for row in rows))
     place.play(f"filesrc location=frame.raw blocksize={92 * height} ! rawvideoparse format=gray8 width={width} height={height} "
@@ -196,13 +196,13 @@ except RuntimeError as error:
     print(error)
 """)
     expect(result.out == "True False uint32 [[0, 1, 2], [3, 4, 5]]\n[[0, 1, 2], [3, 4, 5]]\n[[[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]] <f4\n"
-           "the buffer is smaller than its caps say\n", result.text)
+           "the buffer has 24 bytes, but its caps need 36\n", result.text)
 
 
 @test("pipelines/histogram.py plots the histogram")
 def _(place):
     result = place.succeed(python, pipelines / "histogram.py", place.materials / "picture.png", "plot.svg")
-    # The expected numbers, computed from the picture itself.
+    # Computes the expected numbers from the picture itself.
     place.play(f"filesrc location={place.materials / 'picture.png'} ! pngdec ! video/x-raw,format=RGB ! filesink location=frame.raw")
     data = (place.folder / "frame.raw").read_bytes()
     luminance = [(299 * data[i] + 587 * data[i + 1] + 114 * data[i + 2]) // 1000 for i in range(0, len(data), 3)]
@@ -219,5 +219,5 @@ def _(place):
     size = 192 * 144
     expect(len(data) == 50 * size, f"{len(data) // size} frames instead of 50")
     first, middle, last = (statistics.pstdev(data[n * size:(n + 1) * size:7]) for n in (0, 25, 49))
-    # A ball before a black wall: a blur removes its contrast.
+    # The video shows a ball in front of a black wall. A blur lowers the contrast of the ball.
     expect(middle < 0.8 * min(first, last), f"the standard deviations are {first:.1f}, {middle:.1f} and {last:.1f}")

@@ -10,10 +10,10 @@ from faces.tracks import Tracks  # noqa: E402  pylint: disable=wrong-import-posi
 one, other = (100, 100, 40, 40), (300, 100, 80, 80)
 
 
-def known(seen, persistence=0.5, patience=10, cuts=(), film=True):
+def known(seen, persistence=0.5, lost_seconds=10, cuts=(), film=True):
     """Returns what is hidden in each frame, at 10 frames per second, if a detector finds these boxes: the columns of
     the boxes' centres, and + if the whole frame must be hidden."""
-    tracks = Tracks(persistence, patience)
+    tracks = Tracks(persistence, lost_seconds)
 
     def describe(hidden):
         return " ".join(str(x + width // 2) for x, _, width, _ in hidden.boxes) + "+" * hidden.whole
@@ -45,10 +45,10 @@ def _(_place):
     expect_known(answers, [both] * 5 + [held] * 5 + [lost] * 13 + [both] * 5, "a camera")
     expect(tracks.report() == ["A face, first seen 0:00.0 at 120,120, is lost: 0:01.0 to 0:02.2"], f"{tracks.report()}")
     # A lost face is not hidden forever, and not across a cut. With a camera, the report still lists a face that has left.
-    answers, _ = known(seen[:10] + [[other]] * 30, patience=1)
-    expect_known(answers, [both] * 10 + [lost] * 5 + ["340"] * 25, "patience")
-    answers, tracks = known(seen[:10] + [[other]] * 30, patience=1, film=False)
-    expect_known(answers, [both] * 10 + [lost] * 5 + ["340"] * 25, "patience with a camera")
+    answers, _ = known(seen[:10] + [[other]] * 30, lost_seconds=1)
+    expect_known(answers, [both] * 10 + [lost] * 5 + ["340"] * 25, "lost_seconds")
+    answers, tracks = known(seen[:10] + [[other]] * 30, lost_seconds=1, film=False)
+    expect_known(answers, [both] * 10 + [lost] * 5 + ["340"] * 25, "lost_seconds with a camera")
     expect(tracks.report() == ["A face, first seen 0:00.0 at 120,120, is lost: 0:01.0 to 0:01.4"] and len(tracks.scenes[-1]) == 1, f"{tracks.report()}")
     answers, _ = known(seen, cuts=[6])
     expect_known(answers[:7], [both] * 6 + [lost], "a cut")

@@ -7,7 +7,7 @@ import shutil
 
 from harness import Skip, expect, python, test, top
 
-reads = ("meson.build", "meson_options.txt", "docs/meson.build", "gst/meson.build", "cuda/meson.build")  # besides what all tests read
+reads = ("meson.build", "meson_options.txt", "docs/meson.build", "gst/meson.build", "cuda/meson.build")  # in addition to SHARED of run.py
 
 
 @test("installed scripts work, and find what they share")

@@ -120,7 +120,7 @@ def _(place):
     film = place.materials / "film.mp4"
     result = place.script("night.sh", "--search=3", film, "out.mkv")
     expect(result.status == 0 and b"A_AAC" in (place.folder / "out.mkv").read_bytes(), result.last())
-    for arguments, words in (([film], "an argument is missing"), ([film, "wrong.mp4"], "let it end in .mkv"), ([film, film], "let it end in .mkv"),
+    for arguments, words in (([film], "an argument is missing"), ([film, "wrong.mp4"], "use .mkv"), ([film, film], "let it end in .mkv"),
                              (["--frames=2", film, "wrong.mkv"], "--frames needs an odd number from 1 to 9"),
                              (["--search=2", film, "wrong.mkv"], "--search needs an odd number from 1 to 101"),
                              ([place.materials / "picture.png", "wrong.mkv"], "is not a video")):

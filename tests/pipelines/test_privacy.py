@@ -9,7 +9,7 @@ width, height, count = 192, 144, 50
 
 
 def noise(place, name):
-    """Writes a video of noise, in which every blur shows."""
+    """Writes a video of noise, in which every blur is visible."""
     place.play(f"videotestsrc pattern=snow num-buffers=1 ! video/x-raw,format=I420,width={width},height={height} ! imagefreeze num-buffers={count} "
                  f"! video/x-raw,framerate=25/1 ! x264enc quantizer=10 pass=quant speed-preset=ultrafast ! h264parse ! mp4mux ! filesink location={name}")
     return name
@@ -101,7 +101,7 @@ def _(place):
     expect(face_after < 0.5 * face and wall_after > 0.5 * wall, f"contrasts {face:.1f} and {wall:.1f} become {face_after:.1f} and {wall_after:.1f}")
 
 
-# A film's own information, in tags and in the comments of its sound.
+# Private texts, in the tags of a video and in the comments of its sound.
 secrets = b"Grandma", b"kitchen", b"Berlin"
 
 

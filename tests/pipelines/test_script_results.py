@@ -8,7 +8,7 @@ from harness import Skip, expect, pipelines, test
 
 
 def film_of(place, name):
-    """Returns the format of a film's samples, and the bytes of its sound as stored in the file."""
+    """Returns the format of a video's samples, and the bytes of its sound as stored in the file."""
     demux = "qtdemux" if name.suffix == ".mp4" else "matroskademux"
     # gst-launch-1.0 -v can lose a line if two threads print at the same moment, so decodebin omits the sound.
     log = place.launch(f"-v filesrc location={name} ! decodebin expose-all-streams=false caps='video/x-raw(ANY)' ! fakesink")
@@ -98,7 +98,7 @@ def _(place):
     result = place.script("privacy.sh", "wrong.txt", film, "wrong.mkv")
     expect(result.status == 1 and "wrong.txt: there is no region in this file" in result.err, result.last())
 
-    # The same pipeline without an encoder, because that would change every pixel.
+    # Plays the same pipeline without an encoder, because an encoder would change every pixel.
     decoded = f"filesrc location={film} ! decodebin ! videoconvert ! video/x-raw,format=GRAY8"
     place.play(f"{decoded} ! filesink location=in.raw")
     place.succeed(place.build / "pipelines" / "mark-regions", "regions.txt",

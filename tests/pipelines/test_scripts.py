@@ -6,7 +6,7 @@ import time
 
 from harness import Skip, examples, expect, pipelines, test, top
 
-reads = ("docs/", "tests/")  # besides what all tests read
+reads = ("docs/", "tests/")  # in addition to SHARED of run.py
 
 scripts = sorted(path.name for path in pipelines.glob("*.sh") if path.name != "env.sh")
 # Lets windows work without a display: GStreamer then chooses fakevideosink.
@@ -59,27 +59,27 @@ def _(place):
             ("binarise.sh", ["--radius", "far"], "--radius needs a whole number from 0 to 65535"),
             ("binarise.sh", ["--radius", "65536"], "--radius needs a whole number from 0 to 65535"),
             ("binarise.sh", ["--method=otsu"], "--method needs one of sauvola bradley"),
-            ("binarise.sh", [picture, "out.gif"], "let it end in .png or .jpg or .jpeg"),
+            ("binarise.sh", [picture, "out.gif"], "use .png or .jpg or .jpeg"),
             ("binarise.sh", [picture, "none/out.png"], "there is no folder none"),
             ("binarise.sh", [picture, picture], "this is the input itself"),
             ("binarise.sh", ["words.txt"], "this is not a picture or video"),
-            ("binarise.sh", [film, "out.png"], "let it end in .mkv or .mp4 or .webm"),
+            ("binarise.sh", [film, "out.png"], "use .mkv or .mp4 or .webm"),
             ("binarise.sh", [examples / "nothing.png"], "Debian's package opencv-doc"),
             ("blur.sh", ["--sigma", "500"], "--sigma needs a number from 0.1 to 127"),
             ("blur.sh", [picture], "is a picture"),
             ("clahe.sh", ["--clip-limit", "high"], "--clip-limit needs a number from 0 to 65536"),
             ("clahe.sh", ["--tiles=65"], "--tiles needs a whole number from 1 to 64"),
-            ("clahe.sh", [picture, "out.mkv"], "let it end in .png or .jpg or .jpeg"),
+            ("clahe.sh", [picture, "out.mkv"], "use .png or .jpg or .jpeg"),
             ("denoise.sh", ["--search", "10"], "--search needs an odd number from 1 to 101"),
             ("denoise.sh", ["--strength=-1"], "--strength needs a number from 0 to 255"),
             ("encode.sh", [film], "an argument is missing"),
-            ("encode.sh", [film, "out.mp4"], "let it end in .mkv"),
+            ("encode.sh", [film, "out.mp4"], "use .mkv"),
             ("file.sh", [], "an argument is missing"),
             ("file.sh", ["none.png"], "there is no such file"),
             ("gpu-decode.sh", [picture], "is not a video"),
             ("stereo-files.sh", [left], "the right picture is missing"),
             ("stereo-files.sh", [left, film], "name two photographs or two videos"),
-            ("stereo-files.sh", [left, right, "out.jpg"], "let it end in .png"),
+            ("stereo-files.sh", [left, right, "out.jpg"], "use .png"),
             ("stereo-files.sh", ["num-disparities=7", left, right], "num-disparities"),
             ("stereo-files.sh", ["nonsense=7", left, right], 'no property "nonsense"'),
             ("stereo-files.sh", ["output=depth", left, right], "focal-length"),
@@ -94,7 +94,7 @@ def _(place):
             ("privacy.sh", ["words.txt"], "is missing"),
             ("privacy.sh", ["none.txt", film], "none.txt: there is no such file"),
             ("privacy.sh", ["words.txt", picture], "is not a video"),
-            ("privacy.sh", ["words.txt", film, "out.png"], "let it end in .mkv or .mp4 or .webm"),
+            ("privacy.sh", ["words.txt", film, "out.png"], "use .mkv or .mp4 or .webm"),
             ("quickstart.sh", ["none.mp4"], "there is no such file or camera")):
         result = place.script(name, *arguments)
         expect(result.status in (1, 2) and words in result.err, f"{name} {arguments}: {result.text}")

@@ -52,7 +52,7 @@ export class Picture {
     return { x: (width - scale * after.width) / 2, y: (height - scale * after.height) / 2, width: scale * after.width, height: scale * after.height };
   }
 
-  // The position of the pointer as shares of the picture's width and height; before the first frame, of the canvas.
+  // The position of the pointer as shares of the width and height of the picture, or of the canvas before the first frame.
   place(event) {
     const scale = window.devicePixelRatio;
     return this.bitmaps.length ? this.share([event.offsetX * scale, event.offsetY * scale]) :

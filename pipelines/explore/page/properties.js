@@ -92,7 +92,7 @@ export class Properties {
       entry.setAttribute("aria-invalid", said !== undefined);
       row.classList.toggle("refused", said !== undefined);
       why.hidden = said === undefined;
-      const complaint = said && `Refused: ${said.why} In force: ${(one.time ? new Scale(one).shown(inForce) : inForce) || "empty"}.`;
+      const complaint = said && `Refused: ${said.why} Current value: ${(one.time ? new Scale(one).shown(inForce) : inForce) || "empty"}.`;
       if (complaint && why.textContent !== complaint) why.textContent = complaint;
     };
     return { row, show, refuse, words: `${one.name} ${one.title} ${one.blurb}`.toLowerCase(), isChanged: text => !isFixed && text !== one.default };

@@ -18,7 +18,7 @@ def _(place):
         painted(page)
         expect(value(page, "sigma") == "0" and value(page, "backend") == "cpu", "the values of the command line")
         sharp = spread(pixels(page, 0.6, 0.4, 60, 60))
-        put(page, "sigma", "20")  # a live number
+        put(page, "sigma", "20")  # a live property
         page.wait("document.querySelector('[data-name=sigma]').classList.contains('changed')", "the change")
         end = time.monotonic() + watchdog
         while spread(pixels(page, 0.6, 0.4, 60, 60)) > 0.7 * sharp:
@@ -48,7 +48,7 @@ def _(place):
         choose(page, "region")
         page.mouse(middle(page, 0.35, 0.2), middle(page, 0.4, 0.3), middle(page, 0.45, 0.4))
         page.wait("document.querySelector('[data-name=regions] input').value.split(';').length === 2", "the region")
-        # A second page shows the same picture and values; closing it stops nothing.
+        # A second page shows the same picture and values; closing it does not stop the pipeline.
         other = explored.open()
         painted(other)
         expect(value(other, "border-color") == "0xff112233", "the other page shows other values")
@@ -63,7 +63,7 @@ def _(place):
         expect(not banners(page), f"{banners(page)}")
 
 
-@test("pipelines/explore.py keeps the place in the film at a restart")
+@test("pipelines/explore.py keeps the position in the video at a restart")
 def _(place):
     with Explored(place, "--element", "cudahistequalize", examples / "vtest.avi") as explored:
         page = explored.page
