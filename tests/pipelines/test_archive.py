@@ -266,7 +266,7 @@ def _(place):
     for number in range(20):
         (place.folder / f"films/{number}.mp4").write_text("film")
     result = place.run(*command("films", "out", "--pipeline", f"{copy} nonsense=1", "--backend", "cpu"))
-    expect(result.status == 1 and 'no property "nonsense" in element' in result.err and "stopping" in result.err, result.last())
+    expect(result.status == 1 and 'no property "nonsense" in element' in result.err and "Stopping" in result.err, result.last())
     expect(not results(place) and len(report_of(place)["unfinished"]) == 19, f"{results(place)}")
 
 
