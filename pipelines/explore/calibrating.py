@@ -45,7 +45,7 @@ class Calibration:
         self.session.loop.call_soon_threadsafe(self.send, text, message_of({"is": "overview"}, jpeg))
 
     def send(self, text, picture):
-        self.session.tell({"is": "calibration", "text": text})
+        self.session.broadcast({"is": "calibration", "text": text})
         for browser in self.session.browsers:
             # Skips browsers whose connection is so slow that earlier messages are still queued.
             if browser.outgoing.qsize() < 4:

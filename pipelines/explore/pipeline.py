@@ -245,22 +245,22 @@ class Exploration:
     # --- The taps ---
 
     def adopt(self, name, sink):
-        sink.connect("new-sample", self.tell)
-        sink.connect("new-preroll", self.tell)
+        sink.connect("new-sample", self.on_sample)
+        sink.connect("new-preroll", self.on_sample)
         self.linked[name] = sink
 
-    def tell(self, sink):
-        """Handles a signal of an appsink in a streaming thread: reports one frame, and disables the signal until ask()."""
+    def on_sample(self, sink):
+        """Handles a signal of an appsink in a streaming thread: reports one frame, and disables the signal until request_frame()."""
         sink.set_property("emit-signals", False)
         self.on_frame()
         return Gst.FlowReturn.OK
 
-    def ask(self, name):
+    def request_frame(self, name):
         """Makes the next frame of a tap call on_frame()."""
         if sink := self.linked.get(name):
             sink.set_property("emit-signals", True)
 
-    def want(self, names):
+    def link_wanted_pads(self, names):
         """Links these request pads of the element and unlinks all others, because the element skips the work for unlinked
         pads."""
         if not self.is_playing or not self.is_stereo:

@@ -34,7 +34,7 @@ class Session:
             await self.loop.run_in_executor(self.control_thread, self.watched, function, *arguments)
         except Unusable as reason:
             self.banner("error", str(reason))
-        self.tell(self.state())
+        self.broadcast(self.state())
         self.arrived.set()
 
     def watched(self, function, *arguments):
@@ -45,14 +45,14 @@ class Session:
         try:
             function(*arguments)
         finally:
-            exploration.want(set().union(*(browser.wanted() for browser in self.browsers)))
+            exploration.link_wanted_pads(set().union(*(browser.wanted() for browser in self.browsers)))
 
     def watch(self, bus):
         """Reads the bus of the current pipeline in the event loop."""
         self.unwatch()
         self.bus, self.banners = bus, []
         self.loop.add_reader(bus.get_pollfd().fd, self.read)
-        self.tell({"is": "banners", "banners": []})
+        self.broadcast({"is": "banners", "banners": []})
 
     def unwatch(self):
         if self.bus:
@@ -84,23 +84,23 @@ class Session:
             elif kind == Gst.MessageType.QOS and source == self.exploration.element:
                 self.exploration.skipped = message.parse_qos_stats()[2]
             elif kind == Gst.MessageType.ELEMENT and source == self.exploration.element:
-                self.tell({"is": "message", **numbers_of(message.get_structure())})
+                self.broadcast({"is": "message", **numbers_of(message.get_structure())})
 
     def banner(self, level, text):
         """Shows a message on the terminal and in the page. Ignores a message that is already shown."""
         if {"level": level, "text": text} not in self.banners:
             print(f"{level}: {text}", file=sys.stderr, flush=True)
             self.banners.append({"level": level, "text": text})
-            self.tell({"is": "banners", "banners": self.banners})
+            self.broadcast({"is": "banners", "banners": self.banners})
 
     def say_note(self, text):
         """Shows a note that does not concern results, such as that there is no GPU. Ignores a note that is already shown."""
         if text != self.note:
             print(f"note: {text}", file=sys.stderr, flush=True)
             self.note = text
-            self.tell(self.state())
+            self.broadcast(self.state())
 
-    def tell(self, what):
+    def broadcast(self, what):
         for browser in self.browsers:
             browser.post(what)
 
@@ -125,7 +125,7 @@ class Session:
             self.exploration = Exploration(factory, inputs, {**device, **settings})
             self.inputs_of = inputs_of
         finally:
-            self.tell(self.hello())
+            self.broadcast(self.hello())
             await self.control(self.exploration.start)
 
     async def change_element(self, factory):
@@ -142,8 +142,8 @@ class Session:
         await self.change(current if current in matching else "cudasgmstereo" if is_pair else "cudahistequalize",
                           lambda _: (inputs(), {"frame-packing": "side-by-side"} if is_packed else {}))
         self.offered = matching
-        self.tell(self.hello())
-        self.tell(self.state())
+        self.broadcast(self.hello())
+        self.broadcast(self.state())
 
     async def wait_until_applied(self):
         """Waits, at most 20 s, until the last change has been applied to a frame or refused by the element."""
@@ -159,7 +159,7 @@ class Session:
             self.arrived.clear()
             if self.exploration.is_playing:
                 for name in names():
-                    self.exploration.ask(name)
+                    self.exploration.request_frame(name)
                 samples = self.exploration.samples(*names())
                 if all(samples) and samples[0] is not before:
                     return samples
@@ -175,7 +175,7 @@ class Session:
             samples = self.exploration.samples("after", "before")
             try:
                 measured = await asyncio.to_thread(lambda: [meter.measured(one) for meter, one in zip(self.meters, samples) if one])
-                self.tell({"is": "figures", **self.exploration.figures(), "luminance": measured})
+                self.broadcast({"is": "figures", **self.exploration.figures(), "luminance": measured})
             except Unusable as reason:
                 self.banner("warning", str(reason))
                 self.meters = None

@@ -147,7 +147,7 @@ def _(place):
     expect("Run archive.py again" in place.run("python3", "-c", late, PYTHONPATH=str(pipelines)).err, "the remedy after a timeout of Ray")
 
 
-@test("pipelines/archive.py goes through folders, reports what failed, and goes on where it ended")
+@test("pipelines/archive.py searches folders, reports failures, and continues after an interruption")
 def _(place):
     Cluster.join(place)
     (place.folder / "films/at sea").mkdir(parents=True)
@@ -211,7 +211,7 @@ def _(place):
     expect(result.status == 1 and "another archive.py writes to this folder" in result.err, result.last())
 
 
-@test("pipelines/archive.py tries again, and ends pipelines that hang")
+@test("pipelines/archive.py retries, and ends pipelines that hang")
 def _(place):
     Cluster.join(place)
     (place.folder / "films").mkdir()
@@ -270,7 +270,7 @@ def _(place):
     expect(not results(place) and len(report_of(place)["unfinished"]) == 19, f"{results(place)}")
 
 
-@test("pipelines/archive.py leaves no half files when it is ended")
+@test("pipelines/archive.py leaves no unfinished files if it is interrupted")
 def _(place):
     Cluster.join(place)
     (place.folder / "films").mkdir()
@@ -296,7 +296,7 @@ def _(place):
         expect((place.folder / f"out/{name}.mkv").read_bytes() == (place.folder / f"films/{name}.mp4").read_bytes(), f"{name}.mkv is not complete")
 
 
-@test("pipelines/archive.py ends when it is told to, whatever Ray does just then")
+@test("pipelines/archive.py ends on a signal at any moment of Ray's work")
 def _(place):
     (place.folder / "film.mp4").write_text("film")
     (place.folder / "tqdm.py").write_text("class tqdm:\n    disable = True\n    def __init__(self, **_): pass\n    def __getattr__(self, _): return lambda *_, **__: None\n")
@@ -333,7 +333,7 @@ def get(tasks):
         expect(result.status == 130 and report["interrupted"] and len(report["unfinished"]) == 1, f"{when}: {result.last()}; {report}")
 
 
-@test("pipelines/archive.py gives each pipeline a GPU of its own")
+@test("pipelines/archive.py gives each pipeline its own GPU")
 def _(place):
     Cluster.join(place)
     (place.folder / "films").mkdir()
@@ -363,7 +363,7 @@ done
     expect(report["backend"] == "cuda" and sorted(one["gpu"] for one in report["written"]) == ["0", "1"], f"{report}")
 
 
-@test("pipelines/archive.py names what a cluster lacks, and starts one if none is named")
+@test("pipelines/archive.py reports what a cluster lacks, and starts a cluster without --address")
 def _(place):
     Cluster.join(place)
     (place.folder / "film.mp4").write_text("film")

@@ -15,7 +15,7 @@ def size_of(place, film):
     return tuple(int(caps.split(f"{side}=(int)")[1].split(",")[0]) for side in ("width", "height"))
 
 
-@test("pipelines/archive.py turns films as they are played, gives results different names, and reports damaged films")
+@test("pipelines/archive.py rotates videos by their tag, gives results different names, and reports damaged videos")
 def _(place):
     Cluster.join(place)
     (place.folder / "films").mkdir()
@@ -75,7 +75,7 @@ def _(place):
     expect(result.out == "60.0 b c a\n", result.text)
 
 
-@test("pipelines/archive.py reads a film for as long as something of it comes")
+@test("pipelines/archive.py reads a video as long as data arrives")
 def _(place):
     result = place.run(python, "-c", f"import sys; sys.path.insert(0, {str(pipelines / 'archiving')!r})\n"
                        "from filmlength import Gst, Reader\n"
@@ -94,7 +94,7 @@ def _(place):
     expect(result.out == "True\nFalse\n", result.text)
 
 
-@test("pipelines/archive.py stops at once when the disk is full, and says which")
+@test("pipelines/archive.py stops at once if the disk is full, and names the disk")
 def _(place):
     Cluster.join(place)
     (place.folder / "films").mkdir()
@@ -109,7 +109,7 @@ def _(place):
     result = place.run(*command("films", "out", "--pipeline", copy, "--cpus", "8", "--backend", "cpu"))
     expect(result.status == 1 and "0 written, 1 failed, 8 left" in result.out and "Traceback" not in result.text, result.text)
     disk = next(str(folder) for folder in place.folder.parents if folder.is_mount())
-    expect(f"no space is left on the disk at {disk} of " in result.err and "stopping" in result.err, result.err)
+    expect(f"no space is left on the disk at {disk} of " in result.err and "Stopping" in result.err, result.err)
     expect("The report cannot be written: " in result.err and "No space left on device" in result.err, result.err)
     tried = (place.folder / "tried").read_text().count("tried")
     expect(tried <= 2, f"it tries {tried} times")
@@ -137,7 +137,7 @@ def _(place):
     expect(len(waits) == 2 and min(waits) > 0.2, f"{waits}: {result.err}")
 
 
-@test("pipelines/archive.py writes its report as it grows")
+@test("pipelines/archive.py updates its report during the run")
 def _(place):
     Cluster.join(place)
     (place.folder / "films").mkdir()
@@ -158,7 +158,7 @@ def _(place):
     expect([one["input"].rsplit("/", 1)[1] for one in seen["unfinished"]] == ["slow.mp4"], json.dumps(seen))
 
 
-@test("the tasks of pipelines/archive.py need no copy of it on other machines")
+@test("the tasks of pipelines/archive.py run on machines without a copy of it")
 def _(place):
     Cluster.join(place)
     result = place.run(python_with_ray(), "-c", f"import sys; sys.path.insert(0, {str(archive.parent)!r})\n"

@@ -74,7 +74,7 @@ refused("video/x-raw,format=GRAY8,width=101,height=1,framerate=1/1")
         "the buffer has 100 bytes, but its caps need 101"], result.text)
 
 
-@test("pipelines/film-model.py runs a model on each frame of a film")
+@test("pipelines/film-model.py runs a model on each frame of a video")
 def _(place):
     if place.run(python, "-c", "import torch").status != 0:
         raise Skip("PyTorch is not installed: sudo apt-get install python3-torch")
@@ -111,7 +111,7 @@ print(*out[0][1].reshape(-1, 3).mean(0).round(), out[0][1].std() > 5)
     expect(result.status == 1 and "this is the input itself" in result.err, result.text)
 
 
-@test("a film of left, right and depth keeps every bit of the depth, and stays in step")
+@test("a video of left, right and depth keeps every bit of the depth, and stays synchronous")
 def _(place):
     place.play("cudasgmstereo name=stereo output=depth num-disparities=32 focal-length=100 baseline=60 ! queue ! video/x-raw,format=GRAY16_LE "
                "! tee name=depth ! queue ! avenc_ffv1 ! mux.  depth. ! queue ! filesink location=depth.raw  " +

@@ -49,7 +49,7 @@ def _(place):
     expect("| equalise | 1920×1080 | 0.612 |  | 0.100 |  |  |" in result.out and "bench.svg" in place.files(), result.out)
 
 
-@test("pipelines/bench.sh does without OpenCV and without a card")
+@test("pipelines/bench.sh works without OpenCV and without a card")
 def _(place):
     place.stand_in("nvidia-smi", "exit 9\n")
     programs(place, bench_kernels={"--cpu": kernels})
@@ -65,7 +65,7 @@ def _(place):
         expect(result.status in (1, 2) and words in result.err and not place.files(), f"{arguments}: {result.text}")
 
 
-@test("docs/performance.md has the table that pipelines/bench.sh made")
+@test("docs/performance.md has the table that pipelines/bench.sh printed")
 def _(place):
     page = (top / "docs/performance.md").read_text()
     result = place.run("python3", top / "scripts/figures.py", "--markdown", "--svg", "plot.svg", top / "docs/performance.json")
@@ -98,7 +98,7 @@ def _(place):
         expect(result.status == 1 and words in result.err, f"{arguments}: {result.text}")
 
 
-@test("bench_kernels measures the rows that are asked for")
+@test("bench_kernels measures the selected rows")
 def _(place):
     program = place.build / "tests/bench/bench_kernels"
     if not program.exists():
@@ -119,7 +119,7 @@ def _(place):
         expect(result.status == 1 and words in result.err, f"{arguments}: {result.text}")
 
 
-@test("benchmarks that are killed leave the rows so far")
+@test("killed benchmarks leave the rows measured before")
 def _(place):
     for name, half, options in (("bench_pipelines", "pipelines", ("--backend", "cpu", "--seconds", "0.05")),
                                 ("bench_kernels", "cpu", ("--cpu", "--benchmark_min_time=0.05"))):

@@ -33,7 +33,7 @@ def films(place, late=0):
                      f"! video/x-raw,format=GRAY8 ! avenc_ffv1 ! matroskamux ! filesink location={side}.mkv")
 
 
-@test("pipelines/calibrate.py takes pairs while the board rests, so that a late camera does no harm")
+@test("pipelines/calibrate.py takes pairs while the board is still, so that a delayed camera does not matter")
 def _(place):
     paint(place, "film")
     films(place, late=1)
@@ -45,7 +45,7 @@ def _(place):
     expect(square and abs(float(square[1]) - 30) < 0.2, text)
 
 
-@test("pipelines/calibrate.py takes no pair of a board that moves")
+@test("pipelines/calibrate.py takes no pairs of a moving board")
 def _(place):
     paint(place, "film", "1")
     films(place)
@@ -53,14 +53,14 @@ def _(place):
     expect("found in 0 pairs" in text and "hold it still" in text, text)
 
 
-@test("pipelines/calibrate.py asks to tilt boards that are flat")
+@test("pipelines/calibrate.py advises to tilt boards that are always flat")
 def _(place):
     paint(place, "12", "0.03")
     text = calibrate(place, "flat.yml", "--left", "left*.png", "--right", "right*.png", *board, status=1)
     expect(re.search("^Bad: distances may be wrong by .* tilt the board by 20 to 45 degrees, to all sides \\(0 of 12 pairs", text, re.M), text)
 
 
-@test("pipelines/calibrate.py knows how much few pairs tell, and that a picture twice is one")
+@test("pipelines/calibrate.py reports the errors of few pairs, and uses repeated pictures once")
 def _(place):
     paint(place)
     text = calibrate(place, "few.yml", "--left", *files("left", range(5)), "--right", *files("right", range(5)), *board)
@@ -86,7 +86,7 @@ def _(place):
     expect_truth(text)
 
 
-@test("pipelines/calibrate.py asks for the length of a square, and compares")
+@test("pipelines/calibrate.py asks for the length of a square, and compares it with --square")
 def _(place):
     paint(place)
     for answer, status, words in ((b"30\n", 0, "Good: "), (b"29.1\n", 1, "all distances would be 3.1 % too long. Set --square 29.1"), (b"\n", 0, "Good: ")):
@@ -133,7 +133,7 @@ print(*held)
     expect(result.status == 0 and all(int(count) >= 19 for count in result.out.split()) and len(result.out.split()) == 3, result.text)
 
 
-@test("pipelines/calibrate.py paints where the board was, and how it leaned")
+@test("pipelines/calibrate.py paints the positions and tilts of the board")
 def _(place):
     paint(place, "3")
     result = place.program("import cv2, numpy\n"

@@ -165,7 +165,7 @@ def register():
                 expect(not lacking, f"{line[:60]}… lacks {' '.join(sorted(lacking))}")
 
 
-@test("docs/troubleshooting.md quotes what gst-launch-1.0 says of elements that do not link")
+@test("docs/troubleshooting.md quotes the messages of gst-launch-1.0 about elements that do not link")
 def _(place):
     page = (top / "docs/troubleshooting.md").read_text()
     quotes = [".*".join(map(re.escape, " ".join(quote.split()).split("…"))) for quote in re.findall(r"\*\*`([^`]+)`\*\*", page)]

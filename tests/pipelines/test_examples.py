@@ -10,7 +10,7 @@ programs = ("application", "blur-sweep", "box-sum", "distance", "mark-regions")
 examples = sorted(path.name for path in pipelines.glob("*.py") if path.name not in ("frames.py", "cudatensors.py"))
 
 
-@test("every example explains itself with --help, and refuses what it does not know")
+@test("every example supports --help, and refuses unknown arguments")
 def _(place):
     expect(len(examples) >= 4, f"only {len(examples)} examples were found")
     for command in [(place.build / "pipelines" / name,) for name in programs] + [(python, pipelines / name) for name in examples]:
@@ -40,7 +40,7 @@ pipeline.set_state(Gst.State.NULL)
     expect(result.status == 0 and "A buffer of 100 bytes is too small" in result.out, result.last())
 
 
-@test("the Python examples build GStreamer's enumerations before their streaming threads use them")
+@test("the Python examples create GStreamer's enumerations before streaming threads use them")
 def _(place):
     for folder, module in ((pipelines, "frames"), (pipelines / "archiving", "filmlength")):
         sources = "".join(path.read_text() for path in folder.rglob("*.py"))
@@ -211,7 +211,7 @@ def _(place):
     expect("<svg" in svg and max(map(len, re.findall(r'd="([^"]*)"', svg))) > 2000, "there is no curve in the plot")
 
 
-@test("pipelines/blur.py takes sigma through its points")
+@test("pipelines/blur.py follows the given points of sigma")
 def _(place):
     result = place.run(python, pipelines / "blur.py", place.materials / "film.mp4", "out.mkv", "--points", "0:0", "1:25", "2:0")
     expect(result.status == 0 and "Writing out.mkv" in result.out, result.last())

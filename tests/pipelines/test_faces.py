@@ -33,7 +33,7 @@ def expect_known(answers, wanted, what):
     expect(answers == wanted, f"{what}: {answers}")
 
 
-@test("pipelines/faces: a face that is lost while another one is found counts as missing")
+@test("pipelines/faces: a lost face is reported even if another face is found")
 def _(_place):
     # The first face is seen for half a second, then not for 1.8 s, then again.
     seen = [[one, other]] * 5 + [[other]] * 18 + [[one, other]] * 5
@@ -54,7 +54,7 @@ def _(_place):
     expect_known(answers[:7], [both] * 6 + [lost], "a cut")
 
 
-@test("pipelines/faces: neighbours are faces of their own, and a stray detection is none")
+@test("pipelines/faces: neighbours are separate faces, and a stray detection is not a face")
 def _(_place):
     # With their margins, these two faces overlap.
     near = (145, 105, 40, 40)
@@ -73,7 +73,7 @@ def _(_place):
     expect(tracks.report() == [], f"{tracks.report()}")
 
 
-@test("pipelines/faces: in files, a face is covered before it is found, and on its way through a gap")
+@test("pipelines/faces: in files, a face is covered before its first detection and between detections")
 def _(_place):
     seen = [[other]] * 12 + [[one, other]] * 6
     answers, _ = known(seen)
@@ -90,7 +90,7 @@ def _(_place):
     expect(tracks.report()[0] == "4 of 10 frames have no face: 0:00.0 to 0:00.1, 0:00.8 to 0:00.9", f"{tracks.report()}")
 
 
-@test("pipelines/blur-faces.py sets the regions and the strength of the very frame")
+@test("pipelines/blur-faces.py sets the regions and the strength of exactly the right frame")
 def _(place):
     result = place.program(f"""
 import importlib.util
@@ -193,7 +193,7 @@ print(*counts)
 """
 
 
-@test("no detector finds the faces of a film that pipelines/blur-faces.py has blurred")
+@test("no detector finds the faces in a video that pipelines/blur-faces.py has blurred")
 def _(place):
     film = need(examples / "Megamind.avi")
     # A short version with few frames per second: three scenes, with faces of 80 to 360 pixels.
@@ -216,7 +216,7 @@ with open("film.raw", "wb") as film:
 """
 
 
-@test("pipelines/blur-faces.py hides a head that tilts beside another one, and says when")
+@test("pipelines/blur-faces.py hides a tilting head beside another head, and reports the times")
 def _(place):
     picture = need(examples / "basketball1.png")
     (place.folder / "tilting.py").write_text(tilting)
@@ -253,7 +253,7 @@ print(time.monotonic() - begin < 250, player.interrupted)
     expect(result.out == "True True\n", result.text)
 
 
-@test("pipelines/faces: MP4 takes films in which timestamps occur twice")
+@test("pipelines/faces: MP4 accepts videos with repeated timestamps")
 def _(place):
     result = place.program("""
 import frames

@@ -10,7 +10,7 @@ from harness import Skip, expect, python, test, top
 reads = ("meson.build", "meson_options.txt", "docs/meson.build", "gst/meson.build", "cuda/meson.build")  # in addition to SHARED of run.py
 
 
-@test("installed scripts work, and find what they share")
+@test("installed scripts find their shared files and run")
 def _(place):
     place.succeed("meson", "install", "-C", place.build, "--no-rebuild", DESTDIR=str(place.folder / "root"))
     tools, = (place.folder / "root").glob("**/gst-cudavision/pipelines")
@@ -40,7 +40,7 @@ def _(place):
         expect(result.out == f"{expected}\n", result.text)
 
 
-@test("the build says that OpenCV 4 is missing, and where rectification goes then")
+@test("the build reports that OpenCV 4 is missing, and its effect on rectification")
 def _(place):
     for program in ("meson", "pkg-config"):
         if not shutil.which(program):

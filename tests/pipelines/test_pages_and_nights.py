@@ -89,7 +89,7 @@ def mean(values):
     return sum(values) / len(values)
 
 
-@test("pipelines/night.sh removes noise, makes a dark film bright and keeps its colours")
+@test("pipelines/night.sh removes the noise of a dark video, brightens it and keeps its colours")
 def _(place):
     width, height, frames = 96, 64, 8
     dark_film(place, width, height, frames)

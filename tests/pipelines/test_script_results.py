@@ -72,7 +72,7 @@ def png_kind(path):
     return int.from_bytes(head[:4], "big"), int.from_bytes(head[4:8], "big"), head[8], head[9]
 
 
-@test("pipelines/stereo-files.sh writes colours beside the 16-bit map")
+@test("pipelines/stereo-files.sh also writes a coloured map beside the 16-bit map")
 def _(place):
     place.succeed(pipelines / "stereo-files.sh", "num-disparities=32", place.materials / "left.png", place.materials / "right.png", "map.png")
     kinds = png_kind(place.folder / "map.png"), png_kind(place.folder / "map-colors.png")
@@ -119,7 +119,7 @@ def _(place):
     expect(min(changed) > 0, f"rows blurred in the first and second region: {changed}")
 
 
-@test("pipelines/denoise.sh keeps what is thin")
+@test("pipelines/denoise.sh keeps thin details")
 def _(place):
     # A pale post of 3 pixels before a flat wall, with noise of a standard deviation of 6.
     noise = random.Random(2)

@@ -13,7 +13,7 @@ scripts = sorted(path.name for path in pipelines.glob("*.sh") if path.name != "e
 window = {"DISPLAY": ":0", "GST_PLUGIN_FEATURE_RANK": "fakevideosink:MAX"}
 
 
-@test("every script explains itself with --help")
+@test("every script supports --help")
 def _(place):
     expect(len(scripts) >= 11, f"only {len(scripts)} scripts were found")
     for name in scripts:
@@ -22,7 +22,7 @@ def _(place):
         expect(f"\n  pipelines/{name}" in result.out and "shellcheck" not in result.out, f"{name}: {result.out[:100]}")
 
 
-@test("the other scripts explain themselves with --help, too")
+@test("all other scripts support --help")
 def _(place):
     # The scripts would start these programs if they did not know --help.
     for name in ("gst-launch-1.0", "meson", "ninja", "pkg-config"):
@@ -40,7 +40,7 @@ def _(place):
             expect(result.status == 2 and "usage: " in result.err, f"{path.name}: {result.last()}")
 
 
-@test("every script refuses what it does not know, in words of its own")
+@test("every script refuses unknown arguments with its own message")
 def _(place):
     for name in scripts:
         for arguments in (["--nonsense"], ["a.mp4", "b.mp4", "c.mkv", "d", "e"]):
@@ -101,7 +101,7 @@ def _(place):
         expect("Writing" not in result.text and place.files() == ["words.txt"], f"{name} {arguments}: it begins to write")
 
 
-@test("scripts name cameras that are missing")
+@test("scripts report missing cameras")
 def _(place):
     for name, arguments in (("camera.sh", ["/dev/video97"]), ("stereo-cameras.sh", ["/dev/video97", "/dev/video98"]),
                             ("stereo-packed.sh", ["/dev/video97"]), ("blur.sh", ["/dev/video97"]),
@@ -110,7 +110,7 @@ def _(place):
         expect(result.status == 1 and "/dev/video97: there is no such camera" in result.err, f"{name}: {result.last()}")
 
 
-@test("files are what their names say")
+@test("the contents of files match their extensions")
 def _(place):
     picture, film = place.materials / "picture.png", place.materials / "film.mp4"
     kinds = {"png": b"\x89PNG", "jpg": b"\xff\xd8\xff", "mkv": b"matroska", "webm": b"webm", "mp4": b"ftyp"}
@@ -141,7 +141,7 @@ def _(place):
         (place.folder / out).unlink()
 
 
-@test("pipelines/file.sh shows a picture until it is told to end")
+@test("pipelines/file.sh shows a picture until it is interrupted")
 def _(place):
     shown = place.start(pipelines / "file.sh", place.materials / "picture.png", **window)
     shown.wait_until(lambda: "PLAYING" in shown.text())
@@ -151,7 +151,7 @@ def _(place):
     expect(result.status == 0 and not place.files(), result.last())
 
 
-@test("a window that the user closes is no error")
+@test("closing the window is not an error")
 def _(place):
     message = "ERROR: from element /GstPipeline:pipeline0/GstXImageSink:sink: "
     for text, status in (("Output window was closed", 0), ("Quit requested", 0), ("Out of paper", 1)):
@@ -182,7 +182,7 @@ def _(place):
         expect(result.status == 1 and "The tape is stuck" in result.err, f"{script} {source.name}: {result.last()}")
 
 
-@test("long work prints how far it is on a terminal")
+@test("long work prints its progress on a terminal")
 def _(place):
     text = place.on_terminal(pipelines / "blur.sh", place.materials / "film.mp4", "blur.mkv")
     expect(re.search(r"\r\d+\.\d s of 2\.\d s", text), f"blur.sh: {text[-200:]!r}")
@@ -207,7 +207,7 @@ def _(place):
     expect(made == [f"film-{kind}.png" for kind in ("before", "binarised", "blurred", "equalised")], f"{made}")
 
 
-@test("pipelines/gpu-decode.sh says what it needs")
+@test("pipelines/gpu-decode.sh reports what it needs")
 def _(place):
     if place.run("gst-inspect-1.0", "nvh264dec").status == 0:
         raise Skip("there is a decoder on a GPU here")

@@ -78,7 +78,7 @@ def _(place):
         expect(page.run("window.least") >= 3 and value(page, "tiles-x") == "4", f"it has restarted: {text(page, 'figures')}")
 
 
-@test("pipelines/explore.py repeats films, and turns them as players do")
+@test("pipelines/explore.py repeats videos, and rotates them as players do")
 def _(place):
     with Explored(place, "--element", "cudahistequalize", place.materials / "turned.mp4") as explored:
         page = explored.page

@@ -103,7 +103,7 @@ def spread(levels):
     return sum((level - mean) ** 2 for level in levels) / len(levels)
 
 
-@test("pipelines/explore.py pauses, goes to places in a film, and shows changes of a still frame")
+@test("pipelines/explore.py pauses, seeks in a video, and shows changes of a paused frame")
 def _(place):
     with Explored(place, "--element", "cudagaussblur", examples / "vtest.avi", "sigma=0") as explored:
         page = explored.page
@@ -160,7 +160,7 @@ def _(place):
         page.wait(shown, "a disparity of a still pair")
 
 
-@test("pipelines/explore.py searches properties, closes messages, keeps early regions, and says once that there is no card")
+@test("pipelines/explore.py searches properties, closes messages, keeps early regions, and reports once that there is no card")
 def _(place):
     with Explored(place, "--element", "cudahistequalize", examples / "vtest.avi", settings=()) as explored:
         page = explored.page

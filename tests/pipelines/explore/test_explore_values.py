@@ -76,7 +76,7 @@ def _(place):
         check_sliders(place, page, "cudadenoise")
 
 
-@test("pipelines/explore.py: a refused value is red and not in force, and copy has what is in force")
+@test("pipelines/explore.py: a refused value is red and has no effect, and copy has the values in use")
 def _(place):
     with Explored(place, "--element", "cudagaussblur", place.materials / "picture.png", "kernel-size=5", "regions=0.1,0.1,0.5,0.5") as explored:
         page = explored.page
