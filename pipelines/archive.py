@@ -25,10 +25,10 @@ default_pipeline = ('uritranscodebin source-uri={input-uri} dest-uri={output-uri
                     'video-filter="videoconvert ! videoflip video-direction=auto ! cudahistequalize backend={backend} cuda-device-id={device}"')
 films = [f"*.{ending}" for ending in ("mp4", "m4v", "mov", "mkv", "webm", "avi", "ts", "mts", "m2ts", "mpg", "mpeg", "mxf", "wmv", "flv",
                                       "ogv", "3gp")]
-# Tasks submitted to Ray at the same time: enough for any cluster, but few enough for short task lists.
+# Maximum number of tasks that are submitted to Ray at the same time: enough for any cluster, but few enough to keep Ray's task lists short.
 max_submitted = 1000
 # Number of videos whose durations one task reads.
-films_per_measure = 16
+films_per_task = 16
 # Time limit for running tasks to stop after an interruption. A second Ctrl-C ends the wait.
 seconds_to_cancel = 300
 
@@ -88,10 +88,10 @@ def run(ray, jobs, report, submit, retries, interruption):
                 try:
                     result = ray.get(task)
                 except ray.exceptions.RayError as error:
-                    # The worker or its machine died, and Ray's own retries are used up.
+                    # The worker or the worker's machine died, and Ray's own retries are used up.
                     result = {"error": f"{type(error).__name__}: {' '.join(str(error).split())[:200]}", "log": str(error), "stop": None}
-                # An invalid pipeline stops the run, unless results exist: then only the worker's machine lacks an element. A
-                # full disk affects all jobs.
+                # A full disk stops the run, because it affects all jobs. An invalid pipeline also stops the run, but not if results
+                # exist, because then the pipeline is valid and only this worker's machine lacks an element.
                 stop = result.get("stop") == "disk" or result.get("stop") == "pipeline" and not report.contents["written"]
                 if "error" in result and attempt <= retries and not stop:
                     waiting.append((job, attempt + 1))
@@ -112,7 +112,7 @@ def run(ray, jobs, report, submit, retries, interruption):
 def header_durations_of(ray, jobs, measure, interruption):
     """Returns the duration of each job's video in seconds, from its header; None if unknown."""
     header_durations = ray.remote(num_cpus=1)(task.header_durations)
-    parts = [jobs[first:first + films_per_measure] for first in range(0, len(jobs), films_per_measure)]
+    parts = [jobs[first:first + films_per_task] for first in range(0, len(jobs), films_per_task)]
     tasks = [header_durations.remote([job.input for job in part], measure) for part in parts]
     while ray.wait(tasks, num_returns=len(tasks), timeout=1)[1]:
         interruption.check()
@@ -147,7 +147,7 @@ def connect(ray, address):
 
 
 def resources_of_task(ray, arguments):
-    """Returns the backend, and the Ray resources that each pipeline needs: processors and a fraction of a GPU."""
+    """Returns the backend, and the Ray resources of each pipeline: a number of processors and a fraction of a GPU."""
     machines = [node["Resources"] for node in ray.nodes() if node["Alive"]]
     backend = arguments.backend
     if backend == "auto":

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Blurs the faces that OpenCV's detector finds, so strongly that the largest face of a frame cannot be recognised. Files are
-read twice: the first pass looks for faces, so that a face is also covered before it is first detected and while the detector
+read twice. The first pass looks for faces, so that a face is also covered before it is first detected and while the detector
 misses it. Videos are rotated by their orientation tag and keep their sound. At the end, the script lists the times without a
 face and the times at which a face was lost: check the result there. If no face was found, the exit status is 1."""
 import argparse
@@ -54,7 +54,7 @@ def hiding(properties):
     of_pixelate = {name: value for name, value in values.items() if pixelate.find_property(name)}
     # Unknown properties go to cudagaussblur, so that GStreamer reports them.
     of_blur = {name: value for name, value in values.items() if blur.find_property(name) or name not in of_pixelate}
-    # With one frame in flight, cudagaussblur pushes a frame before it takes the next one, so one probe can set both elements.
+    # With one frame in flight, cudagaussblur pushes each frame before it takes the next frame, so one probe can set both elements.
     of_blur["frames-in-flight"] = 1
     description = " ! ".join(f"{element} " + " ".join(f"{name}={value}" for name, value in own.items())
                              for element, own in (("cudagaussblur name=blur", of_blur), ("cudapixelate name=pixelate", of_pixelate)))
@@ -97,7 +97,7 @@ class Faces:
     def look(self, buffer, caps):
         """Detects faces in the next frame, and returns its Frame."""
         gray = luminance(buffer, caps)
-        # A frame without a timestamp follows the previous one by 40 ms.
+        # The time of a frame without a timestamp is 40 ms after the previous frame.
         self.time = buffer.pts / Gst.SECOND if buffer.pts != Gst.CLOCK_TIME_NONE else self.time + 0.04
         return self.tracks.add(self.time, self.detector.faces(gray), self.detector.cut(gray))
 

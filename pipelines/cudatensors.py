@@ -88,7 +88,7 @@ class MappedBuffer:
         if not gst.gst_buffer_map(pointer_of(buffer), self.info, access | (map_cuda if cuda else 0)):
             raise RuntimeError("the buffer cannot be mapped")
         if cuda and access == map_read:
-            # From GStreamer 1.24 on, GPU work on a pushed frame may still be running, so waits for its end.
+            # Waits for GPU work on the frame. From GStreamer 1.24 on, frames may be pushed before this work is complete.
             wait = getattr(libgstcuda(), "gst_cuda_memory_sync", None)
             if wait:
                 wait(Pointer(self.info.memory))
@@ -140,7 +140,7 @@ def plane_views(mapped, caps):
     kind = numpy.dtype("u1" if info.finfo.depth[0] == 8 else "<u2")
     views = []
     for plane, channels in enumerate(channels_of_planes[name]):
-        subsampled = plane > 0  # in channels_of_planes, all formats with several planes have 4:2:0 sampling
+        subsampled = plane > 0  # all formats in channels_of_planes with several planes have 4:2:0 sampling
         size = tuple(length + 1 >> 1 if subsampled else length for length in (info.height, info.width))
         pixel = channels * kind.itemsize
         views.append(mapped.view(offsets[plane], size if channels == 1 else (*size, channels), kind,

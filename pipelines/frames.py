@@ -35,7 +35,7 @@ def is_uri(name):
 
 
 def is_camera(name):
-    """True for live sources."""
+    """Returns True for live sources."""
     return name.startswith(("/dev/video", "rtsp", "udp://", "srt://", "rtmp"))
 
 

@@ -66,7 +66,7 @@ def main():
                 break  # the window was closed
             if message and message.get_name() == "cudahistequalize":
                 latest = message
-            # Drawing may take longer than the interval of messages, so only the latest message is drawn.
+            # Drawing may take longer than the interval between messages, so only the latest message is drawn.
             if live and latest and time.monotonic() > drawn + 0.1:
                 plot.draw(latest)
                 pyplot.pause(0.01)

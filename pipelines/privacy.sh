@@ -14,10 +14,10 @@
 #   REGIONS        a text file with a region in each line: BEGIN END X Y WIDTH HEIGHT [LABEL]. Times are in seconds, other
 #                  numbers in pixels of the rotated picture. Lines that begin with # are ignored. For an example, see
 #                  pipelines/street-regions.txt.
-#   --missing      what to do with frames without a region: all blurs the whole frame (default); pass leaves it unchanged,
-#                  for videos in which such frames show nobody
+#   --missing      what to do with frames without a region: all blurs the whole frame (default); pass leaves the frame
+#                  unchanged, for videos in which frames without a region show nobody
 #   --persistence  seconds for which the last regions stay before --missing applies (default: 0.2)
-#   --margin       pixels by which each region is extended; doubled while it persists (default: 0)
+#   --margin       pixels by which each region is extended; doubled while the region persists (default: 0)
 #   --sigma        strength of the blur, in pixels (default: a quarter of the widest region; above 127, a mosaic of 3 blocks
 #                  across that region instead). A blur with less than a quarter of a face's width can be undone.
 #   --shape        shape of the blurred part of each rectangle: rectangle or ellipse (default: ellipse)
@@ -47,7 +47,7 @@ show_or_write "${arguments[2]:-}" privacy.mkv 2000000
 container=${out##*.} container=${container,,}
 formats=${sound_formats[${container:=mkv}]}
 if [[ ${option[--keep-tags]} == no ]]; then
-  # Vorbis and FLAC contain comments in their headers.
+  # Vorbis and FLAC are transcoded, because their headers contain comments.
   formats=${formats//audio\/x-vorbis;/} formats=${formats//audio\/x-flac,framed=true;/}
 fi
 look_into "$input" "$container" "$formats"

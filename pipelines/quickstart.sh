@@ -11,11 +11,11 @@
 #
 #   a file        a picture or a video
 #   /dev/videoN   a camera
-#   a URI         https://…, rtsp://…, or another that this GStreamer plays
+#   a URI         https://…, rtsp://…, or another URI that this GStreamer plays
 #   nothing       photographs and the street video of Debian's package opencv-doc; in this case it also makes
 #                 a disparity map of a photographed aloe with cudasgmstereo
 #
-# It writes the original picture and the equalised, blurred and binarised ones, and shows a video in a window if
+# It writes the original picture and the equalised, blurred and binarised pictures, and shows a video in a window if
 # there is a display. It prints where the pictures are, which backend ran, and how many frames per second the backend
 # reached. No GPU is needed; without one, the plug-in is built for the CPU only.
 #

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Finds the brightest square of each frame as integral.py does, but on the GPU: the table of sums becomes an array of CuPy or
-PyTorch without a copy, and only the result is downloaded. Without these libraries or a GPU, the table is a numpy array."""
+PyTorch without a copy, and only the result is downloaded. Without CuPy and PyTorch, or without a GPU, the table is a numpy array."""
 import argparse
 
 import cudatensors

@@ -62,7 +62,7 @@ apt_get() {
   return "$status"
 }
 
-# install_missing PACKAGE...: installs the packages that are missing. If none is missing, it needs no network.
+# install_missing PACKAGE...: installs the packages that are missing. If no package is missing, it needs no network.
 install_missing() {
   if ! command -v dpkg-query apt-get >/dev/null; then
     say "Not a Debian system: expecting the equivalents of these packages to be installed: $*"
@@ -153,7 +153,7 @@ explain_toolkit() {
 }
 
 # find_nvcc: looks for an nvcc that is new enough, stores its path in the variable nvcc and puts its folder
-# first on PATH. If there is none, leaves nvcc empty and fails.
+# first on PATH. If there is no such nvcc, leaves the variable empty and fails.
 find_nvcc() {
   nvcc=''
   local candidate version too_old=''

@@ -90,7 +90,7 @@ if [[ ! -e $libraries/libgstcheck-1.0.so ]]; then
   rm -rf "$root"
   mv "$root.partial" "$root"
 fi
-# Makes two links to libraries, because only an installation of the packages would make them.
+# Makes two links to libraries, which only the installation scripts of the packages would make.
 for name in blas lapack; do
   ln -sf "$name/lib$name.so.3" "$libraries/lib$name.so.3"
 done
@@ -130,7 +130,7 @@ rm -f build-tests/arm64.ini.new
 configure "$build" --cross-file build-tests/arm64.ini -Dcuda=disabled -Dtests=enabled -Dbenchmarks=disabled \
   -Dexamples=disabled "${options[@]}"
 
-# The programs of these suites, as ninja calls them.
+# The ninja targets of the programs in these suites.
 mapfile -t targets < <(meson introspect --tests "$build" | python3 -c '
 import json, os, sys
 build, wanted = sys.argv[1], set(sys.argv[2:])

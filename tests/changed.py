@@ -17,9 +17,9 @@ failed, was interrupted or never ran will therefore run again.
 For a test program, the digest covers the linked file and the build's libraries that the test needs, not their sources.
 ninja rebuilds these files when sources change; if a file is the same afterwards, the test need not run again.
 
-CUDAVISION_TEST_ELEMENTS limits some test programs to the elements that it lists. Of the plug-in, their digest covers
-only the objects of these elements, of the code that all elements share, and of the operations whose headers these
-objects include.
+CUDAVISION_TEST_ELEMENTS limits some test programs to the elements that it lists. The digests of these programs cover only
+a part of the plug-in: the objects of these elements, of the code that all elements share, and of the operations whose
+headers these objects include.
 """
 import argparse
 import functools

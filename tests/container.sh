@@ -32,7 +32,7 @@ cd "$top"
 
 make_chroot "$suite" "$root/$suite" "$mirror"
 install_missing buildah
-export BUILDAH_ISOLATION=chroot # needs no runtime, and works inside of containers
+export BUILDAH_ISOLATION=chroot # chroot isolation needs no container runtime, and works inside of containers
 images=(buildah --root "$root/images" --runroot "$root/run" --storage-driver vfs)
 
 container=$("${images[@]}" from scratch)

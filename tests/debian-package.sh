@@ -51,7 +51,7 @@ in_chroot "$root/$suite-build" sh -c 'rm -rf /recipe && mkdir /recipe && cp -r p
 apt_in "$root/$suite-build" build-dep /recipe
 in_chroot "$root/$suite-build" sh -c 'rm -rf build-deb && pipelines/packaging/build-deb.sh'
 
-# debhelper compresses files in usr/share/doc, to which pages may link.
+# Checks the links of the pages, because debhelper compresses and renames files in usr/share/doc.
 rm -rf "$root/pages"
 for package in "$root/$suite-build"/src/build-deb/*.deb; do
   dpkg-deb --extract "$package" "$root/pages"

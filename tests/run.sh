@@ -200,7 +200,7 @@ has_cuda() { grep -q "CUDA kernels *: *YES" "build-tests/$1/setup.log"; }
 
 [[ $mode != full ]] || export CUDAVISION_TEST_FULL=1
 
-# Debian has no Ray. If it cannot be installed, the tests that need it are skipped.
+# Debian has no package of Ray. If Ray cannot be installed, the tests that need it are skipped.
 install_ray() {
   local folder=build-tests/ray
   [[ -z ${CUDAVISION_TEST_RAY:-} ]] || return 0
@@ -223,10 +223,10 @@ run_default() {
   choose_kernels
   targets=() suites=()
   build default -Dtests=enabled -Dbenchmarks=$benchmarks || return
-  # The scripts mostly wait for pipelines that play in real time, so other tests run at the same time.
+  # The tests of the scripts mostly wait for pipelines that play in real time, so other tests run at the same time.
   install_ray
   run pipelines python3 tests/pipelines/run.py "${of_them[@]}" build-tests/default &
-  # The definitions in the tests take most of the time, so only --full runs the usual number of cases.
+  # The reference definitions in the tests take most of the time, so only --full runs the usual number of cases.
   CUDAVISION_TEST_CASES=${CUDAVISION_TEST_CASES:-$([[ $mode == full ]] && echo 200 || echo 30)} tests default
   if nvidia_usable && has_cuda default; then
     printf '\n== the elements on the GPU\n'

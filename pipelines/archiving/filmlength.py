@@ -19,10 +19,10 @@ from gi.repository import Gst
 for name in dir(Gst):
     getattr(Gst, name, None)
 
-# Duration at the end of a video, in ns, in which the ends of the streams are searched. If the streams end earlier, the whole
-# video is read.
+# Only this duration at the end of a video is read, in ns, to find the ends of its streams. If the streams end earlier, the
+# whole video is read.
 last_part = 10 * Gst.SECOND
-# The streams count as ending earlier if their latest end is more than this before the duration in the header, in ns.
+# The streams end earlier if their latest end is more than this duration before the end in the header, in ns.
 tolerance = Gst.SECOND
 # Seconds without a new buffer after which reading ends. The total time is not limited.
 hang = 600

@@ -12,7 +12,7 @@ def entries(jobs):
 
 
 class Report:
-    """The report file is updated during the run, so it is useful even if the run is killed."""
+    """The report on the terminal and in a file. The file is updated during the run, so it is useful even if the run is killed."""
 
     def __init__(self, file, description, jobs, skipped):
         self.file, self.start = file, time.monotonic()

@@ -27,7 +27,7 @@ placeholders = {
 placeholder = re.compile("{(" + "|".join(placeholders) + ")}")
 # Prefix of the file name until the result is complete.
 unfinished_prefix = ".archive-unfinished-"
-# Seconds after an error before a pipeline is killed, because elements may hang while they stop.
+# Seconds from an error until a pipeline is killed, in case its elements hang while they stop.
 seconds_to_end = 5
 # Seconds that may be missing at the end of a video, because streams seldom end at exactly the same time.
 tolerance = 1
@@ -35,7 +35,7 @@ no_space = re.compile("No space left on (the resource|device)|Disk quota exceede
 
 # Paths of the video and of its result. A damaged result gets the path `damaged` instead of `output`.
 Job = collections.namedtuple("Job", "input output damaged")
-# Shared by all tasks of a run. `measure` is the text of filmlength.py.
+# The settings of a run, which all its tasks share. `measure` is the text of filmlength.py.
 Settings = collections.namedtuple("Settings", "pipeline backend variables timeout niceness may_be_shorter measure")
 
 
@@ -139,7 +139,7 @@ def lengths(files, measure, header_only=False):
                           stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
         said = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
-        # If a signal ended Python, its modules were found, so a retry may succeed.
+        # If a signal ended Python, no module is missing, so a retry may succeed.
         raise Failure(f"the durations of the videos cannot be read ({said}): sudo apt-get install python3-gi gir1.2-gstreamer-1.0", done.stderr,
                       stop="pipeline" if done.returncode > 0 else None)
     return [json.loads(line) for line in done.stdout.splitlines()]
@@ -157,7 +157,7 @@ def damage(film, result, may_be_shorter):
     """Describes whether the video or its result ends too early. Returns None if both are complete."""
     if film["header"] and film["end"] is not None and film["end"] < film["header"] - tolerance:
         return f"the video ends after {film['end']:.1f} s, but its header says {film['header']:.1f} s"
-    # The end of a file without a container, such as raw frames, is unknown.
+    # A file without a container, such as raw frames, has no known end.
     ends_known = film["video_end"] is not None and result["end"] is not None
     if not may_be_shorter and ends_known and (result["video_end"] or 0) < film["video_end"] - tolerance:
         return f"the result ends after {result['video_end'] or 0:.1f} s, the video after {film['video_end']:.1f} s"
@@ -188,7 +188,7 @@ def convert(job, settings):
         environment = {**os.environ, **settings.variables, "LC_ALL": "C.UTF-8", "LANGUAGE": "C",
                        **({"CUDA_VISIBLE_DEVICES": ",".join(gpus)} if gpus else {})}
         result["log"] = play(words_of(settings.pipeline, values), environment, unfinished, settings.timeout, settings.niceness)
-        # The file's data must be on the disk before its final name.
+        # The file gets its final name only when its data is on the disk.
         with open(unfinished, "rb") as made:
             os.fsync(made.fileno())
         if why := damage(film, *lengths([str(unfinished)], settings.measure), settings.may_be_shorter):

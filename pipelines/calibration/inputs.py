@@ -51,8 +51,8 @@ def gray_of(sample):
 
 
 def stream_pairs(sources):
-    """Yields the time in seconds and both pictures of each pair of frames. `sources` are two cameras or videos, or one whose
-    frames hold both pictures."""
+    """Yields the time in seconds and both pictures of each pair of frames. `sources` are two cameras or videos, or one
+    camera or video whose frames hold both pictures."""
     description = "  ".join(
         f"{frames.source_of(source)} ! queue leaky={'downstream' if frames.is_camera(source) else 'no'} "
         f"! videoconvert ! video/x-raw,format=GRAY8 ! appsink name=sink{i} max-buffers=2 sync=false"
@@ -124,7 +124,7 @@ class StillPairs:
             name = f"{time:.1f} s"
             check_sizes(name, left, right, self.taken[0] if self.taken else None)
             pair = Pair(name, self.board, left, right)
-            # Compares with the first frame of the run, so that a slow movement adds up and is noticed.
+            # Compares with the first frame in which the board was still, so that slow movements are also noticed.
             if not pair.usable() or run and run[0][1].distance(pair) > 0.3 * max(1, left.shape[1] / 1280):
                 self.moved |= bool(run)
                 run.clear()

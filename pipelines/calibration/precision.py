@@ -18,7 +18,7 @@ def project(fisheye, points, rotation, translation, matrix, distortion):
 
 
 class Model:
-    """Both cameras as one parameter vector: fx, fy, cx, cy and the distortion coefficients of the left and the right camera,
+    """The parameters of both cameras as one vector: fx, fy, cx, cy and the distortion coefficients of the left and the right camera,
     then the rotation and the translation from the left to the right camera."""
 
     def __init__(self, result, rational):

@@ -71,7 +71,7 @@ class StereoCalibration:
         return numpy.abs(rows[0] - rows[1]).mean()
 
     def coverage(self):
-        """Returns the share of cells of an 8×6 grid over the frame that contain corners: the smaller share of both cameras."""
+        """Returns the share of the cells of an 8×6 grid over the frame that contain corners, for the camera with the smaller share."""
         return min(len(covered_parts(self.pairs, side, self.size)) for side in (0, 1)) / (columns * rows)
 
     def rectified(self, pair):
@@ -113,8 +113,8 @@ outlier_factor, outlier_pixels = 3, 0.5
 
 
 class RelativePoses:
-    """Estimates the pose of the right camera relative to the left camera from single pairs, to find pairs with wrong pictures,
-    whose poses differ. Needs the separate calibrations of both cameras."""
+    """Estimates the pose of the right camera relative to the left camera from single pairs. Pairs with wrong
+    pictures have different poses. Needs the separate calibrations of both cameras."""
 
     def __init__(self, cameras):
         self.cameras = cameras

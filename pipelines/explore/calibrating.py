@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Calibration in the page: takes pairs of pictures, shows an overview of the pairs, and prints a verdict, like calibrate.py."""
+"""Calibrates in the page, as calibrate.py does in a window: takes pairs of pictures, shows an overview, and prints a verdict."""
 import asyncio
 import os
 import sys

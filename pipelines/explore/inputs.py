@@ -53,7 +53,7 @@ class Input:
         return streams[0].is_image()
 
     def once(self):
-        """Returns the source elements in the syntax of gst-launch-1.0. If the input is a photograph, they deliver one frame."""
+        """Returns the source elements in the syntax of gst-launch-1.0. For a photograph, the elements deliver one frame."""
         return frames.source_of(self.name)
 
     def endless(self):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The explored pipeline and its taps: leaky branches that deliver frames to a page without blocking the pipeline.
 
-A tap keeps the newest frames and drops older ones. Python code runs in streaming threads only if a browser waits for a frame
+A tap keeps the newest frames and drops older frames. Python code runs in streaming threads only if a browser waits for a frame
 or the latency of two frames is measured."""
 import collections
 import glob
@@ -79,8 +79,8 @@ class Exploration:
         upload = f" ! cudaupload ! {memory}" if memory else ""
         caps = memory or self.output_caps()
         left, *right = self.inputs
-        # cudasgmstereo pushes to all its pads from one thread. During a pause, the main sink blocks; with the queue, it does not
-        # block the pushes to the other pads.
+        # cudasgmstereo pushes to all its pads from one thread. During a pause, the main sink blocks. This queue keeps it from blocking
+        # the pushes to the other pads.
         apart = "queue max-size-buffers=1 max-size-bytes=0 max-size-time=0 ! " if self.is_stereo else ""
         parts = [f"{left.endless()}{upload} ! tee name=before  before. ! {tap('before')}",
                  f"{self.properties.factory} name=element{f' ! {caps}' if caps else ''} ! tee name=after",
@@ -162,7 +162,7 @@ class Exploration:
             self.seek(self.position())
 
     def seek(self, position):
-        # A seek on one sink reaches all inputs. A seek on the pipeline would be sent once by each sink.
+        # Seeks on one sink, which reaches all inputs. The pipeline would send the event through each of its sinks.
         return self.sink.seek_simple(Gst.Format.TIME, Gst.SeekFlags.FLUSH | (Gst.SeekFlags.ACCURATE if position else Gst.SeekFlags.KEY_UNIT), position)
 
     def repeat(self):
@@ -179,8 +179,8 @@ class Exploration:
             self.start()
 
     def set(self, name, text):
-        """Sets a property: immediately if it can change while playing, otherwise by a restart. If the text is no valid value,
-        only records it as refused."""
+        """Sets a property: immediately if it can change while playing, otherwise by a restart. If the text is not a valid value,
+        only records the text as refused."""
         self.properties.check(name)
         try:
             value = self.properties.value(name, text)
@@ -206,8 +206,8 @@ class Exploration:
             self.restart()
 
     def refuse(self, reason, is_fatal):
-        """Reverts the setting whose name is in an element's message. If the message contains no such name and is fatal, stops
-        the pipeline and raises Unusable."""
+        """Reverts the setting whose name is in an element's message, or the only unconfirmed setting. If there is no such setting,
+        raises Unusable, and stops the pipeline if `is_fatal` is true."""
         found = {name: re.search(rf"(?<![\w-]){name}(?![\w-])", reason) for name in self.trial}
         named = sorted((match.start(), name) for name, match in found.items() if match)
         name = named[0][1] if named else next(iter(self.trial)) if self.good and len(self.trial) == 1 else None
@@ -333,7 +333,7 @@ class Exploration:
         return sum(self.counted)
 
     def texts(self):
-        """Returns the current property values as texts. For properties that explore.py sets for its own use, returns the user's
+        """Returns the current property values as texts. If explore.py has set a property for its own use, returns the user's
         setting or the default."""
         texts = self.properties.texts(self.element or make(self.properties.factory))
         for name in ("post-messages",) if self.is_calibrated() else ("post-messages", "focal-length", "baseline"):

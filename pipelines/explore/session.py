@@ -134,7 +134,7 @@ class Session:
         await self.change(factory, self.inputs_of)
 
     async def open(self, names, is_packed):
-        """Switches to other inputs. Keeps the element if it accepts them."""
+        """Switches to other inputs. Keeps the element if it accepts these inputs."""
         is_pair = len(names) > 1 or is_packed
         matching = [name for name in elements() if takes_pairs(name) == is_pair]
         current = self.exploration.properties.factory

@@ -6,7 +6,7 @@ import collections
 import math
 
 # What to hide in a frame. boxes: regions with faces. whole: True if a face is lost, so that the whole frame should be hidden.
-# width: width of the widest face, which sets the strength.
+# width: width of the widest face, from which the strength follows.
 Hidden = collections.namedtuple("Hidden", "boxes whole width")
 # A frame: its number, its time, and the list of the tracks of its scene.
 Frame = collections.namedtuple("Frame", "number time scene")

@@ -55,7 +55,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 folder=${folder:-$PWD/build-deb}
 
 install_missing build-essential debhelper xz-utils "${lintian[@]}"
-# The missing build dependencies, without version constraints; dpkg-buildpackage checks the versions.
+# Lists the missing build dependencies without version constraints; dpkg-buildpackage checks the versions.
 mapfile -t unmet < <(dpkg-checkbuilddeps pipelines/packaging/debian/control 2>&1 |
   sed -n 's/.*[Uu]nmet build dependencies: //p' | sed 's/ *([^)]*)//g' | tr ' ' '\n')
 [[ ${#unmet[@]} -eq 0 ]] || install_missing "${unmet[@]}"

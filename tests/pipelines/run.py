@@ -3,7 +3,7 @@
 """run.py [--changed] BUILD [WORD]...: tests the scripts, the example programs and the commands of the documentation,
 with the plug-in of a build folder. Prints a line for each test: "ok: name", "not ok: name: why" or "SKIP: name: why".
 With words, runs only tests whose names contain one of them. With --changed, runs only tests whose dependencies have
-changed since they passed, and prints "unchanged: name" for the others."""
+changed since they passed, and prints "unchanged: name" for the other tests."""
 import concurrent.futures
 import importlib
 import pathlib
@@ -37,7 +37,7 @@ def file_of(module):
 
 def reads_of(module):
     """Lists the files that the tests of a module read. Only modules that import harness.top can find other files of the
-    tree. Their variable `reads` lists these files; without it, they may read the whole tree."""
+    tree. The variable `reads` of a module lists these files; without this variable, a module may read the whole tree."""
     modules = {module}
     while True:
         more = {other for name in modules for other in

@@ -18,7 +18,7 @@ reads = ()  # in addition to SHARED of run.py
 
 archive = pipelines / "archive.py"
 launch = shutil.which("gst-launch-1.0")
-# Copies a file, a kilobyte every 0.4 s, so that results are easy to check.
+# This pipeline copies a file, a kilobyte every 0.4 s, so that results are easy to check.
 copy = "filesrc location={input} blocksize=1024 ! identity sleep-time=400000 ! filesink location={output} buffer-mode=unbuffered"
 
 
@@ -33,7 +33,7 @@ def python_with_ray():
 
 
 class Cluster:
-    """A cluster that claims two GPUs. It ends with this process."""
+    """A Ray cluster that claims to have two GPUs. The cluster ends with this process."""
     lock = threading.Lock()
     process = address = None
 
@@ -339,7 +339,7 @@ def _(place):
     (place.folder / "films").mkdir()
     for name in ("one", "two"):
         (place.folder / f"films/{name}.mp4").write_text(name)
-    # Each of two pipelines waits for the other one, so they must run at the same time.
+    # Each of two pipelines waits for the other pipeline, so both must run at the same time.
     stand_in(place, f"""
 echo "$CUDA_VISIBLE_DEVICES: $*" >{place.folder}/ran-$$
 while :; do
@@ -370,8 +370,8 @@ def _(place):
     result = place.run(*command("film.mp4", "out", "--address", "127.0.0.1:9"))
     expect(result.status == 1 and "There is no Ray cluster at 127.0.0.1:9" in result.err, result.last())
     place.environment.pop("RAY_ADDRESS")
-    # A pipeline has archive.py's priority. With the priority of Ray's workers, it would hardly get a processor on a
-    # busy machine.
+    # A pipeline has the priority of archive.py. With the priority of Ray's workers, the pipeline would hardly get a processor
+    # on a busy machine.
     place.stand_in("gst-launch-1.0", f'nice >{place.folder}/niceness\nexec {launch} "$@"\n')
 
     def run(*arguments):

@@ -33,7 +33,7 @@ def _(place):
     expect(damaged["output"].endswith("out/cut.damaged.mkv") and "but its header says 3.0 s" in damaged["damage"] and damaged["damage"] in result.err,
            f"{damaged}: {result.err}")
     expect(not report["failed"] and damaged["attempts"] == 1, f"{report}")
-    # The truncated video is replaced by the complete one.
+    # A complete video replaces the truncated video.
     (place.folder / "films/cut.mp4").write_bytes(whole)
     result = place.run(*command("films", "out", "--backend", "cpu"))
     expect(result.status == 0 and "1 written, 3 already complete;" in result.out, result.last())
@@ -103,7 +103,7 @@ def _(place):
     # filesink reports the full disk. Videos that begin before archive.py notices the error end only if archive.py stops them.
     stand_in(place, f"echo tried >>{place.folder}/tried\n[[ $(<{place.folder}/tried) == tried ]] || exec sleep infinity\n"
              f"exec {launch} -q filesrc location={place.materials}/film.mp4 ! filesink location=/dev/full\n")
-    # The report archive.json cannot be written, either.
+    # The report archive.json cannot be written on the full disk, either.
     (place.folder / "out").mkdir()
     (place.folder / "out/archive.json.new").symlink_to("/dev/full")
     result = place.run(*command("films", "out", "--pipeline", copy, "--cpus", "8", "--backend", "cpu"))

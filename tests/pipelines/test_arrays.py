@@ -7,7 +7,7 @@ from harness import Skip, expect, pipelines, python, test, top
 
 reads = "docs/pipelines.md", "docs/python.md"  # in addition to SHARED of run.py
 
-# Odd sizes, whose planes have padding after their rows.
+# The shapes of the planes by format. The frames have odd sizes, so their rows are padded.
 formats = {"GRAY8": [(17, 33)], "GRAY16_LE": [(17, 33)], "NV12": [(17, 33), (9, 17, 2)], "P010_10LE": [(17, 33), (9, 17, 2)],
            "I420": [(17, 33), (9, 17), (9, 17)], "I420_10LE": [(17, 33), (9, 17), (9, 17)], "RGB": [(17, 33, 3)],
            "BGR": [(17, 33, 3)], "RGBA": [(17, 33, 4)], "BGRA": [(17, 33, 4)]}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/bench.sh, scripts/figures.py, which turns the benchmarks' files into a table and a plot, and
-bench_pipelines."""
+"""Tests pipelines/bench.sh, bench_pipelines and scripts/figures.py, which makes a table and a plot of the results of
+benchmarks."""
 import json
 import re
 import xml.etree.ElementTree
@@ -20,7 +20,7 @@ opencv = {"opencv": "4.6.0", "rows": [{"name": "blur 15x15/GRAY8/1920x1080", "mi
 
 
 def programs(place, **files):
-    """A build folder whose benchmarks write these results."""
+    """Makes a build folder whose benchmarks write these results."""
     folder = place.folder / "built/tests/bench"
     folder.mkdir(parents=True)
     for name, results in files.items():

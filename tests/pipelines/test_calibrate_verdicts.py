@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The verdict of pipelines/calibrate.py on boards that move, on boards without tilt, on few or equal views and on
-swapped pictures; and whether its own error bounds hold."""
+"""Tests the verdicts of pipelines/calibrate.py on moving boards, boards without tilt, few or equal views, and swapped
+pictures. Also tests whether its error bounds hold."""
 import re
 
 from harness import expect, pipelines, python, test, top
@@ -98,7 +98,7 @@ def _(place):
 
 @test("the errors that pipelines/calibrate.py prints hold in 19 of 20 cases")
 def _(place):
-    # Computed corners with noise of 0.1 pixels, without painting.
+    # Computes the corners, with noise of 0.1 pixels, instead of painting boards.
     result = place.program("""
 import cv2, numpy
 from calibration.boards import Chessboard, Pair

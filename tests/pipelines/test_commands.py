@@ -30,14 +30,14 @@ case "$1 $*" in
   *) exec meson "$@" ;;
 esac
 """,
-    # Images take minutes to build and to fill; the arguments of Containerfile must exist.
+    # No image is built, because that takes minutes; the build arguments must exist in Containerfile.
     "podman": """
 [[ $1 != build ]] || for word in "$@"; do
   [[ $word != *=* ]] || grep -q "^ARG ${word%%=*}=" Containerfile || { echo "Containerfile has no ${word%%=*}"; exit 1; }
 done
 [[ $1 != run ]] || exec "${@:4}"
 """,
-    # Only checks what ninja would build.
+    # ninja -n only checks that the targets exist.
     "ninja": 'PATH=${PATH#*:}\nexec ninja -n "${@/build-install/build}" >/dev/null\n',
 }
 
@@ -72,7 +72,7 @@ def unavailable(place, command):
 
 
 def as_it_can_run(command):
-    """Replaces ellipses, which stand for the reader's own pipeline, by elements."""
+    """Replaces each ellipsis, which stands for the reader's own pipeline, with elements."""
     if command.startswith("…"):
         command = command.replace("…", "gst-launch-1.0 videotestsrc num-buffers=2", 1).replace("…", "fakesink")
     return command.replace("…", "videotestsrc num-buffers=1 ! cudahistequalize ! fakesink")
@@ -104,7 +104,7 @@ def execute(place, command):
                           SHELL="/bin/bash")
     # Commands that show a camera or a video in a window run long, so Ctrl-C ends them after a moment.
     if re.search(r"autovideosink|x264enc|blur(-faces)?\.(sh|py)|explore\.py", command) and "archive.py" not in command and missing is None:
-        # blur-faces.py first looks for faces in the whole film.
+        # Waits until frames reach the end, because blur-faces.py first looks for faces in the whole video.
         running.wait_until(lambda: plays(place, running.text()))
         time.sleep(0.5)
         result = running.interrupt()

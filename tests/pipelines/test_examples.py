@@ -56,7 +56,7 @@ print([name for name in {used} if name not in vars(getattr(Gst, "_introspection_
 @test("examples check the names of files before they begin")
 def _(place):
     film, left, right = (place.materials / name for name in ("film.mp4", "left.png", "right.png"))
-    # Inputs that have the names of outputs; GStreamer detects a file's type by its content.
+    # These inputs have the extensions of outputs. GStreamer detects the type of a file from its content.
     inputs = {"film.mkv": film, "left.npy": left, "picture.png": left}
     for name, source in inputs.items():
         (place.folder / name).write_bytes(source.read_bytes())
@@ -115,7 +115,7 @@ def _(place):
     result = place.run(python, pipelines / "disparity.py", place.materials / "left.png", place.materials / "right.png", "map.npy",
                        "--property", "num-disparities=32")
     expect(result.status == 0 and result.out.startswith("96x48, known: "), result.last())
-    # Read the array as a user would.
+    # Reads the array as a user would.
     result = place.run(python, "-c", "import numpy; d = numpy.load('map.npy'); m = d[8:40, 20:80]; "
                        "print(d.dtype, d.shape, numpy.unique(m.round()), numpy.isnan(d).any())")
     expect(result.out == "float32 (48, 96) [6.] True\n", result.text)
@@ -128,7 +128,7 @@ def _(place):
     expect(result.status == 0 and result.out.startswith("96x48, points: "), result.last())
     count = int(result.out.split("points: ")[1].split()[0])
     place.play(f"filesrc location={place.materials / 'left.png'} ! pngdec ! videoconvert ! video/x-raw,format=RGB ! filesink location=left.raw")
-    # Read the file as a viewer would: each vertex has three floats and three bytes.
+    # Reads the file as a viewer would: each vertex has three floats and three bytes.
     header, vertices = (place.folder / "cloud.ply").read_bytes().split(b"end_header\n", 1)
     expect(f"element vertex {count}\n".encode() in header and len(vertices) == 15 * count, header.decode())
     result = place.run(python, "-c", "import numpy, sys\n"

@@ -35,7 +35,7 @@ def expect_known(answers, wanted, what):
 
 @test("pipelines/faces: a lost face is reported even if another face is found")
 def _(_place):
-    # The first face is seen for half a second, then not for 1.8 s, then again.
+    # The first face is detected for half a second, then not for 1.8 s, then again.
     seen = [[one, other]] * 5 + [[other]] * 18 + [[one, other]] * 5
     both, held, lost = "120 340", "120 340", "340+"
     answers, tracks = known(seen)
@@ -44,7 +44,7 @@ def _(_place):
     answers, tracks = known(seen, film=False)
     expect_known(answers, [both] * 5 + [held] * 5 + [lost] * 13 + [both] * 5, "a camera")
     expect(tracks.report() == ["A face, first seen 0:00.0 at 120,120, is lost: 0:01.0 to 0:02.2"], f"{tracks.report()}")
-    # A lost face is not hidden forever, and not across a cut. With a camera, the report still lists a face that has left.
+    # A lost face is hidden only for lost_seconds, and not after a cut. With a camera, the report also lists faces that have left.
     answers, _ = known(seen[:10] + [[other]] * 30, lost_seconds=1)
     expect_known(answers, [both] * 10 + [lost] * 5 + ["340"] * 25, "lost_seconds")
     answers, tracks = known(seen[:10] + [[other]] * 30, lost_seconds=1, film=False)
@@ -83,7 +83,7 @@ def _(_place):
     far = (150, 100, 40, 40)
     _, tracks = known([[one]] * 5 + [[]] * 3 + [[far]] * 5)
     box, = tracks.hidden(type(tracks.frame)(6, 0.6, tracks.scenes[0])).boxes
-    # The hidden box covers both positions with their margins, and half of their distance more on the left and right.
+    # The hidden box covers both positions, with a doubled margin.
     expect(box == (55, 80, 180, 80), f"{box}")
     answers, tracks = known([[]] * 3 + [[one]] * 4 + [[]] * 3, persistence=0.1)
     expect_known(answers, ["+", "+", "120", "120", "120", "120", "120", "120", "+", "+"], "a gap")
@@ -224,8 +224,8 @@ def _(place):
     place.play("filesrc location=film.raw blocksize=51200 ! rawvideoparse format=gray8 width=320 height=160 framerate=10/1 ! videoconvert "
                  "! video/x-raw,format=I420 ! x264enc quantizer=10 pass=quant speed-preset=ultrafast ! matroskamux ! filesink location=film.mkv")
     for missing, source in (("all", "film.mkv"), ("pass", "film.mkv"), ("all", "pipe")):
-        # A pipe cannot be read twice, like a camera. filesrc opens it twice, though, so the pipe stays open for reading
-        # and writing for long enough.
+        # Like a camera, a pipe cannot be read twice. The shell keeps the pipe open for reading and writing, because filesrc opens
+        # it twice.
         begin = "(exec 3<>pipe; cat film.mkv >&3; sleep 10) &" if source == "pipe" else ""
         result = place.run("bash", "-c", f"rm -f pipe; mkfifo pipe; {begin} {pipelines}/blur-faces.py {source} out.mkv --persistence=0.25 --missing={missing}")
         lost = "0:01.7 to 0:02.6" if source == "pipe" else "0:00.0 to 0:00.3, 0:01.7 to 0:02.4"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The scripts after `meson install`, away from the source tree; and how packages are installed."""
+"""Tests the scripts after `meson install`, outside of the source tree, and the installation of packages."""
 import fcntl
 import os
 import pathlib
@@ -45,7 +45,7 @@ def _(place):
     for program in ("meson", "pkg-config"):
         if not shutil.which(program):
             raise Skip(f"there is no {program}")
-    # Offer all pkg-config packages except OpenCV 4, and a fake OpenCV 5.
+    # pkg-config finds all packages except OpenCV 4, and a fake OpenCV 5.
     packages = place.folder / "packages"
     packages.mkdir()
     for folder in place.run("pkg-config", "--variable=pc_path", "pkg-config").out.strip().split(":"):

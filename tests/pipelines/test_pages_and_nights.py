@@ -59,7 +59,7 @@ def _(place):
     for name in ("one.png", "two.jpg.png", "two.png.png"):
         expect(black(place, f"out/{name}")[0] == [True, True, False], name)
 
-    # One unreadable page does not stop the others.
+    # After an unreadable page, the other pages are still converted.
     (place.folder / "pages/a.png").write_bytes((place.folder / "pages/one.png").read_bytes()[:60])
     result = place.script("binarise.sh", "pages/", "again")
     expect(result.status == 1 and "1 of 4 pictures failed" in result.err, result.text)
@@ -73,7 +73,7 @@ def _(place):
 
 
 def dark_film(place, width, height, frames):
-    """Paints a wall of 20 to 50 levels, brighter and bluish to the right, with noise, in raw I420."""
+    """Writes raw I420 frames of a noisy wall. Its luma rises from 20 to 50 from left to right, and its right half is bluish."""
     noise = random.Random(3)
     planes = b""
     for _ in range(frames):
@@ -95,7 +95,7 @@ def _(place):
     dark_film(place, width, height, frames)
 
     def seen(script, *options):
-        """Returns the rise from left to right of the middle frame, its noise, and U at the right."""
+        """Returns, for the middle frame, the rise of luma from left to right, the noise, and U at the right edge."""
         result = place.script(script, *options, "dark.avi", "out.mkv")
         expect(result.status == 0 and "Writing out.mkv" in result.out, result.last())
         place.play("filesrc location=out.mkv ! decodebin ! videoconvert ! video/x-raw,format=I420 ! filesink location=out.raw")

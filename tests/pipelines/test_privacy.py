@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests what pipelines/privacy.sh and pipelines/blur-faces.py hide in videos like those of telephones and cameras."""
+"""Tests what pipelines/privacy.sh and pipelines/blur-faces.py hide in videos of phones and cameras."""
 import re
 
 from harness import Skip, examples, expect, pipelines, python, test, turned
@@ -16,12 +16,12 @@ def noise(place, name):
 
 
 def expect_same_sound(before, after):
-    """Expects the same encoded sound. It may be longer by some bytes, because MP4 can mark the last samples as padding."""
+    """Expects the same encoded sound. The result may be some bytes longer, because MP4 can mark the last samples as padding."""
     expect(before and after.startswith(before) and len(after) - len(before) < 100, f"{len(before)} bytes of sound become {len(after)}, or others")
 
 
 def contrast(place, name, size):
-    """Returns a function of a frame and a rectangle in a video: the mean difference of neighbouring pixels there."""
+    """Returns a function that computes the mean difference of neighbouring pixels in a rectangle of a frame."""
     w, h = size
     data = place.gray(name)
 

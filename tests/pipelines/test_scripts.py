@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The scripts in pipelines/: their messages, and how they end."""
+"""Tests the messages and the exit status of the scripts in pipelines/."""
 import re
 import shutil
 import time
@@ -9,7 +9,7 @@ from harness import Skip, examples, expect, pipelines, test, top
 reads = ("docs/", "tests/")  # in addition to SHARED of run.py
 
 scripts = sorted(path.name for path in pipelines.glob("*.sh") if path.name != "env.sh")
-# Lets windows work without a display: GStreamer then chooses fakevideosink.
+# With these variables, GStreamer chooses fakevideosink, so scripts that open windows work without a display.
 window = {"DISPLAY": ":0", "GST_PLUGIN_FEATURE_RANK": "fakevideosink:MAX"}
 
 
@@ -24,7 +24,7 @@ def _(place):
 
 @test("all other scripts support --help")
 def _(place):
-    # The scripts would start these programs if they did not know --help.
+    # Scripts without support of --help would start these programs, which now fail.
     for name in ("gst-launch-1.0", "meson", "ninja", "pkg-config"):
         place.stand_in(name, "exit 1\n")
     found = [path for folder in ("docs", "tests", "pipelines/packaging") for path in sorted((top / folder).glob("**/*.sh"))
@@ -171,7 +171,7 @@ def _(place):
 @test("a pipeline that hangs after an error is ended")
 def _(place):
     error = "echo 'ERROR: from element /GstPipeline:pipeline0/GstFileSrc:filesrc0: The tape is stuck.' >&2\n"
-    # `waits` ends at the second Ctrl-C, like gst-launch-1.0 -e. `deaf` ignores Ctrl-C, so it needs SIGKILL.
+    # The program `waits` ends at the second Ctrl-C, like gst-launch-1.0 -e. The program `deaf` ignores Ctrl-C and needs SIGKILL.
     waits = error + "trap 'trap \"trap - INT; kill -INT $$\" INT' INT\nwhile sleep 0.1; do :; done\n"
     deaf = error + "trap '' INT\nexec sleep infinity\n"
     film, picture = (place.materials / name for name in ("film.mp4", "picture.png"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The scripts and examples print the elements' warnings, and exit with 1 if cudasgmstereo reports a wrong result."""
+"""Tests that scripts and examples print the elements' warnings, and exit with 1 if cudasgmstereo reports a wrong result."""
 import re
 
 from harness import expect, pipelines, python, test

@@ -27,7 +27,7 @@ def _(place):
         page.run("(s => { s.value = 0.8; s.dispatchEvent(new Event('input')); })(document.querySelector('[data-name=sigma] [type=range]'))")
         page.wait("!['0', '20'].includes(document.querySelector('[data-name=sigma] [type=text]').value)", "the slider")
         put(page, "sigma", "20")
-        # The other half is the input. The divider follows the pointer.
+        # The left half shows the input. The divider follows the pointer.
         left = pixels(page, 0.4, 0.4, 60, 60)
         expect(pixels(page, 0.4, 0.4, 60, 60) == left, "the input changes")
         page.mouse(middle(page, 0.5, 0.5), middle(page, 0.3, 0.5))
@@ -40,7 +40,7 @@ def _(place):
             expect(value(page, name) == shown, f"{name} is {value(page, name)}")
         page.run("document.querySelector('[data-name=border] button').click()")
         page.wait("!document.querySelector('[data-name=border]').classList.contains('changed')", "the reset")
-        # A value out of range is refused, and the previous one stays.
+        # A value out of range is refused, and the previous value stays.
         put(page, "sigma", "1000")
         page.wait("document.getElementById('why-sigma').textContent.includes('sigma takes a number from -127 to 127')", "the refusal")
         put(page, "sigma", "20")

@@ -3,7 +3,7 @@
 from browser import Explored, choose, middle, painted, put, text
 from harness import examples, expect, test
 
-# A desktop and a phone.
+# Window sizes of a desktop and a phone, and whether the device is a phone.
 sizes = ((1280, 800, False), (390, 844, True))
 # Nodes with these roles are containers, not controls.
 unnamed = {"generic", "none", "StaticText", "InlineTextBox", "paragraph", "LabelText", "list", "listitem", "ListMarker", "LineBreak", "banner", "main", "figure",

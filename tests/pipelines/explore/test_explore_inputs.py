@@ -59,7 +59,7 @@ def _(place):
         page.wait(f"{position} > 0.1", "the film plays")
         expect(page.run("document.getElementById('element').value") == "cudagaussblur" and value(page, "backend") == "cpu", "another element or device")
         painted(page)
-        # A pair, for which explore.py changes to cudasgmstereo, and a video with both pictures in one frame.
+        # Opens a pair, for which explore.py changes to cudasgmstereo, then a video with both pictures in one frame.
         page.run("document.getElementById('choose').click()")
         page.wait("document.getElementById('files').open", "the files")
         for name in ("left.png", "right.png"):
@@ -91,7 +91,7 @@ def _(place):
         for names, is_packed in ((["left.png", "/etc/passwd"], False), (["left.png", "right.png"], True), ([], False), (["left.png"] * 3, False)):
             expect(answer(page, do="open", names=names, packed=is_packed)["is"] == "refused", f"{names}, {is_packed}")
         expect(text(page, "inputs").endswith("packed.mkv"), text(page, "inputs"))
-        # If a file cannot be played, the current one continues.
+        # If a file cannot be played, the current file continues.
         (place.folder / "broken.png").write_bytes(b"no picture")
         expect("broken.png" in answer(page, do="open", names=["broken.png"], packed=False)["text"], "a broken picture")
         page.wait("document.getElementById('figures').textContent.match(/[1-9][0-9.]* frames/)", "frames")
@@ -136,7 +136,7 @@ def _(place):
             there = pixels(page, 0.55, 0.1, 200, 200)
         page.run("document.getElementById('pause').click()")
         page.wait(f"{position} > 51 && {position} < 79", "the film from there")
-        # A seek near the end: the video soon restarts from the beginning.
+        # After a seek to the end, the video soon restarts from the beginning.
         page.run("(s => { s.value = s.max; s.dispatchEvent(new Event('change')); })(document.getElementById('seek'))")
         page.wait(f"{position} > 0.5 && {position} < 20", "the beginning")
         # A restart keeps the pause.

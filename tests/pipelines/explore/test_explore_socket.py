@@ -106,8 +106,8 @@ def _(place):
                "! x264enc speed-preset=ultrafast ! h264parse ! mp4mux ! filesink location=fast.mp4")
     with Explored(place, "--element", "cudagaussblur", "fast.mp4") as explored:
         link = urllib.parse.urlsplit(explored.link)
-        # The first picture may have been delayed for long, so the measurement starts when it is acknowledged, a second
-        # after its arrival. The next picture must not be sent earlier.
+        # The first picture is acknowledged a second after its arrival. The next picture must not be sent before. The measurement
+        # starts with this acknowledgement, because the first picture may be delayed.
         unseen, seconds = explored.page.run(f"""new Promise(done => {{
             const s = new WebSocket('ws://{link.netloc}/socket?{link.query}'), times = [];
             let unseen;

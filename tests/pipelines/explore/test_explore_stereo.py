@@ -140,7 +140,7 @@ def _(place):
             wait_for_restarts(page, 2)
             expect(not page.run("!!document.querySelector('#banners .error')"), f"{banners(page)}")
             page.hover(middle(page, 0.6, 0.5))
-            # The noise in the right video equals that in the left video, shifted by 6 pixels.
+            # The noise of the left video is shifted by 6 pixels in the right video.
             page.wait("/^.[0-9]+, [0-9]+. [56]\\.[0-9]+ pixels, confidence/.test(document.getElementById('pointer').textContent)", "6 pixels")
 
 
