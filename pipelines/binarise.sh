@@ -65,7 +65,7 @@ binarise_folder() {
     say "$((++count)) of ${#pages[@]}: $file"
     (binarise_photograph "$file" "$2/$name.png") || ((++failed))
   done
-  [[ $failed == 0 ]] || die "$failed of ${#pages[@]} pictures failed"
+  [[ $failed == 0 ]] || die "$failed of ${#pages[@]} pictures failed; the reasons are above"
 }
 
 if [[ -d $input ]]; then

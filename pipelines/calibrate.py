@@ -13,7 +13,7 @@ import frames
 try:
     import cv2
 except ImportError as error:
-    sys.exit(f"{error}. Install it: sudo apt-get install python3-opencv\nIt is for the system's Python:\n"
+    sys.exit(f"{error}. Install it: sudo apt-get install python3-opencv\nThe package is for the system's Python:\n"
              f"  /usr/bin/python3 {' '.join(sys.argv)}")
 
 from calibration import camerainfo
@@ -53,8 +53,8 @@ def parse():
     parser.add_argument("--square", type=length, metavar="MM", help="length of a square of the board, in mm: its relative error is also the error of all distances")
     parser.add_argument("--charuco", metavar="DICTIONARY", help="the board is a ChArUco board with markers of this dictionary, such as DICT_5X5_100")
     parser.add_argument("--marker", type=length, metavar="MM", help="with --charuco: length of a marker (default: 0.75 of a square)")
-    parser.add_argument("--fisheye", action="store_true", help="the lenses are fisheyes")
-    parser.add_argument("--rational", action="store_true", help="8 coefficients of distortion instead of 5, for wide angles")
+    parser.add_argument("--fisheye", action="store_true", help="the cameras have fisheye lenses")
+    parser.add_argument("--rational", action="store_true", help="estimate 8 distortion coefficients instead of 5, for wide-angle lenses")
     parser.add_argument("--alpha", type=float, default=-1, help="alpha of cv2.stereoRectify(): 0 crops to pixels that the cameras see, "
                         "1 keeps all pixels (default: -1)")
     parser.add_argument("--pairs", type=int, default=15, help="how many pairs to take from cameras or videos (default: 15)")
@@ -104,7 +104,7 @@ def check_square(result, still_pairs, square):
     """Checks the calibration with another view of the board, which was not used in the calibration. Returns the mean measured
     length of the squares relative to the true length, or None if there is no other view."""
     if sys.stdin.isatty():
-        print("Show the board once more, elsewhere, and hold it still: its squares are measured.", flush=True)
+        print("Show the board once more at another position, and hold it still, so that its squares can be measured.", flush=True)
     elif still_pairs.is_live:
         return None
     pair = next(still_pairs, None)

@@ -304,7 +304,7 @@ check_output() {
   fi
   folder=$(dirname "$1")
   [[ -d $folder ]] || die "$1: there is no folder $folder"
-  [[ -w $folder && ! -d $1 && (! -e $1 || -w $1) ]] || die "$1: this file cannot be written"
+  [[ -w $folder && ! -d $1 && (! -e $1 || -w $1) ]] || die "$1: this file cannot be written; name another file"
   for input in "${looked_at[@]}"; do
     [[ ! $input -ef $1 ]] || die "$1: this is the input itself; name another file for the result"
   done

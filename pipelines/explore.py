@@ -15,7 +15,7 @@ import frames
 try:
     import aiohttp  # noqa: F401  (imported here only to report that it is missing)
 except ImportError as error:
-    sys.exit(f"{error}. Install it: sudo apt-get install python3-aiohttp libjs-three\nIt is for the system's Python:\n"
+    sys.exit(f"{error}. Install it: sudo apt-get install python3-aiohttp libjs-three\nThe package is for the system's Python:\n"
              f"  /usr/bin/python3 {' '.join(sys.argv)}")
 
 from explore.inputs import Input, Unusable, examples

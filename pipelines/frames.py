@@ -54,7 +54,7 @@ def check_output(name, *inputs):
     if not os.path.isdir(folder):
         sys.exit(f"{name}: there is no folder {folder}")
     if os.path.isdir(name) or not os.access(name if os.path.exists(name) else folder, os.W_OK):
-        sys.exit(f"{name}: this file cannot be written")
+        sys.exit(f"{name}: this file cannot be written; name another file")
     if os.path.exists(name) and any(os.path.samefile(name, one) for one in inputs if os.path.exists(one)):
         sys.exit(f"{name}: this is the input itself; name another file for the result")
 

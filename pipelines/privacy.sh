@@ -42,7 +42,7 @@ find_elements
 mark=$(program mark-regions)
 input=${arguments[1]:-$examples/vtest.avi}
 look_at "$input"
-[[ $kind == video || $kind == stream ]] || usage_error "\"$input\" is not a video, but the regions have times"
+[[ $kind == video || $kind == stream ]] || usage_error "\"$input\" is not a video, but the regions have times: name a video"
 show_or_write "${arguments[2]:-}" privacy.mkv 2000000
 container=${out##*.} container=${container,,}
 formats=${sound_formats[${container:=mkv}]}

@@ -129,7 +129,7 @@ show() {
     both. ! queue ! videoconvert ! mixer.sink_0 \
     both. ! queue "${equalise[@]}" ! videoconvert ! mixer.sink_1 \
     compositor name=mixer sink_1::xpos="$1" ! videoconvert ! autovideosink 2>&1 </dev/null | cat >"$log" ||
-    say "  the window was closed, or the display refused it; see $log"
+    say "  the window was closed, or could not be opened; see $log"
 }
 
 say "" "Equalising with cudahistequalize, blurring with cudagaussblur, binarising with cudathreshold"

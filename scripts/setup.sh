@@ -65,7 +65,7 @@ apt_get() {
 # install_missing PACKAGE...: installs the packages that are missing. If no package is missing, it needs no network.
 install_missing() {
   if ! command -v dpkg-query apt-get >/dev/null; then
-    say "Not a Debian system: expecting the equivalents of these packages to be installed: $*"
+    say "This is not a Debian system: install the equivalents of these packages: $*"
     return 0
   fi
 

@@ -9,7 +9,7 @@ usage() {
 usage: tests/arm64.sh [--root FOLDER] [--mirror URL] [--jobs N] [-D MESON-OPTION]... [SUITE]...
 
 Unpacks Debian's arm64 libraries into a folder, compiles this tree for arm64 without CUDA, and runs the
-tests with qemu. The hashes of the seeded cases (suite proof) must be those that a GPU computed. Ends
+tests with qemu. The hashes of the seeded cases (suite proof) must equal the hashes that a GPU computed. Ends
 with the line `N passed, N failed, N skipped`; exits with 1 if anything failed.
 
   SUITE            kernels, oracles, threads, check, fuzz, proof or guards; default: all but oracles and

@@ -8,8 +8,8 @@ usage() {
   cat <<'END'
 usage: tests/container.sh [--suite SUITE] [--root FOLDER] [--mirror URL]
 
-Installs Debian with debootstrap, makes an image of it and builds the image of Containerfile on that, with
-buildah. Runs `gst-inspect-1.0 cudavision` and one pipeline with each element in a container. Needs root, a
+Installs Debian with debootstrap, makes an image of it and builds the image of Containerfile on that image,
+with buildah. Runs `gst-inspect-1.0 cudavision` and one pipeline with each element in a container. Needs root, a
 Debian mirror and 8 GB.
 
   --suite SUITE  trixie (Debian 13, the default) or bookworm (Debian 12)

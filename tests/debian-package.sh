@@ -15,7 +15,7 @@ second, runs `gst-inspect-1.0 cudavision` there and one pipeline with each eleme
 mirror and 2 GB.
 
   --suite SUITE  bookworm (Debian 12, the default) or trixie (Debian 13)
-  --root FOLDER  where they are or will be (default: /var/tmp/gst-cudavision/package)
+  --root FOLDER  where both Debians are or will be (default: /var/tmp/gst-cudavision/package)
   --mirror URL   the Debian mirror (default: http://deb.debian.org/debian)
   -h, --help     this text
 END

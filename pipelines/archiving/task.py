@@ -108,7 +108,7 @@ def play(words, environment, output, timeout, niceness=0):
                 if size != before:
                     grown = time.monotonic()
                 elif time.monotonic() > grown + timeout:
-                    raise Failure(f"the pipeline wrote nothing for {timeout:g} s")
+                    raise Failure(f"the pipeline wrote nothing for {timeout:g} s: if it is only slow, set a larger --timeout")
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)

@@ -43,7 +43,7 @@ class Exploration:
             self.properties.value(name, text)
         self.settings = dict(settings)
         if len(inputs) != (2 if self.is_stereo and settings.get("frame-packing", "none") == "none" else 1):
-            raise Unusable(f"{factory} takes {'two inputs, a left and a right one, or one with --packed' if self.is_stereo else 'one input'}")
+            raise Unusable(f"{factory} takes {'two inputs, left and right, or one input with --packed' if self.is_stereo else 'one input'}")
         self.pipeline = self.element = self.sink = self.on_frame = self.on_start = None
         self.is_playing, self.is_paused, self.has_failed, self.linked, self.awaited = False, False, False, {}, 0
         # good: settings and property values with which a frame was processed. trial: settings that no frame has confirmed yet.

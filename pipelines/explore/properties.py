@@ -89,7 +89,7 @@ class Properties:
         spec, kind = self.specs[name], self.specs[name].value_type
         if kind == GObject.TYPE_STRING:
             if "\0" in text:
-                raise Unusable(f"{name} takes texts without zero bytes")
+                raise Unusable(f"{name} must not contain zero bytes")
             return text
         if kind == GObject.TYPE_BOOLEAN:
             known = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}

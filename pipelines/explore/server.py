@@ -180,7 +180,7 @@ class Browser:
     async def samples(self, *names, before=None):
         """Returns the newest frames of these taps, newer than `before`. Links the taps while it waits."""
         if not set(names) <= set(taps if self.session.exploration.is_stereo else taps[:2]):
-            raise Unusable("Only cudasgmstereo measures distances.")
+            raise Unusable("Only cudasgmstereo measures distances: choose this element.")
         is_linked = set(names) <= set(self.session.exploration.linked)
         self.also = set(names)
         try:
@@ -261,7 +261,7 @@ class Server:
         except ValueError:
             own = False
         if not own or request.headers.get("Origin", f"http://{request.host}") != f"http://{request.host}":
-            raise web.HTTPForbidden(text="Open the link that explore.py has printed: this address is not one of its own.\n")
+            raise web.HTTPForbidden(text="Open the link that explore.py has printed: the server does not accept this address.\n")
         if needs_token and not secrets.compare_digest(request.query.get("token", "").encode(), self.token.encode()):
             raise web.HTTPForbidden(text="Open the link that explore.py has printed: it ends with a token.\n")
 
@@ -275,7 +275,7 @@ class Server:
     async def talk(self, request):
         self.check(request, True)
         if len(self.session.browsers) >= max_browsers:
-            raise web.HTTPServiceUnavailable(text=f"{max_browsers} pages are open already; close one.\n")
+            raise web.HTTPServiceUnavailable(text=f"{max_browsers} pages are open already; close a page.\n")
         ws = web.WebSocketResponse(max_msg_size=131072, heartbeat=20)
         await ws.prepare(request)
         browser = Browser(self.session, ws)
