@@ -102,8 +102,8 @@ class MappedBuffer:
         self.unmap()
 
     def view(self, offset, shape, kind, strides=None):
-        """Returns a view of an array at this byte offset; `kind` is its numpy.dtype. Strides are in bytes; None means
-        contiguous."""
+        """Returns a view of an array at this byte offset; `kind` is its numpy.dtype. Without strides (in
+        bytes), the array is contiguous."""
         last = math.prod(shape) * kind.itemsize if strides is None else \
             sum((count - 1) * stride for count, stride in zip(shape, strides)) + kind.itemsize
         if offset + last > self.info.size:

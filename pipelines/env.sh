@@ -370,8 +370,8 @@ gst_launch() {
 
 # end_after_error PROCESS: prints the messages of gst-launch-1.0, and ends it if it hangs after an error. If another thread
 # posts an error during the change to PAUSED, gst-launch-1.0 quits its main loop before the loop has started, and then hangs in
-# the loop (with 1.22, after 1 of 450 refused RTSP connections). Two SIGINT end the loop, because with -e the first only sends
-# EOS and waits. SIGKILL follows, in case an element hangs while it stops.
+# the loop (with 1.22, after 1 of 450 refused RTSP connections). Two SIGINT end the loop, because with -e the first SIGINT only
+# sends EOS and waits. SIGKILL follows, in case an element hangs while it stops.
 end_after_error() {
   local line status failed='' signals=(INT INT KILL)
   trap '' INT
@@ -416,7 +416,7 @@ watch() {
   return $((closed + wrong))
 }
 
-# play ELEMENT...: plays a pipeline until its end, Ctrl-C, or the closing of the window. Prints the progress on a terminal.
+# play ELEMENT...: plays a pipeline until its end, until Ctrl-C, or until the user closes the window. Prints the progress on a terminal.
 play() {
   local statuses told=3 listener=''
   if [[ -n $out ]]; then

@@ -13,7 +13,7 @@ Frame = collections.namedtuple("Frame", "number time scene")
 # Margin on each side of a detection as a share of its size, because detections leave out hair, ears and chin. The margin is
 # doubled while the face is missed, because it may have moved.
 margin = 0.25
-# A face with fewer detections is probably a false positive, so it is never reported as lost.
+# A face with fewer detections than this is probably a false positive, so it is never reported as lost.
 least_seen = 4
 
 

@@ -186,7 +186,7 @@ def _(place):
     result = place.run(*command("films", "out", "--address", "192.0.2.1:1"))
     expect(result.status == 0 and "0 written, 3 already complete" in result.out, result.last())
 
-    # Existing results of another pipeline are an error, unless --again replaces them by the new pipeline's output.
+    # Existing results of another pipeline are an error, unless --again replaces them with the new pipeline's output.
     equalise = "decodebin expose-all-streams=false caps='video/x-raw(ANY)' ! videoconvert ! cudahistequalize backend={backend} cuda-device-id={device}"
     pipeline = f"filesrc location={{input}} ! {equalise} ! filesink location={{output}}"
     result = place.run(*command("films", "out", "--pipeline", pipeline))

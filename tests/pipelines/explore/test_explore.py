@@ -70,7 +70,7 @@ def _(place):
         page.wait(f"{position} > 3", "some seconds of the film")
         put(page, "tiles-x", "4")  # restarts the element
         page.wait("document.querySelector('[data-name=tiles-x]').classList.contains('changed')", "the change")
-        # The video plays on for a second; no figure shows an earlier position.
+        # The video continues for a second, and the page never shows an earlier position.
         page.run(f"""window.least = window.most = {position}; new MutationObserver(() => {{
             const now = {position}; if (now) {{ window.least = Math.min(window.least || now, now); window.most = Math.max(window.most, now); }}
             }}).observe(document.getElementById('time'), {{childList: true, characterData: true, subtree: true}})""")
