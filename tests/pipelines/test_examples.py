@@ -87,8 +87,8 @@ def _(place):
                                    ("blur-faces.py", ["none.mp4"], "there is no such file"),
                                    ("blur-faces.py", [film, "out.mkv", "--cascade", "none.xml"], "apt-get install opencv-data"),
                                    ("blur-faces.py", [film, "out.mkv", "--cascade", film], "this is not a cascade"),
-                                   ("blur-faces.py", [film, "out.mkv", "--persistence", "-1"], "--persistence and --lost from 0"),
-                                   ("blur-faces.py", [film, "out.mkv", "--lost", "1e9"], "--persistence and --lost from 0"),
+                                   ("blur-faces.py", [film, "out.mkv", "--persistence", "-1"], "must be from 0 to 86400"),
+                                   ("blur-faces.py", [film, "out.mkv", "--lost", "1e9"], "must be from 0 to 86400"),
                                    ("calibrate.py", ["out.txt", "--square", "1"], "use .yml"),
                                    ("calibrate.py", ["out.yml", "--square", "1"], "--left and --right"),
                                    ("calibrate.py", ["out.yml", "--left", left, "--square", "1"], "--left and --right"),
@@ -101,7 +101,7 @@ def _(place):
                                    ("calibrate.py", ["none/out.yml", "--packed", left, "--square", "1"], "there is no folder none"),
                                    ("calibrate.py", ["out.yml", "--packed", left, "--square", "1"], "found in 0 pairs"),
                                    ("calibrate.py", ["out.yml", "--packed", film, "--square", "1"], "found in 0 pairs"),
-                                   ("integral.py", [film, "--size", "0"], "--size needs"),
+                                   ("integral.py", [film, "--size", "0"], "--size=0 must be from 1 to 4096"),
                                    ("integral.py", [film, "--size", "500"], "192x144")):
         result = place.run(python, pipelines / name, *arguments)
         expect(result.status in (1, 2) and words in result.err and "Traceback" not in result.err, f"{name}: {result.text}")

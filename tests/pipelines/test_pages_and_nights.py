@@ -66,7 +66,7 @@ def _(place):
     expect(sorted(path.name for path in (place.folder / "again").iterdir()) == ["one.png", "two.jpg.png", "two.png.png"], f"{place.files()}")
 
     result = place.script("binarise.sh", "pages", "pages")
-    expect(result.status == 1 and "this is the input itself" in result.err, result.text)
+    expect(result.status == 1 and "this is the input folder" in result.err, result.text)
     (place.folder / "empty").mkdir()
     result = place.script("binarise.sh", "empty", "nothing")
     expect(result.status == 1 and "empty: there is no picture in this folder" in result.err and "nothing" not in place.files(), result.text)
@@ -120,7 +120,7 @@ def _(place):
     film = place.materials / "film.mp4"
     result = place.script("night.sh", "--search=3", film, "out.mkv")
     expect(result.status == 0 and b"A_AAC" in (place.folder / "out.mkv").read_bytes(), result.last())
-    for arguments, words in (([film], "an argument is missing"), ([film, "wrong.mp4"], "use .mkv"), ([film, film], "let it end in .mkv"),
+    for arguments, words in (([film], "an argument is missing"), ([film, "wrong.mp4"], "use .mkv"), ([film, film], "use .mkv"),
                              (["--frames=2", film, "wrong.mkv"], "--frames needs an odd number from 1 to 9"),
                              (["--search=2", film, "wrong.mkv"], "--search needs an odd number from 1 to 101"),
                              ([place.materials / "picture.png", "wrong.mkv"], "is not a video")):
