@@ -29,11 +29,11 @@ Makes the pictures of README.md and docs/. Run it where GStreamer finds the elem
                       one of OpenCV's photographs of a chessboard in that package, and its disparities
                       without and with a calibration
   docs/stereo-road.png
-                      a road that docs/roadscene.py renders, its true disparities, and those of cudasgmstereo
-                      with slanted-surfaces and without; prints how many are wrong
+                      a road that docs/roadscene.py renders, its true disparities, and the disparities of
+                      cudasgmstereo with slanted-surfaces and without; prints how many are wrong
   docs/stereo-accuracy.png
-                      cones and the aloe by the previous definition of cudasgmstereo and by the present
-                      one, if CUDAVISION_STEREO_PAIRS names the folder of test_sgm_pairs.cpp
+                      cones and the aloe by the previous and by the present definition of cudasgmstereo,
+                      if CUDAVISION_STEREO_PAIRS names the folder of test_sgm_pairs.cpp
 
   -h, --help          this text
 END

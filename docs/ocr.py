@@ -41,7 +41,7 @@ def text():
 
 
 def page(words):
-    """The lamp is at the upper left. Below the text, the paper is empty and dark."""
+    """Draws the page, lit by a lamp at the upper left. Below the text, the paper is empty and dark."""
     image = Image.new("L", (WIDTH, HEIGHT), 255)
     draw, font = ImageDraw.Draw(image), ImageFont.truetype(FONT, LETTER)
     line, y = "", MARGIN
@@ -61,7 +61,7 @@ def page(words):
 
 
 def otsu(picture):
-    """The threshold that separates the two classes of levels best."""
+    """Returns the threshold that separates the two classes of levels best."""
     counts = numpy.bincount(picture.ravel(), minlength=256).astype(float)
     below, sums = counts.cumsum(), (counts * numpy.arange(256)).cumsum()
     above = below[-1] - below
@@ -76,7 +76,7 @@ def binarise(name, out, properties):
 
 
 def score(name, words):
-    """The number of words that tesseract finds, and how many of them are right and in their order."""
+    """Returns how many words tesseract finds correctly and in their order, and how many words it finds."""
     found = subprocess.run(["tesseract", name, "-", "--dpi", "150"], check=True, capture_output=True, encoding="utf-8",
                            env={**os.environ, "OMP_THREAD_LIMIT": "1"}).stdout.split()
     matcher = difflib.SequenceMatcher(None, words, found, autojunk=False)

@@ -5,10 +5,10 @@
 usage: docs/roadscene.py render FOLDER
        docs/roadscene.py judge FOLDER MAP...
 
-render writes left.gray and right.gray, WIDTH×HEIGHT bytes each. judge prints for each MAP, a file
-of int16 sixteenths as cudasgmstereo puts out, which share of the pixels is unknown or wrong by more
-than a pixel and by more than half of one: of all but the sky, of the road, and of the rest. It writes
-picture.rgb: the left picture and the true disparities, and below them the maps.
+render writes left.gray and right.gray, WIDTH×HEIGHT bytes each. A MAP is a file of disparities in
+sixteenths of a pixel, as int16, from cudasgmstereo. judge prints the shares of pixels that are unknown
+or wrong by more than 1 pixel, and by more than 0.5 pixels: of all pixels without the sky, of the road,
+and of the rest. It writes picture.rgb: above the left picture and the true disparities, below the maps.
 """
 import array
 import math
@@ -21,7 +21,7 @@ CENTER_X, HORIZON = 200.0, 80.0
 SLOPE = 0.04  # cross slope of the road, down to the right
 SUBPIXELS = (0.25, 0.75)
 
-# Upright rectangles: distance of the left edge and of the right one, x of both, bottom and top, gray.
+# Upright rectangles: distances of the left and the right edge, x of both edges, bottom, top, grey level.
 CARS = [
     (9.0, 9.0, 0.9, 2.7, 0.2, 1.5, 70),
     (9.0, 13.0, 0.9, 0.9, 0.2, 1.5, 95),
@@ -63,7 +63,7 @@ def look(dx, dy, eye):
         if abs(x + 0.6) < 0.07 and z % 6 < 3:
             gray = 190
     for index, (z0, z1, x0, x1, bottom, top, base) in enumerate(RECTANGLES):
-        # On the plane: (z - z0) (x1 - x0) = (x - x0) (z1 - z0), where x = eye + dx z.
+        # Solves the equation of the plane, (z - z0) (x1 - x0) = (x - x0) (z1 - z0), for z, with x = eye + dx z.
         divisor = (x1 - x0) - dx * (z1 - z0)
         if abs(divisor) < 1e-9:
             continue

@@ -58,13 +58,14 @@ GstBuffer* make_frame(int number) {
   return buffer;
 }
 
-/// Finds the smallest and the largest grey value of a frame. GstVideoFrame has the row pitch.
+/// Finds the smallest and the largest grey value of a frame. Takes the row pitch from
+/// GstVideoFrame, because rows may be padded.
 void range_of(GstSample* sample, int& low, int& high) {
   GstVideoInfo info;
   GstVideoFrame frame;
   if (!gst_video_info_from_caps(&info, gst_sample_get_caps(sample)) ||
       !gst_video_frame_map(&frame, &info, gst_sample_get_buffer(sample), GST_MAP_READ))
-    throw std::runtime_error("cannot map a frame that came back");
+    throw std::runtime_error("cannot map an output frame");
   low = 255;
   high = 0;
   for (int y = 0; y < height; ++y) {
@@ -179,10 +180,11 @@ void run(int frames) {
   if (!failure.empty())
     throw std::runtime_error(failure);
   if (received != frames)
-    throw std::runtime_error("only " + std::to_string(received) + " frames came back");
+    throw std::runtime_error("only " + std::to_string(received) + " of " + std::to_string(frames) +
+                             " frames arrived at the sink");
   std::printf(
       "%d frames of %dx%d on the backend %s, %.0f frames/s including making and checking them; "
-      "greys of the last one: %d to %d\n",
+      "grey values of the last frame: %d to %d\n",
       received, width, height, backend.c_str(), received / time.count(), low, high);
 }
 

@@ -25,10 +25,10 @@ default_pipeline = ('uritranscodebin source-uri={input-uri} dest-uri={output-uri
                     'video-filter="videoconvert ! videoflip video-direction=auto ! cudahistequalize backend={backend} cuda-device-id={device}"')
 films = [f"*.{ending}" for ending in ("mp4", "m4v", "mov", "mkv", "webm", "avi", "ts", "mts", "m2ts", "mpg", "mpeg", "mxf", "wmv", "flv",
                                       "ogv", "3gp")]
-# Tasks submitted to Ray at the same time: enough for any cluster, but few enough for short task lists.
+# Maximum number of tasks that are submitted to Ray at the same time: enough for any cluster, but few enough to keep Ray's task lists short.
 max_submitted = 1000
 # Number of videos whose durations one task reads.
-films_per_measure = 16
+films_per_task = 16
 # Time limit for running tasks to stop after an interruption. A second Ctrl-C ends the wait.
 seconds_to_cancel = 300
 
@@ -88,17 +88,17 @@ def run(ray, jobs, report, submit, retries, interruption):
                 try:
                     result = ray.get(task)
                 except ray.exceptions.RayError as error:
-                    # The worker or its machine died, and Ray's own retries are used up.
+                    # The worker or the worker's machine died, and Ray's own retries are used up.
                     result = {"error": f"{type(error).__name__}: {' '.join(str(error).split())[:200]}", "log": str(error), "stop": None}
-                # An invalid pipeline stops the run, unless results exist: then only the worker's machine lacks an element. A
-                # full disk affects all jobs.
+                # A full disk stops the run, because it affects all jobs. An invalid pipeline also stops the run, but not if results
+                # exist, because then the pipeline is valid and only this worker's machine lacks an element.
                 stop = result.get("stop") == "disk" or result.get("stop") == "pipeline" and not report.contents["written"]
                 if "error" in result and attempt <= retries and not stop:
                     waiting.append((job, attempt + 1))
                     continue
                 report.add(job, attempt, result)
                 if stop:
-                    report.say("Other films would fail in the same way: stopping.", sys.stderr)
+                    report.say("Stopping: the other videos would fail in the same way.", sys.stderr)
                     return
     finally:
         # Cancelled tasks end their pipelines and remove unfinished files.
@@ -109,11 +109,11 @@ def run(ray, jobs, report, submit, retries, interruption):
                 ray.wait(list(running), num_returns=len(running), timeout=seconds_to_cancel)
 
 
-def measured(ray, jobs, measure, interruption):
+def header_durations_of(ray, jobs, measure, interruption):
     """Returns the duration of each job's video in seconds, from its header; None if unknown."""
-    promised_lengths = ray.remote(num_cpus=1)(task.promised_lengths)
-    parts = [jobs[first:first + films_per_measure] for first in range(0, len(jobs), films_per_measure)]
-    tasks = [promised_lengths.remote([job.input for job in part], measure) for part in parts]
+    header_durations = ray.remote(num_cpus=1)(task.header_durations)
+    parts = [jobs[first:first + films_per_task] for first in range(0, len(jobs), films_per_task)]
+    tasks = [header_durations.remote([job.input for job in part], measure) for part in parts]
     while ray.wait(tasks, num_returns=len(tasks), timeout=1)[1]:
         interruption.check()
     return dict(zip(jobs, (seconds for part in ray.get(tasks) for seconds in part)))
@@ -139,7 +139,7 @@ def connect(ray, address):
     try:
         ray.init(address, log_to_driver=False, logging_level="ERROR", **local)
     except Exception as error:  # ray.init() raises a plain Exception if a cluster takes more than 30 s to start.
-        # The last line of the exception's cause is Ray's remedy. Timeouts have none.
+        # The last line of the exception's cause is Ray's remedy. Timeouts have no cause.
         remedy = str(error.__cause__ or "").strip().splitlines()[-1:]
         if "timed out" in str(error):
             remedy.append("Run archive.py again when the machine is less busy; /tmp/ray/session_latest/logs has Ray's messages.")
@@ -147,7 +147,7 @@ def connect(ray, address):
 
 
 def resources_of_task(ray, arguments):
-    """Returns the backend, and the Ray resources that each pipeline needs: processors and a fraction of a GPU."""
+    """Returns the backend, and the Ray resources of each pipeline: a number of processors and a fraction of a GPU."""
     machines = [node["Resources"] for node in ray.nodes() if node["Alive"]]
     backend = arguments.backend
     if backend == "auto":
@@ -162,7 +162,7 @@ def resources_of_task(ray, arguments):
         if arguments.address == "local":
             sys.exit(lacking)
         # A machine with these resources may join the cluster later.
-        print(f"{lacking}. Waiting for one.", file=sys.stderr)
+        print(f"{lacking}. Waiting until such a machine joins the cluster.", file=sys.stderr)
     return backend, needed
 
 
@@ -177,22 +177,22 @@ def parse():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog="Placeholders in the pipeline:\n" + "".join(f"  {f'{{{name}}}':14}{text}\n" for name, text in task.placeholders.items()) +
-        f"\nThe default pipeline equalises films; their sound goes along:\n  {default_pipeline}\n\n"
-        "A result that ends before its film is damaged: its name ends in .damaged.mkv, and the next run tries again.\n"
-        "The exit status is 1 if any film failed or is damaged. OUT/archive.json lists the outcome of each film.")
-    parser.add_argument("inputs", nargs="+", metavar="IN", help="films, or folders with films at any depth")
+        f"\nThe default pipeline equalises videos and keeps their sound:\n  {default_pipeline}\n\n"
+        "A result that is shorter than its video is damaged: its name ends in .damaged.mkv, and the next run makes it again.\n"
+        "The exit status is 1 if any video failed or is damaged. OUT/archive.json lists the outcome of each video.")
+    parser.add_argument("inputs", nargs="+", metavar="IN", help="videos, or folders with videos at any depth")
     parser.add_argument("out", metavar="OUT", help="the folder of the results")
     parser.add_argument("--pipeline", default=default_pipeline, help="the pipeline, in the syntax of gst-launch-1.0 (default: below)")
     parser.add_argument("--ending", default="mkv", help="extension of the results (default: mkv)")
     parser.add_argument("--match", action="append", metavar="PATTERN", help="files to take from folders, such as '*.png'; can be repeated "
-                        "(default: the usual extensions of films)")
-    parser.add_argument("--again", action="store_true", help="replace existing results, whatever made them")
+                        "(default: the usual extensions of videos)")
+    parser.add_argument("--again", action="store_true", help="replace existing results, also of other pipelines and programs")
     parser.add_argument("--retries", type=int, default=2, help="number of retries of a file that fails (default: 2)")
     parser.add_argument("--timeout", type=float, default=600, metavar="SECONDS", help="end a pipeline that writes nothing for this time; time in "
                         "which it waits for a processor does not count (default: 600)")
     parser.add_argument("--nice", type=int, default=0, metavar="N", help="niceness of the pipelines, from 0 to 19, the lowest priority. Workers of "
                         "a cluster that is already running may have a higher niceness: Ray gives them 15 (default: 0)")
-    parser.add_argument("--shorter", action="store_true", help="the pipeline shortens films: such results are not damaged")
+    parser.add_argument("--shorter", action="store_true", help="the pipeline shortens videos: results that are shorter than their videos are not damaged")
     parser.add_argument("--backend", choices=("auto", "cuda", "cpu"), default="auto", help="auto: GPUs if the cluster has any, otherwise CPUs")
     parser.add_argument("--per-gpu", type=count, default=1, metavar="N", help="number of pipelines that share a GPU (default: 1)")
     parser.add_argument("--cpus", type=count, metavar="N", help="processors that Ray reserves for a pipeline (default: 1 with a GPU, "
@@ -203,15 +203,15 @@ def parse():
     arguments = parser.parse_args()
     arguments.ending = arguments.ending.lstrip(".")
     if arguments.report and not arguments.report.endswith(".json"):
-        parser.error(f'"{arguments.report}" has an unsupported extension: let it end in .json')
+        parser.error(f'"{arguments.report}" has an unsupported extension: use .json')
     if not re.fullmatch(r"[\w.+-]+", arguments.ending):
-        parser.error(f'--ending needs the end of a name, such as mkv, not "{arguments.ending}"')
+        parser.error(f'--ending needs an extension, such as mkv, not "{arguments.ending}"')
     if arguments.retries < 0:
-        parser.error("--retries needs a number from 0")
+        parser.error(f"--retries needs a number of at least 0, not {arguments.retries}")
     if not 0 <= arguments.nice <= 19:
-        parser.error("--nice needs a number from 0 to 19")
+        parser.error(f"--nice needs a number from 0 to 19, not {arguments.nice}")
     if not arguments.timeout > 0:
-        parser.error("--timeout needs a number of seconds above 0")
+        parser.error(f"--timeout needs a number of seconds above 0, not {arguments.timeout:g}")
     try:
         used = set(task.placeholder.findall("".join(word.partition("=")[2] for word in shlex.split(arguments.pipeline))))
     except ValueError as error:
@@ -229,7 +229,7 @@ def main():
     arguments = parse()
     jobs = plan(arguments.inputs, arguments.out, arguments.match or films, arguments.ending)
     if arguments.report and not os.access(os.path.dirname(arguments.report) or ".", os.W_OK):
-        sys.exit(f"{arguments.report}: there is no such folder, or it cannot be written")
+        sys.exit(f"{arguments.report}: there is no such folder, or no file can be written in it")
     try:
         import ray
         from tqdm import tqdm
@@ -255,7 +255,7 @@ def main():
             # Pickles the module by value, so that the machines of a cluster need no copy of it.
             ray.cloudpickle.register_pickle_by_value(task)
             measure = pathlib.Path(__file__).with_name("archiving").joinpath("filmlength.py").read_text()
-            lengths = measured(ray, [job for job in jobs if job not in skipped], measure, interruption)
+            lengths = header_durations_of(ray, [job for job in jobs if job not in skipped], measure, interruption)
             settings = task.Settings(arguments.pipeline, backend, gstreamer_variables(), arguments.timeout, arguments.nice,
                                      arguments.shorter, measure)
             convert = ray.remote(scheduling_strategy="SPREAD", **resources)(task.convert)

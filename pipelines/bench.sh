@@ -7,9 +7,9 @@
 #   pipelines/bench.sh [--quick] [--markdown] [--machine NAME] [--build FOLDER] [OUT]
 #
 # Writes the plot to OUT (.svg; default: bench.svg), and the figures to a .json file of the same name, which
-# scripts/figures.py reads. It first builds the benchmarks in build-bench/, and installs missing packages (as root or if
-# sudo needs no password; otherwise it prints the command). OpenCV is in Debian's package libopencv-dev. The script takes
-# some minutes; run nothing else meanwhile.
+# scripts/figures.py reads. Without --build, the script first installs missing packages (as root or if sudo needs no
+# password; otherwise it prints the command) and builds the benchmarks in build-bench/. OpenCV is in Debian's package
+# libopencv-dev. The script takes some minutes; run nothing else meanwhile.
 #
 #   --quick      measure each operation only briefly
 #   --markdown   print the table as Markdown, as in docs/performance.md
@@ -27,7 +27,7 @@ figures=${out%.*}.json
 build=${option[--build]}
 if [[ -n $build ]]; then
   [[ -x $build/tests/bench/bench_kernels ]] ||
-    die "$build: there is no bench_kernels in tests/bench/; set it up with -Dbenchmarks=enabled and build it"
+    die "$build: there is no bench_kernels in tests/bench/; set this build folder up with -Dbenchmarks=enabled and run ninja"
 else
   build=$(dirname "$pipelines")/build-bench
   install_missing "${packages_build[@]}" "${packages_bench[@]}"
@@ -49,11 +49,11 @@ fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 rows='^(copy|equalise|blur (5x5|15x15|31x31|sigma 30)|sum uint32|mean radius 7|bradley radius 50|denoise 21x21 7x7|stereo 128 disparities 8 paths)/GRAY8/(640x480|1920x1080)(/natural)?(/|$)'
-# Repeats each measurement, because the shortest time counts: other load can only make a time longer.
+# Repeats each measurement. figures.py keeps the shortest time, because other load can only make a time longer.
 effort=(--benchmark_min_time=0.02 --benchmark_repetitions=20)
 [[ ${option[--quick]} == no ]] || effort=(--benchmark_min_time=0.001)
 
-# measure WHAT PROGRAM ARGUMENT...: runs a benchmark program and writes its output to a log. WHAT is for messages.
+# measure WHAT PROGRAM ARGUMENT...: runs a benchmark program and writes its output to a log. The message names WHAT.
 measure() {
   say "Measuring $1" >&2
   "$build/tests/bench/$2" "${@:3}" >"$scratch/log" 2>&1 || {
@@ -71,10 +71,10 @@ fi
 if [[ -x $build/tests/bench/bench_opencv ]]; then
   effort=()
   [[ ${option[--quick]} == no ]] || effort=(--quick)
-  measure "OpenCV beside the CPU" bench_opencv "${effort[@]}" --json "$scratch/opencv.json"
+  measure "OpenCV on the CPU" bench_opencv "${effort[@]}" --json "$scratch/opencv.json"
   collected+=(--opencv "$scratch/opencv.json")
 else
-  say "OpenCV is not installed (Debian's package libopencv-dev): it is left out." >&2
+  say "$build has no bench_opencv, so OpenCV is not measured: install Debian's package libopencv-dev and build again." >&2
 fi
 
 machine=${option[--machine]}

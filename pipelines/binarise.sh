@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Converts photographed pages, or a page in front of a camera, to black and white for reading and OCR, even in uneven light:
+# Converts photographed pages, or a page in front of a camera, to black and white for reading and OCR, even in uneven light.
 # cudathreshold compares each pixel with its surroundings, and removes specks of noise.
 #
 #   pipelines/binarise.sh [--method sauvola|bradley] [--radius PIXELS] [--k WEIGHT] [--range LEVELS] [--ratio SHARE] [--speckle-size PIXELS] [FILE|FOLDER|/dev/videoN|URI [OUT]]
@@ -15,7 +15,7 @@
 #                    smaller radius, the inside of bold letters turns white; with a larger one, shadows turn black.
 #   --k, --range     for sauvola: with a larger k, fewer pixels of low contrast turn black (default: 0.3); range is the
 #                    standard deviation, in levels of 8 bits, of surroundings with full contrast (default: 64). Pale letters
-#                    need a smaller range or k, noisy paper larger ones.
+#                    need a smaller range or k, noisy paper needs larger values.
 #   --ratio          for bradley: how much darker than its surroundings a pixel must be to turn black (default: 0.15)
 #   --speckle-size   largest area of removed specks, in pixels (default: 5; 0 removes none). It must be smaller than the
 #                    dots of the letters.
@@ -49,7 +49,7 @@ binarise_photograph() { # FILE OUT
 binarise_folder() {
   local file name pages=() count=0 failed=0
   local -A stems=()
-  [[ ! $1 -ef $2 ]] || die "$2: this is the input itself; name another folder for the results"
+  [[ ! $1 -ef $2 ]] || die "$2: this is the input folder; name another folder for the results"
   for file in "$1"/*; do
     [[ -f $file && $(gst-typefind-1.0 "$file" 2>/dev/null) == *' - image/'* ]] || continue
     name=${file##*/}
@@ -65,7 +65,7 @@ binarise_folder() {
     say "$((++count)) of ${#pages[@]}: $file"
     (binarise_photograph "$file" "$2/$name.png") || ((++failed))
   done
-  [[ $failed == 0 ]] || die "$failed of ${#pages[@]} pictures failed"
+  [[ $failed == 0 ]] || die "$failed of ${#pages[@]} pictures failed; the reasons are above"
 }
 
 if [[ -d $input ]]; then

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Blurs the faces that OpenCV's detector finds, so strongly that the largest face of a frame cannot be recognised. Files are
-read twice: the first pass looks for faces, so that a face is also covered before it is first detected and while the detector
+read twice. The first pass looks for faces, so that a face is also covered before it is first detected and while the detector
 misses it. Videos are rotated by their orientation tag and keep their sound. At the end, the script lists the times without a
 face and the times at which a face was lost: check the result there. If no face was found, the exit status is 1."""
 import argparse
@@ -54,7 +54,7 @@ def hiding(properties):
     of_pixelate = {name: value for name, value in values.items() if pixelate.find_property(name)}
     # Unknown properties go to cudagaussblur, so that GStreamer reports them.
     of_blur = {name: value for name, value in values.items() if blur.find_property(name) or name not in of_pixelate}
-    # With one frame in flight, cudagaussblur pushes a frame before it takes the next one, so one probe can set both elements.
+    # With one frame in flight, cudagaussblur pushes each frame before it takes the next frame, so one probe can set both elements.
     of_blur["frames-in-flight"] = 1
     description = " ! ".join(f"{element} " + " ".join(f"{name}={value}" for name, value in own.items())
                              for element, own in (("cudagaussblur name=blur", of_blur), ("cudapixelate name=pixelate", of_pixelate)))
@@ -97,7 +97,7 @@ class Faces:
     def look(self, buffer, caps):
         """Detects faces in the next frame, and returns its Frame."""
         gray = luminance(buffer, caps)
-        # A frame without a timestamp follows the previous one by 40 ms.
+        # The time of a frame without a timestamp is 40 ms after the previous frame.
         self.time = buffer.pts / Gst.SECOND if buffer.pts != Gst.CLOCK_TIME_NONE else self.time + 0.04
         return self.tracks.add(self.time, self.detector.faces(gray), self.detector.cut(gray))
 
@@ -117,7 +117,7 @@ class Faces:
             hidden = self.tracks.hidden(frame)
             if time == buffer.pts:
                 return hidden
-        raise ValueError("the film has other frames than when it was first read")
+        raise ValueError("the video has changed since the first pass: start again")
 
 
 def follow(player, method, hidden, missing, widest):
@@ -133,7 +133,7 @@ def follow(player, method, hidden, missing, widest):
         size = caps.get_structure(0)
         shorter = min(size.get_int("width").value, size.get_int("height").value)
         regions = ";".join("%d,%d,%d,%d" % box for box in what.boxes) or nobody
-        # Regions count, too, because the region of a missed face is larger than its last detection.
+        # Also takes the widths of the regions, because the region of a missed face is larger than its last detection.
         width = max([what.width, *(min(shorter, *box[2:]) * face_share for box in what.boxes)])
         if missing == "all" and (what.whole or not what.boxes):
             # With an empty `regions`, the element processes the whole frame.
@@ -150,13 +150,13 @@ def follow(player, method, hidden, missing, widest):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("input", nargs="?", default="/dev/video0", help="a film, a camera or a URI, such as rtsp://… (default: /dev/video0)")
+    parser.add_argument("input", nargs="?", default="/dev/video0", help="a video, a camera or a URI, such as rtsp://… (default: /dev/video0)")
     parser.add_argument("out", nargs="?", metavar="OUT", help="a file whose name ends in .mkv or .mp4 (default without a display: faces.mkv)")
     parser.add_argument("--cascade", default="haarcascade_frontalface_alt2.xml", metavar="FILE",
                         help="the cascade: a file, or the name of a file of opencv-data (default: %(default)s)")
     parser.add_argument("--smallest", type=int, default=24, metavar="PIXELS", help="width of the smallest face (default: %(default)s)")
     parser.add_argument("--persistence", type=float, default=1, metavar="SECONDS",
-                        help="how long a missed face stays blurred at its last place, in files also before its first detection; "
+                        help="how long a missed face stays blurred at its last position, in files also before its first detection; "
                              "then it is lost (default: %(default)g)")
     parser.add_argument("--lost", type=float, default=10, metavar="SECONDS",
                         help="how long --missing applies after a face was lost, unless the scene changes (default: %(default)g)")
@@ -164,7 +164,7 @@ def parse_arguments():
                         help="frames without any face or with a lost one: blur them as a whole (all), or blur only their known faces "
                              "(pass; default: all)")
     parser.add_argument("--keep-tags", action="store_true",
-                        help="keep titles, comments, places and all other tags; without this option, only the languages of the "
+                        help="keep titles, comments, locations and all other tags; without this option, only the languages of the "
                              "sound stay")
     parser.add_argument("--property", action="append", default=["region-shape=ellipse", "region-feather=8"], metavar="NAME=VALUE",
                         help="a property of cudagaussblur, cudapixelate or both. sigma and block-size are minima: they grow to a quarter and "
@@ -173,9 +173,10 @@ def parse_arguments():
     arguments = parser.parse_args()
     arguments.out = arguments.out or ("" if frames.display_set() else "faces.mkv")
     if arguments.out and ending(arguments.out) not in ("mkv", "mp4"):
-        parser.error(f'"{arguments.out}" has an unsupported extension: let it end in .mkv or .mp4')
+        parser.error(f'"{arguments.out}" has an unsupported extension: use .mkv or .mp4')
     if arguments.smallest < 1 or not 0 <= arguments.persistence <= 86400 or not 0 <= arguments.lost <= 86400:
-        parser.error("--smallest must be at least 1, --persistence and --lost from 0 to 86400")
+        parser.error(f"--smallest={arguments.smallest} must be at least 1, --persistence={arguments.persistence:g} and --lost={arguments.lost:g} "
+                     "must be from 0 to 86400")
     return arguments
 
 

@@ -23,8 +23,8 @@ def control(blur, points):
     curve = GstController.InterpolationControlSource(mode=GstController.InterpolationMode.CUBIC_MONOTONIC)
     for seconds, sigma in points:
         curve.set(int(seconds * Gst.SECOND), sigma)
-    # new_absolute() takes values of the curve as sigmas. new() would take them as fractions of sigma's range. Any controllable
-    # property can be bound like this.
+    # new_absolute() uses the values of the curve as sigmas; new() would use the values as fractions of sigma's range. Any
+    # controllable property can be bound in this way.
     blur.add_control_binding(GstController.DirectControlBinding.new_absolute(blur, "sigma", curve))
 
 
@@ -38,7 +38,7 @@ def main():
     arguments = parser.parse_args()
     out = arguments.out or ("" if frames.display_set() else "blur.mkv")
     if out and not out.endswith(".mkv"):
-        parser.error(f'"{out}" has an unsupported extension: let it end in .mkv')
+        parser.error(f'"{out}" has an unsupported extension: use .mkv')
     frames.readable(arguments.input)
     if out:
         frames.check_output(out, arguments.input)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Blurs a video or a camera until nobody can be recognised, and back to sharp: a controller sweeps the sigma of
-# cudagaussblur.
+# Blurs a video or a camera more and more until nobody can be recognised, and then less and less until it is sharp again. A
+# controller changes the sigma of cudagaussblur.
 #
 #   pipelines/blur.sh [--sigma LARGEST] [--period SECONDS] [FILE|/dev/videoN|URI [OUT]]
 #
@@ -22,7 +22,7 @@ find_elements
 sweep=$(program blur-sweep)
 input=${arguments[0]:-$examples/vtest.avi}
 look_at "$input"
-[[ $kind != photograph ]] || usage_error "\"$input\" is a picture, but a sweep takes time: name a video or a camera"
+[[ $kind != photograph ]] || usage_error "\"$input\" is a picture, but the sweep needs many frames: name a video or a camera"
 source_of "$input"
 show_or_write "${arguments[1]:-}" blur.mkv 2000000
 

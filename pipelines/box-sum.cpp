@@ -64,11 +64,12 @@ Box parse_box(char** arguments) {
   }
   const Box box{numbers[0], numbers[1], numbers[2], numbers[3]};
   if (box.x0 >= box.x1 || box.y0 >= box.y1)
-    throw std::invalid_argument(std::string("the box is empty\n") + usage);
+    throw std::invalid_argument(
+        std::string("the box is empty: X1 must be above X0, and Y1 above Y0\n") + usage);
   return box;
 }
 
-// uint32 suffices for boxes of up to 4096×4096 8-bit pixels in frames of any size: entries of the
+// uint32 suffices for boxes of up to 4096×4096 8-bit pixels in frames of any size. Entries of the
 // table are modulo 2^32, so the sum over a box is exact if it is below 2^32.
 Element build(const std::string& frames) {
   GError* error = nullptr;

@@ -13,7 +13,7 @@ import frames
 try:
     import cv2
 except ImportError as error:
-    sys.exit(f"{error}. Install it: sudo apt-get install python3-opencv\nIt is for the system's Python:\n"
+    sys.exit(f"{error}. Install it: sudo apt-get install python3-opencv\nThe package is for the system's Python:\n"
              f"  /usr/bin/python3 {' '.join(sys.argv)}")
 
 from calibration import camerainfo
@@ -45,41 +45,41 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", metavar="OUT.yml", help="the calibration; also .yaml, .xml or .json. ROS's camera_info of the cameras goes to "
                         "OUT-left.yaml and OUT-right.yaml")
-    parser.add_argument("--left", nargs="+", metavar="INPUT", help="pictures of the left camera, the camera itself, or a film of it")
-    parser.add_argument("--right", nargs="+", metavar="INPUT", help="the same for the right camera, in the same order")
-    parser.add_argument("--packed", nargs="+", metavar="INPUT", help="instead of both: inputs whose frames hold both pictures, side by side")
+    parser.add_argument("--left", nargs="+", metavar="INPUT", help="pictures or a video of the left camera, or the camera itself")
+    parser.add_argument("--right", nargs="+", metavar="INPUT", help="inputs of the right camera, in the same order")
+    parser.add_argument("--packed", nargs="+", metavar="INPUT", help="instead of --left and --right: inputs whose frames hold both pictures, side by side")
     parser.add_argument("--board", type=size_argument, default=(9, 6), metavar="COLUMNSxROWS",
                         help="inner corners of the chessboard (default: 9x6), or with --charuco its squares")
-    parser.add_argument("--square", type=length, metavar="MM", help="length of a square of the board, in mm: distances will be as exact as this")
+    parser.add_argument("--square", type=length, metavar="MM", help="length of a square of the board, in mm: its relative error is also the error of all distances")
     parser.add_argument("--charuco", metavar="DICTIONARY", help="the board is a ChArUco board with markers of this dictionary, such as DICT_5X5_100")
     parser.add_argument("--marker", type=length, metavar="MM", help="with --charuco: length of a marker (default: 0.75 of a square)")
-    parser.add_argument("--fisheye", action="store_true", help="the lenses are fisheyes")
-    parser.add_argument("--rational", action="store_true", help="8 coefficients of distortion instead of 5, for wide angles")
+    parser.add_argument("--fisheye", action="store_true", help="the cameras have fisheye lenses")
+    parser.add_argument("--rational", action="store_true", help="estimate 8 distortion coefficients instead of 5, for wide-angle lenses")
     parser.add_argument("--alpha", type=float, default=-1, help="alpha of cv2.stereoRectify(): 0 crops to pixels that the cameras see, "
                         "1 keeps all pixels (default: -1)")
-    parser.add_argument("--pairs", type=int, default=15, help="how many pairs to take from cameras or films (default: 15)")
+    parser.add_argument("--pairs", type=int, default=15, help="how many pairs to take from cameras or videos (default: 15)")
     parser.add_argument("--picture", metavar="OUT.png", help="a rectified pair with horizontal lines (default: OUT-rectified.png)")
     arguments = parser.parse_args()
     if not arguments.out.endswith((".yml", ".yaml", ".xml", ".json")):
-        parser.error(f'"{arguments.out}" has an unsupported extension: let it end in .yml, .yaml, .xml or .json')
+        parser.error(f'"{arguments.out}" has an unsupported extension: use .yml, .yaml, .xml or .json')
     arguments.picture = arguments.picture or os.path.splitext(arguments.out)[0] + "-rectified.png"
     if not arguments.picture.endswith((".png", ".jpg")):
-        parser.error(f'"{arguments.picture}" has an unsupported extension: let it end in .png or .jpg')
+        parser.error(f'"{arguments.picture}" has an unsupported extension: use .png or .jpg')
     if bool(arguments.left) != bool(arguments.right) or bool(arguments.left) == bool(arguments.packed):
-        parser.error("name the inputs of both cameras with --left and --right, or those that hold both with --packed")
+        parser.error("set --left and --right to the inputs of both cameras, or --packed to inputs whose frames hold both pictures")
     if arguments.square is None:
         parser.error("measure a square of the board and set --square to its length in mm")
     if arguments.alpha != -1 and not 0 <= arguments.alpha <= 1:
-        parser.error("--alpha needs a number from 0 to 1, or -1")
+        parser.error(f"--alpha needs a number from 0 to 1, or -1, not {arguments.alpha:g}")
     if arguments.pairs < min_pairs:
-        parser.error(f"--pairs needs a number from {min_pairs}")
+        parser.error(f"--pairs needs a number of at least {min_pairs}, not {arguments.pairs}")
     if arguments.fisheye and arguments.rational:
         parser.error("set --fisheye or --rational, not both")
     if arguments.charuco and not hasattr(cv2.aruco, arguments.charuco):
         names = [name for name in dir(cv2.aruco) if name.startswith("DICT_") and name.endswith("_100")]
         parser.error(f"OpenCV has no dictionary {arguments.charuco}; it has {', '.join(names)} and others")
     if arguments.marker and arguments.marker >= arguments.square:
-        parser.error("a marker is smaller than a square: set --marker to less than --square")
+        parser.error(f"--marker={arguments.marker:g} must be smaller than --square={arguments.square:g}")
     return parser, arguments
 
 
@@ -97,21 +97,21 @@ def report(outcome, precision):
     print(f"mean vertical offset after rectification {result.vertical_offset():.2f} pixels")
     lengths = [f"{value:.1f} ± {error:.1f}" for value, error in zip(precision.focal_lengths, precision.focal_length_errors)]
     print(f"focal length {lengths[0]} pixels on the left, {lengths[1]} on the right, {result.projections[0][0, 0]:.1f} after rectification")
-    print(f"baseline {precision.baseline:.2f} ± {precision.baseline_error:.2f} mm (right in 19 of 20 cases, if the squares have their length)")
+    print(f"baseline {precision.baseline:.2f} ± {precision.baseline_error:.2f} mm (in 19 of 20 cases, if --square is exact)")
 
 
 def check_square(result, still_pairs, square):
     """Checks the calibration with another view of the board, which was not used in the calibration. Returns the mean measured
     length of the squares relative to the true length, or None if there is no other view."""
     if sys.stdin.isatty():
-        print("Show the board once more, elsewhere, and hold it still: its squares are measured.", flush=True)
+        print("Show the board once more at another position, and hold it still, so that its squares can be measured.", flush=True)
     elif still_pairs.is_live:
         return None
     pair = next(still_pairs, None)
     if pair is None:
         return None
     found = measured_squares(result, pair).mean()
-    print(f"{pair.name}: a square measures {found * square:.2f} mm of {square:g}")
+    print(f"{pair.name}: a square measures {found * square:.2f} mm instead of {square:g} mm")
     return found
 
 
@@ -119,11 +119,11 @@ def ask_for_ruler(square):
     """Asks for the length of a square, measured with a ruler. Returns False if it contradicts --square."""
     if not sys.stdin.isatty():
         return True
-    answer = input("Measure one square now, with a ruler. Its length in mm (Enter: leave that out): ").strip()
+    answer = input("Measure one square now, with a ruler. Its length in mm (Enter skips this check): ").strip()
     try:
         ruler = length(answer) if answer else square
     except ValueError:
-        print(f'"{answer}" is no length')
+        print(f'"{answer}" is not a length in mm; skipping this check')
         ruler = square
     off = square / ruler - 1
     if abs(off) <= 0.005:
@@ -136,7 +136,7 @@ def main():
     parser, arguments = parse()
     lefts, rights = names_of(arguments.left or arguments.packed), names_of(arguments.right or [])
     if rights and len(lefts) != len(rights):
-        parser.error(f"{len(lefts)} inputs of the left camera and {len(rights)} of the right one: each needs its partner")
+        parser.error(f"{len(lefts)} inputs of the left camera and {len(rights)} of the right camera: name the same number for both")
     camera_infos = camerainfo.names_beside(arguments.out)
     for out in (arguments.out, arguments.picture, *camera_infos):
         frames.check_output(out, *lefts, *rights)
@@ -155,14 +155,15 @@ def main():
         pairs = pairs_of_files(board, lefts, rights)
     if len(pairs) < min_pairs:
         why = ("The board was seen, but moved: hold it still for each pair." if still_pairs and still_pairs.moved else
-               f"Is --board, {'squares' if arguments.charuco else 'inner corners'}, right? Is the whole board sharp, evenly lit, and in view of both?")
+               f"Does --board match the number of {'squares' if arguments.charuco else 'inner corners'}? Is the whole board sharp, evenly lit, and in view of "
+               "both cameras?")
         sys.exit(f"The board was found in {len(pairs)} pairs, but at least {min_pairs} are needed. {why}")
     height, width = pairs[0].pictures[0].shape
     print(f"Calibrating with {len(pairs)} pairs of {width}x{height}", flush=True)
     try:
         outcome = Outcome(pairs, board, (width, height), arguments.fisheye, arguments.rational, arguments.alpha)
     except cv2.error as error:
-        sys.exit(f"OpenCV cannot calibrate with these pictures ({error.err}). Take others, with the board tilted to all sides.")
+        sys.exit(f"OpenCV cannot calibrate with these pictures ({error.err}). Take other pictures, with the board tilted to all sides.")
     result, precision = outcome.result, Precision(outcome.result, arguments.rational)
     result.write(arguments.out)
     camerainfo.write(result, camera_infos)

@@ -71,7 +71,7 @@ def libgstcuda():
         ctypes.CDLL("libgstcuda-1.0.so.0"), gst_cuda_context_new_wrapped=(Pointer, Pointer, ctypes.c_int),
         gst_context_new_cuda_context=(Pointer, Pointer), gst_cuda_buffer_pool_new=(Pointer, Pointer))
     if not library.gst_cuda_load_library():
-        raise OSError("libgstcuda finds no driver")
+        raise OSError("libgstcuda finds no NVIDIA driver")
     library.gst_cuda_memory_init_once()
     return library
 
@@ -88,7 +88,7 @@ class MappedBuffer:
         if not gst.gst_buffer_map(pointer_of(buffer), self.info, access | (map_cuda if cuda else 0)):
             raise RuntimeError("the buffer cannot be mapped")
         if cuda and access == map_read:
-            # From GStreamer 1.24 on, GPU work on a pushed frame may still be running, so waits for its end.
+            # Waits for GPU work on the frame. From GStreamer 1.24 on, frames may be pushed before this work is complete.
             wait = getattr(libgstcuda(), "gst_cuda_memory_sync", None)
             if wait:
                 wait(Pointer(self.info.memory))
@@ -102,12 +102,12 @@ class MappedBuffer:
         self.unmap()
 
     def view(self, offset, shape, kind, strides=None):
-        """Returns a view of an array at this byte offset; `kind` is its numpy.dtype. Strides are in bytes; None means
-        contiguous."""
+        """Returns a view of an array at this byte offset; `kind` is its numpy.dtype. Without strides (in
+        bytes), the array is contiguous."""
         last = math.prod(shape) * kind.itemsize if strides is None else \
             sum((count - 1) * stride for count, stride in zip(shape, strides)) + kind.itemsize
         if offset + last > self.info.size:
-            raise RuntimeError("the buffer is smaller than its caps say")
+            raise RuntimeError(f"the buffer has {self.info.size} bytes, but its caps need {offset + last}")
         return ArrayView(self, offset, shape, kind, strides)
 
 
@@ -140,7 +140,7 @@ def plane_views(mapped, caps):
     kind = numpy.dtype("u1" if info.finfo.depth[0] == 8 else "<u2")
     views = []
     for plane, channels in enumerate(channels_of_planes[name]):
-        subsampled = plane > 0  # all formats above with several planes have 4:2:0 sampling
+        subsampled = plane > 0  # all formats in channels_of_planes with several planes have 4:2:0 sampling
         size = tuple(length + 1 >> 1 if subsampled else length for length in (info.height, info.width))
         pixel = channels * kind.itemsize
         views.append(mapped.view(offsets[plane], size if channels == 1 else (*size, channels), kind,
@@ -179,8 +179,8 @@ def to_cupy(sample):
 
 def to_torch(sample):
     import torch
-    # Signed, because PyTorch has few operations on unsigned integers. Sums are modulo 2^32, so their differences have the same
-    # bits in signed integers.
+    # Returns signed integers, because PyTorch has few operations on unsigned integers. Sums are modulo 2^32, so their
+    # differences have the same bits in signed integers.
     return arrays_of(views_of(sample, signed=True), lambda view: torch.as_tensor(view, device="cuda")) \
         if is_cuda(sample.get_caps()) else to_numpy(sample)
 
@@ -236,7 +236,7 @@ class ArraySource:
         gst.gst_buffer_pool_config_set_params(config, pointer_of(self.caps), GstVideo.VideoInfo.new_from_caps(self.caps).size, 0, 0)
         gst.gst_buffer_pool_config_add_option(config, b"GstBufferPoolOptionVideoMeta")
         if not gst.gst_buffer_pool_set_config(self.pool, config) or not gst.gst_buffer_pool_set_active(self.pool, True):
-            raise RuntimeError(f"there are no buffers for {self.caps.to_string()}")
+            raise RuntimeError(f"the buffer pool cannot provide buffers for {self.caps.to_string()}")
 
     def __del__(self):
         if hasattr(self, "pool"):
@@ -265,7 +265,7 @@ class ArraySource:
             needed = [(view.shape, view.kind.name) for view in views]
             given = [(tuple(array.shape), str(array.dtype).removeprefix("torch.")) for array in arrays]
             if needed != given:
-                raise ValueError(f"the planes of the frame are {needed}, and the arrays {given}")
+                raise ValueError(f"the frame needs arrays of {needed}, not {given}")
             for view, array in zip(views, arrays):
                 if not self.cuda:
                     numpy.asarray(view)[...] = numpy.asarray(array)

@@ -124,19 +124,19 @@ class Measurement:
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("left", help="film, picture, camera or URI of the left camera")
+    parser.add_argument("left", help="video, picture, camera or URI of the left camera")
     parser.add_argument("right")
-    parser.add_argument("out", nargs="?", metavar="OUT", help="a film (.mkv or .mp4), or a picture of the last frame (.png)")
-    parser.add_argument("--focal-length", type=float, help="of the cameras, in pixels of these frames")
+    parser.add_argument("out", nargs="?", metavar="OUT", help="a video (.mkv or .mp4), or a picture of the last frame (.png)")
+    parser.add_argument("--focal-length", type=float, help="focal length of the cameras, in pixels of these frames")
     parser.add_argument("--baseline", type=float, help="the distance between the cameras, in mm")
-    parser.add_argument("--calibration", metavar="FILE", help="calibration of the cameras by calibrate.py, instead of both lengths")
-    parser.add_argument("--cascade", metavar="FILE", help="detect by this cascade of OpenCV instead of people: a file, or the name of a file of "
+    parser.add_argument("--calibration", metavar="FILE", help="calibration of the cameras by calibrate.py, instead of --focal-length and --baseline")
+    parser.add_argument("--cascade", metavar="FILE", help="detect objects with this cascade of OpenCV instead of people: a file, or the name of a file of "
                         "opencv-data, such as haarcascade_frontalface_alt2.xml")
     parser.add_argument("--label", default="person", help="label of the detections (default: %(default)s)")
     parser.add_argument("--property", action="append", default=[], metavar="NAME=VALUE", help="another property of cudasgmstereo")
     arguments = parser.parse_args()
     if arguments.out and ending(arguments.out) not in ("mkv", "mp4", "png"):
-        parser.error(f'"{arguments.out}" has an unsupported extension: let it end in .mkv, .mp4 or .png')
+        parser.error(f'"{arguments.out}" has an unsupported extension: use .mkv, .mp4 or .png')
     cameras = [f"{name}={value}" for name, value in (("focal-length", arguments.focal_length), ("baseline", arguments.baseline),
                                                      ("calibration", arguments.calibration)) if value is not None]
     if not arguments.calibration and len(cameras) < 2:

@@ -29,7 +29,7 @@ def main():
                         help="a property of cudasgmstereo")
     arguments = parser.parse_args()
     if arguments.out and not arguments.out.endswith(".npy"):
-        parser.error(f'"{arguments.out}" has an unsupported extension: let it end in .npy')
+        parser.error(f'"{arguments.out}" has an unsupported extension: use .npy')
     if arguments.left and not arguments.right:
         parser.error("the right picture is missing")
     left = frames.readable(arguments.left or frames.examples + "aloeL.jpg")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Prints two distances for each picture: the distance of its middle and of its nearest point. An
-// appsink receives the depth maps from cudasgmstereo.
+// Prints two distances for each pair of frames: the distances of the middle of the left frame and
+// of the nearest point. An appsink receives the depth maps from cudasgmstereo.
 //
 //   distance FOCAL-LENGTH BASELINE LEFT RIGHT
 //   distance FOCAL-LENGTH BASELINE BOTH
@@ -30,12 +30,13 @@ constexpr const char* usage =
     "\n"
     "  FOCAL-LENGTH  the focal length of the cameras, in pixels of their frames\n"
     "  BASELINE      the distance between the cameras, in mm\n"
-    "  FILE          the calibration by pipelines/calibrate.py; it has both lengths, and the\n"
-    "                frames are rectified by it\n"
+    "  FILE          the calibration file of pipelines/calibrate.py: it contains both lengths, "
+    "and\n"
+    "                cudasgmstereo rectifies the frames by it\n"
     "  LEFT RIGHT    the pipelines that deliver their frames, as for gst-launch-1.0, each in "
     "quotes:\n"
     "                'v4l2src device=/dev/video0 ! decodebin ! videoconvert'\n"
-    "  BOTH          the same for one camera whose frames hold both pictures side by side\n"
+    "  BOTH          the pipeline of one camera whose frames hold both pictures side by side\n"
     "\n"
     "The exit status is 1 if cudasgmstereo warned that the distances are wrong.\n";
 
@@ -115,8 +116,8 @@ std::string text_of(unsigned mm) {
   return mm == 0 ? "unknown" : std::to_string(mm) + " mm";
 }
 
-// Prints pending warnings. Throws the text of an error. Returns true if cudasgmstereo has warned
-// that the distances are wrong, which is what all its warnings except those about speed mean.
+// Prints pending warnings. Throws the text of an error. Returns true if the distances are wrong:
+// cudasgmstereo has posted a warning that is not about speed.
 bool read_messages(GstBus* bus) {
   const auto kinds = static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
   bool wrong = false;

@@ -121,8 +121,8 @@ find_elements() {
   fi
 }
 
-# program NAME: prints the path of a program, which is installed with this script or is in a build folder, preferably the one
-# with the plug-in that GStreamer uses.
+# program NAME: prints the path of a program, which is installed with this script or is in a build folder. The folder of the
+# plug-in that GStreamer uses takes precedence over other build folders.
 program() {
   local plugin build
   if [[ -x $pipelines/programs/$1 ]]; then
@@ -180,7 +180,7 @@ look_at() {
   [[ $1 != "$examples"/* ]] || hint="; it is in Debian's package ${packages_pictures[*]}"
   case $1 in
     /dev/video*)
-      [[ -r $1 ]] || die "$1: there is no such camera, or this user may not read it (group video)"
+      [[ -r $1 ]] || die "$1: there is no such camera, or this user may not read it: add the user to the group video"
       kind=camera
       return
       ;;
@@ -228,14 +228,14 @@ source_of() {
   esac
 }
 
-# Audio formats that each container takes without transcoding; decodebin decodes all others. The fields parsed and framed make
-# decodebin add the parser that the container needs.
+# Audio formats that each container takes without transcoding; decodebin decodes all other formats. The fields parsed and
+# framed make decodebin add the parser that the container needs.
 declare -A sound_formats=(
   [mkv]='audio/mpeg,mpegversion=1,parsed=true;audio/mpeg,mpegversion={2,4},stream-format=raw;audio/x-ac3,framed=true;audio/x-eac3,framed=true;audio/x-dts,framed=true;audio/x-opus;audio/x-vorbis;audio/x-flac,framed=true;audio/x-alaw;audio/x-mulaw;audio/x-raw'
   [mp4]='audio/mpeg,mpegversion=1,parsed=true;audio/mpeg,mpegversion=4,stream-format=raw;audio/x-ac3,framed=true;audio/x-raw'
   [webm]='audio/x-opus;audio/x-vorbis;audio/x-raw')
 
-# look_into FILM CONTAINER [FORMATS]: inspects a video. Sets the array `film` to elements that decode it; the decoder is named
+# look_into VIDEO CONTAINER [FORMATS]: inspects a video. Sets the array `film` to elements that decode it; the decoder is named
 # "film". Sets the array `sound` to elements that link each audio track of "film" to the element "mux". FORMATS lists the audio
 # formats that are not transcoded. film_log has the caps of the frames. Ends the script if the video cannot be decoded. The
 # sound of RTSP streams is left out, because inspecting a stream would open a second connection.
@@ -300,11 +300,11 @@ check_output() {
   local ending=${1##*.} endings input folder
   if [[ $1 != *.* || " ${*:2} " != *" ${ending,,} "* ]]; then
     endings=$(printf ' or .%s' "${@:2}")
-    usage_error "\"$1\" has an unsupported extension: let it end in ${endings# or }"
+    usage_error "\"$1\" has an unsupported extension: use ${endings# or }"
   fi
   folder=$(dirname "$1")
   [[ -d $folder ]] || die "$1: there is no folder $folder"
-  [[ -w $folder && ! -d $1 && (! -e $1 || -w $1) ]] || die "$1: this file cannot be written"
+  [[ -w $folder && ! -d $1 && (! -e $1 || -w $1) ]] || die "$1: this file cannot be written; name another file"
   for input in "${looked_at[@]}"; do
     [[ ! $input -ef $1 ]] || die "$1: this is the input itself; name another file for the result"
   done
@@ -350,8 +350,8 @@ write_picture() {
 }
 
 # hiding REGIONS: sets the array `hide` to an element and properties that hide the widest region in the file REGIONS. A blur
-# with a sigma of a quarter of a face's width, or a mosaic of 3 blocks across the face, cannot be undone. If the region is too
-# wide for the blur, uses the mosaic; if it is too wide for the mosaic, uses a solid colour.
+# with a sigma of a quarter of a face's width, or a mosaic of 3 blocks across the face, cannot be undone. Uses the mosaic for
+# regions that are too wide for the blur, and a solid colour for regions that are too wide for the mosaic.
 hiding() {
   read -ra hide < <(awk '!/^[ \t]*#/ && $5 + 0 > width { width = $5 + 0 } END {
     if (width <= 4 * 127) printf "cudagaussblur sigma=%.2f\n", width / 4
@@ -370,8 +370,8 @@ gst_launch() {
 
 # end_after_error PROCESS: prints the messages of gst-launch-1.0, and ends it if it hangs after an error. If another thread
 # posts an error during the change to PAUSED, gst-launch-1.0 quits its main loop before the loop has started, and then hangs in
-# the loop (with 1.22, after 1 of 450 refused RTSP connections). Two SIGINT end the loop, because with -e the first only sends
-# EOS and waits. SIGKILL follows, in case an element hangs while it stops.
+# the loop (with 1.22, after 1 of 450 refused RTSP connections). Two SIGINT end the loop, because with -e the first SIGINT only
+# sends EOS and waits. SIGKILL follows, in case an element hangs while it stops.
 end_after_error() {
   local line status failed='' signals=(INT INT KILL)
   trap '' INT
@@ -392,9 +392,9 @@ seconds_to_end=5
 player=(gst_launch)
 out=''
 
-# watch [only-warnings]: prints the output of gst-launch-1.0 as it arrives. The status has bit 0 set if the user closed the
-# window, which is no error, and bit 1 if cudasgmstereo warned that its result is wrong. Ignores Ctrl-C, so that it can read
-# the output to the end.
+# watch [only-warnings]: prints the output of gst-launch-1.0 as it arrives. Bit 0 of the status is set if the user closed the
+# window, which is not an error. Bit 1 is set if cudasgmstereo warned that its result is wrong. Ignores Ctrl-C, so that the
+# output is read to its end.
 watch() {
   local line closed=0 wrong=0 begun=''
   trap '' INT
@@ -416,7 +416,7 @@ watch() {
   return $((closed + wrong))
 }
 
-# play ELEMENT...: plays a pipeline until its end, Ctrl-C, or the closing of the window. Prints the progress on a terminal.
+# play ELEMENT...: plays a pipeline until its end, until Ctrl-C, or until the user closes the window. Prints the progress on a terminal.
 play() {
   local statuses told=3 listener=''
   if [[ -n $out ]]; then

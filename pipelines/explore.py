@@ -15,7 +15,7 @@ import frames
 try:
     import aiohttp  # noqa: F401  (imported here only to report that it is missing)
 except ImportError as error:
-    sys.exit(f"{error}. Install it: sudo apt-get install python3-aiohttp libjs-three\nIt is for the system's Python:\n"
+    sys.exit(f"{error}. Install it: sudo apt-get install python3-aiohttp libjs-three\nThe package is for the system's Python:\n"
              f"  /usr/bin/python3 {' '.join(sys.argv)}")
 
 from explore.inputs import Input, Unusable, examples
@@ -28,11 +28,11 @@ from explore.session import Session
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, usage="%(prog)s [INPUT [INPUT]] [--element ELEMENT] [PROPERTY=VALUE ...] [option ...]")
     parser.add_argument("words", nargs="*", metavar="INPUT or PROPERTY=VALUE",
-                        help="a file, a camera such as /dev/video0, or a URI; two of them are a left and a right input. A property of the element")
+                        help="a file, a camera such as /dev/video0, or a URI; two inputs are the left and the right input of a pair. PROPERTY=VALUE sets a property of the element")
     parser.add_argument("--element", help="default: cudasgmstereo for pairs and without an input, else cudahistequalize")
     parser.add_argument("--packed", action="store_true", help="each frame of the input holds both pictures, side by side")
-    parser.add_argument("--host", default="127.0.0.1", help="the address to listen at; 0.0.0.0 also admits other machines (default: %(default)s)")
-    parser.add_argument("--port", type=int, default=0, help="default: a free one")
+    parser.add_argument("--host", default="127.0.0.1", help="the address to listen on; 0.0.0.0 also admits other machines (default: %(default)s)")
+    parser.add_argument("--port", type=int, default=0, help="default: a free port")
     parser.add_argument("--calibrate", metavar="OUT.yml", help="calibrate the two cameras first, then continue with the result")
     parser.add_argument("--square", type=float, metavar="MM", help="with --calibrate: length of a square of the board, in mm")
     parser.add_argument("--board", default="9x6", metavar="COLUMNSxROWS", help="with --calibrate: inner corners of the chessboard (default: %(default)s)")
@@ -47,7 +47,7 @@ def parse():
             (arguments.packed and count != 1, "--packed needs one input, whose frames hold both pictures"),
             (arguments.calibrate and (count != 2 - arguments.packed or not arguments.square or arguments.square <= 0),
              "--calibrate needs two inputs, or one with --packed, and --square, the length of a square of the board in mm"),
-            (not 0 <= arguments.port < 65536, "--port needs a number from 0 to 65535")):
+            (not 0 <= arguments.port < 65536, f"--port needs a number from 0 to 65535, not {arguments.port}")):
         if is_wrong:
             parser.error(text)
     arguments.element = arguments.element or ("cudahistequalize" if count == 1 and not arguments.packed else "cudasgmstereo")

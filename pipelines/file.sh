@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Shows a video or a picture: the original on the left, equalised on the right.
+# Shows a video or a picture: the original on the left, the equalised picture on the right.
 #
 #   pipelines/file.sh FILE [OUT]
 #

@@ -19,7 +19,7 @@ except ImportError:
 
 
 class Edges(torch.nn.Module):
-    """Magnitude of the luma gradient, by Sobel kernels."""
+    """A model that returns the magnitude of the luma gradient, by Sobel kernels."""
 
     def __init__(self):
         super().__init__()

@@ -18,7 +18,8 @@ except (ImportError, ValueError) as error:
              "  sudo apt-get install python3-gi gir1.2-gst-plugins-base-1.0 python3-numpy python3-matplotlib\n"
              f"  /usr/bin/python3 {' '.join(sys.argv)}")
 
-# PyGObject creates enumerations lazily, and not thread-safely. Creates all of them now, before streaming threads use them.
+# Creates all enumerations now. Otherwise PyGObject would create them when streaming threads first use them, which is not
+# thread-safe.
 for name in dir(Gst):
     getattr(Gst, name, None)
 
@@ -34,7 +35,7 @@ def is_uri(name):
 
 
 def is_camera(name):
-    """True for live sources."""
+    """Returns True for live sources."""
     return name.startswith(("/dev/video", "rtsp", "udp://", "srt://", "rtmp"))
 
 
@@ -53,7 +54,7 @@ def check_output(name, *inputs):
     if not os.path.isdir(folder):
         sys.exit(f"{name}: there is no folder {folder}")
     if os.path.isdir(name) or not os.access(name if os.path.exists(name) else folder, os.W_OK):
-        sys.exit(f"{name}: this file cannot be written")
+        sys.exit(f"{name}: this file cannot be written; name another file")
     if os.path.exists(name) and any(os.path.samefile(name, one) for one in inputs if os.path.exists(one)):
         sys.exit(f"{name}: this is the input itself; name another file for the result")
 
@@ -94,7 +95,7 @@ def find_elements():
     sys.exit("GStreamer does not find the elements. Install the package gstreamer1.0-cudavision, or build them: meson setup build && ninja -C build")
 
 
-# Parts of the warnings of cudasgmstereo that do not affect its result.
+# A warning of cudasgmstereo that contains one of these texts does not concern the result.
 harmless = "Frames are processed on the CPU", "takes time for disparities"
 
 

@@ -45,12 +45,12 @@ def main():
     arguments = parser.parse_args()
     out = arguments.out or "histogram.png"
     if not out.endswith((".png", ".svg", ".pdf")):
-        parser.error(f'"{out}" has an unsupported extension: let it end in .png, .svg or .pdf')
+        parser.error(f'"{out}" has an unsupported extension: use .png, .svg or .pdf')
     if arguments.out or not frames.display_set():
         matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    # Matplotlib falls back to agg, which has no windows.
+    # Without a GUI toolkit, Matplotlib uses agg, which has no windows.
     live = pyplot.get_backend().lower() != "agg"
     frames.readable(arguments.input)
     if not live:
@@ -66,7 +66,7 @@ def main():
                 break  # the window was closed
             if message and message.get_name() == "cudahistequalize":
                 latest = message
-            # Drawing may take longer than the interval of messages, so only the latest message is drawn.
+            # Drawing may take longer than the interval between messages, so only the latest message is drawn.
             if live and latest and time.monotonic() > drawn + 0.1:
                 plot.draw(latest)
                 pyplot.pause(0.01)

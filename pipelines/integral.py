@@ -21,7 +21,7 @@ def main():
     parser.add_argument("--frames", type=int, default=50, help="number of frames to search (default: 50)")
     arguments = parser.parse_args()
     if not 1 <= arguments.size <= 4096 or arguments.frames < 1:
-        parser.error("--size needs a number from 1 to 4096, --frames one from 1")
+        parser.error(f"--size={arguments.size} must be from 1 to 4096, and --frames={arguments.frames} at least 1")
     size = arguments.size
     with frames.Player(f"{frames.source_of(frames.readable(arguments.input))} ! cudaintegral element-type=uint32 "
                        "! appsink name=sink max-buffers=4 sync=false") as player:
@@ -29,7 +29,7 @@ def main():
             if number == arguments.frames:
                 break
             if size >= min(table.shape):
-                parser.error(f"the frames have only {table.shape[1] - 1}x{table.shape[0] - 1} pixels")
+                parser.error(f"--size={size} is too large: the frames have only {table.shape[1] - 1}x{table.shape[0] - 1} pixels")
             sums = box_sums(table, size, size)
             y, x = numpy.unravel_index(sums.argmax(), sums.shape)
             print(f"{seconds:8.3f} s: brightest at ({x}, {y}), mean {sums[y, x] / size**2:.2f}; "

@@ -6,7 +6,7 @@
 //
 //   mark-regions [--keep-tags] FILE ELEMENT ! identity name=mark ! ELEMENT ...
 //
-// Tags of a video, such as title, comments and places, are removed before an element named "mux".
+// Tags of a video, such as title, comments and location, are removed before an element named "mux".
 // At the end, the program lists the frames without a region.
 //
 // Build it with Meson together with the plug-in, or anywhere with
@@ -35,7 +35,7 @@ namespace {
 constexpr const char* usage =
     "usage: mark-regions [--keep-tags] FILE ELEMENT ! identity name=mark ! ELEMENT ...\n"
     "\n"
-    "  --keep-tags  let all tags of a film, such as titles and comments, pass the element\n"
+    "  --keep-tags  let all tags of a video, such as titles and comments, pass the element\n"
     "             named \"mux\"; without this option, only the languages of its sound pass\n"
     "  FILE       a region in each line: BEGIN END X Y WIDTH HEIGHT [LABEL], times in seconds, "
     "other numbers in pixels;\n"
@@ -60,8 +60,8 @@ struct Region {
   std::string label;
 };
 
-// Negative coordinates are valid: the left or upper edge of the frame cuts off such a region.
-bool is_place(double value) {
+// Negative coordinates are valid: such a region is clipped at the left or upper edge of the frame.
+bool is_coordinate(double value) {
   return value >= G_MININT && value <= G_MAXINT;
 }
 
@@ -84,11 +84,11 @@ std::vector<Region> read_regions(const std::string& file) {
     double begin, end, x, y, width, height;
     std::string label, more;
     bool complete(words >> begin >> end >> x >> y >> width >> height);
-    // Refuses letters directly after the last number. Text after the label is refused below, such
-    // as a second region.
+    // Refuses letters directly after the last number. Text after the label, such as a second
+    // region, is refused below.
     complete &= words.eof() || std::isspace(words.peek());
     words >> label >> more;
-    if (!complete || !more.empty() || end < begin || !is_place(x) || !is_place(y) ||
+    if (!complete || !more.empty() || end < begin || !is_coordinate(x) || !is_coordinate(y) ||
         !is_number_of_pixels(width) || !is_number_of_pixels(height))
       throw std::runtime_error(file + ", line " + std::to_string(number) + ": \"" + line +
                                "\" is not BEGIN END X Y WIDTH HEIGHT [LABEL]");
@@ -253,7 +253,7 @@ void print(const Report& report) {
     std::printf("\n");
   }
   if (report.without == report.frames)
-    throw std::runtime_error("no frame has a region: do the times in the file fit the film?");
+    throw std::runtime_error("no frame has a region: compare the times in the file with the video");
 }
 
 volatile std::sig_atomic_t interrupted = 0;

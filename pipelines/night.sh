@@ -6,9 +6,9 @@
 #
 #   pipelines/night.sh [--frames NUMBER] [--search PIXELS] FILE OUT.mkv
 #
-# Processes 10 bits per sample, because denoising averages to finer levels than 8 bits have, and equalisation spreads these
-# levels. Keeps the sound, without transcoding if Matroska takes its format, and applies the video's orientation tag. Prints
-# the progress on a terminal.
+# Processes 10 bits per sample: denoising computes means between the levels of 8 bits, and equalisation makes such small
+# differences visible. Keeps the sound, without transcoding if Matroska takes its format, and applies the video's
+# orientation tag. Prints the progress on a terminal.
 #
 #   --frames   number of frames that are searched for similar patches (odd; default: 3). More frames keep more detail and
 #              take longer; 1 searches each frame alone.

@@ -40,13 +40,13 @@ def main():
     parser.add_argument("out", metavar="OUT.ply")
     parser.add_argument("--focal-length", type=float, help="focal length of the cameras, in pixels of these pictures")
     parser.add_argument("--baseline", type=float, help="the distance between the cameras, in mm")
-    parser.add_argument("--calibration", metavar="FILE", help="calibration of the cameras by calibrate.py, instead of both lengths")
+    parser.add_argument("--calibration", metavar="FILE", help="calibration of the cameras by calibrate.py, instead of --focal-length and --baseline")
     parser.add_argument("--farthest", type=float, default=float("inf"), metavar="MM", help="leave out points beyond this Z (default: none)")
     parser.add_argument("--property", action="append", default=["num-disparities=256"], metavar="NAME=VALUE",
                         help="another property of cudasgmstereo")
     arguments = parser.parse_args()
     if not arguments.out.endswith(".ply"):
-        parser.error(f'"{arguments.out}" has an unsupported extension: let it end in .ply')
+        parser.error(f'"{arguments.out}" has an unsupported extension: use .ply')
     cameras = [f"{name}={value}" for name, value in (("focal-length", arguments.focal_length), ("baseline", arguments.baseline),
                                                      ("calibration", arguments.calibration)) if value is not None]
     if not arguments.calibration and len(cameras) < 2:

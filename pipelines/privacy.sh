@@ -2,27 +2,27 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Blurs faces, plates or whole people in a video so that nobody recognises them, and leaves all other pixels unchanged. A
-# text file lists their places and times, so no detector is needed.
+# text file lists their positions and times, so no detector is needed.
 #
-#   pipelines/privacy.sh [OPTION ...] [REGIONS FILM [OUT]]
+#   pipelines/privacy.sh [OPTION ...] [REGIONS VIDEO [OUT]]
 #
 # Shows the video in a window, or writes it to OUT (.mkv, .mp4 or .webm) if that is given, or to privacy.mkv if there
-# is no display. The orientation tag of FILM is applied, and OUT keeps the sound. FILM may be a URI, such as rtsp://…; the
+# is no display. The orientation tag of VIDEO is applied, and OUT keeps the sound. VIDEO may be a URI, such as rtsp://…; the
 # sound of RTSP is left out. The default is the street video of Debian's package opencv-doc, with regions for a few people. At
 # the end, the script lists the frames without a region. If no frame has a region, the exit status is 1.
 #
 #   REGIONS        a text file with a region in each line: BEGIN END X Y WIDTH HEIGHT [LABEL]. Times are in seconds, other
 #                  numbers in pixels of the rotated picture. Lines that begin with # are ignored. For an example, see
 #                  pipelines/street-regions.txt.
-#   --missing      what to do with frames without a region: all blurs the whole frame (default); pass leaves it unchanged,
-#                  for videos in which such frames show nobody
+#   --missing      what to do with frames without a region: all blurs the whole frame (default); pass leaves the frame
+#                  unchanged, for videos in which frames without a region show nobody
 #   --persistence  seconds for which the last regions stay before --missing applies (default: 0.2)
-#   --margin       pixels by which each region is extended; doubled while it persists (default: 0)
+#   --margin       pixels by which each region is extended; doubled while the region persists (default: 0)
 #   --sigma        strength of the blur, in pixels (default: a quarter of the widest region; above 127, a mosaic of 3 blocks
-#                  across that region instead). Less than a quarter of a face's width can be undone.
+#                  across that region instead). A blur with less than a quarter of a face's width can be undone.
 #   --shape        shape of the blurred part of each rectangle: rectangle or ellipse (default: ellipse)
 #   --feather      width in pixels of the border around each blurred part over which the blur fades away (default: 8)
-#   --keep-tags    keep titles, comments, places and all other tags; without this option, only the languages of the sound
+#   --keep-tags    keep titles, comments, locations and all other tags; without this option, only the languages of the sound
 #                  stay
 set -euo pipefail
 # shellcheck source=env.sh
@@ -42,12 +42,12 @@ find_elements
 mark=$(program mark-regions)
 input=${arguments[1]:-$examples/vtest.avi}
 look_at "$input"
-[[ $kind == video || $kind == stream ]] || usage_error "\"$input\" is not a video, but the regions have times"
+[[ $kind == video || $kind == stream ]] || usage_error "\"$input\" is not a video, but the regions have times: name a video"
 show_or_write "${arguments[2]:-}" privacy.mkv 2000000
 container=${out##*.} container=${container,,}
 formats=${sound_formats[${container:=mkv}]}
 if [[ ${option[--keep-tags]} == no ]]; then
-  # Vorbis and FLAC contain comments in their headers.
+  # Vorbis and FLAC are transcoded, because their headers contain comments.
   formats=${formats//audio\/x-vorbis;/} formats=${formats//audio\/x-flac,framed=true;/}
 fi
 look_into "$input" "$container" "$formats"

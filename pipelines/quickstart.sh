@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Installs missing packages on Debian 12, builds the plug-in, and makes equalised, blurred and binarised
-# pictures and a disparity map.
+# Builds the plug-in on Debian 12, and makes equalised, blurred and binarised pictures and a disparity map.
 #
 #   pipelines/quickstart.sh [INPUT]
 #
@@ -12,11 +11,11 @@
 #
 #   a file        a picture or a video
 #   /dev/videoN   a camera
-#   a URI         https://…, rtsp://…, or another that this GStreamer plays
+#   a URI         https://…, rtsp://…, or another URI that this GStreamer plays
 #   nothing       photographs and the street video of Debian's package opencv-doc; in this case it also makes
 #                 a disparity map of a photographed aloe with cudasgmstereo
 #
-# It writes the original picture and the equalised, blurred and binarised ones, and shows a video in a window if
+# It writes the original picture and the equalised, blurred and binarised pictures, and shows a video in a window if
 # there is a display. It prints where the pictures are, which backend ran, and how many frames per second the backend
 # reached. No GPU is needed; without one, the plug-in is built for the CPU only.
 #
@@ -41,7 +40,7 @@ else
   [[ $input == *://* || $input == /* ]] || input=$here/$input
   [[ $input == *://* || (-r $input && ! -d $input) ]] ||
     die "$input: there is no such file or camera, or it cannot be read." \
-      "quickstart.sh takes a file, a camera such as /dev/video0, or a URI; without an argument it brings its own pictures."
+      "quickstart.sh takes a file, a camera such as /dev/video0, or a URI; without an argument it uses the pictures of opencv-doc."
   inputs=("$input")
 fi
 ! display_set || packages+=("${packages_display[@]}")
@@ -99,7 +98,7 @@ branch() {
     ! multifilesink max-files=1 "$(at_file "$pictures/$name-$1-%d.png")")
 }
 
-# pictures_of NAME FRAMES: writes frame number FRAMES (-1 means the last one) unchanged, equalised, blurred
+# pictures_of NAME FRAMES: writes frame number FRAMES (-1 means the last frame) unchanged, equalised, blurred
 # and binarised.
 pictures_of() {
   local name=$1 frames=$2 kind branches=()
@@ -130,7 +129,7 @@ show() {
     both. ! queue ! videoconvert ! mixer.sink_0 \
     both. ! queue "${equalise[@]}" ! videoconvert ! mixer.sink_1 \
     compositor name=mixer sink_1::xpos="$1" ! videoconvert ! autovideosink 2>&1 </dev/null | cat >"$log" ||
-    say "  the window was closed, or the display refused it; see $log"
+    say "  the window was closed, or could not be opened; see $log"
 }
 
 say "" "Equalising with cudahistequalize, blurring with cudagaussblur, binarising with cudathreshold"
@@ -146,7 +145,7 @@ for input in "${inputs[@]}"; do
   case $kind in
     photograph) pictures_of "$name" -1 ;;
     video) pictures_of "$name" 25 ;;
-    camera) pictures_of "$name" 30 ;; # the exposure takes some frames to settle
+    camera) pictures_of "$name" 30 ;; # cameras adapt their exposure in the first frames
   esac
   say_backend
   [[ $kind != photograph ]] || continue

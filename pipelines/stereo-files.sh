@@ -5,11 +5,11 @@
 #
 #   pipelines/stereo-files.sh [PROPERTY=VALUE]... [LEFT RIGHT [OUT]]
 #
-# For photographs, writes OUT (.png; default: disparity.png), whose 16-bit samples are 16 times the disparity, and a
-# coloured picture, named like OUT with -colors before the ending. The result for videos is shown
-# in a window, or written to OUT (.mkv, .mp4 or .webm) if that is given, or to disparity.mkv if there is no display.
-# The default is the aloe of Debian's package opencv-doc. Properties are those of cudasgmstereo. If the element warns
-# that the result is wrong, the exit status is 1.
+# For photographs, writes OUT (.png; default: disparity.png), whose 16-bit samples are 16 times the disparity, and a coloured
+# picture, named like OUT with -colors before the extension. The result for videos is shown in a window, or written to OUT
+# (.mkv, .mp4 or .webm) if that is given, or to disparity.mkv if there is no display. The default is the aloe of Debian's
+# package opencv-doc. PROPERTY=VALUE sets a property of cudasgmstereo. If the element warns that the result is wrong, the exit
+# status is 1.
 set -euo pipefail
 # shellcheck source=env.sh
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"

@@ -6,9 +6,10 @@
 #
 #   pipelines/stereo-packed.sh [PROPERTY=VALUE]... [/dev/videoN|URI|FILE [OUT]]
 #
-# Shows them in a window, or writes them to OUT (.mkv, .mp4 or .webm) if that is given, or to disparity.mkv if there is
-# no display. The default is /dev/video0. The pictures are side by side; with frame-packing=top-bottom, the left picture is
-# above the right one. Properties are those of cudasgmstereo; preset=balanced leaves unknown pixels black.
+# Shows the disparities in a window, or writes them to OUT (.mkv, .mp4 or .webm) if that is given, or to disparity.mkv if
+# there is no display. The default is /dev/video0. The pictures are side by side; with frame-packing=top-bottom, the left
+# picture is above the right one. PROPERTY=VALUE sets a property of cudasgmstereo; preset=balanced leaves unknown pixels
+# black.
 set -euo pipefail
 # shellcheck source=env.sh
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Finds the brightest square of each frame as integral.py does, but on the GPU: the table of sums becomes an array of CuPy or
-PyTorch without a copy, and only the result is downloaded. Without these libraries or a GPU, the table is a numpy array."""
+PyTorch without a copy, and only the result is downloaded. Without CuPy and PyTorch, or without a GPU, the table is a numpy array."""
 import argparse
 
 import cudatensors
@@ -24,7 +24,7 @@ def main():
     arguments = parser.parse_args()
     # Sums over larger squares would not fit into the signed 32-bit integers that PyTorch uses.
     if not 1 <= arguments.size <= 2048 or arguments.frames < 1:
-        parser.error("--size needs a number from 1 to 2048, --frames one from 1")
+        parser.error(f"--size={arguments.size} must be from 1 to 2048, and --frames={arguments.frames} at least 1")
     library, make_array = cudatensors.array_maker()
     # cudaintegral puts the table into CUDA memory if it has a GPU and the caps allow CUDA memory, otherwise into system memory.
     caps = "other/tensors" if library == "numpy" else "other/tensors(memory:CUDAMemory); other/tensors"
@@ -37,7 +37,7 @@ def main():
             if number == arguments.frames:
                 break
             if arguments.size >= min(table.shape):
-                parser.error(f"the frames have only {table.shape[1] - 1}x{table.shape[0] - 1} pixels")
+                parser.error(f"--size={arguments.size} is too large: the frames have only {table.shape[1] - 1}x{table.shape[0] - 1} pixels")
             x, y, mean = brightest_square(table, arguments.size)
             print(f"{seconds:8.3f} s: brightest at ({x}, {y}), mean {mean:.2f}; {type(table).__module__}, {table.dtype}")
 

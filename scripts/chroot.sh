@@ -4,7 +4,7 @@
 # Functions for scripts that test the project in a separate Debian system in a folder: they install the
 # system, copy the sources into it and run commands in it. Source this file after setup.sh.
 
-# make_chroot SUITE FOLDER MIRROR: installs a minimal Debian, unless the folder holds one already.
+# make_chroot SUITE FOLDER MIRROR: installs a minimal Debian, unless the folder already holds a Debian.
 make_chroot() {
   local suite=$1 folder=$2 mirror=$3
   [[ $(id -u) -eq 0 ]] || die "Only root can make and enter a chroot. Run this script with sudo."

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """figures.py [--markdown] [--svg OUT.svg] FIGURES.json: prints the table and draws the plot of pipelines/bench.sh.
 
-figures.py --collect OUT.json [--machine TEXT] [--kernels FILE]... [--opencv FILE]...: makes FIGURES.json from the
-files of bench_kernels and bench_opencv."""
+figures.py --collect OUT.json [--machine TEXT] [--kernels FILE]... [--opencv FILE]...: collects the results in the
+files of bench_kernels and bench_opencv, and writes them to OUT.json."""
 import argparse
 import json
 import math

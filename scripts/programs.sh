@@ -40,7 +40,7 @@ compile() {
 collect() {
   local program folder_of_source destination libraries
   while read -r program folder_of_source; do
-    [[ -f $program ]] || continue # not all are built
+    [[ -f $program ]] || continue # not every program is built
     libraries=$(ldd "$program")
     # With pipefail, a pipe into grep -q would sometimes fail: grep exits at the first match, and ldd is then
     # killed while it prints more lines.
@@ -96,7 +96,7 @@ read_options() {
   arguments=("$@")
 }
 
-# need_toolkit PACKAGE...: installs these packages and finds the CUDA toolkit.
+# need_toolkit PACKAGE...: installs these packages and finds the CUDA toolkit, or ends the script.
 need_toolkit() {
   install_missing "${packages_build[@]}" "${packages_run[@]}" binutils "$@"
   find_nvcc || die "A bundle needs the CUDA toolkit, which this machine does not have. Install it, or set CUDA_HOME, and try again."
@@ -117,6 +117,6 @@ encode_street() {
 # describe_sources FOLDER: writes this tree's digests, proof and toolkit version, which proof.py reads, into a bundle.
 describe_sources() {
   python3 tests/gpu/check_proof.py --digests >"$1/digests.json"
-  [[ ! -f tests/gpu/proof.json ]] || cp tests/gpu/proof.json "$1/" # keeps the entries of parts that are not run again
+  [[ ! -f tests/gpu/proof.json ]] || cp tests/gpu/proof.json "$1/" # keeps the records that the run of this bundle does not replace
   "$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p' >"$1/toolkit"
 }

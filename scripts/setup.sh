@@ -40,14 +40,14 @@ shout() {
   printf '%s\n\n' "$rule" >&2
 }
 
-# How long apt_get waits for the locks of another program, in seconds.
-apt_patience=3600
+# Time limit of apt_get for locks of other programs, in seconds.
+lock_timeout=3600
 
 # apt_get ARGUMENT...: runs apt-get as root, by the command in the array as_root. Waits while another program, such as the
 # automatic updates of a fresh machine, holds apt-get's locks. apt-get's own DPkg::Lock::Timeout would wait for the lock of
 # dpkg, but not for the locks of the package lists and of the downloads.
 apt_get() {
-  local status messages held told=no end=$((SECONDS + apt_patience))
+  local status messages held told=no end=$((SECONDS + lock_timeout))
   while :; do
     status=0
     messages=$("${as_root[@]}" env LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive apt-get -qq "$@" \
@@ -62,10 +62,10 @@ apt_get() {
   return "$status"
 }
 
-# install_missing PACKAGE...: installs the packages that are missing. If none is missing, it needs no network.
+# install_missing PACKAGE...: installs the packages that are missing. If no package is missing, it needs no network.
 install_missing() {
   if ! command -v dpkg-query apt-get >/dev/null; then
-    say "Not a Debian system: expecting the equivalents of these packages to be installed: $*"
+    say "This is not a Debian system: install the equivalents of these packages: $*"
     return 0
   fi
 
@@ -136,7 +136,7 @@ explain_toolkit() {
     *) distribution='' ;;
   esac
 
-  local lines=("This machine has an NVIDIA card, but $1" "Without it the elements run on the CPU only. To use the card:" "")
+  local lines=("This machine has an NVIDIA card, but $1" "Without a suitable toolkit, the elements run on the CPU only. To use the card:" "")
   if [[ -n $distribution ]]; then
     lines+=(
       "  wget https://developer.download.nvidia.com/compute/cuda/repos/$distribution/x86_64/cuda-keyring_1.1-1_all.deb"
@@ -153,7 +153,7 @@ explain_toolkit() {
 }
 
 # find_nvcc: looks for an nvcc that is new enough, stores its path in the variable nvcc and puts its folder
-# first on PATH. If there is none, leaves nvcc empty and fails.
+# first on PATH. If there is no such nvcc, leaves the variable empty and fails.
 find_nvcc() {
   nvcc=''
   local candidate version too_old=''
@@ -187,8 +187,8 @@ find_nvcc() {
 configure() {
   local dir=$1 key
   shift
-  # Includes the versions of the compilers, because a compiler may be replaced under the same name. Includes the default
-  # options of meson.build, such as the C++ version, because Meson applies them only when it creates a build folder.
+  # The key includes the versions of the compilers, because a compiler may be replaced under the same name. It includes the
+  # default options of meson.build, such as the C++ version, because Meson applies them only to new build folders.
   key=$(printf '%s\n' "${nvcc:-no nvcc}" "${nvcc:+$("$nvcc" --version)}" "${CXX:-}" "$(${CXX:-c++} --version 2>&1)" \
     "$(grep default_options meson.build)" "$PWD" "$@")
   if [[ $(cat "$dir/configured-as" 2>/dev/null) == "$key" ]] && ninja -C "$dir" build.ninja >/dev/null 2>&1; then

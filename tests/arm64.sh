@@ -9,7 +9,7 @@ usage() {
 usage: tests/arm64.sh [--root FOLDER] [--mirror URL] [--jobs N] [-D MESON-OPTION]... [SUITE]...
 
 Unpacks Debian's arm64 libraries into a folder, compiles this tree for arm64 without CUDA, and runs the
-tests with qemu. The hashes of the seeded cases (suite proof) must be those that a GPU computed. Ends
+tests with qemu. The hashes of the seeded cases (suite proof) must equal the hashes that a GPU computed. Ends
 with the line `N passed, N failed, N skipped`; exits with 1 if anything failed.
 
   SUITE            kernels, oracles, threads, check, fuzz, proof or guards; default: all but oracles and
@@ -90,7 +90,7 @@ if [[ ! -e $libraries/libgstcheck-1.0.so ]]; then
   rm -rf "$root"
   mv "$root.partial" "$root"
 fi
-# Two links to libraries that an installation, unlike unpacking, would have made.
+# Makes two links to libraries, which only the installation scripts of the packages would make.
 for name in blas lapack; do
   ln -sf "$name/lib$name.so.3" "$libraries/lib$name.so.3"
 done
@@ -130,7 +130,7 @@ rm -f build-tests/arm64.ini.new
 configure "$build" --cross-file build-tests/arm64.ini -Dcuda=disabled -Dtests=enabled -Dbenchmarks=disabled \
   -Dexamples=disabled "${options[@]}"
 
-# The programs of these suites, as ninja calls them.
+# The ninja targets of the programs in these suites.
 mapfile -t targets < <(meson introspect --tests "$build" | python3 -c '
 import json, os, sys
 build, wanted = sys.argv[1], set(sys.argv[2:])
@@ -142,7 +142,7 @@ for test in json.load(sys.stdin):
 say "Compiling for arm64"
 ninja -C "$build" -j "$jobs" gst/libgstcudavision.so tests/kernels/proof_hashes "${targets[@]}" >"$build/build.log" 2>&1 || {
   grep -E '^FAILED|error|undefined reference' "$build/build.log" | head -n 20 >&2
-  die "It does not build; the compilers' whole output: $build/build.log"
+  die "The arm64 build failed; the complete output of the compilers: $build/build.log"
 }
 
 # GStreamer would start its plug-in scanner, a program for arm64, without the emulator.

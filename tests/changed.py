@@ -4,8 +4,8 @@
 
     changed.py select --all|--changed --unchanged FILE BUILD [--suite SUITE]... [--without SUITE]... [NAME]...
         prints the names of the build's tests that must run. Considers the tests in these suites or with these names, or
-        all. --all selects each of them; --changed only those whose dependencies have changed since they passed. Lists
-        the others in FILE
+        all. --all selects each of these tests, --changed only tests whose dependencies have changed since they passed.
+        Lists the other tests in FILE
     changed.py record BUILD TESTLOG.json
         notes which of the selected tests have passed
 
@@ -17,9 +17,9 @@ failed, was interrupted or never ran will therefore run again.
 For a test program, the digest covers the linked file and the build's libraries that the test needs, not their sources.
 ninja rebuilds these files when sources change; if a file is the same afterwards, the test need not run again.
 
-CUDAVISION_TEST_ELEMENTS limits some test programs to the elements that it lists. Of the plug-in, their digest covers
-only the objects of these elements, of the code that all elements share, and of the operations whose headers these
-objects include.
+CUDAVISION_TEST_ELEMENTS limits some test programs to the elements that it lists. The digests of these programs cover only
+a part of the plug-in: the objects of these elements, of the code that all elements share, and of the operations whose
+headers these objects include.
 """
 import argparse
 import functools
@@ -147,7 +147,7 @@ class Tree:
 
 
 class Passed:
-    """A file of the parts that have passed, with the digests that they had then."""
+    """The file that records the parts that have passed, with their digests at that time."""
 
     def __init__(self, path, every):
         self.path, self.every = pathlib.Path(path), every

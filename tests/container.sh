@@ -8,8 +8,8 @@ usage() {
   cat <<'END'
 usage: tests/container.sh [--suite SUITE] [--root FOLDER] [--mirror URL]
 
-Installs Debian with debootstrap, makes an image of it and builds the image of Containerfile on that, with
-buildah. Runs `gst-inspect-1.0 cudavision` and one pipeline with each element in a container. Needs root, a
+Installs Debian with debootstrap, makes an image of it and builds the image of Containerfile on that image,
+with buildah. Runs `gst-inspect-1.0 cudavision` and one pipeline with each element in a container. Needs root, a
 Debian mirror and 8 GB.
 
   --suite SUITE  trixie (Debian 13, the default) or bookworm (Debian 12)
@@ -32,7 +32,7 @@ cd "$top"
 
 make_chroot "$suite" "$root/$suite" "$mirror"
 install_missing buildah
-export BUILDAH_ISOLATION=chroot # needs no runtime, and works inside of containers
+export BUILDAH_ISOLATION=chroot # chroot isolation needs no container runtime, and works inside of containers
 images=(buildah --root "$root/images" --runroot "$root/run" --storage-driver vfs)
 
 container=$("${images[@]}" from scratch)
@@ -41,7 +41,7 @@ cp -a "$root/$suite/." "$("${images[@]}" mount "$container")"
 say "Building Containerfile on a Debian of the suite $suite"
 "${images[@]}" build --pull=never --build-arg "BASE=localhost/debian:$suite" --tag localhost/gst-cudavision . >"$root/build.log" 2>&1 || {
   tail -n 40 "$root/build.log" >&2
-  die "Containerfile does not build; the whole output: $root/build.log"
+  die "The image of Containerfile could not be built; the complete output: $root/build.log"
 }
 container=$("${images[@]}" from --pull=never localhost/gst-cudavision)
 "${images[@]}" copy --quiet "$container" pipelines/packaging/debian/tests/elements /elements >>"$root/base.log"

@@ -15,7 +15,7 @@ second, runs `gst-inspect-1.0 cudavision` there and one pipeline with each eleme
 mirror and 2 GB.
 
   --suite SUITE  bookworm (Debian 12, the default) or trixie (Debian 13)
-  --root FOLDER  where they are or will be (default: /var/tmp/gst-cudavision/package)
+  --root FOLDER  where both Debians are or will be (default: /var/tmp/gst-cudavision/package)
   --mirror URL   the Debian mirror (default: http://deb.debian.org/debian)
   -h, --help     this text
 END
@@ -51,7 +51,7 @@ in_chroot "$root/$suite-build" sh -c 'rm -rf /recipe && mkdir /recipe && cp -r p
 apt_in "$root/$suite-build" build-dep /recipe
 in_chroot "$root/$suite-build" sh -c 'rm -rf build-deb && pipelines/packaging/build-deb.sh'
 
-# debhelper compresses files in usr/share/doc, to which pages may link.
+# Checks the links of the pages, because debhelper compresses and renames files in usr/share/doc.
 rm -rf "$root/pages"
 for package in "$root/$suite-build"/src/build-deb/*.deb; do
   dpkg-deb --extract "$package" "$root/pages"

@@ -14,16 +14,16 @@ a GPU:
                fuzzing, the guards and the scripts
   --sanitize   the CPU code under AddressSanitizer and UndefinedBehaviorSanitizer, the protocols
                between threads under ThreadSanitizer; without the largest frames and the longest scenes
-  --full       the tests before a change is finished: both of these with more random cases, long
+  --full       the tests before a change is finished: both sets above with more random cases, long
                fuzzing and soak tests, the plug-in without the CUDA toolkit, and the plug-in with link-time
                optimisation, which detects types that have two definitions; also builds the benchmarks
   --suite SUITE
                only this suite of the tests for every change: kernels, oracles, threads, check, fuzz,
                proof or guards (of the compilers' output). May be given several times; builds the plug-in
                and the programs of these suites
-  --changed    runs a test only if something has changed since it passed in these folders: its program, the
-               plug-in, the files that it reads, the compiler, an option or a library. Tests that failed,
-               were interrupted or never ran are run as well
+  --changed    run a test only if its program, the plug-in, a file that it reads, the compiler, an option or
+               a library has changed since the test passed in build-tests/. Also run tests that failed,
+               were interrupted or never ran
 The last line is `N passed, N failed, N skipped`, and with --changed also `N unchanged since they passed`,
 which counts programs, guards and scripts that were not run; the skipped tests are listed above it with the
 reasons. Exits with 1 if anything failed.
@@ -57,7 +57,7 @@ while [[ $# -gt 0 ]]; do
       case ${2:-} in
         kernels | oracles | threads | check | fuzz | proof | guards) chosen+=("$2") ;;
         *)
-          printf 'tests/run.sh: --suite needs kernels, oracles, threads, check, fuzz, proof or guards\n\n' >&2
+          printf 'tests/run.sh: --suite needs kernels, oracles, threads, check, fuzz, proof or guards, not "%s"\n\n' "${2:-}" >&2
           usage >&2
           exit 2
           ;;
@@ -162,9 +162,9 @@ build() {
 # tests FOLDER [--suite SUITE | --without SUITE | NAME]...: runs a build's tests with these suites or names, counts
 # their results and records which have passed.
 tests() {
-  local dir=build-tests/$1 base names started=$SECONDS patience=1
+  local dir=build-tests/$1 base names started=$SECONDS timeout_factor=1
   shift
-  [[ $mode != full ]] || patience=4
+  [[ $mode != full ]] || timeout_factor=4
   base=testlog-$((++runs))
   rm -f "$dir/meson-logs/$base.json"
   if ! tests/changed.py select --"$only" --unchanged "$dir/$base.unchanged" "$dir" "$@" >"$dir/$base.names"; then
@@ -176,7 +176,7 @@ tests() {
     python3 tests/tally.py collect "$(basename "$dir")" "$dir/$base.unchanged" 0 >>"$results"
     [[ ${#names[@]} -gt 0 ]] || return 0
   fi
-  meson test -C "$dir" --no-rebuild --logbase "$base" --timeout-multiplier "$patience" "${names[@]}" </dev/null >"$dir/$base.out" 2>&1
+  meson test -C "$dir" --no-rebuild --logbase "$base" --timeout-multiplier "$timeout_factor" "${names[@]}" </dev/null >"$dir/$base.out" 2>&1
   local status=$?
   grep -E '^ *[0-9]+/[0-9]+ ' "$dir/$base.out"
   printf '   tested in %s s\n' $((SECONDS - started))
@@ -200,7 +200,7 @@ has_cuda() { grep -q "CUDA kernels *: *YES" "build-tests/$1/setup.log"; }
 
 [[ $mode != full ]] || export CUDAVISION_TEST_FULL=1
 
-# Debian has no Ray. If it cannot be installed, the tests that need it are skipped.
+# Debian has no package of Ray. If Ray cannot be installed, the tests that need it are skipped.
 install_ray() {
   local folder=build-tests/ray
   [[ -z ${CUDAVISION_TEST_RAY:-} ]] || return 0
@@ -223,10 +223,10 @@ run_default() {
   choose_kernels
   targets=() suites=()
   build default -Dtests=enabled -Dbenchmarks=$benchmarks || return
-  # The scripts mostly wait for pipelines that play in real time, so other tests run at the same time.
+  # The tests of the scripts mostly wait for pipelines that play in real time, so other tests run at the same time.
   install_ray
   run pipelines python3 tests/pipelines/run.py "${of_them[@]}" build-tests/default &
-  # The definitions in the tests take most of the time, so only --full runs the usual number of cases.
+  # The reference definitions in the tests take most of the time, so only --full runs the usual number of cases.
   CUDAVISION_TEST_CASES=${CUDAVISION_TEST_CASES:-$([[ $mode == full ]] && echo 200 || echo 30)} tests default
   if nvidia_usable && has_cuda default; then
     printf '\n== the elements on the GPU\n'
@@ -282,7 +282,7 @@ run_sanitizers() {
   # Tests only code that synchronises threads itself, because ThreadSanitizer does not understand TBB's
   # synchronisation. The program scans the plug-in itself. It loads no plug-ins of the system, because their
   # libraries would cause reports, too. Deadlock detection is off: a seek from downstream takes stream locks
-  # in the opposite order, which is no deadlock.
+  # in the opposite order, which is not a deadlock.
   targets=(gst/libgstcudavision.so) suites=(threads)
   if build threads -Dcuda=disabled -Dtests=enabled -Dbenchmarks=disabled -Dbuildtype=plain -Doptimization=1 \
     -Dcpp_args=-g1 -Db_sanitize=thread -Db_lundef=false; then

@@ -6,7 +6,7 @@
     tally.py meson BUILD TESTLOG.json   does the same for each test of a `meson test` run; BUILD
                                         distinguishes builds of the same tests
     tally.py sum [--brief] [LINES.jsonl]  reports the sum of such lines (standard input by default);
-                                        --brief prints how many tests each program skipped instead of
+                                        --brief prints the number of skipped tests of each program instead of
                                         their names
 
 It understands GoogleTest, gst-check ("100%: Checks: 3, Failures: 0, Errors: 0", and "SKIP: name: reason"

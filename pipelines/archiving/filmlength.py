@@ -15,13 +15,14 @@ import gi
 gi.require_version("Gst", "1.0")
 from gi.repository import Gst
 
-# As in frames.py: creates all enumerations before streaming threads use them.
+# Creates all enumerations before streaming threads use them; frames.py explains why.
 for name in dir(Gst):
     getattr(Gst, name, None)
 
-# To find the ends of the streams, reads only this much of the end of a video, or all of it if its end is missing.
+# Only this duration at the end of a video is read, in ns, to find the ends of its streams. If the streams end earlier, the
+# whole video is read.
 last_part = 10 * Gst.SECOND
-# Streams may end this much before the duration in the header without being read again from the start.
+# The streams end earlier if their latest end is more than this duration before the end in the header, in ns.
 tolerance = Gst.SECOND
 # Seconds without a new buffer after which reading ends. The total time is not limited.
 hang = 600
@@ -31,7 +32,7 @@ class Reader:
     """Reads the encoded streams of a video, and records the time at which each stream ends."""
 
     def __init__(self, name):
-        self.promised, self.ends, self.flowing, self.buffers = 0, {}, False, 0
+        self.header_duration, self.ends, self.flowing, self.buffers = 0, {}, False, 0
         self.pipeline = Gst.parse_launch("filesrc name=file ! parsebin name=streams")
         self.pipeline.get_by_name("file").set_property("location", name)
         self.pipeline.get_by_name("streams").connect("pad-added", self.add)
@@ -39,7 +40,7 @@ class Reader:
 
     def add(self, _, pad):
         found, duration = pad.query_duration(Gst.Format.TIME)
-        self.promised = max(self.promised, duration if found else 0)
+        self.header_duration = max(self.header_duration, duration if found else 0)
         kind = (pad.get_current_caps() or pad.query_caps()).get_structure(0).get_name().split("/")[0]
         sink = Gst.ElementFactory.make("fakesink")
         sink.set_property("sync", False)
@@ -90,13 +91,13 @@ class Reader:
 
 def length_of(name, header_only):
     if header_only:
-        return {"promised": Reader(name).read(None).promised / Gst.SECOND or None}
-    promised = Reader(name).read(None).promised
-    reader = Reader(name).read(max(0, promised - last_part))
-    if max(reader.ends.values(), default=0) < promised - tolerance:
+        return {"header": Reader(name).read(None).header_duration / Gst.SECOND or None}
+    in_header = Reader(name).read(None).header_duration
+    reader = Reader(name).read(max(0, in_header - last_part))
+    if max(reader.ends.values(), default=0) < in_header - tolerance:
         reader = Reader(name).read(0)
     ends = {kind: end / Gst.SECOND for kind, end in reader.ends.items()}
-    return {"promised": promised / Gst.SECOND or None, "end": max(ends.values(), default=None), "video_end": ends.get("video", ends.get("image"))}
+    return {"header": in_header / Gst.SECOND or None, "end": max(ends.values(), default=None), "video_end": ends.get("video", ends.get("image"))}
 
 
 def main():

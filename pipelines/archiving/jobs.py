@@ -12,7 +12,7 @@ from archiving.task import Job, unfinished_prefix
 
 def walk(folder, patterns, without):
     """Yields the files below a folder that match a pattern. Skips the folder `without`, hidden files, and pipes and devices,
-    because these may be endless. Includes unreadable files, so that the report lists them."""
+    which may be endless. Includes unreadable files, so that the report lists them."""
     for path, folders, names in os.walk(folder, onerror=lambda error: sys.exit(str(error))):
         folders[:] = sorted(name for name in folders if name[0] != "." and os.path.realpath(os.path.join(path, name)) != without)
         for name in sorted(names):
@@ -23,7 +23,7 @@ def walk(folder, patterns, without):
 
 
 def with_ending(name, ending):
-    """Returns the names of a result: the one for a complete result, and the one for a damaged result."""
+    """Returns the file names of a complete result and of a damaged result."""
     return f"{name}.{ending}", f"{name}.damaged.{ending}"
 
 
@@ -49,7 +49,7 @@ def plan(inputs, out, patterns, ending):
     for name in inputs:
         if os.path.isdir(name):
             if os.path.realpath(name) == out:
-                sys.exit(f"{name}: the results would be among the films; name another folder for them")
+                sys.exit(f"{name}: the results would be among the videos; name another folder for the results")
             found = [(film, os.path.relpath(film, name)) for film in walk(name, patterns, out)]
             if not found:
                 sys.exit(f"{name}: there is no file that matches {' '.join(patterns)}; set --match")
@@ -60,7 +60,7 @@ def plan(inputs, out, patterns, ending):
         for film, relative in found:
             other = films.setdefault(relative, film)
             if os.path.realpath(other) != os.path.realpath(film):
-                sys.exit(f"{other} and {film} would both become {os.path.join(out, relative)}: send them to different folders")
+                sys.exit(f"{other} and {film} would both become {os.path.join(out, relative)}: process them in two runs with different output folders")
     results = {relative: [os.path.join(out, name) for name in names] for relative, names in results_of(films, ending).items()}
     films_themselves = set(map(os.path.realpath, films.values()))
     for result in (name for names in results.values() for name in names):
@@ -71,7 +71,7 @@ def plan(inputs, out, patterns, ending):
 
 class Marker:
     """A hidden file in the folder of the results. It holds the description of the pipeline that made the results, is older
-    than all of them, and is locked during a run."""
+    than all results, and is locked during a run."""
 
     def __init__(self, out):
         os.makedirs(out, exist_ok=True)
@@ -79,7 +79,7 @@ class Marker:
         try:
             fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            sys.exit(f"{out}: another archive.py writes there; wait for its end, or name another folder")
+            sys.exit(f"{out}: another archive.py writes to this folder; wait until that program ends, or name another folder")
 
     def complete(self, job):
         """Returns True if the result exists, is not empty, and is newer than the video and this marker."""
@@ -98,7 +98,7 @@ class Marker:
             there = next((job.output for job in jobs if os.path.exists(job.output)), None)
             if there and not again:
                 origin = f"comes from another pipeline:\n  {before}\n" if before else "was not made by this program. "
-                sys.exit(f"{there} {origin}Name another folder for the results, or set --again to replace those that are there.")
+                sys.exit(f"{there} {origin}Name another folder for the results, or set --again to replace the existing results.")
             self.file.truncate(0)
             self.file.write(description)
             self.file.flush()

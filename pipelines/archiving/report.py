@@ -12,7 +12,7 @@ def entries(jobs):
 
 
 class Report:
-    """The report file is updated during the run, so it is useful even if the run is killed."""
+    """The report on the terminal and in a file. The file is updated during the run, so it is useful even if the run is killed."""
 
     def __init__(self, file, description, jobs, skipped):
         self.file, self.start = file, time.monotonic()
@@ -95,7 +95,7 @@ class Report:
         contents = self.contents
         contents["interrupted"] = interrupted
         error = self.save()
-        counts = [(f"{len(contents['written'])} written", True), (f"{len(contents['skipped'])} complete before", contents["skipped"]),
+        counts = [(f"{len(contents['written'])} written", True), (f"{len(contents['skipped'])} already complete", contents["skipped"]),
                   (f"{len(contents['damaged'])} damaged", contents["damaged"]), (f"{len(contents['failed'])} failed", contents["failed"]),
                   (f"{len(contents['unfinished'])} left", contents["unfinished"])]
         print(", ".join(text for text, shown in counts if shown) + (f"; {self.file} has the details" if not error else ""), flush=True)

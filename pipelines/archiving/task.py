@@ -23,11 +23,11 @@ placeholders = {
     "input-uri": "the file to read as a URI",
     "output-uri": "the file to write as a URI",
     "backend": "cuda if the pipeline has a GPU, otherwise cpu",
-    "device": "the number of this GPU in the pipeline's process, always 0, because the process sees no other; without a GPU -1"}
+    "device": "the CUDA device number for the pipeline: 0, because the process can use only its own GPU; -1 without a GPU"}
 placeholder = re.compile("{(" + "|".join(placeholders) + ")}")
 # Prefix of the file name until the result is complete.
 unfinished_prefix = ".archive-unfinished-"
-# Seconds after an error before a pipeline is killed, because elements may hang while they stop.
+# Seconds from an error until a pipeline is killed, in case its elements hang while they stop.
 seconds_to_end = 5
 # Seconds that may be missing at the end of a video, because streams seldom end at exactly the same time.
 tolerance = 1
@@ -35,7 +35,7 @@ no_space = re.compile("No space left on (the resource|device)|Disk quota exceede
 
 # Paths of the video and of its result. A damaged result gets the path `damaged` instead of `output`.
 Job = collections.namedtuple("Job", "input output damaged")
-# Shared by all tasks of a run. `measure` is the text of filmlength.py.
+# The settings of a run, which all its tasks share. `measure` is the text of filmlength.py.
 Settings = collections.namedtuple("Settings", "pipeline backend variables timeout niceness may_be_shorter measure")
 
 
@@ -85,8 +85,8 @@ def processor_waits(process):
 
 
 def play(words, environment, output, timeout, niceness=0):
-    """Runs a pipeline to its end and returns its messages. Kills it if its output does not grow for `timeout` seconds, not
-    counting the time in which it waited for a processor, if it hangs after an error, or if this process ends."""
+    """Runs a pipeline to its end and returns its messages. Kills it if it hangs after an error, if this process ends, or if
+    its output does not grow for `timeout` seconds. Time in which it waits for a processor does not count."""
     with tempfile.TemporaryFile() as messages:
         # Ray's workers can be killed at any time. Because of setpriv, the kernel then kills the pipeline, too. The pipeline has
         # its own session, so that Ctrl-C does not reach it: gst-launch-1.0 would send EOS, and half a video would look complete.
@@ -101,14 +101,14 @@ def play(words, environment, output, timeout, niceness=0):
                     failed = time.monotonic()
                 if failed is not None and time.monotonic() > failed + seconds_to_end:
                     break
-                # Time in which a thread waits for a processor does not count against the timeout.
+                # Extends the timeout by the time in which a thread waited for a processor.
                 before, waits = waits, processor_waits(process.pid)
                 grown += max((seconds - before.get(thread, 0) for thread, seconds in waits.items()), default=0)
                 before, size = size, output.stat().st_size if output.exists() else 0
                 if size != before:
                     grown = time.monotonic()
                 elif time.monotonic() > grown + timeout:
-                    raise Failure(f"the pipeline wrote nothing for {timeout:g} s")
+                    raise Failure(f"the pipeline wrote nothing for {timeout:g} s: if it is only slow, set a larger --timeout")
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
@@ -125,10 +125,10 @@ def play(words, environment, output, timeout, niceness=0):
 
 
 def full_disk(path, log=""):
-    place = os.path.realpath(path)
-    while not os.path.ismount(place):
-        place = os.path.dirname(place)
-    return Failure(f"no space is left on the disk at {place} of {socket.gethostname()}: free some, then run archive.py again", log, stop="disk")
+    mount_point = os.path.realpath(path)
+    while not os.path.ismount(mount_point):
+        mount_point = os.path.dirname(mount_point)
+    return Failure(f"no space is left on the disk at {mount_point} of {socket.gethostname()}: free some space, then run archive.py again", log, stop="disk")
 
 
 def lengths(files, measure, header_only=False):
@@ -139,28 +139,28 @@ def lengths(files, measure, header_only=False):
                           stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
         said = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
-        # If a signal ended Python, its modules were found, so a retry may succeed.
-        raise Failure(f"the films cannot be measured ({said}): sudo apt-get install python3-gi gir1.2-gstreamer-1.0", done.stderr,
+        # If a signal ended Python, no module is missing, so a retry may succeed.
+        raise Failure(f"the durations of the videos cannot be read ({said}): sudo apt-get install python3-gi gir1.2-gstreamer-1.0", done.stderr,
                       stop="pipeline" if done.returncode > 0 else None)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def promised_lengths(files, measure):
+def header_durations(files, measure):
     """Returns the duration in the header of each video in seconds; None if unknown."""
     try:
-        return [one["promised"] for one in lengths(files, measure, header_only=True)]
+        return [one["header"] for one in lengths(files, measure, header_only=True)]
     except Failure:  # The tasks will fail for the same reason, and report it.
         return [None] * len(files)
 
 
 def damage(film, result, may_be_shorter):
-    """Describes why the video or its result ends too early. Returns None if neither does."""
-    if film["promised"] and film["end"] is not None and film["end"] < film["promised"] - tolerance:
-        return f"the film ends after {film['end']:.1f} s, but promises {film['promised']:.1f} s"
-    # The end of a file without a container, such as raw frames, is unknown.
+    """Describes whether the video or its result ends too early. Returns None if both are complete."""
+    if film["header"] and film["end"] is not None and film["end"] < film["header"] - tolerance:
+        return f"the video ends after {film['end']:.1f} s, but its header says {film['header']:.1f} s"
+    # A file without a container, such as raw frames, has no known end.
     ends_known = film["video_end"] is not None and result["end"] is not None
     if not may_be_shorter and ends_known and (result["video_end"] or 0) < film["video_end"] - tolerance:
-        return f"the result ends after {result['video_end'] or 0:.1f} s, the film after {film['video_end']:.1f} s"
+        return f"the result ends after {result['video_end'] or 0:.1f} s, the video after {film['video_end']:.1f} s"
     return None
 
 
@@ -188,7 +188,7 @@ def convert(job, settings):
         environment = {**os.environ, **settings.variables, "LC_ALL": "C.UTF-8", "LANGUAGE": "C",
                        **({"CUDA_VISIBLE_DEVICES": ",".join(gpus)} if gpus else {})}
         result["log"] = play(words_of(settings.pipeline, values), environment, unfinished, settings.timeout, settings.niceness)
-        # The file's data must be on the disk before its final name.
+        # The file gets its final name only when its data is on the disk.
         with open(unfinished, "rb") as made:
             os.fsync(made.fileno())
         if why := damage(film, *lengths([str(unfinished)], settings.measure), settings.may_be_shorter):

@@ -69,14 +69,14 @@ class Pair:
         self.corners = left, board.aligned(left, right)
         self.numbers = sorted(set(self.corners[0]) & set(self.corners[1]))
         self.points = board.points[self.numbers]
-        self.places = [numpy.array([one[number] for number in self.numbers], "float32").reshape(-1, 2) for one in self.corners]
+        self.positions = [numpy.array([one[number] for number in self.numbers], "float32").reshape(-1, 2) for one in self.corners]
 
     def usable(self):
         return len(self.numbers) >= 8
 
     def distance(self, other):
-        """Returns the mean distance in pixels between the corners of two pairs, the larger mean of both pictures; infinity if
-        the pairs have fewer than 8 common corners."""
+        """Returns the mean distance in pixels between the corners of two pairs: the larger of the means of the left and the
+        right picture, or infinity if the pairs have fewer than 8 common corners."""
         common = sorted(set(self.numbers) & set(other.numbers))
         if len(common) < 8:
             return numpy.inf
@@ -84,8 +84,8 @@ class Pair:
                    for mine, theirs in zip(self.corners, other.corners))
 
     def moved_from(self, other):
-        """Returns True if the board has another position or size than in the other pair."""
-        centers = [pair.places[0].mean(axis=0) for pair in (self, other)]
-        sizes = [numpy.ptp(pair.places[0], axis=0) for pair in (self, other)]
+        """Returns True if the left pictures of both pairs show the board at different positions or in different sizes."""
+        centers = [pair.positions[0].mean(axis=0) for pair in (self, other)]
+        sizes = [numpy.ptp(pair.positions[0], axis=0) for pair in (self, other)]
         far = self.pictures[0].shape[1] / 12
         return numpy.linalg.norm(centers[0] - centers[1]) > far or numpy.abs(sizes[0] - sizes[1]).max() > far

@@ -18,7 +18,7 @@ def matrix_text(key, matrix):
 def camera_info(calibration, side):
     """Returns the text of the file for the left (0) or right (1) camera."""
     camera, projection = calibration.cameras[side], calibration.projections[side].copy()
-    projection[:, 3] /= 1000  # from millimetres
+    projection[:, 3] /= 1000  # converts millimetres to metres
     model = "equidistant" if calibration.fisheye else "rational_polynomial" if camera.distortion.size == 8 else "plumb_bob"
     return (f"image_width: {calibration.size[0]}\nimage_height: {calibration.size[1]}\ncamera_name: {('left', 'right')[side]}\n" +
             matrix_text("camera_matrix", camera.matrix) + f"distortion_model: {model}\n" +

@@ -14,7 +14,7 @@ from gi.repository import Gst
 # the cameras nor a rolling shutter matters.
 still_frames, still_seconds = 3, 0.15
 # Two pairs show the same view if the mean distance of their corners is below this number of pixels.
-same_picture = 1
+same_view = 1
 
 
 def names_of(patterns):
@@ -51,8 +51,8 @@ def gray_of(sample):
 
 
 def stream_pairs(sources):
-    """Yields the time in seconds and both pictures of each pair of frames. `sources` are two cameras or videos, or one whose
-    frames hold both pictures."""
+    """Yields the time in seconds and both pictures of each pair of frames. `sources` are two cameras or videos, or one
+    camera or video whose frames hold both pictures."""
     description = "  ".join(
         f"{frames.source_of(source)} ! queue leaky={'downstream' if frames.is_camera(source) else 'no'} "
         f"! videoconvert ! video/x-raw,format=GRAY8 ! appsink name=sink{i} max-buffers=2 sync=false"
@@ -97,14 +97,14 @@ def pairs_of_files(board, lefts, rights):
     for name, left, right in file_pairs(lefts, rights):
         check_sizes(name, left, right, kept[0] if kept else None)
         pair = Pair(name, board, left, right)
-        twin = next((other for other in kept if pair.usable() and pair.distance(other) < same_picture), None)
+        twin = next((other for other in kept if pair.usable() and pair.distance(other) < same_view), None)
         if twin:
-            print(f"{name}: the same picture as {twin.name}, left out", flush=True)
+            print(f"{name}: the same view as {twin.name}, left out", flush=True)
         elif pair.usable():
             print(f"{name}: {len(pair.numbers)} corners", flush=True)
             kept.append(pair)
         else:
-            print(f"{name}: the board is not seen in both, left out", flush=True)
+            print(f"{name}: the board is not visible in both pictures, left out", flush=True)
     return kept
 
 
@@ -124,14 +124,14 @@ class StillPairs:
             name = f"{time:.1f} s"
             check_sizes(name, left, right, self.taken[0] if self.taken else None)
             pair = Pair(name, self.board, left, right)
-            # Compares with the first frame of the run, so that a slow movement adds up and is noticed.
+            # Compares with the first frame in which the board was still, so that slow movements are also noticed.
             if not pair.usable() or run and run[0][1].distance(pair) > 0.3 * max(1, left.shape[1] / 1280):
                 self.moved |= bool(run)
                 run.clear()
             if pair.usable():
                 run.append((time, pair))
             is_new = pair.usable() and all(pair.moved_from(other) for other in self.taken[-3:])
-            self.show(pair, self.taken, "the board is not seen in both" if not pair.usable() else "hold it still" if is_new else "move the board")
+            self.show(pair, self.taken, "the board is not visible in both pictures" if not pair.usable() else "hold it still" if is_new else "move the board")
             if is_new and len(run) >= still_frames and time - run[0][0] >= still_seconds:
                 self.taken.append(pair)
                 return pair

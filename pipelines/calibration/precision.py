@@ -11,34 +11,34 @@ import numpy
 coverage_factor = 2.2
 
 
-def project(fisheye, points, turn, shift, matrix, distortion):
+def project(fisheye, points, rotation, translation, matrix, distortion):
     if fisheye:
-        return cv2.fisheye.projectPoints(points.reshape(1, -1, 3).astype("float64"), turn, shift, matrix, distortion)[0].reshape(-1, 2)
-    return cv2.projectPoints(points.astype("float64"), turn, shift, matrix, distortion)[0].reshape(-1, 2)
+        return cv2.fisheye.projectPoints(points.reshape(1, -1, 3).astype("float64"), rotation, translation, matrix, distortion)[0].reshape(-1, 2)
+    return cv2.projectPoints(points.astype("float64"), rotation, translation, matrix, distortion)[0].reshape(-1, 2)
 
 
 class Model:
-    """Both cameras as one parameter vector: fx, fy, cx, cy and the distortion coefficients of the left and the right camera,
+    """The parameters of both cameras as one vector: fx, fy, cx, cy and the distortion coefficients of the left and the right camera,
     then the rotation and the translation from the left to the right camera."""
 
     def __init__(self, result, rational):
         self.fisheye = result.fisheye
-        # Without --rational, the third radial coefficient is fixed at 0, so it is no parameter.
+        # Without --rational, the third radial coefficient is fixed at 0, so it is not a parameter.
         self.coefficients = 4 if self.fisheye or not rational else 8
         cameras = [[camera.matrix[0, 0], camera.matrix[1, 1], camera.matrix[0, 2], camera.matrix[1, 2], *camera.distortion.ravel()[:self.coefficients]]
                    for camera in result.cameras]
         self.values = numpy.array([*cameras[0], *cameras[1], *cv2.Rodrigues(result.rotation)[0].ravel(), *result.translation.ravel()])
         self.count = 4 + self.coefficients
 
-    def places(self, values, pose, points):
+    def projected(self, values, pose, points):
         """Projects the points of a board into both pictures; returns all coordinates in one vector."""
         both = []
-        turn, shift = pose[:3], pose[3:]
+        rotation, translation = pose[:3], pose[3:]
         for side in (0, 1):
             fx, fy, cx, cy, *distortion = values[side * self.count:(side + 1) * self.count]
             if side == 1:
-                turn, shift = (part.ravel() for part in cv2.composeRT(turn, shift, values[-6:-3], values[-3:])[:2])
-            both.append(project(self.fisheye, points, turn, shift, numpy.array([[fx, 0, cx], [0, fy, cy], [0, 0, 1]]), numpy.array(distortion)))
+                rotation, translation = (part.ravel() for part in cv2.composeRT(rotation, translation, values[-6:-3], values[-3:])[:2])
+            both.append(project(self.fisheye, points, rotation, translation, numpy.array([[fx, 0, cx], [0, fy, cy], [0, 0, 1]]), numpy.array(distortion)))
         return numpy.concatenate(both).ravel()
 
 
@@ -54,8 +54,8 @@ def derivatives(function, at):
 
 
 def board_pose(result, pair):
-    _, turn, shift = cv2.solvePnP(pair.points, result.cameras[0].undistorted(pair.places[0]), numpy.eye(3), None)
-    return numpy.concatenate((turn, shift)).ravel()
+    _, rotation, translation = cv2.solvePnP(pair.points, result.cameras[0].undistorted(pair.positions[0]), numpy.eye(3), None)
+    return numpy.concatenate((rotation, translation)).ravel()
 
 
 class Precision:
@@ -67,17 +67,17 @@ class Precision:
         information, spread, squares, count = numpy.zeros((size, size)), numpy.zeros((size, size)), 0.0, 0
         self.tilts = []
         for pair in result.pairs:
-            seen = numpy.concatenate(pair.places).astype("float64").ravel()
+            seen = numpy.concatenate(pair.positions).astype("float64").ravel()
             pose = board_pose(result, pair)
             # Refines the pose of the board by Gauss-Newton steps, so that it fits both pictures best.
             for _ in range(3):
-                by_pose = derivatives(lambda one: model.places(model.values, one, pair.points), pose)
-                rest = seen - model.places(model.values, pose, pair.points)
+                by_pose = derivatives(lambda one: model.projected(model.values, one, pair.points), pose)
+                rest = seen - model.projected(model.values, pose, pair.points)
                 pose = pose + numpy.linalg.lstsq(by_pose, rest, rcond=None)[0]
-            by_pose = derivatives(lambda one: model.places(model.values, one, pair.points), pose)
-            rest = seen - model.places(model.values, pose, pair.points)
-            by_model = derivatives(lambda one: model.places(one, pose, pair.points), model.values)
-            # The pose of the board is estimated, too, so removes the part of the derivatives that a change of the pose explains.
+            by_pose = derivatives(lambda one: model.projected(model.values, one, pair.points), pose)
+            rest = seen - model.projected(model.values, pose, pair.points)
+            by_model = derivatives(lambda one: model.projected(one, pose, pair.points), model.values)
+            # Removes the part of the derivatives that a change of the pose explains, because the pose of the board is estimated, too.
             base = numpy.linalg.qr(by_pose)[0]
             by_model = by_model - base @ (base.T @ by_model)
             slope = by_model.T @ rest

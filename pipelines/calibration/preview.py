@@ -9,15 +9,15 @@ white, green, grey, red = (255, 255, 255), (0, 200, 0), (120, 120, 120), (0, 0, 
 
 def covered_parts(pairs, side, size):
     """Returns the cells of an 8×6 grid over the frame that contain corners of any pair, for the left (0) or right (1) camera."""
-    return {(int(columns * x / size[0]), int(rows * y / size[1])) for pair in pairs for x, y in pair.places[side]}
+    return {(int(columns * x / size[0]), int(rows * y / size[1])) for pair in pairs for x, y in pair.positions[side]}
 
 
 def tilt_of(pair, size):
     """Returns the horizontal and the vertical tilt of the board, as sines. The focal length is guessed, so the size of the
-    tilt is approximate, but its direction is right."""
+    tilt is approximate; only its direction is reliable."""
     matrix = numpy.array([[size[0], 0, size[0] / 2], [0, size[0], size[1] / 2], [0, 0, 1.0]])
-    _, turn, _ = cv2.solvePnP(pair.points, pair.places[0], matrix, None)
-    normal = cv2.Rodrigues(turn)[0][:, 2]
+    _, rotation, _ = cv2.solvePnP(pair.points, pair.positions[0], matrix, None)
+    normal = cv2.Rodrigues(rotation)[0][:, 2]
     return normal[:2] * (1 if normal[2] > 0 else -1)
 
 
@@ -33,7 +33,7 @@ def overview(pair, taken, wanted, hint):
             corners = [(column + d) * width // columns for d in (0, 1)], [(row + d) * height // rows for d in (0, 1)]
             cv2.rectangle(shade, (corners[0][0], corners[1][0]), (corners[0][1], corners[1][1]), green, -1)
         picture = cv2.addWeighted(shade, 0.25, picture, 0.75, 0)
-        for x, y in pair.places[side]:
+        for x, y in pair.positions[side]:
             cv2.circle(picture, (round(float(x)), round(float(y))), 3, red, -1)
         both.append(picture)
     picture = numpy.hstack(both)
@@ -65,4 +65,4 @@ class Window:
             cv2.waitKey(1)
         except cv2.error as error:
             self.works = False
-            print(f"There is no live picture: {error.err}")
+            print(f"OpenCV cannot open a window, so the calibration continues without a preview: {error.err}")

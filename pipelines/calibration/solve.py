@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Computes the calibration: the intrinsics of both cameras, their relative pose, and the pairs that do not fit."""
+"""Computes the calibration: the intrinsics of both cameras and their relative pose. Drops pairs that contradict the others."""
 import cv2
 import numpy
 from calibration.preview import columns, covered_parts, rows
@@ -9,24 +9,24 @@ class Camera:
     """The camera matrix and the distortion coefficients of one camera, estimated from all pairs."""
 
     def __init__(self, pairs, side, size, fisheye, rational):
-        points, places = [pair.points for pair in pairs], [pair.places[side] for pair in pairs]
+        points, positions = [pair.points for pair in pairs], [pair.positions[side] for pair in pairs]
         self.fisheye = fisheye
         if fisheye:
             flags = cv2.fisheye.CALIB_RECOMPUTE_EXTRINSIC | cv2.fisheye.CALIB_FIX_SKEW
             error, self.matrix, self.distortion, _, _ = cv2.fisheye.calibrate(
                 [one.reshape(1, -1, 3).astype("float64") for one in points],
-                [one.reshape(1, -1, 2).astype("float64") for one in places], size, None, None, flags=flags)
+                [one.reshape(1, -1, 2).astype("float64") for one in positions], size, None, None, flags=flags)
         else:
             # Without --rational, the third radial coefficient is fixed at 0, because it would overfit noise.
             flags = cv2.CALIB_RATIONAL_MODEL if rational else cv2.CALIB_FIX_K3
-            error, self.matrix, self.distortion, _, _ = cv2.calibrateCamera(points, places, size, None, None, flags=flags)
+            error, self.matrix, self.distortion, _, _ = cv2.calibrateCamera(points, positions, size, None, None, flags=flags)
             self.distortion = self.distortion.ravel()[:8 if rational else 5]
         self.error = error
 
-    def undistorted(self, places, rotation=None, projection=None):
-        places = places.reshape(-1, 1, 2).astype("float64")
+    def undistorted(self, positions, rotation=None, projection=None):
+        positions = positions.reshape(-1, 1, 2).astype("float64")
         undistort = cv2.fisheye.undistortPoints if self.fisheye else cv2.undistortPoints
-        return undistort(places, self.matrix, self.distortion, R=rotation, P=projection).reshape(-1, 2)
+        return undistort(positions, self.matrix, self.distortion, R=rotation, P=projection).reshape(-1, 2)
 
 
 class StereoCalibration:
@@ -39,15 +39,15 @@ class StereoCalibration:
         if fisheye:
             # Computes the relative pose from undistorted points, as for pinhole cameras.
             ideal = numpy.diag((left.matrix[0, 0], left.matrix[0, 0], 1))
-            places = [[camera.undistorted(pair.places[side], None, ideal).astype("float32") for pair in pairs]
+            positions = [[camera.undistorted(pair.positions[side], None, ideal).astype("float32") for pair in pairs]
                       for side, camera in enumerate(self.cameras)]
             nothing = numpy.zeros(5)
-            result = cv2.stereoCalibrateExtended(points, *places, ideal, nothing, ideal, nothing, size, None, None,
+            result = cv2.stereoCalibrateExtended(points, *positions, ideal, nothing, ideal, nothing, size, None, None,
                                                  flags=cv2.CALIB_FIX_INTRINSIC, criteria=criteria)
         else:
-            places = [[pair.places[side] for pair in pairs] for side in (0, 1)]
+            positions = [[pair.positions[side] for pair in pairs] for side in (0, 1)]
             flags = cv2.CALIB_USE_INTRINSIC_GUESS | (cv2.CALIB_RATIONAL_MODEL if rational else cv2.CALIB_FIX_K3)
-            result = cv2.stereoCalibrateExtended(points, *places, left.matrix, left.distortion, right.matrix, right.distortion,
+            result = cv2.stereoCalibrateExtended(points, *positions, left.matrix, left.distortion, right.matrix, right.distortion,
                                                  size, None, None, flags=flags, criteria=criteria)
             for camera, matrix, distortion in ((left, result[1], result[2]), (right, result[3], result[4])):
                 camera.matrix, camera.distortion = matrix, distortion.ravel()[:8 if rational else 5]
@@ -66,12 +66,12 @@ class StereoCalibration:
 
     def vertical_offset(self):
         """Returns the mean vertical distance, in pixels, between the same corner in both rectified pictures."""
-        rows = [numpy.concatenate([camera.undistorted(pair.places[side], self.rotations[side], self.projections[side])[:, 1]
+        rows = [numpy.concatenate([camera.undistorted(pair.positions[side], self.rotations[side], self.projections[side])[:, 1]
                                    for pair in self.pairs]) for side, camera in enumerate(self.cameras)]
         return numpy.abs(rows[0] - rows[1]).mean()
 
     def coverage(self):
-        """Returns the share of cells of an 8×6 grid over the frame that contain corners: the smaller share of both cameras."""
+        """Returns the share of the cells of an 8×6 grid over the frame that contain corners, for the camera with the smaller share."""
         return min(len(covered_parts(self.pairs, side, self.size)) for side in (0, 1)) / (columns * rows)
 
     def rectified(self, pair):
@@ -106,8 +106,6 @@ class StereoCalibration:
         file.release()
 
 
-
-
 # Minimum number of pairs for a calibration.
 min_pairs = 5
 # A pair is an outlier if its error exceeds both this multiple of the median and this number of pixels.
@@ -115,27 +113,27 @@ outlier_factor, outlier_pixels = 3, 0.5
 
 
 class RelativePoses:
-    """Estimates the pose of the right camera relative to the left camera from single pairs, to find pairs with wrong pictures,
-    whose poses differ. Needs the separate calibrations of both cameras."""
+    """Estimates the pose of the right camera relative to the left camera from single pairs. Pairs with wrong
+    pictures have different poses. Needs the separate calibrations of both cameras."""
 
     def __init__(self, cameras):
         self.cameras = cameras
 
-    def board_pose(self, side, points, places):
-        _, turn, shift = cv2.solvePnP(points, self.cameras[side].undistorted(places), numpy.eye(3), None)
-        return cv2.Rodrigues(turn)[0], shift
+    def board_pose(self, side, points, positions):
+        _, rotation, translation = cv2.solvePnP(points, self.cameras[side].undistorted(positions), numpy.eye(3), None)
+        return cv2.Rodrigues(rotation)[0], translation
 
-    def of(self, points, places):
-        (left_turn, left_shift), (right_turn, right_shift) = (self.board_pose(side, points, places[side]) for side in (0, 1))
-        turn = right_turn @ left_turn.T
-        return turn, right_shift - turn @ left_shift
+    def of(self, points, positions):
+        (left_rotation, left_translation), (right_rotation, right_translation) = (self.board_pose(side, points, positions[side]) for side in (0, 1))
+        rotation = right_rotation @ left_rotation.T
+        return rotation, right_translation - rotation @ left_translation
 
-    def error(self, pose, points, places):
+    def error(self, pose, points, positions):
         """Returns the RMS distance in pixels between the corners of the right picture and their prediction from the left
         picture and the relative pose."""
-        (turn, shift), (board_turn, board_shift) = pose, self.board_pose(0, points, places[0])
-        seen = self.cameras[1].undistorted(places[1])
-        ahead = (points @ board_turn.T + board_shift.T) @ turn.T + shift.T
+        (rotation, translation), (board_rotation, board_translation) = pose, self.board_pose(0, points, positions[0])
+        seen = self.cameras[1].undistorted(positions[1])
+        ahead = (points @ board_rotation.T + board_translation.T) @ rotation.T + translation.T
         if (ahead[:, 2] <= 0).any():
             return numpy.inf
         differences = (ahead[:, :2] / ahead[:, 2:] - seen) * self.cameras[1].matrix[0, 0]
@@ -143,8 +141,8 @@ class RelativePoses:
 
     def consensus(self, pairs):
         """Returns the relative pose with the smallest median error over all pairs, and the error of each pair with this pose."""
-        poses = [self.of(pair.points, pair.places) for pair in pairs]
-        errors = [[self.error(pose, pair.points, pair.places) for pair in pairs] for pose in poses]
+        poses = [self.of(pair.points, pair.positions) for pair in pairs]
+        errors = [[self.error(pose, pair.points, pair.positions) for pair in pairs] for pose in poses]
         best = min(range(len(pairs)), key=lambda one: numpy.median(errors[one]))
         return poses[best], numpy.array(errors[best])
 
@@ -154,7 +152,7 @@ def outliers(errors, factor, pixels):
 
 
 class Outcome:
-    """The calibration from the pairs that are no outliers, the error of each pair, and the outliers, which were dropped."""
+    """The calibration from all pairs except outliers, the error of each pair, and the dropped outliers."""
 
     def __init__(self, pairs, board, size, fisheye, rational, alpha):
         arguments = size, fisheye, rational, alpha
@@ -186,8 +184,8 @@ class Outcome:
             numbers = sorted(set(left) & set(right))
             if len(numbers) < 8:
                 return False
-            places = [numpy.array([one[number] for number in numbers], "float32") for one in (left, right)]
-            return poses.error(pose, board.points[numbers], places) < max(3 * numpy.median(self.result.errors), 3)
+            positions = [numpy.array([one[number] for number in numbers], "float32") for one in (left, right)]
+            return poses.error(pose, board.points[numbers], positions) < max(3 * numpy.median(self.result.errors), 3)
 
         number_of = {pair: number for number, pair in enumerate(self.pairs, 1)}
         found = [f"the left and the right picture of pair {number_of[pair]}" for pair in self.dropped if fits(*reversed(pair.corners))]

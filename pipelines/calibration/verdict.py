@@ -11,7 +11,7 @@ min_tilt, min_tilted = 15, 3
 
 def measured_squares(result, pair):
     """Triangulates the corners of the board in a pair, and returns the lengths of its squares relative to the true length."""
-    ideal = [camera.undistorted(places).T for camera, places in zip(result.cameras, pair.places)]
+    ideal = [camera.undistorted(positions).T for camera, positions in zip(result.cameras, pair.positions)]
     space = cv2.triangulatePoints(numpy.eye(3, 4), numpy.hstack((result.rotation, result.translation)), *ideal)
     space = (space[:3] / space[3]).T
     lengths = numpy.linalg.norm(pair.points[:, None] - pair.points[None], axis=2)
@@ -24,7 +24,7 @@ def wrong_cameras(result):
     """Returns a message if the cameras are exchanged, are one above the other, or are the same camera; otherwise None."""
     position = -result.rotation.T @ result.translation
     if numpy.linalg.norm(position) < 0.01 * numpy.linalg.norm(numpy.ptp(result.pairs[0].points, axis=0)):
-        return "Bad: both cameras are at the same place. Name the pictures of two cameras."
+        return "Bad: both cameras are at the same position. Name the pictures of two cameras."
     if position[0] < 0 and abs(position[0]) > abs(position[1]):
         return "Exchange the cameras: the right camera is to the left of the left camera. cudasgmstereo refuses this file."
     if abs(position[1]) > abs(position[0]):
@@ -37,8 +37,8 @@ def advice_for(result, precision):
     if precision.relative_error() > good_error:
         tilted = sum(tilt >= min_tilt for tilt in precision.tilts)
         if tilted < min_tilted:
-            advice.append(f"tilt the board by 20 to 45 degrees, to all sides ({tilted} of {len(precision.tilts)} pairs show it tilted by more "
-                          f"than {min_tilt})")
+            advice.append(f"tilt the board by 20 to 45 degrees, to all sides ({tilted} of {len(precision.tilts)} pairs show it tilted by at "
+                          f"least {min_tilt} degrees)")
         else:
             advice.append(f"take more than {len(result.pairs)} pairs, with the board larger in the frame")
     elif len(result.pairs) < 10:

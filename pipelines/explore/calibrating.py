@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Calibration in the page: takes pairs of pictures, shows an overview of the pairs, and prints a verdict, like calibrate.py."""
+"""Calibrates in the page, as calibrate.py does in a window: takes pairs of pictures, shows an overview, and prints a verdict."""
 import asyncio
 import os
 import sys
@@ -45,7 +45,7 @@ class Calibration:
         self.session.loop.call_soon_threadsafe(self.send, text, message_of({"is": "overview"}, jpeg))
 
     def send(self, text, picture):
-        self.session.tell({"is": "calibration", "text": text})
+        self.session.broadcast({"is": "calibration", "text": text})
         for browser in self.session.browsers:
             # Skips browsers whose connection is so slow that earlier messages are still queued.
             if browser.outgoing.qsize() < 4:
@@ -57,18 +57,18 @@ class Calibration:
             board = Chessboard(*calibrate.size_argument(self.arguments.board), self.arguments.square)
             pairs = pairs_of_stream(StillPairs(board, stream_pairs([one.name for one in self.session.exploration.inputs]), self.show), self.arguments.pairs)
             if len(pairs) < min_pairs:
-                raise Unusable(f"The board was found and still in {len(pairs)} pairs, but at least {min_pairs} are needed. Is --board, inner corners, right?")
+                raise Unusable(f"The board was found and still in {len(pairs)} pairs, but at least {min_pairs} are needed. Does --board match the number of inner corners?")
             height, width = pairs[0].pictures[0].shape
             outcome = Outcome(pairs, board, (width, height), False, False, -1)
         except SystemExit as end:
             raise Unusable(str(end)) from None
         except cv2.error as error:
-            raise Unusable(f"OpenCV cannot calibrate with these pictures ({error.err}).") from None
+            raise Unusable(f"OpenCV cannot calibrate with these pictures ({error.err}). Take other pictures, with the board tilted to all sides.") from None
         precision = Precision(outcome.result, False)
         outcome.result.write(self.arguments.calibrate)
         print(f"Writing {self.arguments.calibrate}", file=sys.stderr)
         calibrate.report(outcome, precision)
-        is_of_use, text = verdict(outcome.result, precision)
-        if not is_of_use:
+        is_usable, text = verdict(outcome.result, precision)
+        if not is_usable:
             raise Unusable(text)
         return text

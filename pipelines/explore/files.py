@@ -22,7 +22,7 @@ class Folder:
             inside = os.path.relpath(path, self.top)
         except ValueError:  # zero bytes
             raise Unusable("There is no such file or folder.") from None
-        # Missing and forbidden paths get the same message, so that it does not reveal which files exist.
+        # Missing and forbidden paths get the same message, so that messages do not reveal which files exist.
         if (inside != "." and any(part.startswith(".") for part in inside.split(os.sep))) or not os.access(path, os.R_OK):
             raise Unusable("There is no such file or folder below the folder in which explore.py was started.")
         return path

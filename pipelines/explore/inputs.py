@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The inputs to explore: cameras, videos and photographs, or a pair of two of the same kind."""
+"""The inputs to explore: cameras, videos and photographs, or two inputs of the same kind as a stereo pair."""
 import os
 import pathlib
 
@@ -21,9 +21,10 @@ examples = {
     "cudasgmstereo": (["aloeL.jpg", "aloeR.jpg"], {"num-disparities": "256", "focal-length": "3740", "baseline": "160"}),
 }
 
-# Frames per second of a photograph. It is repeated so that changes of properties become visible and averages over time work.
+# Frames per second of a photograph. The photograph is repeated, so that changes of properties become visible and averages over
+# time work.
 photograph_rate = 5
-# Timeout of every wait: far longer than a busy machine needs.
+# Timeout of every wait in ns, far longer than a busy machine needs.
 hang = 600 * Gst.SECOND
 
 
@@ -48,11 +49,11 @@ class Input:
         if found.get_result() == GstPbutils.DiscovererResult.TIMEOUT:
             raise Unusable(f"{self.name}: no data within 10 minutes")
         if not streams:
-            raise Unusable(f"{self.name}: there is no picture in it that GStreamer can decode")
+            raise Unusable(f"{self.name}: GStreamer finds no picture or video in it that it can decode")
         return streams[0].is_image()
 
     def once(self):
-        """Returns the source elements in the syntax of gst-launch-1.0. If the input is a photograph, they deliver one frame."""
+        """Returns the source elements in the syntax of gst-launch-1.0. For a photograph, the elements deliver one frame."""
         return frames.source_of(self.name)
 
     def endless(self):

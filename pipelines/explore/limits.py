@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The values that elements accept, where GObject's ranges do not express this: numbers, and values of GStreamer's own
-enumerations, with all other properties at their defaults. tests/guards compares these tables with the elements."""
+"""Restrictions on property values that GObject's ranges do not express: numbers, and values of GStreamer's own enumerations.
+They hold while all other properties have their defaults. tests/guards compares these tables with the elements."""
 
 # If a warning of a playing element ends with this sentence, the element has refused a value.
 refusal = "Keeping the previous settings."

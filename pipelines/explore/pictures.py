@@ -14,13 +14,13 @@ import frames
 from explore.inputs import Unusable
 from gi.repository import Gst, GstVideo
 
-max_cloud = 60000  # points, which take about 1 MB and are more than a window can show
+max_cloud = 60000  # points: about 1 MB, and more than a window can show
 png, rgb = "videoconvert ! pngenc", "videoconvert ! video/x-raw,format=RGB"
 
 
 class Converter:
-    """A pipeline that converts one frame at a time; calls from several threads wait for each other. Its threads raise their
-    niceness by 5, so that they do not slow down the explored pipeline. With a niceness of 19, a page on a busy machine would
+    """A pipeline that converts one frame at a time; calls from several threads wait for each other. The streaming threads raise
+    their niceness by 5, so that they do not slow down the explored pipeline. With a niceness of 19, a page on a busy machine would
     hardly get any pictures."""
 
     def __init__(self, elements):
@@ -82,16 +82,16 @@ def message_of(header, *parts):
     return struct.pack("<I", len(text)) + text + b"".join(parts)
 
 
-# --- Numbers of a pair ---
+# --- Measurements of a pair ---
 
-def values_at(points, confidence, places, measure):
-    """Returns the disparity, the confidence and, if calibrated, X, Y and Z in mm at each of `places`. `measure` is the result
+def values_at(points, confidence, positions, measure):
+    """Returns the disparity, the confidence and, if calibrated, X, Y and Z in mm at each of `positions`. `measure` is the result
     of Exploration.measure()."""
     info = info_of(confidence)
     meta = GstVideo.buffer_get_video_meta(confidence.get_buffer())
     product, is_calibrated = measure
     values = []
-    for x, y in places:
+    for x, y in positions:
         x, y = min(max(int(x), 0), info.width - 1), min(max(int(y), 0), info.height - 1)
         place = struct.unpack("<3f", points.get_buffer().extract_dup(12 * (y * info.width + x), 12))
         value = {"x": x, "y": y, "confidence": confidence.get_buffer().extract_dup(y * (meta.stride[0] if meta else info.stride[0]) + x, 1)[0]}
@@ -119,7 +119,7 @@ def ply(points, colors):
             return file.read()
 
 
-# --- Figures of a frame ---
+# --- Statistics of a frame ---
 
 class Meter(Converter):
     """Measures the luminance statistics of a frame with cudahistequalize."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The explored pipeline and its taps: leaky branches that deliver frames to a page without blocking the pipeline.
 
-A tap keeps the newest frames and drops older ones. Python code runs in streaming threads only if a browser waits for a frame
+A tap keeps the newest frames and drops older frames. Python code runs in streaming threads only if a browser waits for a frame
 or the latency of two frames is measured."""
 import collections
 import glob
@@ -43,7 +43,7 @@ class Exploration:
             self.properties.value(name, text)
         self.settings = dict(settings)
         if len(inputs) != (2 if self.is_stereo and settings.get("frame-packing", "none") == "none" else 1):
-            raise Unusable(f"{factory} takes {'two inputs, a left and a right one, or one with --packed' if self.is_stereo else 'one input'}")
+            raise Unusable(f"{factory} takes {'two inputs, left and right, or one input with --packed' if self.is_stereo else 'one input'}")
         self.pipeline = self.element = self.sink = self.on_frame = self.on_start = None
         self.is_playing, self.is_paused, self.has_failed, self.linked, self.awaited = False, False, False, {}, 0
         # good: settings and property values with which a frame was processed. trial: settings that no frame has confirmed yet.
@@ -79,8 +79,8 @@ class Exploration:
         upload = f" ! cudaupload ! {memory}" if memory else ""
         caps = memory or self.output_caps()
         left, *right = self.inputs
-        # cudasgmstereo pushes to all its pads from one thread. During a pause, the main sink blocks; with the queue, it does not
-        # block the pushes to the other pads.
+        # cudasgmstereo pushes to all its pads from one thread. During a pause, the main sink blocks. This queue keeps it from blocking
+        # the pushes to the other pads.
         apart = "queue max-size-buffers=1 max-size-bytes=0 max-size-time=0 ! " if self.is_stereo else ""
         parts = [f"{left.endless()}{upload} ! tee name=before  before. ! {tap('before')}",
                  f"{self.properties.factory} name=element{f' ! {caps}' if caps else ''} ! tee name=after",
@@ -162,7 +162,7 @@ class Exploration:
             self.seek(self.position())
 
     def seek(self, position):
-        # A seek on one sink reaches all inputs. A seek on the pipeline would be sent once by each sink.
+        # Seeks on one sink, which reaches all inputs. The pipeline would send the event through each of its sinks.
         return self.sink.seek_simple(Gst.Format.TIME, Gst.SeekFlags.FLUSH | (Gst.SeekFlags.ACCURATE if position else Gst.SeekFlags.KEY_UNIT), position)
 
     def repeat(self):
@@ -170,7 +170,7 @@ class Exploration:
         rendered = self.rendered()
         if self.is_live() or rendered == self.shown:
             self.stop()
-            raise Unusable("The stream has ended." if self.is_live() else "The film has ended before its first frame.")
+            raise Unusable("The stream has ended." if self.is_live() else "The video has ended before its first frame.")
         self.shown = rendered
         if self.seek(0):
             self.rendered()
@@ -179,15 +179,15 @@ class Exploration:
             self.start()
 
     def set(self, name, text):
-        """Sets a property: immediately if it can change while playing, otherwise by a restart. If the text is no valid value,
-        only records it as refused."""
+        """Sets a property: immediately if it can change while playing, otherwise by a restart. If the text is not a valid value,
+        only records the text as refused."""
         self.properties.check(name)
         try:
             value = self.properties.value(name, text)
         except Unusable as reason:
             self.refused[name] = {"text": text, "why": str(reason)}
             return
-        if self.is_settled():
+        if self.is_change_applied():
             self.good, self.trial = (dict(self.settings), self.properties.texts(self.element)), {}
         self.refused.pop(name, None)
         self.trial[name] = text
@@ -206,8 +206,8 @@ class Exploration:
             self.restart()
 
     def refuse(self, reason, is_fatal):
-        """Reverts the setting whose name is in an element's message. If the message contains no such name and is fatal, stops
-        the pipeline and raises Unusable."""
+        """Reverts the setting whose name is in an element's message, or the only unconfirmed setting. If there is no such setting,
+        raises Unusable, and stops the pipeline if `is_fatal` is true."""
         found = {name: re.search(rf"(?<![\w-]){name}(?![\w-])", reason) for name in self.trial}
         named = sorted((match.start(), name) for name, match in found.items() if match)
         name = named[0][1] if named else next(iter(self.trial)) if self.good and len(self.trial) == 1 else None
@@ -233,7 +233,7 @@ class Exploration:
         self.trial, self.refused = {}, {}
         self.restart()
 
-    def is_settled(self):
+    def is_change_applied(self):
         """Returns True if a frame was processed with the last change of the settings, not counting frames that were already in
         flight at the time of the change."""
         if not self.is_playing:
@@ -245,22 +245,22 @@ class Exploration:
     # --- The taps ---
 
     def adopt(self, name, sink):
-        sink.connect("new-sample", self.tell)
-        sink.connect("new-preroll", self.tell)
+        sink.connect("new-sample", self.on_sample)
+        sink.connect("new-preroll", self.on_sample)
         self.linked[name] = sink
 
-    def tell(self, sink):
-        """Handles a signal of an appsink in a streaming thread: reports one frame, and disables the signal until ask()."""
+    def on_sample(self, sink):
+        """Handles a signal of an appsink in a streaming thread: reports one frame, and disables the signal until request_frame()."""
         sink.set_property("emit-signals", False)
         self.on_frame()
         return Gst.FlowReturn.OK
 
-    def ask(self, name):
+    def request_frame(self, name):
         """Makes the next frame of a tap call on_frame()."""
         if sink := self.linked.get(name):
             sink.set_property("emit-signals", True)
 
-    def want(self, names):
+    def link_wanted_pads(self, names):
         """Links these request pads of the element and unlinks all others, because the element skips the work for unlinked
         pads."""
         if not self.is_playing or not self.is_stereo:
@@ -296,7 +296,7 @@ class Exploration:
 
     def make_measurable(self):
         """Sets an arbitrary focal length and baseline if none are set, because the element needs them to compute points. The
-        page then derives only disparities from the points, no millimetres. With output=depth, sets nothing, so that the element
+        page then derives only disparities from the points, not millimetres. With output=depth, sets nothing, so that the element
         refuses to compute wrong depths."""
         if not self.is_calibrated() and self.settings.get("output") != "depth":
             if self.settings.get("calibration") != "auto":  # calibration=auto depends on the focal length
@@ -333,7 +333,7 @@ class Exploration:
         return sum(self.counted)
 
     def texts(self):
-        """Returns the current property values as texts. For properties that explore.py sets for its own use, returns the user's
+        """Returns the current property values as texts. If explore.py has set a property for its own use, returns the user's
         setting or the default."""
         texts = self.properties.texts(self.element or make(self.properties.factory))
         for name in ("post-messages",) if self.is_calibrated() else ("post-messages", "focal-length", "baseline"):

@@ -16,7 +16,7 @@ groups = {"Device": ("backend", "cuda-device-id", "active-backend", "frames-in-f
 
 
 def elements():
-    """The names of the plug-in's elements."""
+    """Returns the names of the plug-in's elements."""
     return sorted(feature.get_name() for feature in Gst.Registry.get().get_feature_list_by_plugin("cudavision"))
 
 
@@ -30,7 +30,7 @@ def takes_pairs(factory):
 
 @functools.cache
 def has_card():
-    """True if the elements find a usable GPU on this machine."""
+    """Returns True if the elements find a usable GPU on this machine."""
     element = make(elements()[0])
     element.set_state(Gst.State.READY)
     backend = element.get_property("active-backend").value_nick
@@ -89,7 +89,7 @@ class Properties:
         spec, kind = self.specs[name], self.specs[name].value_type
         if kind == GObject.TYPE_STRING:
             if "\0" in text:
-                raise Unusable(f"{name} takes texts without zero bytes")
+                raise Unusable(f"{name} must not contain zero bytes")
             return text
         if kind == GObject.TYPE_BOOLEAN:
             known = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}

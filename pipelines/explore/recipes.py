@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes the texts that the page copies: a command line, a Python program and a C++ program. For photographs, they write the
-result to a file; for videos and cameras, they show it."""
+"""Makes the texts that the page copies: a command line, a Python program and a C++ program. For photographs, the
+programs write the result to a file; for videos and cameras, they show the result."""
 import shlex
 
 import frames

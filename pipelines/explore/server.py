@@ -101,7 +101,7 @@ class Browser:
             if set(said) != set(known[do]) or not all(fits(said[name]) for name, fits in known[do].items()):
                 raise ValueError
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            self.refuse("The page of explore.py does not send such messages.")
+            self.refuse("This request is invalid: reload the page.")
             return
         if do in ("seen", "cloud-seen"):
             if self.shows:
@@ -110,7 +110,7 @@ class Browser:
             self.doing.add(task := asyncio.ensure_future(self.do(do, said)))
             task.add_done_callback(self.doing.discard)
         else:
-            self.refuse("Too many messages at once.")
+            self.refuse("More than 50 requests are waiting: try again in a moment.")
 
     async def do(self, do, said):
         """Handles one request at a time; refusals are sent to the page."""
@@ -120,7 +120,7 @@ class Browser:
             except Unusable as reason:
                 self.refuse(str(reason))
             except asyncio.TimeoutError:
-                self.refuse("There is no such frame yet.")
+                self.refuse("No frame has arrived within 20 s. Is the pipeline playing?")
 
     # --- Requests ---
 
@@ -157,7 +157,7 @@ class Browser:
         await self.session.open(await asyncio.to_thread(lambda: [self.session.folder.input(name) for name in names]), packed)
 
     async def do_copy(self):
-        await self.session.settled()
+        await self.session.wait_until_applied()
         self.post({"is": "copy", **recipes(self.session.exploration)})
 
     async def do_values(self, at):
@@ -166,7 +166,7 @@ class Browser:
 
     async def do_snapshot(self):
         sample = None
-        while sample is None or not self.session.exploration.is_settled():
+        while sample is None or not self.session.exploration.is_change_applied():
             sample, = await self.samples("after", before=sample)
         picture = await asyncio.to_thread(self.converter("png", lambda: Converter(png)), sample)
         self.post(message_of({"is": "file", "name": "explored.png"}, bytes_of(picture)))
@@ -180,7 +180,7 @@ class Browser:
     async def samples(self, *names, before=None):
         """Returns the newest frames of these taps, newer than `before`. Links the taps while it waits."""
         if not set(names) <= set(taps if self.session.exploration.is_stereo else taps[:2]):
-            raise Unusable("Only cudasgmstereo measures distances.")
+            raise Unusable("Only cudasgmstereo measures distances: choose this element.")
         is_linked = set(names) <= set(self.session.exploration.linked)
         self.also = set(names)
         try:
@@ -261,7 +261,7 @@ class Server:
         except ValueError:
             own = False
         if not own or request.headers.get("Origin", f"http://{request.host}") != f"http://{request.host}":
-            raise web.HTTPForbidden(text="Open the link that explore.py has printed: this address is not one of its own.\n")
+            raise web.HTTPForbidden(text="Open the link that explore.py has printed: the server does not accept this address.\n")
         if needs_token and not secrets.compare_digest(request.query.get("token", "").encode(), self.token.encode()):
             raise web.HTTPForbidden(text="Open the link that explore.py has printed: it ends with a token.\n")
 
@@ -269,13 +269,13 @@ class Server:
         self.check(request, request.path == "/")
         path = files[request.path]
         if not path.exists():
-            raise web.HTTPNotFound(text="This file is in Debian's package libjs-three.\n")
+            raise web.HTTPNotFound(text="This file is missing: install Debian's package libjs-three.\n")
         return web.FileResponse(path, headers={**headers, "Content-Type": kinds[path.suffix]})
 
     async def talk(self, request):
         self.check(request, True)
         if len(self.session.browsers) >= max_browsers:
-            raise web.HTTPServiceUnavailable(text=f"{max_browsers} pages are open already; close one.\n")
+            raise web.HTTPServiceUnavailable(text=f"{max_browsers} pages are open already; close a page.\n")
         ws = web.WebSocketResponse(max_msg_size=131072, heartbeat=20)
         await ws.prepare(request)
         browser = Browser(self.session, ws)

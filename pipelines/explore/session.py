@@ -34,7 +34,7 @@ class Session:
             await self.loop.run_in_executor(self.control_thread, self.watched, function, *arguments)
         except Unusable as reason:
             self.banner("error", str(reason))
-        self.tell(self.state())
+        self.broadcast(self.state())
         self.arrived.set()
 
     def watched(self, function, *arguments):
@@ -45,14 +45,14 @@ class Session:
         try:
             function(*arguments)
         finally:
-            exploration.want(set().union(*(browser.wanted() for browser in self.browsers)))
+            exploration.link_wanted_pads(set().union(*(browser.wanted() for browser in self.browsers)))
 
     def watch(self, bus):
         """Reads the bus of the current pipeline in the event loop."""
         self.unwatch()
         self.bus, self.banners = bus, []
         self.loop.add_reader(bus.get_pollfd().fd, self.read)
-        self.tell({"is": "banners", "banners": []})
+        self.broadcast({"is": "banners", "banners": []})
 
     def unwatch(self):
         if self.bus:
@@ -84,23 +84,23 @@ class Session:
             elif kind == Gst.MessageType.QOS and source == self.exploration.element:
                 self.exploration.skipped = message.parse_qos_stats()[2]
             elif kind == Gst.MessageType.ELEMENT and source == self.exploration.element:
-                self.tell({"is": "message", **numbers_of(message.get_structure())})
+                self.broadcast({"is": "message", **numbers_of(message.get_structure())})
 
     def banner(self, level, text):
         """Shows a message on the terminal and in the page. Ignores a message that is already shown."""
         if {"level": level, "text": text} not in self.banners:
             print(f"{level}: {text}", file=sys.stderr, flush=True)
             self.banners.append({"level": level, "text": text})
-            self.tell({"is": "banners", "banners": self.banners})
+            self.broadcast({"is": "banners", "banners": self.banners})
 
     def say_note(self, text):
         """Shows a note that does not concern results, such as that there is no GPU. Ignores a note that is already shown."""
         if text != self.note:
             print(f"note: {text}", file=sys.stderr, flush=True)
             self.note = text
-            self.tell(self.state())
+            self.broadcast(self.state())
 
-    def tell(self, what):
+    def broadcast(self, what):
         for browser in self.browsers:
             browser.post(what)
 
@@ -125,30 +125,30 @@ class Session:
             self.exploration = Exploration(factory, inputs, {**device, **settings})
             self.inputs_of = inputs_of
         finally:
-            self.tell(self.hello())
+            self.broadcast(self.hello())
             await self.control(self.exploration.start)
 
     async def change_element(self, factory):
         if factory not in self.offered:
-            raise Unusable("This element does not fit the inputs: choose others.")
+            raise Unusable("This element does not accept the inputs: choose other inputs.")
         await self.change(factory, self.inputs_of)
 
     async def open(self, names, is_packed):
-        """Switches to other inputs. Keeps the element if it accepts them."""
+        """Switches to other inputs. Keeps the element if it accepts these inputs."""
         is_pair = len(names) > 1 or is_packed
-        fitting = [name for name in elements() if takes_pairs(name) == is_pair]
+        matching = [name for name in elements() if takes_pairs(name) == is_pair]
         current = self.exploration.properties.factory
         inputs = functools.cache(lambda: [Input(name) for name in names])
-        await self.change(current if current in fitting else "cudasgmstereo" if is_pair else "cudahistequalize",
+        await self.change(current if current in matching else "cudasgmstereo" if is_pair else "cudahistequalize",
                           lambda _: (inputs(), {"frame-packing": "side-by-side"} if is_packed else {}))
-        self.offered = fitting
-        self.tell(self.hello())
-        self.tell(self.state())
+        self.offered = matching
+        self.broadcast(self.hello())
+        self.broadcast(self.state())
 
-    async def settled(self):
+    async def wait_until_applied(self):
         """Waits, at most 20 s, until the last change has been applied to a frame or refused by the element."""
         end = self.loop.time() + 20
-        while self.exploration.is_playing and not self.exploration.is_settled() and self.loop.time() < end:
+        while self.exploration.is_playing and not self.exploration.is_change_applied() and self.loop.time() < end:
             await asyncio.sleep(0.05)
         self.read()
         await self.control(lambda: None)
@@ -159,7 +159,7 @@ class Session:
             self.arrived.clear()
             if self.exploration.is_playing:
                 for name in names():
-                    self.exploration.ask(name)
+                    self.exploration.request_frame(name)
                 samples = self.exploration.samples(*names())
                 if all(samples) and samples[0] is not before:
                     return samples
@@ -175,7 +175,7 @@ class Session:
             samples = self.exploration.samples("after", "before")
             try:
                 measured = await asyncio.to_thread(lambda: [meter.measured(one) for meter, one in zip(self.meters, samples) if one])
-                self.tell({"is": "figures", **self.exploration.figures(), "luminance": measured})
+                self.broadcast({"is": "figures", **self.exploration.figures(), "luminance": measured})
             except Unusable as reason:
                 self.banner("warning", str(reason))
                 self.meters = None

@@ -8,7 +8,7 @@ import numpy
 try:
     import cv2
 except ImportError as error:
-    sys.exit(f"{error}. Install it: sudo apt-get install python3-opencv\nIt is for the system's Python:\n"
+    sys.exit(f"{error}. Install it: sudo apt-get install python3-opencv\nThe package is for the system's Python:\n"
              f"  /usr/bin/python3 {' '.join(sys.argv)}")
 
 cascades = "/usr/share/opencv4/haarcascades/"
@@ -25,7 +25,7 @@ class Detector:
         except (cv2.error, SystemError):
             loaded = False
         if not loaded:
-            sys.exit(f"{cascade}: this is not a cascade of OpenCV; Debian's package opencv-data has some")
+            sys.exit(f"{cascade}: this is not a cascade of OpenCV; Debian's package opencv-data has cascades")
         self.smallest, self.thumbnail = (smallest, smallest), None
 
     def faces(self, gray):
@@ -34,8 +34,9 @@ class Detector:
                 for face in self.classifier.detectMultiScale(gray, 1.1, 4, minSize=self.smallest)]
 
     def cut(self, gray):
-        """Returns True if the frame shows another scene than the previous frame. Correlates thumbnails, which ignores changes of
-        brightness: within a scene, the correlation is above 0.95. A frame without contrast continues the scene."""
+        """Returns True if the frame shows another scene than the previous frame. Correlates thumbnails of both frames, because
+        the correlation ignores changes of brightness; within a scene, it is above 0.95. A frame without contrast continues the
+        scene."""
         before, self.thumbnail = self.thumbnail, cv2.resize(gray, (32, 18), interpolation=cv2.INTER_AREA).astype(float).ravel()
         if before is None or not before.std() or not self.thumbnail.std():
             return False

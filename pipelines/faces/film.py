@@ -14,7 +14,7 @@ encoders = {"mkv": "vp8enc deadline=1 target-bitrate={bitrate} ! matroskamux",
             # x264enc needs even sizes. No h264parse: it drops repeated timestamps, and mp4mux needs all timestamps.
             "mp4": "videoscale ! video/x-raw,format=I420,width=(int)[2,65534,2],height=(int)[2,65534,2] "
                    "! x264enc speed-preset=veryfast bitrate={kilobits} ! mp4mux"}
-# Tags that are always kept. Other tags may reveal people and places.
+# Tags that are always kept. Other tags may reveal people and locations.
 harmless = "language-code", "language-name"
 
 
@@ -36,8 +36,8 @@ def writer(name, bitrate):
 
 
 def keep_sound(film, mux):
-    """Links the audio pads of the element `film` to the muxer. Formats that the container does not take were decoded, and are
-    encoded again if the muxer needs that."""
+    """Links the audio pads of the element `film` to the muxer. decodebin has decoded the formats that the
+    container does not take. For MP4, decoded audio is encoded as AAC."""
     def link(_, pad):
         kind = (pad.get_current_caps() or pad.query_caps(None)).get_structure(0).get_name()
         sink = mux.request_pad_simple("audio_%u") if kind.startswith("audio/") else None
@@ -59,7 +59,7 @@ def allowed(tags, keep):
     """Returns the tags that may be written."""
     copy = tags.copy()
     for name in map(tags.nth_tag_name, range(tags.n_tags())):
-        # Matroska muxers give these names to tracks without a title; they would become real titles.
+        # Matroska muxers give these names to tracks without a title. Kept, the names would become real titles.
         default = name == "title" and tags.get_scope() == Gst.TagScope.STREAM and tags.get_string(name)[1] in ("Audio", "Video")
         if default or not (keep or name in harmless):
             copy.remove_tag(name)
@@ -67,7 +67,7 @@ def allowed(tags, keep):
 
 
 def filter_tags(mux, keep):
-    """Removes titles, comments, places, dates, chapters and devices before the muxer, unless `keep` is true."""
+    """Removes titles, comments, locations, dates, chapters and devices before the muxer, unless `keep` is true."""
     def probe(pad, info):
         event = info.get_event()
         if event.type == Gst.EventType.TOC:

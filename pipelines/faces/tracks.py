@@ -6,14 +6,14 @@ import collections
 import math
 
 # What to hide in a frame. boxes: regions with faces. whole: True if a face is lost, so that the whole frame should be hidden.
-# width: width of the widest face, which sets the strength.
+# width: width of the widest face, from which the strength follows.
 Hidden = collections.namedtuple("Hidden", "boxes whole width")
 # A frame: its number, its time, and the list of the tracks of its scene.
 Frame = collections.namedtuple("Frame", "number time scene")
 # Margin on each side of a detection as a share of its size, because detections leave out hair, ears and chin. The margin is
 # doubled while the face is missed, because it may have moved.
 margin = 0.25
-# A face with fewer detections is probably a false positive, so it is never reported as lost.
+# A face with fewer detections than this is probably a false positive, so it is never reported as lost.
 least_seen = 4
 
 
@@ -37,7 +37,7 @@ class Spans:
     """Counts frames, and merges successive frames into spans of time."""
 
     def __init__(self):
-        self.frames, self.spans = 0, []  # [first time, last time, last number]
+        self.frames, self.spans = 0, []  # each span: [time of its first frame, time of its last frame, number of its last frame]
 
     def add(self, frame):
         self.frames += 1
@@ -71,11 +71,12 @@ class Tracks:
     """The face tracks of a video or camera. add() takes the detections of each frame; hidden() returns the boxes to hide. If
     add() has taken all frames of a video first, hidden() also covers a face in the frames before its first detection."""
 
-    def __init__(self, persistence, patience):
+    def __init__(self, persistence, lost_seconds):
         """A missed face stays hidden at its last position for `persistence` seconds after its last detection. After that, it is
-        lost until `patience` seconds after its last detection or until the scene changes."""
-        self.persistence, self.patience = persistence, patience
-        self.reach = max(persistence, patience)
+        lost until `lost_seconds` after its last detection or until the scene changes."""
+        self.persistence, self.lost_seconds = persistence, lost_seconds
+        # The longest time from a detection to a frame on which it has an effect.
+        self.time_window = max(persistence, lost_seconds)
         # scenes: tracks of each scene. open: tracks of the current scene that may get more detections. past: tracks of a camera
         # that ended and were lost in some frames, for report().
         self.scenes, self.open, self.past, self.frame = [[]], [], [], None
@@ -87,7 +88,7 @@ class Tracks:
             self.scenes.append([])
             self.open = []
         self.frame = Frame(self.frame.number + 1 if self.frame else 0, time, self.scenes[-1])
-        self.open = [track for track in self.open if time - track.times[-1] <= self.reach]
+        self.open = [track for track in self.open if time - track.times[-1] <= self.time_window]
         # Assigns boxes to faces one to one, greedily: nearest pairs first.
         pairs = sorted((away, i, j) for i, track in enumerate(self.open) for j, box in enumerate(boxes)
                        if (away := track.distance(box, time)) is not None)
@@ -111,7 +112,7 @@ class Tracks:
         """Returns what to hide in a frame that add() has returned. Call hidden() once for each frame, in order."""
         boxes, width, lost = [], 0, False
         for track in frame.scene:
-            if not track.times[0] - self.reach <= frame.time <= track.times[-1] + self.reach:
+            if not track.times[0] - self.time_window <= frame.time <= track.times[-1] + self.time_window:
                 continue
             i = bisect.bisect_right(track.times, frame.time)
             near = [(abs(frame.time - track.times[k]), track.boxes[k]) for k in (i - 1, i) if 0 <= k < len(track.times)]
@@ -121,7 +122,7 @@ class Tracks:
                 boxes.append(grown(near[0][1], margin))
             elif kept:
                 boxes.append(grown(hull(kept[0], kept[-1]), 2 * margin))
-            elif len(track.times) >= least_seen and min(away for away, _ in near) <= self.patience:
+            elif len(track.times) >= least_seen and min(away for away, _ in near) <= self.lost_seconds:
                 kept, lost = [box for _, box in near], True
                 track.lost.add(frame)
             width = max([width, *(box[2] for box in kept)])
@@ -130,7 +131,7 @@ class Tracks:
         return Hidden(boxes, lost, width)
 
     def forget(self):
-        """For cameras: drops the tracks that later frames do not need, but keeps those of lost faces for report()."""
+        """For cameras: drops the tracks that later frames do not need, but keeps the tracks of lost faces for report()."""
         self.past += [track for scene in self.scenes for track in scene if track.lost.frames and track not in self.open]
         self.scenes[-1][:] = self.open
         del self.scenes[:-1]

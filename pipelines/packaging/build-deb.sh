@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Makes Debian packages of this tree, by the recipe in debian/.
+# Builds Debian packages of this tree from the recipe in debian/.
 set -euo pipefail
 
 usage() {
@@ -10,7 +10,7 @@ usage: pipelines/packaging/build-deb.sh [--cuda] [--no-lintian] [FOLDER]
 
 Makes the source package gst-cudavision and the packages gstreamer1.0-cudavision (the elements) and
 gst-cudavision-tools (the scripts) of this tree in FOLDER (default: build-deb/), for the Debian on which
-it runs. Checks them with lintian, of which errors and warnings count as failures.
+it runs. Checks them with lintian, and fails if lintian reports errors or warnings.
 
   --cuda        build the CUDA kernels, which needs nvcc; the packages work without the toolkit and
                 without a driver. Default: for the CPU only, because Debian's main has no nvcc.
@@ -40,7 +40,7 @@ while [[ $# -gt 0 ]]; do
       ;;
     *)
       [[ -z $folder ]] || {
-        printf 'build-deb.sh: one folder is enough: "%s"\n\n' "$1" >&2
+        printf 'build-deb.sh: unexpected second folder "%s"\n\n' "$1" >&2
         usage >&2
         exit 2
       }
@@ -55,7 +55,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 folder=${folder:-$PWD/build-deb}
 
 install_missing build-essential debhelper xz-utils "${lintian[@]}"
-# The missing build dependencies, without version constraints; dpkg-buildpackage checks the versions.
+# Lists the missing build dependencies without version constraints; dpkg-buildpackage checks the versions.
 mapfile -t unmet < <(dpkg-checkbuilddeps pipelines/packaging/debian/control 2>&1 |
   sed -n 's/.*[Uu]nmet build dependencies: //p' | sed 's/ *([^)]*)//g' | tr ' ' '\n')
 [[ ${#unmet[@]} -eq 0 ]] || install_missing "${unmet[@]}"

@@ -42,8 +42,8 @@ def directions(model, side):
 
 
 def seen(texture, rays, rotation, translation):
-    """Renders the view of a board whose points p are at rotation·p + translation."""
-    # A ray meets the board where the third coordinate on the board is 0.
+    """Renders a camera's view of a board. A point p of the board is at rotation·p + translation."""
+    # Rays intersect the plane of the board, whose third coordinate is 0.
     homography = numpy.linalg.inv(numpy.column_stack((rotation[:, 0], rotation[:, 1], translation)))
     places = numpy.column_stack((rays, numpy.ones(len(rays)))) @ homography.T
     places = 120 * (places[:, :2] / places[:, 2:] / square + 1) - 0.5

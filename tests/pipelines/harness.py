@@ -31,7 +31,7 @@ class Skip(Exception):
 
 
 def test(name):
-    """Registers a function of a Place as a test."""
+    """Registers a function that takes a Place as a test."""
     def register(function):
         tests.append((name, function))
         return function
@@ -116,14 +116,14 @@ class Place:
         return text
 
     def launch(self, description):
-        """Inspects a file with gst-launch-1.0. If it hangs (play.py explains why), it is retried. So that retries cannot
-        hide hangs of this project's elements, the pipeline must not contain any."""
+        """Inspects a file with gst-launch-1.0, with a retry if the program hangs (play.py explains why). The pipeline must not
+        contain elements of this project, because the retry could hide their hangs."""
         assert not re.search(r"! *cuda", description), description
-        for patience in (120, watchdog):
+        for seconds in (120, watchdog):
             try:
-                return self._pipeline(f"gst-launch-1.0 {description}", description, timeout=patience)
+                return self._pipeline(f"gst-launch-1.0 {description}", description, timeout=seconds)
             except subprocess.TimeoutExpired:
-                print(f"# gst-launch-1.0 did not end within {patience} s: {description}", flush=True)
+                print(f"# gst-launch-1.0 did not end within {seconds} s: {description}", flush=True)
         raise AssertionError(f"gst-launch-1.0 hangs: {description}")
 
     def _pipeline(self, command, description, **more):
@@ -195,8 +195,8 @@ class Running:
 
 
 def turned(film):
-    """Marks an MP4 video as rotated, as telephones do that are held upright: the matrix in the track's header tells
-    players to rotate it clockwise by 90 degrees."""
+    """Marks an MP4 video as rotated, as phones that are held upright do: the matrix in the track's header makes players
+    rotate the video clockwise by 90 degrees."""
     at = film.index(b"tkhd") + 44
     one = 1 << 16
     return film[:at] + struct.pack(">9i", 0, one, 0, -one, 0, 0, 0, 0, 1 << 30) + film[at + 36:]
@@ -211,19 +211,19 @@ def make_materials(place):
     for name, samples, mux in (("film.mp4", "I420", "mp4mux"), ("deep.mkv", "I420_10LE", "matroskamux")):
         place.play(f"{moving} ! video/x-raw,format={samples},width=192,height=144,framerate=25/1 "
                      f"! x264enc speed-preset=ultrafast ! h264parse ! {mux} name=m ! filesink location={folder / name} {sound}")
-    # Depth videos: one with depth alone, one with depth as the first of three tracks (depth and two cameras).
+    # Makes two depth videos: one has only depth, the other has three tracks, depth first and then two cameras.
     depth = f"{moving} ! video/x-raw,format=GRAY16_LE,width=192,height=144,framerate=25/1 ! avenc_ffv1"
     picture = f"{moving} ! video/x-raw,format=I420,width=192,height=144,framerate=25/1 ! x264enc tune=zerolatency ! m."
     place.play(f"{depth} ! matroskamux ! filesink location={folder / 'depth.mkv'}")
     place.play(f"{depth} ! m. {picture} {picture} matroskamux name=m ! filesink location={folder / 'rig.mkv'}")
-    # A video that is marked as rotated.
+    # Makes a video that is marked as rotated.
     place.play(f"videotestsrc pattern=smpte num-buffers=75 ! video/x-raw,format=I420,width=192,height=144,framerate=25/1 ! x264enc "
                  f"speed-preset=ultrafast key-int-max=25 ! h264parse ! mp4mux faststart=true name=m ! filesink location={folder / 'lying.mp4'} "
                  f"{sound.replace('85', '130')}")
     (folder / "turned.mp4").write_bytes(turned((folder / "lying.mp4").read_bytes()))
     place.play("videotestsrc pattern=smpte num-buffers=1 ! video/x-raw,format=RGB,width=192,height=144 ! pngenc "
                  f"! filesink location={folder / 'picture.png'}")
-    # Noise, and the right camera's view of it, shifted by 6 pixels.
+    # Makes a left picture of noise, and a right picture that is shifted by 6 pixels.
     width, height, disparity = 96, 48, 6
     noise = random.Random(1)
     left = [bytes(noise.randrange(256) for _ in range(width)) for _ in range(height)]

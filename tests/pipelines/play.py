@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """play.py ELEMENT...: plays a pipeline to its end, with the arguments of gst-launch-1.0 -q.
 
-gst-launch-1.0 prerolls the pipeline before it sets it to PLAYING. If several pipelines play at once, a few in a
-thousand never end: GstBin (1.22) commits PAUSED in a streaming thread, which is interrupted before it records that.
-Meanwhile the main thread changes the state to PLAYING. Then the record arrives, GstBin assumes that PLAYING was not
-announced, and holds back the EOS that its sinks have posted. A pipeline that goes to PLAYING in one step is not
-affected, because the thread that commits PAUSED also continues to PLAYING."""
+gst-launch-1.0 prerolls the pipeline before it sets the state to PLAYING. If several pipelines play at once, a few in a
+thousand never end: GstBin (1.22) commits PAUSED in a streaming thread. If this thread is interrupted before it records
+the new state, the main thread can change the state to PLAYING meanwhile. When PAUSED is recorded afterwards, GstBin
+assumes that PLAYING was not announced, and holds back the EOS that its sinks have posted. A pipeline that goes to
+PLAYING in one step is not affected, because the thread that commits PAUSED also continues to PLAYING."""
 import sys
 
 import gi

@@ -3,7 +3,7 @@
 """run.py [--changed] BUILD [WORD]...: tests the scripts, the example programs and the commands of the documentation,
 with the plug-in of a build folder. Prints a line for each test: "ok: name", "not ok: name: why" or "SKIP: name: why".
 With words, runs only tests whose names contain one of them. With --changed, runs only tests whose dependencies have
-changed since they passed, and prints "unchanged: name" for the others."""
+changed since they passed, and prints "unchanged: name" for the other tests."""
 import concurrent.futures
 import importlib
 import pathlib
@@ -19,7 +19,7 @@ import harness
 sys.path.insert(0, str(harness.top / "tests"))
 import changed  # noqa: E402  pylint: disable=wrong-import-position
 
-# Every test reads these: the scripts and the programs, and the modules that the tests share.
+# The files that every test reads: the scripts and the programs, and the modules that the tests share.
 SHARED = ("pipelines/", "scripts/", *(f"tests/pipelines/{name}.py" for name in ("boards", "explore/browser", "harness", "play", "run")),
           "BUILD/gst/", "BUILD/pipelines/", "BUILD/tests/bench/")
 
@@ -37,7 +37,7 @@ def file_of(module):
 
 def reads_of(module):
     """Lists the files that the tests of a module read. Only modules that import harness.top can find other files of the
-    tree. Their variable `reads` lists these files; without it, they may read the whole tree."""
+    tree. The variable `reads` of a module lists these files; without this variable, a module may read the whole tree."""
     modules = {module}
     while True:
         more = {other for name in modules for other in
@@ -51,7 +51,7 @@ def reads_of(module):
 
 
 def select(build, chosen, only_changed):
-    """Returns the chosen tests that must run, with their digests, and the record of those that pass."""
+    """Returns the chosen tests that must run, with their digests, and the record of passed tests."""
     tree, passed = changed.Tree(build), changed.Passed(build / "passed-pipelines.json", not only_changed)
     digests = {name: changed.digest_of(changed.conditions(), [tree.of(room) for room in reads_of(function.__module__)])
                for name, function in chosen}
@@ -85,7 +85,7 @@ def main():
     scratch = pathlib.Path(tempfile.mkdtemp(prefix="cudavision-pipelines-"))
     failed = False
     try:
-        # Once, so that the registry is complete before several tests read it.
+        # The first pipeline also completes the registry of GStreamer, before several tests read it at once.
         harness.make_materials(harness.Place(build, scratch))
         # Most tests wait for a pipeline that plays in real time.
         with concurrent.futures.ThreadPoolExecutor(3) as pool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/archive.py: which results it makes, how it reports wrong ones, and how long it waits for a result."""
+"""pipelines/archive.py: which results it makes, how it reports wrong results, and how long it waits for a result."""
 import contextlib
 import json
 import shutil
@@ -9,13 +9,13 @@ from test_archive import Cluster, archive, command, copy, launch, python_with_ra
 
 
 def size_of(place, film):
-    """Returns the width and height of a film's frames."""
+    """Returns the width and height of a video's frames."""
     log = place.launch(f"-v filesrc location={film} ! decodebin expose-all-streams=false caps='video/x-raw(ANY)' ! fakesink")
     caps = next(line for line in reversed(log.out.splitlines()) if "fakesink0.GstPad:sink: caps = video" in line)
     return tuple(int(caps.split(f"{side}=(int)")[1].split(",")[0]) for side in ("width", "height"))
 
 
-@test("pipelines/archive.py turns films as they are played, gives results different names, and reports damaged films")
+@test("pipelines/archive.py rotates videos by their tag, gives results different names, and reports damaged videos")
 def _(place):
     Cluster.join(place)
     (place.folder / "films").mkdir()
@@ -30,30 +30,30 @@ def _(place):
     expect(size_of(place, "out/turned.mkv") == (144, 192), "the film is not upright")
     report = report_of(place)
     damaged, = report["damaged"]
-    expect(damaged["output"].endswith("out/cut.damaged.mkv") and "but promises 3.0 s" in damaged["damage"] and damaged["damage"] in result.err,
+    expect(damaged["output"].endswith("out/cut.damaged.mkv") and "but its header says 3.0 s" in damaged["damage"] and damaged["damage"] in result.err,
            f"{damaged}: {result.err}")
     expect(not report["failed"] and damaged["attempts"] == 1, f"{report}")
-    # The truncated video is replaced by the complete one.
+    # A complete video replaces the truncated video.
     (place.folder / "films/cut.mp4").write_bytes(whole)
     result = place.run(*command("films", "out", "--backend", "cpu"))
-    expect(result.status == 0 and "1 written, 3 complete before;" in result.out, result.last())
+    expect(result.status == 0 and "1 written, 3 already complete;" in result.out, result.last())
     expect(results(place) == ["cut.mkv", "one name.mkv.mkv", "one name.mp4.mkv", "turned.mkv"], f"{results(place)}")
 
 
-@test("pipelines/archive.py takes what ends before its film for damaged, unless the pipeline shortens films")
+@test("pipelines/archive.py marks results that are shorter than their videos as damaged, unless the pipeline shortens videos")
 def _(place):
     Cluster.join(place)
     film = place.materials / "lying.mp4"
     first = "filesrc location={input} ! qtdemux ! h264parse ! identity eos-after=30 ! matroskamux ! filesink location={output}"
     result = place.run(*command(film, "out", "--backend", "cpu", "--pipeline", first))
     damaged = report_of(place)["damaged"]
-    expect(result.status == 1 and len(damaged) == 1 and "the result ends after 1.2 s, the film after 3.0 s" in damaged[0]["damage"],
+    expect(result.status == 1 and len(damaged) == 1 and "the result ends after 1.2 s, the video after 3.0 s" in damaged[0]["damage"],
            f"{damaged}: {result.last()}")
     result = place.run(*command(film, "out", "--backend", "cpu", "--pipeline", first, "--shorter"))
     expect(result.status == 0 and results(place) == ["lying.mkv"], f"{result.last()}; {report_of(place)['failed']}; {results(place)}")
 
 
-@test("pipelines/archive.py begins with the longest film, however large the others are")
+@test("pipelines/archive.py begins with the longest video, however large other files are")
 def _(place):
     Cluster.join(place)
     (place.folder / "films").mkdir()
@@ -63,7 +63,7 @@ def _(place):
     place.succeed(*command("films", "out", "--backend", "cpu", "--pipeline", remux, "--cpus", "8"))
     order = [one["input"].rsplit("/", 1)[1] for one in report_of(place)["written"]]
     expect(order == ["b.mp4", "a.mp4"], f"{order}")
-    # The bar shows seconds of video. For videos without a known duration, it adds the average of the others.
+    # The bar shows seconds of video. For a video without a known duration, it adds the average duration of the other videos.
     result = place.run("python3", "-c", f"import sys; sys.path.insert(0, {str(pipelines)!r})\n"
                        "from archiving.report import Report\nfrom archiving.task import Job\n"
                        "class Bar:\n"
@@ -75,7 +75,7 @@ def _(place):
     expect(result.out == "60.0 b c a\n", result.text)
 
 
-@test("pipelines/archive.py reads a film for as long as something of it comes")
+@test("pipelines/archive.py reads a video as long as data arrives")
 def _(place):
     result = place.run(python, "-c", f"import sys; sys.path.insert(0, {str(pipelines / 'archiving')!r})\n"
                        "from filmlength import Gst, Reader\n"
@@ -94,22 +94,22 @@ def _(place):
     expect(result.out == "True\nFalse\n", result.text)
 
 
-@test("pipelines/archive.py stops at once when the disk is full, and says which")
+@test("pipelines/archive.py stops at once if the disk is full, and names the disk")
 def _(place):
     Cluster.join(place)
     (place.folder / "films").mkdir()
     for number in range(9):
         (place.folder / f"films/{number}.mp4").write_text("film")
-    # filesink reports the full disk. Videos that begin before archive.py learns of it end only if it stops them.
+    # filesink reports the full disk. Videos that begin before archive.py notices the error end only if archive.py stops them.
     stand_in(place, f"echo tried >>{place.folder}/tried\n[[ $(<{place.folder}/tried) == tried ]] || exec sleep infinity\n"
              f"exec {launch} -q filesrc location={place.materials}/film.mp4 ! filesink location=/dev/full\n")
-    # The report archive.json cannot be written, either.
+    # The report archive.json cannot be written on the full disk, either.
     (place.folder / "out").mkdir()
     (place.folder / "out/archive.json.new").symlink_to("/dev/full")
     result = place.run(*command("films", "out", "--pipeline", copy, "--cpus", "8", "--backend", "cpu"))
     expect(result.status == 1 and "0 written, 1 failed, 8 left" in result.out and "Traceback" not in result.text, result.text)
     disk = next(str(folder) for folder in place.folder.parents if folder.is_mount())
-    expect(f"no space is left on the disk at {disk} of " in result.err and "stopping" in result.err, result.err)
+    expect(f"no space is left on the disk at {disk} of " in result.err and "Stopping" in result.err, result.err)
     expect("The report cannot be written: " in result.err and "No space left on device" in result.err, result.err)
     tried = (place.folder / "tried").read_text().count("tried")
     expect(tried <= 2, f"it tries {tried} times")
@@ -125,7 +125,7 @@ def _(place):
         result = place.run("python3", "-c", play, waits, PYTHONPATH=str(pipelines))
         expect(result.status == status and words in result.err, f"{waits}: {result.text}")
         (place.folder / "out").unlink(missing_ok=True)
-    # With two threads on one processor, one waits.
+    # Of two busy processes on one processor, one always waits.
     result = place.run("python3", "-c", "import os, subprocess, sys, time; from archiving import task\n"
                        "os.sched_setaffinity(0, list(os.sched_getaffinity(0))[:1])\n"
                        "busy = [subprocess.Popen([sys.executable, '-c', 'while True: pass']) for _ in range(2)]\n"
@@ -137,7 +137,7 @@ def _(place):
     expect(len(waits) == 2 and min(waits) > 0.2, f"{waits}: {result.err}")
 
 
-@test("pipelines/archive.py writes its report as it grows")
+@test("pipelines/archive.py updates its report during the run")
 def _(place):
     Cluster.join(place)
     (place.folder / "films").mkdir()
@@ -158,7 +158,7 @@ def _(place):
     expect([one["input"].rsplit("/", 1)[1] for one in seen["unfinished"]] == ["slow.mp4"], json.dumps(seen))
 
 
-@test("the tasks of pipelines/archive.py need no copy of it on other machines")
+@test("the tasks of pipelines/archive.py run on machines without a copy of it")
 def _(place):
     Cluster.join(place)
     result = place.run(python_with_ray(), "-c", f"import sys; sys.path.insert(0, {str(archive.parent)!r})\n"

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/cudatensors.py and film-model.py: frames as arrays, arrays as frames, and a model between two pipelines.
-Videos of depth."""
+"""pipelines/cudatensors.py and film-model.py: frames as arrays, arrays as frames, a model between two pipelines,
+and depth videos."""
 import re
 
 from harness import Skip, expect, pipelines, python, test, top
 
-reads = "docs/pipelines.md", "docs/python.md"  # besides what all tests read
+reads = "docs/pipelines.md", "docs/python.md"  # in addition to SHARED of run.py
 
-# Odd sizes, whose planes have padding after their rows.
+# The shapes of the planes by format. The frames have odd sizes, so their rows are padded.
 formats = {"GRAY8": [(17, 33)], "GRAY16_LE": [(17, 33)], "NV12": [(17, 33), (9, 17, 2)], "P010_10LE": [(17, 33), (9, 17, 2)],
            "I420": [(17, 33), (9, 17), (9, 17)], "I420_10LE": [(17, 33), (9, 17), (9, 17)], "RGB": [(17, 33, 3)],
            "BGR": [(17, 33, 3)], "RGBA": [(17, 33, 4)], "BGRA": [(17, 33, 4)]}
@@ -67,14 +67,14 @@ refused("video/x-raw,format=GRAY8,width=101,height=1,framerate=1/1")
     lines = result.out.splitlines()
     expect(lines[:len(formats)] == [f"{name} True" for name in formats], result.text)
     expect(lines[len(formats):] == [
-        "the planes of the frame are [((17, 33, 4), 'uint8')], and the arrays [((17, 33), 'uint8')]",
-        "the planes of the frame are [((17, 33, 4), 'uint8')], and the arrays [((17, 33, 4), 'float32')]",
+        "the frame needs arrays of [((17, 33, 4), 'uint8')], not [((17, 33), 'uint8')]",
+        "the frame needs arrays of [((17, 33, 4), 'uint8')], not [((17, 33, 4), 'float32')]",
         "no GRAY8 buffers in CUDA memory: push arrays of numpy, or RGB",
         f"YUY2 frames have no arrays; convert them to one of {', '.join(formats)}",
-        "the buffer is smaller than its caps say"], result.text)
+        "the buffer has 100 bytes, but its caps need 101"], result.text)
 
 
-@test("pipelines/film-model.py runs a model on each frame of a film")
+@test("pipelines/film-model.py runs a model on each frame of a video")
 def _(place):
     if place.run(python, "-c", "import torch").status != 0:
         raise Skip("PyTorch is not installed: sudo apt-get install python3-torch")
@@ -111,7 +111,7 @@ print(*out[0][1].reshape(-1, 3).mean(0).round(), out[0][1].std() > 5)
     expect(result.status == 1 and "this is the input itself" in result.err, result.text)
 
 
-@test("a film of left, right and depth keeps every bit of the depth, and stays in step")
+@test("a video of left, right and depth keeps every bit of the depth, and stays synchronous")
 def _(place):
     place.play("cudasgmstereo name=stereo output=depth num-disparities=32 focal-length=100 baseline=60 ! queue ! video/x-raw,format=GRAY16_LE "
                "! tee name=depth ! queue ! avenc_ffv1 ! mux.  depth. ! queue ! filesink location=depth.raw  " +

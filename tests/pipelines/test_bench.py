@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/bench.sh, scripts/figures.py, which turns the benchmarks' files into a table and a plot, and
-bench_pipelines."""
+"""Tests pipelines/bench.sh, bench_pipelines and scripts/figures.py, which makes a table and a plot of the results of
+benchmarks."""
 import json
 import re
 import xml.etree.ElementTree
 
 from harness import Skip, expect, full, test, top
 
-reads = ("docs/",)  # besides what all tests read
+reads = ("docs/",)  # in addition to SHARED of run.py
 
 kernels = {"card": "", "cuda": [], "cpu": [{"name": "copy/GRAY8/1920x1080", "microseconds": 100},
                                            {"name": "equalise/GRAY8/1920x1080/natural", "microseconds": 612.4},
@@ -20,7 +20,7 @@ opencv = {"opencv": "4.6.0", "rows": [{"name": "blur 15x15/GRAY8/1920x1080", "mi
 
 
 def programs(place, **files):
-    """A build folder whose benchmarks write these results."""
+    """Makes a build folder whose benchmarks write these results."""
     folder = place.folder / "built/tests/bench"
     folder.mkdir(parents=True)
     for name, results in files.items():
@@ -49,23 +49,23 @@ def _(place):
     expect("| equalise | 1920×1080 | 0.612 |  | 0.100 |  |  |" in result.out and "bench.svg" in place.files(), result.out)
 
 
-@test("pipelines/bench.sh does without OpenCV and without a card")
+@test("pipelines/bench.sh works without OpenCV and without a card")
 def _(place):
     place.stand_in("nvidia-smi", "exit 9\n")
     programs(place, bench_kernels={"--cpu": kernels})
     result = place.script("bench.sh", "--build=built")
-    expect(result.status == 0 and "OpenCV is not installed" in result.err and "GPU" not in result.out, result.text)
+    expect(result.status == 0 and "has no bench_opencv" in result.err and "GPU" not in result.out, result.text)
 
 
 @test("pipelines/bench.sh checks its arguments")
 def _(place):
-    for arguments, words in ((["bench.png"], "let it end in .svg"), (["--build=none"], "there is no bench_kernels"),
+    for arguments, words in ((["bench.png"], "use .svg"), (["--build=none"], "there is no bench_kernels"),
                              (["--slow"], "there is no option --slow")):
         result = place.script("bench.sh", *arguments)
         expect(result.status in (1, 2) and words in result.err and not place.files(), f"{arguments}: {result.text}")
 
 
-@test("docs/performance.md has the table that pipelines/bench.sh made")
+@test("docs/performance.md has the table that pipelines/bench.sh printed")
 def _(place):
     page = (top / "docs/performance.md").read_text()
     result = place.run("python3", top / "scripts/figures.py", "--markdown", "--svg", "plot.svg", top / "docs/performance.json")
@@ -98,7 +98,7 @@ def _(place):
         expect(result.status == 1 and words in result.err, f"{arguments}: {result.text}")
 
 
-@test("bench_kernels measures the rows that are asked for")
+@test("bench_kernels measures the selected rows")
 def _(place):
     program = place.build / "tests/bench/bench_kernels"
     if not program.exists():
@@ -119,7 +119,7 @@ def _(place):
         expect(result.status == 1 and words in result.err, f"{arguments}: {result.text}")
 
 
-@test("benchmarks that are killed leave the rows so far")
+@test("killed benchmarks leave the rows measured before")
 def _(place):
     for name, half, options in (("bench_pipelines", "pipelines", ("--backend", "cpu", "--seconds", "0.05")),
                                 ("bench_kernels", "cpu", ("--cpu", "--benchmark_min_time=0.05"))):

@@ -6,7 +6,7 @@ import sys
 
 from harness import Skip, examples, expect, pipelines, python, test, top
 
-reads = ()  # besides what all tests read
+reads = ()  # in addition to SHARED of run.py
 
 
 
@@ -82,7 +82,7 @@ def expect_same_by_ros(place, model):
     expect(abs(float(projection[3]) / float(projection[0]) + 0.1) < 0.001, f"{projection}")
 
 
-@test("pipelines/calibrate.py finds the cameras before a chessboard")
+@test("pipelines/calibrate.py calibrates cameras with a chessboard")
 def _(place):
     expect(place.run(python, top / "tests/pipelines/boards.py", place.folder, "chessboard", "pinhole").status == 0, "no boards")
     text = calibrate(place, "stereo.yml", "--left", "left*.png", "--right", "right*.png", "--board", "8x6", "--square", "30")
@@ -102,13 +102,13 @@ def _(place):
     expect(result.status == 0 and re.search(r"nearest \d+ mm", result.out), result.text)
     # Error: the pictures of one camera are given for both.
     text = calibrate(place, "same.yml", "--left", "left*.png", "--right", "left*.png", "--board", "8x6", "--square", "30", status=1)
-    expect("both cameras are at the same place" in text and "Good" not in text, text)
+    expect("both cameras are at the same position" in text and "Good" not in text, text)
     # Error: left and right are swapped.
     text = calibrate(place, "wrong.yml", "--left", "right*.png", "--right", "left*.png", "--board", "8x6", "--square", "30", status=1)
     expect("Exchange the cameras" in text, text)
 
 
-@test("pipelines/calibrate.py finds fisheye cameras before a ChArUco board")
+@test("pipelines/calibrate.py calibrates fisheye cameras with a ChArUco board")
 def _(place):
     expect(place.run(python, top / "tests/pipelines/boards.py", place.folder, "charuco", "fisheye").status == 0, "no boards")
     text = calibrate(place, "stereo.json", "--packed", "both*.png", "--board", "9x7", "--square", "30", "--charuco", "DICT_5X5_100",
@@ -119,7 +119,7 @@ def _(place):
     expect_same_by_ros(place, "equidistant")
 
 
-@test("pipelines/calibrate.py takes pairs from films as from cameras")
+@test("pipelines/calibrate.py takes pairs from videos as from cameras")
 def _(place):
     expect(place.run(python, top / "tests/pipelines/boards.py", place.folder, "charuco", "pinhole").status == 0, "no boards")
     for name in ("left", "right", "both"):

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The verdict of pipelines/calibrate.py on boards that move, on boards without tilt, on few or equal views and on
-swapped pictures; and whether its own error bounds are true."""
+"""Tests the verdicts of pipelines/calibrate.py on moving boards, boards without tilt, few or equal views, and swapped
+pictures. Also tests whether its error bounds hold."""
 import re
 
 from harness import expect, pipelines, python, test, top
 from test_calibrate import calibrate
 
-reads = ()  # besides what all tests read
+reads = ()  # in addition to SHARED of run.py
 
 board = "--board", "8x6", "--square", "30"
 
@@ -33,7 +33,7 @@ def films(place, late=0):
                      f"! video/x-raw,format=GRAY8 ! avenc_ffv1 ! matroskamux ! filesink location={side}.mkv")
 
 
-@test("pipelines/calibrate.py takes pairs while the board rests, so that a late camera does no harm")
+@test("pipelines/calibrate.py takes pairs while the board is still, so that a delayed camera does not matter")
 def _(place):
     paint(place, "film")
     films(place, late=1)
@@ -41,11 +41,11 @@ def _(place):
     expect("Calibrating with 7 pairs" in text and re.search("^(Good|Usable): ", text, re.M), text)
     expect_truth(text)
     # The eighth board was not used for the calibration, so it can check the result.
-    square = re.search(r"a square measures ([\d.]+) mm of 30", text)
+    square = re.search(r"a square measures ([\d.]+) mm instead of 30 mm", text)
     expect(square and abs(float(square[1]) - 30) < 0.2, text)
 
 
-@test("pipelines/calibrate.py takes no pair of a board that moves")
+@test("pipelines/calibrate.py takes no pairs of a moving board")
 def _(place):
     paint(place, "film", "1")
     films(place)
@@ -53,21 +53,21 @@ def _(place):
     expect("found in 0 pairs" in text and "hold it still" in text, text)
 
 
-@test("pipelines/calibrate.py asks to tilt boards that are flat")
+@test("pipelines/calibrate.py advises to tilt boards that are always flat")
 def _(place):
     paint(place, "12", "0.03")
     text = calibrate(place, "flat.yml", "--left", "left*.png", "--right", "right*.png", *board, status=1)
     expect(re.search("^Bad: distances may be wrong by .* tilt the board by 20 to 45 degrees, to all sides \\(0 of 12 pairs", text, re.M), text)
 
 
-@test("pipelines/calibrate.py knows how much few pairs tell, and that a picture twice is one")
+@test("pipelines/calibrate.py reports the errors of few pairs, and uses repeated pictures once")
 def _(place):
     paint(place)
     text = calibrate(place, "few.yml", "--left", *files("left", range(5)), "--right", *files("right", range(5)), *board)
     expect_truth(text)
     expect("take more than 5 pairs" in text, text)
     text = calibrate(place, "same.yml", "--left", *files("left", [3] * 5), "--right", *files("right", [3] * 5), *board, status=1)
-    expect(text.count("the same picture as left03.png and right03.png, left out") == 4 and "found in 1 pairs" in text, text)
+    expect(text.count("the same view as left03.png and right03.png, left out") == 4 and "found in 1 pairs" in text, text)
 
 
 @test("pipelines/calibrate.py names pairs whose pictures are exchanged")
@@ -86,19 +86,19 @@ def _(place):
     expect_truth(text)
 
 
-@test("pipelines/calibrate.py asks for the length of a square, and compares")
+@test("pipelines/calibrate.py asks for the length of a square, and compares it with --square")
 def _(place):
     paint(place)
     for answer, status, words in ((b"30\n", 0, "Good: "), (b"29.1\n", 1, "all distances would be 3.1 % too long. Set --square 29.1"), (b"\n", 0, "Good: ")):
         (place.folder / "seen").unlink(missing_ok=True)
         text = place.on_terminal(python, pipelines / "calibrate.py", "asked.yml", "--left", "left*.png", "--right", "right*.png", *board,
-                                 awaited=b"leave that out", answer=answer, status=status)
+                                 awaited=b"skips this check", answer=answer, status=status)
         expect(words in text, text)
 
 
 @test("the errors that pipelines/calibrate.py prints hold in 19 of 20 cases")
 def _(place):
-    # Computed corners with noise of 0.1 pixels, without painting.
+    # Computes the corners, with noise of 0.1 pixels, instead of painting boards.
     result = place.program("""
 import cv2, numpy
 from calibration.boards import Chessboard, Pair
@@ -133,7 +133,7 @@ print(*held)
     expect(result.status == 0 and all(int(count) >= 19 for count in result.out.split()) and len(result.out.split()) == 3, result.text)
 
 
-@test("pipelines/calibrate.py paints where the board was, and how it leaned")
+@test("pipelines/calibrate.py paints the positions and tilts of the board")
 def _(place):
     paint(place, "3")
     result = place.program("import cv2, numpy\n"
@@ -142,7 +142,7 @@ def _(place):
                            "board = Chessboard(8, 6, 30)\n"
                            "pairs = [Pair('', board, *(cv2.imread(f'{side}{number:02}.png', 0) for side in ('left', 'right'))) for number in range(3)]\n"
                            "before, after = (overview(pairs[0], taken, 15, 'hold it still').astype(int) for taken in ([], pairs))\n"
-                           "x, y = pairs[2].places[0].mean(axis=0).astype(int)\n"
+                           "x, y = pairs[2].positions[0].mean(axis=0).astype(int)\n"
                            "greener = (after - before)[y, x]\n"
                            "dots = (after[360:, 560:720] == (0, 200, 0)).all(axis=2).sum()\n"
                            "print(before.shape, greener[1] > greener[0], 60 < dots < 200)")

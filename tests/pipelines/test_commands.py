@@ -30,14 +30,14 @@ case "$1 $*" in
   *) exec meson "$@" ;;
 esac
 """,
-    # Images take minutes to build and to fill; the arguments of Containerfile must exist.
+    # No image is built, because that takes minutes; the build arguments must exist in Containerfile.
     "podman": """
 [[ $1 != build ]] || for word in "$@"; do
   [[ $word != *=* ]] || grep -q "^ARG ${word%%=*}=" Containerfile || { echo "Containerfile has no ${word%%=*}"; exit 1; }
 done
 [[ $1 != run ]] || exec "${@:4}"
 """,
-    # Only checks what ninja would build.
+    # ninja -n only checks that the targets exist.
     "ninja": 'PATH=${PATH#*:}\nexec ninja -n "${@/build-install/build}" >/dev/null\n',
 }
 
@@ -72,7 +72,7 @@ def unavailable(place, command):
 
 
 def as_it_can_run(command):
-    """Replaces ellipses, which stand for the reader's own pipeline, by elements."""
+    """Replaces each ellipsis, which stands for the reader's own pipeline, with elements."""
     if command.startswith("…"):
         command = command.replace("…", "gst-launch-1.0 videotestsrc num-buffers=2", 1).replace("…", "fakesink")
     return command.replace("…", "videotestsrc num-buffers=1 ! cudahistequalize ! fakesink")
@@ -104,7 +104,7 @@ def execute(place, command):
                           SHELL="/bin/bash")
     # Commands that show a camera or a video in a window run long, so Ctrl-C ends them after a moment.
     if re.search(r"autovideosink|x264enc|blur(-faces)?\.(sh|py)|explore\.py", command) and "archive.py" not in command and missing is None:
-        # blur-faces.py first looks for faces in the whole film.
+        # Waits until frames reach the end, because blur-faces.py first looks for faces in the whole video.
         running.wait_until(lambda: plays(place, running.text()))
         time.sleep(0.5)
         result = running.interrupt()
@@ -113,7 +113,7 @@ def execute(place, command):
     if missing is not None:
         expect(result.status != 0 and missing in result.text, f"it does not say {missing}: {result.last()}")
         return
-    # grep finds nothing, which is the good result.
+    # A page searches for missing libraries with grep, whose status is 1 if none is missing.
     good = 1 if "grep 'not found'" in command else 0
     # Ctrl-C also ends the programs that read from a pipeline.
     expect((result.status == good or "| sed" in command and result.status == 130) and "erroneous pipeline" not in result.text, result.last())
@@ -165,7 +165,7 @@ def register():
                 expect(not lacking, f"{line[:60]}… lacks {' '.join(sorted(lacking))}")
 
 
-@test("docs/troubleshooting.md quotes what gst-launch-1.0 says of elements that do not link")
+@test("docs/troubleshooting.md quotes the messages of gst-launch-1.0 about elements that do not link")
 def _(place):
     page = (top / "docs/troubleshooting.md").read_text()
     quotes = [".*".join(map(re.escape, " ".join(quote.split()).split("…"))) for quote in re.findall(r"\*\*`([^`]+)`\*\*", page)]

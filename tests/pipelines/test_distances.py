@@ -35,7 +35,7 @@ def expect_distance(objects):
             expect(abs(one[f"{axis}-mm"] - (middle - center) * one["z-mm"] / 600) < 2, f"{one}")
 
 
-@test("pipelines/detect-distance.py prints the distance of each person in a film, and draws it")
+@test("pipelines/detect-distance.py prints and draws the distance of each person in a video")
 def _(place):
     record(place)
     result = place.succeed(python, pipelines / "detect-distance.py", "left.mkv", "right.mkv", "out.mkv", *cameras)
@@ -47,7 +47,7 @@ def _(place):
     expect(len([name for name in place.files() if name.startswith("frame")]) == 3, f"{place.files()}")
 
 
-@test("pipelines/detect-distance.py draws into a picture of photographs, and measures what a cascade finds")
+@test("pipelines/detect-distance.py draws into a photograph, and measures the detections of a cascade")
 def _(place):
     record(place)
     result = place.run(python, pipelines / "detect-distance.py", "left.png", "right.png", "out.png", *cameras)
@@ -60,14 +60,14 @@ def _(place):
     expect(result.status == 0 and all(one["label"] == "body" for one in people([json.loads(result.out)])), result.last())
 
 
-@test("pipelines/detect-distance.py says what is wrong with its arguments")
+@test("pipelines/detect-distance.py reports wrong arguments")
 def _(place):
     left, right = (place.materials / name for name in ("left.png", "right.png"))
-    for arguments, words in (([left, right], "--focal-length and --baseline"), ([left, right, "out.jpg", *cameras], "let it end in .mkv"),
+    for arguments, words in (([left, right], "--focal-length and --baseline"), ([left, right, "out.jpg", *cameras], "use .mkv"),
                              ([left, "none.png", *cameras], "there is no such file"), ([left, right, "none/out.png", *cameras], "there is no folder none"),
                              ([left, right, "--cascade", "none.xml", *cameras], "apt-get install opencv-data")):
         result = place.run(python, pipelines / "detect-distance.py", *arguments)
         expect(result.status != 0 and words in result.err, f"{arguments}: {result.last()}")
-    # Pictures smaller than the detector's window, so that it finds no people.
+    # These pictures are smaller than the detector's window, so it finds no people.
     result = place.run(python, pipelines / "detect-distance.py", left, right, "out.png", *cameras)
     expect(result.status == 0 and people([json.loads(result.out)]) == [], result.last())

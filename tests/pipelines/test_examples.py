@@ -10,7 +10,7 @@ programs = ("application", "blur-sweep", "box-sum", "distance", "mark-regions")
 examples = sorted(path.name for path in pipelines.glob("*.py") if path.name not in ("frames.py", "cudatensors.py"))
 
 
-@test("every example explains itself with --help, and refuses what it does not know")
+@test("every example supports --help, and refuses unknown arguments")
 def _(place):
     expect(len(examples) >= 4, f"only {len(examples)} examples were found")
     for command in [(place.build / "pipelines" / name,) for name in programs] + [(python, pipelines / name) for name in examples]:
@@ -40,7 +40,7 @@ pipeline.set_state(Gst.State.NULL)
     expect(result.status == 0 and "A buffer of 100 bytes is too small" in result.out, result.last())
 
 
-@test("the Python examples build GStreamer's enumerations before their streaming threads use them")
+@test("the Python examples create GStreamer's enumerations before streaming threads use them")
 def _(place):
     for folder, module in ((pipelines, "frames"), (pipelines / "archiving", "filmlength")):
         sources = "".join(path.read_text() for path in folder.rglob("*.py"))
@@ -56,40 +56,40 @@ print([name for name in {used} if name not in vars(getattr(Gst, "_introspection_
 @test("examples check the names of files before they begin")
 def _(place):
     film, left, right = (place.materials / name for name in ("film.mp4", "left.png", "right.png"))
-    # Inputs that have the names of outputs; GStreamer detects a file's type by its content.
+    # These inputs have the extensions of outputs. GStreamer detects the type of a file from its content.
     inputs = {"film.mkv": film, "left.npy": left, "picture.png": left}
     for name, source in inputs.items():
         (place.folder / name).write_bytes(source.read_bytes())
     (place.folder / "link.mkv").symlink_to("film.mkv")
     cameras = ("--focal-length", "300", "--baseline", "60")
-    for name, arguments, words in (("disparity.py", [film, film, "out.png"], "let it end in .npy"),
+    for name, arguments, words in (("disparity.py", [film, film, "out.png"], "use .npy"),
                                    ("disparity.py", [left], "the right picture is missing"),
                                    ("disparity.py", ["none.png", film], "there is no such file"),
                                    ("disparity.py", [left, right, "none/out.npy"], "there is no folder none"),
                                    ("disparity.py", ["left.npy", right, "left.npy"], "this is the input itself"),
                                    ("disparity.py", [right, "left.npy", "./left.npy"], "this is the input itself"),
-                                   ("point-cloud.py", [left, right, "out.obj", *cameras], "let it end in .ply"),
+                                   ("point-cloud.py", [left, right, "out.obj", *cameras], "use .ply"),
                                    ("point-cloud.py", [left, right, "out.ply"], "--focal-length"),
                                    ("point-cloud.py", [left, right, "none/out.ply", *cameras], "there is no folder none"),
                                    ("point-cloud.py", [left, "none.png", "out.ply", *cameras], "there is no such file"),
-                                   ("histogram.py", [film, "out.txt"], "let it end in .png"),
+                                   ("histogram.py", [film, "out.txt"], "use .png"),
                                    ("histogram.py", [left, "none/out.png"], "there is no folder none"),
                                    ("histogram.py", ["picture.png", "picture.png"], "this is the input itself"),
-                                   ("blur.py", [film, "out.png"], "let it end in .mkv"),
+                                   ("blur.py", [film, "out.png"], "use .mkv"),
                                    ("blur.py", [film, "out.mkv", "--points", "1:500"], "--points"),
                                    ("blur.py", [film, "none/out.mkv"], "there is no folder none"),
                                    ("blur.py", ["film.mkv", "film.mkv"], "this is the input itself"),
                                    ("blur.py", ["film.mkv", "link.mkv"], "this is the input itself"),
                                    ("blur.py", ["none.mp4"], "there is no such file"),
-                                   ("blur-faces.py", [film, "out.png"], "let it end in .mkv"),
+                                   ("blur-faces.py", [film, "out.png"], "use .mkv"),
                                    ("blur-faces.py", [film, "none/out.mkv"], "there is no folder none"),
                                    ("blur-faces.py", ["film.mkv", "link.mkv"], "this is the input itself"),
                                    ("blur-faces.py", ["none.mp4"], "there is no such file"),
                                    ("blur-faces.py", [film, "out.mkv", "--cascade", "none.xml"], "apt-get install opencv-data"),
                                    ("blur-faces.py", [film, "out.mkv", "--cascade", film], "this is not a cascade"),
-                                   ("blur-faces.py", [film, "out.mkv", "--persistence", "-1"], "--persistence and --lost from 0"),
-                                   ("blur-faces.py", [film, "out.mkv", "--lost", "1e9"], "--persistence and --lost from 0"),
-                                   ("calibrate.py", ["out.txt", "--square", "1"], "let it end in .yml"),
+                                   ("blur-faces.py", [film, "out.mkv", "--persistence", "-1"], "must be from 0 to 86400"),
+                                   ("blur-faces.py", [film, "out.mkv", "--lost", "1e9"], "must be from 0 to 86400"),
+                                   ("calibrate.py", ["out.txt", "--square", "1"], "use .yml"),
                                    ("calibrate.py", ["out.yml", "--square", "1"], "--left and --right"),
                                    ("calibrate.py", ["out.yml", "--left", left, "--square", "1"], "--left and --right"),
                                    ("calibrate.py", ["out.yml", "--packed", left], "--square"),
@@ -101,7 +101,7 @@ def _(place):
                                    ("calibrate.py", ["none/out.yml", "--packed", left, "--square", "1"], "there is no folder none"),
                                    ("calibrate.py", ["out.yml", "--packed", left, "--square", "1"], "found in 0 pairs"),
                                    ("calibrate.py", ["out.yml", "--packed", film, "--square", "1"], "found in 0 pairs"),
-                                   ("integral.py", [film, "--size", "0"], "--size needs"),
+                                   ("integral.py", [film, "--size", "0"], "--size=0 must be from 1 to 4096"),
                                    ("integral.py", [film, "--size", "500"], "192x144")):
         result = place.run(python, pipelines / name, *arguments)
         expect(result.status in (1, 2) and words in result.err and "Traceback" not in result.err, f"{name}: {result.text}")
@@ -115,7 +115,7 @@ def _(place):
     result = place.run(python, pipelines / "disparity.py", place.materials / "left.png", place.materials / "right.png", "map.npy",
                        "--property", "num-disparities=32")
     expect(result.status == 0 and result.out.startswith("96x48, known: "), result.last())
-    # Read the array as a user would.
+    # Reads the array as a user would.
     result = place.run(python, "-c", "import numpy; d = numpy.load('map.npy'); m = d[8:40, 20:80]; "
                        "print(d.dtype, d.shape, numpy.unique(m.round()), numpy.isnan(d).any())")
     expect(result.out == "float32 (48, 96) [6.] True\n", result.text)
@@ -128,7 +128,7 @@ def _(place):
     expect(result.status == 0 and result.out.startswith("96x48, points: "), result.last())
     count = int(result.out.split("points: ")[1].split()[0])
     place.play(f"filesrc location={place.materials / 'left.png'} ! pngdec ! videoconvert ! video/x-raw,format=RGB ! filesink location=left.raw")
-    # Read the file as a viewer would: each vertex has three floats and three bytes.
+    # Reads the file as a viewer would: each vertex has three floats and three bytes.
     header, vertices = (place.folder / "cloud.ply").read_bytes().split(b"end_header\n", 1)
     expect(f"element vertex {count}\n".encode() in header and len(vertices) == 15 * count, header.decode())
     result = place.run(python, "-c", "import numpy, sys\n"
@@ -145,7 +145,7 @@ def _(place):
 
 @test("pipelines/integral.py finds the brightest square")
 def _(place):
-    width, height = 91, 60  # rows whose length is no multiple of 4
+    width, height = 91, 60  # the length of a row is not a multiple of 4
     rows = [[(7 * x + 13 * y) % 50 + (150 if 30 <= x < 46 and 21 <= y < 37 else 0) for x in range(width)] for y in range(height)]
     (place.folder / "frame.raw").write_bytes(b"".join(bytes(row) + b"\0" for row in rows))
     place.play(f"filesrc location=frame.raw blocksize={92 * height} ! rawvideoparse format=gray8 width={width} height={height} "
@@ -196,13 +196,13 @@ except RuntimeError as error:
     print(error)
 """)
     expect(result.out == "True False uint32 [[0, 1, 2], [3, 4, 5]]\n[[0, 1, 2], [3, 4, 5]]\n[[[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]] <f4\n"
-           "the buffer is smaller than its caps say\n", result.text)
+           "the buffer has 24 bytes, but its caps need 36\n", result.text)
 
 
 @test("pipelines/histogram.py plots the histogram")
 def _(place):
     result = place.succeed(python, pipelines / "histogram.py", place.materials / "picture.png", "plot.svg")
-    # The expected numbers, computed from the picture itself.
+    # Computes the expected numbers from the picture itself.
     place.play(f"filesrc location={place.materials / 'picture.png'} ! pngdec ! video/x-raw,format=RGB ! filesink location=frame.raw")
     data = (place.folder / "frame.raw").read_bytes()
     luminance = [(299 * data[i] + 587 * data[i + 1] + 114 * data[i + 2]) // 1000 for i in range(0, len(data), 3)]
@@ -211,7 +211,7 @@ def _(place):
     expect("<svg" in svg and max(map(len, re.findall(r'd="([^"]*)"', svg))) > 2000, "there is no curve in the plot")
 
 
-@test("pipelines/blur.py takes sigma through its points")
+@test("pipelines/blur.py follows the given points of sigma")
 def _(place):
     result = place.run(python, pipelines / "blur.py", place.materials / "film.mp4", "out.mkv", "--points", "0:0", "1:25", "2:0")
     expect(result.status == 0 and "Writing out.mkv" in result.out, result.last())
@@ -219,5 +219,5 @@ def _(place):
     size = 192 * 144
     expect(len(data) == 50 * size, f"{len(data) // size} frames instead of 50")
     first, middle, last = (statistics.pstdev(data[n * size:(n + 1) * size:7]) for n in (0, 25, 49))
-    # A ball before a black wall: a blur removes its contrast.
+    # The video shows a ball in front of a black wall. A blur lowers the contrast of the ball.
     expect(middle < 0.8 * min(first, last), f"the standard deviations are {first:.1f}, {middle:.1f} and {last:.1f}")

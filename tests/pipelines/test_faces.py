@@ -10,10 +10,10 @@ from faces.tracks import Tracks  # noqa: E402  pylint: disable=wrong-import-posi
 one, other = (100, 100, 40, 40), (300, 100, 80, 80)
 
 
-def known(seen, persistence=0.5, patience=10, cuts=(), film=True):
+def known(seen, persistence=0.5, lost_seconds=10, cuts=(), film=True):
     """Returns what is hidden in each frame, at 10 frames per second, if a detector finds these boxes: the columns of
     the boxes' centres, and + if the whole frame must be hidden."""
-    tracks = Tracks(persistence, patience)
+    tracks = Tracks(persistence, lost_seconds)
 
     def describe(hidden):
         return " ".join(str(x + width // 2) for x, _, width, _ in hidden.boxes) + "+" * hidden.whole
@@ -33,9 +33,9 @@ def expect_known(answers, wanted, what):
     expect(answers == wanted, f"{what}: {answers}")
 
 
-@test("pipelines/faces: a face that is lost while another one is found counts as missing")
+@test("pipelines/faces: a lost face is reported even if another face is found")
 def _(_place):
-    # The first face is seen for half a second, then not for 1.8 s, then again.
+    # The first face is detected for half a second, then not for 1.8 s, then again.
     seen = [[one, other]] * 5 + [[other]] * 18 + [[one, other]] * 5
     both, held, lost = "120 340", "120 340", "340+"
     answers, tracks = known(seen)
@@ -44,17 +44,17 @@ def _(_place):
     answers, tracks = known(seen, film=False)
     expect_known(answers, [both] * 5 + [held] * 5 + [lost] * 13 + [both] * 5, "a camera")
     expect(tracks.report() == ["A face, first seen 0:00.0 at 120,120, is lost: 0:01.0 to 0:02.2"], f"{tracks.report()}")
-    # A lost face is not hidden forever, and not across a cut. With a camera, the report still lists a face that has left.
-    answers, _ = known(seen[:10] + [[other]] * 30, patience=1)
-    expect_known(answers, [both] * 10 + [lost] * 5 + ["340"] * 25, "patience")
-    answers, tracks = known(seen[:10] + [[other]] * 30, patience=1, film=False)
-    expect_known(answers, [both] * 10 + [lost] * 5 + ["340"] * 25, "patience with a camera")
+    # A lost face is hidden only for lost_seconds, and not after a cut. With a camera, the report also lists faces that have left.
+    answers, _ = known(seen[:10] + [[other]] * 30, lost_seconds=1)
+    expect_known(answers, [both] * 10 + [lost] * 5 + ["340"] * 25, "lost_seconds")
+    answers, tracks = known(seen[:10] + [[other]] * 30, lost_seconds=1, film=False)
+    expect_known(answers, [both] * 10 + [lost] * 5 + ["340"] * 25, "lost_seconds with a camera")
     expect(tracks.report() == ["A face, first seen 0:00.0 at 120,120, is lost: 0:01.0 to 0:01.4"] and len(tracks.scenes[-1]) == 1, f"{tracks.report()}")
     answers, _ = known(seen, cuts=[6])
     expect_known(answers[:7], [both] * 6 + [lost], "a cut")
 
 
-@test("pipelines/faces: neighbours are faces of their own, and a stray detection is none")
+@test("pipelines/faces: neighbours are separate faces, and a stray detection is not a face")
 def _(_place):
     # With their margins, these two faces overlap.
     near = (145, 105, 40, 40)
@@ -73,7 +73,7 @@ def _(_place):
     expect(tracks.report() == [], f"{tracks.report()}")
 
 
-@test("pipelines/faces: in files, a face is covered before it is found, and on its way through a gap")
+@test("pipelines/faces: in files, a face is covered before its first detection and between detections")
 def _(_place):
     seen = [[other]] * 12 + [[one, other]] * 6
     answers, _ = known(seen)
@@ -83,14 +83,14 @@ def _(_place):
     far = (150, 100, 40, 40)
     _, tracks = known([[one]] * 5 + [[]] * 3 + [[far]] * 5)
     box, = tracks.hidden(type(tracks.frame)(6, 0.6, tracks.scenes[0])).boxes
-    # The hidden box covers both positions with their margins, and half of their distance more on the left and right.
+    # The hidden box covers both positions, with a doubled margin.
     expect(box == (55, 80, 180, 80), f"{box}")
     answers, tracks = known([[]] * 3 + [[one]] * 4 + [[]] * 3, persistence=0.1)
     expect_known(answers, ["+", "+", "120", "120", "120", "120", "120", "120", "+", "+"], "a gap")
     expect(tracks.report()[0] == "4 of 10 frames have no face: 0:00.0 to 0:00.1, 0:00.8 to 0:00.9", f"{tracks.report()}")
 
 
-@test("pipelines/blur-faces.py sets the regions and the strength of the very frame")
+@test("pipelines/blur-faces.py sets the regions and the strength of exactly the right frame")
 def _(place):
     result = place.program(f"""
 import importlib.util
@@ -193,7 +193,7 @@ print(*counts)
 """
 
 
-@test("no detector finds the faces of a film that pipelines/blur-faces.py has blurred")
+@test("no detector finds the faces in a video that pipelines/blur-faces.py has blurred")
 def _(place):
     film = need(examples / "Megamind.avi")
     # A short version with few frames per second: three scenes, with faces of 80 to 360 pixels.
@@ -216,7 +216,7 @@ with open("film.raw", "wb") as film:
 """
 
 
-@test("pipelines/blur-faces.py hides a head that tilts beside another one, and says when")
+@test("pipelines/blur-faces.py hides a tilting head beside another head, and reports the times")
 def _(place):
     picture = need(examples / "basketball1.png")
     (place.folder / "tilting.py").write_text(tilting)
@@ -224,8 +224,8 @@ def _(place):
     place.play("filesrc location=film.raw blocksize=51200 ! rawvideoparse format=gray8 width=320 height=160 framerate=10/1 ! videoconvert "
                  "! video/x-raw,format=I420 ! x264enc quantizer=10 pass=quant speed-preset=ultrafast ! matroskamux ! filesink location=film.mkv")
     for missing, source in (("all", "film.mkv"), ("pass", "film.mkv"), ("all", "pipe")):
-        # A pipe cannot be read twice, like a camera. filesrc opens it twice, though, so the pipe stays open for reading
-        # and writing for long enough.
+        # Like a camera, a pipe cannot be read twice. The shell keeps the pipe open for reading and writing, because filesrc opens
+        # it twice.
         begin = "(exec 3<>pipe; cat film.mkv >&3; sleep 10) &" if source == "pipe" else ""
         result = place.run("bash", "-c", f"rm -f pipe; mkfifo pipe; {begin} {pipelines}/blur-faces.py {source} out.mkv --persistence=0.25 --missing={missing}")
         lost = "0:01.7 to 0:02.6" if source == "pipe" else "0:00.0 to 0:00.3, 0:01.7 to 0:02.4"
@@ -253,7 +253,7 @@ print(time.monotonic() - begin < 250, player.interrupted)
     expect(result.out == "True True\n", result.text)
 
 
-@test("pipelines/faces: MP4 takes films in which timestamps occur twice")
+@test("pipelines/faces: MP4 accepts videos with repeated timestamps")
 def _(place):
     result = place.program("""
 import frames

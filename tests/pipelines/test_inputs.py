@@ -28,7 +28,7 @@ class Server:
         self.server.server_close()
 
 
-@test("scripts and examples turn films as players do")
+@test("scripts and examples rotate videos as players do")
 def _(place):
     lying, turned = (place.materials / name for name in ("lying.mp4", "turned.mp4"))
     expected = place.gray(f"filesrc location={lying} ! decodebin ! videoconvert ! videoflip video-direction=90r")
@@ -48,7 +48,7 @@ def _(place):
     expect(b"A_AAC" in (place.folder / "out.mkv").read_bytes(), "the sound is gone")
 
 
-@test("pipelines/encode.sh keeps all tracks of sound")
+@test("pipelines/encode.sh keeps all sound tracks")
 def _(place):
     place.play("videotestsrc num-buffers=25 ! video/x-raw,width=64,height=64,framerate=25/1 ! x264enc ! h264parse ! matroskamux name=m "
                  "! filesink location=two.mkv audiotestsrc num-buffers=43 ! audioconvert ! avenc_aac ! aacparse ! m. "
@@ -58,7 +58,7 @@ def _(place):
     expect(result.status == 0 and b"A_AAC" in written and b"A_AC3" in written, result.last())
 
 
-@test("scripts and examples take URIs where they take cameras")
+@test("scripts and examples accept URIs in place of cameras")
 def _(place):
     place.environment.update(no_proxy="127.0.0.1")
     with Server(place.materials) as server:
@@ -79,7 +79,7 @@ def _(place):
         expect(result.status == 1 and "rtspsrc" in result.err.lower(), f"{name}: {result.last()}")
 
 
-@test("scripts take files whatever their names are")
+@test("scripts accept files with any name")
 def _(place):
     for name in ("a screen of 32\" for Mary's", "back\\slash", "\\\" both"):
         picture, film = place.folder / f"{name}.png", place.folder / f"{name}.mp4"

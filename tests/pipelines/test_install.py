@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The scripts after `meson install`, away from the source tree; and how packages are installed."""
+"""Tests the scripts after `meson install`, outside of the source tree, and the installation of packages."""
 import fcntl
 import os
 import pathlib
@@ -7,10 +7,10 @@ import shutil
 
 from harness import Skip, expect, python, test, top
 
-reads = ("meson.build", "meson_options.txt", "docs/meson.build", "gst/meson.build", "cuda/meson.build")  # besides what all tests read
+reads = ("meson.build", "meson_options.txt", "docs/meson.build", "gst/meson.build", "cuda/meson.build")  # in addition to SHARED of run.py
 
 
-@test("installed scripts work, and find what they share")
+@test("installed scripts find their shared files and run")
 def _(place):
     place.succeed("meson", "install", "-C", place.build, "--no-rebuild", DESTDIR=str(place.folder / "root"))
     tools, = (place.folder / "root").glob("**/gst-cudavision/pipelines")
@@ -40,12 +40,12 @@ def _(place):
         expect(result.out == f"{expected}\n", result.text)
 
 
-@test("the build says that OpenCV 4 is missing, and where rectification goes then")
+@test("the build reports that OpenCV 4 is missing, and its effect on rectification")
 def _(place):
     for program in ("meson", "pkg-config"):
         if not shutil.which(program):
             raise Skip(f"there is no {program}")
-    # Offer all pkg-config packages except OpenCV 4, and a fake OpenCV 5.
+    # pkg-config finds all packages except OpenCV 4, and a fake OpenCV 5.
     packages = place.folder / "packages"
     packages.mkdir()
     for folder in place.run("pkg-config", "--variable=pc_path", "pkg-config").out.strip().split(":"):

@@ -59,21 +59,21 @@ def _(place):
     for name in ("one.png", "two.jpg.png", "two.png.png"):
         expect(black(place, f"out/{name}")[0] == [True, True, False], name)
 
-    # One unreadable page does not stop the others.
+    # After an unreadable page, the other pages are still converted.
     (place.folder / "pages/a.png").write_bytes((place.folder / "pages/one.png").read_bytes()[:60])
     result = place.script("binarise.sh", "pages/", "again")
     expect(result.status == 1 and "1 of 4 pictures failed" in result.err, result.text)
     expect(sorted(path.name for path in (place.folder / "again").iterdir()) == ["one.png", "two.jpg.png", "two.png.png"], f"{place.files()}")
 
     result = place.script("binarise.sh", "pages", "pages")
-    expect(result.status == 1 and "this is the input itself" in result.err, result.text)
+    expect(result.status == 1 and "this is the input folder" in result.err, result.text)
     (place.folder / "empty").mkdir()
     result = place.script("binarise.sh", "empty", "nothing")
     expect(result.status == 1 and "empty: there is no picture in this folder" in result.err and "nothing" not in place.files(), result.text)
 
 
 def dark_film(place, width, height, frames):
-    """Paints a wall of 20 to 50 levels, brighter and bluish to the right, with noise, in raw I420."""
+    """Writes raw I420 frames of a noisy wall. Its luma rises from 20 to 50 from left to right, and its right half is bluish."""
     noise = random.Random(3)
     planes = b""
     for _ in range(frames):
@@ -89,13 +89,13 @@ def mean(values):
     return sum(values) / len(values)
 
 
-@test("pipelines/night.sh removes noise, makes a dark film bright and keeps its colours")
+@test("pipelines/night.sh removes the noise of a dark video, brightens it and keeps its colours")
 def _(place):
     width, height, frames = 96, 64, 8
     dark_film(place, width, height, frames)
 
     def seen(script, *options):
-        """Returns the rise from left to right of the middle frame, its noise, and U at the right."""
+        """Returns, for the middle frame, the rise of luma from left to right, the noise, and U at the right edge."""
         result = place.script(script, *options, "dark.avi", "out.mkv")
         expect(result.status == 0 and "Writing out.mkv" in result.out, result.last())
         place.play("filesrc location=out.mkv ! decodebin ! videoconvert ! video/x-raw,format=I420 ! filesink location=out.raw")
@@ -120,7 +120,7 @@ def _(place):
     film = place.materials / "film.mp4"
     result = place.script("night.sh", "--search=3", film, "out.mkv")
     expect(result.status == 0 and b"A_AAC" in (place.folder / "out.mkv").read_bytes(), result.last())
-    for arguments, words in (([film], "an argument is missing"), ([film, "wrong.mp4"], "let it end in .mkv"), ([film, film], "let it end in .mkv"),
+    for arguments, words in (([film], "an argument is missing"), ([film, "wrong.mp4"], "use .mkv"), ([film, film], "use .mkv"),
                              (["--frames=2", film, "wrong.mkv"], "--frames needs an odd number from 1 to 9"),
                              (["--search=2", film, "wrong.mkv"], "--search needs an odd number from 1 to 101"),
                              ([place.materials / "picture.png", "wrong.mkv"], "is not a video")):

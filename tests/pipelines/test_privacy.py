@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests what pipelines/privacy.sh and pipelines/blur-faces.py hide in videos like those of telephones and cameras."""
+"""Tests what pipelines/privacy.sh and pipelines/blur-faces.py hide in videos of phones and cameras."""
 import re
 
 from harness import Skip, examples, expect, pipelines, python, test, turned
@@ -9,19 +9,19 @@ width, height, count = 192, 144, 50
 
 
 def noise(place, name):
-    """Writes a video of noise, in which every blur shows."""
+    """Writes a video of noise, in which every blur is visible."""
     place.play(f"videotestsrc pattern=snow num-buffers=1 ! video/x-raw,format=I420,width={width},height={height} ! imagefreeze num-buffers={count} "
                  f"! video/x-raw,framerate=25/1 ! x264enc quantizer=10 pass=quant speed-preset=ultrafast ! h264parse ! mp4mux ! filesink location={name}")
     return name
 
 
 def expect_same_sound(before, after):
-    """Expects the same encoded sound. It may be longer by some bytes, because MP4 can mark the last samples as padding."""
+    """Expects the same encoded sound. The result may be some bytes longer, because MP4 can mark the last samples as padding."""
     expect(before and after.startswith(before) and len(after) - len(before) < 100, f"{len(before)} bytes of sound become {len(after)}, or others")
 
 
 def contrast(place, name, size):
-    """Returns a function of a frame and a rectangle in a video: the mean difference of neighbouring pixels there."""
+    """Returns a function that computes the mean difference of neighbouring pixels in a rectangle of a frame."""
     w, h = size
     data = place.gray(name)
 
@@ -46,7 +46,7 @@ def _(place):
         expect(blurred == [False, True, later_left, later_right], f"{options}: {blurred}")
 
 
-@test("pipelines/privacy.sh turns films as people see them, and keeps their sound")
+@test("pipelines/privacy.sh rotates videos by their tag, and keeps their sound")
 def _(place):
     film = "turned.mp4"
     (place.folder / film).write_bytes(turned((place.materials / "film.mp4").read_bytes()))
@@ -101,11 +101,11 @@ def _(place):
     expect(face_after < 0.5 * face and wall_after > 0.5 * wall, f"contrasts {face:.1f} and {wall:.1f} become {face_after:.1f} and {wall_after:.1f}")
 
 
-# A film's own information, in tags and in the comments of its sound.
+# Private texts, in the tags of a video and in the comments of its sound.
 secrets = b"Grandma", b"kitchen", b"Berlin"
 
 
-@test("pipelines/privacy.sh and pipelines/blur-faces.py drop what a film says about itself, unless told otherwise")
+@test("pipelines/privacy.sh and pipelines/blur-faces.py remove the tags of a video unless --keep-tags is set")
 def _(place):
     tags = "tags=title=Grandma,comment=kitchen,geo-location-name=Berlin"
     place.play(f"videotestsrc num-buffers=10 ! video/x-raw,format=I420,width=191,height=143,framerate=25/1 ! vp8enc deadline=1 ! taginject {tags} ! matroskamux name=m "
@@ -129,7 +129,7 @@ def _(place):
     expect("No face was found." in result.err and "10 of 10 frames have no face: 0:00.0 to 0:00.4" in result.out, result.text)
 
 
-@test("pipelines/privacy.sh and pipelines/blur-faces.py print how far they are on a terminal, and which frames had no region")
+@test("pipelines/privacy.sh and pipelines/blur-faces.py print the progress on a terminal, and the frames without a region")
 def _(place):
     film = place.materials / "film.mp4"
     (place.folder / "regions.txt").write_text("0 1 8 8 40 40\n1.5 9 8 8 40 40\n")
@@ -149,7 +149,7 @@ with frames.Player("videotestsrc num-buffers=50 ! video/x-raw,framerate=25/1 ! f
     expect(re.search(r"\rBlurring: 2\.0 s", text) and place.run(python, "progress.py").out == "Blurring\n", text)
 
 
-@test("pipelines/privacy.sh blurs as strongly as the widest region demands")
+@test("pipelines/privacy.sh blurs as strongly as the widest region needs")
 def _(place):
     for widest, element in ((48, "cudagaussblur sigma=12.00"), (508, "cudagaussblur sigma=127.00"), (509, "cudapixelate block-size=170"), (769, "cudapixelate method=solid")):
         (place.folder / "regions.txt").write_text(f"# 0 0 0 0 9999 0\n0 9 8 8 {widest} 40 face\n0 1 9 9 7 7\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The pictures and videos that the scripts in pipelines/ write."""
+"""Tests the pictures and videos that the scripts in pipelines/ write."""
 import os
 import random
 import re
@@ -8,7 +8,7 @@ from harness import Skip, expect, pipelines, test
 
 
 def film_of(place, name):
-    """Returns the format of a film's samples, and the bytes of its sound as stored in the file."""
+    """Returns the format of a video's samples, and the bytes of its sound as stored in the file."""
     demux = "qtdemux" if name.suffix == ".mp4" else "matroskademux"
     # gst-launch-1.0 -v can lose a line if two threads print at the same moment, so decodebin omits the sound.
     log = place.launch(f"-v filesrc location={name} ! decodebin expose-all-streams=false caps='video/x-raw(ANY)' ! fakesink")
@@ -30,7 +30,7 @@ def _(place):
         before, after = film_of(place, place.materials / name), film_of(place, place.folder / "out.mkv")
         expect(after[0] == before[0], f"{name}: {before[0]} becomes {after[0]}")
         expect(before[1] and after[1] == before[1], f"{name}: {len(before[1])} bytes of sound become {len(after[1])}")
-    # A video without sound, and a video whose sound must be decoded.
+    # Makes a video without sound, and a video whose sound must be decoded.
     place.play("videotestsrc num-buffers=20 ! video/x-raw,width=64,height=64 ! jpegenc ! avimux ! filesink location=silent.avi")
     place.play("videotestsrc num-buffers=50 ! video/x-raw,width=64,height=64 ! x264enc ! h264parse ! mpegtsmux name=m "
                  "! filesink location=film.ts audiotestsrc num-buffers=70 ! audioconvert ! avenc_aac ! aacparse ! m.")
@@ -40,7 +40,7 @@ def _(place):
         expect((b"A_PCM" in (place.folder / "out.mkv").read_bytes()) == sound, f"{name}: {'no sound' if sound else 'sound'}")
 
 
-# The streams of the videos, and the name of their sound in Matroska. matroskamux refuses the packets of some demuxers
+# The encoders and muxer of each video, and the codec id of its sound in Matroska. matroskamux refuses the packets of some demuxers
 # unless a parser has processed them.
 for name, video, sound, mux, codec in (("flac.mkv", "x264enc ! h264parse", "flacenc ! flacparse", "matroskamux", b"A_FLAC"),
                                        ("mp3.mkv", "x264enc ! h264parse", "lamemp3enc ! mpegaudioparse", "matroskamux", b"A_MPEG/L3"),
@@ -58,7 +58,7 @@ for name, video, sound, mux, codec in (("flac.mkv", "x264enc ! h264parse", "flac
                      f"{mux} name=m ! filesink location={name} "
                      f"audiotestsrc num-buffers=85 ! audio/x-raw,rate=48000,channels=2 ! audioconvert ! {sound} ! m.")
         before = decoded_sound(place, name)
-        # On one processor, GStreamer's threads interleave differently than on several.
+        # Also runs on one processor, where GStreamer's threads interleave differently.
         for command in ([], ["taskset", "--cpu-list", min(os.sched_getaffinity(0))]):
             place.succeed(*command, pipelines / "encode.sh", name, "out.mkv")
             expect(codec in (place.folder / "out.mkv").read_bytes(), f"it has no sound of the kind {codec.decode()}")
@@ -72,7 +72,7 @@ def png_kind(path):
     return int.from_bytes(head[:4], "big"), int.from_bytes(head[4:8], "big"), head[8], head[9]
 
 
-@test("pipelines/stereo-files.sh writes colours beside the 16-bit map")
+@test("pipelines/stereo-files.sh also writes a coloured map beside the 16-bit map")
 def _(place):
     place.succeed(pipelines / "stereo-files.sh", "num-disparities=32", place.materials / "left.png", place.materials / "right.png", "map.png")
     kinds = png_kind(place.folder / "map.png"), png_kind(place.folder / "map-colors.png")
@@ -89,7 +89,7 @@ def _(place):
     (place.folder / "regions.txt").write_text("# heads\n0 1 10 8 120 128 head\n\n1 9 -20 60 168 40\n")
     result = place.script("privacy.sh", "--feather=0", "--shape=rectangle", "regions.txt", film, "out.mkv")
     expect(result.status == 0 and "Writing out.mkv" in result.out, result.last())
-    # A malformed line is an error. It is not skipped, because it may be meant as a region.
+    # A malformed line is an error, because it may be meant as a region.
     for line in ("0 1 16 24", "0 1 16 24 40 32px", "0 1 16 24 40 32 head 0 1 60 24 40 32", "0 1 16 24 40 1e30", "1 0 16 24 40 32"):
         (place.folder / "wrong.txt").write_text(f"0 1 16 24 40 32\n{line}\n")
         result = place.script("privacy.sh", "wrong.txt", film, "wrong.mkv")
@@ -98,7 +98,7 @@ def _(place):
     result = place.script("privacy.sh", "wrong.txt", film, "wrong.mkv")
     expect(result.status == 1 and "wrong.txt: there is no region in this file" in result.err, result.last())
 
-    # The same pipeline without an encoder, because that would change every pixel.
+    # Plays the same pipeline without an encoder, because an encoder would change every pixel.
     decoded = f"filesrc location={film} ! decodebin ! videoconvert ! video/x-raw,format=GRAY8"
     place.play(f"{decoded} ! filesink location=in.raw")
     place.succeed(place.build / "pipelines" / "mark-regions", "regions.txt",
@@ -119,9 +119,9 @@ def _(place):
     expect(min(changed) > 0, f"rows blurred in the first and second region: {changed}")
 
 
-@test("pipelines/denoise.sh keeps what is thin")
+@test("pipelines/denoise.sh keeps thin details")
 def _(place):
-    # A pale post of 3 pixels before a flat wall, with noise of a standard deviation of 6.
+    # Draws a pale post, 3 pixels wide, in front of a flat wall, with noise of a standard deviation of 6.
     noise = random.Random(2)
     width, height, frames = 384, 288, 5
     wall, post = 120, 145

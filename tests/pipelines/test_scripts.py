@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The scripts in pipelines/: their messages, and how they end."""
+"""Tests the messages and the exit status of the scripts in pipelines/."""
 import re
 import shutil
 import time
 
 from harness import Skip, examples, expect, pipelines, test, top
 
-reads = ("docs/", "tests/")  # besides what all tests read
+reads = ("docs/", "tests/")  # in addition to SHARED of run.py
 
 scripts = sorted(path.name for path in pipelines.glob("*.sh") if path.name != "env.sh")
-# Lets windows work without a display: GStreamer then chooses fakevideosink.
+# With these variables, GStreamer chooses fakevideosink, so scripts that open windows work without a display.
 window = {"DISPLAY": ":0", "GST_PLUGIN_FEATURE_RANK": "fakevideosink:MAX"}
 
 
-@test("every script explains itself with --help")
+@test("every script supports --help")
 def _(place):
     expect(len(scripts) >= 11, f"only {len(scripts)} scripts were found")
     for name in scripts:
@@ -22,9 +22,9 @@ def _(place):
         expect(f"\n  pipelines/{name}" in result.out and "shellcheck" not in result.out, f"{name}: {result.out[:100]}")
 
 
-@test("the other scripts explain themselves with --help, too")
+@test("all other scripts support --help")
 def _(place):
-    # The scripts would start these programs if they did not know --help.
+    # Scripts without support of --help would start these programs, which now fail.
     for name in ("gst-launch-1.0", "meson", "ninja", "pkg-config"):
         place.stand_in(name, "exit 1\n")
     found = [path for folder in ("docs", "tests", "pipelines/packaging") for path in sorted((top / folder).glob("**/*.sh"))
@@ -40,7 +40,7 @@ def _(place):
             expect(result.status == 2 and "usage: " in result.err, f"{path.name}: {result.last()}")
 
 
-@test("every script refuses what it does not know, in words of its own")
+@test("every script refuses unknown arguments with its own message")
 def _(place):
     for name in scripts:
         for arguments in (["--nonsense"], ["a.mp4", "b.mp4", "c.mkv", "d", "e"]):
@@ -59,27 +59,27 @@ def _(place):
             ("binarise.sh", ["--radius", "far"], "--radius needs a whole number from 0 to 65535"),
             ("binarise.sh", ["--radius", "65536"], "--radius needs a whole number from 0 to 65535"),
             ("binarise.sh", ["--method=otsu"], "--method needs one of sauvola bradley"),
-            ("binarise.sh", [picture, "out.gif"], "let it end in .png or .jpg or .jpeg"),
+            ("binarise.sh", [picture, "out.gif"], "use .png or .jpg or .jpeg"),
             ("binarise.sh", [picture, "none/out.png"], "there is no folder none"),
             ("binarise.sh", [picture, picture], "this is the input itself"),
             ("binarise.sh", ["words.txt"], "this is not a picture or video"),
-            ("binarise.sh", [film, "out.png"], "let it end in .mkv or .mp4 or .webm"),
+            ("binarise.sh", [film, "out.png"], "use .mkv or .mp4 or .webm"),
             ("binarise.sh", [examples / "nothing.png"], "Debian's package opencv-doc"),
             ("blur.sh", ["--sigma", "500"], "--sigma needs a number from 0.1 to 127"),
             ("blur.sh", [picture], "is a picture"),
             ("clahe.sh", ["--clip-limit", "high"], "--clip-limit needs a number from 0 to 65536"),
             ("clahe.sh", ["--tiles=65"], "--tiles needs a whole number from 1 to 64"),
-            ("clahe.sh", [picture, "out.mkv"], "let it end in .png or .jpg or .jpeg"),
+            ("clahe.sh", [picture, "out.mkv"], "use .png or .jpg or .jpeg"),
             ("denoise.sh", ["--search", "10"], "--search needs an odd number from 1 to 101"),
             ("denoise.sh", ["--strength=-1"], "--strength needs a number from 0 to 255"),
             ("encode.sh", [film], "an argument is missing"),
-            ("encode.sh", [film, "out.mp4"], "let it end in .mkv"),
+            ("encode.sh", [film, "out.mp4"], "use .mkv"),
             ("file.sh", [], "an argument is missing"),
             ("file.sh", ["none.png"], "there is no such file"),
             ("gpu-decode.sh", [picture], "is not a video"),
             ("stereo-files.sh", [left], "the right picture is missing"),
             ("stereo-files.sh", [left, film], "name two photographs or two videos"),
-            ("stereo-files.sh", [left, right, "out.jpg"], "let it end in .png"),
+            ("stereo-files.sh", [left, right, "out.jpg"], "use .png"),
             ("stereo-files.sh", ["num-disparities=7", left, right], "num-disparities"),
             ("stereo-files.sh", ["nonsense=7", left, right], 'no property "nonsense"'),
             ("stereo-files.sh", ["output=depth", left, right], "focal-length"),
@@ -94,14 +94,14 @@ def _(place):
             ("privacy.sh", ["words.txt"], "is missing"),
             ("privacy.sh", ["none.txt", film], "none.txt: there is no such file"),
             ("privacy.sh", ["words.txt", picture], "is not a video"),
-            ("privacy.sh", ["words.txt", film, "out.png"], "let it end in .mkv or .mp4 or .webm"),
+            ("privacy.sh", ["words.txt", film, "out.png"], "use .mkv or .mp4 or .webm"),
             ("quickstart.sh", ["none.mp4"], "there is no such file or camera")):
         result = place.script(name, *arguments)
         expect(result.status in (1, 2) and words in result.err, f"{name} {arguments}: {result.text}")
         expect("Writing" not in result.text and place.files() == ["words.txt"], f"{name} {arguments}: it begins to write")
 
 
-@test("scripts name cameras that are missing")
+@test("scripts report missing cameras")
 def _(place):
     for name, arguments in (("camera.sh", ["/dev/video97"]), ("stereo-cameras.sh", ["/dev/video97", "/dev/video98"]),
                             ("stereo-packed.sh", ["/dev/video97"]), ("blur.sh", ["/dev/video97"]),
@@ -110,7 +110,7 @@ def _(place):
         expect(result.status == 1 and "/dev/video97: there is no such camera" in result.err, f"{name}: {result.last()}")
 
 
-@test("files are what their names say")
+@test("the contents of files match their extensions")
 def _(place):
     picture, film = place.materials / "picture.png", place.materials / "film.mp4"
     kinds = {"png": b"\x89PNG", "jpg": b"\xff\xd8\xff", "mkv": b"matroska", "webm": b"webm", "mp4": b"ftyp"}
@@ -141,7 +141,7 @@ def _(place):
         (place.folder / out).unlink()
 
 
-@test("pipelines/file.sh shows a picture until it is told to end")
+@test("pipelines/file.sh shows a picture until it is interrupted")
 def _(place):
     shown = place.start(pipelines / "file.sh", place.materials / "picture.png", **window)
     shown.wait_until(lambda: "PLAYING" in shown.text())
@@ -151,7 +151,7 @@ def _(place):
     expect(result.status == 0 and not place.files(), result.last())
 
 
-@test("a window that the user closes is no error")
+@test("closing the window is not an error")
 def _(place):
     message = "ERROR: from element /GstPipeline:pipeline0/GstXImageSink:sink: "
     for text, status in (("Output window was closed", 0), ("Quit requested", 0), ("Out of paper", 1)):
@@ -171,7 +171,7 @@ def _(place):
 @test("a pipeline that hangs after an error is ended")
 def _(place):
     error = "echo 'ERROR: from element /GstPipeline:pipeline0/GstFileSrc:filesrc0: The tape is stuck.' >&2\n"
-    # `waits` ends at the second Ctrl-C, like gst-launch-1.0 -e. `deaf` ignores Ctrl-C, so it needs SIGKILL.
+    # The program `waits` ends at the second Ctrl-C, like gst-launch-1.0 -e. The program `deaf` ignores Ctrl-C and needs SIGKILL.
     waits = error + "trap 'trap \"trap - INT; kill -INT $$\" INT' INT\nwhile sleep 0.1; do :; done\n"
     deaf = error + "trap '' INT\nexec sleep infinity\n"
     film, picture = (place.materials / name for name in ("film.mp4", "picture.png"))
@@ -182,7 +182,7 @@ def _(place):
         expect(result.status == 1 and "The tape is stuck" in result.err, f"{script} {source.name}: {result.last()}")
 
 
-@test("long work prints how far it is on a terminal")
+@test("long work prints its progress on a terminal")
 def _(place):
     text = place.on_terminal(pipelines / "blur.sh", place.materials / "film.mp4", "blur.mkv")
     expect(re.search(r"\r\d+\.\d s of 2\.\d s", text), f"blur.sh: {text[-200:]!r}")
@@ -207,7 +207,7 @@ def _(place):
     expect(made == [f"film-{kind}.png" for kind in ("before", "binarised", "blurred", "equalised")], f"{made}")
 
 
-@test("pipelines/gpu-decode.sh says what it needs")
+@test("pipelines/gpu-decode.sh reports what it needs")
 def _(place):
     if place.run("gst-inspect-1.0", "nvh264dec").status == 0:
         raise Skip("there is a decoder on a GPU here")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The scripts and examples print the elements' warnings, and exit with 1 if cudasgmstereo reports a wrong result."""
+"""Tests that scripts and examples print the elements' warnings, and exit with 1 if cudasgmstereo reports a wrong result."""
 import re
 
 from harness import expect, pipelines, python, test
@@ -18,7 +18,7 @@ def make_pair(place):
                      f"video/x-raw,format=GRAY8 ! avenc_ffv1 ! matroskamux ! filesink location={side}.mkv")
 
 
-@test("scripts and examples warn of exchanged cameras, and end with 1")
+@test("scripts and examples warn about exchanged cameras, and exit with 1")
 def _(place):
     make_pair(place)
     small = "num-disparities=64"
@@ -57,7 +57,7 @@ def _(place):
         expect(result.status == 1 and words in result.err and others not in result.err, f"{right}: {result.err}")
 
 
-@test("cudasgmstereo names the queue that a second output lacks")
+@test("cudasgmstereo reports the missing queue of a second output")
 def _(place):
     source = "videotestsrc num-buffers=9 ! video/x-raw,format=GRAY8,width=96,height=48 ! queue ! stereo.sink_"
     missing = 'For 5 s, view has not accepted the first buffer of pad src, which blocks the other outputs: put a "queue" between src and view,'
@@ -74,7 +74,7 @@ def _(place):
             expect(result.status == 0 and '"queue"' not in result.text, result.text)
 
 
-@test("cudasgmstereo names a missing queue after a restart in which its sinks wait for each other")
+@test("cudasgmstereo reports a missing queue if its sinks wait for each other after a restart")
 def _(place):
     source = "videotestsrc num-buffers=9 ! video/x-raw,format=GRAY8,width=96,height=48 ! queue ! stereo.sink_"
     result = place.program(f"""
@@ -93,7 +93,7 @@ with player:
     expect(result.out == "True\n", result.text)
 
 
-@test("scripts print warnings on a terminal, and still say how far they are")
+@test("scripts print warnings and the progress on a terminal")
 def _(place):
     make_pair(place)
     place.stand_in("gst-launch-1.0", "[[ $* != *matroskamux* ]] || echo 'WARNING: from element /GstPipeline:p/GstCudaBlur:b: Mind the gap.'\n"
@@ -102,7 +102,7 @@ def _(place):
     expect("Mind the gap." in text and re.search(r"\r0:00:0\d", text), text[-300:])
 
 
-@test("programs print what the elements warn of")
+@test("programs print the warnings of the elements")
 def _(place):
     # No machine has a GPU number 99.
     for command in ((place.build / "pipelines/box-sum", "0", "0", "5", "5", "videotestsrc num-buffers=2 ! identity"),):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The point cloud, drawn by three.js. Rotate with a pointer or arrow keys, move with two pointers or shift, zoom with the wheel,
-// two pointers, or plus and minus.
+// Draws the point cloud with three.js. A pointer or the arrow keys rotate the points. With two pointers or shift, they move the
+// points. The wheel, two pointers, or plus and minus zoom.
 const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 export class Cloud {

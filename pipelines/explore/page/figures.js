@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Luminance histograms, and plots of figures over time.
+// Draws luminance histograms, and plots of figures over time.
 const colors = ["#6cf", "#fd6", "#f86", "#8d8", "#c9f"];
 const shown = { cudasgmstereo: ["known", "agreement", "matched", "vertical-offset"], cudahistequalize: ["mean", "stddev", "entropy"] };
 const lastSamples = 240;
@@ -9,7 +9,7 @@ function begun(canvas) {
   return canvas.getContext("2d");
 }
 
-// Puts the labels of a plot above its canvas as text that wraps. Screen readers read them as the description of the canvas.
+// Puts the labels of a plot above its canvas as text that wraps. Screen readers read the labels as the description of the canvas.
 function label(canvas, texts) {
   document.getElementById(`${canvas.id}-labels`).replaceChildren(...texts.map(([text, color]) => {
     const one = Object.assign(document.createElement("span"), { textContent: text });

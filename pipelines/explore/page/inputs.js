@@ -38,7 +38,7 @@ export class Inputs {
     const [left, right, ...more] = this.chosen, isPacked = this.dialog.querySelector("#packed").checked;
     const isWrong = !left || more.length || (isPacked && right);
     this.dialog.querySelector("#open").disabled = isWrong;
-    this.dialog.querySelector("#chosen").textContent = more.length ? "Choose two at most." : isPacked && right ? "Choose one whose frames hold both pictures." :
+    this.dialog.querySelector("#chosen").textContent = more.length ? "Choose at most two inputs." : isPacked && right ? "Choose one input whose frames hold both pictures." :
       right ? `left: ${left}, right: ${right}` : left ?? "Nothing is chosen.";
   }
 }

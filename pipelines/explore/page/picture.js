@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The pictures before and after the element with the divider between them, the values at the pointer, the ruler, and the drawing
-// of regions. All of them work with a pointer and with keys, which move the divider or a cross.
+// Shows the pictures before and after the element with a divider between them, and the values at the pointer. Measures with a
+// ruler, and draws regions. A pointer or keys control all tools; keys move the divider or a cross.
 const length = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 const meters = mm => `${(mm / 1000).toFixed(mm < 10000 ? 3 : 2)} m`;
 const clamp = share => Math.min(1, Math.max(0, share));
@@ -45,14 +45,14 @@ export class Picture {
     if (this.isPointed && this.at) this.ask(this.at);
   }
 
-  // The rectangle of the picture in the canvas.
+  // Returns the rectangle of the picture in the canvas.
   box() {
     const { width, height } = this.canvas, after = this.bitmaps.at(-1);
     const scale = Math.min(width / after.width, height / after.height);
     return { x: (width - scale * after.width) / 2, y: (height - scale * after.height) / 2, width: scale * after.width, height: scale * after.height };
   }
 
-  // The position of the pointer as shares of the picture's width and height; before the first frame, of the canvas.
+  // Returns the position of the pointer as shares of the width and height of the picture, or of the canvas before the first frame.
   place(event) {
     const scale = window.devicePixelRatio;
     return this.bitmaps.length ? this.share([event.offsetX * scale, event.offsetY * scale]) :
@@ -97,7 +97,7 @@ export class Picture {
     context.stroke();
   }
 
-  // The rectangles in the property `regions`, in shares of the frame's width and height.
+  // Returns the rectangles in the property `regions`, in shares of the frame's width and height.
   rectangles() {
     return this.regions.split(";").filter(text => text.trim()).map(text => {
       const sides = text.includes(".") ? [1, 1] : [this.header.width, this.header.height];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The list of properties, from the description by explore.py.
+// Shows the list of properties that explore.py describes.
 import { Scale } from "./scale.js";
 
 const groups = ["Basics", "Regions", "More", "Messages", "Device", "Read only"];
@@ -17,7 +17,8 @@ function name(element, label) {
 
 const ways = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1, PageUp: 10, PageDown: -10 };
 
-// A slider and a number field. Both step through valid numbers only; the element checks typed numbers.
+// Returns a slider and a number field, and a function that shows a value in both. Slider and arrow keys step through valid
+// numbers only; the element checks typed numbers.
 function numberOf(one, set) {
   const scale = new Scale(one), unit = one.time ? " ms" : "";
   const slider = name(make("input", { type: "range", min: scale.first, max: scale.last, step: 1 }), `${one.name}, slider`);
@@ -92,7 +93,7 @@ export class Properties {
       entry.setAttribute("aria-invalid", said !== undefined);
       row.classList.toggle("refused", said !== undefined);
       why.hidden = said === undefined;
-      const complaint = said && `Refused: ${said.why} In force: ${(one.time ? new Scale(one).shown(inForce) : inForce) || "empty"}.`;
+      const complaint = said && `Refused: ${said.why} Current value: ${(one.time ? new Scale(one).shown(inForce) : inForce) || "empty"}.`;
       if (complaint && why.textContent !== complaint) why.textContent = complaint;
     };
     return { row, show, refuse, words: `${one.name} ${one.title} ${one.blurb}`.toLowerCase(), isChanged: text => !isFixed && text !== one.default };

@@ -15,8 +15,8 @@ export class Scale {
     if (this.step) this.high = this.low + (this.high - this.low) / this.step * this.step;
     const low = Number(this.low), span = Number(this.high) - low;
     const count = one.whole ? span / Number(this.step) : Infinity;
-    // If there are up to 64 numbers, each gets a slider position. Otherwise the scale is a power law, which usually has twice
-    // the default in the middle of the slider.
+    // Up to 64 numbers get one slider position each. Otherwise, the scale is a power law, usually with twice the default in the
+    // middle of the slider.
     const middle = Math.min(span / 2, 2 * Math.abs(one.default - low) || (one.time ? 2e8 : span > 1000 ? 100 : span / 2));
     this.power = count <= 64 ? 1 : Math.log(middle / span) / Math.log(0.5);
     this.last = count <= 64 ? count : 1000;
@@ -27,7 +27,7 @@ export class Scale {
     this.ends = [String(this.others.find(other => other < this.low) ?? this.low), String(this.high)];
   }
 
-  // The value at a slider position.
+  // Returns the value at a slider position.
   at(place) {
     if (place < 0) return String(this.others[Math.min(this.others.length - 1, Math.floor((place - this.first) / this.gap))]);
     return this.nearest(Number(this.low) + (Number(this.high) - Number(this.low)) * (place / this.last) ** this.power);
@@ -38,7 +38,7 @@ export class Scale {
     return Math.max(0, (value - low) / (Number(this.high) - low)) ** (1 / this.power) * this.last;
   }
 
-  // The valid number nearest to a value, as a text.
+  // Returns the valid number nearest to a value, as a text.
   nearest(value) {
     if (!this.one.whole) return String(Math.min(this.high, Math.max(this.low, Number(value.toPrecision(4)))));
     let whole = BigInt(Math.round(value));
@@ -47,7 +47,7 @@ export class Scale {
     return String(whole < this.low ? this.low : whole > this.high ? this.high : whole);
   }
 
-  // The valid number that is `steps` steps away, in either direction.
+  // Returns the valid number that is `steps` steps away, in either direction.
   next(text, steps) {
     const others = this.others.map(this.number), value = this.number(text);
     const index = others.findIndex(other => other === value);

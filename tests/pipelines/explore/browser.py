@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Debian's headless Chromium, driven through its DevTools protocol over two pipes."""
+"""Drives Debian's headless Chromium through the DevTools protocol over two pipes."""
 import base64
 import json
 import os
@@ -94,7 +94,7 @@ class Page:
         return value
 
     def mouse(self, *places):
-        """Presses the mouse button at the first position, moves to the others and releases it."""
+        """Presses the mouse button at the first position, moves the pointer to the other positions and releases the button."""
         kinds = ["mousePressed", *["mouseMoved"] * (len(places) - 1), "mouseReleased"]
         self.hover(places[0])
         for kind, (x, y) in zip(kinds, [*places, places[-1]]):
@@ -132,7 +132,7 @@ class Page:
 
 
 class Explored:
-    """explore.py and a browser with its page."""
+    """Runs explore.py, and a browser with its page."""
 
     def __init__(self, place, *arguments, settings=("backend=cpu",)):
         if place.run(python, "-c", "import aiohttp").status:

@@ -18,7 +18,7 @@ def _(place):
         painted(page)
         expect(value(page, "sigma") == "0" and value(page, "backend") == "cpu", "the values of the command line")
         sharp = spread(pixels(page, 0.6, 0.4, 60, 60))
-        put(page, "sigma", "20")  # a live number
+        put(page, "sigma", "20")  # a live property
         page.wait("document.querySelector('[data-name=sigma]').classList.contains('changed')", "the change")
         end = time.monotonic() + watchdog
         while spread(pixels(page, 0.6, 0.4, 60, 60)) > 0.7 * sharp:
@@ -27,7 +27,7 @@ def _(place):
         page.run("(s => { s.value = 0.8; s.dispatchEvent(new Event('input')); })(document.querySelector('[data-name=sigma] [type=range]'))")
         page.wait("!['0', '20'].includes(document.querySelector('[data-name=sigma] [type=text]').value)", "the slider")
         put(page, "sigma", "20")
-        # The other half is the input. The divider follows the pointer.
+        # The left half shows the input. The divider follows the pointer.
         left = pixels(page, 0.4, 0.4, 60, 60)
         expect(pixels(page, 0.4, 0.4, 60, 60) == left, "the input changes")
         page.mouse(middle(page, 0.5, 0.5), middle(page, 0.3, 0.5))
@@ -40,7 +40,7 @@ def _(place):
             expect(value(page, name) == shown, f"{name} is {value(page, name)}")
         page.run("document.querySelector('[data-name=border] button').click()")
         page.wait("!document.querySelector('[data-name=border]').classList.contains('changed')", "the reset")
-        # A value out of range is refused, and the previous one stays.
+        # A value out of range is refused, and the previous value stays.
         put(page, "sigma", "1000")
         page.wait("document.getElementById('why-sigma').textContent.includes('sigma takes a number from -127 to 127')", "the refusal")
         put(page, "sigma", "20")
@@ -48,7 +48,7 @@ def _(place):
         choose(page, "region")
         page.mouse(middle(page, 0.35, 0.2), middle(page, 0.4, 0.3), middle(page, 0.45, 0.4))
         page.wait("document.querySelector('[data-name=regions] input').value.split(';').length === 2", "the region")
-        # A second page shows the same picture and values; closing it stops nothing.
+        # A second page shows the same picture and values; closing it does not stop the pipeline.
         other = explored.open()
         painted(other)
         expect(value(other, "border-color") == "0xff112233", "the other page shows other values")
@@ -63,14 +63,14 @@ def _(place):
         expect(not banners(page), f"{banners(page)}")
 
 
-@test("pipelines/explore.py keeps the place in the film at a restart")
+@test("pipelines/explore.py keeps the position in the video at a restart")
 def _(place):
     with Explored(place, "--element", "cudahistequalize", examples / "vtest.avi") as explored:
         page = explored.page
         page.wait(f"{position} > 3", "some seconds of the film")
         put(page, "tiles-x", "4")  # restarts the element
         page.wait("document.querySelector('[data-name=tiles-x]').classList.contains('changed')", "the change")
-        # The video plays on for a second; no figure shows an earlier position.
+        # The video continues for a second, and the page never shows an earlier position.
         page.run(f"""window.least = window.most = {position}; new MutationObserver(() => {{
             const now = {position}; if (now) {{ window.least = Math.min(window.least || now, now); window.most = Math.max(window.most, now); }}
             }}).observe(document.getElementById('time'), {{childList: true, characterData: true, subtree: true}})""")
@@ -78,7 +78,7 @@ def _(place):
         expect(page.run("window.least") >= 3 and value(page, "tiles-x") == "4", f"it has restarted: {text(page, 'figures')}")
 
 
-@test("pipelines/explore.py repeats films, and turns them as players do")
+@test("pipelines/explore.py repeats videos, and rotates them as players do")
 def _(place):
     with Explored(place, "--element", "cudahistequalize", place.materials / "turned.mp4") as explored:
         page = explored.page

@@ -3,7 +3,7 @@
 from browser import Explored, choose, middle, painted, put, text
 from harness import examples, expect, test
 
-# A desktop and a phone.
+# Window sizes of a desktop and a phone, and whether the device is a phone.
 sizes = ((1280, 800, False), (390, 844, True))
 # Nodes with these roles are containers, not controls.
 unnamed = {"generic", "none", "StaticText", "InlineTextBox", "paragraph", "LabelText", "list", "listitem", "ListMarker", "LineBreak", "banner", "main", "figure",
@@ -65,7 +65,7 @@ def _(place):
                 names = check_names(page)
             for wanted in (("button", "reset backend"), ("button", "pause"), ("searchbox", "search properties"), ("combobox", "element"), ("combobox", "backend"),
                            ("slider", "divider between the pictures"), ("button", "reset all"),
-                           *([("slider", "place in the film"), ("slider", "strength, slider"), ("textbox", "smoothing-time ms"), ("button", "reset strength")]
+                           *([("slider", "position in the video"), ("slider", "strength, slider"), ("textbox", "smoothing-time ms"), ("button", "reset strength")]
                              if arguments == film else [("radio", "ruler"), ("textbox", "max-skew ms")])):
                 expect(wanted in names, f"there is no {wanted} among {sorted(set(names))}")
             expect(("button", "reset") not in names, "a reset does not say of what")

@@ -59,7 +59,7 @@ def _(place):
         page.wait(f"{position} > 0.1", "the film plays")
         expect(page.run("document.getElementById('element').value") == "cudagaussblur" and value(page, "backend") == "cpu", "another element or device")
         painted(page)
-        # A pair, for which explore.py changes to cudasgmstereo, and a video with both pictures in one frame.
+        # Opens a pair, for which explore.py changes to cudasgmstereo, then a video with both pictures in one frame.
         page.run("document.getElementById('choose').click()")
         page.wait("document.getElementById('files').open", "the files")
         for name in ("left.png", "right.png"):
@@ -91,7 +91,7 @@ def _(place):
         for names, is_packed in ((["left.png", "/etc/passwd"], False), (["left.png", "right.png"], True), ([], False), (["left.png"] * 3, False)):
             expect(answer(page, do="open", names=names, packed=is_packed)["is"] == "refused", f"{names}, {is_packed}")
         expect(text(page, "inputs").endswith("packed.mkv"), text(page, "inputs"))
-        # If a file cannot be played, the current one continues.
+        # If a file cannot be played, the current file continues.
         (place.folder / "broken.png").write_bytes(b"no picture")
         expect("broken.png" in answer(page, do="open", names=["broken.png"], packed=False)["text"], "a broken picture")
         page.wait("document.getElementById('figures').textContent.match(/[1-9][0-9.]* frames/)", "frames")
@@ -103,7 +103,7 @@ def spread(levels):
     return sum((level - mean) ** 2 for level in levels) / len(levels)
 
 
-@test("pipelines/explore.py pauses, goes to places in a film, and shows changes of a still frame")
+@test("pipelines/explore.py pauses, seeks in a video, and shows changes of a paused frame")
 def _(place):
     with Explored(place, "--element", "cudagaussblur", examples / "vtest.avi", "sigma=0") as explored:
         page = explored.page
@@ -136,7 +136,7 @@ def _(place):
             there = pixels(page, 0.55, 0.1, 200, 200)
         page.run("document.getElementById('pause').click()")
         page.wait(f"{position} > 51 && {position} < 79", "the film from there")
-        # A seek near the end: the video soon restarts from the beginning.
+        # After a seek to the end, the video soon restarts from the beginning.
         page.run("(s => { s.value = s.max; s.dispatchEvent(new Event('change')); })(document.getElementById('seek'))")
         page.wait(f"{position} > 0.5 && {position} < 20", "the beginning")
         # A restart keeps the pause.
@@ -160,7 +160,7 @@ def _(place):
         page.wait(shown, "a disparity of a still pair")
 
 
-@test("pipelines/explore.py searches properties, closes messages, keeps early regions, and says once that there is no card")
+@test("pipelines/explore.py searches properties, closes messages, keeps early regions, and reports once that there is no card")
 def _(place):
     with Explored(place, "--element", "cudahistequalize", examples / "vtest.avi", settings=()) as explored:
         page = explored.page

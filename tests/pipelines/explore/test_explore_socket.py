@@ -45,7 +45,7 @@ def nonsense(seed, count):
         yield content[:dice.randrange(len(content) + 1)] if dice.random() < 0.2 else content
 
 
-@test("pipelines/explore.py lets only the holder of its token act, and serves no paths")
+@test("pipelines/explore.py requires its token, and serves only listed paths")
 def _(place):
     with Explored(place, "--element", "cudagaussblur", place.materials / "picture.png") as explored:
         link = urllib.parse.urlsplit(explored.link)
@@ -68,7 +68,7 @@ def _(place):
         stranger.close()
 
 
-@test("pipelines/explore.py survives nonsense on its socket")
+@test("pipelines/explore.py survives random messages on its socket")
 def _(place):
     with Explored(place, "--element", "cudagaussblur", place.materials / "picture.png") as explored:
         painted(explored.page)
@@ -100,14 +100,14 @@ def _(place):
             page.close()
 
 
-@test("pipelines/explore.py sends the next picture when the last one has been seen, 30 a second at most")
+@test("pipelines/explore.py sends the next picture after the page has shown the last one, at most 30 a second")
 def _(place):
     place.play("videotestsrc pattern=ball num-buffers=120 ! video/x-raw,format=I420,width=96,height=64,framerate=60/1 "
                "! x264enc speed-preset=ultrafast ! h264parse ! mp4mux ! filesink location=fast.mp4")
     with Explored(place, "--element", "cudagaussblur", "fast.mp4") as explored:
         link = urllib.parse.urlsplit(explored.link)
-        # The first picture may have been delayed for long, so the measurement starts when it is acknowledged, a second
-        # after its arrival. The next picture must not be sent earlier.
+        # The first picture is acknowledged a second after its arrival. The next picture must not be sent before. The measurement
+        # starts with this acknowledgement, because the first picture may be delayed.
         unseen, seconds = explored.page.run(f"""new Promise(done => {{
             const s = new WebSocket('ws://{link.netloc}/socket?{link.query}'), times = [];
             let unseen;
@@ -126,7 +126,7 @@ def _(place):
         expect(seconds > 0.95, f"30 pictures come in {seconds} s")
 
 
-@test("pipelines/explore.py says on the page and in the terminal what fails, and goes on")
+@test("pipelines/explore.py reports failures on the page and in the terminal, and continues")
 def _(place):
     pair = place.materials / "left.png", place.materials / "right.png"
     with Explored(place, *pair, "num-disparities=32") as explored:

@@ -99,7 +99,7 @@ def _(place):
         expect(cloud.startswith(b"ply\n") and len(cloud) > 15 * 10000, f"{len(cloud)} bytes")
 
 
-@test("pipelines/explore.py: lines to copy run, and give the picture that is seen")
+@test("pipelines/explore.py: copied pipelines run, and give the visible picture")
 def _(place):
     left, right, _, _, _ = truth(place)
     inputs = (place.materials / "left.png", place.materials / "right.png")
@@ -131,7 +131,7 @@ def _(place):
     expect(result.status == 0 and same_picture(place, snapshot, "explored.png"), result.last())
 
 
-@test("pipelines/explore.py plays pairs of films and packed films again and again")
+@test("pipelines/explore.py repeats pairs of videos and packed videos")
 def _(place):
     for inputs in ([place.materials / "left.mkv", place.materials / "right.mkv"], ["--packed", place.materials / "packed.mkv"]):
         with Explored(place, *inputs, "num-disparities=32", "diagnostics-interval=0") as explored:
@@ -140,11 +140,11 @@ def _(place):
             wait_for_restarts(page, 2)
             expect(not page.run("!!document.querySelector('#banners .error')"), f"{banners(page)}")
             page.hover(middle(page, 0.6, 0.5))
-            # The noise in the right video equals that in the left video, shifted by 6 pixels.
+            # The noise of the left video is shifted by 6 pixels in the right video.
             page.wait("/^.[0-9]+, [0-9]+. [56]\\.[0-9]+ pixels, confidence/.test(document.getElementById('pointer').textContent)", "6 pixels")
 
 
-@test("pipelines/explore.py calibrates two cameras in the page and goes on")
+@test("pipelines/explore.py calibrates two cameras in the page and continues")
 def _(place):
     painting = place.run(python, top / "tests/pipelines/boards.py", place.folder, "chessboard", "pinhole", "film", "6")
     expect(painting.status == 0, painting.last())

@@ -76,7 +76,7 @@ def _(place):
         check_sliders(place, page, "cudadenoise")
 
 
-@test("pipelines/explore.py: a refused value is red and not in force, and copy has what is in force")
+@test("pipelines/explore.py: a refused value is red and has no effect, and copy has the values in use")
 def _(place):
     with Explored(place, "--element", "cudagaussblur", place.materials / "picture.png", "kernel-size=5", "regions=0.1,0.1,0.5,0.5") as explored:
         page = explored.page
@@ -86,7 +86,7 @@ def _(place):
             # A playing element replies with its next frame.
             page.wait(f"document.querySelector('.refused [aria-invalid=true]')?.value === '{wrong}' && "
                       f"document.getElementById('why-kernel-size').textContent.includes('{wrong}')", f"the refusal of {wrong}")
-            expect(re.search(r"kernel-size.* In force: 5\.$", refused(page, "kernel-size")), refused(page, "kernel-size"))
+            expect(re.search(r"kernel-size.* Current value: 5\.$", refused(page, "kernel-size")), refused(page, "kernel-size"))
             red, green, blue = map(int, re.findall(r"\d+", page.run("getComputedStyle(document.getElementById('property-kernel-size')).color"))[:3])
             expect(red > 1.5 * max(green, blue), f"the colour is {red}, {green}, {blue}")
             expect("kernel-size=5 " in copied(page) + " ", copied(page))
@@ -107,7 +107,7 @@ def _(place):
     with Explored(place, *pair(place), "num-disparities=64", "paths=5") as explored:
         page = explored.page
         painted(page)
-        expect("In force: 4." in refused(page, "paths") and value(page, "num-disparities") == "64" and "warning: paths is 5" in explored.program.text(), explored.program.text())
+        expect("Current value: 4." in refused(page, "paths") and value(page, "num-disparities") == "64" and "warning: paths is 5" in explored.program.text(), explored.program.text())
         put(page, "num-disparities", "33")
         page.wait("document.querySelector('[data-name=num-disparities]').classList.contains('refused')", "the refusal")
         page.wait("document.getElementById('figures').textContent.match(/[1-9][0-9.]* frames/)", "frames")
