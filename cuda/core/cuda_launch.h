@@ -73,9 +73,8 @@ class Launcher {
  public:
   using Kernel = void (*)(Arguments);
 
-  /// any: one of the kernels, which shows whether launches can overlap (can_overlap()).
-  Launcher(cudaStream_t stream, Kernel any)
-      : stream_(stream), overlapping_(can_overlap(reinterpret_cast<const void*>(any))) {}
+  Launcher(cudaStream_t stream, Kernel any_kernel)
+      : stream_(stream), overlapping_(can_overlap(reinterpret_cast<const void*>(any_kernel))) {}
 
   void operator()(Kernel kernel, unsigned blocks, unsigned threads, std::size_t shared_bytes,
                   const Arguments& arguments, bool cooperative = false) const {

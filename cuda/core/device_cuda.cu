@@ -28,8 +28,6 @@ class CudaEvent final : public Event {
  public:
   explicit CudaEvent(cudaStream_t stream)
       : stream_(stream), spinning_(new_event(0)), sleeping_(new_event(cudaEventBlockingSync)) {}
-  CudaEvent(const CudaEvent&) = delete;
-  CudaEvent& operator=(const CudaEvent&) = delete;
 
   void record() override {
     // The measured duration of a sleeping wait includes the wake-up delay.

@@ -10,8 +10,8 @@
 
 namespace cudavision {
 
-/// Holds tables in device memory that change with the parameters. The host keeps several copies,
-/// because earlier copies may still be in transfer.
+/// Device memory for tables that change with the parameters. The host memory has several slots,
+/// because earlier uploads may still be reading theirs.
 class TableUploader {
  public:
   TableUploader(Device& device, std::size_t words)
