@@ -4,8 +4,6 @@
 // Column sums in registers, and their running sums from left to right in shared memory. The sum
 // over a window is the difference of two running sums.
 
-#include <type_traits>
-
 #include "cuda/core/warp.cuh"
 #include "cuda/windows/picture.h"
 
@@ -56,10 +54,10 @@ struct Elements {
     if (exists) {
 #pragma unroll
       for (int i = 0; i < word_count; i += kWords) {
-        const int place = sizeof(Element) < 4 ? i * 4 / static_cast<int>(sizeof(Element))
+        const int index = sizeof(Element) < 4 ? i * 4 / static_cast<int>(sizeof(Element))
                           : i == 0            ? 0
                                               : half_pitch;
-        const Vector vector = *reinterpret_cast<const Vector*>(row + place);
+        const Vector vector = *reinterpret_cast<const Vector*>(row + index);
 #pragma unroll
         for (int k = 0; k < kWords; ++k)
           elements.words[i + k] = vector.words[k];
@@ -69,7 +67,7 @@ struct Elements {
   }
 };
 
-/// Prefetches elements of four bytes into the L2 cache. Smaller elements are usually there.
+/// Prefetches elements of four bytes into the L2 cache. Smaller elements are usually cached.
 template <class Element>
 __device__ void prefetch_elements(const Element* row, int half_pitch, bool exists) {
   if constexpr (sizeof(Element) == 4) {
@@ -114,7 +112,6 @@ __device__ void add_change(Sums<Sum, kSums>& sums, std::uint32_t gain, std::uint
     add_squares(sums.of[1], gain, loss);
 }
 
-/// Sums of adjacent columns.
 template <class AnySums, int kColumns>
 struct alignas(kColumns * sizeof(AnySums) % 16 == 0 ? 16 : sizeof(AnySums)) ColumnSums {
   AnySums sums[kColumns];
@@ -143,7 +140,7 @@ __device__ Sums<Sum, kSums> add_changes(ColumnSums<Sums<Sum, kSums>, kColumns>& 
                                         const Elements<Element, kColumns>& lost) {
   Sums<Sum, kSums> total{};
   if constexpr (sizeof(Element) == 1 && sizeof(columns.sums[0]) == 4) {
-    // The dot products with 1 and −1 are independent of each other.
+    // Computes each running sum by dot products with 1 and −1, independently of the others.
 #pragma unroll
     for (int w = 0; w < kColumns / 4; ++w) {
       const std::uint32_t before = total.of[0];
@@ -229,8 +226,8 @@ __device__ Sums<Sum, kSums> sums_to_the_left(const Sums<Sum, kSums>& own) {
 }
 
 /// Running sums of a group's columns: of one row for a warp, of an even and an odd row for a block.
-/// Columns with equal numbers modulo 4 are adjacent. This avoids bank conflicts both when threads
-/// write adjacent columns and when they read every fourth column. place() is an address.
+/// Columns with equal indices modulo 4 are adjacent. This avoids bank conflicts both when threads
+/// write adjacent columns and when threads read every fourth column.
 template <class AnySums, int kColumns, bool kBlock>
 class RunningSums {
  public:
@@ -245,18 +242,18 @@ class RunningSums {
         own_(memory_ + entry_bytes * (4 + kColumns / 4 * thread)) {
     if (thread < (kBlock ? 2 : 1))
       *static_cast<AnySums*>(
-          __cvta_shared_to_generic(place(-1) + thread * row_bytes(threads))) = {};
+          __cvta_shared_to_generic(address(-1) + thread * row_bytes(threads))) = {};
   }
 
-  /// Address of the running sum up to and including a column (−1: zero), in even rows.
-  __device__ std::uint32_t place(int column) const {
+  /// Returns the address of the running sum up to and including a column (−1: zero), in even rows.
+  __device__ std::uint32_t address(int column) const {
     return memory_ + 4 * entry_bytes + offset(column);
   }
-  /// Distance of the address for a column from the address for column 0.
+  /// Returns the distance of a column's address from the address of column 0.
   __device__ int offset(int column) const {
     return (column & 3) * plane_bytes_ + (column >> 2) * entry_bytes;
   }
-  /// Distance between the addresses in odd and even rows.
+  /// Returns the distance between the addresses in odd and even rows.
   __device__ int odd_rows() const { return 4 * plane_bytes_; }
 
   /// Stores the running sums of a thread's columns. row is 0 or odd_rows().
@@ -277,8 +274,8 @@ class RunningSums {
   }
 
   template <int kDistance>
-  static __device__ AnySums load(std::uint32_t place) {
-    return *static_cast<const AnySums*>(__cvta_shared_to_generic(place + kDistance * entry_bytes));
+  static __device__ AnySums load(std::uint32_t from) {
+    return *static_cast<const AnySums*>(__cvta_shared_to_generic(from + kDistance * entry_bytes));
   }
 
  private:
@@ -313,7 +310,7 @@ struct WarpSums {
       columns[parity][warp] = inclusive;
   }
 
-  /// Sums over all columns to the left of the warp.
+  /// Returns the sums over all columns to the left of the warp.
   __device__ AnySums to_the_left(int parity, bool has_gap) const {
     const int warp = static_cast<int>(threadIdx.x) / 32, warps = static_cast<int>(blockDim.x) / 32;
     AnySums sum{};
