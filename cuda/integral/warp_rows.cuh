@@ -65,7 +65,7 @@ struct alignas(16) FourOf {
   Number numbers[quad_pixels];
 };
 
-/// One number per column of a tile, in shared memory. Lane l of a warp owns kQuads quads, starting
+/// One value per column of a tile, in shared memory. Lane l of a warp owns kQuads quads, starting
 /// at column 4·kQuads·l. The first quads of all lanes are adjacent, to avoid bank conflicts.
 template <class Number, int kQuads>
 class TileLine {
@@ -111,7 +111,7 @@ class WarpRows {
   /// Sums each row. The last lane calls publish(r, sum) with the sum of each row.
   template <class Publish>
   __device__ void add_up(int lane, const Publish& publish) {
-    Sum own[words], upto[words];  // without and with the sums of the previous lanes
+    Sum own[words], upto[words];  // sums of this lane, and of all lanes up to this one
 #pragma unroll
     for (int w = 0; w < words; ++w) {
       own[w] = sum_of(w * rows_per_word);
