@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Checks of layouts and frames. They throw invalid_argument; errors begin with the operation's
-// name.
+// Checks of layouts and frames, which throw invalid_argument. Messages begin with `operation`.
 
 #include "cuda/core/error.h"
 #include "cuda/core/frame.h"
