@@ -33,8 +33,8 @@ struct ChromaArguments {
   ChannelBytes<const std::uint8_t> luma, new_luma;
   ChannelBytes<const std::uint8_t> from[2];
   ChannelBytes<std::uint8_t> to[2];
-  int width, height;  // of the chroma
-  int chunks;         // per row
+  int width, height;  // size of the chroma
+  int chunks;         // chunks per row
   // Half the number of threads per row. quotient() accepts dividends below 2^31, but a launch may
   // have almost 2^32 threads, so the kernel divides the index of a pair of threads.
   Division half_row;

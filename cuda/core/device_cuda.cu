@@ -162,7 +162,7 @@ std::unique_ptr<Device> make_cuda_device(CudaStream stream) {
   return std::make_unique<CudaDevice>(stream);
 }
 
-// Not cudaLaunchHostFunc: after an error, it never calls back, and the waiting thread would hang.
+// Not cudaLaunchHostFunc, which never calls back after an error, so that the caller would hang.
 void notify_when_passed(Device& device, std::function<void()> call) {
   using Call = std::function<void()>;
   auto kept = std::make_unique<Call>(std::move(call));

@@ -22,7 +22,7 @@ CUDAVISION_HOST_DEVICE constexpr Number round_up(Number number, Divisor multiple
 /// twenty instructions, which would delay the first load of a short kernel.
 ///
 /// With l = ceil(log2 divisor) and multiplier = ceil(2^(31 + l) / divisor), n div divisor is
-/// (2·n·multiplier) >> (32 + l) for n < 2^31. Rounding the multiplier up adds e / divisor to it,
+/// (2·n·multiplier) >> (32 + l) for n < 2^31. Rounding up adds e / divisor to the multiplier,
 /// with e < divisor ≤ 2^l. The quotient is exact, because n·e < 2^(31 + l).
 struct Division {
   std::uint32_t divisor, multiplier;

@@ -16,8 +16,8 @@ constexpr Role rgb_roles[3] = {Role::red, Role::green, Role::blue};
 struct Channel {
   Role role = Role::luma;
   int plane = 0;
-  int offset = 0;         ///< in samples
-  int step = 1;           ///< in samples, between adjacent samples of this channel
+  int offset = 0;         ///< position of the first sample, in samples
+  int step = 1;           ///< distance between adjacent samples of the channel, in samples
   int width = 0;          ///< samples per row; fewer than the frame's pixels if subsampled
   int height = 0;         ///< rows
   int subsampling_x = 1;  ///< pixels per sample along x

@@ -17,7 +17,7 @@ struct Variant {
   Kernel kernel;
   int tile_columns, tile_rows;
   unsigned threads;
-  std::size_t word_bytes;  // per word of TileExchange
+  std::size_t word_bytes;  // size of a word of TileExchange
   /// Maximum number of tiles per multiprocessor; 0: unlimited.
   int max_tiles;
 };

@@ -107,7 +107,7 @@ struct RisingDiagonal {
     }
   }
 
-  /// sum covers the rows above y.
+  /// `sum` is the sum over the rows above y.
   __device__ void store(int y, const Terms& terms, std::uint32_t sum) const {
     const RowSet rows = inside(y);
     std::uint32_t* to = a.rising + static_cast<std::int64_t>(y) * a.in.width + column - y;
@@ -123,7 +123,7 @@ struct RisingDiagonal {
   }
 };
 
-/// Falling diagonals per block. Lane 31 of a warp only provides its sums to lane 30.
+/// Falling diagonals per block. Lane 31 of a warp only provides sums to lane 30.
 constexpr int falling_diagonals = 31;
 
 /// A falling diagonal: pixel (column + y, y) in row y. The terms are A, the sums are F.
@@ -151,7 +151,7 @@ struct FallingDiagonal {
         terms[i] = __ldg(from + 2 * i);
   }
 
-  /// sum covers the rows above y. Stores the entries of T.
+  /// `sum` is the sum over the rows above y. Stores the entries of T.
   __device__ void store(int y, const Terms& terms, Sum sum) const {
     const int end = min(a.in.width - column, a.in.height) - y;
     const bool has_entries = threadIdx.x % 32 < falling_diagonals;

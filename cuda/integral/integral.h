@@ -18,7 +18,7 @@
 /// for 0 ≤ X ≤ W, 0 ≤ Y ≤ H: a table of W + 1 columns and H + 1 rows. The sum over the box x0 ≤ x <
 /// x1, y0 ≤ y < y1 is S(x1, y1) − S(x0, y1) − S(x1, y0) + S(x0, y0).
 ///
-/// Sums are exact integers. uint32 elements hold them modulo 2^32, so a box whose own sum is below
+/// Sums are exact integers. uint32 elements are sums modulo 2^32, so a box whose own sum is below
 /// 2^32 is still exact. Floating-point elements are rounded once, halves to even.
 namespace cudavision::integral {
 
@@ -53,8 +53,8 @@ class Integral {
   int width() const noexcept { return width_; }    ///< entries per row of the table
   int height() const noexcept { return height_; }  ///< rows of the table
 
-  /// table has height() rows of width() elements, as bytes. Its address and pitch must be multiples
-  /// of the element's size, and it must not overlap in. Only enqueues.
+  /// table has height() rows of width() elements, as bytes. The address and the pitch must be
+  /// multiples of the element's size. in and table must not overlap. Only enqueues.
   void run(const ConstFrame& in, View<std::uint8_t> table);
 
   class Backend;

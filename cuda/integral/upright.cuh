@@ -28,8 +28,8 @@ struct IntegralArguments {
   int padding;  // 1: the table begins with a row and a column of zeros
 
   TileGrid grid;
-  void* words;           // of the TileExchange
-  std::uint32_t* state;  // of the LaunchEpoch
+  void* words;           // words of the TileExchange
+  std::uint32_t* state;  // state of the LaunchEpoch
 };
 
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Loads a few rows of a tile into the registers of a warp and sums them.
+// Loads a few rows of a tile into the registers of a warp and sums each row.
 
 #include <cuda_runtime.h>
 
@@ -14,8 +14,8 @@ struct InputArguments {
   const std::uint8_t* data;
   std::int64_t pitch;
   int width, height;
-  int shift;              // for 16-bit samples
-  std::uint32_t largest;  // for 16-bit samples
+  int shift;              // unused low bits of 16-bit samples
+  std::uint32_t largest;  // maximum value of 16-bit samples
   bool aligned;           // whole quads can be loaded from the start of each row
 };
 

@@ -147,7 +147,7 @@ class MosaicCpu final : public Mosaic::Backend {
 
     std::fill_n(memory.result + begin, length, std::uint8_t{0});
     std::fill_n(memory.kept + begin, length, std::uint8_t{0xff});
-    int replaced = 0;  // in bytes
+    int replaced = 0;  // number of bytes
     for (int c = 0; c < layout_.channel_count; ++c)
       if (layout_.channels[c].plane == row.plane &&
           (layout_.channels[c].role != Role::alpha || parameters_.hide_alpha))

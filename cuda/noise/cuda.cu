@@ -26,7 +26,7 @@ static_assert(threads / 32 == classes, "each warp evaluates a class");
 
 /// The histograms of a channel. They are zero between frames.
 struct alignas(16) Counts {
-  std::uint32_t bins[2][classes][noise::bins];      ///< of s(d) for the near and far spacing
+  std::uint32_t bins[2][classes][noise::bins];  ///< histograms of s(d) for the near and far spacing
   std::uint32_t spreads[classes + 1][spread_bins];  ///< the last histogram is for extreme blocks
   std::uint32_t constant, flat, finished;
 };
@@ -50,7 +50,7 @@ struct EstimateArguments {
   bool first_frame;
 };
 
-/// Levels of adjacent blocks and of the samples around them.
+/// Levels of adjacent blocks and of the samples around these blocks.
 struct Tile {
   static constexpr int rows = block_side + 2 * far_spacing;
   static constexpr int columns = threads + block_side;

@@ -18,15 +18,15 @@
 /// Blocks of 8×8 samples start at multiples of 8 and are entirely inside the channel. Only every (1
 /// + (width·height >> 19))-th row of blocks is measured, from the first. A block is flat if its 64
 /// samples are equal, or if the 8 samples of one of four lines are equal: the row three above or
-/// below the block, or the column three before or after it. Flat blocks are ignored: black bars and
-/// compression leave no noise in them. Blocks with more than 4 samples where I < 8 or I > 247 are
-/// extreme: their noise is clipped.
+/// below the block, or the column three before or after the block. Flat blocks are ignored, because
+/// black bars and compression leave no noise. Blocks with more than 4 samples where I < 8 or I >
+/// 247 are extreme: the noise is clipped.
 ///
 /// All other blocks are sorted into 8 classes by brightness, `(Σ I) div 2^11`, because the noise of
-/// cameras depends on it. A class is used if it has n ≥ 16 blocks. With s(d) = Σ |N(d)|, b(d) is
-/// the smallest bin such that more than n div 50 blocks have min(1023, s(d) >> 4) ≤ b(d). These
-/// quietest blocks contain hardly any texture. For white noise, s(d) of the quietest blocks is
-/// about 0.7 of the mean of s(d), so the variances of the noise in the unit of Level are
+/// cameras depends on brightness. A class is used if it has n ≥ 16 blocks. With s(d) = Σ |N(d)|,
+/// b(d) is the smallest bin such that more than n div 50 blocks have min(1023, s(d) >> 4) ≤ b(d).
+/// These quietest blocks contain hardly any texture. For white noise, s(d) of the quietest blocks
+/// is about 0.7 of the mean of s(d), so the variances of the noise in the unit of Level are
 ///   near = (16·b(1) + 8)² div 185,  far = (16·b(3) + 8)² div 200.
 /// S = 64·Σ I² − (Σ I)² has 16 bins for each power of two from 2^10 on; smaller values are in the
 /// first bin. With B the middle of the bin of S for the same quantile,
@@ -38,7 +38,7 @@
 /// more texture. `far` is therefore used only where it exceeds the effect of texture:
 ///   v = min(max(near, 3·(far − near) div 2), 5·spread div 4).
 ///
-/// A class has smooth blocks if 2·spread ≤ 3·v + 512: its quietest blocks contain only noise. The
+/// A class has smooth blocks if 2·spread ≤ 3·v + 512: the quietest blocks contain only noise. The
 /// quietest blocks of other classes have lines or texture. Let A be the number of blocks of all
 /// used classes, plus the extreme blocks that are not flat if there are at least 16. A class i with
 /// smooth blocks is smooth, except if another class j has smooth blocks, 16·n(j) ≥ A, and

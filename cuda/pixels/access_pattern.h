@@ -89,9 +89,8 @@ struct AccessPlan {
   Rows rows = Rows::ragged;
   PackedImage packs;
   int copy_count = 0;
-  /// Planes to copy, because packs do not write all of their bytes. If scattered(), the caller must
-  /// copy them before it launches the kernel; otherwise the kernel does. Omits planes without
-  /// `out`.
+  /// Planes that must be copied, because packs do not write all bytes: by the caller before the
+  /// launch if scattered(), otherwise by the kernel. Planes that `out` lacks are omitted.
   PlaneCopy copies[FrameLayout::max_planes];
   bool scattered() const noexcept { return kind >= AccessPattern::scattered_luma_1; }
   /// Enqueues all copies, so that the kernel need not copy any plane.

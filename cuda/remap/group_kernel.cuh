@@ -2,8 +2,8 @@
 #pragma once
 
 // The kernels that resample groups of channels. A warp computes a segment of the output. A block
-// computes vertically adjacent segments: they share most input samples, which then come from the L1
-// cache. One grid contains the blocks of all groups.
+// computes vertically adjacent segments, which share most input samples. These then come from the
+// L1 cache. One grid contains the blocks of all groups.
 
 #include <cstdint>
 
@@ -233,7 +233,7 @@ __device__ void blend_corners(const WordCoding& coding,
 template <PixelKind kKind>
 __device__ void remap_pixels(const WordCoding& coding, const GroupArguments& group) {
   const WarpSegment at = find_segment(group);
-  // No launch writes the map, so it may be read before the wait.
+  // No launch writes the map, so reading it before the wait is safe.
   std::uint32_t offsets[thread_pixels];
   load_offsets<joined_pixels<kKind>>(group, at, offsets);
   const Segment segment = group.segments[at.number];
@@ -243,7 +243,7 @@ __device__ void remap_pixels(const WordCoding& coding, const GroupArguments& gro
   const int first_x = segment.x >> 5, first_y = segment.y >> 5;
   const std::uint8_t* const origin = group.in + std::int64_t{group.in_pitch} * first_y +
                                      std::int64_t{pixel_bytes<kKind>} * first_x;
-  // A single branch for all pixels of a thread keeps their loads in flight together.
+  // A single branch for all pixels of a thread keeps the loads of all pixels in flight together.
   Corners<kKind> corners[thread_pixels];
   if (segment.inside) {
 #pragma unroll
@@ -271,8 +271,8 @@ __device__ void remap_pixels(const WordCoding& coding, const GroupArguments& gro
   store_pixels<kKind>(group, at, pixels);
 }
 
-/// For two or more groups. The first group has the kind kFirst, and the addresses of its arguments
-/// are constants, so that its loads start early.
+/// For two or more groups. The first group has the kind kFirst. Its arguments have constant
+/// addresses, so that the loads for this group start early.
 template <PixelKind kFirst, PixelKind kOthers>
 __global__ void __launch_bounds__(threads) pixel_kernel(const __grid_constant__ SomeGroups a) {
   launch_dependents();

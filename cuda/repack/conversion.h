@@ -28,7 +28,7 @@ struct Field {
 /// Copies the values of the fields `from` to the fields `to`. `measures` writes the luminance of
 /// red, green and blue. `adjusts` shifts red, green and blue to the luminance in the first plane.
 struct Conversion {
-  int width = 0, height = 0;  ///< of each channel
+  int width = 0, height = 0;  ///< size of each channel, in samples
   Division largest{};         ///< divides by the largest value
   Division row_blocks{};      ///< on the GPU, divides by the number of blocks per row
   bool measures = false, adjusts = false;
@@ -72,7 +72,7 @@ CUDAVISION_HOST_DEVICE inline Word word_of(const Field& field, std::uint32_t val
 }
 
 /// Copies `count` words: from `memory` to `words` if Byte is const, otherwise to `memory`. Words in
-/// `memory` may be unaligned; `step` is the distance between two of them in bytes.
+/// `memory` may be unaligned; `step` is the distance between two words in bytes.
 template <class Byte, class Word, int kPixels>
 CUDAVISION_HOST_DEVICE inline void copy_words(Byte* memory, std::ptrdiff_t step, int count,
                                               Word (&words)[kPixels]) {

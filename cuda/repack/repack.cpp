@@ -151,7 +151,7 @@ void Repack::run(bool packs, const ConstFrame& in, const Frame& out) {
     // Alpha and chroma do not contribute to the luminance.
     if (!channels && !packs && channel.role != Role::luma && stored.weight == 0)
       continue;
-    // Starts a new conversion, unless the channel must be read or written together with others.
+    // Channels that are read or written together share a conversion.
     if (count == 0 || (stored.word_bytes == 2 && !has_colours))
       conversions[count++] = {.width = channel.width,
                               .height = channel.height,

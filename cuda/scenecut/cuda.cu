@@ -20,7 +20,7 @@ static_assert(threads >= max_areas, "each thread of the last block compares an a
 
 struct State {
   std::uint32_t sums[max_areas];
-  std::uint32_t means[max_areas];  ///< of the previous frame
+  std::uint32_t means[max_areas];  ///< means of the previous frame
   std::uint32_t finished;          ///< number of finished blocks; 0 between frames
   std::uint32_t change;
 };

@@ -4,16 +4,15 @@
 // Removes small components on CUDA, with a union-find over runs (compare Playne and Hawick, "A new
 // algorithm for parallel connected-component labelling on GPUs", 2018). A run's parent is a run of
 // the same component with a smaller or the same number; a root is its own parent. Joining two
-// components makes the smaller root the parent of the larger one. The root of a component is
-// therefore its first run, regardless of the order of threads.
+// components makes the smaller root the parent of the larger root. The root of a component is
+// therefore the first run, regardless of the order of threads.
 //
 // A warp processes a tile of 32×32 pixels; each lane has the runs of one row. The warp joins runs
 // and counts pixels in shared memory, which decides most components. Components larger than a
 // speckle are kept. Small components that do not touch the border of the tile are removed. Small
 // components at the border are open: the next kernel joins open components across borders, and
-// keeps them if they touch a kept component. Then each root within a tile adds its count to the
-// root of the whole component, which becomes its parent. Every open run is then two steps from the
-// root.
+// keeps them if they touch a kept component. Finally, each root within a tile adds its count to the
+// root of the component and becomes its child. Every open run is then two steps from the root.
 
 #include "cuda/speckles/tile.cuh"
 
@@ -184,8 +183,7 @@ __global__ void __launch_bounds__(block_threads)
       diagonal.is_ink = __shfl_sync(whole_warp, other.is_ink, next & last);
       if (next < 0 || next > last)
         diagonal = corner;
-      // If `other`, which is adjacent to `own` and `diagonal`, is ink, all three are already
-      // joined.
+      // If `other`, which touches `own` and `diagonal`, is ink, all three are already joined.
       if (own.is_ink && !other.is_ink && diagonal.is_ink)
         connect(a, own, diagonal);
     }

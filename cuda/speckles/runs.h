@@ -3,7 +3,7 @@
 
 // Removes small components on the CPU, with a union-find over runs. A run is a maximal sequence of
 // joined pixels in a row. Sequences of background are runs too, but are never joined. Each thread
-// finds the components of its band. Then a single thread joins components across the bands.
+// finds the components of a band of rows. Then a single thread joins components across bands.
 //
 // Run i of a row has the index of the row's pixel i. Pictures have fewer than 2^32 pixels, so 32
 // bits hold indices and counts.

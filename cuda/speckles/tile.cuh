@@ -82,7 +82,7 @@ __device__ void join(std::uint32_t* parents, std::uint32_t a, std::uint32_t b) {
     const std::uint32_t before = atomicMin(parents + high, low);
     if (before == high)
       return;
-    // high was no longer a root, so its former parent must also be joined.
+    // `high` was no longer a root, so the former parent of `high` must also be joined.
     a = low;
     b = root_of<kShared>(parents, before);
   }

@@ -99,8 +99,8 @@ class TileExchange {
     Atomics::store(tile_word(tile_row, tile_column), epoch_ | sum);
   }
 
-  // The following functions poll until the words that they add are published. They load kBatch
-  // words of 32 bits, or half as many of 64 bits, at a time, into as many registers.
+  // The following functions poll until all words to add are published. A batch of loads fills
+  // kBatch registers: kBatch words of 32 bits, or half as many words of 64 bits.
 
   /// Returns the sum of the pixels above the tile, from the tile's first column to `column`.
   template <class Sum, int kBatch>

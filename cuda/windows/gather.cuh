@@ -57,7 +57,7 @@ inline int padded_width(int width) {
   return round_up(width, 16);
 }
 
-/// Allocates rows of zeros. Their padding stays zero.
+/// Allocates rows of zeros. Kernels write the values, but not the padding.
 inline Buffer padded_rows(Device& device, int width, int height, int bytes) {
   const int pitch = padded_width(width) * bytes;
   Buffer buffer = device.allocate(static_cast<std::size_t>(pitch) * height);

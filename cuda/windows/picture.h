@@ -51,7 +51,7 @@ struct Picture {
   /// four words are in the second half, so that adjacent threads load adjacent vectors.
   int half_pitch;
 
-  /// The samples, if results depend on samples.
+  /// Sample values, only for passes whose results also depend on single samples.
   const std::uint8_t* values;
   int values_pitch;
   std::uint8_t* out;

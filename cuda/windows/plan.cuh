@@ -75,7 +75,7 @@ class TableMemory {
   Buffer buffer_;
 };
 
-/// The launches of one pass. The caller fills in the pictures and their pointers.
+/// The launches of one pass. The caller sets the pictures, including the pointers.
 template <class Arguments>
 class Plan {
  public:

@@ -44,7 +44,7 @@ struct Elements {
       return words[i];
   }
 
-  /// Loads the elements at `row`, or returns zeros if they do not exist. half_pitch: see Picture.
+  /// Loads the elements at `row` if `exists`, otherwise returns zeros. half_pitch: see Picture.
   __device__ static Elements load(const Element* row, int half_pitch, bool exists) {
     constexpr int kWords = word_count < 4 ? word_count : 4;  // per load
     struct alignas(4 * kWords) Vector {
@@ -80,7 +80,7 @@ __device__ void prefetch_elements(const Element* row, int half_pitch, bool exist
 
 /// Adds gain² − loss² to the sum.
 __device__ inline void add_squares(std::uint32_t& sum, std::uint32_t gain, std::uint32_t loss) {
-  // mad can negate its addend, but not its product, so the sum is negated twice at no cost.
+  // mad can negate the addend, but not the product. Negating the sum twice therefore costs nothing.
   asm("{\n\t.reg .u32 negative;\n\tneg.s32 negative, %0;\n\t"
       "mad.lo.u32 negative, %2, %2, negative;\n\tneg.s32 negative, negative;\n\t"
       "mad.lo.u32 %0, %1, %1, negative;\n\t}"
@@ -118,7 +118,7 @@ struct alignas(kColumns * sizeof(AnySums) % 16 == 0 ? 16 : sizeof(AnySums)) Colu
 
   __device__ const AnySums& last() const { return sums[kColumns - 1]; }
 
-  /// Replaces the sums by their running sums.
+  /// Replaces the column sums by running sums.
   __device__ void add_up() {
 #pragma unroll
     for (int i = 1; i < kColumns; ++i)
@@ -289,7 +289,7 @@ class RunningSums {
   std::uint32_t own_;
 };
 
-/// Totals of a block's warps over their columns and over the gap (kGap), for even and odd rows.
+/// Totals of each warp of a block, over its columns and over the gap (kGap), for even and odd rows.
 template <class AnySums>
 struct WarpSums {
   static constexpr int max_warps = 8;

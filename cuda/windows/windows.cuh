@@ -12,7 +12,7 @@
 //   Element, Sum, AnySums   types of the elements, of a sum, and of the sums of a column
 //   kColumns                columns per thread, 8 or 16
 //   kBlocks, kWarpBlocks    minimum number of resident blocks, if groups are blocks or warps
-//   kGap                    a block may have a gap: columns between its halves that it only sums
+//   kGap                    blocks may have a gap between two halves: columns that are only summed
 //   kWindowTable            shared memory caches the constants of windows at the edges
 //   kEstimates              result() may clear `decided`; exact_result() then recomputes the result
 //   kExactAtEdges           windows at the edges use exact_result(), because the constants for
@@ -142,7 +142,7 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()),
     }
     sums.add_up();
   }
-  AnySums left;  // sums of all columns to the left of the thread, or their change
+  AnySums left;  // sums of all columns to the left of the thread, or the change of these sums
   const auto publish = [&](int parity, const AnySums& total) {
     left = sums_to_the_left(total);
     if constexpr (kBlock) {
