@@ -27,7 +27,7 @@ void check_luminance(const char* operation, const FrameLayout& layout);
 void check_frame(const char* operation, const FrameLayout& layout, const ConstFrame& frame,
                  const char* name);
 
-/// Returns the pitch as an int, for CUDA kernels. Its magnitude must be less than 2 GiB.
+/// Returns the pitch as an int, for CUDA kernels. The magnitude must be less than 2 GiB.
 int kernel_pitch(const char* operation, std::ptrdiff_t pitch);
 
 }  // namespace cudavision

@@ -65,7 +65,7 @@ class BlockMemory {
   std::uint32_t* squares;               ///< sums of squared levels
   std::uint16_t *near_sums, *far_sums;  ///< sums of |N| for both spacings
   std::uint16_t* levels;                ///< sums of levels
-  std::uint8_t* different;              ///< 0 if all levels equal the first row's
+  std::uint8_t* different;              ///< 0 if all levels equal the level in the first row
 
  private:
   std::uint8_t* rows_[block_side + 2 * far_spacing];

@@ -35,8 +35,8 @@ class AreaMeans {
   AreaMeans(Device& device, const FrameLayout& layout);
   ~AreaMeans();
 
-  /// Compares a frame with the previous frame (at first, black). Throws invalid_argument. Only
-  /// enqueues.
+  /// Compares a frame with the previous frame, or the first frame with black. Only enqueues. Throws
+  /// invalid_argument.
   void run(const ConstFrame& in);
 
   /// Returns the change in 65536ths, in device memory of this object. run() overwrites it.

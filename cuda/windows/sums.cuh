@@ -140,7 +140,7 @@ __device__ Sums<Sum, kSums> add_changes(ColumnSums<Sums<Sum, kSums>, kColumns>& 
                                         const Elements<Element, kColumns>& lost) {
   Sums<Sum, kSums> total{};
   if constexpr (sizeof(Element) == 1 && sizeof(columns.sums[0]) == 4) {
-    // Computes each running sum by dot products with 1 and −1, independently of the others.
+    // Computes each running sum by dot products with 1 and −1, independently of the other sums.
 #pragma unroll
     for (int w = 0; w < kColumns / 4; ++w) {
       const std::uint32_t before = total.of[0];
