@@ -14,8 +14,8 @@ namespace cudavision::chroma {
 struct Range {
   int black = 0, neutral = 0;
   int low = 0, high = 0;  ///< legal range of chroma
-  /// The floats 2^23 + black and a quarter of that. Replacing the lowest byte of either float by a
-  /// luma byte, then subtracting the float, gives the luma above black, or a quarter of it.
+  /// The floats 2^23 + black and (2^23 + black) / 4. Replacing the lowest byte of either float by a
+  /// luma byte, then subtracting the float, gives the luma above black, divided by 1 or 4.
   float bias = 0, quarter_bias = 0;
 
   Range() = default;
@@ -40,12 +40,12 @@ CUDAVISION_HOST_DEVICE inline int growth(int before, int after, const Range& ran
 
 /// Returns growth() for byte `number` of the luma words before and after, without a division.
 ///
-/// The exact quotient 256·to / from (see growth()) is rounded to the nearest integer. It is at
-/// least 1/510 away from any half-integer, because 0 < from < 256. The error is smaller: reciprocal
-/// and product have relative errors of up to 2^-23 each, and the quotient is at most 1024.
+/// growth() rounds 256·to / from to the nearest integer. This quotient is at least 1/510 away from
+/// any half-integer, because 0 < from < 256. Its error is smaller: the reciprocal and the product
+/// have relative errors of up to 2^-23 each, and the quotient is at most 1024.
 CUDAVISION_HOST_DEVICE inline int growth_of_byte(std::uint32_t before, std::uint32_t after,
                                                  int number, const Range& range) {
-  // The selector takes byte 1 of the bias as bytes 1 and 2 of the result: both are 0 in the bias.
+  // Replaces byte 0 of the bias. Bytes 1 and 2 of the bias are 0, so byte 1 can serve as both.
   const std::uint32_t selector = 0x7550u + static_cast<std::uint32_t>(number);
   const auto above_black = [=](std::uint32_t word, float bias) {
     return float_of_bits(select_bytes(word, bits_of_float(bias), selector)) - bias;

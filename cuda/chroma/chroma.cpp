@@ -7,11 +7,8 @@
 #include "cuda/core/layoutcheck.h"
 
 namespace cudavision::chroma {
-namespace {
 
 constexpr char operation[] = "chroma scaling";
-
-}  // namespace
 
 bool ChromaScale::is_needed(const FrameLayout& layout) noexcept {
   const Channels channels(layout);

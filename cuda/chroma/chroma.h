@@ -10,8 +10,8 @@
 /// operation changes the contrast of the luma.
 ///
 /// A chroma sample (x, y) of a channel that has one sample for s×t pixels follows the luma sample
-/// (s·x, t·y). With v its value before and v' after the operation, b the black level, n = 2^(bits −
-/// 1) neutral chroma and c the chroma before the operation:
+/// (s·x, t·y). With v and v' the values of the luma sample before and after the operation, b the
+/// black level, n = 2^(bits − 1) neutral chroma and c the chroma before the operation:
 ///   r  = min(1024, (256·max(v' − b, 0) + (v − b) div 2) div (v − b)), or 256 where v ≤ b
 ///   c' = n + ((c − n)·r + 128) div 256, rounded down
 /// clamped to the legal range of chroma, which is extended to c if c is outside it. Full range: b =
@@ -27,7 +27,7 @@ struct Parameters {
 
 class ChromaScale {
  public:
-  /// Returns true if frames of the layout have chroma.
+  /// Returns true if the layout has luma and two chroma channels of equal size and subsampling.
   static bool is_needed(const FrameLayout& layout) noexcept;
 
   /// layout must have a luma channel of the picture's size and two chroma channels of equal size.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The CUDA backend, with one launch per frame. If rows are aligned, a thread scales a chunk of
-// adjacent chroma samples in both channels; otherwise it scales one sample of each. Instructions
-// limit the speed, so chunks of bytes use packed instructions and no divisions.
+// adjacent chroma samples in both channels; otherwise, it scales one sample of each channel. The
+// kernel is limited by instructions, so chunks of bytes use packed instructions and no divisions.
 
 #include <utility>
 
@@ -33,10 +33,10 @@ struct ChromaArguments {
   ChannelBytes<const std::uint8_t> luma, new_luma;
   ChannelBytes<const std::uint8_t> from[2];
   ChannelBytes<std::uint8_t> to[2];
-  int width, height;  // of the chroma
-  int chunks;         // per row
-  // Half the number of threads per row. quotient() accepts numbers below 2^31, but a launch may
-  // have almost 2^32 threads, so the kernel divides the number of a pair of threads.
+  int width, height;  // size of the chroma
+  int chunks;         // chunks per row
+  // Half the number of threads per row. quotient() accepts dividends below 2^31, but a launch may
+  // have almost 2^32 threads, so the kernel divides the index of a pair of threads.
   Division half_row;
   int subsampling_x, subsampling_y;
   int shift;
@@ -93,7 +93,7 @@ struct alignas(4 * kCount) Words {
   std::uint32_t of[kCount];
 };
 
-/// Scales four bytes: byte i with growths[i].
+/// Scales four bytes, byte i by growths[i].
 __device__ std::uint32_t scaled_word(const ChromaArguments& a, std::uint32_t word,
                                      const int (&growths)[4]) {
   // Bytes 1 and 2 of a product hold the result before it is clamped.
@@ -200,8 +200,8 @@ class ChromaScaleCuda final : public ChromaScale::Backend {
       a.from[c] = bytes_of(in, channels_.chroma[c]);
       a.to[c] = bytes_of(out, channels_.chroma[c]);
     }
-    // A chunk reads two luma pixels per chroma sample. If the width is odd, the last chroma sample
-    // has only one and is not part of a chunk.
+    // A chunk reads two luma samples per chroma sample. If the width is odd, the last chroma sample
+    // has only one luma sample and is not part of a chunk.
     const int samples = chunk_samples(layout_.sample_bytes());
     a.chunks = has_chunks() ? channels_.luma.width / 2 / samples : 0;
     const int half_row = divide_up(a.width - a.chunks * (samples - 1), 2);
@@ -216,14 +216,14 @@ class ChromaScaleCuda final : public ChromaScale::Backend {
     return interleaved_ ? chroma_kernel<std::uint16_t, true> : chroma_kernel<std::uint16_t, false>;
   }
 
-  /// True if the samples of a chunk are contiguous and aligned, in all channels.
+  /// Returns true if the samples of a chunk are contiguous and aligned, in all channels.
   bool has_chunks() const {
     const ChromaArguments& a = arguments_;
     const int bytes = layout_.sample_bytes(), chroma_step = interleaved_ ? 2 * bytes : bytes;
     const auto fits = [&](const auto& channel, int step, int chunk) {
-      const auto place = reinterpret_cast<std::uintptr_t>(channel.first) |
-                         static_cast<std::uintptr_t>(channel.pitch);
-      return channel.step == step && place % static_cast<unsigned>(chunk) == 0;
+      const auto address = reinterpret_cast<std::uintptr_t>(channel.first) |
+                           static_cast<std::uintptr_t>(channel.pitch);
+      return channel.step == step && address % static_cast<unsigned>(chunk) == 0;
     };
     const int samples = chunk_samples(bytes);
     const auto chroma_fits = [&](const auto(&channels)[2]) {

@@ -42,7 +42,7 @@ struct Arguments {
   std::uint32_t* counts;  // 2^bits per table, all zero between frames
   std::uint16_t* tables;  // 2^bits per table
 
-  std::uint32_t* arrivals;    // state of TableArrivals, one entry per tile
+  std::uint32_t* arrivals;    // for arrive_last(), one word per tile
   std::uint32_t* launches;    // state of LaunchEpoch
   std::uint64_t* range_sums;  // per tile and range of bins
 
@@ -55,7 +55,7 @@ struct Arguments {
   std::uint32_t clip_count;
   float scale;
   int low, high;
-  CopyPieces copies[FrameLayout::max_planes];
+  PlaneCopy copies[FrameLayout::max_planes];
   int copy_count;
 
   Patches patches;          // how the picture is divided for the apply kernels
@@ -77,7 +77,7 @@ struct Arguments {
 
 /// Copies unchanged planes, divided among `blocks` blocks. The calling block has number `block`.
 __device__ void copy_planes(const Arguments& a, std::uint32_t block, std::uint32_t blocks) {
-  copy_pieces(a.copies, a.copy_count, block * blockDim.x + threadIdx.x, blocks * blockDim.x);
+  copy_vectors(a.copies, a.copy_count, block * blockDim.x + threadIdx.x, blocks * blockDim.x);
 }
 
 /// Splits the number of a block into an item, `whole`, and the part of it that the block processes.

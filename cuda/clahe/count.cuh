@@ -140,8 +140,6 @@ __device__ void count_rows(const Arguments& a, int tile, const RowRange& rows_of
   }
 }
 
-using Arrivals = TableArrivals<DeviceAtomics>;
-
 // Not unrolled: this would need a division by the block's size, which is not a constant.
 __device__ void clear_words(uint4* words, int count) {
 #pragma unroll 1
@@ -214,7 +212,7 @@ __device__ void count_and_make_tables(const Arguments& a, int tile, int part, ui
     delay_for_test();
     __syncthreads();
     if (threadIdx.x == 0)
-      last = Arrivals(a.arrivals).arrive_last(tile, a.counting_parts.divisor);
+      last = arrive_last<DeviceAtomics>(a.arrivals + tile, a.counting_parts.divisor);
     __syncthreads();
     if (!last)
       return;

@@ -136,7 +136,7 @@ class ClaheCpu final : public Clahe::Backend {
         rgb_(layout.find(Role::luma) < 0),
         bins_(1 << layout.bits),
         tiling_(make_tiling(layout.width, layout.height, tiles)),
-        mixed_planes_(AccessPlanner(layout).mixed_planes()),
+        planes_with_other_bytes_(AccessPlanner(layout).planes_with_other_bytes()),
         tile_bands_(device, tiling_.tiles(), scratch_bytes<RowMemory<std::uint16_t>>(layout.width)),
         row_bands_(device, layout.height, scratch_bytes<RowMemory<std::uint16_t>>(layout.width)),
         counts_(device.allocate((rgb_ ? 3 : 1) * grid_entries() * sizeof(std::uint32_t))),
@@ -180,7 +180,7 @@ class ClaheCpu final : public Clahe::Backend {
 
   View<const std::uint16_t> make_tables(View<const std::uint32_t> averages, const ConstFrame& in,
                                         const Frame& out) override {
-    for (const int p : mixed_planes_)
+    for (const int p : planes_with_other_bytes_)
       if (out.planes[p])
         copy_plane(in.planes[p], out.planes[p]);
     for_rows(averages.height, [&](int number) {
@@ -363,7 +363,7 @@ class ClaheCpu final : public Clahe::Backend {
   int bins_;
   Parameters parameters_;
   Tiling tiling_;
-  std::vector<int> mixed_planes_;
+  std::vector<int> planes_with_other_bytes_;
   Bands tile_bands_, row_bands_;
   std::vector<Source> counted_;  // planes of the frame whose tables are being made
   Buffer counts_;                // counts of all tiles, until their tables are made

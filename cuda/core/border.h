@@ -7,16 +7,16 @@
 
 namespace cudavision {
 
-/// How a row is extended beyond its edges, as in OpenCV's border types, shown for abcdefgh.
+/// The border types of OpenCV. Each comment shows how the row abcdefgh is extended.
 enum class Border : std::uint8_t {
   reflect_101,  ///< …dcb|abcdefgh|gfe…
   replicate,    ///< …aaa|abcdefgh|hhh…
   reflect,      ///< …cba|abcdefgh|hgf…
   wrap,         ///< …fgh|abcdefgh|abc…
-  constant,     ///< …iii|abcdefgh|iii… with a given value i
+  constant,     ///< …iii|abcdefgh|iii…, where i is a given value
 };
 
-/// Returns the index of the sample that row position `index` repeats; −1 for the constant border.
+/// Returns the index of the sample that is used at `index`, or −1 for the constant border's value.
 CUDAVISION_HOST_DEVICE inline int border_index(int index, int count, Border border) {
   if (static_cast<unsigned>(index) < static_cast<unsigned>(count))
     return index;

@@ -21,7 +21,7 @@ inline void cuda_check(cudaError_t status, const char* what) {
           cudaGetErrorName(status) + ")");
 }
 
-/// Returns an attribute of the current GPU. `what` is its name in errors.
+/// Returns an attribute of the current GPU. `what` names the attribute in errors.
 inline int device_attribute(cudaDeviceAttr attribute, const char* what) {
   int device = 0;
   int value = 0;

@@ -3,7 +3,7 @@
 
 // Launches with programmatic dependent launch: from sm_90 on, the GPU can start a launch while the
 // previous one drains. A kernel calls launch_dependents() early, and grid_dependency_wait() before
-// its first access to memory that earlier launches use.
+// the first access to memory that earlier launches use.
 
 #include <cuda_runtime.h>
 
@@ -11,7 +11,7 @@
 
 namespace cudavision {
 
-/// Waits until every earlier launch on the stream is complete and its writes are visible.
+/// Waits until all earlier launches on the stream are complete and their writes are visible.
 __device__ inline void grid_dependency_wait() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
@@ -39,7 +39,7 @@ struct KernelLaunch {
   unsigned blocks = 0, threads = 0;
   std::size_t shared_bytes = 0;
   bool overlapping = false;  ///< the kernel may start while the previous launch drains
-  bool cooperative = false;  ///< all blocks are resident at once, so they may wait for each other
+  bool cooperative = false;  ///< all blocks are resident at once, so blocks may wait for each other
 
   bool operator==(const KernelLaunch&) const = default;
 };
@@ -73,9 +73,8 @@ class Launcher {
  public:
   using Kernel = void (*)(Arguments);
 
-  /// any: one of the kernels, which shows whether launches can overlap (can_overlap()).
-  Launcher(cudaStream_t stream, Kernel any)
-      : stream_(stream), overlapping_(can_overlap(reinterpret_cast<const void*>(any))) {}
+  Launcher(cudaStream_t stream, Kernel any_kernel)
+      : stream_(stream), overlapping_(can_overlap(reinterpret_cast<const void*>(any_kernel))) {}
 
   void operator()(Kernel kernel, unsigned blocks, unsigned threads, std::size_t shared_bytes,
                   const Arguments& arguments, bool cooperative = false) const {

@@ -67,7 +67,7 @@ class Event {
   virtual void wait() = 0;  ///< blocks the calling thread until done() is true
 };
 
-/// The device that operations run on. It has one work queue and executes it in order. On a CUDA
+/// The device that operations run on. A device executes its work queue in order. On a CUDA
 /// device, all calls except finish() and Event::wait() return before the work is done; on the CPU
 /// device, the work is done when a call returns. Only one thread at a time may use a device.
 ///
@@ -86,7 +86,7 @@ class Device {
   /// Allocates host memory, aligned to 64 bytes, and page-locked for CUDA. Throws out_of_memory.
   Buffer allocate_host(std::size_t bytes) { return do_allocate_host(bytes ? bytes : 1); }
 
-  /// Page-locks host memory of another owner, so that the device transfers it at full speed. The
+  /// Page-locks host memory of another owner, for transfers at full speed. The
   /// destructor of the Buffer unlocks the memory, and must run before the owner frees it. Returns
   /// an empty Buffer on the CPU device and if the memory cannot be locked.
   virtual Buffer page_lock(void* memory, std::size_t bytes) = 0;

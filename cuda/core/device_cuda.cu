@@ -28,8 +28,6 @@ class CudaEvent final : public Event {
  public:
   explicit CudaEvent(cudaStream_t stream)
       : stream_(stream), spinning_(new_event(0)), sleeping_(new_event(cudaEventBlockingSync)) {}
-  CudaEvent(const CudaEvent&) = delete;
-  CudaEvent& operator=(const CudaEvent&) = delete;
 
   void record() override {
     // The measured duration of a sleeping wait includes the wake-up delay.
@@ -164,7 +162,7 @@ std::unique_ptr<Device> make_cuda_device(CudaStream stream) {
   return std::make_unique<CudaDevice>(stream);
 }
 
-// Not cudaLaunchHostFunc: after an error, it never calls back, and the waiting thread would hang.
+// Not cudaLaunchHostFunc, which never calls back after an error, so that the caller would hang.
 void notify_when_passed(Device& device, std::function<void()> call) {
   using Call = std::function<void()>;
   auto kept = std::make_unique<Call>(std::move(call));

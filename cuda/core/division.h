@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "cuda/core/view.h"
@@ -17,11 +18,11 @@ CUDAVISION_HOST_DEVICE constexpr Number round_up(Number number, Divisor multiple
   return static_cast<Number>(divide_up(number, multiple) * multiple);
 }
 
-/// Division by a number that the host knows, for kernels: two multiplications instead of about
+/// Division by a value that the host knows. A kernel then needs one multiplication instead of about
 /// twenty instructions, which would delay the first load of a short kernel.
 ///
 /// With l = ceil(log2 divisor) and multiplier = ceil(2^(31 + l) / divisor), n div divisor is
-/// (2·n·multiplier) >> (32 + l) for n < 2^31. Rounding the multiplier up adds e / divisor to it,
+/// (2·n·multiplier) >> (32 + l) for n < 2^31. Rounding up adds e / divisor to the multiplier,
 /// with e < divisor ≤ 2^l. The quotient is exact, because n·e < 2^(31 + l).
 struct Division {
   std::uint32_t divisor, multiplier;
@@ -30,9 +31,7 @@ struct Division {
 
 /// divisor must be 1 to 65536.
 inline Division make_division(std::uint32_t divisor) {
-  int shift = 0;
-  while (std::uint32_t{1} << shift < divisor)
-    ++shift;
+  const int shift = std::bit_width(divisor - 1);
   const std::uint64_t power = std::uint64_t{1} << (31 + shift);
   return {divisor, static_cast<std::uint32_t>((power + divisor - 1) / divisor), shift};
 }

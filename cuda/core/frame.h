@@ -16,9 +16,9 @@ constexpr Role rgb_roles[3] = {Role::red, Role::green, Role::blue};
 struct Channel {
   Role role = Role::luma;
   int plane = 0;
-  int offset = 0;         ///< in samples
-  int step = 1;           ///< in samples, between adjacent samples of this channel
-  int width = 0;          ///< samples per row; less than the picture's width if subsampled
+  int offset = 0;         ///< position of the first sample, in samples
+  int step = 1;           ///< distance between adjacent samples of the channel, in samples
+  int width = 0;          ///< samples per row; fewer than the frame's pixels if subsampled
   int height = 0;         ///< rows
   int subsampling_x = 1;  ///< pixels per sample along x
   int subsampling_y = 1;
@@ -48,6 +48,7 @@ struct FrameLayout {
   std::array<Channel, max_channels> channels{};
 
   int sample_bytes() const noexcept { return bits > 8 ? 2 : 1; }
+  bool is_full(const Channel& c) const noexcept { return c.width == width && c.height == height; }
 
   /// Returns the index of the first channel with this role, or −1.
   int find(Role role) const noexcept {

@@ -10,9 +10,9 @@ namespace cudavision {
 namespace {
 
 /// A TBB arena that runs one loop at a time. The alternatives cost memory or time:
-/// - A thread without an arena gets one from TBB, which is not freed when the thread ends: 4 to 9
-///   kB per streaming thread.
-/// - If all loops share an arena with one slot per core, their threads wait for slots: 16 pipelines
+/// - Each thread without an arena gets one from TBB. TBB does not free this arena of 4 to 9 kB when
+///   the thread ends.
+/// - If all loops share an arena with one slot per core, threads wait for slots: 16 pipelines
 ///   on two cores lost half of the frame rate.
 /// - If the shared arena has 32 slots for callers, the workers look for tasks in empty slots: one
 ///   pipeline lost a tenth of its frame rate.

@@ -20,7 +20,7 @@
 
 namespace cudavision {
 
-/// Threads of a parallel loop: one per core, or the concurrency of the caller's TBB arena.
+/// Returns the number of threads of a loop: one per core, or the limit of the caller's TBB arena.
 int loop_concurrency();
 
 /// Calls body(function, number) for 0 ≤ number < count, in parallel on the process-wide TBB
@@ -42,9 +42,9 @@ class Scratch {
   /// Returns an array of `count` elements, with `margin` further elements before and after it.
   template <class Element>
   Element* take(std::size_t count, std::size_t margin = 0) {
-    auto* const piece = memory_ ? reinterpret_cast<Element*>(memory_ + bytes_) + margin : nullptr;
+    auto* const array = memory_ ? reinterpret_cast<Element*>(memory_ + bytes_) + margin : nullptr;
     bytes_ += round_up(sizeof(Element) * (count + 2 * margin), 64);
-    return piece;
+    return array;
   }
   std::size_t bytes() const noexcept { return bytes_; }
 

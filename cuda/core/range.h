@@ -2,6 +2,7 @@
 #pragma once
 
 #include <charconv>
+#include <concepts>
 #include <string>
 
 namespace cudavision {
@@ -15,8 +16,9 @@ struct Range {
   constexpr bool contains(Number number) const noexcept { return number >= min && number <= max; }
 };
 
-/// Texts of numbers and ranges for messages, in the C locale: up to 10 digits, "0 to 127".
-inline std::string text_of(int number) {
+/// Formats values for messages, in the C locale, with up to 10 digits; ranges as "0 to 127".
+template <std::integral Number>
+std::string text_of(Number number) {
   return std::to_string(number);
 }
 inline std::string text_of(double number) {
@@ -24,6 +26,13 @@ inline std::string text_of(double number) {
   const auto end =
       std::to_chars(digits, digits + sizeof digits, number, std::chars_format::general, 10);
   return {digits, end.ptr};
+}
+inline std::string text_of(const std::string& text) {
+  return text;
+}
+/// Formats a size, for example "640×480".
+inline std::string text_of(int width, int height) {
+  return text_of(width) + "×" + text_of(height);
 }
 template <class Number>
 std::string text_of(const Range<Number>& range) {

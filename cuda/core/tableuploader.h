@@ -10,8 +10,8 @@
 
 namespace cudavision {
 
-/// Holds tables in device memory that change with the parameters. The host keeps several copies,
-/// because earlier copies may still be in transfer.
+/// Device memory for tables that change with the parameters. The host memory has several slots,
+/// because the GPU may still be reading the slots of earlier uploads.
 class TableUploader {
  public:
   TableUploader(Device& device, std::size_t words)
@@ -24,7 +24,7 @@ class TableUploader {
 
   const std::uint32_t* tables() const { return tables_.as<std::uint32_t>(); }
 
-  /// Returns host memory for the next tables. Waits while the GPU is still reading it.
+  /// Returns host memory for the next tables. Waits until the GPU has read the memory's old tables.
   std::uint32_t* next() {
     Slot& slot = slots_[current_ = (current_ + 1) % slot_count];
     if (slot.used)

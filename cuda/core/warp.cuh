@@ -34,7 +34,7 @@ __device__ inline std::uint64_t sum_of_block(std::uint64_t sum) {
   return sum;
 }
 
-/// Returns the sum over the lanes up to and including this one.
+/// Returns the sum over the lanes up to and including the caller's lane.
 template <class Sum>
 __device__ inline Sum inclusive_scan(Sum sum) {
   const int lane = threadIdx.x % 32;

@@ -79,9 +79,9 @@ class GuidedCuda final : public Guided::Backend {
       // The first pass reads samples and writes words. The second reads both and writes levels.
       Picture& lines = plans_[0].arguments.pictures[c];
       const View<const std::uint8_t> from = in.planes[channel.plane];
-      values_.place(c, from.data + channel.offset * layout_.sample_bytes(),
-                    kernel_pitch(operation, from.pitch), channel.step,
-                    plans_[0].columns_of_thread(), lines);
+      values_.bind(c, from.data + channel.offset * layout_.sample_bytes(),
+                   kernel_pitch(operation, from.pitch), channel.step, plans_[0].columns_of_thread(),
+                   lines);
       lines.elements = lines.values;
       lines.pitch = lines.values_pitch;
       lines.out = words_[c].as<std::uint8_t>();

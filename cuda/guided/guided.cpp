@@ -98,7 +98,7 @@ void Guided::run(const ConstFrame& in, const Frame& out, const regions::ActiveCe
   for (int c = 0; c < layout_.channel_count; ++c)
     filtered[c] = !identity() && layout_.channels[c].role != Role::alpha;
   for (int p = 0; p < layout_.plane_count; ++p)
-    if (!fill_plane(layout_, p, filtered))
+    if (!covers_plane(layout_, p, filtered))
       device_.copy(in.planes[p], out.planes[p]);
   if (!identity())
     backend_->run(in, out, active);

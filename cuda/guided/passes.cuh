@@ -39,12 +39,12 @@ struct LinesPass : GuidedPass<Sample, Sum, kNarrow> {
     return window.word_of(sums.of[0], sums.of[1]);
   }
   /// Cursor over the words. A row of words has two halves (Picture::half_pitch).
-  class Single {
+  class ResultPosition {
    public:
-    __device__ Single(const windows::Picture& picture, int x, int y)
+    __device__ ResultPosition(const windows::Picture& picture, int x, int y)
         : word_(reinterpret_cast<std::uint32_t*>(picture.out +
                                                  static_cast<std::int64_t>(picture.out_pitch) * y) +
-                windows::place_of_word(picture, x)),
+                windows::word_index(picture, x)),
           pitch_(picture.out_pitch / 4) {}
     __device__ std::uint32_t sample() const { return 0; }
     __device__ void store(std::uint32_t word) const { *word_ = word; }
@@ -53,12 +53,12 @@ struct LinesPass : GuidedPass<Sample, Sum, kNarrow> {
     std::uint32_t* word_;
     int pitch_;
   };
-  class Place : public Single {
+  class QuadPosition : public ResultPosition {
    public:
     using Samples = windows::NoSamples;
     using Quad = uint4;
 
-    using Single::Single;
+    using ResultPosition::ResultPosition;
     __device__ void next_row() { this->word_ += this->pitch_; }
     __device__ Quad quad_of(const std::uint32_t (&words)[4]) const {
       return make_uint4(words[0], words[1], words[2], words[3]);
@@ -75,8 +75,8 @@ template <class Sample, bool kNarrow>
 struct LevelsPass : GuidedPass<std::uint32_t,
                                std::conditional_t<kNarrow, std::uint32_t, std::uint64_t>, kNarrow> {
   using Window = LevelWindow<kNarrow>;
-  using Place = windows::Place<Sample, true, sizeof(Sample)>;
-  using Single = windows::Single<Sample, true, sizeof(Sample)>;
+  using QuadPosition = windows::QuadPosition<Sample, true, sizeof(Sample)>;
+  using ResultPosition = windows::ResultPosition<Sample, true, sizeof(Sample)>;
 
   static __device__ Window window_of(std::uint32_t area, const Settings& settings) {
     return {area, settings};

@@ -38,7 +38,7 @@ class HistEqualizeCpu final : public Histogram::Backend {
   HistEqualizeCpu(Device& device, const FrameLayout& layout)
       : layout_(layout),
         rgb_(layout.find(Role::luma) < 0),
-        mixed_planes_(AccessPlanner(layout).mixed_planes()),
+        planes_with_other_bytes_(AccessPlanner(layout).planes_with_other_bytes()),
         histogram_(device, layout),
         luminance_(layout, Role::luma) {
     for (int c = 0; c < (rgb_ ? 3 : 1); ++c) {
@@ -90,7 +90,7 @@ class HistEqualizeCpu final : public Histogram::Backend {
   /// Copies planes that contain bytes which no table changes, including rows below the picture.
   /// Each band copies its rows before it equalises them, so that no copy overwrites results.
   void copy_mixed(const ConstFrame& in, const Frame& out, const Band& band) const {
-    for (const int p : mixed_planes_) {
+    for (const int p : planes_with_other_bytes_) {
       if (!out.planes[p])
         continue;
       const int rows = in.planes[p].height;
@@ -137,7 +137,7 @@ class HistEqualizeCpu final : public Histogram::Backend {
 
   FrameLayout layout_;
   bool rgb_;
-  std::vector<int> mixed_planes_;
+  std::vector<int> planes_with_other_bytes_;
   Parameters parameters_;
   BandedHistogram histogram_;
   Samples luminance_;

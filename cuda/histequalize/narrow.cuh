@@ -25,7 +25,7 @@ constexpr int threads_of = kAction == Action::histogram ? counting_threads : app
 struct Arguments {
   PackedImage picture;
   PackStride stride;  // between the packs of a thread
-  CopyPieces copies[FrameLayout::max_planes];
+  PlaneCopy copies[FrameLayout::max_planes];
   int copy_count;
   std::uint32_t* state;      // state of HistogramExchange
   std::uint32_t total;       // pixels
@@ -194,8 +194,8 @@ __global__ void __launch_bounds__(threads_of<kAction>, 1)
           a.histogram[first_bin + b] = scanned.counts[b];
   } else if (applies && a.copy_count > 0) {
     constexpr std::uint32_t others = kThreads - 32 * S::table_warps;
-    copy_pieces(a.copies, a.copy_count, blockIdx.x * others + threadIdx.x - 32 * S::table_warps,
-                gridDim.x * others);
+    copy_vectors(a.copies, a.copy_count, blockIdx.x * others + threadIdx.x - 32 * S::table_warps,
+                 gridDim.x * others);
   }
   __syncthreads();
   delay_for_test();

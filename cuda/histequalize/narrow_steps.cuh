@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(applying_threads, step_blocks)
                                  apply_table<Pack, kAction>(data, at, a.equalize, table);
                                  Pack::template store<kRows>(a.equalize.picture, at, data);
                                });
-  copy_pieces(a.equalize.copies, a.equalize.copy_count, thread, gridDim.x * applying_threads);
+  copy_vectors(a.equalize.copies, a.equalize.copy_count, thread, gridDim.x * applying_threads);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ Sum term(Value value, bool squared) {
 template <class Value, class Sum>
 CUDAVISION_TARGET_CLONES void add_to_columns(const Value* row, int width, bool squared,
                                              Sum* columns) {
-  // The compiler vectorises the loops only if the condition is outside.
+  // The compiler vectorises the loops only if the condition is outside of them.
   if (squared)
     for (int x = 0; x < width; ++x)
       columns[x] += term<Sum>(row[x], true);
@@ -30,7 +30,7 @@ CUDAVISION_TARGET_CLONES void add_to_columns(const Value* row, int width, bool s
       columns[x] += term<Sum>(row[x], false);
 }
 
-/// Makes a row of the table, from X = 1 on. `above` holds the previous row and receives this row.
+/// Computes a row of the table, from X = 1 on. Replaces the previous row in `above` by the new row.
 template <class Value, class Sum, class Element>
 CUDAVISION_TARGET_CLONES void add_row(const Value* row, int width, bool squared, Sum* above,
                                       Element* entries) {
@@ -43,10 +43,10 @@ CUDAVISION_TARGET_CLONES void add_row(const Value* row, int width, bool squared,
     entries[x] = table_element<Element>(above[x]);
 }
 
-/// The triangle of a tilted sum consists of two triangles of the row above, minus their overlap (a
-/// triangle of two rows above), plus the two pixels at its tip. These pixels are in `values`, the
-/// row directly above the entry, and in `values_above`. two_above is overwritten with this row.
-/// above and two_above begin with the entry X = 0.
+/// A tilted sum covers a triangle, which is the union of two triangles of the row above and of two
+/// pixels at the tip. The two triangles overlap in a triangle of two rows above. The pixels are in
+/// `values`, the row directly above the entry, and in `values_above`. two_above is overwritten with
+/// the new row. above and two_above begin with the entry X = 0.
 template <class Value, class Sum>
 CUDAVISION_TARGET_CLONES void tilt_row(const Value* values, const Value* values_above, int width,
                                        const Sum* above, Sum* two_above) {
@@ -69,7 +69,8 @@ struct Table {
       std::fill_n(rows_.row(0), rows_.width, Element{0});
   }
 
-  /// Entries below pixel row y, from X = 1 on. Stores `first` at X = 0 if the table has it.
+  /// Returns the entries below pixel row y, from X = 1 on. Sets the entry X = 0, if any, to
+  /// `first`.
   Element* row(int y, Element first) const {
     Element* entries = rows_.row(y + padding_);
     if (padding_)
@@ -91,8 +92,8 @@ struct RowMemory {
   Value* values;
 };
 
-/// Sums and squared sums. Each band of rows first sums its columns. Then it makes its rows of the
-/// table, starting from the sums of the bands above it.
+/// Sums and squared sums. Each thread first sums the columns of a band of rows. Then it computes
+/// the band's rows of the table, starting from the sums of the bands above.
 template <class Value, class Element>
 class UprightCpu final : public Integral::Backend {
   using Sum = SumOf<Element>;
@@ -120,7 +121,7 @@ class UprightCpu final : public Integral::Backend {
   }
 
  private:
-  /// Sums the columns of each band except the last, which has no band below it.
+  /// Sums the columns of each band except the last band, which has no band below.
   void add_columns(const PlaneRows<Value>& rows) const {
     bands_.for_each([&](Band& band) {
       const Memory memory(band.scratch, width_);
@@ -132,7 +133,7 @@ class UprightCpu final : public Integral::Backend {
     });
   }
 
-  /// Converts the column sums of each band to the entries above its first row.
+  /// Converts the column sums of each band to the table entries above the band's first row.
   void start_bands() const {
     const auto columns = [&](int number) {
       Band band = bands_.band(number);
@@ -153,7 +154,7 @@ class UprightCpu final : public Integral::Backend {
   Bands bands_;
 };
 
-/// Tilted sums. Each row needs the two rows above it, so a single thread makes the whole table.
+/// Tilted sums. Each row needs the two rows above it, so a single thread computes the table.
 template <class Value, class Element>
 class TiltedCpu final : public Integral::Backend {
   using Sum = SumOf<Element>;

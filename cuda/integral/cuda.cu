@@ -17,7 +17,7 @@ struct Variant {
   Kernel kernel;
   int tile_columns, tile_rows;
   unsigned threads;
-  std::size_t word_bytes;  // per word of TileExchange
+  std::size_t word_bytes;  // size of a word of TileExchange
   /// Maximum number of tiles per multiprocessor; 0: unlimited.
   int max_tiles;
 };
@@ -98,8 +98,8 @@ int blocks_at_once(const Variant& variant, std::size_t shared_bytes) {
   return std::max(blocks, 1);
 }
 
-/// Dynamic shared memory that limits a multiprocessor to `blocks` blocks. Without this limit, the
-/// GPU puts several blocks on some multiprocessors and none on others.
+/// Returns the dynamic shared memory that limits a multiprocessor to `blocks` blocks. Otherwise,
+/// the GPU puts several blocks on some multiprocessors and none on others.
 std::size_t shared_bytes_to_spread(const Variant& variant, int blocks) {
   cudaFuncAttributes attributes{};
   cuda_check(cudaFuncGetAttributes(&attributes, variant.kernel),

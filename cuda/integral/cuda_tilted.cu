@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Tilted sums on CUDA, in two launches. A pixel's rising diagonal contains the pixel and all pixels
-// to its upper right; its falling diagonal, the pixel and all pixels to its upper left. The first
-// launch sums pixels along rising diagonals, the second one sums these along falling ones:
+// Tilted sums on CUDA, in two launches. The rising diagonal of a pixel contains the pixel and all
+// pixels to its upper right. The falling diagonal contains the pixel and all pixels to its upper
+// left. The first launch sums pixels along rising diagonals (A). The second launch sums A along
+// falling diagonals (F):
 //   A(x, y) = I(x, y) + A(x + 1, y - 1)
 //   F(x, y) = A(x, y) + F(x - 1, y - 1)
-// A triangle of the table consists of the triangle to the upper left of its tip and two diagonals:
+// The triangle of an entry consists of the triangle of the entry to the upper left and two
+// diagonals:
 //   T(x + 1, y + 1) = T(x, y) + A(x, y) + A(x, y - 1) = F(x, y) + F(x, y - 1).
 // A fits into 32 bits, because a diagonal has at most 65535 pixels of 16 bits.
 
@@ -36,7 +38,7 @@ using Terms = std::uint32_t[rows_of_warp];
 /// A set of a warp's rows: bit i is row i.
 using RowSet = std::uint64_t;
 
-/// The rows begin to end - 1, clipped to the rows of the warp.
+/// Returns the rows begin to end - 1, clipped to the rows of the warp.
 __device__ RowSet rows_between(int begin, int end) {
   const auto rows_before = [](int row) {
     return (RowSet{1} << min(max(row, 0), rows_of_warp)) - 1;
@@ -44,12 +46,12 @@ __device__ RowSet rows_between(int begin, int end) {
   return rows_before(end) & ~rows_before(begin);
 }
 
-/// 64-bit sums are split into halves, because whole terms would take two registers each.
+/// Adds up terms; for 64-bit sums in halves, because 64-bit terms would take two registers each.
 template <class Sum>
 __device__ Sum sum_of(const Terms& terms) {
   constexpr bool in_halves = sizeof(Sum) == 8;
   std::uint32_t low = 0, high = 0;
-  // Reverses the order of store(); otherwise, the compiler would keep all partial sums for it.
+  // Adds in reverse order; otherwise, the compiler would keep all partial sums for store().
 #pragma unroll
   for (int i = rows_of_warp - 1; i >= 0; --i) {
     low += in_halves ? terms[i] & 0xffff : terms[i];
@@ -105,7 +107,7 @@ struct RisingDiagonal {
     }
   }
 
-  /// sum covers the rows above y.
+  /// `sum` is the sum over the rows above y.
   __device__ void store(int y, const Terms& terms, std::uint32_t sum) const {
     const RowSet rows = inside(y);
     std::uint32_t* to = a.rising + static_cast<std::int64_t>(y) * a.in.width + column - y;
@@ -121,7 +123,7 @@ struct RisingDiagonal {
   }
 };
 
-/// Falling diagonals per block. Lane 31 of a warp only provides its sums to lane 30.
+/// Falling diagonals per block. Lane 31 of a warp only provides sums to lane 30.
 constexpr int falling_diagonals = 31;
 
 /// A falling diagonal: pixel (column + y, y) in row y. The terms are A, the sums are F.
@@ -149,7 +151,7 @@ struct FallingDiagonal {
         terms[i] = __ldg(from + 2 * i);
   }
 
-  /// sum covers the rows above y. Stores the entries of T.
+  /// `sum` is the sum over the rows above y. Stores the entries of T.
   __device__ void store(int y, const Terms& terms, Sum sum) const {
     const int end = min(a.in.width - column, a.in.height) - y;
     const bool has_entries = threadIdx.x % 32 < falling_diagonals;
@@ -162,7 +164,7 @@ struct FallingDiagonal {
       sum += terms[i];
       if (rows >> i & 1)
         __stcs(reinterpret_cast<Element*>(to), table_element<Element>(sum + right));
-      asm volatile("" : "+l"(to));  // otherwise, each store gets a branch that computes its address
+      asm volatile("" : "+l"(to));  // otherwise, each store gets a branch to compute the address
     }
   }
 };

@@ -18,7 +18,7 @@
 /// for 0 ≤ X ≤ W, 0 ≤ Y ≤ H: a table of W + 1 columns and H + 1 rows. The sum over the box x0 ≤ x <
 /// x1, y0 ≤ y < y1 is S(x1, y1) − S(x0, y1) − S(x1, y0) + S(x0, y0).
 ///
-/// Sums are exact integers. uint32 elements hold them modulo 2^32, so a box whose own sum is below
+/// Sums are exact integers. uint32 elements are sums modulo 2^32, so a box whose own sum is below
 /// 2^32 is still exact. Floating-point elements are rounded once, halves to even.
 namespace cudavision::integral {
 
@@ -30,8 +30,8 @@ inline std::size_t bytes_of(TableElement element) noexcept {
   return element == TableElement::uint32 || element == TableElement::float32 ? 4 : 8;
 }
 
-/// uint32 if W·H times the largest sample (or its square) is less than 2^32, so that no picture can
-/// overflow the table; otherwise uint64.
+/// Returns uint32 if W·H times the largest sample (or its square) is below 2^32, so that no picture
+/// can overflow the table; otherwise uint64.
 TableElement exact_element(const FrameLayout& layout, TableKind kind) noexcept;
 
 struct Parameters {
@@ -46,15 +46,15 @@ struct Parameters {
 
 class Integral {
  public:
-  /// layout as for Luminance. Throws invalid_argument.
+  /// Luminance must accept layout. Throws invalid_argument.
   Integral(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~Integral();
 
   int width() const noexcept { return width_; }    ///< entries per row of the table
   int height() const noexcept { return height_; }  ///< rows of the table
 
-  /// table has height() rows of width() elements, as bytes. Its address and pitch must be multiples
-  /// of the element's size, and it must not overlap in. Only enqueues.
+  /// table has height() rows of width() elements, as bytes. The address and the pitch must be
+  /// multiples of the element's size. in and table must not overlap. Only enqueues.
   void run(const ConstFrame& in, View<std::uint8_t> table);
 
   class Backend;
@@ -72,7 +72,7 @@ class Integral {
 ///   ((v div 2^s)·white + (v_max div 2^s) div 2) div (v_max div 2^s),  or 0 if v_max is 0.
 class IntegralPicture {
  public:
-  /// kind and same_size as in Parameters. bits (8 or 16) is the depth. Throws invalid_argument.
+  /// kind and same_size are those of Parameters. bits is 8 or 16. Throws invalid_argument.
   IntegralPicture(Device& device, const FrameLayout& layout, TableKind kind, bool same_size,
                   int bits);
   ~IntegralPicture();

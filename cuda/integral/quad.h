@@ -10,8 +10,8 @@ namespace cudavision::integral {
 
 constexpr int quad_pixels = 4;
 
-/// Four adjacent samples, packed into registers. The term of a pixel is its value or, with
-/// kSquared, its square. Sum is the type of a tile's sum; 32-bit sums stay below 2^30.
+/// Four adjacent samples, packed into registers. The term of a pixel is the value or, with
+/// kSquared, the square of the value. Sum is the type of a tile's sum; 32-bit sums stay below 2^30.
 template <class Value, bool kSquared>
 struct Quad;
 

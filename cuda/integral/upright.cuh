@@ -5,8 +5,8 @@
 //
 // A block processes tiles of 128 or 256 columns. Each of its warps holds a few rows of the tile in
 // registers (warp_rows.cuh). TileExchange provides the sums above and to the left of the tile. An
-// entry is the sum over five areas: above and to the left of the tile, above it, to its left, in
-// the tile above the warp's rows, and in the warp's rows.
+// entry is the sum over five areas: above and to the left of the tile, above the tile, to the left
+// of the tile, in the tile above the warp's rows, and in the warp's rows.
 //
 // A block takes its next tile from a counter. Every earlier tile is then finished or in progress,
 // so waiting for other tiles cannot deadlock.
@@ -28,8 +28,8 @@ struct IntegralArguments {
   int padding;  // 1: the table begins with a row and a column of zeros
 
   TileGrid grid;
-  void* words;           // of the TileExchange
-  std::uint32_t* state;  // of the LaunchEpoch
+  void* words;           // words of the TileExchange
+  std::uint32_t* state;  // state of the LaunchEpoch
 };
 
 namespace {
@@ -45,7 +45,7 @@ struct TileShape {
   static constexpr int rows = rows_of_warp * warps;
 
   // Warps share the lookups of other tiles' sums. One lookup covers 32 columns above the tile, 32
-  // rows to its left, or a part of the corner above and to the left.
+  // rows to the left of the tile, or a share of the area above and to the left.
   static constexpr int lookups_for_columns = columns / 32;
   static constexpr int lookups_for_rows = (rows + 31) / 32;
   static constexpr int lookups_for_corner = warps > lookups_for_columns + lookups_for_rows
@@ -73,10 +73,10 @@ struct SharedTile {
   } of_warp[Shape::warps];
 };
 
-struct TilePlace {
+struct TilePosition {
   int row, column;
 
-  __device__ TilePlace(const TileGrid& grid, int tile)
+  __device__ TilePosition(const TileGrid& grid, int tile)
       : row(tile / grid.columns), column(tile % grid.columns) {}
 };
 
@@ -126,12 +126,12 @@ __global__ void __launch_bounds__(Shape::threads,
   const int warp = thread / 32;
   const int lane = thread % 32;
   const bool one_each = a.grid.count() <= static_cast<int>(gridDim.x);
-  // The last number that the last thread of the block drew: the ticket for the next tile or, if
-  // there are no more tiles, the number of blocks that retired before.
+  // Only in the last thread of the block: the ticket for the next tile or, if there are no more
+  // tiles, the number of blocks that retired earlier.
   std::uint32_t drawn = 0;
 
   for (int number = blockIdx.x;;) {
-    const TilePlace tile(a.grid, number);
+    const TilePosition tile(a.grid, number);
     const int x = tile.column * Shape::columns;
     const int y = tile.row * Shape::rows + warp * kRows;
     Rows rows;
@@ -215,20 +215,20 @@ __global__ void __launch_bounds__(Shape::threads,
     __syncwarp();
 
     const int entries_in_row = min(a.in.width - x, Shape::columns);
-    const int rows_there = min(a.in.height - y, kRows);
+    const int rows_inside = min(a.in.height - y, kRows);
     std::uint8_t* to =
         a.table + a.table_pitch * (y + a.padding) + sizeof(Element) * (x + a.padding);
-    if (a.padding && tile.column == 0 && lane < rows_there)
+    if (a.padding && tile.column == 0 && lane < rows_inside)
       reinterpret_cast<Element*>(to + a.table_pitch * lane)[-1] = 0;
     if (a.padding && tile.row == 0 && warp == 0)
       for (int i = lane; i <= entries_in_row; i += 32)
         (reinterpret_cast<Element*>(a.table) + x)[i] = 0;
     to += sizeof(Element) * lane;
-    // Shared memory transposes quads to rows, so that adjacent lanes store adjacent entries for any
-    // alignment of the table. Returns the first entry of the lane.
     const auto entry_of = [&](int r, int column) {
       return &shared.of_warp[warp].line[r % decltype(shared)::lines].column(column);
     };
+    // Computes row r. Shared memory transposes quads to rows, so that adjacent lanes store adjacent
+    // entries for any alignment of the table. Returns the first entry of the lane.
     const auto next_row = [&](int r) -> const Element* {
       auto& line = shared.of_warp[warp].line[r % decltype(shared)::lines];
       if (decltype(shared)::lines == 1)
@@ -248,7 +248,7 @@ __global__ void __launch_bounds__(Shape::threads,
     constexpr int step = decltype(shared.of_warp[0].above)::step_of_32_columns;
     constexpr int stores = Shape::columns / 32;
     // Streaming stores, because the table is not read again soon.
-    if (entries_in_row == Shape::columns && rows_there == kRows) {
+    if (entries_in_row == Shape::columns && rows_inside == kRows) {
 #pragma unroll
       for (int r = 0; r < kRows; ++r, to += a.table_pitch) {
         const Element* entry = next_row(r);
@@ -274,7 +274,7 @@ __global__ void __launch_bounds__(Shape::threads,
     } else {
 #pragma unroll
       for (int r = 0; r < kRows; ++r, to += a.table_pitch) {
-        if (r >= rows_there)
+        if (r >= rows_inside)
           break;
         const Element* entry = next_row(r);
 #pragma unroll

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Loads a few rows of a tile into the registers of a warp and sums them.
+// Loads a few rows of a tile into the registers of a warp and sums each row.
 
 #include <cuda_runtime.h>
 
@@ -14,8 +14,8 @@ struct InputArguments {
   const std::uint8_t* data;
   std::int64_t pitch;
   int width, height;
-  int shift;              // for 16-bit samples
-  std::uint32_t largest;  // for 16-bit samples
+  int shift;              // unused low bits of 16-bit samples
+  std::uint32_t largest;  // maximum value of 16-bit samples
   bool aligned;           // whole quads can be loaded from the start of each row
 };
 
@@ -65,7 +65,7 @@ struct alignas(16) FourOf {
   Number numbers[quad_pixels];
 };
 
-/// One number per column of a tile, in shared memory. Lane l of a warp owns kQuads quads, starting
+/// One value per column of a tile, in shared memory. Lane l of a warp owns kQuads quads, starting
 /// at column 4·kQuads·l. The first quads of all lanes are adjacent, to avoid bank conflicts.
 template <class Number, int kQuads>
 class TileLine {
@@ -111,7 +111,7 @@ class WarpRows {
   /// Sums each row. The last lane calls publish(r, sum) with the sum of each row.
   template <class Publish>
   __device__ void add_up(int lane, const Publish& publish) {
-    Sum own[words], upto[words];  // without and with the sums of the previous lanes
+    Sum own[words], upto[words];  // sums of this lane, and of all lanes up to this one
 #pragma unroll
     for (int w = 0; w < words; ++w) {
       own[w] = sum_of(w * rows_per_word);

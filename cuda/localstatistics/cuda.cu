@@ -90,8 +90,8 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
     Picture& picture = plan_.arguments.pictures[0];
     const bool runs = parameters_.output == Output::mean && size_.bits == 8 && output_bytes_ == 1 &&
                       parameters_.radius <= max_running_radius;
-    values_.place(0, in.rows.data, kernel_pitch(operation, in.rows.pitch), 1,
-                  runs ? packed_columns : plan_.columns_of_thread(), picture);
+    values_.bind(0, in.rows.data, kernel_pitch(operation, in.rows.pitch), 1,
+                 runs ? packed_columns : plan_.columns_of_thread(), picture);
     values_.copy(in.shift);
     picture.elements = picture.values;
     picture.pitch = picture.values_pitch;

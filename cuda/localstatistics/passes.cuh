@@ -41,8 +41,8 @@ struct StatisticsPass {
   static constexpr bool kBytes = sizeof(Value) == 1;
   static constexpr bool kNarrow = std::is_same_v<AnyWindow, NarrowWindow>;
   static constexpr bool kThreshold = is_threshold(kOutput);
-  using Place = windows::Place<Value, kThreshold, 0>;
-  using Single = windows::Single<Value, kThreshold, 0>;
+  using QuadPosition = windows::QuadPosition<Value, kThreshold, 0>;
+  using ResultPosition = windows::ResultPosition<Value, kThreshold, 0>;
   static constexpr bool kExactAtEdges = kNarrow && kOutput == Output::mean;
   static constexpr bool kEstimates =
       kNarrow && (kOutput == Output::sauvola || (kBytes && kOutput == Output::stddev));

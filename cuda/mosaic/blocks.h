@@ -11,33 +11,34 @@
 
 namespace cudavision::mosaic {
 
-/// Maximum number of pixels by which a block's last sample may extend into the next block, along
-/// each axis. Happens if the block size is not a multiple of the subsampling.
+/// Maximum number of pixels by which a block's last sample extends into the next block, along each
+/// axis. The last sample extends if the block size is not a multiple of the subsampling.
 constexpr int max_overhang = 3;
 
-/// Index of the first of `count` samples that belongs to this block or a later one, or `count`.
+/// Returns the index of the first of `count` samples in this block or a later block, or `count`.
 /// `pixels` is the number of pixels per sample.
 CUDAVISION_HOST_DEVICE inline int first_sample(int block, int block_size, int pixels, int count) {
   const int first = (block * block_size + pixels - 1) / pixels;
   return first < count ? first : count;
 }
 
-/// Mean of `count` ≥ 1 samples. The dividend is below 2^32 for up to 256·256 samples of 16 bits.
+/// Returns the mean of `count` ≥ 1 samples: up to 256·256 samples, so that the dividend is below
+/// 2^32.
 CUDAVISION_HOST_DEVICE inline std::uint32_t mean_of(std::uint32_t sum, std::uint32_t count) {
   return (sum + count / 2) / count;
 }
 
-/// Number of blocks with samples among the first `count`.
+/// Returns the number of blocks that contain any of the first `count` samples.
 inline int block_count(int block_size, int pixels, int count) {
   return count == 0 ? 0 : (count - 1) * pixels / block_size + 1;
 }
 
-/// Smallest number of blocks that span whole periods of the plane. Such groups share no bytes.
+/// Returns the smallest number of blocks that span whole periods of the plane and share no bytes.
 inline int separable_blocks(const regions::PlaneBytes& plane, int block_size) {
   return plane.period_pixels / std::gcd(plane.period_pixels, block_size);
 }
 
-/// First byte of a block in a row. `block` must be a multiple of separable_blocks().
+/// Returns the first byte of a block in a row. `block` must be a multiple of separable_blocks().
 CUDAVISION_HOST_DEVICE inline int first_byte(const regions::PlaneBytes& plane, int block,
                                              int block_size) {
   return block * block_size / plane.period_pixels * plane.period;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The mosaic on the CPU, one row of blocks at a time. Rows are summed column by column, regardless
-// of channels. Each row of blocks has one result row, which is stored repeatedly.
+// The mosaic on the CPU, one row of blocks at a time. Each column of a row of blocks is summed,
+// regardless of channels. The result is one row, which is stored in every row of the blocks.
 
 #include <algorithm>
 #include <cstring>
@@ -28,7 +28,7 @@ void add_words(const std::uint8_t* row, int count, int shift, std::uint32_t larg
     sums[i] += sample_value(load16(row + 2 * i), shift, largest);
 }
 
-/// Writes the bytes of `in` where kept is 0xff (there, result is 0), elsewhere the bytes of result.
+/// Writes the bytes of `in` where kept is 0xff and result is 0, and elsewhere the bytes of result.
 CUDAVISION_TARGET_CLONES
 void combine(const std::uint8_t* in, const std::uint8_t* result, const std::uint8_t* kept,
              int count, std::uint8_t* out) {
@@ -62,11 +62,7 @@ class MosaicCpu final : public Mosaic::Backend {
  public:
   MosaicCpu(Device& device, const FrameLayout& layout)
       : layout_(layout),
-        row_bytes_(std::max_element(layout.planes.begin(), layout.planes.end(),
-                                    [](const PlaneShape& a, const PlaneShape& b) {
-                                      return a.row_bytes < b.row_bytes;
-                                    })
-                       ->row_bytes),
+        row_bytes_(std::ranges::max(layout.planes, {}, &PlaneShape::row_bytes).row_bytes),
         bands_(device, layout.height, scratch_bytes<RowMemory>(row_bytes_)) {
     for (int p = 0; p < layout.plane_count; ++p)
       planes_[p] = regions::plane_bytes(layout, p);
@@ -151,7 +147,7 @@ class MosaicCpu final : public Mosaic::Backend {
 
     std::fill_n(memory.result + begin, length, std::uint8_t{0});
     std::fill_n(memory.kept + begin, length, std::uint8_t{0xff});
-    int replaced = 0;  // in bytes
+    int replaced = 0;  // number of bytes
     for (int c = 0; c < layout_.channel_count; ++c)
       if (layout_.channels[c].plane == row.plane &&
           (layout_.channels[c].role != Role::alpha || parameters_.hide_alpha))
@@ -168,7 +164,7 @@ class MosaicCpu final : public Mosaic::Backend {
     }
   }
 
-  /// Writes the results of a channel into a row. Returns the number of its samples in the row.
+  /// Writes the results of a channel into a row. Returns the number of samples written.
   int make_result(int number, const BlockRow& row, const Run& run, const RowMemory& memory) const {
     const Channel& channel = layout_.channels[number];
     const int n = parameters_.block_size, rows = row.end - row.first;
@@ -183,11 +179,11 @@ class MosaicCpu final : public Mosaic::Backend {
       if (!parameters_.solid) {
         std::uint32_t sum = 0;
         for (int x = begin; x < end; ++x)
-          sum += memory.sums[place(channel, x)];
+          sum += memory.sums[sample_index(channel, x)];
         value = mean_of(sum, static_cast<std::uint32_t>((end - begin) * rows));
       }
       for (int x = begin; x < end; ++x)
-        if (const std::ptrdiff_t at = place(channel, x); layout_.bits > 8) {
+        if (const std::ptrdiff_t at = sample_index(channel, x); layout_.bits > 8) {
           store16(memory.result + 2 * at, value << layout_.shift);
           store16(memory.kept + 2 * at, 0);
         } else {
@@ -198,7 +194,7 @@ class MosaicCpu final : public Mosaic::Backend {
     return first(run.end) - first(run.begin);
   }
 
-  static std::ptrdiff_t place(const Channel& channel, int x) {
+  static std::ptrdiff_t sample_index(const Channel& channel, int x) {
     return channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x;
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The mosaic on CUDA, with one launch for all planes. A thread block sums the samples of adjacent
-// blocks in shared memory and replaces the sums with their means.
+// blocks in shared memory and divides the sums to get the means.
 
 #include <algorithm>
 
@@ -21,10 +21,10 @@ constexpr int max_warps = 24;
 constexpr int thread_rows = 4;
 
 /// A thread's share of a tile: each warp reads whole rows, each lane every 32nd chunk of a row.
-struct ThreadPart {
+struct ThreadShare {
   int lane, warp, warps;
 
-  __device__ ThreadPart()
+  __device__ ThreadShare()
       : lane(static_cast<int>(threadIdx.x) % warp_lanes),
         warp(static_cast<int>(threadIdx.x) / warp_lanes),
         warps(static_cast<int>(blockDim.x) / warp_lanes) {}
@@ -32,15 +32,15 @@ struct ThreadPart {
 
 template <int kSampleBytes>
 __device__ inline void add_samples(const MosaicArguments& a, const MosaicTile& tile,
-                                   const ThreadPart& part, std::uint32_t* sums) {
+                                   const ThreadShare& share, std::uint32_t* sums) {
   const MosaicPlane& plane = tile.plane;
-  for (int x = tile.first_chunk() + part.lane * Chunk::bytes; x < tile.end;
+  for (int x = tile.first_chunk() + share.lane * Chunk::bytes; x < tile.end;
        x += warp_lanes * Chunk::bytes) {
     const int count = min(plane.row_bytes - x, Chunk::bytes);
     const bool whole = plane.aligned && count == Chunk::bytes;
     ChunkSums<kSampleBytes> of_chunk;
 #pragma unroll 4
-    for (int y = tile.top + part.warp; y < tile.bottom; y += part.warps) {
+    for (int y = tile.top + share.warp; y < tile.bottom; y += share.warps) {
       Chunk in;
       in.load(plane.in_row(y) + x, count, whole);
       of_chunk.add(in, a);
@@ -52,16 +52,16 @@ __device__ inline void add_samples(const MosaicArguments& a, const MosaicTile& t
 
 template <int kSampleBytes>
 __device__ inline void write_samples(const MosaicArguments& a, const MosaicTile& tile,
-                                     const ThreadPart& part, const std::uint32_t* values) {
+                                     const ThreadShare& share, const std::uint32_t* values) {
   const MosaicPlane& plane = tile.plane;
-  for (int x = tile.first_chunk() + part.lane * Chunk::bytes; x < tile.end;
+  for (int x = tile.first_chunk() + share.lane * Chunk::bytes; x < tile.end;
        x += warp_lanes * Chunk::bytes) {
     const int count = min(plane.row_bytes - x, Chunk::bytes);
     const bool whole = plane.aligned && count == Chunk::bytes;
     const bool in_tile = whole && x >= tile.begin && x + Chunk::bytes <= tile.end;
     const Replacement chunk =
         replacement<kSampleBytes>(a, tile, x, [&](int slot) { return values[slot]; });
-    for (int y = tile.top + part.warp; y < tile.bottom; y += part.warps) {
+    for (int y = tile.top + share.warp; y < tile.bottom; y += share.warps) {
       if (chunk.keeps) {
         Chunk in;
         in.load(plane.in_row(y) + x, count, whole);
@@ -87,17 +87,17 @@ __global__ void __launch_bounds__(max_warps* warp_lanes)
     launch_dependents();
     return;
   }
-  const ThreadPart part;
+  const ThreadShare share;
   const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
   for (int slot = thread; slot < tile.slots(); slot += threads)
     values[slot] = a.solid ? plane.value[slot % plane.channel_count] : 0;
   __syncthreads();
   grid_dependency_wait();
-  // If little of the frame is hidden, the next launch may use the idle part of the GPU.
+  // If only some tiles are processed, the next launch may use the idle multiprocessors.
   if (!a.everywhere)
     launch_dependents();
   if (!a.solid) {
-    add_samples<kSampleBytes>(a, tile, part, values);
+    add_samples<kSampleBytes>(a, tile, share, values);
     __syncthreads();
     for (int slot = thread; slot < tile.slots(); slot += threads) {
       const int samples = tile.samples(a, slot);
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(max_warps* warp_lanes)
     }
     __syncthreads();
   }
-  write_samples<kSampleBytes>(a, tile, part, values);
+  write_samples<kSampleBytes>(a, tile, share, values);
 }
 
 class MosaicCuda final : public Mosaic::Backend {

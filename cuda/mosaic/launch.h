@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 
 #include "cuda/core/layoutcheck.h"
 #include "cuda/mosaic/mosaic_block.h"
@@ -18,7 +17,7 @@ inline MosaicPlane describe_plane(const FrameLayout& layout, const Parameters& p
   MosaicPlane plane;
   static_cast<regions::PlaneBytes&>(plane) = regions::plane_bytes(layout, number);
   plane.sample_rows = regions::field_rows(plane.sample_rows, field, parameters.fields);
-  std::fill(std::begin(plane.slot), std::end(plane.slot), std::int8_t{-1});
+  std::ranges::fill(plane.slot, std::int8_t{-1});
   const int bytes = layout.sample_bytes();
   for (int c = 0; c < layout.channel_count; ++c) {
     const Channel& channel = layout.channels[c];
@@ -33,7 +32,8 @@ inline MosaicPlane describe_plane(const FrameLayout& layout, const Parameters& p
         plane.slot[at + b] = static_cast<std::int8_t>(slot);
   }
 
-  // Warps load 512 bytes of a row at once. Tiles aligned to 16 bytes are stored in whole chunks.
+  // Chooses the widest tile of up to 512 bytes, which a warp loads at once. Prefers multiples of 16
+  // bytes, because the edges of such tiles can be stored in whole chunks.
   constexpr int width = warp_lanes * Chunk::bytes;
   const int group = separable_blocks(plane, block_size);
   const int max_blocks = std::max(

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda/mosaic/mosaic.h"
 
-#include <string>
-
 #include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/mosaic/backend.h"
@@ -16,16 +14,14 @@ constexpr char operation[] = "mosaic";
 void check_parameters(const FrameLayout& layout, const Parameters& parameters) {
   constexpr Range<int> block_size = Parameters::Ranges::block_size;
   if (!block_size.contains(parameters.block_size))
-    refuse(operation, "a block size of " + std::to_string(parameters.block_size) +
-                          " pixels; it must be " + text_of(block_size));
+    refuse(operation, "a block size of ", parameters.block_size, " pixels; it must be ",
+           block_size);
   const int largest = (1 << layout.bits) - 1;
   if (parameters.solid)
     for (int c = 0; c < layout.channel_count; ++c)
       if (parameters.values[c] > largest)
-        refuse(operation, "the value of channel " + std::to_string(c) + " is " +
-                              std::to_string(parameters.values[c]) + "; samples of " +
-                              std::to_string(layout.bits) + " bits are at most " +
-                              std::to_string(largest));
+        refuse(operation, "the value of channel ", c, " is ", parameters.values[c], "; samples of ",
+               layout.bits, " bits are at most ", largest);
 }
 
 }  // namespace

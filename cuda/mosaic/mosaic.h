@@ -10,18 +10,18 @@
 #include "cuda/core/range.h"
 #include "cuda/regions/activecells.h"
 
-/// Mosaic: replaces each block of a picture by a single colour. Unlike a blur, it cannot be undone:
-/// only the mean of a block remains or, with a given colour, nothing.
+/// Mosaic: replaces each block of a picture by a single colour. Unlike a blur, a mosaic cannot be
+/// undone: only the mean of a block remains or, with a given colour, nothing.
 ///
 /// Blocks are squares of n×n pixels, starting at the top left corner of the frame and clipped at
 /// its right and lower edges. Sample (x, y) of a channel with one sample per s×t pixels belongs to
-/// the block in column (s·x) div n and row (t·y) div n. Each sample becomes the mean of its channel
-/// in its block, rounded half up, or the given value of its channel:
+/// the block in column (s·x) div n and row (t·y) div n. Each sample becomes the mean of the
+/// channel in the block, rounded half up, or the given value of the channel:
 ///   (Σ + count div 2) div count
 /// The fields of interlaced frames are separate pictures, with blocks of n rows of the field.
 ///
-/// The grid does not move with regions. If it did, finer detail could be computed from the means of
-/// successive frames.
+/// The grid does not move with regions. If the grid moved, finer detail could be computed from the
+/// means of successive frames.
 namespace cudavision::mosaic {
 
 struct Parameters {
@@ -46,7 +46,7 @@ class Mosaic {
   Mosaic(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~Mosaic();
 
-  /// Applies to later frames. Never allocates. On invalid_argument, keeps the last valid set.
+  /// Applies to later frames. Never allocates. On invalid_argument, keeps the previous parameters.
   void set_parameters(const Parameters& parameters);
 
   /// in and out have the layout's planes and do not overlap. Bytes outside all channels are copied.

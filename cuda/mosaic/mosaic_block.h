@@ -16,13 +16,13 @@ namespace cudavision::mosaic {
 
 using regions::Chunk;
 
-/// A plane of both frames, or one field of it.
+/// A plane of the input and the output, or one field of the plane.
 struct MosaicPlane : regions::PlaneBytes, PlanePair {
   bool aligned = false;  ///< all addresses and pitches are multiples of 16
 
   int tile_blocks = 1;  ///< blocks per row of a tile
   int strips = 0;       ///< tiles per row
-  int first_tile = 0;   ///< number of the plane's first tile
+  int first_tile = 0;   ///< index of the plane's first tile
 
   int channel_count = 0;              ///< number of hidden channels
   std::int8_t slot[max_period] = {};  ///< hidden channel of each byte of a period, or −1
@@ -43,7 +43,7 @@ struct MosaicArguments {
   std::uint32_t reciprocal = 0;  ///< 2^32 div block_size + 1
   int blocks = 0;                ///< blocks per row
   bool solid = false;
-  int shift = 0;  ///< of 16-bit samples, as in FrameLayout
+  int shift = 0;  ///< unused low bits of 16-bit samples
   std::uint32_t largest = 255;
 
   int frame_rows = 1;      ///< rows of the frame per row of a field
@@ -82,7 +82,7 @@ struct MosaicTile {
   CUDAVISION_HOST_DEVICE int slots() const { return plane.tile_blocks * plane.channel_count; }
   CUDAVISION_HOST_DEVICE int first_chunk() const { return begin / Chunk::bytes * Chunk::bytes; }
 
-  /// Number of samples of a slot. A slot is one channel of one block.
+  /// Returns the number of samples of a slot. A slot is one channel of one block.
   CUDAVISION_HOST_DEVICE int samples(const MosaicArguments& a, int slot) const {
     const int block = first_block + slot / plane.channel_count,
               channel = slot % plane.channel_count;
@@ -100,14 +100,14 @@ CUDAVISION_HOST_DEVICE inline const MosaicPlane& plane_of_tile(const MosaicArgum
   return a.planes[number];
 }
 
-/// Returns pixel div block_size. Exact, because pixel · (error of the reciprocal) is below 2^32.
+/// Returns pixel div block_size. Exact, because pixel·(reciprocal·block_size − 2^32) < 2^32.
 CUDAVISION_HOST_DEVICE inline int block_of(const MosaicArguments& a, int pixel) {
   return static_cast<int>(std::uint64_t{static_cast<std::uint32_t>(pixel)} * a.reciprocal >> 32);
 }
 
 /// Calls function(sample, slot) for each sample of the chunk at byte x. slot is −1 for samples that
 /// the tile does not hide. kPeriod is the number of samples in the plane's period, or in a chunk.
-/// All samples at the same position in their periods are visited together.
+/// Visits the samples in order of their positions within a period.
 template <int kSampleBytes, int kPeriod, class Function>
 CUDAVISION_HOST_DEVICE inline void for_each_sample(const MosaicArguments& a, const MosaicTile& tile,
                                                    int x, const Function& function) {
@@ -151,7 +151,8 @@ CUDAVISION_HOST_DEVICE inline void with_period(const MosaicPlane& plane, const F
   }
 }
 
-/// Sums of up to 256 chunks, one per sample of a chunk. 16 bits suffice for samples of one byte.
+/// Sums of up to 256 chunks, one per sample of a chunk. For samples of one byte, a word has two
+/// sums.
 template <int kSampleBytes>
 class ChunkSums {
  public:
@@ -180,7 +181,7 @@ class ChunkSums {
   std::uint32_t sums_[2 * Chunk::word_count] = {};
 };
 
-/// Calls add(slot, sum) for the samples of a chunk. Adjacent samples of a slot are summed first.
+/// Calls add(slot, sum) for the samples of a chunk. Consecutive samples of a slot are summed first.
 template <int kSampleBytes, class Add>
 CUDAVISION_HOST_DEVICE inline void add_to_slots(const MosaicArguments& a, const MosaicTile& tile,
                                                 int x, const ChunkSums<kSampleBytes>& sums,
@@ -205,7 +206,7 @@ CUDAVISION_HOST_DEVICE inline void add_to_slots(const MosaicArguments& a, const 
 struct Replacement {
   Chunk result;
   Chunk kept;  ///< 0xff for bytes to copy from the input
-  bool keeps;  ///< the tile has bytes to copy
+  bool keeps;  ///< the chunk has bytes of the tile to copy
 
   CUDAVISION_HOST_DEVICE Chunk in_place_of(const Chunk& in) const {
     Chunk out;

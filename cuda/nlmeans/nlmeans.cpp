@@ -97,7 +97,7 @@ DenoisedFrame::DenoisedFrame(const FrameLayout& layout, const Parameters& parame
   if (colours.count > 0)
     groups[group_count++] = colours;
   for (int p = 0; p < layout.plane_count; ++p)
-    has_other_bytes[p] = !fill_plane(layout, p, denoised);
+    has_other_bytes[p] = !covers_plane(layout, p, denoised);
 }
 
 double strength_under_noise(const FrameLayout& layout, const Parameters& parameters, int channel,

@@ -12,8 +12,8 @@ namespace cudavision::noise {
 class Estimate::Backend {
  public:
   virtual ~Backend() = default;
-  /// states has one state per channel. States of alpha are not written. Before the first frame, the
-  /// contents are undefined.
+  /// states has one state per channel. States of alpha are not written. If first_frame is true, the
+  /// previous states are ignored.
   virtual void run(const ConstFrame& in, bool first_frame, State* states) = 0;
 };
 

@@ -15,8 +15,8 @@ struct RowSums {
   bool differs = false;  ///< some level differs from the first level of the block
 };
 
-/// Sixteen samples as pairs (0, 2), (1, 3), (4, 6), (5, 7), (8, 10)… Sample number block_start is
-/// the first one of the block.
+/// Sixteen samples as pairs (0, 2), (1, 3), (4, 6), (5, 7), (8, 10)… Sample block_start is the
+/// first sample of the block.
 struct PairedRow {
   static constexpr int block_start = 4;
   static constexpr std::uint32_t ones = 0x00010001;
@@ -48,7 +48,7 @@ struct PairedRow {
   }
 };
 
-/// Sum of |N| over the samples of a row. above and below are kSpacing rows away.
+/// Returns the sum of |N| over the samples of a row. above and below are kSpacing rows away.
 template <int kSpacing>
 CUDAVISION_HOST_DEVICE inline std::uint32_t sum_of_differences(const PairedRow& above,
                                                                const PairedRow& row,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The noise estimator on the CPU. Threads share the rows of blocks and have separate histograms. A
-// row of blocks is summed column by column.
+// The noise estimator on the CPU. Each thread measures some rows of blocks and has its own
+// histograms. A row of blocks is summed column by column.
 
 #include <algorithm>
 #include <functional>
@@ -28,7 +28,7 @@ void add_levels(const std::uint8_t* row, int width, std::uint16_t* __restrict su
 /// Histograms of one thread.
 struct Counts {
   std::uint32_t near[classes][bins], far[classes][bins];
-  std::uint32_t spread[classes + 1][spread_bins];  ///< the last one is for extreme blocks
+  std::uint32_t spread[classes + 1][spread_bins];  ///< the last histogram is for extreme blocks
   std::uint32_t constant, flat;
 };
 
@@ -61,11 +61,11 @@ class BlockMemory {
 
   Counts* counts;
   // One element per column of a row of blocks:
-  std::uint32_t* extremes;              ///< numbers of samples near black or white
+  std::uint32_t* extremes;              ///< counts of samples near black or white
   std::uint32_t* squares;               ///< sums of squared levels
   std::uint16_t *near_sums, *far_sums;  ///< sums of |N| for both spacings
   std::uint16_t* levels;                ///< sums of levels
-  std::uint8_t* different;              ///< 0 if all levels equal the first row's
+  std::uint8_t* different;              ///< 0 if all levels equal the level in the first row
 
  private:
   std::uint8_t* rows_[block_side + 2 * far_spacing];

@@ -31,10 +31,9 @@ CUDAVISION_TARGET_CLONES void add_differences(const std::uint8_t* above, const s
 inline void add_second_differences(const std::uint8_t* above, const std::uint8_t* row,
                                    const std::uint8_t* below, int spacing, int width,
                                    std::uint16_t* sums) {
-  if (spacing == near_spacing)
-    add_differences<near_spacing>(above, row, below, width, sums);
-  else
-    add_differences<far_spacing>(above, row, below, width, sums);
+  const auto add =
+      spacing == near_spacing ? add_differences<near_spacing> : add_differences<far_spacing>;
+  add(above, row, below, width, sums);
 }
 
 CUDAVISION_TARGET_CLONES
@@ -62,8 +61,9 @@ inline bool is_flat(const std::uint8_t* row) {
   return std::all_of(row, row + block_side, [&](std::uint8_t level) { return level == *row; });
 }
 
-/// Returns true if one of the two lines far_spacing above and below the block at column x has equal
-/// levels. above and below are these rows; `different` is 0 for columns with equal levels.
+/// Returns true if one of four lines has equal levels: the row far_spacing above or below the block
+/// at column x, or the column far_spacing before or after the block. above and below are these
+/// rows; `different` is 0 for columns with equal levels.
 inline bool is_at_bar(const std::uint8_t* above, const std::uint8_t* below,
                       const std::uint8_t* different, int x) {
   return different[x - far_spacing] == 0 || different[x + block_side - 1 + far_spacing] == 0 ||

@@ -15,6 +15,7 @@
 #include "cuda/noise/blockrow.h"
 #include "cuda/noise/measurement.h"
 #include "cuda/pixels/sample_math.h"
+#include "cuda/sync/interblock.cuh"
 
 namespace cudavision::noise {
 namespace {
@@ -25,8 +26,8 @@ static_assert(threads / 32 == classes, "each warp evaluates a class");
 
 /// The histograms of a channel. They are zero between frames.
 struct alignas(16) Counts {
-  std::uint32_t bins[2][classes][noise::bins];      ///< of s(d) for the near and far spacing
-  std::uint32_t spreads[classes + 1][spread_bins];  ///< the last one is for extreme blocks
+  std::uint32_t bins[2][classes][noise::bins];  ///< histograms of s(d) for the near and far spacing
+  std::uint32_t spreads[classes + 1][spread_bins];  ///< the last histogram is for extreme blocks
   std::uint32_t constant, flat, finished;
 };
 
@@ -49,11 +50,11 @@ struct EstimateArguments {
   bool first_frame;
 };
 
-/// Levels of adjacent blocks and of the samples around them.
+/// Levels of adjacent blocks and of the samples around these blocks.
 struct Tile {
   static constexpr int rows = block_side + 2 * far_spacing;
   static constexpr int columns = threads + block_side;
-  // Avoids bank conflicts: each lane reads eight bytes, from eight rows of two blocks.
+  // Avoids bank conflicts when 16 lanes read eight bytes each, from eight rows of two blocks.
   static constexpr int pitch = columns + 8;
 
   alignas(8) std::uint8_t levels[rows][pitch];
@@ -103,7 +104,7 @@ __device__ bool any_of_block(bool condition) {
   return (__ballot_sync(~0u, condition) & lanes) != 0;
 }
 
-/// Returns the sums over a block of pixels to all of its eight lanes.
+/// Returns the sums over a block of pixels, in all eight lanes of the block.
 __device__ BlockSums sums_of_block(const Tile& tile) {
   constexpr int before = PairedRow::block_start - far_spacing;
   constexpr int after = PairedRow::block_start + block_side - 1 + far_spacing;
@@ -244,7 +245,7 @@ __global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
   if (warp == 0)
     extremes.take(channel.counts->spreads[classes]);
   Quietest near{}, far{};
-#pragma unroll 1  // both at once would take twice the registers
+#pragma unroll 1  // both spacings at once would take twice the registers
   for (auto& of_spacing : channel.counts->bins) {
     LaneBins<noise::bins> sums;
     sums.take(of_spacing[warp]);
@@ -285,7 +286,7 @@ class EstimateCuda final : public Estimate::Backend {
       to.height = channel.height;
       to.row_step = row_step(std::int64_t{channel.width} * channel.height);
       const int rows = (channel.height / block_side + to.row_step - 1) / to.row_step;
-      // A channel without blocks still needs a thread block, which initialises its state.
+      // A channel without blocks also needs a thread block, which initialises the channel's state.
       to.blocks_across = rows > 0 ? channel.width / block_side : 0;
       to.launched_across = std::max(1, (to.blocks_across + blocks_at_once - 1) / blocks_at_once);
       to.launched = static_cast<unsigned>(to.launched_across * std::max(1, rows));
@@ -293,11 +294,8 @@ class EstimateCuda final : public Estimate::Backend {
     }
     arguments_.bits = layout.bits;
     arguments_.shift = layout.shift;
-    const std::size_t bytes = sizeof(Counts) * FrameLayout::max_channels;
-    counts_ = device.allocate(bytes);
-    device.fill({counts_.as<std::uint8_t>(), static_cast<int>(bytes), 1,
-                 static_cast<std::ptrdiff_t>(bytes)},
-                0);
+    counts_ =
+        zeroed_words(device, sizeof(Counts) / sizeof(std::uint32_t) * FrameLayout::max_channels);
   }
 
   void run(const ConstFrame& in, bool first_frame, State* states) override {

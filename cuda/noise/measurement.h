@@ -38,7 +38,7 @@ constexpr std::uint32_t min_blocks = 32, min_class_blocks = 16;
 /// Reciprocals of shares of the A blocks (noise.h): 6·M ≥ A, a quarter of A, and 16·M ≥ A.
 constexpr std::uint32_t smooth_share = 6, quiet_share = 4, limiting_share = 16;
 
-/// Distance between the rows of blocks that are measured.
+/// Returns the distance between measured rows of blocks.
 inline int row_step(std::int64_t samples) {
   return static_cast<int>(1 + (samples >> 19));
 }
@@ -68,7 +68,7 @@ CUDAVISION_HOST_DEVICE inline int bin_of_spread(std::uint32_t spread) {
 #endif
   return 16 * (exponent - 10) + static_cast<int>(spread >> (exponent - 4) & 15);
 }
-/// Variance of white noise whose quietest blocks have spreads in this bin.
+/// Returns the variance of white noise whose quietest blocks have spreads in this bin.
 CUDAVISION_HOST_DEVICE inline std::uint32_t variance_of_spread_bin(int bin) {
   const std::uint32_t middle = static_cast<std::uint32_t>(33 + 2 * (bin % 16)) << (5 + bin / 16);
   return 2 * middle / 21;
@@ -79,13 +79,13 @@ struct ClassNoise {
   std::uint32_t variance = 0;  ///< variance of the noise
   std::uint32_t spread = 0;    ///< variance of the samples; an upper limit of the noise
 
-  /// Number of blocks, or 0 if there are too few.
-  CUDAVISION_HOST_DEVICE std::uint32_t counted() const {
+  /// Returns the number of blocks, or 0 if it is below min_class_blocks.
+  CUDAVISION_HOST_DEVICE std::uint32_t used_blocks() const {
     return blocks < min_class_blocks ? 0 : blocks;
   }
-  /// True if the quietest blocks contain only noise.
+  /// Returns true if the quietest blocks contain only noise.
   CUDAVISION_HOST_DEVICE bool has_smooth_blocks() const {
-    return counted() > 0 && 2 * spread <= 3 * variance + 512;
+    return used_blocks() > 0 && 2 * spread <= 3 * variance + 512;
   }
   CUDAVISION_HOST_DEVICE std::uint32_t limit() const {
     return spread < variance ? spread : variance;
@@ -110,7 +110,7 @@ using ClassNoises = ClassNoise[classes + 1];
 
 struct Rank {
   bool smooth;
-  bool has_quiet_share;  ///< classes with at most this class's limit() have a quarter of the blocks
+  bool has_quiet_share;  ///< a quarter of all blocks are in classes whose limit() is not larger
 };
 
 CUDAVISION_HOST_DEVICE inline Rank rank_of(const ClassNoises& noise, int number) {
@@ -118,11 +118,11 @@ CUDAVISION_HOST_DEVICE inline Rank rank_of(const ClassNoises& noise, int number)
   const auto brightness = static_cast<std::uint32_t>(2 * number + 1);
   std::uint32_t all = 0, up_to = 0;
   for (const ClassNoise& other : noise) {
-    all += other.counted();
-    up_to += other.limit() <= own.limit() ? other.counted() : 0;
+    all += other.used_blocks();
+    up_to += other.limit() <= own.limit() ? other.used_blocks() : 0;
   }
   Rank rank{number < classes && own.has_smooth_blocks(),
-            own.counted() > 0 && quiet_share * up_to >= all};
+            own.used_blocks() > 0 && quiet_share * up_to >= all};
   for (int i = 0; i < classes; ++i) {
     const ClassNoise& other = noise[i];
     const auto of_other = static_cast<std::uint32_t>(2 * i + 1),
@@ -140,7 +140,7 @@ struct Measurement {
   std::uint32_t variance = 0;
 };
 
-/// constant and flat count blocks that are not extreme. A constant block has 64 equal samples.
+/// constant (64 equal samples) and flat are numbers of blocks that are not extreme.
 CUDAVISION_HOST_DEVICE inline Measurement measurement_of(const ClassNoises& noise,
                                                          const Rank (&ranks)[classes + 1],
                                                          std::uint32_t constant,
@@ -154,7 +154,7 @@ CUDAVISION_HOST_DEVICE inline Measurement measurement_of(const ClassNoises& nois
     if (i == classes)
       break;
     all += own.blocks;
-    blocks += own.counted();
+    blocks += own.used_blocks();
     if (!ranks[i].smooth)
       continue;
     smooth_blocks += own.blocks;
@@ -164,7 +164,7 @@ CUDAVISION_HOST_DEVICE inline Measurement measurement_of(const ClassNoises& nois
     return {constant >= min_blocks, false, 0};
   if (blocks < min_blocks)
     return {flat >= min_blocks, false, 0};
-  const std::uint32_t with_extremes = blocks + noise[classes].counted();
+  const std::uint32_t with_extremes = blocks + noise[classes].used_blocks();
   const bool limits =
       smooth_blocks >= min_blocks && limiting_share * smooth_blocks >= with_extremes;
   const std::uint32_t limit =
@@ -173,7 +173,7 @@ CUDAVISION_HOST_DEVICE inline Measurement measurement_of(const ClassNoises& nois
     return {true, true, quietest < limit ? quietest : limit};
   for (int i = 0; i < classes; ++i)
     if (!ranks[i].smooth)
-      sum += static_cast<std::uint64_t>(noise[i].counted()) *
+      sum += static_cast<std::uint64_t>(noise[i].used_blocks()) *
              (noise[i].variance < limit ? noise[i].variance : limit);
   return {true, false, static_cast<std::uint32_t>(sum / blocks)};
 }

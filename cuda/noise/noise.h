@@ -18,45 +18,45 @@
 /// Blocks of 8×8 samples start at multiples of 8 and are entirely inside the channel. Only every (1
 /// + (width·height >> 19))-th row of blocks is measured, from the first. A block is flat if its 64
 /// samples are equal, or if the 8 samples of one of four lines are equal: the row three above or
-/// below the block, or the column three before or after it. Flat blocks are ignored: black bars and
-/// compression leave no noise in them. Blocks with more than 4 samples where I < 8 or I > 247 are
-/// extreme: their noise is clipped.
+/// below the block, or the column three before or after the block. Flat blocks are ignored, because
+/// black bars and compression leave no noise. Blocks with more than 4 samples where I < 8 or I >
+/// 247 are extreme: the noise is clipped.
 ///
 /// All other blocks are sorted into 8 classes by brightness, `(Σ I) div 2^11`, because the noise of
-/// cameras depends on it. A class is used if it has n ≥ 16 blocks. With s(d) = Σ |N(d)|, b(d) is
-/// the smallest bin such that more than n div 50 blocks have min(1023, s(d) >> 4) ≤ b(d). These
-/// quietest blocks contain hardly any texture. For white noise, their s(d) is about 0.7 of its
-/// mean, so its variances in the unit of Level are
+/// cameras depends on brightness. A class is used if it has n ≥ 16 blocks. With s(d) = Σ |N(d)|,
+/// b(d) is the smallest bin such that more than n div 50 blocks have min(1023, s(d) >> 4) ≤ b(d).
+/// These quietest blocks contain hardly any texture. For white noise, s(d) of the quietest blocks
+/// is about 0.7 of the mean of s(d), so the variances of the noise in the unit of Level are
 ///   near = (16·b(1) + 8)² div 185,  far = (16·b(3) + 8)² div 200.
 /// S = 64·Σ I² − (Σ I)² has 16 bins for each power of two from 2^10 on; smaller values are in the
 /// first bin. With B the middle of the bin of S for the same quantile,
 ///   spread = 2·B div 21
-/// is the variance of white noise, and an upper limit for any noise.
+/// is the variance if the noise is white, and an upper limit for other noise.
 ///
 /// Demosaicing, smoothing and compression correlate the noise of adjacent samples, so that `near`
-/// underestimates its variance. Samples three apart are less correlated, but also contain more
-/// texture. `far` is therefore used only where it exceeds the effect of texture:
+/// underestimates the variance. Samples three apart are less correlated, but `far` also contains
+/// more texture. `far` is therefore used only where it exceeds the effect of texture:
 ///   v = min(max(near, 3·(far − near) div 2), 5·spread div 4).
 ///
-/// A class has smooth blocks if 2·spread ≤ 3·v + 512: its quietest blocks contain only noise. The
+/// A class has smooth blocks if 2·spread ≤ 3·v + 512: the quietest blocks contain only noise. The
 /// quietest blocks of other classes have lines or texture. Let A be the number of blocks of all
 /// used classes, plus the extreme blocks that are not flat if there are at least 16. A class i with
 /// smooth blocks is smooth, except if another class j has smooth blocks, 16·n(j) ≥ A, and
 ///   v(i)·(2j + 1) > 4·(v(j) + 1024)·max(2i + 1, 2j + 1),
 /// because the variance of a camera's noise grows at most linearly with the light, unlike texture.
 ///
-/// Let M be the number of blocks of smooth classes, and V the sum of their v over these blocks. If
-/// M ≥ 32 and 16·M ≥ A, the variance of other blocks is limited to
+/// Let M be the number of blocks of smooth classes, and V the sum of v over these blocks. If M ≥ 32
+/// and 16·M ≥ A, the variance of other blocks is limited to
 ///   limit = 3·V div (2·M).
 /// If also 6·M ≥ A, the variance of the frame is the mean, rounded down, of v over the blocks of
 /// all classes; outside smooth classes, v is limited. Otherwise the estimate is uncertain: it
-/// is the smallest x such that a quarter of the A blocks are in classes with min(v, spread) ≤ x, or
-/// the limit if it is less. Extreme blocks form a class with v = spread = 4·B div 21, because
-/// clipping removes up to two thirds of their variance.
+/// is the smallest x such that a quarter of the A blocks are in classes with min(v, spread) ≤ x,
+/// but at most the limit. Extreme blocks form a class with v = spread = 4·B div 21, because
+/// clipping removes up to two thirds of the variance.
 ///
 /// If the used classes have fewer than 32 blocks in all, the state does not change. Exception: if
-/// at least 32 blocks are flat and not extreme, the variance is 0. It is also 0 in drawings, where
-/// the blocks of 64 equal, not extreme samples outnumber the blocks that are not flat.
+/// at least 32 blocks are flat and not extreme, the variance is 0. The variance of drawings is also
+/// 0: there, the blocks of 64 equal, not extreme samples outnumber the blocks that are not flat.
 namespace cudavision::noise {
 
 class Estimate {
@@ -71,7 +71,7 @@ class Estimate {
   /// Makes the next frame the first one of a sequence. May be called from any thread.
   void restart() noexcept { first_frame_ = true; }
 
-  /// The states after the last run(), in device memory, one per channel.
+  /// Returns the states after the last run(), in device memory, one per channel.
   const State* states() const noexcept { return states_.as<State>(); }
 
   class Backend;

@@ -36,7 +36,7 @@ inline Level noise_of_deviation(std::uint32_t deviation) {
 struct State {
   Level used;                  ///< level to apply to the last frame
   std::uint32_t measured = 0;  ///< variance of the last frame with enough blocks
-  std::int32_t average = -1;   ///< of `measured` over time, in 1/256; −1 before any measurement
+  std::int32_t average = -1;   ///< average of `measured`, in 1/256; −1 at first
   bool uncertain = false;      ///< `measured` is from a frame without smooth blocks
 
   /// Adds the measurement of a frame. `used` follows the average in steps, to avoid flicker.

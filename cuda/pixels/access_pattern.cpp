@@ -10,22 +10,21 @@
 namespace cudavision {
 namespace {
 
-constexpr int piece_bytes = 16;
+constexpr int vector_bytes = 16;
 
-AccessPattern scattered_kind(const FrameLayout& layout, bool colour) {
+AccessPattern scattered_pattern(const FrameLayout& layout, bool colour) {
   if (colour)
     return AccessPattern::scattered_colour;
   return layout.bits == 8 ? AccessPattern::scattered_luma_1 : AccessPattern::scattered_luma_2;
 }
 
-AccessPattern find_dense_kind(const FrameLayout& layout, const Channel (&channels)[3],
-                              bool colour) {
+AccessPattern dense_pattern(const FrameLayout& layout, const Channel (&channels)[3], bool colour) {
   const auto rows_fit = [&](const Channel& channel) {
     return layout.planes[channel.plane].rows == layout.height;
   };
   const Channel& first = channels[0];
   if (!rows_fit(first))
-    return scattered_kind(layout, colour);
+    return scattered_pattern(layout, colour);
   if (!colour) {
     if (layout.bits > 8)
       return first.step == 1 ? AccessPattern::luma_words : AccessPattern::scattered_luma_2;
@@ -58,14 +57,14 @@ bool without_gaps(const PackedImage& packs) {
   });
 }
 
-bool multiple_of_piece(const void* data, std::ptrdiff_t pitch) {
-  return reinterpret_cast<std::uintptr_t>(data) % piece_bytes == 0 && pitch % piece_bytes == 0;
+bool is_aligned(const void* data, std::ptrdiff_t pitch) {
+  return reinterpret_cast<std::uintptr_t>(data) % vector_bytes == 0 && pitch % vector_bytes == 0;
 }
 
 }  // namespace
 
 void AccessPlan::copy_planes(Device& device) {
-  for (const CopyPieces& copy : std::span(copies, copy_count))
+  for (const PlaneCopy& copy : std::span(copies, copy_count))
     device.copy({copy.plane.in, copy.row_bytes, copy.rows, copy.plane.in_pitch},
                 {copy.plane.out, copy.row_bytes, copy.rows, copy.plane.out_pitch});
   copy_count = 0;
@@ -75,7 +74,7 @@ AccessPlanner::AccessPlanner(const FrameLayout& layout)
     : layout_(layout), colour_(layout.find(Role::luma) < 0) {
   for (int c = 0; c < (colour_ ? 3 : 1); ++c)
     channels_[c] = layout.channels[layout.find(colour_ ? rgb_roles[c] : Role::luma)];
-  dense_kind_ = find_dense_kind(layout, channels_, colour_);
+  dense_pattern_ = dense_pattern(layout, channels_, colour_);
 
   for (int p = 0; p < layout.plane_count; ++p) {
     int samples = 0;
@@ -85,7 +84,7 @@ AccessPlanner::AccessPlanner(const FrameLayout& layout)
       untouched_planes_.push_back(p);
     if (static_cast<long long>(samples) * layout.width * layout.height * layout.sample_bytes() <
         static_cast<long long>(layout.planes[p].row_bytes) * layout.planes[p].rows)
-      mixed_planes_.push_back(p);
+      planes_with_other_bytes_.push_back(p);
   }
 }
 
@@ -93,8 +92,8 @@ bool AccessPlanner::aligned(const ConstFrame& in, const Frame& out) const {
   for (int p = 0; p < layout_.plane_count; ++p) {
     // The pitch matters only if a plane has several rows.
     const bool rows = layout_.planes[p].rows > 1;
-    if (!multiple_of_piece(in.planes[p].data, rows ? in.planes[p].pitch : 0) ||
-        !multiple_of_piece(out.planes[p].data, rows ? out.planes[p].pitch : 0))
+    if (!is_aligned(in.planes[p].data, rows ? in.planes[p].pitch : 0) ||
+        !is_aligned(out.planes[p].data, rows ? out.planes[p].pitch : 0))
       return false;
   }
   return true;
@@ -102,7 +101,7 @@ bool AccessPlanner::aligned(const ConstFrame& in, const Frame& out) const {
 
 AccessPlan AccessPlanner::plan(const ConstFrame& in, const Frame& out) const {
   AccessPlan plan;
-  plan.kind = aligned(in, out) ? dense_kind_ : scattered_kind(layout_, colour_);
+  plan.kind = aligned(in, out) ? dense_pattern_ : scattered_pattern(layout_, colour_);
 
   PackedImage& packs = plan.packs;
   const auto pair = [&](int p) {
@@ -145,15 +144,15 @@ AccessPlan AccessPlanner::plan(const ConstFrame& in, const Frame& out) const {
     }
   }
 
-  for (const int p : plan.scattered() ? mixed_planes_ : untouched_planes_) {
+  for (const int p : plan.scattered() ? planes_with_other_bytes_ : untouched_planes_) {
     if (!out.planes[p])
       continue;
-    CopyPieces& copy = plan.copies[plan.copy_count++];
+    PlaneCopy& copy = plan.copies[plan.copy_count++];
     copy.plane = pair(p);
     copy.row_bytes = layout_.planes[p].row_bytes;
-    const std::uint32_t pieces = divide_up(copy.row_bytes, piece_bytes);
-    copy.count = pieces * static_cast<std::uint32_t>(layout_.planes[p].rows);
-    copy.per_row = static_cast<int>(pieces);
+    const std::uint32_t vectors = divide_up(copy.row_bytes, vector_bytes);
+    copy.count = vectors * static_cast<std::uint32_t>(layout_.planes[p].rows);
+    copy.per_row = static_cast<int>(vectors);
     copy.rows = layout_.planes[p].rows;
   }
   return plan;

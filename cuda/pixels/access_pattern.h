@@ -60,26 +60,26 @@ auto with_pack(AccessPattern kind, const Use& use) {
   __builtin_unreachable();
 }
 
-/// A plane to be copied in pieces of 16 bytes. The last piece of a row may be shorter.
-struct CopyPieces {
+/// A plane to be copied in vectors of 16 bytes. The last vector of a row may be shorter.
+struct PlaneCopy {
   PlanePair plane;
-  std::uint32_t count = 0;  ///< number of pieces
-  int per_row = 1;          ///< pieces per row
+  std::uint32_t count = 0;  ///< number of vectors
+  int per_row = 1;          ///< vectors per row
   int row_bytes = 0;
   int rows = 0;
 };
 
-/// Copies every `threads`-th piece, from number `thread` on.
-CUDAVISION_HOST_DEVICE inline void copy_pieces(const CopyPieces* copies, int count,
-                                               std::uint32_t thread, std::uint32_t threads) {
+/// Copies vectors `thread`, `thread + threads`, `thread + 2·threads`… of each plane.
+CUDAVISION_HOST_DEVICE inline void copy_vectors(const PlaneCopy* copies, int count,
+                                                std::uint32_t thread, std::uint32_t threads) {
   for (int p = 0; p < count; ++p) {
-    const CopyPieces& copy = copies[p];
+    const PlaneCopy& copy = copies[p];
     for (std::uint32_t i = thread; i < copy.count; i += threads) {
       const int y = static_cast<int>(i / copy.per_row);
       const int at = static_cast<int>(i % copy.per_row) * 16;
-      std::uint32_t piece[4];
-      load_row<1, Rows::ragged>(copy.plane.in_row(y) + at, copy.row_bytes - at, piece);
-      store_row<1, Rows::ragged>(copy.plane.out_row(y) + at, copy.row_bytes - at, piece);
+      std::uint32_t vector[4];
+      load_row<1, Rows::ragged>(copy.plane.in_row(y) + at, copy.row_bytes - at, vector);
+      store_row<1, Rows::ragged>(copy.plane.out_row(y) + at, copy.row_bytes - at, vector);
     }
   }
 }
@@ -89,9 +89,9 @@ struct AccessPlan {
   Rows rows = Rows::ragged;
   PackedImage packs;
   int copy_count = 0;
-  /// Planes with bytes that no pack writes. If scattered(), they must be copied before the kernel;
-  /// otherwise the kernel copies them. Planes that `out` lacks are left out.
-  CopyPieces copies[FrameLayout::max_planes];
+  /// Planes that must be copied, because packs do not write all bytes: by the caller before the
+  /// launch if scattered(), otherwise by the kernel. Planes that `out` lacks are omitted.
+  PlaneCopy copies[FrameLayout::max_planes];
   bool scattered() const noexcept { return kind >= AccessPattern::scattered_luma_1; }
   /// Enqueues all copies, so that the kernel need not copy any plane.
   void copy_planes(Device& device);
@@ -116,20 +116,20 @@ class AccessPlanner {
  public:
   explicit AccessPlanner(const FrameLayout& layout);
 
-  /// out lacks the planes that must not be written: all planes, if the frame is only read.
+  /// Planes that must not be written are empty in out: all planes, if the frame is only read.
   AccessPlan plan(const ConstFrame& in, const Frame& out) const;
 
   /// Planes with bytes that are not samples of luma, red, green or blue.
-  const std::vector<int>& mixed_planes() const noexcept { return mixed_planes_; }
+  const std::vector<int>& planes_with_other_bytes() const { return planes_with_other_bytes_; }
 
  private:
   bool aligned(const ConstFrame& in, const Frame& out) const;
 
   FrameLayout layout_;
   bool colour_;
-  AccessPattern dense_kind_;  ///< for frames with aligned rows
+  AccessPattern dense_pattern_;  ///< for frames with aligned rows
   std::vector<int> untouched_planes_;
-  std::vector<int> mixed_planes_;
+  std::vector<int> planes_with_other_bytes_;
   Channel channels_[3];
 };
 

@@ -24,7 +24,7 @@ struct SamplePlane {
 class Luminance {
  public:
   /// layout must have 8 to 16 bits and a luma channel as large as the picture, or red, green and
-  /// blue channels of 8 bits. Otherwise throws invalid_argument; its text begins with `operation`.
+  /// blue channels of 8 bits. Throws invalid_argument; the message begins with `operation`.
   Luminance(Device& device, const FrameLayout& layout, const char* operation);
   ~Luminance();
 

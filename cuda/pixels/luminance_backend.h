@@ -9,7 +9,7 @@
 
 namespace cudavision {
 
-/// Only used for frames whose luminance is not contiguous.
+/// Only used for layouts without contiguous luma samples.
 class Luminance::Backend {
  public:
   virtual ~Backend() = default;

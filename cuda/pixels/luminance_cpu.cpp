@@ -13,7 +13,7 @@ class LuminanceCpu final : public Luminance::Backend {
       : bits_(layout.bits), samples_(layout, Role::luma) {}
 
   void run(const ConstFrame& in, View<std::uint8_t> out) override {
-    // Luminance uses the backend only if luma is not contiguous, so samples must be gathered.
+    // row() fills the buffer, because luma that needs no conversion never reaches a backend.
     for_rows(out.height, [&](int y) {
       if (bits_ == 8)
         samples_.row(in, y, out.row(y));

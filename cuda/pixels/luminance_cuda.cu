@@ -118,7 +118,7 @@ void reduce_to_8_bits_cuda(Device& device, const SamplePlane& in, View<std::uint
   const ReductionArguments a{in.rows.data, in.rows.pitch, out.data,
                              out.pitch,    in.width,      blocks_per_row,
                              in.shift,     in.bits - 8,   (1u << in.bits) - 1};
-  // Uses no Launcher: it would ask the driver in each call whether the kernel may overlap.
+  // Uses no Launcher, because the constructor would query the driver in each call.
   launch_kernel(device.stream(),
                 {reinterpret_cast<const void*>(reduce_to_8_bits_kernel),
                  static_cast<unsigned>(blocks_per_row) * out.height, threads},

@@ -34,12 +34,12 @@ struct PackedImage {
   int per_row = 1;                 ///< packs per row
   int width = 0;                   ///< pixels per row
   int row_bytes = 0;               ///< bytes per row, in each plane
-  int shift = 0;                   ///< of 16-bit samples
-  std::uint32_t largest = 0;       ///< of 16-bit samples
+  int shift = 0;                   ///< unused low bits of 16-bit samples
+  std::uint32_t largest = 0;       ///< maximum value of 16-bit samples
   std::uint32_t weights_low = 0;   ///< luminance weights of a pixel's four bytes, mod 256, packed
   std::uint32_t weights_high = 0;  ///< the same weights, div 256
   std::uint32_t keep = 0;          ///< mask of a pixel's bytes that are not colours
-  int table_of[4] = {};            ///< for each byte of a pixel: number of its table, 0 to 2
+  int table_of[4] = {};            ///< index of the table for each byte of a pixel, 0 to 2
   int offset[3] = {};              ///< bytes; only for packs of scattered samples
   int step[3] = {};                ///< bytes; only for packs of scattered samples
 };
@@ -66,7 +66,7 @@ enum class Rows {
 template <Rows kRows>
 struct PackCursor {
   int y;
-  int x;  ///< number of the pack in its row
+  int x;  ///< index of the pack in its row
 
   CUDAVISION_HOST_DEVICE PackCursor(const PackedImage& picture, std::uint32_t pack)
       : y(static_cast<int>(pack / picture.per_row)), x(static_cast<int>(pack % picture.per_row)) {}

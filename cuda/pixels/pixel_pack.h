@@ -2,7 +2,7 @@
 #pragma once
 
 // Packs: a thread holds a few adjacent pixels in an array of 32-bit words, loads and stores them in
-// pieces of 16 bytes, and accesses samples at constant byte positions. Tests also compile this for
+// vectors of 16 bytes, and accesses samples at constant byte positions. Tests also compile this for
 // the host and compare it with byte-by-byte code.
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace cudavision {
 
-/// Builds a word from the bytes of low (numbers 0 to 3) and high (numbers 4 to 7). Nibble i of the
-/// selector is the number of the byte that becomes byte i of the result.
+/// Builds a word from the bytes of low (indices 0 to 3) and high (indices 4 to 7). Nibble i of the
+/// selector is the index of the byte that becomes byte i of the result.
 CUDAVISION_HOST_DEVICE inline std::uint32_t select_bytes(std::uint32_t low, std::uint32_t high,
                                                          std::uint32_t selector) {
 #ifdef __CUDA_ARCH__
@@ -66,7 +66,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t dot_high_bytes(std::uint32_t halves,
 #endif
 }
 
-/// Luminance of a pixel of four bytes. The weights of the picture have the order of these bytes.
+/// Returns the luminance of a pixel of four bytes, whose order is that of PackedImage's weights.
 CUDAVISION_HOST_DEVICE inline std::uint32_t packed_luminance(std::uint32_t pixel,
                                                              const PackedImage& picture) {
   const std::uint32_t high = dot_bytes(pixel, picture.weights_high, 0);
@@ -75,11 +75,11 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t packed_luminance(std::uint32_t pixel
 
 CUDAVISION_HOST_DEVICE inline void load_words(const std::uint8_t* from, std::uint32_t* words) {
 #ifdef __CUDA_ARCH__
-  const uint4 piece = __ldg(reinterpret_cast<const uint4*>(from));
-  words[0] = piece.x;
-  words[1] = piece.y;
-  words[2] = piece.z;
-  words[3] = piece.w;
+  const uint4 vector = __ldg(reinterpret_cast<const uint4*>(from));
+  words[0] = vector.x;
+  words[1] = vector.y;
+  words[2] = vector.z;
+  words[3] = vector.w;
 #else
   std::memcpy(words, from, 16);
 #endif
@@ -111,14 +111,14 @@ CUDAVISION_HOST_DEVICE inline void store_word(std::uint8_t* to, std::uint32_t wo
 #endif
 }
 
-/// Loads 16·kPieces bytes from an address divisible by 16. Only the first `existing` bytes are in
+/// Loads 16·kVectors bytes from an address divisible by 16. Only the first `existing` bytes are in
 /// the row; the others become zero. In rows that are not ragged, all bytes exist.
-template <int kPieces, Rows kRows>
+template <int kVectors, Rows kRows>
 CUDAVISION_HOST_DEVICE inline void load_row(const std::uint8_t* from, int existing,
                                             std::uint32_t* words) {
-  if (kRows != Rows::ragged || existing >= 16 * kPieces) {
+  if (kRows != Rows::ragged || existing >= 16 * kVectors) {
     CUDAVISION_UNROLL
-    for (int p = 0; p < kPieces; ++p)
+    for (int p = 0; p < kVectors; ++p)
       load_words(from + 16 * p, words + 4 * p);
     return;
   }
@@ -129,23 +129,23 @@ CUDAVISION_HOST_DEVICE inline void load_row(const std::uint8_t* from, int existi
     if (4 * whole_words + b < existing)
       last |= static_cast<std::uint32_t>(from[4 * whole_words + b]) << (8 * b);
   CUDAVISION_UNROLL
-  for (int w = 0; w < 4 * kPieces; ++w)
+  for (int w = 0; w < 4 * kVectors; ++w)
     words[w] = w < whole_words ? load_word(from + 4 * w) : w == whole_words ? last : 0;
 }
 
-template <int kPieces, Rows kRows>
+template <int kVectors, Rows kRows>
 CUDAVISION_HOST_DEVICE inline void store_row(std::uint8_t* to, int existing,
                                              const std::uint32_t* words) {
-  if (kRows != Rows::ragged || existing >= 16 * kPieces) {
+  if (kRows != Rows::ragged || existing >= 16 * kVectors) {
     CUDAVISION_UNROLL
-    for (int p = 0; p < kPieces; ++p)
+    for (int p = 0; p < kVectors; ++p)
       store_words(to + 16 * p, words + 4 * p);
     return;
   }
   const int whole_words = existing > 0 ? existing / 4 : 0;
   std::uint32_t last = 0;
   CUDAVISION_UNROLL
-  for (int w = 0; w < 4 * kPieces; ++w) {
+  for (int w = 0; w < 4 * kVectors; ++w) {
     if (w < whole_words)
       store_word(to + 4 * w, words[w]);
     if (w == whole_words)
@@ -157,7 +157,7 @@ CUDAVISION_HOST_DEVICE inline void store_row(std::uint8_t* to, int existing,
       to[4 * whole_words + b] = static_cast<std::uint8_t>(byte_of(last, b));
 }
 
-/// Number of a pack's pixels in the picture: below Pack::pixels only at the end of ragged rows.
+/// Returns how many pixels of a pack are in the picture: all, except at the end of ragged rows.
 template <class Pack, Rows kRows>
 CUDAVISION_HOST_DEVICE inline int pixels_in(const PackedImage& picture,
                                             const PackCursor<kRows>& at) {
@@ -296,7 +296,7 @@ struct ScatteredLuma {
 template <int kStep>
 struct PackedColour : DensePack<kStep == 4 ? 4 : 12> {
   static constexpr bool colour = true;
-  static constexpr int bytes = kStep;  ///< bytes per pixel; each one may be a colour
+  static constexpr int bytes = kStep;  ///< bytes per pixel, each of which may be a colour
   static constexpr int pixels = kStep == 4 ? 4 : 16;
   static constexpr int pixel_bytes = kStep;
 
@@ -314,7 +314,7 @@ struct PackedColour : DensePack<kStep == 4 ? 4 : 12> {
       data[at / 4] = pixel;
       return;
     }
-    // The three bytes begin at byte at % 4 and may continue in the next word.
+    // The three bytes begin at byte `at % 4` and may continue in the next word.
     constexpr std::uint32_t into_first[4] = {0x3654u, 0x6540u, 0x5410u, 0x4210u};
     constexpr std::uint32_t into_second[4] = {0x3210u, 0x3210u, 0x3216u, 0x3265u};
     data[at / 4] = select_bytes(data[at / 4], pixel, into_first[at % 4]);

@@ -9,7 +9,7 @@
 
 namespace cudavision {
 
-/// Value of a stored word. Values above the format's maximum are clamped.
+/// Returns the value of a stored word, clamped to the maximum of the format.
 CUDAVISION_HOST_DEVICE inline std::uint32_t sample_value(std::uint32_t word, int shift,
                                                          std::uint32_t largest) {
   const std::uint32_t value = word >> shift;

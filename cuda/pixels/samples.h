@@ -59,13 +59,13 @@ class Samples {
   bool from_rgb_ = false;
 };
 
-/// The rows of a plane as values: std::uint8_t if they have 8 bits, otherwise std::uint16_t.
+/// The rows of a plane as values: std::uint8_t for samples of 8 bits, otherwise std::uint16_t.
 template <class Value>
 class PlaneRows {
  public:
   explicit PlaneRows(const SamplePlane& plane) : plane_(plane) {}
 
-  /// Returns the values of row y. If they must be converted, they are in buffer.
+  /// Returns the values of row y: bytes in the plane, or converted words in buffer.
   const Value* row(int y, Value* buffer) const {
     const std::uint8_t* bytes = plane_.rows.row(y);
     if constexpr (sizeof(Value) == 1) {

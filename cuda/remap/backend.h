@@ -35,7 +35,6 @@ struct SampleCoding {
 struct GroupPlanes {
   const ChannelGroup* channels;
   View<const std::uint8_t> in;
-  int in_width, in_height;  ///< size of the channels in samples
   View<std::uint8_t> out;
 };
 
@@ -43,13 +42,14 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
-  /// Resamples 1 to 4 groups. coding describes the input; output words have out_shift.
+  /// Resamples 1 to 4 groups. coding describes the input. Output words are shifted by out_shift.
   virtual void run(const SampleCoding& coding, int out_shift,
                    std::span<const GroupPlanes> groups) = 0;
 
-  /// True if run() writes whole pixels and sets the padding of groups with whole_pixels.
-  virtual bool writes_whole_pixels(const SampleCoding& coding,
-                                   std::span<const GroupPlanes> groups) const = 0;
+  /// Returns true if run() also sets the padding of groups with whole_pixels to 255.
+  virtual bool writes_whole_pixels(const SampleCoding&, std::span<const GroupPlanes>) const {
+    return false;
+  }
 
   /// Sets all bytes to 255.
   virtual void fill(View<std::uint8_t> rows) = 0;

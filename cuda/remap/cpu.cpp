@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The remap on the CPU: collects the samples of a segment one by one, then blends them in vectors.
+// The remap on the CPU: collects the samples of a segment one by one, then blends all in vectors.
 
 #include <algorithm>
 #include <cstring>
@@ -11,7 +11,7 @@
 namespace cudavision::remap {
 namespace {
 
-/// The four samples around each position of a segment: two adjacent samples, and the two below.
+/// The samples around each position of a segment: two adjacent samples, and the two below them.
 template <class Value>
 struct Corners {
   Value top[2 * segment_pixels], bottom[2 * segment_pixels];
@@ -33,8 +33,8 @@ CUDAVISION_TARGET_CLONES void locate_segment(const Segment& segment,
                                              std::int32_t step,
                                              std::int64_t* __restrict distances) {
   for (int i = 0; i < segment_pixels; ++i) {
-    const Place place = place_at(segment, offsets[i]);
-    distances[i] = std::int64_t{place.row()} * pitch + std::int64_t{step} * place.column();
+    const Position position = position_at(segment, offsets[i]);
+    distances[i] = std::int64_t{position.row()} * pitch + std::int64_t{step} * position.column();
   }
 }
 
@@ -55,7 +55,8 @@ void collect_inside(const Source<Value>& in, std::int64_t distance, int i,
 }
 
 template <class Value>
-void collect_at_edge(const Source<Value>& in, const Place& place, int i, Corners<Value>& corners) {
+void collect_at_edge(const Source<Value>& in, const Position& position, int i,
+                     Corners<Value>& corners) {
   const auto sample = [&](int x, int y) {
     Value value = in.border;
     if (x >= 0 && x < in.width && y >= 0 && y < in.height)
@@ -63,7 +64,7 @@ void collect_at_edge(const Source<Value>& in, const Place& place, int i, Corners
                   sizeof value);
     return value;
   };
-  const int x = place.column(), y = place.row();
+  const int x = position.column(), y = position.row();
   corners.top[2 * i] = sample(x, y);
   corners.top[2 * i + 1] = sample(x + 1, y);
   corners.bottom[2 * i] = sample(x, y + 1);
@@ -81,12 +82,12 @@ void collect_segment(const Source<Value>& in, const Segment& segment, const Offs
   const auto last_x = static_cast<unsigned>(in.width - 1);
   const auto last_y = static_cast<unsigned>(in.height - 1);
   for (int i = 0; i < segment_pixels; ++i) {
-    const Place place = place_at(segment, offsets[i]);
-    if (static_cast<unsigned>(place.column()) < last_x &&
-        static_cast<unsigned>(place.row()) < last_y)
+    const Position position = position_at(segment, offsets[i]);
+    if (static_cast<unsigned>(position.column()) < last_x &&
+        static_cast<unsigned>(position.row()) < last_y)
       collect_inside<kAdjacent>(in, distances[i], i, corners);
     else
-      collect_at_edge(in, place, i, corners);
+      collect_at_edge(in, position, i, corners);
   }
 }
 
@@ -96,17 +97,17 @@ CUDAVISION_TARGET_CLONES void blend_segment(const Segment& segment,
                                             const Corners<Value>& corners, int shift, int largest,
                                             int out_shift, Value* __restrict out) {
   const auto value = [=](Value word) __attribute__((always_inline)) {
-    // Words of 8-bit samples are already values; larger words are shifted and clamped.
+    // 8-bit samples are already values; larger samples are shifted and clamped.
     return sizeof(Value) == 1 ? word : std::min(word >> shift, largest);
   };
   for (int i = 0; i < segment_pixels; ++i)
-    out[i] = static_cast<Value>(blend(place_at(segment, offsets[i]), value(corners.top[2 * i]),
+    out[i] = static_cast<Value>(blend(position_at(segment, offsets[i]), value(corners.top[2 * i]),
                                       value(corners.top[2 * i + 1]), value(corners.bottom[2 * i]),
                                       value(corners.bottom[2 * i + 1]))
                                 << out_shift);
 }
 
-/// Stores values at distances of `step` bytes.
+/// Stores values `step` bytes apart.
 template <class Value>
 void store(const Value* values, int count, int step, std::uint8_t* out) {
   if (step == static_cast<int>(sizeof(Value)))
@@ -119,27 +120,27 @@ void store(const Value* values, int count, int step, std::uint8_t* out) {
 template <class Value, class Offset>
 void run_group(const SampleCoding& coding, int out_shift, const GroupPlanes& planes) {
   const ChannelGroup& group = *planes.channels;
-  const PackedMap& map = *group.map;
+  const MapView& map = group.map->view();
   const int step = static_cast<int>(sizeof(Value)) * group.step;
   const auto pitch = static_cast<std::int32_t>(planes.in.pitch);
-  for_rows(map.height(), [&](int y) {
+  for_rows(map.height, [&](int y) {
     Corners<Value> corners;
     std::int64_t distances[segment_pixels];
     Value values[segment_pixels];
-    for (int i = 0; i < map.segments_per_row(); ++i) {
-      const std::ptrdiff_t number = std::ptrdiff_t{map.segments_per_row()} * y + i;
-      const Segment& segment = map.segments()[number];
+    for (int i = 0; i < map.segments_per_row; ++i) {
+      const std::ptrdiff_t number = std::ptrdiff_t{map.segments_per_row} * y + i;
+      const Segment& segment = map.segments[number];
       const Offset* const offsets =
-          static_cast<const Offset*>(map.offsets()) + segment_pixels * number;
-      const int x = segment_pixels * i, count = std::min(segment_pixels, map.width() - x);
+          static_cast<const Offset*>(map.offsets) + segment_pixels * number;
+      const int x = segment_pixels * i, count = std::min(segment_pixels, map.width - x);
       locate_segment(segment, offsets, pitch, step, distances);
       for (int c = 0; c < group.count; ++c) {
         const std::ptrdiff_t first = std::ptrdiff_t{sizeof(Value)} * group.offset[c];
         const Source<Value> in{planes.in.data + first,
                                pitch,
                                step,
-                               planes.in_width,
-                               planes.in_height,
+                               map.picture.width,
+                               map.picture.height,
                                static_cast<Value>(group.border[c] << coding.shift)};
         if (group.step == 1)
           collect_segment<true>(in, segment, offsets, distances, corners);
@@ -158,7 +159,7 @@ class BackendCpu final : public Backend {
   void run(const SampleCoding& coding, int out_shift,
            std::span<const GroupPlanes> groups) override {
     for (const GroupPlanes& planes : groups) {
-      const bool wide = planes.channels->map->wide();
+      const bool wide = planes.channels->map->view().wide;
       if (coding.bits == 8)
         (wide ? run_group<std::uint8_t, std::uint64_t>
               : run_group<std::uint8_t, std::uint32_t>)(coding, out_shift, planes);
@@ -166,10 +167,6 @@ class BackendCpu final : public Backend {
         (wide ? run_group<std::uint16_t, std::uint64_t>
               : run_group<std::uint16_t, std::uint32_t>)(coding, out_shift, planes);
     }
-  }
-
-  bool writes_whole_pixels(const SampleCoding&, std::span<const GroupPlanes>) const override {
-    return false;
   }
 
   void fill(View<std::uint8_t> rows) override {

@@ -12,9 +12,10 @@
 namespace cudavision::remap {
 namespace {
 
-/// Returns the kind of a group's pixels, if they can be processed as words. Returns nothing if the
-/// group is interleaved with other channels or with bytes that must not be written, if rows are not
-/// aligned to whole pixels, if the map needs wide offsets, or if the pitch reaches near_pitch.
+/// Returns the kind of a group's pixels, or nothing if sample_kernel must process the group:
+/// - Pixels also contain other channels or bytes that must not be written.
+/// - No kind has the size of the pixels, or rows are not aligned to whole pixels.
+/// - The map has wide offsets, or the pitch is not below pitch_limit.
 std::optional<PixelKind> kind_of(const SampleCoding& coding, const GroupPlanes& group) {
   const ChannelGroup& channels = *group.channels;
   const int bytes = channels.step * (coding.bits > 8 ? 2 : 1);
@@ -23,8 +24,8 @@ std::optional<PixelKind> kind_of(const SampleCoding& coding, const GroupPlanes& 
                          reinterpret_cast<std::uintptr_t>(group.out.data) |
                          static_cast<std::uintptr_t>(group.out.pitch);
   if ((channels.step > 1 && !channels.whole_pixels) || bytes > 8 ||
-      addresses % static_cast<unsigned>(bytes == 3 ? 1 : bytes) != 0 || channels.map->wide() ||
-      std::abs(group.in.pitch) >= near_pitch)
+      addresses % static_cast<unsigned>(bytes == 3 ? 1 : bytes) != 0 || channels.map->view().wide ||
+      std::abs(group.in.pitch) >= pitch_limit)
     return {};
   using enum PixelKind;
   using Kinds = std::optional<PixelKind>[4];  // for steps of 1 to 4
@@ -35,7 +36,7 @@ std::optional<PixelKind> kind_of(const SampleCoding& coding, const GroupPlanes& 
   return (coding.bits == 8 ? of_bytes : of_words)[channels.step - 1];
 }
 
-/// The kernel for one group, or for several groups, of these kinds. The other function is nullptr.
+/// The kernel for one group (of_one) or for several groups (of_some). The other pointer is nullptr.
 struct PixelKernel {
   PixelKind first, others;
   Launcher<OneGroup>::Kernel of_one;
@@ -60,7 +61,7 @@ constexpr PixelKernel pixel_kernels[] = {
     kernel_of<PixelKind::word, PixelKind::word_pair>,
 };
 
-/// Returns nullptr if no kernel fits.
+/// Returns nullptr if no kernel supports these groups.
 const PixelKernel* find_pixel_kernel(const SampleCoding& coding,
                                      std::span<const GroupPlanes> groups) {
   for (const PixelKernel& candidate : pixel_kernels) {
@@ -97,20 +98,20 @@ void describe_pixels(const SampleCoding& coding, const GroupPlanes& planes, Grou
 
 GroupArguments arguments_of(const GroupPlanes& planes) {
   const ChannelGroup& channels = *planes.channels;
-  const PackedMap& map = *channels.map;
+  const MapView& map = channels.map->view();
   GroupArguments group{};
   group.in = planes.in.data;
   group.out = planes.out.data;
   group.in_pitch = static_cast<int>(planes.in.pitch);
   group.out_pitch = static_cast<int>(planes.out.pitch);
-  group.in_width = planes.in_width;
-  group.in_height = planes.in_height;
-  group.out_width = map.width();
-  group.out_height = map.height();
-  group.segments = map.segments();
-  group.offsets = map.offsets();
-  group.segments_per_row = make_division(static_cast<std::uint32_t>(map.segments_per_row()));
-  group.wide = map.wide();
+  group.in_width = map.picture.width;
+  group.in_height = map.picture.height;
+  group.out_width = map.width;
+  group.out_height = map.height;
+  group.segments = map.segments;
+  group.offsets = map.offsets;
+  group.segments_per_row = make_division(static_cast<std::uint32_t>(map.segments_per_row));
+  group.wide = map.wide;
   group.step = channels.step;
   group.count = channels.count;
   for (int c = 0; c < channels.count; ++c) {

@@ -2,8 +2,8 @@
 #pragma once
 
 // The kernels that resample groups of channels. A warp computes a segment of the output. A block
-// computes vertically adjacent segments: they share most input samples, which then come from the L1
-// cache. One grid contains the blocks of all groups.
+// computes vertically adjacent segments, which share most input samples. These then come from the
+// L1 cache. One grid contains the blocks of all groups.
 
 #include <cstdint>
 
@@ -34,7 +34,7 @@ struct GroupArguments {
   // For kernels of whole pixels:
   bool joins_pixels;            ///< adjacent pixels may be stored as one word
   std::uint32_t border[2];      ///< value of pixels beyond the edges
-  std::uint32_t always_set[2];  ///< bits outside all channels
+  std::uint32_t always_set[2];  ///< bits outside all channels, written as 1
 
   // For the kernel of single samples:
   int step, count;
@@ -79,7 +79,7 @@ __device__ inline WarpSegment find_segment(const GroupArguments& group) {
   return segment;
 }
 
-/// Position in the segment of a thread's pixel i. A lane has sets of kJoined adjacent pixels.
+/// Position of a thread's pixel i in the segment. A lane has sets of kJoined adjacent pixels.
 template <int kJoined>
 __device__ int pixel_in_segment(int i) {
   const int lane = static_cast<int>(threadIdx.x) % warp;
@@ -93,10 +93,10 @@ struct alignas(4 * kJoined) JoinedOffsets {
   std::uint32_t offset[kJoined];
 };
 
-/// Pitches below this limit have byte distances within a segment that fit into 32 bits.
-constexpr int near_pitch = 1 << 20;
+/// With pitches below this limit, byte offsets within a segment fit into 32 bits.
+constexpr int pitch_limit = 1 << 20;
 template <PixelKind kKind>
-__device__ int near_distance(std::uint32_t offset, int pitch) {
+__device__ int byte_offset(std::uint32_t offset, int pitch) {
   return row_of(offset) * pitch + pixel_bytes<kKind> * column_of(offset);
 }
 
@@ -233,7 +233,7 @@ __device__ void blend_corners(const WordCoding& coding,
 template <PixelKind kKind>
 __device__ void remap_pixels(const WordCoding& coding, const GroupArguments& group) {
   const WarpSegment at = find_segment(group);
-  // No launch writes the map, so it may be read before the wait.
+  // No launch writes the map, so reading it before the wait is safe.
   std::uint32_t offsets[thread_pixels];
   load_offsets<joined_pixels<kKind>>(group, at, offsets);
   const Segment segment = group.segments[at.number];
@@ -243,18 +243,18 @@ __device__ void remap_pixels(const WordCoding& coding, const GroupArguments& gro
   const int first_x = segment.x >> 5, first_y = segment.y >> 5;
   const std::uint8_t* const origin = group.in + std::int64_t{group.in_pitch} * first_y +
                                      std::int64_t{pixel_bytes<kKind>} * first_x;
-  // A single branch for all pixels of a thread keeps their loads in flight together.
+  // A single branch for all pixels of a thread keeps the loads of all pixels in flight together.
   Corners<kKind> corners[thread_pixels];
   if (segment.inside) {
 #pragma unroll
     for (int i = 0; i < thread_pixels; ++i)
-      load_inside<kKind>(origin + near_distance<kKind>(offsets[i], group.in_pitch), group.in_pitch,
+      load_inside<kKind>(origin + byte_offset<kKind>(offsets[i], group.in_pitch), group.in_pitch,
                          corners[i]);
   } else {
 #pragma unroll
     for (int i = 0; i < thread_pixels; ++i)
       load_anywhere<kKind>(group, first_x + column_of(offsets[i]), first_y + row_of(offsets[i]),
-                           origin + near_distance<kKind>(offsets[i], group.in_pitch), corners[i]);
+                           origin + byte_offset<kKind>(offsets[i], group.in_pitch), corners[i]);
   }
   PixelWords<kKind> pixels[thread_pixels];
   if (has_words<kKind> && coding.clips)
@@ -271,8 +271,8 @@ __device__ void remap_pixels(const WordCoding& coding, const GroupArguments& gro
   store_pixels<kKind>(group, at, pixels);
 }
 
-/// For two or more groups. The first group has the kind kFirst, and the addresses of its arguments
-/// are constants, so that its loads start early.
+/// For two or more groups. The first group has the kind kFirst. Its arguments have constant
+/// addresses, so that the loads for this group start early.
 template <PixelKind kFirst, PixelKind kOthers>
 __global__ void __launch_bounds__(threads) pixel_kernel(const __grid_constant__ SomeGroups a) {
   launch_dependents();
@@ -319,13 +319,13 @@ __global__ void __launch_bounds__(threads) sample_kernel(const __grid_constant__
   const WarpSegment at = find_segment(group);
   const Segment segment = group.segments[at.number];
   const std::int64_t first = std::int64_t{segment_pixels} * at.number;
-  Place places[thread_pixels];
+  Position positions[thread_pixels];
 #pragma unroll
   for (int i = 0; i < thread_pixels; ++i) {
     const std::int64_t number = first + pixel_in_segment<1>(i);
-    places[i] = group.wide
-                    ? place_at(segment, static_cast<const std::uint64_t*>(group.offsets)[number])
-                    : place_at(segment, static_cast<const std::uint32_t*>(group.offsets)[number]);
+    positions[i] =
+        group.wide ? position_at(segment, static_cast<const std::uint64_t*>(group.offsets)[number])
+                   : position_at(segment, static_cast<const std::uint32_t*>(group.offsets)[number]);
   }
   grid_dependency_wait();
   if (at.y >= group.out_height)
@@ -337,8 +337,8 @@ __global__ void __launch_bounds__(threads) sample_kernel(const __grid_constant__
     const int out_x = segment_pixels * at.column + pixel_in_segment<1>(i);
     if (out_x >= group.out_width)
       return;
-    const Place& place = places[i];
-    const int x = place.column(), y = place.row();
+    const Position& position = positions[i];
+    const int x = position.column(), y = position.row();
     const bool left = static_cast<unsigned>(x) < static_cast<unsigned>(group.in_width);
     const bool right = static_cast<unsigned>(x + 1) < static_cast<unsigned>(group.in_width);
     const bool upper = static_cast<unsigned>(y) < static_cast<unsigned>(group.in_height);
@@ -354,7 +354,7 @@ __global__ void __launch_bounds__(threads) sample_kernel(const __grid_constant__
         return exists ? load_sample<Sample>(a.coding, from + offset) : border;
       };
       store_sample<Sample>(a.coding, row + step * out_x + offset,
-                           blend_values(Weights(place), sample(upper && left, pixel),
+                           blend_values(Weights(position), sample(upper && left, pixel),
                                         sample(upper && right, pixel + step),
                                         sample(lower && left, pixel + group.in_pitch),
                                         sample(lower && right, pixel + group.in_pitch + step)));

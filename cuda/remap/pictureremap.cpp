@@ -2,7 +2,6 @@
 #include "cuda/remap/pictureremap.h"
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include "cuda/core/dispatch.h"
@@ -14,39 +13,29 @@ namespace {
 
 constexpr char operation[] = "picture remapping";
 
-std::string text(int width, int height) {
-  return std::to_string(width) + "×" + std::to_string(height);
-}
-
-bool is_full(const FrameLayout& layout, const Channel& channel) {
-  return channel.width == layout.width && channel.height == layout.height;
-}
-
 void check_map(const Map& map, const Channel& channel) {
   if (!map.places || !map.fractions)
-    refuse(operation,
-           "there is no map for channels of " + text(channel.width, channel.height) + " samples");
+    refuse(operation, "there is no map for channels of ", text_of(channel.width, channel.height),
+           " samples");
   if (map.fractions.width != channel.width || map.fractions.height != channel.height ||
       map.places.width != 2 * channel.width || map.places.height != channel.height)
-    refuse(operation, "a map of " + text(map.fractions.width, map.fractions.height) +
-                          " pixels for channels of " + text(channel.width, channel.height) +
-                          " samples; they must have the same size");
+    refuse(operation, "a map of ", text_of(map.fractions.width, map.fractions.height),
+           " pixels for channels of ", text_of(channel.width, channel.height),
+           " samples; they must have the same size");
 }
 
 void check(const FrameLayout& layout, const PictureMaps& maps, int black) {
   check_layout(operation, layout);
   if (layout.width > largest_picture || layout.height > largest_picture)
-    refuse(operation, "a picture of " + text(layout.width, layout.height) +
-                          " pixels; width and height must be 1 to " +
-                          std::to_string(largest_picture));
+    refuse(operation, "a picture of ", text_of(layout.width, layout.height),
+           " pixels; width and height must be 1 to ", largest_picture);
   for (int c = 0; c < layout.channel_count; ++c) {
     const Channel& channel = layout.channels[c];
-    check_map(is_full(layout, channel) ? maps.full : maps.reduced, channel);
+    check_map(layout.is_full(channel) ? maps.full : maps.reduced, channel);
   }
   const int largest = (1 << layout.bits) - 1;
   if (black < 0 || black > largest)
-    refuse(operation,
-           "black is " + std::to_string(black) + "; it must be 0 to " + std::to_string(largest));
+    refuse(operation, "black is ", black, "; it must be 0 to ", largest);
 }
 
 bool has_padding(const FrameLayout& layout, int plane) {
@@ -61,8 +50,8 @@ bool has_padding(const FrameLayout& layout, int plane) {
 bool has_whole_pixels(const FrameLayout& layout, const std::vector<ChannelGroup>& groups,
                       const ChannelGroup& group) {
   const PlaneShape& plane = layout.planes[group.plane];
-  return plane.row_bytes == group.step * group.map->width() * layout.sample_bytes() &&
-         plane.rows == group.map->height() &&
+  return plane.row_bytes == group.step * group.map->view().width * layout.sample_bytes() &&
+         plane.rows == group.map->view().height &&
          std::all_of(groups.begin(), groups.end(), [&](const ChannelGroup& other) {
            return &other == &group || other.plane != group.plane;
          });
@@ -85,7 +74,7 @@ PictureRemap::PictureRemap(Device& device, const FrameLayout& layout, const Pict
   reduced_ = packed(device, layout, maps.reduced);
   for (int c = 0; c < layout.channel_count; ++c) {
     const Channel& channel = layout.channels[c];
-    const PackedMap* const map = (is_full(layout, channel) ? full_ : reduced_).get();
+    const PackedMap* const map = (layout.is_full(channel) ? full_ : reduced_).get();
     auto group = std::find_if(groups_.begin(), groups_.end(), [&](const ChannelGroup& other) {
       return other.plane == channel.plane && other.step == channel.step && other.map == map;
     });
@@ -121,8 +110,7 @@ void PictureRemap::run(const ConstFrame& in, const Frame& out) {
   GroupPlanes planes[FrameLayout::max_channels];
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     const ChannelGroup& group = groups_[i];
-    planes[i] = {&group, in.planes[group.plane], group.map->width(), group.map->height(),
-                 out.planes[group.plane]};
+    planes[i] = {&group, in.planes[group.plane], out.planes[group.plane]};
   }
   const std::span<const GroupPlanes> all(planes, groups_.size());
   const bool whole = backend_->writes_whole_pixels(coding, all);

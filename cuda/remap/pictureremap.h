@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <array>
 #include <memory>
 #include <vector>
 
@@ -26,13 +25,13 @@ class PictureRemap {
  public:
   /// layout describes the input and the output. Its width and height are at most 32767, and each
   /// map has the size of its channels. black is 0 to 2^bits − 1. Copies the maps to the device and
-  /// waits until they are there: 4 bytes per pixel, or 8 if adjacent positions are more than 2000
-  /// samples apart. Throws invalid_argument or out_of_memory.
+  /// waits for the copy. A map takes 4 bytes per pixel, or 8 if the positions of 128 adjacent
+  /// pixels span more than 2047 samples. Throws invalid_argument or out_of_memory.
   PictureRemap(Device& device, const FrameLayout& layout, const PictureMaps& maps, int black);
   ~PictureRemap();
 
-  /// Writes all channels of out. Other bytes of its rows, such as the padding in RGBx, become 255.
-  /// in and out must not overlap; their pitches must be less than 2 GiB. Throws invalid_argument.
+  /// Writes all channels of out. Other bytes of rows, such as the padding in RGBx, become 255.
+  /// in and out must not overlap. Pitches must be less than 2 GiB. Throws invalid_argument.
   /// Only enqueues.
   void run(const ConstFrame& in, const Frame& out);
 

@@ -65,9 +65,9 @@ CUDAVISION_HOST_DEVICE inline int row_of(std::uint32_t offset) {
 
 /// The factors of the weights in remap.h: right is fx, left is 32 − fx, lower is fy, upper 32 − fy.
 struct Weights {
-  CUDAVISION_HOST_DEVICE explicit Weights(const Place& place)
-      : Weights(static_cast<std::uint32_t>(place.x & 31),
-                static_cast<std::uint32_t>(place.y & 31)) {}
+  CUDAVISION_HOST_DEVICE explicit Weights(const Position& position)
+      : Weights(static_cast<std::uint32_t>(position.x & 31),
+                static_cast<std::uint32_t>(position.y & 31)) {}
   CUDAVISION_HOST_DEVICE explicit Weights(std::uint32_t offset)
       : Weights(offset & 31, offset >> 16 & 31) {}
 

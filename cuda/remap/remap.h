@@ -25,9 +25,9 @@ inline constexpr int largest_picture = 32767;
 /// (initUndistortRectifyMap, fisheye::initUndistortRectifyMap, convertMaps). Both have the size of
 /// the output: 1 to 65535 pixels along each axis.
 struct Map {
-  /// Rows of ix, iy, ix, iy, …: two numbers per pixel.
+  /// Rows of ix, iy, ix, iy, …: two coordinates per pixel.
   View<const std::int16_t> places;
-  /// One number per pixel: fx | fy << 5. Higher bits are ignored.
+  /// One word per pixel: fx | fy << 5. Higher bits are ignored.
   View<const std::uint16_t> fractions;
 };
 
@@ -38,9 +38,9 @@ struct MapView;
 class Remap {
  public:
   /// picture is the size and depth of the input: 1 to largest_picture pixels along each axis, and 8
-  /// to 16 bits. Copies the map to the device and waits until it is there: 4 bytes per output
-  /// pixel, or 8 if adjacent positions are more than 2000 pixels apart. Allocates the output.
-  /// Throws invalid_argument or out_of_memory.
+  /// to 16 bits. Copies the map to the device and waits for the copy. The map takes 4 bytes per
+  /// output pixel, or 8 if the positions of 128 adjacent pixels span more than 2047 pixels.
+  /// Allocates the output. Throws invalid_argument or out_of_memory.
   Remap(Device& device, const PlaneSize& picture, const Map& map);
   ~Remap();
 

@@ -19,16 +19,16 @@ struct Field {
   int offset = 0, step = 2;  ///< first word of a row, and distance between words, in bytes
   int word_bytes = 2;        ///< 2: one word per sample; 4 or 8: one word per pixel
   int low_bit = 0;           ///< position of the sample in its word
-  Division mask{};           ///< divides by the largest sample; for words of four bytes
+  Division mask{};           ///< divides by the largest sample; only for words of four bytes
   int rotation = 0;          ///< 8 if the two bytes of the sample are swapped
   int shift = 0;             ///< position of the value in its sample
   std::uint32_t weight = 0;  ///< contribution to the luminance, in thousandths
 };
 
 /// Copies the values of the fields `from` to the fields `to`. `measures` writes the luminance of
-/// red, green and blue. `adjusts` changes red, green and blue to the luminance in the first plane.
+/// red, green and blue. `adjusts` shifts red, green and blue to the luminance in the first plane.
 struct Conversion {
-  int width = 0, height = 0;  ///< of each channel
+  int width = 0, height = 0;  ///< size of each channel, in samples
   Division largest{};         ///< divides by the largest value
   Division row_blocks{};      ///< on the GPU, divides by the number of blocks per row
   bool measures = false, adjusts = false;
@@ -53,7 +53,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t rotated(std::uint32_t word, int rota
   return (word << rotation | word >> rotation) & 0xffff;
 }
 
-/// Returns the value in a word. For words of four bytes, returns the sample, which is not rescaled.
+/// Returns the value in a word. For words of four bytes, returns the sample before it is rescaled.
 template <class Word>
 CUDAVISION_HOST_DEVICE inline std::uint32_t value_in(const Field& field, Word word,
                                                      std::uint32_t largest) {
@@ -72,7 +72,7 @@ CUDAVISION_HOST_DEVICE inline Word word_of(const Field& field, std::uint32_t val
 }
 
 /// Copies `count` words: from `memory` to `words` if Byte is const, otherwise to `memory`. Words in
-/// `memory` may be unaligned; `step` is the distance between two of them in bytes.
+/// `memory` may be unaligned; `step` is the distance between two words in bytes.
 template <class Byte, class Word, int kPixels>
 CUDAVISION_HOST_DEVICE inline void copy_words(Byte* memory, std::ptrdiff_t step, int count,
                                               Word (&words)[kPixels]) {

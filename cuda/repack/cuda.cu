@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(block_threads)
 void convert_cuda(Device& device, Conversion a) {
   const int blocks = divide_up(a.width, block_threads * thread_pixels);
   a.row_blocks = make_division(static_cast<unsigned>(blocks));
-  // Launches without overlap, so the kernel need not wait for the previous launch.
+  // This launch does not overlap the previous one, so the kernel needs no grid_dependency_wait().
   with_words(a, [&](auto from, auto to) {
     const auto kernel = convert_kernel<decltype(from), decltype(to)>;
     launch_kernel(device.stream(),

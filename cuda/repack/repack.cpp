@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <span>
-#include <string>
 
 #include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
@@ -14,17 +13,9 @@ namespace {
 
 constexpr char operation[] = "repacking";
 
-bool is_full(const FrameLayout& frame, const Channel& channel) {
-  return channel.width == frame.width && channel.height == frame.height;
-}
-
 /// Weight of a channel in the luminance, in thousandths.
 std::uint32_t luminance_weight(Role role) {
   return role == Role::red ? 299 : role == Role::green ? 587 : role == Role::blue ? 114 : 0;
-}
-
-[[noreturn]] void refuse_channel(int c, const std::string& why) {
-  refuse(operation, "channel " + std::to_string(c) + " " + why);
 }
 
 void check_storage(const StoredLayout& storage) {
@@ -36,7 +27,9 @@ void check_storage(const StoredLayout& storage) {
   if (packed &&
       (frame.plane_count != 1 || frame.shift != 0 || frame.planes[0].rows != frame.height ||
        frame.planes[0].row_bytes != 4 * frame.width))
-    refuse(operation, "packed pixels must be in one plane of 32-bit words, without a shift");
+    refuse(operation, "packed pixels must be in one plane of 32-bit words, without a shift, not ",
+           frame.plane_count, " planes of ", frame.planes[0].row_bytes,
+           " bytes per row and shift=", frame.shift);
   int luma = 0;
   std::uint32_t weights = 0, taken_bits = 0;
   long long bytes[FrameLayout::max_planes]{};
@@ -46,24 +39,29 @@ void check_storage(const StoredLayout& storage) {
     luma += channel.role == Role::luma;
     weights += weight;
     bytes[channel.plane] += 2LL * channel.width * channel.height;
-    if ((channel.role == Role::luma || weight > 0) && !is_full(frame, channel))
-      refuse_channel(c, "must be as large as the picture");
+    if ((channel.role == Role::luma || weight > 0) && !frame.is_full(channel))
+      refuse(operation, "channel ", c, " of ", text_of(channel.width, channel.height),
+             " samples must be as large as the picture, ", text_of(frame.width, frame.height));
     if (!packed)
       continue;
     const int low = storage.low_bit[c], depth = storage.depth[c];
-    if (channel.offset != 0 || channel.step != 1 || !is_full(frame, channel))
-      refuse_channel(c, "must have one sample in each word");
+    if (channel.offset != 0 || channel.step != 1 || !frame.is_full(channel))
+      refuse(operation, "channel ", c, " of ", text_of(channel.width, channel.height),
+             " samples, offset=", channel.offset, " and step=", channel.step,
+             " must have one sample in each word");
     if (depth < 1 || depth > frame.bits || low < 0 || low + depth > 32)
-      refuse_channel(c, "takes bits " + std::to_string(low) + " to " +
-                            std::to_string(low + depth - 1) + " of a 32-bit word");
+      refuse(operation, "channel ", c, " takes bits ", low, " to ", low + depth - 1,
+             "; it must take 1 to ", frame.bits, " of bits 0 to 31");
     const std::uint32_t bits = ((1u << depth) - 1) << low;
     if (taken_bits & bits)
-      refuse_channel(c, "overlaps the bits of another channel");
+      refuse(operation, "channel ", c, " overlaps the bits of another channel, from bit ", low);
     taken_bits |= bits;
   }
   for (int p = 0; p < (packed ? 0 : frame.plane_count); ++p)
     if (bytes[p] != static_cast<long long>(frame.planes[p].row_bytes) * frame.planes[p].rows)
-      refuse(operation, "plane " + std::to_string(p) + " has bytes that belong to no sample");
+      refuse(operation, "plane ", p, " has ",
+             text_of(frame.planes[p].row_bytes, frame.planes[p].rows),
+             " bytes, but must consist of the samples, which have ", bytes[p], " bytes");
   // Only red, green and blue together have weights that add up to 1000.
   if (luma == 1 ? weights != 0 : luma != 0 || weights != 1000)
     refuse(operation, "the layout needs one luma channel, or red, green and blue channels");
@@ -130,10 +128,10 @@ Repack::Repack(Device& device, const StoredLayout& storage, UnpackedForm form)
     : device_(device), storage_(storage), form_(form) {
   check_storage(storage);
   if (!is_needed(storage, form))
-    refuse(operation, "operations read such frames themselves");
+    refuse(operation, "operations can read these frames directly; do not repack them");
   if (form == UnpackedForm::adjustable_luminance && !unpacks_channels(storage, form) &&
       storage.frame.plane_count == FrameLayout::max_planes)
-    refuse(operation, "four planes leave no room for the luminance");
+    refuse(operation, "frames of 4 planes leave none for the luminance; use at most 3 planes");
   unpacked_ = unpacked_layout(storage, form);
 }
 
@@ -153,7 +151,7 @@ void Repack::run(bool packs, const ConstFrame& in, const Frame& out) {
     // Alpha and chroma do not contribute to the luminance.
     if (!channels && !packs && channel.role != Role::luma && stored.weight == 0)
       continue;
-    // Starts a new conversion, unless the channel must be read or written together with others.
+    // Channels that are read or written together share a conversion.
     if (count == 0 || (stored.word_bytes == 2 && !has_colours))
       conversions[count++] = {.width = channel.width,
                               .height = channel.height,

@@ -11,9 +11,9 @@
 /// read, and back. Handles big-endian samples, pixels in one word, and the luminance of deep RGB.
 ///
 /// Samples of unpacked frames are words of two bytes in native byte order, without a shift. In
-/// `Words::packed` frames, a sample may have fewer bits than the frame, like alpha. With L = 2^bits
-/// − 1 and l = 2^depth − 1, unpacking converts its value v to (v·L + l div 2) div l, and packing
-/// converts an unpacked value w to (w·l + L div 2) div L. Packing an unpacked sample restores v.
+/// `Words::packed` frames, samples may have a depth of fewer bits, for example alpha. With
+/// L = 2^bits − 1 and l = 2^depth − 1, unpacking converts a sample v to (v·L + l div 2) div l, and
+/// packing converts a value w to (w·l + L div 2) div L. Packing an unpacked sample restores v.
 namespace cudavision::repack {
 
 /// Form of the words of a stored frame.
@@ -50,8 +50,8 @@ enum class UnpackedForm : std::uint8_t {
 /// Returns false if operations can read stored frames directly.
 bool is_needed(const StoredLayout& storage, UnpackedForm form) noexcept;
 
-/// Returns the layout of unpacked frames, or of stored frames if is_needed() returns false. The
-/// storage must be accepted by Repack.
+/// Returns the layout of unpacked frames, or of stored frames if is_needed() returns false. Repack
+/// must accept `storage`.
 FrameLayout unpacked_layout(const StoredLayout& storage, UnpackedForm form) noexcept;
 
 class Repack {

@@ -24,20 +24,20 @@ struct Parts {
   CUDAVISION_HOST_DEVICE int size_of(int part) const { return begin(part + 1) - begin(part); }
 };
 
-CUDAVISION_HOST_DEVICE inline int counted_rows(int rows) {
+CUDAVISION_HOST_DEVICE inline int sampled_rows(int rows) {
   return rows < max_area_rows ? rows : max_area_rows;
 }
-CUDAVISION_HOST_DEVICE inline int counted_row(int number, int first, int rows) {
-  return first + (2 * number + 1) * rows / (2 * counted_rows(rows));
+CUDAVISION_HOST_DEVICE inline int sampled_row(int number, int first, int rows) {
+  return first + (2 * number + 1) * rows / (2 * sampled_rows(rows));
 }
 
-/// Mean m of an area (scenecut.h). `sum` is below 2^32, as an area has at most 4096 columns.
+/// Mean m of an area (scenecut.h). `sum` fits into 32 bits, as an area has at most 4096 columns.
 CUDAVISION_HOST_DEVICE inline std::uint32_t mean_of(std::uint32_t sum, int samples, int bits) {
   return static_cast<std::uint32_t>(std::uint64_t{16} * sum /
                                     (static_cast<std::uint64_t>(samples) << (bits - 8)));
 }
 
-/// Values of an area in the current and the previous frame, or their sums over all areas.
+/// A value of an area in the current and the previous frame, or the sums of a value over all areas.
 struct AreaPair {
   std::uint32_t now = 0, before = 0;
 };

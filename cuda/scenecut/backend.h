@@ -15,7 +15,7 @@ class AreaMeans::Backend {
   virtual const std::uint32_t* change() const noexcept = 0;
 };
 
-inline Role counted_role(const FrameLayout& layout) {
+inline Role sampled_role(const FrameLayout& layout) {
   return layout.find(Role::luma) >= 0 ? Role::luma : Role::green;
 }
 

@@ -15,7 +15,7 @@ class AreaMeansCpu final : public AreaMeans::Backend {
  public:
   AreaMeansCpu(Device& device, const FrameLayout& layout)
       : bits_(layout.bits),
-        samples_(layout, counted_role(layout)),
+        samples_(layout, sampled_role(layout)),
         columns_(samples_.channel().width),
         rows_(samples_.channel().height),
         bands_(device, rows_.count, sizeof(std::uint16_t) * layout.width) {}
@@ -39,8 +39,8 @@ class AreaMeansCpu final : public AreaMeans::Backend {
   void add_up(const ConstFrame& in, int row, Value* buffer) {
     std::array<std::uint32_t, max_areas_along> sums{};
     const int first = rows_.begin(row), rows = rows_.size_of(row);
-    for (int i = 0; i < counted_rows(rows); ++i) {
-      const Value* const values = samples_.row(in, counted_row(i, first, rows), buffer);
+    for (int i = 0; i < sampled_rows(rows); ++i) {
+      const Value* const values = samples_.row(in, sampled_row(i, first, rows), buffer);
       for (int column = 0; column < columns_.count; ++column)
         sums[column] = std::accumulate(values + columns_.begin(column),
                                        values + columns_.begin(column + 1), sums[column]);
@@ -48,7 +48,7 @@ class AreaMeansCpu final : public AreaMeans::Backend {
     for (int column = 0; column < columns_.count; ++column) {
       AreaPair& mean = means_[row * columns_.count + column];
       mean.before = mean.now;
-      mean.now = mean_of(sums[column], columns_.size_of(column) * counted_rows(rows), bits_);
+      mean.now = mean_of(sums[column], columns_.size_of(column) * sampled_rows(rows), bits_);
     }
   }
 

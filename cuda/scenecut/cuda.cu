@@ -20,7 +20,7 @@ static_assert(threads >= max_areas, "each thread of the last block compares an a
 
 struct State {
   std::uint32_t sums[max_areas];
-  std::uint32_t means[max_areas];  ///< of the previous frame
+  std::uint32_t means[max_areas];  ///< means of the previous frame
   std::uint32_t finished;          ///< number of finished blocks; 0 between frames
   std::uint32_t change;
 };
@@ -43,7 +43,7 @@ __device__ std::uint32_t sample_at(const AreaArguments& a, int x, int y) {
                       (1u << a.bits) - 1);
 }
 
-/// Sums two numbers over the block at once. Both sums must be below 2^32.
+/// Sums two values over the block at once. Both sums must be below 2^32.
 template <class Pair>
 __device__ Pair pair_of_block(std::uint32_t first, std::uint32_t second) {
   const std::uint64_t sums =
@@ -63,9 +63,9 @@ __global__ void __launch_bounds__(threads) compare_areas(const __grid_constant__
 #pragma unroll
   for (int i = 0; i < max_area_rows / warps; ++i) {
     const int number = i * warps + thread / warp;
-    if (number >= counted_rows(rows))
+    if (number >= sampled_rows(rows))
       break;
-    const int y = counted_row(number, first, rows);
+    const int y = sampled_row(number, first, rows);
 #pragma unroll 4
     for (int x = a.columns.begin(column) + thread % warp; x < a.columns.begin(column + 1);
          x += warp)
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(threads) compare_areas(const __grid_constant__
   AreaPair mean;
   if (thread < areas) {
     const int samples = a.columns.size_of(thread % a.columns.count) *
-                        counted_rows(a.rows.size_of(thread / a.columns.count));
+                        sampled_rows(a.rows.size_of(thread / a.columns.count));
     mean.now = mean_of(__ldcg(&a.state->sums[thread]), samples, a.bits);
     mean.before = a.state->means[thread];
     a.state->means[thread] = mean.now;
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(threads) compare_areas(const __grid_constant__
 class AreaMeansCuda final : public AreaMeans::Backend {
  public:
   AreaMeansCuda(Device& device, const FrameLayout& layout)
-      : channel_(layout.channels[layout.find(counted_role(layout))]),
+      : channel_(layout.channels[layout.find(sampled_role(layout))]),
         first_sample_(channel_.offset * layout.sample_bytes()),
         state_(zeroed_words(device, sizeof(State) / sizeof(std::uint32_t))),
         launch_(device.stream(), compare_areas) {

@@ -6,16 +6,13 @@
 #include "cuda/scenecut/backend.h"
 
 namespace cudavision::scenecut {
-namespace {
 
 constexpr char operation[] = "scene cut detection";
 
-}  // namespace
-
 AreaMeans::AreaMeans(Device& device, const FrameLayout& layout) : layout_(layout) {
   check_layout(operation, layout);
-  if (layout.find(counted_role(layout)) < 0)
-    refuse(operation, "the picture has neither a luma nor a green channel");
+  if (layout.find(sampled_role(layout)) < 0)
+    refuse(operation, "the layout needs a luma channel or a green channel");
   backend_ = dispatch<make_area_means_cuda, make_area_means_cpu>(device, layout);
 }
 

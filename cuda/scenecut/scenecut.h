@@ -27,7 +27,7 @@
 namespace cudavision::scenecut {
 
 /// Default threshold for change() in 65536ths. A larger change is a scene cut.
-constexpr int usual_threshold = 65536 / 4;
+constexpr int default_threshold = 65536 / 4;
 
 class AreaMeans {
  public:
@@ -35,10 +35,11 @@ class AreaMeans {
   AreaMeans(Device& device, const FrameLayout& layout);
   ~AreaMeans();
 
-  /// Compares a frame with the previous one, or with black. Throws invalid_argument. Only enqueues.
+  /// Compares a frame with the previous frame, or the first frame with black. Only enqueues. Throws
+  /// invalid_argument.
   void run(const ConstFrame& in);
 
-  /// The change in 65536ths, in device memory of this object. Written by run().
+  /// Returns the change in 65536ths, in device memory of this object. run() overwrites it.
   const std::uint32_t* change() const noexcept;
 
   class Backend;

@@ -33,7 +33,7 @@ struct History {
 
   /// Returns true in the first frame and after a scene cut, where the history must be ignored.
   CUDAVISION_HOST_DEVICE bool begins() const {
-    return first_frame || *area_change > scenecut::usual_threshold;
+    return first_frame || *area_change > scenecut::default_threshold;
   }
 };
 

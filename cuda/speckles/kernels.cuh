@@ -4,15 +4,15 @@
 // Removes small components on CUDA, with a union-find over runs (compare Playne and Hawick, "A new
 // algorithm for parallel connected-component labelling on GPUs", 2018). A run's parent is a run of
 // the same component with a smaller or the same number; a root is its own parent. Joining two
-// components makes the smaller root the parent of the larger one. The root of a component is
-// therefore its first run, regardless of the order of threads.
+// components makes the smaller root the parent of the larger root. The root of a component is
+// therefore the first run, regardless of the order of threads.
 //
-// A warp processes a tile of 32×32 pixels; each lane has the runs of one row. The warp joins and
-// counts the runs in shared memory, which decides most components. Components larger than a speckle
-// are kept. Small components that do not touch the border of the tile are removed. Small components
-// at the border are open: the next kernel joins them across borders, and keeps them if they touch a
-// kept component. Then the root of each tile's part of a component adds its count to the root of
-// the whole component and makes it its parent, so that every open run finds its root in two steps.
+// A warp processes a tile of 32×32 pixels; each lane has the runs of one row. The warp joins runs
+// and counts pixels in shared memory, which decides most components. Components larger than a
+// speckle are kept. Small components that do not touch the border of the tile are removed. Small
+// components at the border are open: the next kernel joins open components across borders, and
+// keeps them if they touch a kept component. Finally, each root within a tile adds its count to the
+// root of the component and becomes its child. Every open run is then two steps from the root.
 
 #include "cuda/speckles/tile.cuh"
 
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(block_threads)
     counts[number] = 0;
   });
   __syncwarp();
-  lead_to_roots<Picture>(parents, row.starts, lane);
+  compress_paths<Picture>(parents, row.starts, lane);
   for_each_run(row.starts, [&](int start) {
     const Run run(start, row.starts, row.ink);
     unsigned touched = row.touched<Picture::diagonals>(run);
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(block_threads)
     }
   });
   __syncwarp();
-  lead_to_roots<Picture>(parents, row.starts, lane);
+  compress_paths<Picture>(parents, row.starts, lane);
   const bool right_border = tile.left + tile_size < a.width;
   const bool row_at_border =
       (lane == 0 && tile.top > 0) || (lane == tile_size - 1 && tile.top + tile_size < a.height);
@@ -110,7 +110,7 @@ __device__ void connect(const Arguments<Picture>& a, const BorderPixel& one,
   if (one.is_open && other.is_open)
     join<false>(a.parents, one.run, other.run);
   else if (one.is_open || other.is_open)
-    // Marks the component as kept. The mark may be at the root of any tile's part of the component.
+    // Marks the component as kept, at its root in one tile. counts_kernel moves the mark.
     atomicMax(a.counts + parent_of<false>(a.parents, one.is_open ? one.run : other.run),
               a.size + 1);
 }
@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(block_threads)
   BorderPixel own{}, other{}, corner{};
   own.is_open = is_open(tile, vertical ? 0 : lane, vertical ? lane : 0);
   other.is_open = is_open(beyond, vertical ? last : lane, vertical ? lane : last);
-  // With diagonals, the first and the last pixel of a row touch corners of two more tiles.
+  // With diagonals, the first and the last pixel of a row touch the corners of two more tiles.
   const int side = lane == 0 ? -1 : 1;
   const bool has_corner = Picture::diagonals && !vertical && (lane == 0 || lane == last) &&
                           column + side >= 0 && column + side < a.columns && x + side < a.width;
@@ -183,14 +183,14 @@ __global__ void __launch_bounds__(block_threads)
       diagonal.is_ink = __shfl_sync(whole_warp, other.is_ink, next & last);
       if (next < 0 || next > last)
         diagonal = corner;
-      // If `other`, the pixel between both, is ink, `own` and `diagonal` are already joined to it.
+      // If `other`, which touches `own` and `diagonal`, is ink, all three are already joined.
       if (own.is_ink && !other.is_ink && diagonal.is_ink)
         connect(a, own, diagonal);
     }
   }
 }
 
-/// Adds the count of each root within a tile to the root of its whole component.
+/// Adds the count of each root within a tile to the root of the whole component.
 template <class Picture>
 __global__ void __launch_bounds__(block_threads)
     counts_kernel(const __grid_constant__ Arguments<Picture> a) {
@@ -235,7 +235,7 @@ inline std::int64_t tile_count(int width, int height) {
   return std::int64_t{divide_up(width, tile_size)} * divide_up(height, tile_size);
 }
 
-/// Bytes of memory for arguments(). Its contents need not persist between calls of launch_all().
+/// Returns the bytes of memory for arguments(). The contents need not persist between launches.
 template <class Picture>
 std::size_t scratch_bytes(int width, int height) {
   return sizeof(std::uint32_t) * (2 * TileRuns<Picture>::count + 3 * tile_size) *

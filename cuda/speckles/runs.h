@@ -3,7 +3,7 @@
 
 // Removes small components on the CPU, with a union-find over runs. A run is a maximal sequence of
 // joined pixels in a row. Sequences of background are runs too, but are never joined. Each thread
-// finds the components of its band. Then a single thread joins components across the bands.
+// finds the components of a band of rows. Then a single thread joins components across bands.
 //
 // Run i of a row has the index of the row's pixel i. Pictures have fewer than 2^32 pixels, so 32
 // bits hold indices and counts.
@@ -60,7 +60,7 @@ struct RunFlags {
 ///       flags[x] = 1 if a run begins at pixel x > 0, otherwise 0
 ///   void mark_joined(int y, std::uint8_t* flags) const
 ///       flags[x] = 1 if pixel x is joined to the pixel above, otherwise 0
-///   void remove(int y, int begin, int end) const     turns a run into background
+///   void remove(int y, int begin, int end) const     replaces a run with background
 ///   static constexpr bool diagonals      ink is joined to its diagonal neighbours; runs of ink and
 ///                                        of background alternate
 ///   bool is_ink(int x, int y) const      only with diagonals
@@ -106,7 +106,8 @@ class Runs {
         join(run, above);
       if constexpr (Picture::diagonals)
         if (run_end == above_end && end < picture_.width) {
-          // Both runs end here, so ink may touch diagonally: the next runs have swapped colours.
+          // Both runs end here, and the next runs have the opposite colours: ink may touch
+          // diagonally.
           const bool ink = picture_.is_ink(x, y);
           if (ink != picture_.is_ink(x, y - 1))
             join(run + !ink, above + ink);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda/speckles/speckles.h"
 
-#include <string>
-
 #include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"
 #include "cuda/speckles/backend.h"
@@ -14,8 +12,7 @@ constexpr char operation[] = "speckle removal";
 
 void check(const Parameters& parameters) {
   if (!Parameters::Ranges::size.contains(parameters.size))
-    refuse(operation,
-           "size=" + text_of(parameters.size) + " must be " + text_of(Parameters::Ranges::size));
+    refuse(operation, "size=", parameters.size, " must be ", Parameters::Ranges::size);
 }
 
 }  // namespace
@@ -25,9 +22,10 @@ Speckles::Speckles(Device& device, const FrameLayout& layout, const Parameters& 
   check_layout(operation, layout);
   const Channel& channel = layout.channels[0];
   if (layout.plane_count != 1 || layout.channel_count != 1 || channel.offset != 0 ||
-      channel.step != 1 || channel.width != layout.width || channel.height != layout.height ||
-      (layout.bits != 8 && layout.bits != 16))
-    refuse(operation, "the layout must have one plane of one channel, of 8 or 16 bits");
+      channel.step != 1 || !layout.is_full(channel) || (layout.bits != 8 && layout.bits != 16))
+    refuse(operation, "the layout must have one plane of one channel, of 8 or 16 bits, but has ",
+           layout.plane_count, " planes, ", layout.channel_count, " channels and ", layout.bits,
+           " bits");
   check(parameters);
   backend_ = dispatch<make_speckles_cuda, make_speckles_cpu>(
       device, PlaneSize{layout.width, layout.height, layout.bits});

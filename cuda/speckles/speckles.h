@@ -32,10 +32,10 @@ class Speckles {
   Speckles(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~Speckles();
 
-  /// Applies to later frames. Never allocates. On invalid_argument, keeps the last valid set.
+  /// Applies to later frames. Never allocates. On invalid_argument, keeps the previous parameters.
   void set_parameters(const Parameters& parameters);
 
-  /// True if pictures do not change.
+  /// Returns true if run() changes nothing.
   bool identity() const noexcept { return parameters_.size == 0; }
 
   /// Changes the picture in place. Only enqueues.

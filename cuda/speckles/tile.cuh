@@ -18,7 +18,7 @@ constexpr int tile_size = 32;
 ///   Value load(int x, int y) const
 ///   Value background() const
 ///   bool is_ink(Value) const
-///   bool are_joined(Value, Value) const     of neighbours in a row or column
+///   bool are_joined(Value, Value) const     for adjacent pixels of a row or column
 ///   void remove(int x, int y) const
 template <class Picture>
 struct Arguments {
@@ -56,7 +56,7 @@ constexpr unsigned whole_warp = 0xffffffffu;
 constexpr std::uint32_t border_run = 1 << 16;
 static_assert(tile_size * tile_size < border_run);
 
-/// Other threads may concurrently replace a parent by a run nearer to the root; both are correct.
+/// Other threads may replace a parent by a run nearer to the root; both parents are correct.
 /// In shared memory, the read is an atomic addition, because racecheck reports plain reads.
 template <bool kShared>
 __device__ std::uint32_t parent_of(std::uint32_t* parents, std::uint32_t run) {
@@ -82,7 +82,7 @@ __device__ void join(std::uint32_t* parents, std::uint32_t a, std::uint32_t b) {
     const std::uint32_t before = atomicMin(parents + high, low);
     if (before == high)
       return;
-    // high was no longer a root, so its former parent must also be joined.
+    // `high` was no longer a root, so the former parent of `high` must also be joined.
     a = low;
     b = root_of<kShared>(parents, before);
   }
@@ -119,11 +119,11 @@ __device__ void for_each_run(unsigned starts, const Function& function) {
     function(lowest(starts));
 }
 
-/// Makes the root the parent of each run of the tile, by pointer jumping. starts contains the first
-/// pixels of the runs in the lane's row. All lanes must call this. Plain reads suffice, because
-/// barriers separate reads from writes.
+/// Makes the root of each run in the tile the run's parent, by pointer jumping. starts contains the
+/// first pixels of the runs in the lane's row. All lanes must call this. Plain reads suffice,
+/// because barriers separate reads from writes.
 template <class Picture>
-__device__ void lead_to_roots(std::uint32_t* parents, unsigned starts, int lane) {
+__device__ void compress_paths(std::uint32_t* parents, unsigned starts, int lane) {
   bool changed;
   do {
     changed = false;
@@ -147,7 +147,7 @@ struct TileRow {
   unsigned touching;  ///< without diagonals: pixels joined to the pixel above
   unsigned above;     ///< with diagonals: ink of the row above
 
-  /// Pixels of the row above that are joined to the run.
+  /// Returns the pixels of the row above that are joined to the run.
   template <bool kDiagonals>
   __device__ unsigned touched(const Run& run) const {
     const unsigned bits = run.bits();
@@ -155,7 +155,7 @@ struct TileRow {
   }
 };
 
-/// Returns the row of the lane. All lanes must call this.
+/// Reads the tile and returns the row of the lane. All lanes must call this.
 template <class Picture>
 __device__ TileRow read_tile(const Arguments<Picture>& a, int left, int top, int lane) {
   using Value = typename Picture::Value;
@@ -208,7 +208,6 @@ __device__ void remove_pixels(const Arguments<Picture>& a, int left, int top, in
   }
 }
 
-/// The tile of a warp.
 struct Tile {
   int number, lane, left, top;
 

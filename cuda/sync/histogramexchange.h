@@ -17,13 +17,13 @@ namespace cudavision {
 ///
 /// Launches alternate between two sets of accumulators. A launch adds to the set that the parity
 /// word selects and clears the other set, which the previous launch no longer uses. Once a reader
-/// in block 0 has the complete sum, every block has read the parity, because its counts are in the
-/// right set. Block 0 may then flip the parity for the next launch. Launches do not need a memset
-/// before them, so a captured graph may be replayed any number of times.
+/// in block 0 has the complete sum, every block has read the parity, because the counts of every
+/// block are in the selected set. Block 0 may then flip the parity for the next launch. No launch
+/// needs a memset, so a captured graph may be replayed any number of times.
 ///
-/// The count of arrivals is only a hint that polling the counts is worthwhile. Readers poll this
-/// word first, because polling the counts delays the additions that they wait for. For the same
-/// reason, several copies of each set spread the additions over the memory system.
+/// Polling the counts delays the additions that the readers wait for. Readers therefore poll the
+/// number of arrivals first, as a hint that the counts may be complete. For the same reason,
+/// several copies of each set spread the additions over the memory system.
 ///
 /// Atomics supplies relaxed operations on 32-bit words, visible to all blocks:
 ///   load(const word*), store(word*, value), add(word*, value).

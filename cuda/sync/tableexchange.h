@@ -4,7 +4,7 @@
 // Several blocks of one launch add counts for a table. The last block to arrive makes the table.
 //
 // The operations are not ordered, so an arrival may become visible before earlier additions. The
-// last block therefore waits until the sum of the counts is the expected one: they are complete.
+// last block therefore waits until the sum of the counts has the expected value.
 //
 // Atomics supplies relaxed operations on 32-bit words: instructions on the GPU, std::atomic in the
 // tests, so that ThreadSanitizer checks the protocol.
@@ -15,26 +15,15 @@
 
 namespace cudavision {
 
-/// Counts, for each table, the blocks that have added all their counts.
+/// One thread of each of the `blocks` blocks of a table calls this once, after the additions of its
+/// block. Returns true in the last block. arrivals is a word of the table, 0 before the first
+/// launch.
 template <class Atomics>
-class TableArrivals {
- public:
-  using Word = typename Atomics::Word;
-
-  /// state has one word per table, all zero before the first launch.
-  CUDAVISION_HOST_DEVICE explicit TableArrivals(Word* state) : state_(state) {}
-
-  /// One thread of each of the `blocks` blocks of a table calls this once, after the additions of
-  /// its block. Returns true in the last block.
-  CUDAVISION_HOST_DEVICE bool arrive_last(int table, std::uint32_t blocks) const {
-    if (Atomics::fetch_add(state_ + table, 1) + 1 != blocks)
-      return false;
-    Atomics::store(state_ + table, 0);  // for the next launch
-    return true;
-  }
-
- private:
-  Word* state_;
-};
+CUDAVISION_HOST_DEVICE bool arrive_last(typename Atomics::Word* arrivals, std::uint32_t blocks) {
+  if (Atomics::fetch_add(arrivals, 1) + 1 != blocks)
+    return false;
+  Atomics::store(arrivals, 0);  // for the next launch
+  return true;
+}
 
 }  // namespace cudavision

@@ -27,7 +27,7 @@
 
 namespace cudavision {
 
-/// Tiles that cover a picture. The right and the lower edge may cut tiles.
+/// Tiles that cover a picture. Tiles at the right and lower edges may extend beyond the picture.
 struct TileGrid {
   int columns = 0;  ///< tiles per row
   int rows = 0;
@@ -58,7 +58,8 @@ class LaunchEpoch {
   CUDAVISION_HOST_DEVICE std::uint32_t ticket() const { return Atomics::fetch_add(state_ + 2, 1); }
 
   /// Every block calls this once, after its last poll and its last ticket. Returns the number of
-  /// blocks that retired before it, for advance_if_last(). Work between both calls hides latency.
+  /// blocks that retired earlier, for advance_if_last(). Other work between this call and
+  /// advance_if_last() hides the latency.
   CUDAVISION_HOST_DEVICE std::uint32_t retire() const { return Atomics::fetch_add(state_ + 1, 1); }
   /// Begins the next epoch if this block retired last.
   CUDAVISION_HOST_DEVICE void advance_if_last(std::uint32_t retired_before,
@@ -74,7 +75,7 @@ class LaunchEpoch {
   Word* state_;
 };
 
-/// Publishes the sums of a block's tiles and adds those of other tiles. Values must be less than
+/// Publishes the sums of a block's tiles and adds the sums of other tiles. Values must be less than
 /// 2^30 in 32-bit words, and less than 2^62 in 64-bit words.
 template <class Atomics>
 class TileExchange {
@@ -98,23 +99,23 @@ class TileExchange {
     Atomics::store(tile_word(tile_row, tile_column), epoch_ | sum);
   }
 
-  // The following functions poll until the words that they add are published. They load kBatch
-  // words of 32 bits, or half as many of 64 bits, at a time, into as many registers.
+  // The following functions poll until all words to add are published. A batch of loads fills
+  // kBatch registers: kBatch words of 32 bits, or half as many words of 64 bits.
 
-  /// Sum of the pixels above the tile, from its first column to `column`.
+  /// Returns the sum of the pixels above the tile, from the tile's first column to `column`.
   template <class Sum, int kBatch>
   CUDAVISION_HOST_DEVICE Sum columns_above(int tile_row, int tile_column, int column) const {
     return added<Sum, kBatch>(columns_word(0, tile_column) + column,
                               static_cast<std::uint32_t>(grid_.columns) * grid_.tile_width,
                               tile_row);
   }
-  /// Sum of the pixels to the left of the tile in one of its rows.
+  /// Returns the sum of the pixels to the left of the tile, in one row of the tile.
   template <class Sum, int kBatch>
   CUDAVISION_HOST_DEVICE Sum row_left(int tile_row, int tile_column, int row) const {
     return added<Sum, kBatch>(rows_word(tile_row, 0) + row,
                               static_cast<std::uint32_t>(grid_.tile_height), tile_column);
   }
-  /// Partial sum of thread (x, y) over the pixels above and to the left of the tile.
+  /// Returns the partial sum of thread (x, y) over the pixels above and to the left of the tile.
   /// shares_x·shares_y threads compute the sum together.
   template <class Sum, int kBatch>
   CUDAVISION_HOST_DEVICE Sum corner(int tile_row, int tile_column, int x, int shares_x, int y,
@@ -147,7 +148,7 @@ class TileExchange {
            static_cast<std::uint32_t>(tile_row) * grid_.columns + tile_column;
   }
 
-  /// Sum of `count` words, `step` words apart. Waits until each word is published.
+  /// Returns the sum of `count` words, `step` words apart. Waits until each word is published.
   template <class Sum, int kBatch>
   CUDAVISION_HOST_DEVICE Sum added(const Word* word, std::uint32_t step, int count) const {
     constexpr int batch = kBatch * 4 / static_cast<int>(sizeof(Value));

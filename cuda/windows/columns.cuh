@@ -4,7 +4,7 @@
 // Tables of column sums over groups of rows, from which bands with large radii compute the sums of
 // their first window. A warp of column_sums_kernel sums one or two groups in 128 adjacent columns.
 // The block then accumulates the groups of its warps from top to bottom. Sums are not accumulated
-// across blocks: if a window spans several blocks, its reader adds the last table rows of each.
+// across blocks: if a window spans several blocks, add_groups() adds the last table row of each.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/division.h"
@@ -29,7 +29,7 @@ __device__ ColumnSums<AnySums, kColumns>& table_columns(const Picture& picture, 
       static_cast<AnySums*>(picture.table) + std::int64_t{picture.table_pitch} * row + column);
 }
 
-/// Adds the sums of the first `groups` groups of the first window of a band.
+/// Adds the sums of the first `groups` groups of rows in the first window of a band.
 template <class AnySums, int kColumns>
 __device__ void add_groups(ColumnSums<AnySums, kColumns>& columns, const Picture& picture, int band,
                            int groups, int column) {
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(32 * table_warps, sizeof(AnySums) == 16 ? 1 : 
   const int group = block / across * groups_of_table_block<AnySums> + warp * kGroups;
   const bool inside = column < round_up(picture.width, kColumns);
   const Element* const elements =
-      reinterpret_cast<const Element*>(picture.elements) + place_of<Element>(picture, column);
+      reinterpret_cast<const Element*>(picture.elements) + element_index<Element>(picture, column);
 
   constexpr int kBatch = sizeof(Element) > 1 ? 8 : kGroups > 1 ? 12 : 20;  // rows in flight
   Columns sums[kGroups]{};

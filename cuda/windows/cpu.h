@@ -3,8 +3,8 @@
 
 // Window sums on the CPU. Each band keeps the sum of every column over the rows of the window and
 // updates it from row to row. The sum over a window is the difference of two running sums of the
-// column sums. The loops have no branches and no special cases at the edges, so that they are
-// vectorised.
+// column sums. The loops have no branches and no special cases at the edges, so that the
+// compiler vectorises them.
 
 #include <algorithm>
 #include <cstdint>
@@ -14,25 +14,25 @@
 
 namespace cudavision::windows {
 
-/// Returns the first or second number to sum: a sample or its square, or the lower or upper half.
+/// Value for the first or second sum: a sample or its square, or the lower or upper half of a word.
 template <bool kSecond, class Element>
-constexpr std::uint32_t number_of(Element element) {
+constexpr std::uint32_t addend(Element element) {
   if constexpr (sizeof(Element) == 4)
     return kSecond ? element >> 16 : element & 0xffff;
   else
     return kSecond ? std::uint32_t{element} * element : element;
 }
 
-/// Adds the numbers of one row to the column sums and subtracts the numbers of another row.
+/// Moves the column sums down by a row: adds the values of one row, subtracts those of another row.
 template <bool kSecond, class Sum, class Element>
 CUDAVISION_TARGET_CLONES void slide(const Element* added, const Element* removed, int width,
                                     Sum* __restrict columns) {
   for (int x = 0; x < width; ++x)
-    columns[x] += Sum{number_of<kSecond>(added[x])} - number_of<kSecond>(removed[x]);
+    columns[x] += Sum{addend<kSecond>(added[x])} - addend<kSecond>(removed[x]);
 }
 
-/// Running sums at both ends of the windows of a row: element x of `before` is the sum before
-/// window x, element x of `after` is the sum including window x.
+/// Running sums at both ends of the windows of a row. Element x of first_before and second_before
+/// is the sum to the left of window x; in first_after and second_after, window x is included.
 template <class First, class Second>
 struct WindowEnds {
   const First *first_before, *first_after;
@@ -46,7 +46,7 @@ struct WindowEnds {
   }
 };
 
-/// The windows of a band, with their scratch memory.
+/// Sums the windows of a band of rows, in scratch memory.
 template <class Element, class First, class Second>
 class WindowRows {
  public:
@@ -68,8 +68,8 @@ class WindowRows {
   Element* added() const { return added_; }
   Element* removed() const { return removed_; }
 
-  /// row(y, buffer) returns the elements of a row. write(y, rows, ends) receives the windows around
-  /// a row; `rows` is their height after clipping. radius_x must be less than the width.
+  /// row(y, buffer) returns the elements of row y. write(y, rows, ends) receives the sums of the
+  /// windows around row y, which have `rows` rows after clipping. radius_x must be below the width.
   template <class Row, class Write>
   void run(int begin, int end, int height, int radius_x, int radius_y, const Row& row,
            const Write& write) const {
@@ -97,8 +97,8 @@ class WindowRows {
   }
 
  private:
-  /// Running sums that continue for `radius` columns of zeros beyond both ends of the row, so that
-  /// windows at the edges are not special. Element x is the sum up to the left end of window x.
+  /// Returns running sums with `radius` columns of zeros at both ends of the row, so that windows
+  /// at the edges need no special case. Element x is the sum up to the left end of window x.
   template <class Sum>
   const Sum* running_sums(const Sum* columns, int radius, Sum* running) const {
     std::fill_n(running, radius, Sum{0});

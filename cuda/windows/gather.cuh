@@ -52,12 +52,12 @@ __global__ void __launch_bounds__(gather_threads)
   }
 }
 
-/// Number of elements per row, with padding, in memory that the operation allocates.
+/// Returns the number of elements per row, with padding, in memory that the operation allocates.
 inline int padded_width(int width) {
   return round_up(width, 16);
 }
 
-/// Allocates rows of zeros. Their padding stays zero.
+/// Allocates rows of zeros. Kernels write the values, but not the padding.
 inline Buffer padded_rows(Device& device, int width, int height, int bytes) {
   const int pitch = padded_width(width) * bytes;
   Buffer buffer = device.allocate(static_cast<std::size_t>(pitch) * height);
@@ -65,7 +65,7 @@ inline Buffer padded_rows(Device& device, int width, int height, int bytes) {
   return buffer;
 }
 
-/// Provides the values of channels, in the frame if windows_kernel can load them, else as copies.
+/// Provides the values of channels: in the frame if windows_kernel can load them, else in copies.
 class ChannelValues {
  public:
   ChannelValues(Device& device, int bits)
@@ -78,10 +78,10 @@ class ChannelValues {
     copies_[channel_count_++] = padded_rows(device_, width, height, bytes());
   }
 
-  /// Makes a picture refer to the values of channel `number`, or to its copy. step is in samples.
-  /// columns is the number of columns per thread.
-  void place(int number, const std::uint8_t* from, int pitch, int step, int columns,
-             Picture& picture) {
+  /// Points `picture` to the values of channel `number` in the frame, or to the channel's copy.
+  /// step is in samples. columns is the number of columns per thread.
+  void bind(int number, const std::uint8_t* from, int pitch, int step, int columns,
+            Picture& picture) {
     const int vector = columns * bytes();
     if (step == 1 && reinterpret_cast<std::uintptr_t>(from) % vector == 0 &&
         (picture.height == 1 || pitch % vector == 0) && picture.width % columns == 0 &&
@@ -98,7 +98,7 @@ class ChannelValues {
     blocks_ += static_cast<unsigned>(picture.height);
   }
 
-  /// Makes the copies that the calls of place() need. shift: unused low bits of stored words.
+  /// Enqueues the copies that bind() chose. shift: unused low bits of stored words.
   void copy(int shift) {
     arguments_.shift = shift;
     if (blocks_ > 0)

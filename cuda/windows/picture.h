@@ -30,14 +30,14 @@ struct RowGroups {
     count = (bottom < last ? bottom : last) - first + 1;
   }
 
-  /// Table row with the sums of all groups before `group`.
+  /// Returns the table row with the sums of all groups before `group`.
   CUDAVISION_HOST_DEVICE int before(int group) const {
     const int row = group - first;
     return row < 0 ? 0 : row < count ? row : count;
   }
 };
 
-/// One channel, its windows, and their division among blocks. Pitches and steps are in bytes.
+/// One channel, its window size, and its division among blocks. Pitches and steps are in bytes.
 struct Picture {
   int width, height;
   int sample_width, sample_height;  ///< pixels per sample
@@ -47,11 +47,11 @@ struct Picture {
   /// thread's columns.
   const std::uint8_t* elements;
   int pitch;
-  /// In words. Even groups of four words are in the first half of a row and odd groups in the
-  /// second half, so that adjacent threads load adjacent vectors.
+  /// Start of the second half of a row, in words; only for elements of four bytes. Odd groups of
+  /// four words are in the second half, so that adjacent threads load adjacent vectors.
   int half_pitch;
 
-  /// Samples, if the results depend on them.
+  /// Sample values, only for passes whose results also depend on single samples.
   const std::uint8_t* values;
   int values_pitch;
   std::uint8_t* out;
@@ -63,7 +63,7 @@ struct Picture {
   int begin, end;                   ///< rows with results
   int first_row, band_rows, bands;  ///< first_row may be above begin
   int strips, strip_width;
-  int left, right;  ///< start of each half of a group's columns, relative to its strip
+  int left, right;  ///< start of each half of a group's columns, relative to the strip
   unsigned first_block;
 
   void* table;      ///< see columns.cuh; may be nullptr
@@ -87,7 +87,7 @@ struct Arguments {
 
 #ifdef __CUDACC__
 
-/// Makes one channel of a plane the output of a picture. step is in samples.
+/// Sets the output of a picture to one channel of a plane. step is in samples.
 inline void set_output(Picture& picture, const View<std::uint8_t>& plane, int offset, int step,
                        int bytes, int shift, const char* operation) {
   picture.out = plane.data + offset * bytes;
@@ -119,13 +119,13 @@ __device__ const Picture& picture_of_block(const Arguments& a) {
   return a.pictures[number];
 }
 
-/// Index of a column's word in a row, which is stored in two halves (Picture::half_pitch).
-__device__ inline int place_of_word(const Picture& picture, int column) {
+/// Returns the index of a column's word in a row of two halves (Picture::half_pitch).
+__device__ inline int word_index(const Picture& picture, int column) {
   return (column / 4 % 2 == 0 ? 0 : picture.half_pitch) + column / 8 * 4 + column % 4;
 }
 template <class Element>
-__device__ int place_of(const Picture& picture, int column) {
-  return sizeof(Element) == 4 ? place_of_word(picture, column) : column;
+__device__ int element_index(const Picture& picture, int column) {
+  return sizeof(Element) == 4 ? word_index(picture, column) : column;
 }
 
 template <class Element>

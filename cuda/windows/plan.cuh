@@ -18,10 +18,10 @@ struct PassKernels {
   int max_threads = 0;  ///< maximum number of threads per block
   int columns = 0;      ///< columns per thread
   int entry_bytes = 0, table_groups = 0;
-  int (*block_bytes)(int threads) = nullptr;  ///< running sums of a block
+  int (*block_bytes)(int threads) = nullptr;  ///< size of a block's running sums
   int window_bytes = 0;                       ///< size of Pass::Window in shared memory
   bool gap = false;
-  int warp_bytes = 0;  ///< running sums of a warp
+  int warp_bytes = 0;  ///< size of a warp's running sums
 };
 
 /// Returns the kernels of a pass. kWarps: a group of threads may be a warp.
@@ -59,7 +59,7 @@ class TableMemory {
 
   int pitch() const { return pitch_; }
   void* data() const { return buffer_.data(); }
-  /// Minimum number of rows per band.
+  /// Returns the minimum number of rows per band for which the table fits into the memory.
   int min_rows(int height, int entry_bytes) const {
     const auto groups = bytes_ / (std::int64_t{pitch_} * entry_bytes) - 1;
     return divide_up(height, static_cast<int>(std::max<std::int64_t>(groups - 1, 1)));
@@ -75,7 +75,7 @@ class TableMemory {
   Buffer buffer_;
 };
 
-/// The launches of one pass. The caller fills in the pictures and their pointers.
+/// The launches of one pass. The caller sets the pictures, including the pointers.
 template <class Arguments>
 class Plan {
  public:
@@ -83,7 +83,7 @@ class Plan {
 
   int columns_of_thread() const { return kernels_.columns; }
 
-  /// Chooses groups and strips. The sizes and radii of the pictures must be set.
+  /// Chooses the groups of threads and the strips. The caller must have set the sizes and radii.
   void choose(const PassKernels<Arguments>& kernels) {
     kernels_ = kernels;
     has_tables_ = false;
@@ -123,8 +123,8 @@ class Plan {
   int groups_of_block() const { return block_threads_ / group_threads_; }
   int shared_bytes() const { return groups_of_block() * arguments.group_bytes; }
 
-  /// Chooses warps or blocks as groups of threads, and the size of blocks, so that they sum the
-  /// fewest columns. Blocks count as slower per column, because their warps wait for each other.
+  /// Chooses warps or blocks as groups of threads, and the block size, by the number of columns to
+  /// sum. Adds block_percent to the columns of blocks, because their warps wait for each other.
   void choose_groups() {
     std::int64_t fewest = 0;
     const auto consider = [&](bool of_blocks, int threads, int block_threads) {
@@ -154,7 +154,8 @@ class Plan {
       consider(true, threads, threads);
   }
 
-  /// Divides a picture into strips. Unless a block covers the width, groups sum columns beyond it.
+  /// Divides a picture into strips, one for each group of threads. The columns that a group sums
+  /// include a radius on both sides of the strip, except if one block sums the whole width.
   void divide_columns(bool of_blocks, int threads, Picture& picture) const {
     const int columns = threads * kernels_.columns, half = columns / 2;
     const auto rounded_down = [this](int number) {
@@ -191,7 +192,7 @@ class Plan {
       const int count = picture.end - picture.begin;
       const auto share =
           resident_groups_ * (std::int64_t{picture.width} * count) / (samples * picture.strips);
-      // Rounded down to whole blocks, so that the GPU is not filled a second time.
+      // Rounds down to whole blocks, because all blocks should be resident at once.
       const int groups = groups_of_block();
       const auto whole = share < groups ? share : share / groups * groups;
       const int bands = static_cast<int>(

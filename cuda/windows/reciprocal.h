@@ -9,7 +9,7 @@
 
 namespace cudavision::windows {
 
-/// Returns n with 2^(n − 1) ≤ number < 2^n.
+/// Returns the smallest n with number < 2^n.
 CUDAVISION_HOST_DEVICE inline int bits_of(std::uint32_t number) {
 #ifdef __CUDA_ARCH__
   return 32 - __clz(static_cast<int>(number));
@@ -18,7 +18,7 @@ CUDAVISION_HOST_DEVICE inline int bits_of(std::uint32_t number) {
 #endif
 }
 
-/// Division by the area N < 2^24 of a window.
+/// Divides by the area N of a window, 1 to 2^24 − 1.
 class Reciprocal {
  public:
   Reciprocal() = default;
@@ -27,7 +27,7 @@ class Reciprocal {
     const int size = 31 + bits_of(area - 1);
     const float inverse = approximate_reciprocal(static_cast<float>(area));
     const std::uint64_t dividend = std::uint64_t{1} << size;
-    // The error is less than 2^11, and less than 2 after the correction.
+    // The error of result is less than 2^11, and less than 2 after the correction.
     auto result = static_cast<std::uint64_t>(static_cast<float>(dividend) * inverse);
     auto rest = static_cast<std::int64_t>(dividend - result * area);
     result +=
@@ -46,9 +46,9 @@ class Reciprocal {
 
   /// Computes number·2^power div N. number and number·2^power must be less than 2^32.
   ///
-  /// The factor has a rounding error of up to 1/2 and is at least 2^31. The error of the product is
-  /// therefore less than the factor (with power > 0, less than 2^−power of it), too little to reach
-  /// the next integer. If the factor was rounded down, the addend compensates for it.
+  /// The factor is at least 2^31 and has a rounding error of up to 1/2. The error of the product is
+  /// therefore less than factor_ >> max(power, 0), which is too little to change the quotient. If
+  /// the factor was rounded down, the addend compensates for the error.
   CUDAVISION_HOST_DEVICE std::uint32_t divide(std::uint32_t number) const {
     return static_cast<std::uint32_t>((std::uint64_t{number} * factor_ + addend_) >> shift_);
   }

@@ -9,11 +9,10 @@
 
 namespace cudavision::windows {
 
-/// Four adjacent samples.
 template <class Sample>
 struct Samples : Elements<Sample, 4> {
-  /// Waits for the loads by a shuffle, which the compiler cannot move.
-  __device__ void settle(int lane) {
+  /// Waits for the loads: uses the samples in a shuffle, which the compiler cannot move.
+  __device__ void wait_for_loads(int lane) {
     for (std::uint32_t& word : this->words)
       word = __shfl_sync(~0u, word, lane);
   }
@@ -21,15 +20,15 @@ struct Samples : Elements<Sample, 4> {
 
 struct NoSamples {
   __device__ std::uint32_t at(int) const { return 0; }
-  __device__ void settle(int) {}
+  __device__ void wait_for_loads(int) {}
 };
 
 /// Position of one result of kBytes bytes (0: Picture::out_bytes) and of its sample. Results need
 /// not be aligned.
 template <class Sample, bool kReadsSamples, int kBytes>
-class Single {
+class ResultPosition {
  public:
-  __device__ Single(const Picture& picture, int x, int y)
+  __device__ ResultPosition(const Picture& picture, int x, int y)
       : row_(picture.values + static_cast<std::int64_t>(picture.values_pitch) * y +
              x * static_cast<int>(sizeof(Sample))),
         out_(picture.out + static_cast<std::int64_t>(picture.out_pitch) * y +
@@ -56,15 +55,15 @@ class Single {
 
 /// Position of four adjacent results. Moves down row by row.
 template <class Sample, bool kReadsSamples, int kBytes>
-class Place : public Single<Sample, kReadsSamples, kBytes> {
+class QuadPosition : public ResultPosition<Sample, kReadsSamples, kBytes> {
  public:
   using Samples = std::conditional_t<kReadsSamples, windows::Samples<Sample>, NoSamples>;
   struct Quad {
     std::uint32_t words[2];
   };
 
-  __device__ Place(const Picture& picture, int x, int y)
-      : Single<Sample, kReadsSamples, kBytes>(picture, x, y),
+  __device__ QuadPosition(const Picture& picture, int x, int y)
+      : ResultPosition<Sample, kReadsSamples, kBytes>(picture, x, y),
         values_pitch_(picture.values_pitch),
         out_pitch_(picture.out_pitch),
         step_(picture.packed ? packed : picture.out_step) {}
@@ -88,7 +87,7 @@ class Place : public Single<Sample, kReadsSamples, kBytes> {
     }
   }
 
-  /// Packs four results into the bytes of the first word, or into the halves of two words.
+  /// Packs four results into the bytes of one word, or into the halves of two words.
   __device__ Quad quad_of(const std::uint32_t (&results)[4]) const {
     const std::uint32_t halves[2] = {__byte_perm(results[0], results[1], 0x5410),
                                      __byte_perm(results[2], results[3], 0x5410)};

@@ -4,8 +4,6 @@
 // Column sums in registers, and their running sums from left to right in shared memory. The sum
 // over a window is the difference of two running sums.
 
-#include <type_traits>
-
 #include "cuda/core/warp.cuh"
 #include "cuda/windows/picture.h"
 
@@ -46,7 +44,7 @@ struct Elements {
       return words[i];
   }
 
-  /// Loads the elements at `row`, or returns zeros if they do not exist. half_pitch: see Picture.
+  /// Loads the elements at `row` if `exists`, otherwise returns zeros. half_pitch: see Picture.
   __device__ static Elements load(const Element* row, int half_pitch, bool exists) {
     constexpr int kWords = word_count < 4 ? word_count : 4;  // per load
     struct alignas(4 * kWords) Vector {
@@ -56,10 +54,10 @@ struct Elements {
     if (exists) {
 #pragma unroll
       for (int i = 0; i < word_count; i += kWords) {
-        const int place = sizeof(Element) < 4 ? i * 4 / static_cast<int>(sizeof(Element))
+        const int index = sizeof(Element) < 4 ? i * 4 / static_cast<int>(sizeof(Element))
                           : i == 0            ? 0
                                               : half_pitch;
-        const Vector vector = *reinterpret_cast<const Vector*>(row + place);
+        const Vector vector = *reinterpret_cast<const Vector*>(row + index);
 #pragma unroll
         for (int k = 0; k < kWords; ++k)
           elements.words[i + k] = vector.words[k];
@@ -69,7 +67,7 @@ struct Elements {
   }
 };
 
-/// Prefetches elements of four bytes into the L2 cache. Smaller elements are usually there.
+/// Prefetches elements of four bytes into the L2 cache. Smaller elements are usually cached.
 template <class Element>
 __device__ void prefetch_elements(const Element* row, int half_pitch, bool exists) {
   if constexpr (sizeof(Element) == 4) {
@@ -82,7 +80,7 @@ __device__ void prefetch_elements(const Element* row, int half_pitch, bool exist
 
 /// Adds gain² − loss² to the sum.
 __device__ inline void add_squares(std::uint32_t& sum, std::uint32_t gain, std::uint32_t loss) {
-  // mad can negate its addend, but not its product, so the sum is negated twice at no cost.
+  // mad can negate the addend, but not the product. Negating the sum twice therefore costs nothing.
   asm("{\n\t.reg .u32 negative;\n\tneg.s32 negative, %0;\n\t"
       "mad.lo.u32 negative, %2, %2, negative;\n\tneg.s32 negative, negative;\n\t"
       "mad.lo.u32 %0, %1, %1, negative;\n\t}"
@@ -114,14 +112,13 @@ __device__ void add_change(Sums<Sum, kSums>& sums, std::uint32_t gain, std::uint
     add_squares(sums.of[1], gain, loss);
 }
 
-/// Sums of adjacent columns.
 template <class AnySums, int kColumns>
 struct alignas(kColumns * sizeof(AnySums) % 16 == 0 ? 16 : sizeof(AnySums)) ColumnSums {
   AnySums sums[kColumns];
 
   __device__ const AnySums& last() const { return sums[kColumns - 1]; }
 
-  /// Replaces the sums by their running sums.
+  /// Replaces the column sums by running sums.
   __device__ void add_up() {
 #pragma unroll
     for (int i = 1; i < kColumns; ++i)
@@ -143,7 +140,7 @@ __device__ Sums<Sum, kSums> add_changes(ColumnSums<Sums<Sum, kSums>, kColumns>& 
                                         const Elements<Element, kColumns>& lost) {
   Sums<Sum, kSums> total{};
   if constexpr (sizeof(Element) == 1 && sizeof(columns.sums[0]) == 4) {
-    // The dot products with 1 and −1 are independent of each other.
+    // Computes each running sum by dot products with 1 and −1, independently of the other sums.
 #pragma unroll
     for (int w = 0; w < kColumns / 4; ++w) {
       const std::uint32_t before = total.of[0];
@@ -229,8 +226,8 @@ __device__ Sums<Sum, kSums> sums_to_the_left(const Sums<Sum, kSums>& own) {
 }
 
 /// Running sums of a group's columns: of one row for a warp, of an even and an odd row for a block.
-/// Columns with equal numbers modulo 4 are adjacent. This avoids bank conflicts both when threads
-/// write adjacent columns and when they read every fourth column. place() is an address.
+/// Columns with equal indices modulo 4 are adjacent. This avoids bank conflicts both when threads
+/// write adjacent columns and when threads read every fourth column.
 template <class AnySums, int kColumns, bool kBlock>
 class RunningSums {
  public:
@@ -245,18 +242,18 @@ class RunningSums {
         own_(memory_ + entry_bytes * (4 + kColumns / 4 * thread)) {
     if (thread < (kBlock ? 2 : 1))
       *static_cast<AnySums*>(
-          __cvta_shared_to_generic(place(-1) + thread * row_bytes(threads))) = {};
+          __cvta_shared_to_generic(address(-1) + thread * row_bytes(threads))) = {};
   }
 
-  /// Address of the running sum up to and including a column (−1: zero), in even rows.
-  __device__ std::uint32_t place(int column) const {
+  /// Returns the address of the running sum up to and including a column (−1: zero), in even rows.
+  __device__ std::uint32_t address(int column) const {
     return memory_ + 4 * entry_bytes + offset(column);
   }
-  /// Distance of the address for a column from the address for column 0.
+  /// Returns the distance of a column's address from the address of column 0.
   __device__ int offset(int column) const {
     return (column & 3) * plane_bytes_ + (column >> 2) * entry_bytes;
   }
-  /// Distance between the addresses in odd and even rows.
+  /// Returns the distance between the addresses in odd and even rows.
   __device__ int odd_rows() const { return 4 * plane_bytes_; }
 
   /// Stores the running sums of a thread's columns. row is 0 or odd_rows().
@@ -277,8 +274,8 @@ class RunningSums {
   }
 
   template <int kDistance>
-  static __device__ AnySums load(std::uint32_t place) {
-    return *static_cast<const AnySums*>(__cvta_shared_to_generic(place + kDistance * entry_bytes));
+  static __device__ AnySums load(std::uint32_t from) {
+    return *static_cast<const AnySums*>(__cvta_shared_to_generic(from + kDistance * entry_bytes));
   }
 
  private:
@@ -292,7 +289,7 @@ class RunningSums {
   std::uint32_t own_;
 };
 
-/// Totals of a block's warps over their columns and over the gap (kGap), for even and odd rows.
+/// Totals of each warp of a block, over its columns and over the gap (kGap), for even and odd rows.
 template <class AnySums>
 struct WarpSums {
   static constexpr int max_warps = 8;
@@ -313,7 +310,7 @@ struct WarpSums {
       columns[parity][warp] = inclusive;
   }
 
-  /// Sums over all columns to the left of the warp.
+  /// Returns the sums over all columns to the left of the warp.
   __device__ AnySums to_the_left(int parity, bool has_gap) const {
     const int warp = static_cast<int>(threadIdx.x) / 32, warps = static_cast<int>(blockDim.x) / 32;
     AnySums sum{};

@@ -12,13 +12,13 @@
 //   Element, Sum, AnySums   types of the elements, of a sum, and of the sums of a column
 //   kColumns                columns per thread, 8 or 16
 //   kBlocks, kWarpBlocks    minimum number of resident blocks, if groups are blocks or warps
-//   kGap                    a block may have a gap: columns between its halves that it only sums
+//   kGap                    blocks may have a gap between two halves: columns that are only summed
 //   kWindowTable            shared memory caches the constants of windows at the edges
 //   kEstimates              result() may clear `decided`; exact_result() then recomputes the result
 //   kExactAtEdges           windows at the edges use exact_result(), because the constants for
 //                           result() would take longer
 //   Window, window_of()     constants of all windows of one area
-//   Place, Single           positions of four results and of one result, as in samples.cuh
+//   QuadPosition, ResultPosition   positions of four results and of one, as in samples.cuh
 
 #include <cuda_runtime.h>
 
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()),
   __shared__ WarpSums<AnySums> warp_sums[1];
   const int group_threads = kBlock ? static_cast<int>(blockDim.x) : 32;
   const int thread = static_cast<int>(threadIdx.x) % group_threads;
-  // The shuffle makes the number provably uniform: values derived from it stay in uniform
+  // The shuffle lets the compiler prove that the index is uniform: derived values stay in uniform
   // registers, and branches do not diverge.
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0);
   const int group_in_block = kBlock ? 0 : warp;
@@ -91,14 +91,14 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()),
   const bool has_gap = kBlock && Pass::kGap && picture.right > picture.left + half;
   const int half_pitch = picture.half_pitch;
   const auto* const elements = reinterpret_cast<const Element*>(picture.elements);
-  const Element* const columns = elements + place_of<Element>(picture, column);
+  const Element* const columns = elements + element_index<Element>(picture, column);
 
   const int gap_begin = max(strip_x + picture.left + half, 0);
   const int gap_end = min(strip_x + picture.right, width);
   AnySums gap{};
   const auto move_gap = [&](int gained, int lost) {
     for (int c = gap_begin + thread; c < gap_end; c += group_threads) {
-      const Element* const at = elements + place_of<Element>(picture, c);
+      const Element* const at = elements + element_index<Element>(picture, c);
       add_change<Element>(gap, gained < height ? *row_of(picture, at, gained) : 0,
                           lost >= 0 ? *row_of(picture, at, lost) : 0);
     }
@@ -119,7 +119,7 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()),
     };
     const int top = first - radius_y, bottom = first + radius_y + 1;
     if (kBlock && picture.table) {
-      // Adds whole groups, and the rows by which they differ from the window.
+      // Adds whole groups of rows from the table, and the rows by which groups and window differ.
       const int groups = (2 * radius_y + 1 + picture.band_rows / 2) / picture.band_rows;
       const int table_end = top + groups * picture.band_rows;
       add(min(table_end, bottom), max(table_end, bottom));
@@ -142,7 +142,7 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()),
     }
     sums.add_up();
   }
-  AnySums left;  // sums of all columns to the left of the thread, or their change
+  AnySums left;  // sums of all columns to the left of the thread, or the change of these sums
   const auto publish = [&](int parity, const AnySums& total) {
     left = sums_to_the_left(total);
     if constexpr (kBlock) {
@@ -164,8 +164,8 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()),
   add_left((first + 1) & 1);
 
   Row gained, lost;
-  // Loads the rows that the windows gain and lose when they move to row y. Loads into the same
-  // registers, because a copy would wait for the loads.
+  // Loads the rows that the windows gain and lose when they move to row y. Reuses the registers of
+  // `gained` and `lost`, because a copy would wait for the loads.
   const Element* next_gained = row_of(picture, columns, first + 1 + radius_y);
   const std::int64_t to_lost = static_cast<std::int64_t>(picture.pitch) * (-2 * radius_y - 1);
   const auto load = [&](int y, bool needed) {
@@ -195,9 +195,10 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()),
 
   const int to_left = -radius_x - 1 - (strip_x + picture.left);
   const int to_right = radius_x - (strip_x + picture.right) + half;
-  // A window's end is at the address of a column divisible by 4 plus an offset, equal in all lanes.
-  std::uint32_t left_place = running.place(x + rounded_down_to_4(to_left));
-  std::uint32_t right_place = running.place(x + rounded_down_to_4(to_right));
+  // The address of a window's end is that of a column divisible by 4, plus an offset that is equal
+  // in all lanes.
+  std::uint32_t left_address = running.address(x + rounded_down_to_4(to_left));
+  std::uint32_t right_address = running.address(x + rounded_down_to_4(to_right));
   int left_offsets[4], right_offsets[4];
 #pragma unroll
   for (int j = 0; j < 4; ++j) {
@@ -213,21 +214,21 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()),
     return Pass::window_of(static_cast<std::uint32_t>(rows * columns), a.settings);
   };
 
-  typename Pass::Place place(picture, x, first);
-  typename Pass::Place::Samples samples[kSets], next_samples[kSets];
+  typename Pass::QuadPosition position(picture, x, first);
+  typename Pass::QuadPosition::Samples samples[kSets], next_samples[kSets];
   const auto load_samples = [&](bool needed, int rows_below,
-                                typename Pass::Place::Samples(&to)[kSets]) {
+                                typename Pass::QuadPosition::Samples(&to)[kSets]) {
 #pragma unroll
     for (int k = 0; k < kSets; ++k)
-      to[k] = needed && writes[k] ? place.samples(rows_below, 128 * k)
-                                  : typename Pass::Place::Samples{};
+      to[k] = needed && writes[k] ? position.samples(rows_below, 128 * k)
+                                  : typename Pass::QuadPosition::Samples{};
   };
   load_samples(true, 0, samples);
   // Waits for the first samples here. Otherwise, the compiler would wait for all loads in each row,
   // because any row of the loop could be the first one.
 #pragma unroll
   for (int k = 0; k < kSets; ++k)
-    samples[k].settle(lane);
+    samples[k].wait_for_loads(lane);
   Window whole_window;
   int rows_of_windows = 0;
 
@@ -266,7 +267,7 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()),
     if (Pass::kWindowTable && has_cut_windows && other_windows)
       whole_window = windows[max_columns];
 
-    typename Pass::Place::Quad quads[kSets];
+    typename Pass::QuadPosition::Quad quads[kSets];
     unsigned in_doubt = 0;  // one bit per result
     const auto make_quad = [&](auto number) {
       constexpr int k = decltype(number)::value;
@@ -275,18 +276,19 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()),
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
         decided[j] = true;
-        results[j] = Pass::result(samples[k].at(j),
-                                  Running::template load<32 * k>(right_place + right_offsets[j]) -
-                                      Running::template load<32 * k>(left_place + left_offsets[j]),
-                                  whole_window, a.settings, decided[j]);
+        results[j] =
+            Pass::result(samples[k].at(j),
+                         Running::template load<32 * k>(right_address + right_offsets[j]) -
+                             Running::template load<32 * k>(left_address + left_offsets[j]),
+                         whole_window, a.settings, decided[j]);
       }
-      quads[k] = place.quad_of(results);
+      quads[k] = position.quad_of(results);
       if (!(decided[0] && decided[1] && decided[2] && decided[3]))
 #pragma unroll
         for (int j = 0; j < 4; ++j)
           in_doubt |= static_cast<unsigned>(!decided[j] && writes[k]) << (4 * k + j);
     };
-    // If all lanes of a warp write, the compiler can interleave the sets.
+    // If all lanes of a warp write, the sets need no branches, so the compiler can interleave them.
     const auto make_quads = [&]<int... k>(auto all, std::integer_sequence<int, k...>) {
       ((decltype(all)::value || writes[k] ? make_quad(std::integral_constant<int, k>()) : void()),
        ...);
@@ -302,20 +304,20 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()),
 #pragma unroll
     for (int k = 0; k < kSets; ++k) {
       if (writes[k])
-        place.store(128 * k, quads[k]);
+        position.store(128 * k, quads[k]);
       samples[k] = next_samples[k];
     }
     const auto write_single = [&](int one_x, bool exact) {
       const int columns = min(one_x + radius_x + 1, width) - max(one_x - radius_x, 0);
       const AnySums window_sums =
-          Running::template load<0>(row + running.place(min(one_x + to_right, 2 * half - 1))) -
-          Running::template load<0>(row + running.place(max(one_x + to_left, -1)));
+          Running::template load<0>(row + running.address(min(one_x + to_right, 2 * half - 1))) -
+          Running::template load<0>(row + running.address(max(one_x + to_left, -1)));
       Window window;
       if constexpr (Pass::kWindowTable)
         window = windows[columns];
       else
         window = window_of(rows, columns);
-      const typename Pass::Single single(picture, one_x, y);
+      const typename Pass::ResultPosition single(picture, one_x, y);
       bool decided = !exact;
       std::uint32_t result = 0;
       if constexpr (!Pass::kExactAtEdges)
@@ -334,15 +336,15 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()),
         const int i = __ffs(static_cast<int>(in_doubt)) - 1;
         write_single(x + i / 4 * 128 + i % 4, true);
       }
-    place.next_row();
+    position.next_row();
     if constexpr (!kBlock) {
       load(y + 2, y + 2 < end);
     } else {
       if (moves)
         add_left(y & 1);
       const int to_next_row = row == 0 ? running.odd_rows() : -running.odd_rows();
-      left_place += to_next_row;
-      right_place += to_next_row;
+      left_address += to_next_row;
+      right_address += to_next_row;
     }
   }
 }

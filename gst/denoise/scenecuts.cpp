@@ -8,7 +8,7 @@ namespace {
 
 // With the whole weight on the last frame, the average is the histogram of the last frame.
 constexpr histogramaverage::Parameters comparison{histogramaverage::whole_weight,
-                                                  scenecut::usual_threshold};
+                                                  scenecut::default_threshold};
 
 // Histograms need luma, or 8-bit RGB. With 65536 bins, noise would move most pixels of frames below
 // about 800×600 to other bins, so 16-bit samples are reduced to their upper byte.

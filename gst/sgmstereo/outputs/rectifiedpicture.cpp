@@ -10,7 +10,7 @@ std::unique_ptr<remap::PictureRemap> make_remap(Device& device, const FrameLayou
   remap::PictureMaps maps;
   for (int c = 0; c < layout.channel_count; ++c) {
     const Channel& channel = layout.channels[c];
-    const bool is_full = channel.width == layout.width && channel.height == layout.height;
+    const bool is_full = layout.is_full(channel);
     RectifyingMap& map = is_full ? full : reduced;
     if (map.places.empty())
       map = make_plane_map(camera, channel.width, channel.height, channel.subsampling_x,

@@ -171,7 +171,7 @@ TEST(OpenCvRemap, EqualThroughLenses) {
     for (const OpenCvMap& map : lenses(size)) {
       EXPECT_EQ(differences(opencv_remap(image, map), our_remap(image, 8, map)), 0)
           << "the number of samples that differ, " << size;
-      EXPECT_FALSE(remap::PackedMap(*device, {size.width, size.height, 8}, map.view()).wide())
+      EXPECT_FALSE(remap::PackedMap(*device, {size.width, size.height, 8}, map.view()).view().wide)
           << "the map takes 8 bytes for each pixel, " << size;
     }
   }

@@ -12,7 +12,7 @@ namespace {
 
 using remap::PixelKind;
 using remap::PixelWords;
-using remap::Place;
+using remap::Position;
 
 struct SampleBits {
   int count, bits, shift;
@@ -48,10 +48,10 @@ void expect_blends(const SampleBits& samples) {
   // Tests all pairs of fractions, several times.
   for (int round = 0; round < 4; ++round)
     for (int fraction = 0; fraction < 1024; ++fraction) {
-      const Place place = {32 * random.between(-9, 9) + fraction % 32,
-                           32 * random.between(-9, 9) + fraction / 32};
+      const Position position = {32 * random.between(-9, 9) + fraction % 32,
+                                 32 * random.between(-9, 9) + fraction / 32};
       const PixelWords<kKind> corner[4] = {draw(), draw(), draw(), draw()};
-      const remap::Weights weights(place);
+      const remap::Weights weights(position);
       const PixelWords<kKind> blended =
           coding.clips ? remap::blend_pixels<kKind, true>(coding, weights, corner[0], corner[1],
                                                           corner[2], corner[3])
@@ -61,7 +61,7 @@ void expect_blends(const SampleBits& samples) {
         int value[4];
         for (int k = 0; k < 4; ++k)
           value[k] = static_cast<int>(samples.value_of(sample_in(corner[k], samples, i)));
-        const int expected = remap::blend(place, value[0], value[1], value[2], value[3]);
+        const int expected = remap::blend(position, value[0], value[1], value[2], value[3]);
         ASSERT_EQ(sample_in(blended, samples, i),
                   samples.word_of(static_cast<std::uint32_t>(expected)))
             << "sample " << i << ", " << samples.bits << " bits";

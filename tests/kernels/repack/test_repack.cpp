@@ -76,16 +76,16 @@ TEST_P(RepackUse, RefusesStoragesWithWords) {
         {"needs one luma", [](StoredLayout& s) { s.frame.channels[0].role = Role::luma; }},
         {"needs one luma", [](StoredLayout& s) { s.frame.channels[0].role = Role::green; }}}},
       {"GRAY16_BE",
-       {{"belong to no sample", [](StoredLayout& s) { s.frame.planes[0].row_bytes += 2; }},
+       {{"must consist of the samples", [](StoredLayout& s) { s.frame.planes[0].row_bytes += 2; }},
         {"needs one luma", [](StoredLayout& s) { s.frame.channels[0].role = Role::chroma; }},
-        {"read such frames themselves", [](StoredLayout& s) { s.words = Words::native; }}}},
+        {"read these frames directly", [](StoredLayout& s) { s.words = Words::native; }}}},
       {"I420_10BE",
        {{"must be as large as the picture",
          [](StoredLayout& s) {
            s.frame.channels[0].width -= 1;
            s.frame.planes[0].row_bytes -= 2;
          }}}},
-      {"GBR_10", {{"read such frames themselves", [](StoredLayout&) {}}}},
+      {"GBR_10", {{"read these frames directly", [](StoredLayout&) {}}}},
   };
   for (const auto& [name, list] : refusals)
     for (const Refusal& refusal : list) {

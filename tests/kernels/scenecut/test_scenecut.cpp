@@ -116,7 +116,7 @@ class AreaUse : public EitherDevice {
       areas.run(frame_in(layout, dense_placement(layout), block.data()));
       device.finish();
     }
-    return change(device, areas) > scenecut::usual_threshold;
+    return change(device, areas) > scenecut::default_threshold;
   }
 };
 

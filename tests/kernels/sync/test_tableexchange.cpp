@@ -37,7 +37,7 @@ std::uint32_t run_block(Memory& memory, int block, std::uint32_t count, std::uin
     Atomics::add(&bin, count);
   }
   delay(random);
-  if (!TableArrivals<Atomics>(memory.arrivals).arrive_last(table, kContributors))
+  if (!arrive_last<Atomics>(memory.arrivals + table, kContributors))
     return 0;
   std::uint32_t counts[kBins], sum = 0;
   do {
