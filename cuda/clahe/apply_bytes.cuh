@@ -3,9 +3,9 @@
 
 // Applies the tables to contiguous 8-bit samples. A thread processes a strip of columns from top to
 // bottom and keeps the weights of the columns in registers. Pixels between four tiles use estimated
-// levels (estimate.h). Few estimates are in doubt, but in most warps some lane has one. A warp
-// therefore queues the doubtful pixels, and all its lanes compute their exact levels together.
-// Between two tiles, where many levels are exact half-integers, no estimates are used.
+// levels (estimate.h). Few estimates are in doubt, but most warps have at least one. Each warp
+// therefore queues its doubtful pixels, and all lanes together compute the exact levels. Between
+// two tiles, where many levels are exact half-integers, no estimates are used.
 
 #include "cuda/clahe/byte_rows.cuh"
 #include "cuda/clahe/patch.cuh"
@@ -213,7 +213,8 @@ __device__ void equalise_exactly(const Arguments& a, ByteRows& rows, const Exact
   }
 }
 
-/// All columns must be inside the picture, and blend 256. All threads of the block must call this.
+/// All columns must be inside the picture, and blend must be 256. All threads of the block must
+/// call this.
 __device__ void equalise_by_estimates(const Arguments& a, const BlockPatch& patch, ByteRows& rows,
                                       const std::uint32_t* quads, const EstimatedColumns& columns,
                                       DoubtfulQueue doubtful) {
@@ -253,7 +254,8 @@ __global__ void __launch_bounds__(kBytesThreads, kBytesBlocks)
     grid_dependency_wait();
     return;
   }
-  // Reading pixels before the wait is safe: the previous launch triggered this one after its wait.
+  // Reading pixels before the wait is safe: the previous launch triggers this launch only after its
+  // own wait, so all launches before it are complete.
   ByteRows rows(a, patch, weights);
   const bool whole = (patch.first + patch.columns) * kBytesPixels <= a.picture.width;
   const bool estimated = whole && a.blend == 256 && !patch.has_two_tiles(a);
