@@ -183,7 +183,7 @@ TEST_P(RegionHistogramUse, RefusesWhatIsWrongAndWorksOn) {
   const auto untouched = frames.output().bins;
   View<std::uint32_t> bins = frames.bins;
   bins.width = 255;
-  CUDAVISION_EXPECT_ERROR(count.run(frames.in, bins), invalid_argument, "one aligned row");
+  CUDAVISION_EXPECT_ERROR(count.run(frames.in, bins), invalid_argument, "must be one row");
   CUDAVISION_EXPECT_ERROR(count.run_each(frames.in, frames.bins), invalid_argument, "luma");
   ConstFrame spoilt = frames.in;
   spoilt.planes[0].data = nullptr;
