@@ -60,8 +60,8 @@ struct Status {
 /// of h may differ from the number of pixels by less than two counts per bin; it may even be 0.
 class HistogramAverage {
  public:
-  /// max_histograms (1 to 65536) is the maximum per frame. Each has 2^bits bins (8 to 16 bits).
-  /// Allocates 12 bytes of device memory per bin. Throws invalid_argument or out_of_memory.
+  /// max_histograms (1 to 65536) is the maximum per frame. A histogram has 2^bits bins (8 to 16
+  /// bits). Allocates 12 bytes of device memory per bin. Throws invalid_argument or out_of_memory.
   HistogramAverage(Device& device, int max_histograms, int bits);
   ~HistogramAverage();
 
@@ -88,10 +88,10 @@ class HistogramAverage {
   std::unique_ptr<Backend> backend_;
 };
 
-/// Keeps tables from following small changes, by the play operator (Krasnosel'skii and Pokrovskii,
-/// "Systems with Hysteresis", 1989). Let T be the tables in use, N the tables made for a frame, and
-/// m = 4·2^(bits − 8). If the frame restarts the average, N replaces T. Otherwise each entry moves
-/// only as far as necessary to be within m of the new one:
+/// Keeps tables from following small changes, with the play operator (Krasnosel'skii and
+/// Pokrovskii, "Systems with Hysteresis", 1989). Let T be the tables in use, N the tables made for
+/// a frame, and m = 4·2^(bits − 8). If the frame restarts the average, N replaces T. Otherwise each
+/// entry moves only as far as necessary to be within m of the new entry:
 ///   T = min(max(T, N − m), N + m)
 /// Noise in N thus does not change T, and T follows larger changes in steps as small as the steps
 /// of N. If every N is monotone, T is monotone too.
