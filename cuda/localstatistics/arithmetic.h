@@ -37,7 +37,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_mean(typename Window::Sum su
   using Sum = typename Window::Sum;
   using Signed = std::make_signed_t<Sum>;
   // S / N is below 2^16, so the truncated estimate is off by at most one, and it is too large only
-  // if S / N rounds up to it. Branch-free, so that the compiler can vectorise.
+  // if S / N rounds up to it. No branches, so that the compiler can vectorise.
   const auto estimate =
       static_cast<std::int32_t>(static_cast<typename Window::Real>(sum) * inverse);
   const auto rest = static_cast<Signed>(sum - static_cast<Sum>(estimate) * area);
@@ -111,10 +111,10 @@ inline std::uint32_t black_level(bool limited_range, int bits) {
 /// − f), (p − lo)·N·2^16 < (S − lo·N)·f is equivalent to p·N·2^16 < S·f + N·c. Neither side exceeds
 /// N·(2^b − 1)·2^16 < 2^64, because S ≤ N·(2^b − 1) and lo < 2^b − 1.
 ///
-/// In narrow windows, this is p·N < T, where T is (S·f + N·c) / 2^16 rounded up. T is the high word
-/// of S·(f·2^16) + (N·c + 2^16 − 1)·2^16. For ratio = 0, T = S, but f·2^16 = 2^32 does not fit into
-/// a word. 2^32 − 1 gives the same high word: the sum is smaller by S, but its low word is larger
-/// than S, because S < 2^32 − 4·N, and S < 2^30 if N < 2^14.
+/// In narrow windows, this comparison is p·N < T, where T is (S·f + N·c) / 2^16 rounded up. T is
+/// the high word of S·(f·2^16) + (N·c + 2^16 − 1)·2^16. For ratio = 0, f·2^16 = 2^32 does not fit
+/// into a word. 2^32 − 1 gives the same high word: this subtracts S from the low word 2^32 − 2^16,
+/// without a borrow, because S < 2^32 − 4·N, and S < 2^30 if N < 2^14.
 struct Bradley {
   std::uint32_t factor = 0;  ///< f
   std::uint32_t black = 0;   ///< c, at most 2^28
@@ -172,9 +172,9 @@ struct SauvolaEstimate {
       : constant(range < 1e-290 ? NAN : static_cast<float>(1 - k)),
         slope(static_cast<float>(k / range)) {}
 
-  /// Returns p − lo − T, and clears `decided` if its sign may be wrong. level is p − lo, and
-  /// black_sum is lo·N < 2^28. inverse is 1/N and stddev √V/N, within a few units in the last
-  /// place.
+  /// Returns p − lo − T, and clears `decided` if the sign of this result may be wrong. level is
+  /// p − lo, and black_sum is lo·N < 2^28. inverse is 1/N and stddev √V/N, within a few units in
+  /// the last place.
   CUDAVISION_HOST_DEVICE float difference(float level, std::uint32_t sum, std::uint32_t black_sum,
                                           float inverse, float stddev, bool& decided) const {
     // The exact difference is −lo·N to 2^32 − lo·N. From 2^31 on, `above` is too small by 2^32.
@@ -198,8 +198,8 @@ struct SauvolaEstimate {
 /// of √V and 1/N, each within a few units in the last place. It is at most 127.5, so its error is
 /// below 2^-14.
 constexpr float stddev_offset = 128.5f + 0x1p-13f;
-/// Returns false if the sum is less than 2^-12 above an integer, because the true level may then be
-/// one less. Also valid for sums from 256 on, whose level is 128.
+/// Returns false if the sum is less than 2^-12 above an integer: the true level may then be one
+/// less. Also valid for sums from 256 on, whose level is 128.
 CUDAVISION_HOST_DEVICE inline bool stddev_is_decided(std::uint32_t bits) {
   return (bits & 0xfff0) != 0;
 }
