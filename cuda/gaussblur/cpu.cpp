@@ -46,7 +46,7 @@ struct Taps {
 };
 
 /// Channels of one plane that have the same kernel and step along x and are blurred together.
-/// Samples between them are summed too, but not stored.
+/// Samples between these channels are summed too, but not stored.
 struct RowGroup {
   Taps x;
   int step = 1;
@@ -194,7 +194,7 @@ class PlaneBlur {
       const int from = border_index(index, channel.width, parameters_.border);
       const std::ptrdiff_t to = place(channel, index);
       const std::ptrdiff_t source = place(channel, from);
-      // The vertical weights add up to 2^b, so the high half of a constant row is its value.
+      // The vertical weights add up to 2^b, so the high half of a sum of constants is the constant.
       high[to] = from < 0 ? static_cast<Half>(member.border_value) : high[source];
       low[to] = from < 0 ? Half{0} : low[source];
     };

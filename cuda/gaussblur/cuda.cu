@@ -37,7 +37,7 @@ class GaussBlurCuda final : public GaussBlur::Backend {
       for (const KernelFunction kernel : {kernels.large, kernels.large_with_scratch})
         cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                         card_.shared_bytes),
-                   "setting up a kernel on the GPU");
+                   "reserving shared memory on the GPU");
       const Launch largest =
           choose_launch(kernels, card_, largest_halo(layout), GaussKernel::max_radius, false);
       if (largest.uses_scratch)

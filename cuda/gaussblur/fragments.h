@@ -14,8 +14,6 @@
 //
 // core/matrix_product.cuh defines g, t, slices and the elements of a lane.
 
-#include <cstdint>
-
 #include "cuda/core/view.h"
 
 namespace cudavision::gaussblur {
@@ -67,8 +65,6 @@ CUDAVISION_HOST_DEVICE constexpr int last_window_word(int slice, int t) {
 CUDAVISION_HOST_DEVICE constexpr int window_halo(int slices) {
   return (slice_length * slices - tile_bytes) / 2;
 }
-
-/* Along y */
 
 /// Rows above and below the tile that `slices` slices cover.
 CUDAVISION_HOST_DEVICE constexpr int column_halo(int slices) {

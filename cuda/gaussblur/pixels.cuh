@@ -3,7 +3,8 @@
 
 // The blur of pixels with four 8-bit channels that share a kernel. A warp transposes staged pixels,
 // so that a word holds four adjacent samples of one channel, and transposes the results back. All
-// channels share the factors, which need no zeros between the samples of a channel as in small.cuh.
+// channels share the factors. Unlike the factors of small.cuh, these contain no zeros between the
+// samples of a channel.
 
 #include <cuda_runtime.h>
 
@@ -65,7 +66,7 @@ __device__ inline Sums scaled(const Sums& sums, std::uint32_t factor, std::uint3
   return result;
 }
 
-/// from is the address of this lane's first pixels of the window, which has 16 staged rows.
+/// Sums 16 staged rows along x. from is the address of this lane's first pixels of the window.
 template <int kRowSlices, int kColumnSlices>
 __device__ inline void sum_rows(const PixelFactors<kRowSlices, kColumnSlices>& factors,
                                 const PixelRules& rules, SharedAddress from, int pitch,
@@ -253,7 +254,7 @@ __global__ void __launch_bounds__(32 * small_warps, pixel_blocks)
     if (s >= kColumnSlices - 1) {
       const uint4 first = sum_columns(factors, rules, ring, 0);
       const uint4 last = sum_columns(factors, rules, ring, 1);
-      // The input of upper rows is in the previous slice, that of lower rows in either slice.
+      // The input of upper rows is in the previous slice, the input of lower rows in either slice.
       constexpr int upper = tile_rows - column_halo(kColumnSlices);
       const SharedAddress staged = stages + (g * pitch + halo + 16 * t);
       storer.store(item.end - rows_left, rows_left, make_uint4(first.x, first.y, last.x, last.y),

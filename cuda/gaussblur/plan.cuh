@@ -26,8 +26,8 @@ inline int row_slices_for(int halo) {
   return 2 + 2 * ((halo + slice_length - 1) / slice_length);
 }
 
-// If shared memory remains for a few warps, a stage holds a whole window along x. It then contains
-// the mirror image of every byte beyond an edge.
+// A stage holds a whole window along x if fewest_warps_beside warps fit beside it. The stage then
+// contains the source of every byte that is mirrored at an edge.
 constexpr int largest_chunk_pairs = 32;
 constexpr int usual_chunk_pairs = 16;
 constexpr int fewest_warps_beside = 2;
@@ -39,7 +39,7 @@ struct Card {
       device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory");
 
   Card() {
-    // Tests lower the limit to the smallest GPU's, to cover the kernel that uses scratch memory.
+    // Tests lower this limit to that of the smallest GPU, to cover the kernel with scratch memory.
 #ifdef CUDAVISION_TEST_SHARED_BYTES
     shared_bytes = std::min(shared_bytes, CUDAVISION_TEST_SHARED_BYTES);
 #endif
@@ -275,8 +275,9 @@ class LaunchPlan {
   }
 
  private:
-  /// Chooses the size of the blocks' rectangles. Large rectangles compute less twice at their
-  /// seams. Small ones balance the load, and some blocks compute while others wait for memory.
+  /// Chooses the size of the blocks' rectangles. With large rectangles, fewer rows at their borders
+  /// are computed twice. With small rectangles, the load is balanced, and some blocks compute while
+  /// other blocks wait for memory.
   void divide_planes(const KernelSet& kernels, const Card& card) {
     int max_steps = 0;
     for (int i = 0; i < arguments.plane_count; ++i)
@@ -321,10 +322,11 @@ class LaunchPlan {
     set_blocks(card);
   }
 
+  /// Estimates the run time of a launch, to compare sizes of work items. The unit is arbitrary.
   double cost_of(int items, int steps, int warps, int resident, const Card& card) const {
     constexpr int overhead = 2;     // steps to start and end a block
     constexpr int busy_warps = 16;  // enough to keep a multiprocessor busy
-    constexpr double tail = 0.5;    // rounds for the last blocks and for edge blocks
+    constexpr double tail = 0.5;    // additional rounds for the last blocks and for edge blocks
     const double blocks = divide_up(items, launch.items_of_block(warps));
     // A partial last round costs less than a full one, but more than its share of the blocks.
     const double full = blocks / (static_cast<double>(resident) * card.multiprocessors);
@@ -344,7 +346,8 @@ class LaunchPlan {
     return count;
   }
 
-  /// Joins adjacent cells until each holds a whole item. Overlapping items write equal results.
+  /// Joins adjacent cells until each cell holds a whole item. Overlapping items write equal
+  /// results.
   void number_items_of_cells(const regions::ActiveCells& active, int steps) {
     arguments.item_rows = item_rows(steps);
     const int width = launch.item_width(launch.warps);

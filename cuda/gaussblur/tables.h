@@ -57,8 +57,6 @@ std::uint32_t row_factor(const GaussKernel& kernel, int step, int sum, int dista
   return byte_number(coefficient_at(kernel, identity_in_row<Depth>, samples / step), sum - within);
 }
 
-/* Tables for any number of slices */
-
 /// A table of words with four adjacent coefficients each, from the rows of T. Rows of T that are
 /// four bytes apart (along y, four rows of the plane) contain the same words, shifted by one. The
 /// table has one list of words per phase, from `padding` words before the window on.
@@ -125,8 +123,6 @@ void make_column_table(const GaussKernel& kernel, int slices, std::uint32_t* wor
                     << (8 * b);
       }
 }
-
-/* Factors for few slices */
 
 /// The words of a lane's left factors in small.cuh. All lanes' quads of equal index are adjacent.
 template <class Depth>
