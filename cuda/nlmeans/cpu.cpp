@@ -18,8 +18,6 @@
 namespace cudavision::nlmeans {
 namespace {
 
-// Loops over adjacent samples of a row:
-
 template <class Sample>
 [[gnu::always_inline]] inline std::uint32_t squared_difference(Sample a, Sample b) {
   // The square is correct modulo 2^32 even if the difference is negative.

@@ -178,8 +178,8 @@ class ProductWarp {
     add_pairs<pair_to_bottom(kStep - 2 * kSquares)...>(candidates);
   }
 
-  /// kPairs has the class of the pair of rows for each square. No branches separate the squares, so
-  /// that the compiler can overlap them with the latency of the products.
+  /// kPairs lists the class of the pair of rows for each square. No branches separate the squares,
+  /// so that the compiler can overlap them with the latency of the products.
   template <RowPair... kPairs>
   __device__ __forceinline__ void add_pairs(Candidates& candidates) {
     if constexpr (sizeof...(kPairs) == Kind::squares) {
@@ -265,7 +265,7 @@ class ProductWarp {
     if (kTable == Table::global)
       return __ldg(a_.weights + (static_cast<std::uint32_t>(distance) >> a_.index_shift));
     const int entry = kTable == Table::aligned ? distance : distance >> a_.index_shift;
-    // (entry & mask) | lane as one instruction; in long loops, the compiler would use two.
+    // Computes (entry & mask) | lane in one instruction. In long loops, the compiler would use two.
     std::uint32_t at, found;
     asm("lop3.b32 %0, %1, %2, %3, 0xEA;"
         : "=r"(at)

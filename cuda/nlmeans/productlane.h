@@ -132,10 +132,10 @@ class ProductLane {
     return loaded;
   }
 
-  /// Returns the scaled distance between pixel `half` of square s and candidate `column`. Returns
-  /// the limit if the distance exceeds it or if the pixel does not search there. high, mixed and
-  /// low are sums of products of the planes; with joined planes, low is the joined sum. row is 0 or
-  /// 1.
+  /// Returns the scaled distance between pixel `half` of square s and candidate `column` of row
+  /// `row` (0 or 1). The distance is at most limit_, and equals limit_ if the pixel does not search
+  /// the candidate. high, mixed and low are sums of products of the planes; with joined planes, low
+  /// is the joined sum.
   CUDAVISION_HOST_DEVICE int distance(int s, int half, int column, const Candidates& from,
                                       const CandidateRow& candidates, RowPair pair, int row,
                                       int high, int mixed, int low) const {
@@ -161,7 +161,7 @@ class ProductLane {
     const std::uint32_t* words;  ///< first word of the first pixel's patch, in the lane's row
     int rows;                    ///< distance between adjacent words of a row
     int plane_words;
-    int first_row;     ///< first row of the patches that is in the lane
+    int first_row;     ///< first row of the patches that the lane holds
     int first_byte;    ///< position of the patches in their first words, in bytes
     const int* norms;  ///< norm of the first pixel's patch
     int norm_words;    ///< distance from the upper part of a norm to its lower part

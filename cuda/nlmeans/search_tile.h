@@ -25,17 +25,18 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t byte_differences(std::uint32_t a, st
 #endif
 }
 
-/// Returns four of the eight bytes of low and high, starting at byte number `places`.
+/// Returns four of the eight bytes of low and high, from byte `first` (0 to 3) on.
 CUDAVISION_HOST_DEVICE inline std::uint32_t bytes_from(std::uint32_t low, std::uint32_t high,
-                                                       int places) {
+                                                       int first) {
 #ifdef __CUDA_ARCH__
-  return __funnelshift_r(low, high, 8 * places);
+  return __funnelshift_r(low, high, 8 * first);
 #else
-  return places == 0 ? low : low >> (8 * places) | high << (32 - 8 * places);
+  return first == 0 ? low : low >> (8 * first) | high << (32 - 8 * first);
 #endif
 }
 
-/// For word `word` of three, masks the bytes within kRadius of byte `byte` of the middle word.
+/// Mask of the bytes of word `word` (0 to 2) that are at most kRadius bytes away from byte `byte`
+/// of word 1.
 template <int kRadius>
 CUDAVISION_HOST_DEVICE constexpr std::uint32_t window_mask(int byte, int word) {
   std::uint32_t mask = 0;
@@ -85,7 +86,7 @@ CUDAVISION_HOST_DEVICE inline void sum_squares(const std::uint32_t (&words)[kCha
   }
 }
 
-/// Rows of words in shared memory, including a halo. They begin left_margin bytes left of the tile.
+/// Rows of words in shared memory, including a halo. Rows begin left_margin bytes left of the tile.
 struct DenoisingTile {
   static constexpr int warps = 4;
   static constexpr int width = 128;       ///< bytes: one word per lane of a warp
@@ -104,17 +105,17 @@ struct DenoisingTile {
   }
 };
 
-/// The tile begins at (left, top) of the searched frame, which may be outside the picture.
+/// Loads a tile that begins at (left, top) of the searched frame, possibly outside the picture.
 CUDAVISION_HOST_DEVICE inline void load_tile(const DenoisedPicture& picture,
                                              const DenoisedPlane& plane,
                                              const SearchedPlane& searched, int left, int top,
                                              int rows, int lane, int warp, std::uint32_t* words) {
   for (int word = lane; word < DenoisingTile::pitch; word += 32) {
-    int place[4];
+    int offsets[4];
     CUDAVISION_UNROLL
     for (int i = 0; i < 4; ++i)
-      place[i] = plane.offset +
-                 plane.step * border_index(left + 4 * word + i, picture.width, Border::reflect_101);
+      offsets[i] = plane.offset + plane.step * border_index(left + 4 * word + i, picture.width,
+                                                            Border::reflect_101);
     for (int y = warp; y < rows; y += DenoisingTile::warps) {
       const std::uint8_t* const row =
           searched.rows +
@@ -123,7 +124,7 @@ CUDAVISION_HOST_DEVICE inline void load_tile(const DenoisedPicture& picture,
       std::uint32_t bytes = 0;
       CUDAVISION_UNROLL
       for (int i = 0; i < 4; ++i)
-        bytes |= static_cast<std::uint32_t>(row[place[i]]) << (8 * i);
+        bytes |= static_cast<std::uint32_t>(row[offsets[i]]) << (8 * i);
       words[y * DenoisingTile::pitch + word] = bytes;
     }
   }

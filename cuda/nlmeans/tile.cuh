@@ -21,7 +21,7 @@ CUDAVISION_HOST_DEVICE constexpr int tile_thread_rows(int channels) {
   return channels == 1 ? 8 : 4;
 }
 
-/// True if registers suffice to load the tiles of neighbours.
+/// True if registers suffice to load the tiles of neighbouring frames.
 CUDAVISION_HOST_DEVICE constexpr bool searches_neighbours(int channels) {
   return channels == 1;
 }
@@ -46,7 +46,8 @@ struct TilePlace {
   }
 };
 
-/// Loads a neighbour's tile, shifted by `phase` bytes. Recomputes everything to save registers.
+/// Loads the tile of a neighbouring frame, shifted by `phase` bytes. To save registers, the
+/// position of the tile is computed again.
 template <int kRadius, int kChannels>
 __device__ __forceinline__ void load_neighbour(const NlMeansArguments& a, int frame, int phase,
                                                std::uint32_t* words) {
@@ -109,7 +110,7 @@ __global__ void __launch_bounds__(tile_threads, 4)
   for (int step = 0; step < 4 * frames; ++step) {
     if (step > 0) {
       __syncthreads();
-      // A neighbour's tile is loaded with the shift, because `own` must keep the first frame's.
+      // `own` must keep the tile of the first frame, so neighbouring frames are loaded shifted.
       if (searches_neighbours(kChannels) && step >= 4)
         load_neighbour<kRadius, kChannels>(a, step / 4, step % 4, later);
       else
