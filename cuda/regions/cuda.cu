@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(copying_threads, copying_blocks)
   store_output(part, first, in);
 }
 
-/// Replaces the bytes in rectangles without a feather (tileselection.h).
+/// Copies processed bytes to rectangles without a feather (tileselection.h).
 template <int kSampleBytes>
 __global__ void __launch_bounds__(BlendTile::threads, selecting_blocks)
     select_regions(const __grid_constant__ BlendArguments a) {

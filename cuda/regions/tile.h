@@ -13,8 +13,8 @@
 
 namespace cudavision::regions {
 
-/// A block processes a tile of 16 rows of 512 bytes. A thread has 16 bytes in each of four rows.
-/// The threads of a warp are next to each other.
+/// A block processes a tile of 16 rows of 512 bytes. A thread processes 16 bytes in each of four
+/// rows. The threads of a warp process adjacent bytes.
 struct BlendTile {
   static constexpr int lanes = 32, warps = 4;
   static constexpr int threads = lanes * warps;
@@ -32,7 +32,7 @@ struct BlendPlane : PlaneBytes, PlanePair {
   bool covers_evenly = false;  ///< all bytes of a period cover the same pixels
   bool has_all_bytes = false;  ///< every byte of sample_rows rows belongs to a channel
   int strips = 0;              ///< tiles per row
-  int first_block = 0;         ///< number of the plane's first block
+  int first_block = 0;         ///< index of the plane's first block
 };
 
 struct BlendArguments {
@@ -77,8 +77,8 @@ inline BlendPlane describe_plane(const FrameLayout& layout, int number) {
   return plane;
 }
 
-/// The pixels that the bytes [left, right) of the rows [top, bottom) cover, and possibly a few more
-/// next to them. With fields, the box includes the rows of both fields.
+/// The pixels that the bytes [left, right) of the rows [top, bottom) cover, and possibly a few
+/// adjacent pixels. With fields, the box includes the rows of both fields.
 CUDAVISION_HOST_DEVICE inline Box covered_box(const BlendPlane& plane, bool fields, int left,
                                               int right, int top, int bottom) {
   const int together = fields ? 2 : 1, row_pixels = plane.row_pixels * together;
@@ -103,7 +103,7 @@ struct ThreadPart {
   CUDAVISION_HOST_DEVICE int row(int number) const { return y + number * BlendTile::warps; }
   CUDAVISION_HOST_DEVICE bool has(int number) const { return left > 0 && row(number) < plane.rows; }
   CUDAVISION_HOST_DEVICE bool whole() const { return plane.aligned && left == Chunk::bytes; }
-  /// Requires that the part's first row exists.
+  /// The pixels that the part covers. The first row of the part must exist.
   CUDAVISION_HOST_DEVICE Box covered(bool fields) const {
     return covered_box(plane, fields, x, x + left, y, row(BlendTile::thread_rows - 1) + 1);
   }
@@ -156,9 +156,9 @@ CUDAVISION_HOST_DEVICE inline int deciding_row(const BlendArguments& a, const Th
 }
 
 /// Raises the weights of a thread to the weights of one region. weights(row, sample) returns a
-/// reference. The order of the loops saves registers. Planes whose samples cover one pixel have a
-/// separate instance: with one instance for all planes, a 15×15 blur in one region of 3840×2160
-/// GRAY8 took 17.2 instead of 10.8 µs on an H200.
+/// reference. The order of the loops saves registers. Planes without subsampling have a separate
+/// instance: with one instance for all planes, a 15×15 blur in one region of 3840×2160 GRAY8 took
+/// 17.2 instead of 10.8 µs on an H200.
 template <int kSampleBytes, bool kSubsampled, class Weights>
 CUDAVISION_HOST_DEVICE inline void raise_to_region(const BlendArguments& a, const ThreadPart& part,
                                                    const Region& region, const Weights& weights) {
@@ -208,7 +208,7 @@ struct NearRegions {
   int count;
 };
 
-/// Minimum weight of a sample's pixels. It depends on all regions together, so all are checked.
+/// Minimum weight of a sample's pixels. The weight of a pixel is the maximum over all regions.
 CUDAVISION_HOST_DEVICE inline int min_weight(const BlendArguments& a, const NearRegions& near,
                                              const CoveredPixels& columns,
                                              const CoveredPixels& rows) {
@@ -281,7 +281,7 @@ CUDAVISION_HOST_DEVICE inline void find_weights(const BlendArguments& a, const T
     find_weights_of_plane<kSampleBytes, false>(a, part, near, weights);
 }
 
-/// Maximum weight of a pixel over regions and masks. Rotated regions are numbered last.
+/// Maximum weight of a pixel over regions and masks. Rotated regions have the highest indices.
 CUDAVISION_HOST_DEVICE inline int pixel_weight(const BlendArguments& a, const NearRegions& near,
                                                int x, int y) {
   int largest = a.distances ? mask_weight(a.distances[y * a.distances_pitch + x], a.mask_margin,

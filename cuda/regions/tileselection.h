@@ -12,8 +12,8 @@ namespace cudavision::regions {
 
 struct SelectedPart {
   std::uint16_t begin, end;  ///< bytes of a row, if all bytes of a period cover the same pixels
-  std::uint16_t rows;        ///< one bit each
-  std::uint16_t number;      ///< number of the region
+  std::uint16_t rows;        ///< one bit per row of the tile
+  std::uint16_t number;      ///< index of the region
 };
 static_assert(BlendTile::height <= 16);
 
@@ -24,7 +24,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t bits_between(int begin, int end, int
   return begin < end ? (1u << end) - (1u << begin) : 0;
 }
 
-/// Returns the first sample that covers `pixel` or later pixels.
+/// Returns the first sample that covers `pixel` or a later pixel.
 CUDAVISION_HOST_DEVICE inline int first_covering(int pixel, int pixels) {
   return pixel <= 0 ? 0 : pixel / pixels;
 }
@@ -104,6 +104,7 @@ class SelectedBytes {
  private:
   static_assert(Chunk::bytes * BlendTile::thread_rows == 64);
 
+  /// Selects bytes one by one, for periods whose bytes cover different pixels.
   CUDAVISION_HOST_DEVICE static std::uint64_t one_by_one(const BlendArguments& a,
                                                          const ThreadPart& part, const Box& box) {
     std::uint64_t bytes = 0;
