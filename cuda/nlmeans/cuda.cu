@@ -120,7 +120,7 @@ class NlMeansCuda final : public NlMeans::Backend {
     if (active)
       a.active = *active;
     for (int i = 0; i < a.picture_count; ++i)
-      place(frame_.groups[plan.groups[i]], out, a.pictures[i]);
+      set_planes(frame_.groups[plan.groups[i]], out, a.pictures[i]);
     for (std::size_t f = 0; f < frames.size(); ++f)
       for (int p = 0; p < layout_.plane_count; ++p)
         a.frames[f][p] = {frames[f].planes[p].data,
@@ -212,7 +212,7 @@ class NlMeansCuda final : public NlMeans::Backend {
     return plan;
   }
 
-  void place(const DenoisedChannels& group, const Frame& out, DenoisedPicture& picture) const {
+  void set_planes(const DenoisedChannels& group, const Frame& out, DenoisedPicture& picture) const {
     picture.sample_width = group.channels[0].subsampling_x;
     picture.sample_height = group.channels[0].subsampling_y;
     for (int c = 0; c < group.count; ++c) {

@@ -74,10 +74,10 @@ struct ProductShape {
 
   /// Word offset of a dummy column of norms for candidates that are not searched. The column is in
   /// other banks than the norms of the candidates.
-  CUDAVISION_HOST_DEVICE constexpr int outside_norms() const {
+  CUDAVISION_HOST_DEVICE constexpr int unsearched_norms() const {
     return candidate_columns * norm_rows + 2;
   }
-  CUDAVISION_HOST_DEVICE constexpr int norm_words() const { return outside_norms() + norm_rows; }
+  CUDAVISION_HOST_DEVICE constexpr int norm_words() const { return unsearched_norms() + norm_rows; }
   /// Words of a tile without its table. The last seven words hold ProductTile.
   constexpr int words(int planes, int sample_bytes) const {
     return planes * plane_words + sample_bytes * norm_words() + 7;
@@ -244,19 +244,19 @@ CUDAVISION_HOST_DEVICE inline Norm norm_of(SquareSum<Kind> squares, int low_bits
 constexpr int joined_limit = 200 << 8;
 
 /// Returns ((Σ (p − q)²) >> 2e) · 2^scale_log2 minus the upper part of the pixel's norm; e is the
-/// number of bits in the lower plane. high, mixed and low are sums of products of the planes. The
+/// number of bits in the lower plane. high, cross and low are sums of products of the planes. The
 /// upper parts of the norms are scaled by 2^scale_log2. Shifts round down, so shifting in steps is
 /// exact. product_scale is −2 · 2^scale_log2; a constant would cost one more instruction.
-CUDAVISION_HOST_DEVICE inline int scaled_distance(int high, int mixed, int low, int candidate_high,
+CUDAVISION_HOST_DEVICE inline int scaled_distance(int high, int cross, int low, int candidate_high,
                                                   int candidate_low, int pixel_low, int low_bits,
                                                   int scale_log2, int product_scale) {
   const int rest = (low * -2 + candidate_low + pixel_low) >> low_bits;
-  return (((mixed * -2 + rest) >> low_bits) << scale_log2) +
+  return (((cross * -2 + rest) >> low_bits) << scale_log2) +
          (high * product_scale + candidate_high);
 }
 
 /// Returns the contribution of the lower parts of the norms and of the lower planes' products, if
-/// planes are joined. `joined` is (mixed << e) + low; candidate_low includes joined_limit << 2e.
+/// planes are joined. `joined` is (cross << e) + low; candidate_low includes joined_limit << 2e.
 /// joined_shift is 2e − scale_log2, which keeps some bits below the distance.
 CUDAVISION_HOST_DEVICE inline int joined_rest(int joined, int candidate_low, int pixel_low,
                                               int joined_shift) {

@@ -211,10 +211,10 @@ struct TileShare {
   int first_row;  ///< first row that the thread denoises
 };
 
-/// Adds all shifts with dx mod 4 = phase. later is the tile copy that is shifted by phase bytes.
+/// Adds all shifts with dx mod 4 = phase. shifted is the tile copy that is shifted by phase bytes.
 template <class Sums, class Weight>
 CUDAVISION_HOST_DEVICE inline void add_shifts(Sums& sums, const TileShare& share,
-                                              const std::uint32_t* later, int phase,
+                                              const std::uint32_t* shifted, int phase,
                                               int search_radius, const Weight& weight) {
   PatchRows rows;
   rows.own = share.words + (share.first_row + search_radius) * DenoisingTile::pitch +
@@ -222,7 +222,7 @@ CUDAVISION_HOST_DEVICE inline void add_shifts(Sums& sums, const TileShare& share
   rows.channel_words = share.channel_words;
   for (int dx = -search_radius + ((search_radius + phase) & 3); dx <= search_radius; dx += 4) {
     rows.other =
-        later + share.first_row * DenoisingTile::pitch + DenoisingTile::word(share.lane, dx);
+        shifted + share.first_row * DenoisingTile::pitch + DenoisingTile::word(share.lane, dx);
     for (int dy = -search_radius; dy <= search_radius; ++dy) {
       sums.add(rows, weight);
       rows.other += DenoisingTile::pitch;
