@@ -54,7 +54,7 @@ void blend(const Samples& samples, const Channel& channel, const std::uint16_t* 
       continue;
     const std::ptrdiff_t at =
         (channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x) * Samples::bytes;
-    samples.write(out + at, mixed(samples.read(in + at), samples.read(processed + at), weight));
+    samples.write(out + at, blended(samples.read(in + at), samples.read(processed + at), weight));
   }
 }
 

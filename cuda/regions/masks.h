@@ -115,8 +115,8 @@ CUDAVISION_HOST_DEVICE inline int mask_column(const MaskPlane& mask, int x) {
 }
 
 /// Returns true if the id of a sample is in the set of the mask.
-CUDAVISION_HOST_DEVICE inline bool sample_counts(const MaskPlane& mask, const std::uint8_t* row,
-                                                 int column) {
+CUDAVISION_HOST_DEVICE inline bool has_selected_id(const MaskPlane& mask, const std::uint8_t* row,
+                                                   int column) {
   const std::uint32_t id = mask.sample_bytes == 1
                                ? row[column]
                                : row[2 * column] | static_cast<std::uint32_t>(row[2 * column + 1])
@@ -127,7 +127,7 @@ CUDAVISION_HOST_DEVICE inline bool sample_counts(const MaskPlane& mask, const st
 /// Returns true if the mask selects the pixel in column x of the frame. x must be in the mask's
 /// box.
 CUDAVISION_HOST_DEVICE inline bool selects(const MaskPlane& mask, const std::uint8_t* row, int x) {
-  return sample_counts(mask, row, mask_column(mask, x));
+  return has_selected_id(mask, row, mask_column(mask, x));
 }
 
 }  // namespace cudavision::regions

@@ -57,9 +57,9 @@ void copy_unused_rows(Device& device, const FrameLayout& layout, const ConstFram
                       const Frame& out);
 
 /// Cursor over the bytes of a row, with the channel and the pixels of the current byte.
-class BytePlace {
+class ByteCursor {
  public:
-  CUDAVISION_HOST_DEVICE BytePlace(const PlaneBytes& plane, int position)
+  CUDAVISION_HOST_DEVICE ByteCursor(const PlaneBytes& plane, int position)
       : plane_(plane),
         position_(position),
         first_pixel_(position / plane.period * plane.period_pixels),
@@ -88,7 +88,7 @@ class BytePlace {
 };
 
 /// 16 bytes of one row, processed by one thread.
-struct Chunk {
+struct Vec16 {
   static constexpr int bytes = 16;
   static constexpr int word_count = bytes / 4;
 
@@ -131,9 +131,9 @@ struct Chunk {
 };
 
 /// Returns true if every row begins at an address that is a multiple of 16.
-inline bool has_whole_chunks(View<const std::uint8_t> plane) {
+inline bool has_aligned_rows(View<const std::uint8_t> plane) {
   return (reinterpret_cast<std::uintptr_t>(plane.data) | static_cast<std::uintptr_t>(plane.pitch)) %
-             Chunk::bytes ==
+             Vec16::bytes ==
          0;
 }
 

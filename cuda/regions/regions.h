@@ -303,11 +303,11 @@ CUDAVISION_HOST_DEVICE inline int rotated_weight(const RotatedRegion& region, Sh
       return 0;
     return (8 * (32 * feather - static_cast<int>(distance)) + feather / 2) / feather;
   }
-  const auto offset = [&](std::int64_t from_centre, std::int64_t place, int side,
+  const auto offset = [&](std::int64_t from_centre, std::int64_t along_axis, int side,
                           std::uint32_t scale) {
     constexpr std::uint64_t maximum = 1u << 25;
-    const std::uint64_t scaled = static_cast<std::uint64_t>(place >> 22) * scale >> 24;
-    const bool beyond = place >= (side + std::int64_t{2} * feather) * unit || scaled > maximum;
+    const std::uint64_t scaled = static_cast<std::uint64_t>(along_axis >> 22) * scale >> 24;
+    const bool beyond = along_axis >= (side + std::int64_t{2} * feather) * unit || scaled > maximum;
     const std::uint64_t normalised = beyond ? maximum : scaled;
     return EllipseOffset{static_cast<std::uint64_t>(from_centre * from_centre),
                          normalised * normalised};
@@ -317,8 +317,8 @@ CUDAVISION_HOST_DEVICE inline int rotated_weight(const RotatedRegion& region, Sh
 }
 
 /// Blends `in` (weight 0) and `processed` (weight 256), rounded half up.
-CUDAVISION_HOST_DEVICE inline std::uint32_t mixed(std::uint32_t in, std::uint32_t processed,
-                                                  int weight) {
+CUDAVISION_HOST_DEVICE inline std::uint32_t blended(std::uint32_t in, std::uint32_t processed,
+                                                    int weight) {
   const int difference = static_cast<int>(processed) - static_cast<int>(in);
   return in + static_cast<std::uint32_t>((weight * difference + full_weight / 2) >> 8);
 }

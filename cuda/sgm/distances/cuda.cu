@@ -80,7 +80,7 @@ __device__ std::uint64_t selected_samples(const BoxMasks& masks, const MeasuredB
       for (int k = 0; k < Distances::max_columns; k += 32) {
         // This code has no branch, so that the look-ups overlap.
         const int column = columns[k + lane];
-        const bool counts = sample_counts(mask, row, max(column, 0)) && column >= 0;
+        const bool counts = has_selected_id(mask, row, max(column, 0)) && column >= 0;
         selected |= static_cast<std::uint64_t>(counts) << bit_of(i, k);
       }
     }
