@@ -124,7 +124,7 @@ __device__ bool estimate_levels(const EstimatedColumns& columns, const RowWeight
 /// Eight adjacent pixels of a row. At least one of their estimates is in doubt.
 struct DoubtfulBytes {
   uint2 values;
-  std::uint32_t place;  // row in the high half, first column in the low half
+  std::uint32_t position;  // row in the high half, first column in the low half
 };
 
 class DoubtfulQueue {
@@ -147,7 +147,8 @@ class DoubtfulQueue {
   __device__ bool full() const { return count_ > capacity - 32; }
 
   /// Overwrites the estimates with the exact levels.
-  __device__ void settle(const Arguments& a, const BlockPatch& patch, const std::uint32_t* quads) {
+  __device__ void write_exact_levels(const Arguments& a, const BlockPatch& patch,
+                                     const std::uint32_t* quads) {
     __syncwarp();
     const int column = threadIdx.x % kBytesPixels;
 #pragma unroll 1
@@ -155,8 +156,8 @@ class DoubtfulQueue {
       const DoubtfulBytes& entry = entries_[i];
       const std::uint32_t value =
           (column < 4 ? entry.values.x : entry.values.y) >> (8 * (column % 4)) & 0xff;
-      const int x = static_cast<int>(entry.place & 0xffff) + column;
-      const int y = static_cast<int>(entry.place >> 16);
+      const int x = static_cast<int>(entry.position & 0xffff) + column;
+      const int y = static_cast<int>(entry.position >> 16);
       const int next = x >= patch.cell_end ? 1 : 0;
       a.picture.planes[0].out_row(y)[x] = static_cast<std::uint8_t>(level_between(
           levels_of(quads[256 * next + value]), a.tiling.x.weight_in_cell(x, patch.cell_x + next),
@@ -235,7 +236,7 @@ __device__ void equalise_by_estimates(const Arguments& a, const BlockPatch& patc
     if (__any_sync(~0u, in_doubt || last)) {
       doubtful.add(in_doubt && y < rows.end, values, rows.x, y);
       if (doubtful.full() || last)
-        doubtful.settle(a, patch, quads);
+        doubtful.write_exact_levels(a, patch, quads);
     }
   } while (!last);
 }

@@ -168,8 +168,8 @@ class GuidedCpu final : public Guided::Backend {
   void store(const Channel& channel, const Sample* levels, std::uint8_t* row) const {
     for (int x = 0; x < channel.width; ++x) {
       const auto word = static_cast<Sample>(levels[x] << layout_.shift);
-      const std::ptrdiff_t place = channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x;
-      std::memcpy(row + place * static_cast<std::ptrdiff_t>(sizeof word), &word, sizeof word);
+      const std::ptrdiff_t index = channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x;
+      std::memcpy(row + index * static_cast<std::ptrdiff_t>(sizeof word), &word, sizeof word);
     }
   }
 

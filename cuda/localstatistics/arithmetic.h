@@ -75,14 +75,14 @@ CUDAVISION_HOST_DEVICE inline double to_double(unsigned __int128 value) {
   return static_cast<double>(value);
 }
 
-CUDAVISION_HOST_DEVICE inline float estimated_root(std::uint64_t value) {
+CUDAVISION_HOST_DEVICE inline float approximate_sqrt(std::uint64_t value) {
 #ifdef __CUDA_ARCH__
   return std::sqrt(static_cast<float>(value));
 #else
   return std::sqrt(static_cast<float>(to_double(value)));
 #endif
 }
-CUDAVISION_HOST_DEVICE inline double estimated_root(unsigned __int128 value) {
+CUDAVISION_HOST_DEVICE inline double approximate_sqrt(unsigned __int128 value) {
   return std::sqrt(to_double(value));
 }
 
@@ -96,7 +96,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_stddev(typename Window::Vari
                                                            typename Window::Real inverse) {
   using Sum = typename Window::Sum;
   using Variance = typename Window::Variance;
-  const auto estimate = static_cast<std::int32_t>(estimated_root(variance) * inverse);
+  const auto estimate = static_cast<std::int32_t>(approximate_sqrt(variance) * inverse);
   // Fits into 32 bits in a narrow window, because a deviation is at most half the largest sample.
   const Sum edge = static_cast<Sum>(area) * static_cast<std::uint32_t>(2 * estimate + 1);
   return static_cast<std::uint32_t>(estimate +
