@@ -146,9 +146,8 @@ class DoubtfulQueue {
   /// Returns true if another add() might overflow the queue.
   __device__ bool full() const { return count_ > capacity - 32; }
 
-  /// Overwrites the estimates with the exact levels.
-  __device__ void write_exact_levels(const Arguments& a, const BlockPatch& patch,
-                                     const std::uint32_t* quads) {
+  /// Overwrites the estimates of the queued pixels with exact levels, and empties the queue.
+  __device__ void flush(const Arguments& a, const BlockPatch& patch, const std::uint32_t* quads) {
     __syncwarp();
     const int column = threadIdx.x % kBytesPixels;
 #pragma unroll 1
@@ -214,8 +213,7 @@ __device__ void equalise_exactly(const Arguments& a, ByteRows& rows, const Exact
   }
 }
 
-/// All columns must be inside the picture, and blend must be 256. All threads of the block must
-/// call this.
+/// All columns must be inside the picture, and blend must be 256. All threads must call this.
 __device__ void equalise_by_estimates(const Arguments& a, const BlockPatch& patch, ByteRows& rows,
                                       const std::uint32_t* quads, const EstimatedColumns& columns,
                                       DoubtfulQueue doubtful) {
@@ -236,7 +234,7 @@ __device__ void equalise_by_estimates(const Arguments& a, const BlockPatch& patc
     if (__any_sync(~0u, in_doubt || last)) {
       doubtful.add(in_doubt && y < rows.end, values, rows.x, y);
       if (doubtful.full() || last)
-        doubtful.write_exact_levels(a, patch, quads);
+        doubtful.flush(a, patch, quads);
     }
   } while (!last);
 }
@@ -255,8 +253,7 @@ __global__ void __launch_bounds__(kBytesThreads, kBytesBlocks)
     grid_dependency_wait();
     return;
   }
-  // Reading pixels before the wait is safe: the previous launch triggers this launch only after its
-  // own wait, so all launches before it are complete.
+  // Reading pixels before the wait is safe: the previous launch triggered only after its own wait.
   ByteRows rows(a, patch, weights);
   const bool whole = (patch.first + patch.columns) * kBytesPixels <= a.picture.width;
   const bool estimated = whole && a.blend == 256 && !patch.has_two_tiles(a);

@@ -29,8 +29,7 @@ struct RangeCounter {
   }
 };
 
-/// Counts into device memory. If one block per tile and range does not fill the GPU, several blocks
-/// share a tile.
+/// Counts into device memory. If one block per tile and range is too few, blocks share a tile.
 template <class Pack>
 __global__ void __launch_bounds__(kRangeThreads, 1)
     count_ranges_kernel(const __grid_constant__ Arguments a) {

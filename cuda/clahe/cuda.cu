@@ -18,8 +18,7 @@ namespace {
 
 /// Up to this many bits, counters and quads fit into shared memory.
 constexpr int shared_bits = 12;
-/// 32-bit words of RangeSums per tile: four for each of up to 32 ranges. With 32 ranges, the
-/// counters of a block fit into 8 KiB of shared memory.
+/// 32-bit words of RangeSums per tile: four per range. 32 ranges need 8 KiB of counters per block.
 constexpr std::size_t range_words = 32 * 4;
 
 class ClaheCuda final : public Clahe::Backend {
@@ -180,8 +179,7 @@ class ClaheCuda final : public Clahe::Backend {
         launch_(kernels.count_ranges, tiles * ranges * parts, kRangeThreads, shared, a);
       return;
     }
-    // Even shares are only needed if no blocks copy planes: copying blocks occupy the
-    // multiprocessors that have fewer counting blocks.
+    // Copying blocks would occupy the multiprocessors that have fewer counting blocks.
     const bool even = shares_evenly_ && a.copy_count == 0;
     const auto [threads, parts] = count_shape(tiling_, kernels.pixels, multiprocessors_, even);
     a.counting_parts = make_division(parts);
@@ -219,19 +217,6 @@ class ClaheCuda final : public Clahe::Backend {
                     multiprocessors_ * threads_per_multiprocessor / threads);
   }
 
-  /// Divides the picture into about `resident` blocks. Returns the number of blocks.
-  int divide_bytes(Arguments& a, int threads, int resident) const {
-    constexpr std::uint32_t min_half_tile = 4096;  // bytes; a cell's four tables have 2048 bytes
-    const PatchGrid grid =
-        divide(a, tiling_.area() / 4 >= min_half_tile ? Patches::half_tiles : Patches::cells,
-               kBytesPixels, divide_up(a.picture.width, kBytesPixels), threads);
-    const int rows = threads / a.columns;
-    const int min_parts = divide_up(grid.highest, kBytesRows);
-    return divide_rows(a, grid,
-                       std::clamp(resident / grid.blocks, min_parts,
-                                  std::max(min_parts, divide_up(grid.highest, rows))));
-  }
-
   /// Returns true if quads in shared memory are faster. A pack must not overlap more than two
   /// cells. With few pixels per table entry, copying the tables takes longer than reading entries.
   bool quads_are_worth_it(int pack_pixels) const {
@@ -267,8 +252,15 @@ class ClaheCuda final : public Clahe::Backend {
       // In small tiles, more threads would spend most of their time on setup.
       constexpr std::uint32_t min_pixels = 8192;
       const int threads = tiling_.area() < min_pixels ? kBytesThreads / 2 : kBytesThreads;
+      constexpr std::uint32_t min_half_tile = 4096;  // bytes; a cell's four tables have 2048 bytes
+      const PatchGrid grid =
+          divide(a, tiling_.area() / 4 >= min_half_tile ? Patches::half_tiles : Patches::cells,
+                 kBytesPixels, divide_up(a.picture.width, kBytesPixels), threads);
+      const int resident = multiprocessors_ * kBytesBlocks * (kBytesThreads / threads);
+      const int min_parts = divide_up(grid.highest, kBytesRows);
+      const int max_parts = std::max(min_parts, divide_up(grid.highest, threads / a.columns));
       const int blocks =
-          divide_bytes(a, threads, multiprocessors_ * kBytesBlocks * (kBytesThreads / threads));
+          divide_rows(a, grid, std::clamp(resident / grid.blocks, min_parts, max_parts));
       launch_(apply_bytes_kernel, blocks, threads, even_share(blocks, kBytesShared), a);
       return;
     }

@@ -22,8 +22,7 @@ struct SampleGrid {
 struct DirectPlane {
   static constexpr int max_radius = 2;  ///< rows; the radius along x is up to four bytes
 
-  /// Row y is a copy of row factor·y + above if it is above the plane, and of row factor·y + below
-  /// if it is below the plane.
+  /// A row y above or below the plane is a copy of row factor·y + above or factor·y + below.
   struct RowsBeyond {
     int factor = 0;
     int above = 0;

@@ -35,9 +35,7 @@ struct SampleDepth {
   static constexpr int ring_words = groups * 2 * result_bytes;  ///< words of a lane for 16 rows
 };
 
-/* Along x */
-
-/// Row of the tile that is column g of right factor q (0 or 1).
+/// Row of the tile that is column g of right factor q (0 or 1), along x.
 CUDAVISION_HOST_DEVICE constexpr int row_of_column(int q, int g) {
   return 2 * g + q;
 }

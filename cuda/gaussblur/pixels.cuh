@@ -3,8 +3,7 @@
 
 // The blur of pixels with four 8-bit channels that share a kernel. A warp transposes staged pixels,
 // so that a word holds four adjacent samples of one channel, and transposes the results back. All
-// channels share the factors. Unlike the factors of small.cuh, these contain no zeros between the
-// samples of a channel.
+// channels share the factors, which contain no zeros between samples, unlike those of small.cuh.
 
 #include <cuda_runtime.h>
 

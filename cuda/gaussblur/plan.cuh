@@ -275,9 +275,8 @@ class LaunchPlan {
   }
 
  private:
-  /// Chooses the size of the blocks' rectangles. With large rectangles, fewer rows at their borders
-  /// are computed twice. With small rectangles, the load is balanced, and some blocks compute while
-  /// other blocks wait for memory.
+  /// Chooses the size of the blocks' rectangles. Large rectangles compute fewer rows twice. Small
+  /// rectangles balance the load, and some blocks compute while other blocks wait for memory.
   void divide_planes(const KernelSet& kernels, const Gpu& gpu) {
     int max_steps = 0;
     for (int i = 0; i < arguments.plane_count; ++i)
@@ -346,8 +345,7 @@ class LaunchPlan {
     return count;
   }
 
-  /// Joins adjacent cells until each cell holds a whole item. Overlapping items write equal
-  /// results.
+  /// Joins adjacent cells until a cell holds a whole item. Overlapping items write equal results.
   void number_items_of_cells(const regions::ActiveCells& active, int steps) {
     arguments.item_rows = item_rows(steps);
     const int width = launch.item_width(launch.warps);

@@ -13,8 +13,7 @@ constexpr int small_warps = 4;
 /// Stages of 16 rows each. One stage is in use while the others are loaded.
 constexpr int small_stages = 4;
 
-/// Index of the warp in its block. With the shuffle, the compiler knows that all lanes have the
-/// same index, and can use uniform registers.
+/// Index of the warp. The shuffle tells the compiler that all lanes have the same index.
 __device__ inline int warp_number() {
   return __shfl_sync(~0u, threadIdx.x / 32, 0);
 }
@@ -67,8 +66,7 @@ class SmallLoader {
   static constexpr int rows_at_a_time = 32 / kLanes;
   static constexpr int columns = (kChunks + kLanes - 1) / kLanes;
   static constexpr int column_bytes = kLanes * chunk_bytes;
-  static_assert(columns == 1 || kChunks % kLanes == 0,
-                "with several chunks per lane, all lanes have equally many");
+  static_assert(columns == 1 || kChunks % kLanes == 0, "all lanes have equally many chunks");
 
   __device__ static int lane() {
     return threadIdx.x % 32;

@@ -168,8 +168,7 @@ __device__ inline bool is_needed_chunk(const Plane& plane, int position) {
 /// How rarely executed code is compiled: calls save registers; inlining speeds up the fast path.
 enum class SlowPath { called, inlined };
 
-/// Stages one chunk, except bytes beyond the ends of the row (see pad_edges()). y may be outside
-/// the plane.
+/// Stages a chunk, except bytes beyond the row's ends (pad_edges()). y may be outside the plane.
 __device__ inline void stage_any_chunk(const Plane& plane, Border border, SharedAddress to, int y,
                                        int position) {
   if (!is_needed_chunk(plane, position))

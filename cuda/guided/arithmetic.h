@@ -67,8 +67,7 @@ class ShareDividend {
 
   /// Returns 2^16·w / sum, rounded up, for 0 < w ≤ sum < 2^31.
   CUDAVISION_HOST_DEVICE std::uint32_t share_of(std::uint32_t sum) const {
-    // The error of the estimate is a few times 2^−8, so the rounded estimate is the result or one
-    // less.
+    // The estimate's error is a few times 2^−8, so the rounded estimate is the result or one less.
     const auto divisor = static_cast<float>(static_cast<std::int32_t>(sum));
 #ifdef __CUDA_ARCH__
     const std::uint32_t estimate =

@@ -15,8 +15,7 @@
 namespace cudavision::histequalize {
 namespace {
 
-/// Threads per block, for one block per SM. Counting needs many loads in flight; applying needs
-/// many registers.
+/// Threads of an SM's only block. Counting needs many loads in flight; applying needs registers.
 constexpr int counting_threads = 1024;
 constexpr int applying_threads = 512;
 
@@ -41,8 +40,8 @@ struct Sizes {
   static constexpr int table_bins = kChunk * kChunks;
   static constexpr int bins = tables * table_bins;
   static constexpr int table_warps = tables * kChunks;
-  // Copies of the counters, to avoid colliding additions. With more than one chunk of bins,
-  // additions rarely collide, and reading several copies would take longer.
+  // Copies of the counters. With more bins, additions rarely collide, and copies take longer to
+  // read.
   static constexpr int copies = kChunks == 1 ? 4 : 1;
   using Exchange = HistogramExchange<DeviceAtomics, bins, copies>;
   using Entry = std::conditional_t<kChunks == 1, std::uint8_t, std::uint16_t>;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Non-local means with patches and searches of any size. The first kernel pads the pictures. In the
-// second kernel, each block sums squared differences along columns and rows of its tile, for each
-// shift of the search.
+// Non-local means with patches and searches of any size. The first kernel pads the pictures. For
+// each shift, a block of the second kernel sums squared differences along columns and rows of a
+// tile.
 
 #include <cuda_runtime.h>
 

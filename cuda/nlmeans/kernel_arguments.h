@@ -71,8 +71,7 @@ CUDAVISION_HOST_DEVICE inline bool is_chosen(const NlMeansArguments& a) {
   return !a.chosen || *a.chosen == a.number;
 }
 
-/// Returns true if a tile has active cells. The tile must begin in the picture, but may end beyond
-/// its edges.
+/// Returns true if a tile has active cells. The tile must begin in the picture, but may exceed it.
 CUDAVISION_HOST_DEVICE inline bool is_active(const NlMeansArguments& a,
                                              const DenoisedPicture& picture, int left, int top,
                                              int width, int height) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Non-local means on the tensor cores: which lane holds which element. Tests also compile this for
-// the host.
+// Non-local means on the tensor cores: which lane holds which element. Also built for host tests.
 //
 // With X = Σ p·q over the samples of two patches, the sum of their squared differences is Σ p² + Σ
 // q² − 2X. For the patches around 16 pixels and 8 candidates, one product of byte matrices computes
@@ -72,12 +71,11 @@ struct ProductShape {
   int norm_rows;      ///< norms per column of candidates
   int column_groups;  ///< groups of eight candidates in a row for one warp
 
-  /// Word offset of a dummy column of norms for candidates that are not searched. The column is in
-  /// other banks than the norms of the candidates.
-  CUDAVISION_HOST_DEVICE constexpr int unsearched_norms() const {
+  /// Word offset of a dummy column of norms, in other banks, for candidates that are not searched.
+  CUDAVISION_HOST_DEVICE constexpr int dummy_norms() const {
     return candidate_columns * norm_rows + 2;
   }
-  CUDAVISION_HOST_DEVICE constexpr int norm_words() const { return unsearched_norms() + norm_rows; }
+  CUDAVISION_HOST_DEVICE constexpr int norm_words() const { return dummy_norms() + norm_rows; }
   /// Words of a tile without its table. The last seven words hold ProductTile.
   constexpr int words(int planes, int sample_bytes) const {
     return planes * plane_words + sample_bytes * norm_words() + 7;

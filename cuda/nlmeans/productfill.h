@@ -211,7 +211,7 @@ CUDAVISION_HOST_DEVICE inline void find_norms(const NlMeansArguments& a, int str
     }
   }
   for (int y = thread; y < rows; y += product_threads) {
-    int* const to = norms + shape.unsearched_norms() + y;
+    int* const to = norms + shape.dummy_norms() + y;
     to[0] = outside_search;
     if (Kind::sample_bytes == 2)
       to[shape.norm_words()] = static_cast<int>(min_low);

@@ -92,9 +92,8 @@ class ProductLane {
     for (int i = 0; i < 2; ++i) {
       const int column = 2 * t + i;
       const bool searched = searches(pixel_x(g), 8 * group + column, a_.search_radius);
-      found.norms[i] =
-          position.norms + position.top +
-          (searched ? (4 * first + column) * shape.norm_rows : shape.unsearched_norms());
+      found.norms[i] = position.norms + position.top +
+                       (searched ? (4 * first + column) * shape.norm_rows : shape.dummy_norms());
     }
     CUDAVISION_UNROLL
     for (int m = 0; m < Kind::products; ++m) {

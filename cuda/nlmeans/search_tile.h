@@ -35,8 +35,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t bytes_from(std::uint32_t low, std::u
 #endif
 }
 
-/// Mask of the bytes of word `word` (0 to 2) that are at most kRadius bytes away from byte `byte`
-/// of word 1.
+/// Mask of the bytes of word `word` (0 to 2) within kRadius bytes of byte `byte` of word 1.
 template <int kRadius>
 CUDAVISION_HOST_DEVICE constexpr std::uint32_t window_mask(int byte, int word) {
   std::uint32_t mask = 0;

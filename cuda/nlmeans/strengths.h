@@ -32,8 +32,7 @@ double strength_of_step(int step) noexcept;
 /// standard deviation in levels of 8 bits, the best strength is
 ///   (0.95·d + 0.5)·(21/search)^(1/5)·frames^(−1/7)
 /// With a larger search or more frames, the best patches are more similar. The formula was fitted
-/// to photographs and, for several frames, to a video. docs/elements/cudadenoise.md lists the
-/// errors.
+/// to photographs and a video. docs/elements/cudadenoise.md lists the errors.
 struct StrengthSteps {
   std::uint32_t from[strength_steps];
 

@@ -46,8 +46,7 @@ struct TilePosition {
   }
 };
 
-/// Loads the tile of a neighbouring frame, shifted by `phase` bytes. To save registers, the
-/// position of the tile is computed again.
+/// Loads the tile of another frame, shifted by `phase` bytes. Recomputes values to save registers.
 template <int kRadius, int kChannels>
 __device__ __forceinline__ void load_neighbour(const NlMeansArguments& a, int frame, int phase,
                                                std::uint32_t* words) {

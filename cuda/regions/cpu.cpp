@@ -199,11 +199,9 @@ class RegionBlendCpu final : public RegionBlend::Backend {
       });
     }
     if (masked.begin < masked.end)
-      raise_to(masked, weights,
-               [distances = distances_.row(y), margin = parameters_.mask_margin(),
-                mask_feather = parameters_.mask_feather()](int x) {
-                 return mask_weight(distances[x], margin, mask_feather);
-               });
+      raise_to(masked, weights, [this, distances = distances_.row(y)](int x) {
+        return mask_weight(distances[x], parameters_.mask_margin(), parameters_.mask_feather());
+      });
     if (parameters_.invert)
       for (int x = span.begin; x < span.end; ++x)
         weights[x] = static_cast<std::uint16_t>(full_weight - weights[x]);

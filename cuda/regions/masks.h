@@ -93,14 +93,13 @@ void find_mask_distances_cuda(Device& device, const MaskWork& work);
 
 /// Returns the index of the sample to which pixel `offset` of `side` pixels maps, along one axis.
 CUDAVISION_HOST_DEVICE inline int nearest_sample(int offset, int side, int samples) {
-  const std::uint64_t dividend =
+  const std::uint64_t at =
       (2 * static_cast<std::uint64_t>(offset) + 1) * static_cast<std::uint64_t>(samples);
-  const std::uint64_t divisor = 2 * static_cast<std::uint64_t>(side);
+  const std::uint64_t length = 2 * static_cast<std::uint64_t>(side);
   // GPUs divide 32-bit integers several times faster than 64-bit integers.
-  if (dividend >> 32 == 0)
-    return static_cast<int>(static_cast<std::uint32_t>(dividend) /
-                            static_cast<std::uint32_t>(divisor));
-  return static_cast<int>(dividend / divisor);
+  if (at >> 32 == 0)
+    return static_cast<int>(static_cast<std::uint32_t>(at) / static_cast<std::uint32_t>(length));
+  return static_cast<int>(at / length);
 }
 
 /// Returns the row of samples to which row y of the frame maps. y must be in the mask's box.
@@ -124,8 +123,7 @@ CUDAVISION_HOST_DEVICE inline bool has_selected_id(const MaskPlane& mask, const 
   return (mask.ids[id / 32] >> (id % 32) & 1) != 0;
 }
 
-/// Returns true if the mask selects the pixel in column x of the frame. x must be in the mask's
-/// box.
+/// Returns true if the mask selects the pixel in column x, which must be in the mask's box.
 CUDAVISION_HOST_DEVICE inline bool selects(const MaskPlane& mask, const std::uint8_t* row, int x) {
   return has_selected_id(mask, row, mask_column(mask, x));
 }

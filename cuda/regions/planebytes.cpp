@@ -43,9 +43,8 @@ void check_plane(const char* operation, const FrameLayout& layout, int plane) {
                             "many pixels");
     if ((channel.width - 1) * channel.subsampling_x >= layout.width ||
         (channel.height - 1) * channel.subsampling_y >= layout.height)
-      refuse(operation, "channel " + std::to_string(c) +
-                            " has more samples than the picture has pixels, which are " +
-                            std::to_string(layout.width) + "×" + std::to_string(layout.height));
+      refuse(operation,
+             "channel " + std::to_string(c) + " has more samples than the picture has pixels");
   }
 }
 
