@@ -179,7 +179,7 @@ class ClaheCuda final : public Clahe::Backend {
         launch_(kernels.count_ranges, tiles * ranges * parts, kRangeThreads, shared, a);
       return;
     }
-    // Copying blocks would occupy the multiprocessors that have fewer counting blocks.
+    // Copying blocks fill multiprocessors with fewer counting blocks, so shares need not be even.
     const bool even = shares_evenly_ && a.copy_count == 0;
     const auto [threads, parts] = count_shape(tiling_, kernels.pixels, multiprocessors_, even);
     a.counting_parts = make_division(parts);

@@ -150,7 +150,7 @@ struct LargeColumnSums {
               }
         }
     };
-    // Peeled off the loop, so that the compiler knows that the sums start at zero.
+    // Peeled from the loop, so that the compiler knows that the sums start at zero.
     add(0);
 #pragma unroll(Depth::sample_bytes == 1 ? 2 : 1)
     for (int k = 1; k < ring.slots(); ++k)

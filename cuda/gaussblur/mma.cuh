@@ -143,7 +143,7 @@ struct ColumnSums {
   __device__ std::uint32_t samples(const SampleRules<Depth>& rules, int below) const {
     const int i = 2 * below;
     if constexpr (Depth::coefficient_bytes == 1) {
-      // Two sums per word, without their lowest byte.
+      // Two sums per word, without their lowest bytes.
       const std::uint32_t low = __byte_perm(sum[0].v[i], sum[0].v[i + 1], 0x7531);
       const std::uint32_t high = __byte_perm(sum[1].v[i], sum[1].v[i + 1], 0x5410);
       return high * rules.result_factor + (low * rules.result_factor + rules.rounding);

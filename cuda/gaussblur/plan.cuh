@@ -275,8 +275,8 @@ class LaunchPlan {
   }
 
  private:
-  /// Chooses the size of the blocks' rectangles. Large rectangles compute fewer rows twice. Small
-  /// rectangles balance the load, and some blocks compute while other blocks wait for memory.
+  /// Chooses the size of the blocks' rectangles. With large rectangles, fewer rows are computed
+  /// twice. Small rectangles balance the load: some blocks compute while others wait for memory.
   void divide_planes(const KernelSet& kernels, const Gpu& gpu) {
     int max_steps = 0;
     for (int i = 0; i < arguments.plane_count; ++i)

@@ -29,7 +29,8 @@
 /// depth, for epsilon ≥ 1.
 ///
 /// Epsilon is in squared levels of 8 bits at every depth, as in OpenCV's ximgproc and MATLAB's
-/// imguidedfilter for 8 bits. The paper's samples are 0 to 1, so its epsilon is epsilon / 255².
+/// imguidedfilter for 8 bits. The paper's samples are 0 to 1; epsilon / 255² is the paper's
+/// epsilon.
 ///
 /// Along an axis with subsampling s, a channel has the radius ⌊(2·radius/s rounded) / 2⌋. Alpha is
 /// copied.

@@ -123,7 +123,7 @@ __global__ void __launch_bounds__(kThreads, 1)
 __global__ void __launch_bounds__(kTableThreads)
     table_wide_kernel(const __grid_constant__ WideArguments a) {
   __shared__ std::uint32_t warp_sums[kTableThreads / 32];
-  __shared__ unsigned long long first;  // first non-empty bin (upper half) and its count
+  __shared__ unsigned long long first;  // first non-empty bin (upper half), its count (lower)
   const int chunk = blockIdx.x;
   const int chunks = gridDim.x;  // 2 to 64
   const int lane = threadIdx.x % 32;

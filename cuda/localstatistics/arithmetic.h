@@ -13,7 +13,7 @@
 namespace cudavision::localstatistics {
 
 /// Types for the sums of a window. A window is narrow if N·(2^b + 3) < 2^32 for samples of b bits.
-/// The sum S of a narrow window fits into 32 bits, and V (see localstatistics.h) into 62.
+/// In a narrow window, the sum S fits into 32 bits, and V (see localstatistics.h) into 62 bits.
 struct NarrowWindow {
   using Sum = std::uint32_t;
   using Variance = std::uint64_t;
@@ -37,7 +37,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_mean(typename Window::Sum su
   using Sum = typename Window::Sum;
   using Signed = std::make_signed_t<Sum>;
   // S / N is below 2^16, so the truncated estimate is off by at most one, and it is too large only
-  // if S / N rounds up to it. No branches, so that the compiler can vectorise.
+  // if S / N rounds up to it. Without branches, the compiler can vectorise the correction.
   const auto estimate =
       static_cast<std::int32_t>(static_cast<typename Window::Real>(sum) * inverse);
   const auto rest = static_cast<Signed>(sum - static_cast<Sum>(estimate) * area);

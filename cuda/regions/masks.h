@@ -3,14 +3,13 @@
 
 // Masks of a frame, and the distance of each pixel from the selected pixels.
 //
-// A mask is an image of region ids. It covers the box [x0, x1) × [y0, y1), which may extend beyond
-// the frame. A pixel (x, y) of the frame in this box maps to the nearest of the mask's w×h samples,
-// in
+// A mask is an image of w×h region ids. It covers the box [x0, x1) × [y0, y1), which may extend
+// beyond the frame. A pixel (x, y) of the frame in this box maps to the nearest sample, in
 //   column ((2(x − x0) + 1)·w) div (2(x1 − x0)) and row ((2(y − y0) + 1)·h) div (2(y1 − y0)).
-// A pixel is selected if, in at least one mask, the id of this sample is in the set Mask::ids.
+// A pixel is selected if, in at least one mask, the id of the sample is in the set Mask::ids.
 //
 // A pixel's distance is the Chebyshev distance max(|Δx|, |Δy|) from the nearest selected pixel of
-// the frame, or 255 if it exceeds a radius of at most 254.
+// the frame, or 255 if this distance exceeds the radius (at most 254).
 
 #include <cstdint>
 #include <optional>

@@ -23,7 +23,7 @@ struct PlaneBytes {
   int period_pixels = 1;  ///< pixels that a period covers
   // Indexed by a byte's position in its period:
   int end[max_period] = {};              ///< end of the channel's bytes in a row
-  std::uint8_t pixel[max_period] = {};   ///< first pixel that the byte covers, from the period's on
+  std::uint8_t pixel[max_period] = {};   ///< first pixel that the byte covers, in its period
   std::uint8_t pixels[max_period] = {};  ///< number of pixels that the byte covers
   std::uint8_t channel[max_period] = {};
 };
