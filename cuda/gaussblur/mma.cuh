@@ -139,7 +139,7 @@ template <class Depth>
 struct ColumnSums {
   Sums sum[Depth::column_sums] = {};
 
-  /// Returns two adjacent samples of row g + 8·below. 8-bit samples: upper bytes of the halves.
+  /// Returns two adjacent samples of row g + 8·below; 8-bit samples as upper bytes of the halves.
   __device__ std::uint32_t samples(const SampleRules<Depth>& rules, int below) const {
     const int i = 2 * below;
     if constexpr (Depth::coefficient_bytes == 1) {

@@ -23,7 +23,7 @@ CUDAVISION_HOST_DEVICE constexpr int pixel_pitch(int row_slices) {
 }
 
 /// Along an axis that is not blurred, identity_of_pixels makes the sums too small by a factor of
-/// 2^8; these rules correct it. To save registers, some values are derived where they are used.
+/// 2^8, which this class corrects. To save registers, some values are derived where they are used.
 class PixelRules {
  public:
   __device__ explicit PixelRules(const Plane& plane)

@@ -60,16 +60,16 @@ struct Status {
 /// of h may differ from the number of pixels by less than two counts per bin; it may even be 0.
 class HistogramAverage {
  public:
-  /// max_histograms (1 to 65536) is the maximum per frame. A histogram has 2^bits bins (8 to 16
-  /// bits). Allocates 12 bytes of device memory per bin. Throws invalid_argument or out_of_memory.
+  /// A frame has up to max_histograms histograms (1 to 65536) with 2^bits bins (bits is 8 to 16).
+  /// Allocates 12 bytes of device memory per bin. Throws invalid_argument or out_of_memory.
   HistogramAverage(Device& device, int max_histograms, int bits);
   ~HistogramAverage();
 
-  /// counts is device memory with a row of 2^bits counts per histogram; their sum is below 2^47. If
-  /// the number of rows changes, the average restarts. Returns h in as many contiguous rows, in
-  /// memory of this object that the next call overwrites. area_change is nullptr or
-  /// scenecut::AreaMeans::change() from the previous frame to this one, in device memory. Throws
-  /// invalid_argument. Only enqueues.
+  /// counts is device memory with a row of 2^bits counts per histogram. All counts add up to less
+  /// than 2^47. If the number of rows changes, the average restarts. Returns h in as many
+  /// contiguous rows, in memory of this object that the next call overwrites. area_change is
+  /// nullptr or scenecut::AreaMeans::change() from the previous frame to this one, in device
+  /// memory. Throws invalid_argument. Only enqueues.
   View<const std::uint32_t> run(View<const std::uint32_t> counts, const Parameters& parameters,
                                 const std::uint32_t* area_change = nullptr);
 

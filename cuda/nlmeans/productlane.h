@@ -16,7 +16,7 @@ struct LanePosition {
   const std::uint32_t* pixels;
   const int* norms;
   const std::uint32_t* reference;  ///< the denoised frame; nullptr if it is in the tile
-  int thread;                      ///< number of the lane in its block
+  int thread;                      ///< index of the thread in its block
   int top;                         ///< row of the tile at which the warp's squares begin
 
   CUDAVISION_HOST_DEVICE int column() const { return thread / 32; }  ///< word column of the squares

@@ -24,7 +24,7 @@ namespace cudavision::regions {
 
 struct Mask {
   /// The ids in the device's memory, as bytes or as little-endian words of two bytes. Rows may have
-  /// any pitch and begin anywhere.
+  /// any pitch and begin at any address.
   View<const std::uint8_t> rows;
   int sample_bytes = 1;  ///< 1 or 2
   Box box;               ///< not empty
