@@ -196,7 +196,7 @@ TEST_P(RegionHistogramUse, RefusesWhatIsWrongAndWorksOn) {
   const HistEqualizeFrames colours(device, rgb);
   CUDAVISION_EXPECT_ERROR(
       RegionHistogram(device, rgb.layout, valid).run_each(colours.in, colours.bins),
-      invalid_argument, "three rows");
+      invalid_argument, "three contiguous rows");
 
   count.run(frames.in, frames.bins);
   device.finish();
