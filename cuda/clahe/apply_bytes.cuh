@@ -3,9 +3,9 @@
 
 // Applies the tables to contiguous 8-bit samples. A thread processes a strip of columns from top to
 // bottom and keeps the weights of the columns in registers. Pixels between four tiles use estimated
-// levels (estimate.h). Few estimates are in doubt, but in most warps some lane has one. A warp
-// therefore queues the doubtful pixels, and all its lanes compute their exact levels together.
-// Between two tiles, where many levels are exact half-integers, no estimates are used.
+// levels (estimate.h). Few estimates are in doubt, but most warps have at least one. Each warp
+// therefore queues its doubtful pixels, and all lanes together compute the exact levels. Between
+// two tiles, where many levels are exact half-integers, no estimates are used.
 
 #include "cuda/clahe/byte_rows.cuh"
 #include "cuda/clahe/patch.cuh"
@@ -124,7 +124,7 @@ __device__ bool estimate_levels(const EstimatedColumns& columns, const RowWeight
 /// Eight adjacent pixels of a row. At least one of their estimates is in doubt.
 struct DoubtfulBytes {
   uint2 values;
-  std::uint32_t place;  // row in the high half, first column in the low half
+  std::uint32_t position;  // row in the high half, first column in the low half
 };
 
 class DoubtfulQueue {
@@ -146,8 +146,8 @@ class DoubtfulQueue {
   /// Returns true if another add() might overflow the queue.
   __device__ bool full() const { return count_ > capacity - 32; }
 
-  /// Overwrites the estimates with the exact levels.
-  __device__ void settle(const Arguments& a, const BlockPatch& patch, const std::uint32_t* quads) {
+  /// Overwrites the estimates of the queued pixels with exact levels, and empties the queue.
+  __device__ void flush(const Arguments& a, const BlockPatch& patch, const std::uint32_t* quads) {
     __syncwarp();
     const int column = threadIdx.x % kBytesPixels;
 #pragma unroll 1
@@ -155,8 +155,8 @@ class DoubtfulQueue {
       const DoubtfulBytes& entry = entries_[i];
       const std::uint32_t value =
           (column < 4 ? entry.values.x : entry.values.y) >> (8 * (column % 4)) & 0xff;
-      const int x = static_cast<int>(entry.place & 0xffff) + column;
-      const int y = static_cast<int>(entry.place >> 16);
+      const int x = static_cast<int>(entry.position & 0xffff) + column;
+      const int y = static_cast<int>(entry.position >> 16);
       const int next = x >= patch.cell_end ? 1 : 0;
       a.picture.planes[0].out_row(y)[x] = static_cast<std::uint8_t>(level_between(
           levels_of(quads[256 * next + value]), a.tiling.x.weight_in_cell(x, patch.cell_x + next),
@@ -213,7 +213,7 @@ __device__ void equalise_exactly(const Arguments& a, ByteRows& rows, const Exact
   }
 }
 
-/// All columns must be inside the picture, and blend 256. All threads of the block must call this.
+/// All columns must be inside the picture, and blend must be 256. All threads must call this.
 __device__ void equalise_by_estimates(const Arguments& a, const BlockPatch& patch, ByteRows& rows,
                                       const std::uint32_t* quads, const EstimatedColumns& columns,
                                       DoubtfulQueue doubtful) {
@@ -234,7 +234,7 @@ __device__ void equalise_by_estimates(const Arguments& a, const BlockPatch& patc
     if (__any_sync(~0u, in_doubt || last)) {
       doubtful.add(in_doubt && y < rows.end, values, rows.x, y);
       if (doubtful.full() || last)
-        doubtful.settle(a, patch, quads);
+        doubtful.flush(a, patch, quads);
     }
   } while (!last);
 }
@@ -253,7 +253,7 @@ __global__ void __launch_bounds__(kBytesThreads, kBytesBlocks)
     grid_dependency_wait();
     return;
   }
-  // Reading pixels before the wait is safe: the previous launch triggered this one after its wait.
+  // Reading pixels before the wait is safe: the previous launch triggered only after its own wait.
   ByteRows rows(a, patch, weights);
   const bool whole = (patch.first + patch.columns) * kBytesPixels <= a.picture.width;
   const bool estimated = whole && a.blend == 256 && !patch.has_two_tiles(a);

@@ -3,7 +3,7 @@
 
 // Applies the tables to samples of more than 12 bits. The quads of all values exceed shared memory,
 // so a block keeps its pixels in registers and loads the quads of one range of values at a time.
-// Loading costs as much as some thousand reads, so small tiles use apply.cuh instead.
+// Loading a range costs as much as a few thousand single reads, so small tiles use apply.cuh.
 
 #include "cuda/clahe/patch.cuh"
 

@@ -61,8 +61,8 @@ struct Arguments {
   Patches patches;          // how the picture is divided for the apply kernels
   Division patches_x;       // patches per row
   int columns;              // width of a block's rectangle, in packs
-  Division chunks;          // blocks next to each other in a patch
-  Division applying_parts;  // blocks below each other in a patch
+  Division chunks;          // blocks side by side in a patch
+  Division applying_parts;  // blocks one below the other in a patch
   EstimateScale estimates;
   int blend;
 
@@ -75,12 +75,12 @@ struct Arguments {
   }
 };
 
-/// Copies unchanged planes, divided among `blocks` blocks. The calling block has number `block`.
+/// Copies unchanged planes, divided among `blocks` blocks. `block` is the index of the caller.
 __device__ void copy_planes(const Arguments& a, std::uint32_t block, std::uint32_t blocks) {
   copy_vectors(a.copies, a.copy_count, block * blockDim.x + threadIdx.x, blocks * blockDim.x);
 }
 
-/// Splits the number of a block into an item, `whole`, and the part of it that the block processes.
+/// Splits a block's number: the block processes part `part` of item `whole`.
 struct Share {
   int whole, part;
 
@@ -99,8 +99,9 @@ struct RowRange {
         end(first + static_cast<int>(quotient((last - first) * (number + 1), parts))) {}
 };
 
-/// Divides thread numbers below 2^11 faster than an integer division. The result is exact: relative
-/// to itself, (number + 1/2) / divisor is at least 2^-12 from an integer, its error below 2^-21.
+/// Divides thread numbers below 2^11 faster than an integer division. The result is exact: the
+/// relative distance of (number + 1/2) / divisor from any integer is at least 2^-12, and the
+/// relative rounding error is below 2^-21.
 struct ThreadDivision {
   int divisor;
   float inverse;

@@ -129,9 +129,9 @@ CUDAVISION_HOST_DEVICE inline Run reflected_run(int position, int end, int size)
   return {forward ? within : period - within - count + 1, count};
 }
 
-/// Mask of the bytes of a word with an index below `number`. number may be outside 0 to 4.
-CUDAVISION_HOST_DEVICE inline std::uint32_t bytes_before(int number) {
-  return number <= 0 ? 0 : number >= 4 ? ~0u : (1u << (8 * number)) - 1;
+/// Mask of the lowest `count` bytes of a word. count may be negative or above 4.
+CUDAVISION_HOST_DEVICE inline std::uint32_t bytes_before(int count) {
+  return count <= 0 ? 0 : count >= 4 ? ~0u : (1u << (8 * count)) - 1;
 }
 
 /// Clip limit of a bin, in pixels (see clahe.h).
@@ -151,8 +151,7 @@ CUDAVISION_HOST_DEVICE inline float level_scale(int low, int high, std::uint32_t
   return static_cast<float>(high - low) / static_cast<float>(area);
 }
 
-/// How the excess above the clip limit is distributed over at most 2^16 bins. Used by cpu.cpp and
-/// by make_table_range() in table.cuh.
+/// How the excess above the clip limit is distributed over at most 2^16 bins.
 struct Redistribution {
   std::uint32_t batch;    ///< pixels added to each bin
   std::uint32_t residue;  ///< bins that get one more pixel
@@ -165,6 +164,7 @@ struct Redistribution {
         step(residue ? bins / residue : bins),
         inverse(0xffffffffu / step + 1) {}
 
+  /// Pixels added to all bins up to and including `bin`.
   CUDAVISION_HOST_DEVICE std::uint32_t up_to(std::uint32_t bin) const {
     // Exact, because bin · (inverse − 2^32 / step) < 2^16 < 2^32 / step.
     const std::uint32_t quotient =

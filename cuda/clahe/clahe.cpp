@@ -15,7 +15,8 @@ constexpr char operation[] = "adaptive histogram equalisation";
 void check_parameters(const FrameLayout& layout, const Parameters& parameters) {
   histequalize::check_parameters(layout, parameters);
   if (!std::isfinite(parameters.clip_limit))
-    refuse(operation, "the clip limit must be a finite number; 0 means unlimited");
+    refuse(operation, "the clip limit is " + text_of(parameters.clip_limit) +
+                          "; it must be finite (0 means unlimited)");
 }
 
 }  // namespace

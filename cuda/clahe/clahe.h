@@ -34,9 +34,9 @@
 ///   tx = (float)x · (1.0f / tile width) − 0.5f,  x1 = floor(tx),  a = tx − x1
 ///   ty = (float)y · (1.0f / tile height) − 0.5f, y1 = floor(ty),  b = ty − y1
 ///   eq = round((l11·(1 − a) + l12·a)·(1 − b) + (l21·(1 − a) + l22·a)·b)
-/// where lrc is lut[v] of the tile in column x1 + c − 1 and row y1 + r − 1, or of the nearest tile
-/// if that is outside the grid. All of this is in IEEE binary32, each operation rounded to nearest;
-/// round() rounds halves to even.
+/// where lrc is lut[v] of the tile in column x1 + c − 1 and row y1 + r − 1. If this tile is outside
+/// the grid, the nearest tile is used. All operations are in IEEE binary32, each rounded to
+/// nearest; round() rounds halves to even.
 ///
 /// Smoothing prevents flicker in video. With smoothing, each tile's table is made from the average
 /// of its histograms (histogramaverage::HistogramAverage), and follows only visible changes

@@ -102,7 +102,7 @@ __device__ void count_rectangle(const Arguments& a, const Run& columns, const Ru
 #pragma unroll
     for (int k = 0; k < batch; ++k) {
       if (at.y < rows.count) {
-        // Pixels outside the rectangle count as zeros; remove_zeros() subtracts them again.
+        // Pixels outside the rectangle are counted as zeros, which remove_zeros() subtracts again.
         const int begin = columns.first - (first + at.x) * Pack::pixels;
         const int end = begin + columns.count;
         if (begin > 0 || end < Pack::pixels) {
@@ -140,7 +140,7 @@ __device__ void count_rows(const Arguments& a, int tile, const RowRange& rows_of
   }
 }
 
-// Not unrolled: this would need a division by the block's size, which is not a constant.
+// Not unrolled, because the number of iterations depends on the block's size, a variable.
 __device__ void clear_words(uint4* words, int count) {
 #pragma unroll 1
   for (int i = threadIdx.x; i < count; i += static_cast<int>(blockDim.x))
@@ -200,7 +200,7 @@ __device__ void count_and_make_tables(const Arguments& a, int tile, int part, ui
     const int words = grids_of<kAction> << a.bits;
 #pragma unroll 1
     for (int i = threadIdx.x; i < words; i += static_cast<int>(blockDim.x)) {
-      // The blocks of a tile begin at different bins: atomics on the same word are serialised.
+      // Blocks begin at different bins, because atomic additions to the same word are serialised.
       const int bin = (i + 32 * part) & (a.bins() - 1);
       const int grid = i >> a.bits;
       const std::uint32_t count = counts[(grid << a.bits) + bin];

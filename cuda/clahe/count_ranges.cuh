@@ -29,7 +29,7 @@ struct RangeCounter {
   }
 };
 
-/// Counts into device memory. Tiles are divided if one block per tile and range is too few.
+/// Counts into device memory. If one block per tile and range is too few, blocks share a tile.
 template <class Pack>
 __global__ void __launch_bounds__(kRangeThreads, 1)
     count_ranges_kernel(const __grid_constant__ Arguments a) {
@@ -86,7 +86,7 @@ struct RangeSums {
 };
 
 /// Counts tiles and makes their tables. All blocks are resident at once. The blocks of one tile
-/// have adjacent numbers, and the number of blocks is a multiple of the number of ranges. A block
+/// have adjacent indices, and the number of blocks is a multiple of the number of ranges. A block
 /// therefore waits only for blocks in the same iteration of the loop.
 template <class Pack>
 __global__ void __launch_bounds__(kRangeThreads, 1)

@@ -219,7 +219,7 @@ class ClaheCpu final : public Clahe::Backend {
            (static_cast<std::size_t>(cell_y) * tiling_.x.cells() + cell_x) * 256;
   }
 
-  /// Returns n samples of row y from column x on: in the frame if contiguous, else in buffer.
+  /// Returns n samples of row y from column x on, in place if contiguous, otherwise in buffer.
   const std::uint8_t* values(const Source& source, int y, int x, int n,
                              std::uint8_t* buffer) const {
     const auto& [rows, channel] = source;

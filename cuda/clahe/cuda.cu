@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CUDA backend. One launch counts the tiles and makes their tables, another one applies the
-// tables. A third launch in between makes the tables with smoothing (after the averages and before
-// the hysteresis), and for few tiles of more than 12 bits.
+// The CUDA backend. One launch counts the tiles and makes their tables; another launch applies the
+// tables. A separate launch in between makes the tables with smoothing (after the averages and
+// before the hysteresis), and for few tiles of more than 12 bits.
 
 #include <algorithm>
 
@@ -18,6 +18,8 @@ namespace {
 
 /// Up to this many bits, counters and quads fit into shared memory.
 constexpr int shared_bits = 12;
+/// 32-bit words of RangeSums per tile: four per range. 32 ranges need 8 KiB of counters per block.
+constexpr std::size_t range_words = 32 * 4;
 
 class ClaheCuda final : public Clahe::Backend {
  public:
@@ -34,7 +36,8 @@ class ClaheCuda final : public Clahe::Backend {
         counts_(zeroed_words(device, entries_)),
         tables_(device.allocate(entries_ * sizeof(std::uint16_t))),
         exchange_(zeroed_words(device, tiling_.tiles() + Launches::words)),
-        range_sums_(zeroed_words(device, layout.bits > shared_bits ? range_words() : 0)),
+        range_sums_(
+            zeroed_words(device, layout.bits > shared_bits ? range_words * tiling_.tiles() : 0)),
         launch_(device.stream(), apply_bytes_kernel),
         launch_tables_(device.stream(), table_kernel),
         multiprocessors_(multiprocessor_count()),
@@ -71,24 +74,21 @@ class ClaheCuda final : public Clahe::Backend {
   void set(const Parameters& parameters) override { parameters_ = parameters; }
 
   void run(const ConstFrame& in, const Frame& out) override {
-    const Action action = this->action();
     AccessPlan plan = planner_.plan(in, out);
-    const Kernels kernels = find_kernels(plan.kind, action);
     if (plan.scattered())
       plan.copy_planes(device_);
-
-    Arguments a = arguments(plan, action);
+    Arguments a = arguments(plan);
     a.make_tables = true;
-    launch_count(kernels, action, a);
+    launch_count(plan, a);
     if (!a.make_tables)
       make_tables({a, nullptr, 0});
-    launch_apply(plan, kernels, action, a);
+    launch_apply(plan, a);
   }
 
   View<const std::uint32_t> count(const ConstFrame& in) override {
     const AccessPlan plan = planner_.plan(in, Frame{});
-    Arguments a = arguments(plan, action());
-    launch_count(find_kernels(plan.kind, action()), action(), a);
+    Arguments a = arguments(plan);
+    launch_count(plan, a);
     return contiguous_rows(a.counts, 1 << layout_.bits, a.table_count);
   }
 
@@ -97,16 +97,16 @@ class ClaheCuda final : public Clahe::Backend {
     AccessPlan plan = planner_.plan(in, out);
     if (plan.scattered())
       plan.copy_planes(device_);
-    const Arguments a = arguments(plan, action());
+    const Arguments a = arguments(plan);
     make_tables({a, averages.data, parameters_.clip_limit});
     return contiguous_rows(a.tables, 1 << layout_.bits, a.table_count);
   }
 
   void apply(const ConstFrame& in, const Frame& out, View<const std::uint16_t> tables) override {
     const AccessPlan plan = planner_.plan(in, out);
-    Arguments a = arguments(plan, action());
+    Arguments a = arguments(plan);
     a.tables = const_cast<std::uint16_t*>(tables.data);  // the kernels only read the tables
-    launch_apply(plan, find_kernels(plan.kind, action()), action(), a);
+    launch_apply(plan, a);
   }
 
  private:
@@ -123,9 +123,6 @@ class ClaheCuda final : public Clahe::Backend {
     return grids(action) * 2 * static_cast<int>(quad) << layout_.bits;
   }
 
-  /// 32-bit words of RangeSums: four per range. With 32 ranges, a block needs 8 KiB of counters.
-  std::size_t range_words() const { return static_cast<std::size_t>(tiling_.tiles()) * 32 * 4; }
-
   int largest_range(std::size_t element_bytes) const {
     constexpr int for_sums = 1024;  // bytes for the kernels' other shared variables
     int values = 1 << layout_.bits;
@@ -139,7 +136,7 @@ class ClaheCuda final : public Clahe::Backend {
                "reserving shared memory on the GPU");
   }
 
-  Arguments arguments(const AccessPlan& plan, Action action) const {
+  Arguments arguments(const AccessPlan& plan) const {
     const std::uint32_t area = tiling_.area();
     Arguments a{};
     a.picture = plan.packs;
@@ -153,7 +150,7 @@ class ClaheCuda final : public Clahe::Backend {
     a.arrivals = exchange_.as<std::uint32_t>();
     a.launches = a.arrivals + tiling_.tiles();
     a.range_sums = range_sums_.as<std::uint64_t>();
-    a.table_count = tiling_.tiles() * grids(action);
+    a.table_count = tiling_.tiles() * grids(action());
     a.clip_count = clip_count(parameters_.clip_limit, area, 1 << layout_.bits);
     a.scale = level_scale(parameters_.low, parameters_.high, area);
     a.low = parameters_.low;
@@ -165,7 +162,8 @@ class ClaheCuda final : public Clahe::Backend {
     return a;
   }
 
-  void launch_count(const Kernels& kernels, Action action, Arguments& a) const {
+  void launch_count(const AccessPlan& plan, Arguments& a) const {
+    const Kernels kernels = find_kernels(plan.kind, action());
     const int tiles = tiling_.tiles();
     if (layout_.bits > shared_bits) {
       const int ranges = (1 << layout_.bits) / counted_range_;
@@ -181,12 +179,12 @@ class ClaheCuda final : public Clahe::Backend {
         launch_(kernels.count_ranges, tiles * ranges * parts, kRangeThreads, shared, a);
       return;
     }
-    // If blocks also copy planes, these occupy the multiprocessors that have fewer counting blocks.
+    // Copying blocks fill multiprocessors with fewer counting blocks, so shares need not be even.
     const bool even = shares_evenly_ && a.copy_count == 0;
     const auto [threads, parts] = count_shape(tiling_, kernels.pixels, multiprocessors_, even);
     a.counting_parts = make_division(parts);
     const unsigned copying = a.make_tables ? copying_blocks(a, threads) : 0;
-    const std::size_t shared = grids(action) * sizeof(std::uint32_t) << layout_.bits;
+    const std::size_t shared = grids(action()) * sizeof(std::uint32_t) << layout_.bits;
     const std::size_t share = even ? even_share(tiles * parts, count_bytes) : 0;
     launch_(kernels.count, tiles * parts + copying, threads, std::max(shared, share), a);
   }
@@ -219,24 +217,6 @@ class ClaheCuda final : public Clahe::Backend {
                     multiprocessors_ * threads_per_multiprocessor / threads);
   }
 
-  /// Returns true if the samples are contiguous bytes without other bytes in the rows.
-  static bool are_bytes(const AccessPlan& plan) {
-    return plan.kind == AccessPattern::luma_bytes_1 && plan.packs.row_bytes == plan.packs.width;
-  }
-
-  /// Divides the picture into about as many blocks as are resident. Returns their number.
-  int divide_bytes(Arguments& a, int threads, int resident) const {
-    constexpr std::uint32_t min_half_tile = 4096;  // bytes; a cell's four tables have 2048 bytes
-    const PatchGrid grid =
-        divide(a, tiling_.area() / 4 >= min_half_tile ? Patches::half_tiles : Patches::cells,
-               kBytesPixels, divide_up(a.picture.width, kBytesPixels), threads);
-    const int rows = threads / a.columns;
-    const int min_parts = divide_up(grid.highest, kBytesRows);
-    return divide_rows(a, grid,
-                       std::clamp(resident / grid.blocks, min_parts,
-                                  std::max(min_parts, divide_up(grid.highest, rows))));
-  }
-
   /// Returns true if quads in shared memory are faster. A pack must not overlap more than two
   /// cells. With few pixels per table entry, copying the tables takes longer than reading entries.
   bool quads_are_worth_it(int pack_pixels) const {
@@ -245,8 +225,8 @@ class ClaheCuda final : public Clahe::Backend {
            static_cast<int>(tiling_.area() >> layout_.bits) >= min_pixels_per_bin;
   }
 
-  void launch_apply(const AccessPlan& plan, const Kernels& kernels, Action action,
-                    Arguments& a) const {
+  void launch_apply(const AccessPlan& plan, Arguments& a) const {
+    const Kernels kernels = find_kernels(plan.kind, action());
     constexpr std::uint32_t min_pixels = 4096;  // per tile, to amortise reading tables
     if (!quads_fit_ && kernels.apply_ranges && tiling_.area() >= min_pixels &&
         tiling_.x.tile_size / 2 > kernels.pixels) {
@@ -268,12 +248,19 @@ class ClaheCuda final : public Clahe::Backend {
       launch_(kernels.apply_directly, divide_up(a.picture.count, kThreads), kThreads, 0, a);
       return;
     }
-    if (are_bytes(plan)) {
+    if (plan.kind == AccessPattern::luma_bytes_1 && plan.packs.row_bytes == plan.packs.width) {
       // In small tiles, more threads would spend most of their time on setup.
       constexpr std::uint32_t min_pixels = 8192;
       const int threads = tiling_.area() < min_pixels ? kBytesThreads / 2 : kBytesThreads;
+      constexpr std::uint32_t min_half_tile = 4096;  // bytes; a cell's four tables have 2048 bytes
+      const PatchGrid grid =
+          divide(a, tiling_.area() / 4 >= min_half_tile ? Patches::half_tiles : Patches::cells,
+                 kBytesPixels, divide_up(a.picture.width, kBytesPixels), threads);
+      const int resident = multiprocessors_ * kBytesBlocks * (kBytesThreads / threads);
+      const int min_parts = divide_up(grid.highest, kBytesRows);
+      const int max_parts = std::max(min_parts, divide_up(grid.highest, threads / a.columns));
       const int blocks =
-          divide_bytes(a, threads, multiprocessors_ * kBytesBlocks * (kBytesThreads / threads));
+          divide_rows(a, grid, std::clamp(resident / grid.blocks, min_parts, max_parts));
       launch_(apply_bytes_kernel, blocks, threads, even_share(blocks, kBytesShared), a);
       return;
     }
@@ -284,7 +271,7 @@ class ClaheCuda final : public Clahe::Backend {
     const int rounds = std::min(divide_up(static_cast<int>(a.picture.count), threads), max_rounds);
     const int rows = kThreads / a.columns * rounds;
     launch_(kernels.apply, divide_rows(a, grid, divide_up(grid.highest, rows)), kThreads,
-            quad_bytes(action), a);
+            quad_bytes(action()), a);
   }
 
   struct PatchGrid {

@@ -13,7 +13,7 @@
 //   3.5  from the sum along y: the same terms
 // and an estimate differs from the exact level at its own weights by at most
 //   2    from the rounded 1/(sum of the weights along x)
-//   6    from the weights along y: each 2^-39, times 2^23, and the bias of the upper one
+//   6    from the weights along y: each 2^-39, times 2^23, and the bias of the upper weight
 //   2    from the offset, which is rounded twice
 //   4    from two fused operations on numbers below 512
 // The sum is less than 24. Both methods use the same weights along y. A difference d between their

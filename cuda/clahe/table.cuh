@@ -15,7 +15,7 @@ constexpr int kMaxTableThreads = 1024;
 struct WarpSums {
   std::uint32_t sums[kMaxTableThreads / 32];
 
-  /// Sum over the warps with a lower number than `warp`.
+  /// Sum over the warps before `warp`.
   __device__ std::uint32_t before(int warp) const {
     std::uint32_t sum = 0;
     for (int w = 0; w < warp; ++w)

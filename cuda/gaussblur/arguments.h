@@ -22,7 +22,7 @@ struct SampleGrid {
 struct DirectPlane {
   static constexpr int max_radius = 2;  ///< rows; the radius along x is up to four bytes
 
-  /// Rows above the plane are copies of row factor·y + above, rows below it of factor·y + below.
+  /// A row y above or below the plane is a copy of row factor·y + above or factor·y + below.
   struct RowsBeyond {
     int factor = 0;
     int above = 0;
@@ -36,7 +36,7 @@ struct DirectPlane {
   RowsBeyond rows_beyond;
   /// Coefficients of the previous, same and next word, by an output byte's position modulo 4.
   std::uint32_t row_factors[4][3] = {};
-  /// Coefficients of a pair of input rows for the upper output row (low half) and the lower one.
+  /// Coefficients of pairs of input rows for the upper (low half) and the lower output row.
   std::uint32_t column_factors[max_radius + 1] = {};
 };
 
@@ -52,7 +52,7 @@ struct Plane {
   int row_pixels = 1;     ///< rows of pixels per row of the plane
   int period_pixels = 1;  ///< pixels per period
 
-  int first_item = 0;  ///< number of the plane's first work item
+  int first_item = 0;  ///< index of the plane's first work item
   int strips = 0;      ///< work items per row, of the plane or of an active cell
   int cell_items = 0;  ///< work items per active cell
   int cell_rows = 0;   ///< rows per active cell
@@ -117,8 +117,8 @@ void describe_plane(const FrameLayout& layout, int number, const ChannelBlur* ch
 /// Returns true if the rows consist of pixels of four 8-bit samples that share a kernel.
 bool are_pixels(const Plane& plane, const RowKernels& along_x);
 
-/// Returns the parameters of the direct kernel, or nothing if it cannot blur the plane with 8-bit
-/// coefficients. The other members of plane must be filled in.
+/// Returns the parameters of the direct kernel, or nullopt if this kernel cannot blur the plane.
+/// All members of plane except `direct` must be set. The coefficients must have 8 fraction bits.
 std::optional<DirectPlane> describe_direct(const Plane& plane, Border border,
                                            const RowKernels& along_x, const GaussKernel& along_y);
 

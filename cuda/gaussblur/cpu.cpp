@@ -23,7 +23,7 @@ namespace {
 constexpr int tile_samples = 1024;
 
 /// Index of sample x of a channel in its row.
-std::ptrdiff_t place(const Channel& channel, int x) {
+std::ptrdiff_t sample_index(const Channel& channel, int x) {
   return channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x;
 }
 
@@ -46,7 +46,7 @@ struct Taps {
 };
 
 /// Channels of one plane that have the same kernel and step along x and are blurred together.
-/// Samples between them are summed too, but not stored.
+/// Samples between these channels are summed too, but not stored.
 struct RowGroup {
   Taps x;
   int step = 1;
@@ -192,9 +192,9 @@ class PlaneBlur {
     Half *const high = memory_.halves[0], *const low = memory_.halves[1];
     const auto put = [&](int index) {
       const int from = border_index(index, channel.width, parameters_.border);
-      const std::ptrdiff_t to = place(channel, index);
-      const std::ptrdiff_t source = place(channel, from);
-      // The vertical weights add up to 2^b, so the high half of a constant row is its value.
+      const std::ptrdiff_t to = sample_index(channel, index);
+      const std::ptrdiff_t source = sample_index(channel, from);
+      // The vertical weights add up to 2^b, so the high half of a sum of constants is the constant.
       high[to] = from < 0 ? static_cast<Half>(member.border_value) : high[source];
       low[to] = from < 0 ? Half{0} : low[source];
     };
@@ -312,8 +312,8 @@ class GaussBlurCpu final : public GaussBlur::Backend {
       group.members[group.member_count++] = {blur.channel, blur.border_value};
       group.mask = mask;
       for (int x = 0; x < blur.channel.width; ++x) {
-        mask[place(blur.channel, x)] = 0xff;
-        store_value(border_row, place(blur.channel, x), stored_, blur.border_value);
+        mask[sample_index(blur.channel, x)] = 0xff;
+        store_value(border_row, sample_index(blur.channel, x), stored_, blur.border_value);
       }
       plan.halo = std::max(plan.halo, blur.x->radius() * blur.channel.step);
       if (blur.channel.step >= plan.period) {

@@ -36,17 +36,17 @@ class GaussBlurCuda final : public GaussBlur::Backend {
       const KernelSet& kernels = kernel_set_for(layout.sample_bytes(), fine);
       for (const KernelFunction kernel : {kernels.large, kernels.large_with_scratch})
         cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                        card_.shared_bytes),
-                   "setting up a kernel on the GPU");
+                                        gpu_.shared_bytes),
+                   "reserving shared memory on the GPU");
       const Launch largest =
-          choose_launch(kernels, card_, largest_halo(layout), GaussKernel::max_radius, false);
+          choose_launch(kernels, gpu_, largest_halo(layout), GaussKernel::max_radius, false);
       if (largest.uses_scratch)
         scratch = std::max<std::size_t>(
             scratch, kernels.large_scratch(largest.row_slices, largest.column_slices));
     }
     if (scratch == 0)
       return;
-    const int bytes = static_cast<int>(scratch * scratch_blocks(card_));
+    const int bytes = static_cast<int>(scratch * scratch_blocks(gpu_));
     scratch_ = device.allocate(bytes);
     // Words that are never written are multiplied by zero. The fill gives them defined values.
     device.fill({scratch_.as<std::uint8_t>(), bytes, 1, bytes}, 0);
@@ -93,7 +93,7 @@ class GaussBlurCuda final : public GaussBlur::Backend {
         }
       }
 
-    const Launch launch = choose_launch(kernel_set, card_, halo, radius, of_pixels);
+    const Launch launch = choose_launch(kernel_set, gpu_, halo, radius, of_pixels);
     std::uint32_t* const words = uploader_.next();
     std::uint32_t used = 0;
     for (int i = 0; i < a.plane_count; ++i)
@@ -111,15 +111,15 @@ class GaussBlurCuda final : public GaussBlur::Backend {
     a.shift = layout_.shift;
     parameters_ = parameters;
     sources_ = sources;
-    usual_ = LaunchPlan(launch, a, kernel_set, card_);
+    usual_ = LaunchPlan(launch, a, kernel_set, gpu_);
     direct_.reset();
     if (is_direct)
-      direct_.emplace(direct(), a, kernel_set, card_);
+      direct_.emplace(direct(), a, kernel_set, gpu_);
   }
 
   void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) override {
     const LaunchPlan& whole = direct_ && is_aligned(in, out) ? *direct_ : usual_;
-    LaunchPlan plan = active ? whole.limited_to(*active, card_) : whole;
+    LaunchPlan plan = active ? whole.limited_to(*active, gpu_) : whole;
     for (int i = 0; i < plan.arguments.plane_count; ++i) {
       const Source& source = sources_[i];
       set_addresses(
@@ -179,7 +179,7 @@ class GaussBlurCuda final : public GaussBlur::Backend {
 
   Device& device_;
   FrameLayout layout_;
-  Card card_;
+  Gpu gpu_;
   TableUploader uploader_;
   Buffer scratch_;
   Launcher<Arguments> launcher_;

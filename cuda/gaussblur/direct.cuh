@@ -15,10 +15,10 @@
 namespace cudavision::gaussblur {
 
 constexpr int direct_bytes = 8;  ///< bytes of a row per thread
-/// Warps per block. Their strips are below each other, so that they share rows in the L1 cache.
+/// Warps per block. Their strips are one below the other, so that they share rows in the L1 cache.
 constexpr int direct_warps = 4;
 constexpr int direct_blocks = 5;  ///< minimum per multiprocessor
-constexpr int direct_ahead = 3;
+constexpr int direct_ahead = 3;   ///< pairs of rows whose loads are in flight
 
 /// Two words of a row that a thread blurs, and one word on either side.
 struct DirectRow {

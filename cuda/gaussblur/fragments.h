@@ -14,8 +14,6 @@
 //
 // core/matrix_product.cuh defines g, t, slices and the elements of a lane.
 
-#include <cstdint>
-
 #include "cuda/core/view.h"
 
 namespace cudavision::gaussblur {
@@ -37,9 +35,7 @@ struct SampleDepth {
   static constexpr int ring_words = groups * 2 * result_bytes;  ///< words of a lane for 16 rows
 };
 
-/* Along x */
-
-/// Row of the tile that is column g of right factor q (0 or 1).
+/// Row of the tile that is column g of right factor q (0 or 1), along x.
 CUDAVISION_HOST_DEVICE constexpr int row_of_column(int q, int g) {
   return 2 * g + q;
 }
@@ -67,8 +63,6 @@ CUDAVISION_HOST_DEVICE constexpr int last_window_word(int slice, int t) {
 CUDAVISION_HOST_DEVICE constexpr int window_halo(int slices) {
   return (slice_length * slices - tile_bytes) / 2;
 }
-
-/* Along y */
 
 /// Rows above and below the tile that `slices` slices cover.
 CUDAVISION_HOST_DEVICE constexpr int column_halo(int slices) {

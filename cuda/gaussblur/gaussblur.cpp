@@ -11,14 +11,12 @@ namespace cudavision::gaussblur {
 namespace {
 
 constexpr char operation[] = "Gaussian blur";
-constexpr int largest_step = 8;  // bytes
 
 void check_axis(double sigma, int size, const char* axis) {
   using Ranges = Parameters::Ranges;
   if (!Ranges::sigma.contains(sigma))
-    refuse(operation, "sigma along " + std::string(axis) + " is " + std::to_string(sigma) +
-                          "; it must be between " + text_of(Ranges::sigma.min) + " and " +
-                          text_of(Ranges::sigma.max));
+    refuse(operation, "sigma along " + std::string(axis) + " is " + text_of(sigma) +
+                          "; it must be " + text_of(Ranges::sigma));
   if (!Ranges::size.contains(size) || (size != 0 && size % 2 == 0))
     refuse(operation, "the kernel's size along " + std::string(axis) + " is " +
                           std::to_string(size) + "; it must be an odd number between 1 and " +
@@ -42,7 +40,7 @@ void check_channels(const FrameLayout& layout) {
   check_layout(operation, layout);
   const int bytes = layout.sample_bytes();
   for (int c = 0; c < layout.channel_count; ++c)
-    if (layout.channels[c].step > largest_step / bytes)
+    if (layout.channels[c].step > 8 / bytes)
       refuse(operation, "channel " + std::to_string(c) + " has a step of " +
                             std::to_string(layout.channels[c].step) +
                             " samples, which is more than 8 bytes");
@@ -54,8 +52,8 @@ void check_channels(const FrameLayout& layout) {
       if (a.plane != b.plane)
         continue;
       if (a.height != b.height || a.subsampling_y != b.subsampling_y)
-        refuse(operation,
-               "the channels of plane " + std::to_string(a.plane) + " have different heights");
+        refuse(operation, "the channels of plane " + std::to_string(a.plane) +
+                              " have different heights or vertical subsampling");
       if ((a.step != b.step || a.subsampling_x != b.subsampling_x) &&
           !(power_of_two(a.step * bytes) && power_of_two(b.step * bytes)))
         refuse(operation, "the channels of plane " + std::to_string(a.plane) + " have steps of " +

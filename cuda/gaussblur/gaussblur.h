@@ -20,9 +20,9 @@
 ///   B = (ΣΣ ky(j)·kx(i)·src(x + i, y + j) + 2^(2b−1)) >> 2b
 /// The sum is an exact integer and is rounded once, half up. Sharpening gives 2·src − B, saturated.
 ///
-/// A channel that is subsampled by s along an axis uses σ/s and the size ((n − 1)/s rounded) | 1
-/// there. A channel with a single sample along an axis is not blurred along it, unless the border
-/// is constant. Alpha is treated as straight, not premultiplied.
+/// Along an axis with subsampling s, a channel uses σ/s and the size ((n − 1)/s rounded) | 1. Along
+/// an axis with a single sample, a channel is not blurred unless the border is constant. Alpha is
+/// treated as straight, not premultiplied.
 namespace cudavision::gaussblur {
 
 struct Parameters {

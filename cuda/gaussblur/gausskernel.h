@@ -9,8 +9,8 @@ namespace cudavision::gaussblur {
 /// One axis of a Gaussian blur: a sampled Gaussian with the fixed-point coefficients of OpenCV's
 /// GaussianBlur for 8- and 16-bit samples.
 ///
-/// The coefficients are k(i) = exp(−i²/2σ²) in binary64, divided by their sum. If σ is 0, sizes 3,
-/// 5, 7 and 9 use OpenCV's binomial-like tables, and larger ones σ = 0.15·size + 0.35. The
+/// The coefficients are k(i) = exp(−i²/2σ²) in binary64, divided by their sum. If σ is 0, sizes up
+/// to 9 use OpenCV's binomial-like tables, and larger sizes use σ = 0.15·size + 0.35. The
 /// coefficients are quantised to b fraction bits from the edge inwards. Each rounding error is
 /// carried over to the next coefficient (`a = k·2^b + error; v = rint(a); error = a − v`). The
 /// centre gets the value that makes the sum 2^b.
@@ -24,8 +24,8 @@ class GaussKernel {
   /// size is odd, from 1 to max_size. A sigma of 0 is derived from size. fraction_bits is 8 or 16.
   GaussKernel(int size, double sigma, int fraction_bits) noexcept;
 
-  /// Default size for sigma > 0: round(6σ + 1) for 8-bit samples, round(8σ + 1) for deeper ones,
-  /// made odd and at most max_size.
+  /// Default size for sigma > 0: round(6σ + 1) for 8-bit samples and round(8σ + 1) for deeper
+  /// samples, made odd and at most max_size.
   static int size_for(double sigma, int sample_bits) noexcept;
 
   /// Distance of the farthest non-zero coefficient after quantisation; 0 for the identity.

@@ -150,7 +150,7 @@ struct LargeColumnSums {
               }
         }
     };
-    // Peeled off the loop, so that the compiler knows that the sums start at zero.
+    // Peeled from the loop, so that the compiler knows that the sums start at zero.
     add(0);
 #pragma unroll(Depth::sample_bytes == 1 ? 2 : 1)
     for (int k = 1; k < ring.slots(); ++k)
@@ -178,7 +178,7 @@ __device__ inline void blur_item(const Arguments& a, const WorkItem& item, std::
 
   const LargeMemory<Depth> memory(a.row_slices, a.column_slices, a.chunk_pairs, warps);
   const LargeTables<Depth> tables(a.row_slices, a.column_slices);
-  // Layout: stages, map of the edges, tables, ring. The last two may be in scratch memory.
+  // Layout: stages, map of the edges, tables, ring. Tables and ring may be in scratch memory.
   const SharedAddress stages = shared_address(shared);
   std::uint8_t* const scratch =
       kAllInShared ? shared + memory.shared(false)

@@ -111,7 +111,7 @@ CUDAVISION_HOST_DEVICE constexpr int window_parts(int row_slices, int chunk_pair
   return (row_slices / 2 + chunk_pairs - 1) / chunk_pairs;
 }
 
-/// True if the map of the edges is used. With more parts, it would be too large.
+/// True if the map of the edges is used. With more parts, the map would be too large.
 CUDAVISION_HOST_DEVICE constexpr bool maps_edges(int parts) {
   return parts <= 4;
 }

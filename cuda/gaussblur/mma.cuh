@@ -49,14 +49,14 @@ struct SampleRules {
   // Clamps and masks the two 16-bit samples of a word: min(sample, limit) & mask.
   std::uint32_t limit;
   std::uint32_t mask;
-  // If x is not blurred, identity_in_row makes the sum along x too small by a factor of 2^8 or 2.
-  // With 8-bit coefficients, the selectors that split the sum into bytes correct this, for each
-  // half of the tile; with 16-bit coefficients, a shift does.
+  // Without a blur along x, identity_in_row makes the sum along x too small by a factor of 2^8
+  // or 2. With 8-bit coefficients, the selectors that split the sum into bytes correct this for
+  // each half of the tile. With 16-bit coefficients, row_shift corrects this.
   std::uint32_t low_bytes[2];
   std::uint32_t high_bytes[2];
   int row_shift[2];
-  // If y is not blurred, the sum along y is too small by a factor of 2. With 8-bit coefficients,
-  // result_factor corrects this; with 16-bit coefficients, the final shift is one bit shorter.
+  // Without a blur along y, the sum along y is too small by a factor of 2. With 8-bit coefficients,
+  // result_factor corrects this. With 16-bit coefficients, the final shift is one bit shorter.
   std::uint32_t result_factor;
   int result_shift;
   std::uint32_t rounding;  // half a unit of the last bit kept
@@ -139,11 +139,11 @@ template <class Depth>
 struct ColumnSums {
   Sums sum[Depth::column_sums] = {};
 
-  /// Returns two adjacent samples of row g + 8·below. 8-bit samples: upper bytes of the halves.
+  /// Returns two adjacent samples of row g + 8·below; 8-bit samples as upper bytes of the halves.
   __device__ std::uint32_t samples(const SampleRules<Depth>& rules, int below) const {
     const int i = 2 * below;
     if constexpr (Depth::coefficient_bytes == 1) {
-      // Two sums per word, without their lowest byte.
+      // Two sums per word, without their lowest bytes.
       const std::uint32_t low = __byte_perm(sum[0].v[i], sum[0].v[i + 1], 0x7531);
       const std::uint32_t high = __byte_perm(sum[1].v[i], sum[1].v[i + 1], 0x5410);
       return high * rules.result_factor + (low * rules.result_factor + rules.rounding);

@@ -3,7 +3,7 @@
 
 // The blur of pixels with four 8-bit channels that share a kernel. A warp transposes staged pixels,
 // so that a word holds four adjacent samples of one channel, and transposes the results back. All
-// channels share the factors, which need no zeros between the samples of a channel as in small.cuh.
+// channels share the factors, which contain no zeros between samples, unlike those of small.cuh.
 
 #include <cuda_runtime.h>
 
@@ -23,7 +23,7 @@ CUDAVISION_HOST_DEVICE constexpr int pixel_pitch(int row_slices) {
 }
 
 /// Along an axis that is not blurred, identity_of_pixels makes the sums too small by a factor of
-/// 2^8; these rules correct it. To save registers, some values are derived where they are used.
+/// 2^8, which this class corrects. To save registers, some values are derived where they are used.
 class PixelRules {
  public:
   __device__ explicit PixelRules(const Plane& plane)
@@ -65,7 +65,7 @@ __device__ inline Sums scaled(const Sums& sums, std::uint32_t factor, std::uint3
   return result;
 }
 
-/// from is the address of this lane's first pixels of the window, which has 16 staged rows.
+/// Sums 16 staged rows along x. from is the address of this lane's first pixels of the window.
 template <int kRowSlices, int kColumnSlices>
 __device__ inline void sum_rows(const PixelFactors<kRowSlices, kColumnSlices>& factors,
                                 const PixelRules& rules, SharedAddress from, int pitch,
@@ -253,7 +253,7 @@ __global__ void __launch_bounds__(32 * small_warps, pixel_blocks)
     if (s >= kColumnSlices - 1) {
       const uint4 first = sum_columns(factors, rules, ring, 0);
       const uint4 last = sum_columns(factors, rules, ring, 1);
-      // The input of upper rows is in the previous slice, that of lower rows in either slice.
+      // The input of upper rows is in the previous slice, the input of lower rows in either slice.
       constexpr int upper = tile_rows - column_halo(kColumnSlices);
       const SharedAddress staged = stages + (g * pitch + halo + 16 * t);
       storer.store(item.end - rows_left, rows_left, make_uint4(first.x, first.y, last.x, last.y),

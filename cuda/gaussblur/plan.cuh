@@ -26,28 +26,28 @@ inline int row_slices_for(int halo) {
   return 2 + 2 * ((halo + slice_length - 1) / slice_length);
 }
 
-// If shared memory remains for a few warps, a stage holds a whole window along x. It then contains
-// the mirror image of every byte beyond an edge.
+// A stage holds a whole window along x if fewest_warps_beside warps fit beside it. The stage then
+// contains the source of every byte that is mirrored at an edge.
 constexpr int largest_chunk_pairs = 32;
 constexpr int usual_chunk_pairs = 16;
 constexpr int fewest_warps_beside = 2;
 constexpr int max_cell_steps = 8;
 
-struct Card {
+struct Gpu {
   int multiprocessors = multiprocessor_count();
   int shared_bytes =  ///< maximum per block
       device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory");
 
-  Card() {
-    // Tests lower the limit to the smallest GPU's, to cover the kernel that uses scratch memory.
+  Gpu() {
+    // Tests lower this limit to that of the smallest GPU, to cover the kernel with scratch memory.
 #ifdef CUDAVISION_TEST_SHARED_BYTES
     shared_bytes = std::min(shared_bytes, CUDAVISION_TEST_SHARED_BYTES);
 #endif
   }
 };
 
-inline unsigned scratch_blocks(const Card& card) {
-  return card.multiprocessors * scratch_blocks_per_multiprocessor;
+inline unsigned scratch_blocks(const Gpu& gpu) {
+  return gpu.multiprocessors * scratch_blocks_per_multiprocessor;
 }
 
 struct Launch {
@@ -195,7 +195,7 @@ inline int shared_bytes(const KernelSet& kernels, const Launch& launch, int warp
 }
 
 /// Chooses the cheapest kernel. LaunchPlan chooses the number of warps, unless the kernel fixes it.
-inline Launch choose_launch(const KernelSet& kernels, const Card& card, int halo, int radius,
+inline Launch choose_launch(const KernelSet& kernels, const Gpu& gpu, int halo, int radius,
                             bool of_pixels) {
   for (const Launch& launch :
        of_pixels && !kernels.of_pixels.empty() ? kernels.of_pixels : kernels.small)
@@ -207,17 +207,17 @@ inline Launch choose_launch(const KernelSet& kernels, const Card& card, int halo
   launch.row_slices = row_slices_for(halo);
   launch.column_slices = large_column_slices(radius);
   launch.chunk_pairs = std::min(launch.row_slices / 2, largest_chunk_pairs);
-  if (shared_bytes(kernels, launch, fewest_warps_beside) > card.shared_bytes)
+  if (shared_bytes(kernels, launch, fewest_warps_beside) > gpu.shared_bytes)
     launch.chunk_pairs = std::min(launch.row_slices / 2, usual_chunk_pairs);
   launch.step_rows = large_rows;
   launch.missing_rows = lower_tile_first(launch.column_slices) ? tile_rows : 0;
   launch.warm_up_steps = large_warm_up_steps(launch.column_slices);
   const auto shrink_to = [&](int warps) {
-    while (launch.chunk_pairs > 1 && shared_bytes(kernels, launch, warps) > card.shared_bytes)
+    while (launch.chunk_pairs > 1 && shared_bytes(kernels, launch, warps) > gpu.shared_bytes)
       launch.chunk_pairs /= 2;
   };
   shrink_to(1);
-  launch.uses_scratch = shared_bytes(kernels, launch, 1) > card.shared_bytes;
+  launch.uses_scratch = shared_bytes(kernels, launch, 1) > gpu.shared_bytes;
   if (!launch.uses_scratch)
     return launch;
   launch.kernel = launch.in_cells = kernels.large_with_scratch;
@@ -244,9 +244,9 @@ class LaunchPlan {
  public:
   LaunchPlan() = default;
   LaunchPlan(const Launch& launch, const Arguments& arguments, const KernelSet& kernels,
-             const Card& card)
+             const Gpu& gpu)
       : launch(launch), arguments(arguments) {
-    divide_planes(kernels, card);
+    divide_planes(kernels, gpu);
   }
 
   Launch launch;
@@ -255,7 +255,7 @@ class LaunchPlan {
 
   /// Returns the plan for the active cells only. At least one cell must be active. The work items
   /// are smaller, to occupy the whole GPU. Steps are powers of two, like most cells' heights.
-  LaunchPlan limited_to(const regions::ActiveCells& active, const Card& card) const {
+  LaunchPlan limited_to(const regions::ActiveCells& active, const Gpu& gpu) const {
     LaunchPlan best;
     double best_cost = 0;
     for (int steps = 1; steps <= max_cell_steps; steps *= 2) {
@@ -264,20 +264,20 @@ class LaunchPlan {
       plan.arguments.everywhere = false;
       plan.number_items_of_cells(active, steps);
       const double cost =
-          plan.cost_of(plan.arguments.item_count, steps, launch.warps, resident_, card);
+          plan.cost_of(plan.arguments.item_count, steps, launch.warps, resident_, gpu);
       if (best_cost == 0 || cost < best_cost) {
         best_cost = cost;
         best = plan;
       }
     }
-    best.set_blocks(card);
+    best.set_blocks(gpu);
     return best;
   }
 
  private:
-  /// Chooses the size of the blocks' rectangles. Large rectangles compute less twice at their
-  /// seams. Small ones balance the load, and some blocks compute while others wait for memory.
-  void divide_planes(const KernelSet& kernels, const Card& card) {
+  /// Chooses the size of the blocks' rectangles. With large rectangles, fewer rows are computed
+  /// twice. Small rectangles balance the load: some blocks compute while others wait for memory.
+  void divide_planes(const KernelSet& kernels, const Gpu& gpu) {
     int max_steps = 0;
     for (int i = 0; i < arguments.plane_count; ++i)
       max_steps = std::max(
@@ -290,7 +290,7 @@ class LaunchPlan {
       if (fixed_warps != 0 && warps != fixed_warps)
         continue;
       const int shared = shared_bytes(kernels, launch, warps);
-      if (shared > card.shared_bytes)
+      if (shared > gpu.shared_bytes)
         continue;
       int resident = 0;
       cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, launch.kernel, warps * 32,
@@ -299,7 +299,7 @@ class LaunchPlan {
       resident = std::max(resident, 1);
       for (int steps = 1;; steps += 1 + steps / 8) {
         steps = std::min(steps, max_steps);
-        const double cost = cost_of(count_items(warps, steps), steps, warps, resident, card);
+        const double cost = cost_of(count_items(warps, steps), steps, warps, resident, gpu);
         if (best == 0 || cost < best) {
           best = cost;
           chosen_steps = steps;
@@ -318,18 +318,19 @@ class LaunchPlan {
       plane.first_item = arguments.item_count;
       arguments.item_count += plane.strips * divide_up(plane.rows, arguments.item_rows);
     }
-    set_blocks(card);
+    set_blocks(gpu);
   }
 
-  double cost_of(int items, int steps, int warps, int resident, const Card& card) const {
+  /// Estimates the run time of a launch, to compare sizes of work items. The unit is arbitrary.
+  double cost_of(int items, int steps, int warps, int resident, const Gpu& gpu) const {
     constexpr int overhead = 2;     // steps to start and end a block
     constexpr int busy_warps = 16;  // enough to keep a multiprocessor busy
-    constexpr double tail = 0.5;    // rounds for the last blocks and for edge blocks
+    constexpr double tail = 0.5;    // additional rounds for the last blocks and for edge blocks
     const double blocks = divide_up(items, launch.items_of_block(warps));
     // A partial last round costs less than a full one, but more than its share of the blocks.
-    const double full = blocks / (static_cast<double>(resident) * card.multiprocessors);
+    const double full = blocks / (static_cast<double>(resident) * gpu.multiprocessors);
     const double rounds = full <= 1 ? 1 : (full + std::ceil(full)) / 2;
-    const double neighbours = std::min<double>(resident, std::ceil(blocks / card.multiprocessors));
+    const double neighbours = std::min<double>(resident, std::ceil(blocks / gpu.multiprocessors));
     return (rounds + tail) * (steps + launch.warm_up_steps + overhead) *
            std::max<double>(busy_warps, neighbours * warps);
   }
@@ -344,7 +345,7 @@ class LaunchPlan {
     return count;
   }
 
-  /// Joins adjacent cells until each holds a whole item. Overlapping items write equal results.
+  /// Joins adjacent cells until a cell holds a whole item. Overlapping items write equal results.
   void number_items_of_cells(const regions::ActiveCells& active, int steps) {
     arguments.item_rows = item_rows(steps);
     const int width = launch.item_width(launch.warps);
@@ -373,10 +374,10 @@ class LaunchPlan {
     }
   }
 
-  void set_blocks(const Card& card) {
+  void set_blocks(const Gpu& gpu) {
     blocks = divide_up(arguments.item_count, launch.items_of_block(launch.warps));
     if (launch.uses_scratch)
-      blocks = std::min(blocks, scratch_blocks(card));
+      blocks = std::min(blocks, scratch_blocks(gpu));
   }
 
   int resident_ = 1;  // blocks per multiprocessor

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The blur with small Gaussians: a lane keeps in registers all its coefficients and the sums along
-// x that later rows need.
+// The blur with small Gaussians: a lane's coefficients, and the sums along x that later rows need,
+// are in registers.
 
 #include <cuda_runtime.h>
 
@@ -125,8 +125,8 @@ __device__ inline void sum_columns(
         }
 }
 
-/// kBlocks, or one less to avoid register spills: for one kernel on compute capability 12, and for
-/// its variant for active cells on 7.5.
+/// Returns kBlocks or, where this would spill registers, kBlocks − 1: for one kernel on compute
+/// capability 12, and for its variant for active cells on 7.5.
 template <class Depth, int kColumnSlices, int kBlocks, bool kEverywhere>
 constexpr int blocks_without_spills() {
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ >= 1200 || __CUDA_ARCH__ < 800)

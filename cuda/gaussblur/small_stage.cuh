@@ -13,7 +13,7 @@ constexpr int small_warps = 4;
 /// Stages of 16 rows each. One stage is in use while the others are loaded.
 constexpr int small_stages = 4;
 
-/// The shuffle makes the number provably uniform, which allows uniform registers.
+/// Index of the warp. The shuffle tells the compiler that all lanes have the same index.
 __device__ inline int warp_number() {
   return __shfl_sync(~0u, threadIdx.x / 32, 0);
 }
@@ -66,7 +66,7 @@ class SmallLoader {
   static constexpr int rows_at_a_time = 32 / kLanes;
   static constexpr int columns = (kChunks + kLanes - 1) / kLanes;
   static constexpr int column_bytes = kLanes * chunk_bytes;
-  static_assert(columns == 1 || kChunks % kLanes == 0, "a lane that has a chunk has one of each");
+  static_assert(columns == 1 || kChunks % kLanes == 0, "all lanes have equally many chunks");
 
   __device__ static int lane() {
     return threadIdx.x % 32;
@@ -180,7 +180,7 @@ __device__ inline void pad_stage(const EdgeMirror<kUnit>& mirror, const Plane& p
   __syncwarp();
 }
 
-/// Starts loading the first slices into all stages but the last one, whose offset it returns.
+/// Starts loading the first slices into all stages but the last. Returns the last stage's offset.
 template <int kStageBytes, class Loader>
 __device__ inline int load_first(Loader& loader, int slices) {
   int stage = 0;

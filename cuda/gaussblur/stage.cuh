@@ -168,7 +168,7 @@ __device__ inline bool is_needed_chunk(const Plane& plane, int position) {
 /// How rarely executed code is compiled: calls save registers; inlining speeds up the fast path.
 enum class SlowPath { called, inlined };
 
-/// Skips bytes beyond the ends of the row (see pad_edges()). y may be outside the plane.
+/// Stages a chunk, except bytes beyond the row's ends (pad_edges()). y may be outside the plane.
 __device__ inline void stage_any_chunk(const Plane& plane, Border border, SharedAddress to, int y,
                                        int position) {
   if (!is_needed_chunk(plane, position))
@@ -200,8 +200,8 @@ __device__ inline __noinline__ void call_stage_any_chunk(const Plane& plane, Bor
   stage_any_chunk(plane, border, to, y, position);
 }
 
-/// Fills in the bytes beyond the ends of `count` loaded rows, mostly from the same stage. The work
-/// is divided over `workers` warps; this warp has the number `worker`.
+/// Fills in the bytes beyond the ends of `count` loaded rows, mostly from the same stage. Each of
+/// `workers` warps fills in every `workers`-th row, starting at row `worker`.
 __device__ inline void pad_edges(const Plane& plane, Border border, StagedPart part,
                                  SharedAddress stage, int pitch, int y, int count, int worker,
                                  int workers) {

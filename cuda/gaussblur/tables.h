@@ -57,11 +57,9 @@ std::uint32_t row_factor(const GaussKernel& kernel, int step, int sum, int dista
   return byte_number(coefficient_at(kernel, identity_in_row<Depth>, samples / step), sum - within);
 }
 
-/* Tables for any number of slices */
-
 /// A table of words with four adjacent coefficients each, from the rows of T. Rows of T that are
 /// four bytes apart (along y, four rows of the plane) contain the same words, shifted by one. The
-/// table has one list of words per phase, from `padding` words before the window on.
+/// table has one list of words per phase, which begins `padding` words before the window.
 template <class Depth>
 struct ToeplitzTable {
   static constexpr int row_padding = 7;
@@ -126,8 +124,6 @@ void make_column_table(const GaussKernel& kernel, int slices, std::uint32_t* wor
       }
 }
 
-/* Factors for few slices */
-
 /// The words of a lane's left factors in small.cuh. All lanes' quads of equal index are adjacent.
 template <class Depth>
 struct LaneFactors {
@@ -175,7 +171,7 @@ void make_factors(const std::uint32_t* row_table, int row_slices, const std::uin
   }
 }
 
-/// The depth for pixels.cuh. The factors have the order of LaneFactors, for one product.
+/// The depth of pixels.cuh. The factors have the order of LaneFactors, for one product.
 struct PixelDepth {
   static constexpr int groups = 1;
   static constexpr int row_sums = 1;

@@ -26,9 +26,9 @@ struct WorkItem {
     if (!everywhere) {
       const int cell = within / p.cell_items;
       within -= cell * p.cell_items;
-      const regions::NumberedCells::Place place = a.active[cell];
-      x = first_byte_of_cell(place.x, p);
-      begin = place.y / p.row_pixels;
+      const regions::NumberedCells::Origin origin = a.active[cell];
+      x = first_byte_of_cell(origin.x, p);
+      begin = origin.y / p.row_pixels;
       end = min(end, begin + p.cell_rows);
     }
     const int below = within / p.strips;

@@ -39,7 +39,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t joined_halves(std::uint32_t lower,
 #endif
 }
 
-/// Divides by the area of any window; windows::Reciprocal is faster, but only for narrow windows.
+/// Divides by the area of any window. windows::Reciprocal is faster, but requires narrow windows.
 class PlainDivision {
  public:
   PlainDivision() = default;
@@ -67,7 +67,7 @@ class ShareDividend {
 
   /// Returns 2^16·w / sum, rounded up, for 0 < w ≤ sum < 2^31.
   CUDAVISION_HOST_DEVICE std::uint32_t share_of(std::uint32_t sum) const {
-    // The estimate's error is a few times 2^−8, so rounding it gives the result or one less.
+    // The estimate's error is a few times 2^−8, so the rounded estimate is the result or one less.
     const auto divisor = static_cast<float>(static_cast<std::int32_t>(sum));
 #ifdef __CUDA_ARCH__
     const std::uint32_t estimate =
@@ -150,7 +150,7 @@ class LineWindow {
   std::uint32_t area_ = 1;     ///< N
   std::uint32_t epsilon_ = 0;  ///< w
   ShareDividend dividend_;
-  int down_ = 0, up_ = 0;     ///< v = V >> down << up; one of them is 0
+  int down_ = 0, up_ = 0;     ///< v = V >> down << up; one shift is 0
   std::uint64_t addend_ = 0;  ///< 2^down − 1, for rounding up, minus negative(0)
   Division<kNarrow> division_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The guided filter on the CPU. Each channel takes two passes: the first one converts each window
-// to a word, the second one sums the words of each window.
+// The guided filter on the CPU. Each channel takes two passes: the first pass converts each window
+// to a word, and the second pass sums the words of each window.
 
 #include "cuda/windows/cpu.h"
 
@@ -79,10 +79,8 @@ class GuidedRows {
   AnyWindow* windows_;  // indexed by width
 };
 
-struct LargestWindow {
-  std::uint8_t bytes[64];
-};
-static_assert(sizeof(LineWindow<true, std::uint64_t>) <= sizeof(LargestWindow));
+/// The largest window that the rows of a pass hold.
+using LargestWindow = LineWindow<true, std::uint64_t>;
 
 class GuidedCpu final : public Guided::Backend {
  public:
@@ -170,8 +168,8 @@ class GuidedCpu final : public Guided::Backend {
   void store(const Channel& channel, const Sample* levels, std::uint8_t* row) const {
     for (int x = 0; x < channel.width; ++x) {
       const auto word = static_cast<Sample>(levels[x] << layout_.shift);
-      const std::ptrdiff_t place = channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x;
-      std::memcpy(row + place * static_cast<std::ptrdiff_t>(sizeof word), &word, sizeof word);
+      const std::ptrdiff_t index = channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x;
+      std::memcpy(row + index * static_cast<std::ptrdiff_t>(sizeof word), &word, sizeof word);
     }
   }
 

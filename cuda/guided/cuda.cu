@@ -2,7 +2,6 @@
 //
 // The guided filter on CUDA: chooses the kernels of both passes and launches them.
 
-#include <algorithm>
 #include <array>
 
 #include "cuda/core/layoutcheck.h"

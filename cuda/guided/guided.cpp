@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <string>
 
 #include "cuda/core/dispatch.h"
 #include "cuda/core/layoutcheck.h"

@@ -16,7 +16,7 @@
 /// edges hardly change. A sample's result is the mean over all windows that contain it.
 ///
 /// In exact integers: N is a window's area, S the sum of its samples of b bits, Q the sum of their
-/// squares, 2^(n−1) ≤ N < 2^n, E = max(1, rint(256·epsilon)), and e the smallest number with 2^14 +
+/// squares, 2^(n−1) ≤ N < 2^n, E = max(1, rint(256·epsilon)), and e the least integer with 2^14 +
 /// ⌈epsilon⌉ < 2^e:
 ///   variance     v = ⌊(N·Q − S²) · 2^(31−e−2(b−8)−2n)⌋
 ///   epsilon      w = ⌊E · N² · 2^(31−e−2n−8)⌋
@@ -29,10 +29,11 @@
 /// depth, for epsilon ≥ 1.
 ///
 /// Epsilon is in squared levels of 8 bits at every depth, as in OpenCV's ximgproc and MATLAB's
-/// imguidedfilter for 8 bits. The paper's samples are 0 to 1, so its epsilon is epsilon / 255².
+/// imguidedfilter for 8 bits. The paper's samples are 0 to 1; epsilon / 255² is the paper's
+/// epsilon.
 ///
-/// A channel that is subsampled by s along an axis has the radius ⌊(2·radius/s rounded) / 2⌋ there.
-/// Alpha is copied.
+/// Along an axis with subsampling s, a channel has the radius ⌊(2·radius/s rounded) / 2⌋. Alpha is
+/// copied.
 namespace cudavision::guided {
 
 struct Parameters {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The two passes of the guided filter. The first one converts each window of samples to a word, the
-// second one sums words and computes levels.
+// The two passes of the guided filter. The first pass converts each window of samples to a word.
+// The second pass sums words and computes levels.
 
 #include <type_traits>
 

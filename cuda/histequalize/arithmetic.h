@@ -28,7 +28,7 @@ CUDAVISION_HOST_DEVICE inline float equalisation_scale(std::uint32_t total,
 #endif
 }
 
-/// Table entry of a bin above the first non-empty one. counted is the cumulative count up to and
+/// Table entry of a bin above the first non-empty bin. counted is the cumulative count up to and
 /// including this bin, without the first non-empty bin.
 CUDAVISION_HOST_DEVICE inline int equalised_level(std::uint32_t counted, float scale, int low,
                                                   int high) {

@@ -12,7 +12,7 @@
 
 namespace cudavision::histequalize {
 
-// 8-bit samples use four tables, so that equal neighbours' increments do not wait for each other.
+// 8-bit samples use four tables, so that the increments for equal neighbours are independent.
 constexpr int tables_per_band(int bits) {
   return bits == 8 ? 4 : 1;
 }

@@ -53,15 +53,6 @@ Kernel find_kernel(const AccessPlan& plan, Action action, std::uint32_t packs_pe
 using CountEachKernel = Launcher<CountEachArguments>::Kernel;
 using LookUpKernel = Launcher<LookUpArguments>::Kernel;
 
-CountEachKernel find_count_each_kernel(const AccessPlan& plan) {
-  return with_pack_and_rows(plan, [&]<class Pack, Rows kRows>() -> CountEachKernel {
-    if constexpr (Pack::colour)
-      return count_each_kernel<Pack, kRows>;
-    else
-      return nullptr;
-  });
-}
-
 LookUpKernel find_look_up_kernel(const AccessPlan& plan, bool each) {
   return with_pack_and_rows(plan, [&]<class Pack, Rows kRows>() -> LookUpKernel {
     if constexpr (!Pack::colour)
@@ -112,7 +103,13 @@ class HistEqualizeCuda final : public Histogram::Backend {
     a.picture = plan.packs;
     a.stride = stride_of_step(plan);
     a.counts = counts.data;
-    count_each_(find_count_each_kernel(plan), blocks_of_step(plan), applying_threads, 0, a);
+    const auto kernel = with_pack_and_rows(plan, []<class Pack, Rows kRows>() -> CountEachKernel {
+      if constexpr (Pack::colour)
+        return count_each_kernel<Pack, kRows>;
+      else
+        return nullptr;
+    });
+    count_each_(kernel, blocks_of_step(plan), applying_threads, 0, a);
   }
 
   void make_tables(View<const std::uint32_t> counts, View<std::uint16_t> tables) override {

@@ -151,9 +151,8 @@ class HistEqualizeWideCuda final : public Histogram::Backend {
   }
 
   WideKernels find_kernels(AccessPattern kind, Rows rows) const {
-    const bool all_bits = layout_.bits == 16;
-    return shared_table_bytes_ ? find_wide_kernels<true>(kind, rows, all_bits)
-                               : find_wide_kernels<false>(kind, rows, all_bits);
+    return shared_table_bytes_ ? find_wide_kernels<true>(kind, rows, bins_ == 1 << 16)
+                               : find_wide_kernels<false>(kind, rows, bins_ == 1 << 16);
   }
 
   Device& device_;

@@ -37,12 +37,12 @@ void check_parameters(const FrameLayout& layout, const Parameters& parameters) {
     refuse(operation,
            "equalising each channel separately needs RGB, but the picture has a luma channel: "
            "equalise the luma, or convert the picture to RGB first");
+  const std::string range =
+      "the output range " + text_of(Range<int>{parameters.low, parameters.high});
   if (parameters.low < 0 || parameters.low >= parameters.high || parameters.high > largest)
-    refuse(operation, "the output range " + std::to_string(parameters.low) + " to " +
-                          std::to_string(parameters.high) + " must be increasing, within 0 to " +
-                          std::to_string(largest));
+    refuse(operation, range + " must be increasing, within 0 to " + std::to_string(largest));
   if (rgb && (parameters.low != 0 || parameters.high != largest))
-    refuse(operation, "the output range of RGB must be 0 to " + std::to_string(largest));
+    refuse(operation, range + " must be 0 to " + std::to_string(largest) + " for RGB");
   constexpr Range<int> blend = Parameters::Ranges::blend;
   if (!blend.contains(parameters.blend))
     refuse(operation,
@@ -52,8 +52,8 @@ void check_parameters(const FrameLayout& layout, const Parameters& parameters) {
 void check_bins(const FrameLayout& layout, View<std::uint32_t> bins) {
   if (!bins || bins.width != 1 << layout.bits || bins.height != 1 ||
       reinterpret_cast<std::uintptr_t>(bins.data) % sizeof(std::uint32_t) != 0)
-    refuse(operation, "the histogram must be one aligned row of " +
-                          std::to_string(1 << layout.bits) + " 32-bit counts");
+    refuse(operation, "the histogram must be one row of " + std::to_string(1 << layout.bits) +
+                          " 32-bit counts, aligned to 4 bytes");
 }
 
 Histogram::Histogram(Device& device, const FrameLayout& layout) : layout_(layout) {
@@ -104,8 +104,7 @@ void HistogramEqualize::run(const ConstFrame& in, const Frame& out, View<std::ui
   if (smoothing)
     histogramaverage::check_parameters(*smoothing);
 
-  const bool regions_change = averages_regions_ != (regions != nullptr);
-  if (!smoothing || regions_change)
+  if (!smoothing || averages_regions_ != (regions != nullptr))
     average_.restart();
   averages_regions_ = regions != nullptr;
   if (!smoothing && !regions && backend_->run(in, written, histogram))

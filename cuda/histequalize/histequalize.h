@@ -118,7 +118,7 @@ class HistogramEqualize {
   FrameLayout layout_;
   Parameters parameters_;
   std::unique_ptr<Histogram::Backend> backend_;
-  Buffer counts_;              ///< for separate steps
+  Buffer counts_;              ///< unused if the backend equalises in one call
   Buffer made_;                ///< tables from counts_ or from averages
   scenecut::AreaMeans areas_;  ///< of frames with smoothing and without regions
   histogramaverage::HistogramAverage average_;

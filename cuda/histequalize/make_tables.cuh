@@ -2,7 +2,7 @@
 #pragma once
 
 // Makes tables from complete counts, in one launch with a block per table. Each warp sums a range
-// of bins, then writes their table entries.
+// of bins, then writes the table entries of these bins.
 
 #include <algorithm>
 
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(table_threads)
     total += ranges[w].sum;
   }
 
-  const bool one_level = first_count == total;  // or there are no samples
+  const bool one_level = first_count == total;  // also true without samples
   const float scale = one_level ? 0.0f : equalisation_scale(total, first_count, a.low, a.high);
   for (int step = 0; step < steps; ++step) {
     const Counts four = counts[step * 32];

@@ -3,7 +3,7 @@
 
 // The kernel for up to 10 bits. One launch counts, makes the table and applies it. Each block keeps
 // as much of the picture in registers as fits, so that small pictures are read once. While some
-// warps wait for the counts of other blocks, the others copy the unchanged planes.
+// warps wait for the counts of other blocks, the remaining warps copy the unchanged planes.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/histequalize/narrow_table.cuh"
@@ -15,7 +15,7 @@
 namespace cudavision::histequalize {
 namespace {
 
-/// One block per SM. Counting needs many loads in flight; applying needs many registers.
+/// Threads of an SM's only block. Counting needs many loads in flight; applying needs registers.
 constexpr int counting_threads = 1024;
 constexpr int applying_threads = 512;
 
@@ -40,7 +40,8 @@ struct Sizes {
   static constexpr int table_bins = kChunk * kChunks;
   static constexpr int bins = tables * table_bins;
   static constexpr int table_warps = tables * kChunks;
-  // With more bins, additions rarely collide, and reading several copies would take longer.
+  // Copies of the counters. With more bins, additions rarely collide, and copies take longer to
+  // read.
   static constexpr int copies = kChunks == 1 ? 4 : 1;
   using Exchange = HistogramExchange<DeviceAtomics, bins, copies>;
   using Entry = std::conditional_t<kChunks == 1, std::uint8_t, std::uint16_t>;

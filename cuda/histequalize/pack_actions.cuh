@@ -34,7 +34,7 @@ __device__ void count_pixel(const std::uint32_t* data, int number, const PackedI
 }
 
 /// level(table, pixel, value) returns the new level of a pixel's value; table is 0, or 0 to 2 for
-/// red, green and blue. For Action::shift, this function blends; otherwise, level() must.
+/// red, green and blue. For Action::shift, this function blends; otherwise, level() must blend.
 template <class Pack, Action kAction, class Level>
 __device__ void apply_levels(std::uint32_t* data, int existing, const PackedImage& picture,
                              int blend, const Level& level) {

@@ -43,7 +43,7 @@ RegionHistogram::RegionHistogram(Device& device, const FrameLayout& layout,
 
 void RegionHistogram::set_parameters(const regions::Parameters& parameters,
                                      View<const std::uint8_t> distances) {
-  // Masks can change without a change of the parameters.
+  // The contents of masks can change while the parameters stay the same.
   if (parameters == parameters_ && parameters.mask_count == 0)
     return;
   blend_.set_parameters(parameters);
@@ -57,8 +57,8 @@ void RegionHistogram::make_mask(View<const std::uint8_t> distances) {
   auto* const memory = memory_.as<std::uint8_t>();
   const View<std::uint8_t> black{memory, width, height, 0}, white{memory + width, width, height, 0};
   mask_ = {memory + 2 * width, width, height, width};
-  // The blend may start while an earlier kernel still reads the old mask, but it waits for these
-  // fills, which wait for that kernel.
+  // The blend must not overwrite the old mask while an earlier kernel reads it. The blend waits for
+  // these fills, and the fills wait for all earlier kernels.
   device_.fill({black.data, width, 1, width}, 0);
   device_.fill({white.data, width, 1, width}, 255);
   blend_.run(Frame{{black}}, Frame{{white}}, Frame{{mask_}}, distances);
@@ -76,7 +76,7 @@ void RegionHistogram::run_each(const ConstFrame& in, View<std::uint32_t> bins) {
     refuse(operation, "counting each channel separately needs RGB, but the picture has luma");
   check_bins(layout_, {bins.data, bins.width, 1, bins.pitch});
   if (bins.height != 3 || bins.pitch != std::ptrdiff_t{sizeof(std::uint32_t)} * bins.width)
-    refuse(operation, "the histograms of red, green and blue must be three rows without gaps");
+    refuse(operation, "the histograms of red, green and blue must be three contiguous rows");
   for (int c = 0; c < 3; ++c) {
     const Channel& channel = layout_.channels[layout_.find(rgb_roles[c])];
     SamplePlane plane{in.planes[channel.plane], layout_.width, layout_.bits, layout_.shift};

@@ -10,7 +10,7 @@
 
 namespace cudavision::histequalize {
 
-/// Histograms of the pixels whose region weight (regions.h) is above 0. Each pixel counts once.
+/// Histograms of the pixels whose region weight (regions.h) is above 0. Each pixel is counted once.
 class RegionHistogram {
  public:
   /// layout as for Histogram. With masks, distances is as for RegionBlend::run(). Throws

@@ -4,8 +4,8 @@
 // The kernels for 11 to 16 bits: three launches count, make the table and apply it. The up to 65536
 // counters do not fit into the shared memory of an SM, so each block counts a range of the bins,
 // and each part of the picture is read once per range. Two 16-bit counters per word would fit, but
-// the GPU merges a warp's equal increments only if they add 1 to words; in flat pictures, each
-// pixel would be a separate addition. The last launch clears the counters for the next frame.
+// the GPU merges equal increments of a warp only if each adds 1 to a word. Flat pictures would need
+// a separate addition for each pixel. The last launch clears the counters for the next frame.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/warp.cuh"
@@ -102,12 +102,12 @@ __global__ void __launch_bounds__(kThreads, 1)
   // A warp adds one chunk at a time, so that the sum of the chunk costs only one more addition.
   // Blocks begin at different bins, because atomic additions to the same word are serialised.
   const int lane = threadIdx.x % 32;
-  const int turn = blockIdx.x / ranges % 32;
+  const int rotation = blockIdx.x / ranges % 32;
   for (int chunk = threadIdx.x / 32; chunk < a.range_bins / kChunk; chunk += kThreads / 32) {
     std::uint32_t sum = 0;
 #pragma unroll 8
     for (int step = 0; step < kChunk / 32; ++step) {
-      const int bin = chunk * kChunk + (step + turn) % 32 * 32 + lane;
+      const int bin = chunk * kChunk + (step + rotation) % 32 * 32 + lane;
       const std::uint32_t count = counts[bin];
       if (count != 0)
         DeviceAtomics::add(a.counts + base + bin, count);
@@ -119,11 +119,11 @@ __global__ void __launch_bounds__(kThreads, 1)
   }
 }
 
-/// One block per chunk.
+/// Makes the table, with one block per chunk.
 __global__ void __launch_bounds__(kTableThreads)
     table_wide_kernel(const __grid_constant__ WideArguments a) {
   __shared__ std::uint32_t warp_sums[kTableThreads / 32];
-  __shared__ unsigned long long first;  // first non-empty bin (upper half) and its count
+  __shared__ unsigned long long first;  // first non-empty bin (upper half), its count (lower)
   const int chunk = blockIdx.x;
   const int chunks = gridDim.x;  // 2 to 64
   const int lane = threadIdx.x % 32;

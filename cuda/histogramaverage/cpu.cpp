@@ -83,17 +83,16 @@ class HistogramAverageCpu final : public HistogramAverage::Backend {
 class TableHysteresisCpu final : public TableHysteresis::Backend {
  public:
   TableHysteresisCpu(Device& device, int max_tables, int bits)
-      : size_(1 << bits),
-        play_(play_of(bits)),
+      : play_(play_of(bits)),
         in_use_(device.allocate(sizeof(std::uint16_t) * max_tables << bits)) {}
 
   View<const std::uint16_t> run(View<const std::uint16_t> made, const Status* status) override {
-    const auto tables = contiguous_rows(in_use_.as<std::uint16_t>(), size_, made.height);
+    const auto tables = contiguous_rows(in_use_.as<std::uint16_t>(), made.width, made.height);
     for_rows(made.height, [&](int i) {
       if (status->restarted)
-        std::copy(made.row(i), made.row(i) + size_, tables.row(i));
+        std::copy(made.row(i), made.row(i) + made.width, tables.row(i));
       else
-        for (int j = 0; j < size_; ++j)
+        for (int j = 0; j < made.width; ++j)
           tables.row(i)[j] =
               static_cast<std::uint16_t>(followed(tables.row(i)[j], made.row(i)[j], play_));
     });
@@ -101,7 +100,6 @@ class TableHysteresisCpu final : public TableHysteresis::Backend {
   }
 
  private:
-  int size_;
   int play_;
   Buffer in_use_;
 };

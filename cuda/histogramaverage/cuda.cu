@@ -120,7 +120,6 @@ class HistogramAverageCuda final : public HistogramAverage::Backend {
  public:
   HistogramAverageCuda(Device& device, int max_histograms, int bits)
       : bits_(bits),
-        bins_(1 << bits),
         states_(device.allocate(sizeof(std::uint64_t) * max_histograms << bits)),
         averages_(device.allocate(sizeof(std::uint32_t) * max_histograms << bits)),
         sums_(device.allocate(sizeof(SceneSums) * parts(max_slices))),
@@ -148,22 +147,20 @@ class HistogramAverageCuda final : public HistogramAverage::Backend {
     if (!begins)
       launch_(sums_kernel, a.parts, sums_threads, 0, a);
     launch_(update_kernel,
-            blocks_for(static_cast<std::int64_t>(bins_) * counts.height, update_threads,
+            blocks_for(static_cast<std::int64_t>(counts.height) << bits_, update_threads,
                        multiprocessors_),
             update_threads, 0, a);
-    return contiguous_rows(a.averages, bins_, counts.height);
+    return contiguous_rows(a.averages, counts.width, counts.height);
   }
 
   const Status* status() const noexcept override { return status_.as<Status>(); }
 
  private:
   unsigned parts(int slices) const {
-    const int block_bins = sums_threads / slices;
-    return static_cast<unsigned>(divide_up(bins_, block_bins));
+    return static_cast<unsigned>(divide_up(1 << bits_, sums_threads / slices));
   }
 
   int bits_;
-  int bins_;
   Buffer states_;
   Buffer averages_;
   Buffer sums_;
@@ -215,7 +212,6 @@ class TableHysteresisCuda final : public TableHysteresis::Backend {
  public:
   TableHysteresisCuda(Device& device, int max_tables, int bits)
       : bits_(bits),
-        size_(1 << bits),
         in_use_(device.allocate(sizeof(std::uint16_t) * max_tables << bits)),
         launch_(device.stream(), hysteresis_kernel),
         multiprocessors_(multiprocessor_count()) {}
@@ -223,15 +219,14 @@ class TableHysteresisCuda final : public TableHysteresis::Backend {
   View<const std::uint16_t> run(View<const std::uint16_t> made, const Status* status) override {
     const TableArguments a{made, bits_, in_use_.as<std::uint16_t>(), status, play_of(bits_)};
     launch_(hysteresis_kernel,
-            blocks_for(static_cast<std::int64_t>(size_) * made.height,
+            blocks_for(static_cast<std::int64_t>(made.height) << bits_,
                        table_threads * thread_entries, multiprocessors_),
             table_threads, 0, a);
-    return contiguous_rows(a.in_use, size_, made.height);
+    return contiguous_rows(a.in_use, made.width, made.height);
   }
 
  private:
   int bits_;
-  int size_;
   Buffer in_use_;
   Launcher<TableArguments> launch_;
   int multiprocessors_;

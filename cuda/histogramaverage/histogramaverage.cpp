@@ -12,12 +12,14 @@ namespace cudavision::histogramaverage {
 namespace {
 
 constexpr char operation[] = "histogram averaging";
-constexpr int max_rows = 65536;
+
+void check(const char* name, int value, const Range<int>& range) {
+  if (!range.contains(value))
+    refuse(operation, name + ("=" + text_of(value)) + " must be " + text_of(range));
+}
 
 void check_size(int rows, int bits, const char* name) {
-  if (rows < 1 || rows > max_rows)
-    refuse(operation, std::to_string(rows) + " " + name + "; 1 to " + std::to_string(max_rows) +
-                          " are supported");
+  check(name, rows, {1, 65536});
   if (bits < 8 || bits > 16)
     refuse(operation, "2^" + std::to_string(bits) + " bins; 2^8 to 2^16 are supported");
 }
@@ -31,7 +33,7 @@ void check_rows(View<const Element> rows, int maximum, int bits, std::size_t ali
   if (!rows || rows.width != 1 << bits || rows.height < 1 || rows.height > maximum ||
       addresses % alignment != 0)
     refuse(operation, std::string(name) + " must be 1 to " + std::to_string(maximum) + " rows of " +
-                          std::to_string(1 << bits) + " numbers, aligned to " +
+                          std::to_string(1 << bits) + " values, aligned to " +
                           std::to_string(alignment) + " bytes");
 }
 
@@ -45,18 +47,13 @@ int weight_of(std::uint64_t elapsed, std::uint64_t time_constant) {
 }
 
 void check_parameters(const Parameters& parameters) {
-  using Ranges = Parameters::Ranges;
-  if (!Ranges::weight.contains(parameters.weight))
-    refuse(operation, "a weight of " + std::to_string(parameters.weight) + "; it must be " +
-                          text_of(Ranges::weight));
-  if (!Ranges::cut_threshold.contains(parameters.cut_threshold))
-    refuse(operation, "a scene cut threshold of " + std::to_string(parameters.cut_threshold) +
-                          "; it must be " + text_of(Ranges::cut_threshold));
+  check("weight", parameters.weight, Parameters::Ranges::weight);
+  check("cut_threshold", parameters.cut_threshold, Parameters::Ranges::cut_threshold);
 }
 
 HistogramAverage::HistogramAverage(Device& device, int max_histograms, int bits)
     : max_histograms_(max_histograms), bits_(bits) {
-  check_size(max_histograms, bits, "histograms");
+  check_size(max_histograms, bits, "max_histograms");
   backend_ = dispatch<make_histogram_average_cuda, make_histogram_average_cpu>(
       device, max_histograms, bits);
 }
@@ -80,7 +77,7 @@ const Status* HistogramAverage::status() const noexcept {
 
 TableHysteresis::TableHysteresis(Device& device, int max_tables, int bits)
     : max_tables_(max_tables), bits_(bits) {
-  check_size(max_tables, bits, "tables");
+  check_size(max_tables, bits, "max_tables");
   backend_ =
       dispatch<make_table_hysteresis_cuda, make_table_hysteresis_cpu>(device, max_tables, bits);
 }
@@ -91,7 +88,7 @@ View<const std::uint16_t> TableHysteresis::run(View<const std::uint16_t> made,
                                                const Status* status) {
   check_rows(made, max_tables_, bits_, 4 * sizeof(std::uint16_t), "the tables");
   if (!status)
-    refuse(operation, "the tables need the status of the average that they were made from");
+    refuse(operation, "pass the status of the average from which the tables were made");
   return backend_->run(made, status);
 }
 

@@ -60,16 +60,16 @@ struct Status {
 /// of h may differ from the number of pixels by less than two counts per bin; it may even be 0.
 class HistogramAverage {
  public:
-  /// max_histograms (1 to 65536) is the maximum per frame. Each has 2^bits bins (8 to 16 bits).
+  /// A frame has up to max_histograms histograms (1 to 65536) with 2^bits bins (bits is 8 to 16).
   /// Allocates 12 bytes of device memory per bin. Throws invalid_argument or out_of_memory.
   HistogramAverage(Device& device, int max_histograms, int bits);
   ~HistogramAverage();
 
-  /// counts is device memory with a row of 2^bits counts per histogram; their sum is below 2^47. If
-  /// the number of rows changes, the average restarts. Returns h in as many contiguous rows, in
-  /// memory of this object that the next call overwrites. area_change is nullptr or
-  /// scenecut::AreaMeans::change() from the previous frame to this one, in device memory. Throws
-  /// invalid_argument. Only enqueues.
+  /// counts is device memory with a row of 2^bits counts per histogram. All counts add up to less
+  /// than 2^47. If the number of rows changes, the average restarts. Returns h in as many
+  /// contiguous rows, in memory of this object that the next call overwrites. area_change is
+  /// nullptr or scenecut::AreaMeans::change() from the previous frame to this one, in device
+  /// memory. Throws invalid_argument. Only enqueues.
   View<const std::uint32_t> run(View<const std::uint32_t> counts, const Parameters& parameters,
                                 const std::uint32_t* area_change = nullptr);
 
@@ -88,10 +88,10 @@ class HistogramAverage {
   std::unique_ptr<Backend> backend_;
 };
 
-/// Keeps tables from following small changes, by the play operator (Krasnosel'skii and Pokrovskii,
-/// "Systems with Hysteresis", 1989). Let T be the tables in use, N the tables made for a frame, and
-/// m = 4·2^(bits − 8). If the frame restarts the average, N replaces T. Otherwise each entry moves
-/// only as far as necessary to be within m of the new one:
+/// Keeps tables from following small changes, with the play operator (Krasnosel'skii and
+/// Pokrovskii, "Systems with Hysteresis", 1989). Let T be the tables in use, N the tables made for
+/// a frame, and m = 4·2^(bits − 8). If the frame restarts the average, N replaces T. Otherwise each
+/// entry moves only as far as necessary to be within m of the new entry:
 ///   T = min(max(T, N − m), N + m)
 /// Noise in N thus does not change T, and T follows larger changes in steps as small as the steps
 /// of N. If every N is monotone, T is monotone too.

@@ -13,7 +13,7 @@
 namespace cudavision::localstatistics {
 
 /// Types for the sums of a window. A window is narrow if N·(2^b + 3) < 2^32 for samples of b bits.
-/// The sum S of a narrow window fits into 32 bits, and V (see localstatistics.h) into 62.
+/// In a narrow window, the sum S fits into 32 bits, and V (see localstatistics.h) into 62 bits.
 struct NarrowWindow {
   using Sum = std::uint32_t;
   using Variance = std::uint64_t;
@@ -37,7 +37,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_mean(typename Window::Sum su
   using Sum = typename Window::Sum;
   using Signed = std::make_signed_t<Sum>;
   // S / N is below 2^16, so the truncated estimate is off by at most one, and it is too large only
-  // if S / N rounds up to it. Branch-free, so that the compiler can vectorise.
+  // if S / N rounds up to it. Without branches, the compiler can vectorise the correction.
   const auto estimate =
       static_cast<std::int32_t>(static_cast<typename Window::Real>(sum) * inverse);
   const auto rest = static_cast<Signed>(sum - static_cast<Sum>(estimate) * area);
@@ -75,14 +75,14 @@ CUDAVISION_HOST_DEVICE inline double to_double(unsigned __int128 value) {
   return static_cast<double>(value);
 }
 
-CUDAVISION_HOST_DEVICE inline float estimated_root(std::uint64_t value) {
+CUDAVISION_HOST_DEVICE inline float approximate_sqrt(std::uint64_t value) {
 #ifdef __CUDA_ARCH__
   return std::sqrt(static_cast<float>(value));
 #else
   return std::sqrt(static_cast<float>(to_double(value)));
 #endif
 }
-CUDAVISION_HOST_DEVICE inline double estimated_root(unsigned __int128 value) {
+CUDAVISION_HOST_DEVICE inline double approximate_sqrt(unsigned __int128 value) {
   return std::sqrt(to_double(value));
 }
 
@@ -96,7 +96,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_stddev(typename Window::Vari
                                                            typename Window::Real inverse) {
   using Sum = typename Window::Sum;
   using Variance = typename Window::Variance;
-  const auto estimate = static_cast<std::int32_t>(estimated_root(variance) * inverse);
+  const auto estimate = static_cast<std::int32_t>(approximate_sqrt(variance) * inverse);
   // Fits into 32 bits in a narrow window, because a deviation is at most half the largest sample.
   const Sum edge = static_cast<Sum>(area) * static_cast<std::uint32_t>(2 * estimate + 1);
   return static_cast<std::uint32_t>(estimate +
@@ -111,10 +111,10 @@ inline std::uint32_t black_level(bool limited_range, int bits) {
 /// − f), (p − lo)·N·2^16 < (S − lo·N)·f is equivalent to p·N·2^16 < S·f + N·c. Neither side exceeds
 /// N·(2^b − 1)·2^16 < 2^64, because S ≤ N·(2^b − 1) and lo < 2^b − 1.
 ///
-/// In narrow windows, this is p·N < T, where T is (S·f + N·c) / 2^16 rounded up. T is the high word
-/// of S·(f·2^16) + (N·c + 2^16 − 1)·2^16. For ratio = 0, T = S, but f·2^16 = 2^32 does not fit into
-/// a word. 2^32 − 1 gives the same high word: the sum is smaller by S, but its low word is larger
-/// than S, because S < 2^32 − 4·N, and S < 2^30 if N < 2^14.
+/// In narrow windows, this comparison is p·N < T, where T is (S·f + N·c) / 2^16 rounded up. T is
+/// the high word of S·(f·2^16) + (N·c + 2^16 − 1)·2^16. For ratio = 0, f·2^16 = 2^32 does not fit
+/// into a word. 2^32 − 1 gives the same high word: this subtracts S from the low word 2^32 − 2^16,
+/// without a borrow, because S < 2^32 − 4·N, and S < 2^30 if N < 2^14.
 struct Bradley {
   std::uint32_t factor = 0;  ///< f
   std::uint32_t black = 0;   ///< c, at most 2^28
@@ -172,9 +172,9 @@ struct SauvolaEstimate {
       : constant(range < 1e-290 ? NAN : static_cast<float>(1 - k)),
         slope(static_cast<float>(k / range)) {}
 
-  /// Returns p − lo − T, and clears `decided` if its sign may be wrong. level is p − lo, and
-  /// black_sum is lo·N < 2^28. inverse is 1/N and stddev √V/N, within a few units in the last
-  /// place.
+  /// Returns p − lo − T, and clears `decided` if the sign of this result may be wrong. level is
+  /// p − lo, and black_sum is lo·N < 2^28. inverse is 1/N and stddev √V/N, within a few units in
+  /// the last place.
   CUDAVISION_HOST_DEVICE float difference(float level, std::uint32_t sum, std::uint32_t black_sum,
                                           float inverse, float stddev, bool& decided) const {
     // The exact difference is −lo·N to 2^32 − lo·N. From 2^31 on, `above` is too small by 2^32.
@@ -198,8 +198,8 @@ struct SauvolaEstimate {
 /// of √V and 1/N, each within a few units in the last place. It is at most 127.5, so its error is
 /// below 2^-14.
 constexpr float stddev_offset = 128.5f + 0x1p-13f;
-/// Returns false if the sum is less than 2^-12 above an integer, because the true level may then be
-/// one less. Also valid for sums from 256 on, whose level is 128.
+/// Returns false if the sum is less than 2^-12 above an integer: the true level may then be one
+/// less. Also valid for sums from 256 on, whose level is 128.
 CUDAVISION_HOST_DEVICE inline bool stddev_is_decided(std::uint32_t bits) {
   return (bits & 0xfff0) != 0;
 }

@@ -34,16 +34,10 @@ PassKernels kernels_for(SumTypes sums) {
 
 template <class Value>
 PassKernels kernels_for(Output output, SumTypes sums) {
-  switch (output) {
-    case Output::mean:
-      return kernels_for<Output::mean, Value>(sums);
-    case Output::stddev:
-      return kernels_for<Output::stddev, Value>(sums);
-    case Output::bradley:
-      return kernels_for<Output::bradley, Value>(sums);
-    default:
-      return kernels_for<Output::sauvola, Value>(sums);
-  }
+  return output == Output::mean      ? kernels_for<Output::mean, Value>(sums)
+         : output == Output::stddev  ? kernels_for<Output::stddev, Value>(sums)
+         : output == Output::bradley ? kernels_for<Output::bradley, Value>(sums)
+                                     : kernels_for<Output::sauvola, Value>(sums);
 }
 
 class LocalStatisticsCuda final : public LocalStatistics::Backend {

@@ -40,7 +40,7 @@ LocalStatistics::LocalStatistics(Device& device, const FrameLayout& layout, int 
                           " bits need an output of 16 bits");
   check_parameters(parameters);
   const PlaneSize size{layout.width, layout.height, layout.bits};
-  const bool squares = needs_squares(parameters.output) || is_threshold(parameters.output);
+  const bool squares = parameters.output != Parameters::Output::mean;
   backend_ = dispatch<make_local_statistics_cuda, make_local_statistics_cpu>(device, size,
                                                                              output_bits, squares);
   set(parameters);
@@ -65,7 +65,9 @@ void LocalStatistics::set(const Parameters& parameters) {
 
 void LocalStatistics::run(const ConstFrame& in, View<std::uint8_t> out) {
   if (!out || out.width != layout_.width * (output_bits_ / 8) || out.height != layout_.height)
-    refuse(operation, "the output must have " + std::to_string(layout_.height) + " rows of " +
+    refuse(operation, "the output has " + std::to_string(out.height) + " rows of " +
+                          std::to_string(out.width) + " bytes; it must have " +
+                          std::to_string(layout_.height) + " rows of " +
                           std::to_string(layout_.width) + " samples of " +
                           std::to_string(output_bits_) + " bits");
   backend_->run(luminance_.of(in), out);

@@ -75,7 +75,7 @@ struct StatisticsPass {
                                          bool& decided) {
     const auto sum = static_cast<typename AnyWindow::Sum>(sums.of[0]);
     if constexpr (kNarrow && kBytes && kOutput == Output::bradley) {
-      // The difference fits into a signed word, because neither number exceeds 255·N < 2^31.
+      // The difference fits into a signed word, because neither term exceeds 255·N < 2^31.
       return black_or_white(
           pixel * window.area - settings.bradley.narrow_threshold(sum, window.bradley_offset),
           settings);
@@ -124,9 +124,9 @@ struct StatisticsPass {
   }
 
  private:
-  /// Returns black if number is negative, otherwise white.
-  static __device__ std::uint32_t black_or_white(std::uint32_t number, const Settings& settings) {
-    return static_cast<std::uint32_t>(static_cast<std::int32_t>(number) >> 31) ^ settings.white;
+  /// Returns black if the sign bit is set, otherwise white.
+  static __device__ std::uint32_t black_or_white(std::uint32_t bits, const Settings& settings) {
+    return static_cast<std::uint32_t>(static_cast<std::int32_t>(bits) >> 31) ^ settings.white;
   }
 
   /// Returns √V, within a few units in the last place.

@@ -2,10 +2,10 @@
 #pragma once
 
 // The kernel for means of small windows of bytes. A warp processes a strip of the picture in a band
-// of rows. Each lane keeps the sums of 16 adjacent columns over the rows of the window and moves
-// them down the band. For each row, the lanes exchange these sums through shared memory: a lane
-// reads the sums of the columns that its windows gain and lose when they move right. Its first
-// window contains only columns of the lane itself and of its left neighbour.
+// of rows. Each lane keeps the sums of 16 adjacent columns over the rows of the window and slides
+// these sums down the band. For each row, the lanes exchange the sums through shared memory: a lane
+// reads the sums of the columns that its window gains and loses when it slides right. The first
+// window of a lane contains only columns of this lane and of its left neighbour.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/division.h"
@@ -23,7 +23,7 @@ constexpr int running_strip = 30 * packed_columns;
 struct RunningArguments {
   windows::Picture picture;
   int radius;
-  // Byte i is 1 if column i, of the lane or its left neighbour, is in the lane's first window.
+  // Byte i is 1 if column i, of the lane or of its left neighbour, is in the lane's first window.
   std::uint32_t own_weights[4]{}, before_weights[4]{};
 
   RunningArguments(const windows::Picture& picture, int radius) : picture(picture), radius(radius) {
@@ -34,11 +34,11 @@ struct RunningArguments {
   }
 };
 
-/// Returns a number above 1 / number, with a relative error of at most 3·2^-23.
+/// Returns a value above 1 / number, with a relative error of at most 3·2^-23.
 ///
-/// With any such error below 2^-20, the product with a sum below 2^19, rounded to the nearest
-/// integer, is sum / number rounded half up: the excess is less than 1 / (2·number), so it changes
-/// only quotients that are exact half-integers.
+/// An error below 2^-20 is small enough for sums below 2^19: the product of sum and value, rounded
+/// to the nearest integer, is sum / number rounded half up. The product exceeds sum / number by
+/// less than 1 / (2·number), which only affects exact half-integers.
 __device__ inline float inverse_above(int number) {
   return __uint_as_float(__float_as_uint(approximate_reciprocal(static_cast<float>(number))) + 2);
 }
@@ -99,19 +99,19 @@ __global__ void __launch_bounds__(32 * running_warps, running_blocks)
   };
   load(first + 1);
 
-  // Positions in shared memory of the pairs of columns that the windows lose (starting `radius`
-  // columns left of the lane's first column) and gain (starting radius + 1 columns right of it).
-  // Odd distances need one more pair.
+  // Positions in shared memory of the pairs of columns that the windows lose and gain. These pairs
+  // begin `radius` columns left and radius + 1 columns right of the lane's first column. Odd
+  // distances need one more pair.
   int lost_at[kPairs + kOdd], gained_at[kPairs + !kOdd];
-  const auto place_of = [&](int pair) {
+  const auto position_of = [&](int pair) {
     return pair < 0 ? -1 : pair >= 32 * kPairs ? kWords - 2 : pair + pair / kPairs;
   };
 #pragma unroll
   for (int i = 0; i < kPairs + kOdd; ++i)
-    lost_at[i] = place_of((lane * packed_columns - a.radius - kOdd) / 2 + i);
+    lost_at[i] = position_of((lane * packed_columns - a.radius - kOdd) / 2 + i);
 #pragma unroll
   for (int i = 0; i < kPairs + !kOdd; ++i)
-    gained_at[i] = place_of((lane * packed_columns + a.radius + kOdd) / 2 + i);
+    gained_at[i] = position_of((lane * packed_columns + a.radius + kOdd) / 2 + i);
 
   const bool writes = lane > 0 && lane < 31 && inside;
   const bool whole = x + packed_columns <= picture.width &&
@@ -157,7 +157,7 @@ __global__ void __launch_bounds__(32 * running_warps, running_blocks)
     }
     sum = PackedColumns::add_weighted(lost_pairs, a.before_weights, sum);
     __syncwarp();
-    // Prevents borrows between the halves.
+    // Added to both halves of a difference, so that the lower half does not borrow.
     constexpr std::uint32_t bias = 0x8000;
     std::uint32_t sums[packed_columns];
 #pragma unroll

@@ -34,14 +34,14 @@ template <int kSampleBytes>
 __device__ inline void add_samples(const MosaicArguments& a, const MosaicTile& tile,
                                    const ThreadShare& share, std::uint32_t* sums) {
   const MosaicPlane& plane = tile.plane;
-  for (int x = tile.first_chunk() + share.lane * Chunk::bytes; x < tile.end;
-       x += warp_lanes * Chunk::bytes) {
-    const int count = min(plane.row_bytes - x, Chunk::bytes);
-    const bool whole = plane.aligned && count == Chunk::bytes;
+  for (int x = tile.first_chunk() + share.lane * Vec16::bytes; x < tile.end;
+       x += warp_lanes * Vec16::bytes) {
+    const int count = min(plane.row_bytes - x, Vec16::bytes);
+    const bool whole = plane.aligned && count == Vec16::bytes;
     ChunkSums<kSampleBytes> of_chunk;
 #pragma unroll 4
     for (int y = tile.top + share.warp; y < tile.bottom; y += share.warps) {
-      Chunk in;
+      Vec16 in;
       in.load(plane.in_row(y) + x, count, whole);
       of_chunk.add(in, a);
     }
@@ -54,16 +54,16 @@ template <int kSampleBytes>
 __device__ inline void write_samples(const MosaicArguments& a, const MosaicTile& tile,
                                      const ThreadShare& share, const std::uint32_t* values) {
   const MosaicPlane& plane = tile.plane;
-  for (int x = tile.first_chunk() + share.lane * Chunk::bytes; x < tile.end;
-       x += warp_lanes * Chunk::bytes) {
-    const int count = min(plane.row_bytes - x, Chunk::bytes);
-    const bool whole = plane.aligned && count == Chunk::bytes;
-    const bool in_tile = whole && x >= tile.begin && x + Chunk::bytes <= tile.end;
+  for (int x = tile.first_chunk() + share.lane * Vec16::bytes; x < tile.end;
+       x += warp_lanes * Vec16::bytes) {
+    const int count = min(plane.row_bytes - x, Vec16::bytes);
+    const bool whole = plane.aligned && count == Vec16::bytes;
+    const bool in_tile = whole && x >= tile.begin && x + Vec16::bytes <= tile.end;
     const Replacement chunk =
         replacement<kSampleBytes>(a, tile, x, [&](int slot) { return values[slot]; });
     for (int y = tile.top + share.warp; y < tile.bottom; y += share.warps) {
       if (chunk.keeps) {
-        Chunk in;
+        Vec16 in;
         in.load(plane.in_row(y) + x, count, whole);
         store_in_tile(chunk.in_place_of(in), tile, x, plane.out_row(y), in_tile);
       } else {

@@ -34,18 +34,18 @@ inline MosaicPlane describe_plane(const FrameLayout& layout, const Parameters& p
 
   // Chooses the widest tile of up to 512 bytes, which a warp loads at once. Prefers multiples of 16
   // bytes, because the edges of such tiles can be stored in whole chunks.
-  constexpr int width = warp_lanes * Chunk::bytes;
+  constexpr int width = warp_lanes * Vec16::bytes;
   const int group = separable_blocks(plane, block_size);
   const int max_blocks = std::max(
       group, MosaicArguments::max_slots / std::max(plane.channel_count, 1) / group * group);
   plane.tile_blocks = group;
-  bool whole = first_byte(plane, group, block_size) % Chunk::bytes == 0;
+  bool whole = first_byte(plane, group, block_size) % Vec16::bytes == 0;
   for (int blocks = 2 * group; blocks <= max_blocks; blocks += group) {
     const int tile_bytes = first_byte(plane, blocks, block_size);
     if (tile_bytes > width)
       break;
-    const bool is_whole = tile_bytes % Chunk::bytes == 0;
-    if (whole ? is_whole : is_whole || tile_bytes + Chunk::bytes <= width) {
+    const bool is_whole = tile_bytes % Vec16::bytes == 0;
+    if (whole ? is_whole : is_whole || tile_bytes + Vec16::bytes <= width) {
       plane.tile_blocks = blocks;
       whole = is_whole;
     }
@@ -94,7 +94,7 @@ class MosaicLaunch {
       const auto to = regions::field_view(out.planes[number], source.field, fields_);
       static_cast<PlanePair&>(plane) = {from.data, to.data, kernel_pitch("mosaic", from.pitch),
                                         kernel_pitch("mosaic", to.pitch)};
-      plane.aligned = regions::has_whole_chunks(from) && regions::has_whole_chunks(to);
+      plane.aligned = regions::has_aligned_rows(from) && regions::has_aligned_rows(to);
     }
     arguments.everywhere = active == nullptr;
     if (active)

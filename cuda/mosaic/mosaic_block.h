@@ -14,7 +14,7 @@
 
 namespace cudavision::mosaic {
 
-using regions::Chunk;
+using regions::Vec16;
 
 /// A plane of the input and the output, or one field of the plane.
 struct MosaicPlane : regions::PlaneBytes, PlanePair {
@@ -80,7 +80,7 @@ struct MosaicTile {
   }
 
   CUDAVISION_HOST_DEVICE int slots() const { return plane.tile_blocks * plane.channel_count; }
-  CUDAVISION_HOST_DEVICE int first_chunk() const { return begin / Chunk::bytes * Chunk::bytes; }
+  CUDAVISION_HOST_DEVICE int first_chunk() const { return begin / Vec16::bytes * Vec16::bytes; }
 
   /// Returns the number of samples of a slot. A slot is one channel of one block.
   CUDAVISION_HOST_DEVICE int samples(const MosaicArguments& a, int slot) const {
@@ -111,7 +111,7 @@ CUDAVISION_HOST_DEVICE inline int block_of(const MosaicArguments& a, int pixel) 
 template <int kSampleBytes, int kPeriod, class Function>
 CUDAVISION_HOST_DEVICE inline void for_each_sample(const MosaicArguments& a, const MosaicTile& tile,
                                                    int x, const Function& function) {
-  constexpr int samples = Chunk::bytes / kSampleBytes;
+  constexpr int samples = Vec16::bytes / kSampleBytes;
   const MosaicPlane& plane = tile.plane;
   CUDAVISION_UNROLL
   for (int phase = 0; phase < kPeriod; ++phase) {
@@ -147,7 +147,7 @@ CUDAVISION_HOST_DEVICE inline void with_period(const MosaicPlane& plane, const F
       function(std::integral_constant<int, 4>());
       break;
     default:
-      function(std::integral_constant<int, Chunk::bytes / kSampleBytes>());
+      function(std::integral_constant<int, Vec16::bytes / kSampleBytes>());
   }
 }
 
@@ -156,9 +156,9 @@ CUDAVISION_HOST_DEVICE inline void with_period(const MosaicPlane& plane, const F
 template <int kSampleBytes>
 class ChunkSums {
  public:
-  CUDAVISION_HOST_DEVICE void add(const Chunk& chunk, const MosaicArguments& a) {
+  CUDAVISION_HOST_DEVICE void add(const Vec16& chunk, const MosaicArguments& a) {
     CUDAVISION_UNROLL
-    for (int w = 0; w < Chunk::word_count; ++w) {
+    for (int w = 0; w < Vec16::word_count; ++w) {
       const std::uint32_t word = chunk.words[w];
       if (kSampleBytes == 1) {
         sums_[2 * w] += word & 0xff00ffu;
@@ -178,7 +178,7 @@ class ChunkSums {
   }
 
  private:
-  std::uint32_t sums_[2 * Chunk::word_count] = {};
+  std::uint32_t sums_[2 * Vec16::word_count] = {};
 };
 
 /// Calls add(slot, sum) for the samples of a chunk. Consecutive samples of a slot are summed first.
@@ -204,14 +204,14 @@ CUDAVISION_HOST_DEVICE inline void add_to_slots(const MosaicArguments& a, const 
 }
 
 struct Replacement {
-  Chunk result;
-  Chunk kept;  ///< 0xff for bytes to copy from the input
+  Vec16 result;
+  Vec16 kept;  ///< 0xff for bytes to copy from the input
   bool keeps;  ///< the chunk has bytes of the tile to copy
 
-  CUDAVISION_HOST_DEVICE Chunk in_place_of(const Chunk& in) const {
-    Chunk out;
+  CUDAVISION_HOST_DEVICE Vec16 in_place_of(const Vec16& in) const {
+    Vec16 out;
     CUDAVISION_UNROLL
-    for (int w = 0; w < Chunk::word_count; ++w)
+    for (int w = 0; w < Vec16::word_count; ++w)
       out.words[w] = (in.words[w] & kept.words[w]) | result.words[w];
     return out;
   }
@@ -224,7 +224,7 @@ CUDAVISION_HOST_DEVICE inline Replacement replacement(const MosaicArguments& a,
                                                       const Value& value) {
   Replacement chunk;
   CUDAVISION_UNROLL
-  for (int w = 0; w < Chunk::word_count; ++w) {
+  for (int w = 0; w < Vec16::word_count; ++w) {
     chunk.result.words[w] = 0;
     chunk.kept.words[w] = 0;
   }
@@ -246,14 +246,14 @@ CUDAVISION_HOST_DEVICE inline Replacement replacement(const MosaicArguments& a,
 }
 
 /// Stores the bytes of the chunk that belong to the tile. whole: stores all bytes with one access.
-CUDAVISION_HOST_DEVICE inline void store_in_tile(const Chunk& chunk, const MosaicTile& tile, int x,
+CUDAVISION_HOST_DEVICE inline void store_in_tile(const Vec16& chunk, const MosaicTile& tile, int x,
                                                  std::uint8_t* row, bool whole) {
   if (whole) {
-    chunk.store(row + x, Chunk::bytes, true);
+    chunk.store(row + x, Vec16::bytes, true);
     return;
   }
   CUDAVISION_UNROLL
-  for (int i = 0; i < Chunk::bytes; ++i)
+  for (int i = 0; i < Vec16::bytes; ++i)
     if (x + i >= tile.begin && x + i < tile.end)
       row[x + i] = static_cast<std::uint8_t>(byte_of(chunk.words[i / 4], i % 4));
 }

@@ -13,7 +13,7 @@
 namespace cudavision::nlmeans {
 
 /// Channels of one kind share a strength and a table of weights. colour_kind is red, green and
-/// blue, chroma_kind is chroma with its own strength, luma_kind is everything else.
+/// blue, chroma_kind is chroma with a separate strength, and luma_kind is all other channels.
 enum ChannelKind { luma_kind, chroma_kind, colour_kind };
 constexpr int kind_count = 3;
 constexpr ChannelKind kinds[kind_count] = {luma_kind, chroma_kind, colour_kind};
@@ -40,7 +40,7 @@ struct DenoisedFrame {
   int group_count = 0;
   std::array<DenoisedChannels, FrameLayout::max_channels> groups{};
   std::array<NoisyChannels, kind_count> noisy{};  ///< channels of each kind
-  /// Planes with bytes outside all groups, which are copied.
+  /// Planes with bytes outside all groups. These bytes are copied.
   std::array<bool, FrameLayout::max_planes> has_other_bytes{};
   /// Planes with channels outside all groups.
   std::array<bool, FrameLayout::max_planes> has_other_channels{};

@@ -18,8 +18,6 @@
 namespace cudavision::nlmeans {
 namespace {
 
-// Loops over adjacent samples of a row:
-
 template <class Sample>
 [[gnu::always_inline]] inline std::uint32_t squared_difference(Sample a, Sample b) {
   // The square is correct modulo 2^32 even if the difference is negative.
@@ -63,7 +61,7 @@ CUDAVISION_TARGET_CLONES void find_weights(const Sum* before, int count, int pat
         std::min(static_cast<Sum>(before[x + patch] - before[x]) >> shift, last));
 }
 
-// Has no target clones: they would use gather instructions, which are slow on many CPUs.
+// Target clones of this loop would use gather instructions, which are slow on many CPUs.
 inline void look_up(const PatchWeights& table, const std::uint32_t* indices, int count,
                     std::uint32_t* __restrict values) {
   for (int x = 0; x < count; ++x)

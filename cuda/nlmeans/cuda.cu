@@ -32,7 +32,7 @@ struct TableChoices {
 };
 
 /// Chooses the tables of weights by the noise. For each kind, choice_blocks blocks copy the chosen
-/// table. Of the later launches of a kind, only the one for the table's strength class has work.
+/// table. Later, only the kind's launch for the strength class of this table has work.
 __global__ void __launch_bounds__(choice_threads)
     choose_tables(const __grid_constant__ TableChoices a) {
   grid_dependency_wait();
@@ -81,10 +81,16 @@ class NlMeansCuda final : public NlMeans::Backend {
       if (frame_.noisy[kind].count == 0)
         continue;
       const double strength = strength_of(parameters, kind);
-      if (strength == Parameters::automatic_strength)
+      if (strength == Parameters::automatic_strength) {
         make_plans(parameters, kind, weights, used);
-      else
-        make_plan(parameters, kind, strength, weights, used);
+        continue;
+      }
+      const int count =
+          make_patch_weights(parameters, strength, layout_.bits, channels_of(kind), weights + used);
+      weights[used + count] = 0;  // the kernels need an entry of 0
+      const Plan& plan = add_plan(parameters, kind, uploader_.tables() + used, count);
+      convert(plan, weights + used, count);
+      used += static_cast<std::size_t>(count + 1);
     }
     if (used > 0)
       uploader_.upload(used);
@@ -114,7 +120,7 @@ class NlMeansCuda final : public NlMeans::Backend {
     if (active)
       a.active = *active;
     for (int i = 0; i < a.picture_count; ++i)
-      place(frame_.groups[plan.groups[i]], out, a.pictures[i]);
+      set_planes(frame_.groups[plan.groups[i]], out, a.pictures[i]);
     for (std::size_t f = 0; f < frames.size(); ++f)
       for (int p = 0; p < layout_.plane_count; ++p)
         a.frames[f][p] = {frames[f].planes[p].data,
@@ -146,19 +152,8 @@ class NlMeansCuda final : public NlMeans::Backend {
     return bytes;
   }
 
-  /// Adds the plan for a strength that is not automatic. Appends its table after `used` words.
-  void make_plan(const Parameters& parameters, ChannelKind kind, double strength,
-                 std::uint32_t* weights, std::size_t& used) {
-    const int count =
-        make_patch_weights(parameters, strength, layout_.bits, channels_of(kind), weights + used);
-    weights[used + count] = 0;  // the kernels need an entry of 0
-    const Plan& plan = add_plan(parameters, kind, uploader_.tables() + used, count);
-    convert(plan, weights + used, count);
-    used += static_cast<std::size_t>(count + 1);
-  }
-
   /// Adds the plans for an automatic strength, and appends the tables of all steps after the first
-  /// `used` words. Each table ends with a 0, and is padded with 0 to the length in its class.
+  /// `used` words. choose_tables() pads the chosen table with zeros to the length for its class.
   void make_plans(const Parameters& parameters, ChannelKind kind, std::uint32_t* weights,
                   std::size_t& used) {
     TableChoice& choice = choices_.choices[choices_.count++];
@@ -217,7 +212,7 @@ class NlMeansCuda final : public NlMeans::Backend {
     return plan;
   }
 
-  void place(const DenoisedChannels& group, const Frame& out, DenoisedPicture& picture) const {
+  void set_planes(const DenoisedChannels& group, const Frame& out, DenoisedPicture& picture) const {
     picture.sample_width = group.channels[0].subsampling_x;
     picture.sample_height = group.channels[0].subsampling_y;
     for (int c = 0; c < group.count; ++c) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Non-local means with patches and searches of any size. A first kernel pads the pictures. In the
-// second, each block sums squared differences along columns and rows of its tile, for each shift.
+// Non-local means with patches and searches of any size. The first kernel pads the pictures. In the
+// second, a block sums squared differences along columns and rows of its tile, for each shift.
 
 #include <cuda_runtime.h>
 

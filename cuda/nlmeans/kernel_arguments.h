@@ -37,7 +37,7 @@ struct NlMeansArguments {
   DenoisedPicture pictures[FrameLayout::max_channels];
   int picture_count;
   int channels;                                               ///< channels per picture
-  SearchedPlane frames[max_frames][FrameLayout::max_planes];  ///< the first one is denoised
+  SearchedPlane frames[max_frames][FrameLayout::max_planes];  ///< the first is denoised
   int frame_count;
   std::int64_t padded_frame_bytes;  ///< distance between the padded pictures of two frames
   int search_radius, patch_radius;
@@ -49,15 +49,15 @@ struct NlMeansArguments {
   int bits, shift;  ///< of samples of two bytes
   /* Only for the kernels of mma.cuh: */
   ProductShape shape;
-  unsigned strips;  ///< number of strips of all pictures, which are numbered column by column
+  unsigned strips;  ///< number of strips of all pictures; strips are numbered column by column
   unsigned shares;  ///< number of parts of the strips; each block processes some parts
   unsigned strips_of_share;
-  unsigned longer_shares;  ///< number of shares, the first ones, that have one strip more
+  unsigned longer_shares;  ///< the first longer_shares shares have one strip more
   int low_bits;            ///< number of bits below the upper 8, in samples of two bytes
   int scale_log2;          ///< distances are scaled by 2^scale_log2
   int product_scale;       ///< factor of products in scaled distances: −2 · 2^scale_log2
   int joined_shift;        ///< right shift of joined sums: 2 · low_bits − scale_log2
-  int max_distance;        ///< scaled distance from which on weights are 0
+  int max_distance;        ///< weights are 0 from this scaled distance on
   int index_shift;         ///< shift from a scaled distance to a table index
   int table_mask;          ///< clears the index bits that select one of an entry's copies
   int table_words;         ///< words of the table in shared memory, including all copies
@@ -66,12 +66,12 @@ struct NlMeansArguments {
   regions::ActiveCells active;
 };
 
-/// Returns true if this launch must run. Of the launches for different strengths, only one must.
+/// Returns true if this launch must run. Of the launches for different strengths, only one runs.
 CUDAVISION_HOST_DEVICE inline bool is_chosen(const NlMeansArguments& a) {
   return !a.chosen || *a.chosen == a.number;
 }
 
-/// Returns true if a tile has active cells. It must begin in the picture, but may end beyond it.
+/// Returns true if a tile has active cells. The tile must begin in the picture, but may exceed it.
 CUDAVISION_HOST_DEVICE inline bool is_active(const NlMeansArguments& a,
                                              const DenoisedPicture& picture, int left, int top,
                                              int width, int height) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Chooses the kernel for the pictures of one kind, the size of its tile, the kind of memory for its
-// table of weights, and the number of its blocks.
+// Chooses the kernel for the pictures of one kind, the size of a tile, the memory that holds the
+// table of weights, and the number of blocks.
 
 #include <algorithm>
 
@@ -61,7 +61,7 @@ Kernel product_kernel(Table table) {
 }
 
 /// Calls function(kind) with the kind that has the smallest side for the patch and the most squares
-/// for the search radius. Returns false if there is no such kernel.
+/// for the search radius. Returns false if there is no such kind.
 template <class Function>
 bool with_product_kind(int patch_radius, int search_radius, int channels, int sample_bytes,
                        const Function& function) {
@@ -109,18 +109,20 @@ class KernelChoice {
     for (int radius = 1; radius <= max_tile_radius; ++radius)
       for (const int channels : {1, DenoisedChannels::max_count})
         for (const bool shared_table : {false, true})
-          cuda_check(
-              cudaFuncSetAttribute(tile_kernel(radius, channels, shared_table),
-                                   cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes_),
-              "setting up a kernel on the GPU");
+          allow_shared_memory(tile_kernel(radius, channels, shared_table));
     for (const int channels : {1, DenoisedChannels::max_count})
       for (int side = min_product_side; side <= max_product_side; ++side)
         for (const int search_radius : {1, Parameters::Ranges::search.max / 2})
-          with_product_kind(2 * side - 2, search_radius, channels, layout.sample_bytes(),
-                            [&](auto kind) { allow_shared_memory<decltype(kind)>(); });
+          with_product_kind(
+              2 * side - 2, search_radius, channels, layout.sample_bytes(), [&](auto kind) {
+                for (const Table table : {Table::aligned, Table::shared, Table::global})
+                  if (const Kernel kernel = product_kernel<decltype(kind)>(table))
+                    allow_shared_memory(kernel);
+              });
   }
 
-  /// Completes a plan that has pictures and parameters. The table has `weights` words with its 0.
+  /// Chooses the kernel of a plan and the arguments that depend on the kernel. All other arguments
+  /// must be set. weights is the number of words in the table, including the final 0.
   void choose(const Parameters& parameters, Plan& plan, int weights) const {
     NlMeansArguments& a = plan.arguments;
     plan.padding_blocks = plan.resident_blocks = 0;
@@ -158,13 +160,10 @@ class KernelChoice {
   }
 
  private:
-  template <class Kind>
-  void allow_shared_memory() const {
-    for (const Table table : {Table::aligned, Table::shared, Table::global})
-      if (const Kernel kernel = product_kernel<Kind>(table))
-        cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                        shared_bytes_),
-                   "setting up a kernel on the GPU");
+  void allow_shared_memory(Kernel kernel) const {
+    cuda_check(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes_),
+        "reserving shared memory on the GPU");
   }
 
   /// Returns false if no tile kernel fits or if the tensor cores are faster. The tensor cores
@@ -207,9 +206,9 @@ class KernelChoice {
     return std::min(shared_bytes_, multiprocessor_bytes_ / resident_blocks - reserved_bytes_);
   }
 
-  /// Sets the shape of the tile and returns its bytes. Takes the largest tile that keeps the number
-  /// of resident blocks, or else the largest that fits, but up to a quarter less if that makes room
-  /// for more copies of the table (1424 instead of 1461 µs for three frames on an H200).
+  /// Sets the shape of the tile and returns its size in bytes. Prefers more copies of the table to
+  /// up to a quarter of the strips (1424 instead of 1461 µs for three frames on an H200). If no
+  /// tile leaves room for Kind::resident_blocks blocks, a tile has Kind::tile_strips strips.
   template <class Kind>
   int shape_tile(NlMeansArguments& a, int weights, int max_copies_log2) const {
     const auto tile_bytes = [&](int strips) {

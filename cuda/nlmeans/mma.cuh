@@ -60,13 +60,13 @@ class ProductWarp {
       : a_(a),
         table_(table),
         table_lane_((threadIdx.x & ((1 << a.copies_log2) - 1)) * 4),
-        lane_(a, place(top),
+        lane_(a, position(top),
               kTable == Table::global
                   ? 0
                   : static_cast<int>(__cvta_generic_to_shared(table)) << a.index_shift) {}
 
   __device__ __forceinline__ void add_candidates(int top, int group) {
-    Candidates candidates = lane_.candidates(place(top), group);
+    Candidates candidates = lane_.candidates(position(top), group);
     if (Kind::squares == 1 && a_.search_radius == 1) {
       add_pairs<RowPair::first>(candidates);
       add_pairs<RowPair::second_of_three>(candidates);
@@ -78,14 +78,14 @@ class ProductWarp {
 #pragma unroll steps_at_once
     for (int step = first_steps; step < a_.search_radius; ++step)
       add_pairs_from_top<first_steps>(candidates, squares_in_order);
-    candidates.row_bias = RowBias(place(top).g());
+    candidates.row_bias = RowBias(position(top).g());
     add_last_pairs(candidates, steps);
   }
 
   /// Calls put(x, y, samples) in one lane per pixel or, if frames follow, stores the sums.
   template <class Put>
   __device__ __forceinline__ void finish(int top, const Put& put) const {
-    const LanePlace at = place(top);
+    const LanePosition at = position(top);
     constexpr int pixels = 2 * Kind::squares;
     const int t = at.t();
 #pragma unroll
@@ -119,14 +119,14 @@ class ProductWarp {
   using CandidateRow = typename ProductLane<Kind>::CandidateRow;
   using Candidates = typename ProductLane<Kind>::Candidates;
 
-  __device__ __forceinline__ LanePlace place(int top) const {
+  __device__ __forceinline__ LanePosition position(int top) const {
     const ProductMemory<Kind, kTable> memory(a_, table_);
     return {memory.pixels, memory.norms, a_.frame_count > 1 ? memory.reference : nullptr,
             thread_number(), top};
   }
 
   /// Adds the sums over the previous frames. Returns true and stores the sums if a frame follows.
-  __device__ __forceinline__ bool stores_sums(const LanePlace& at, int pixel,
+  __device__ __forceinline__ bool stores_sums(const LanePosition& at, int pixel,
                                               std::uint32_t (&sums)[Kind::planes + 1]) const {
     const ReferenceFrame<Kind> reference(a_.shape.strips);
     const volatile ProductTile& tile = *ProductMemory<Kind, kTable>(a_, table_).tile;
@@ -178,8 +178,8 @@ class ProductWarp {
     add_pairs<pair_to_bottom(kStep - 2 * kSquares)...>(candidates);
   }
 
-  /// kPairs has the class of the pair of rows for each square. No branches separate the squares, so
-  /// that the compiler can overlap them with the latency of the products.
+  /// kPairs lists the class of the pair of rows for each square. No branches separate the squares,
+  /// so that the compiler can overlap them with the latency of the products.
   template <RowPair... kPairs>
   __device__ __forceinline__ void add_pairs(Candidates& candidates) {
     if constexpr (sizeof...(kPairs) == Kind::squares) {
@@ -216,14 +216,14 @@ class ProductWarp {
                                           const CandidateRow& candidates) {
     constexpr int bytes = Kind::sample_bytes;
     const auto& right = candidates.right;
-    Sums high{}, mixed{}, low{};
+    Sums high{}, cross{}, low{};
 #pragma unroll
     for (int c = 0; c < Kind::channels; ++c) {
       const int upper = bytes * c, lower = bytes * c + bytes - 1;
       high = add_product(lane_.left(s, upper), right[upper], high);
       if (bytes == 2) {
-        mixed = add_product(lane_.left(s, upper), right[lower], mixed);
-        mixed = add_product(lane_.left(s, lower), right[upper], mixed);
+        cross = add_product(lane_.left(s, upper), right[lower], cross);
+        cross = add_product(lane_.left(s, lower), right[upper], cross);
         if (!Kind::joins_planes)
           low = add_product(lane_.left(s, lower), right[lower], low);
       }
@@ -231,7 +231,7 @@ class ProductWarp {
     if constexpr (Kind::joins_planes) {
 #pragma unroll
       for (int i = 0; i < 4; ++i)
-        low.v[i] = mixed.v[i] << a_.low_bits;
+        low.v[i] = cross.v[i] << a_.low_bits;
       low = add_product(lane_.left(s, 1), right[1], low);
     }
     std::uint32_t weights[4] = {};
@@ -239,7 +239,7 @@ class ProductWarp {
     for (int i = 0; i < 4; ++i)
       if (!skips(pair, i / 2))
         weights[i] = weight(lane_.distance(s, i / 2, i % 2, from, candidates, pair, r, high.v[i],
-                                           mixed.v[i], low.v[i]));
+                                           cross.v[i], low.v[i]));
     const std::uint32_t factor[4] = {weights[0], weights[2], weights[1], weights[3]};
 #pragma unroll
     for (int m = 0; m < Kind::products; ++m)
@@ -265,7 +265,7 @@ class ProductWarp {
     if (kTable == Table::global)
       return __ldg(a_.weights + (static_cast<std::uint32_t>(distance) >> a_.index_shift));
     const int entry = kTable == Table::aligned ? distance : distance >> a_.index_shift;
-    // (entry & mask) | lane as one instruction; in long loops, the compiler would use two.
+    // Computes (entry & mask) | lane in one instruction. In long loops, the compiler would use two.
     std::uint32_t at, found;
     asm("lop3.b32 %0, %1, %2, %3, 0xEA;"
         : "=r"(at)

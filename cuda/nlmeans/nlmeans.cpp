@@ -19,7 +19,7 @@ bool is_colour(Role role) {
   return role == Role::red || role == Role::green || role == Role::blue;
 }
 
-/// If chroma has the same strength as luma, and not an automatic one, it shares luma's launch.
+/// Chroma is of luma_kind, and shares its launch, if both strengths are equal and not automatic.
 ChannelKind kind_of(Role role, const Parameters& parameters) {
   if (is_colour(role))
     return colour_kind;
@@ -154,7 +154,7 @@ void NlMeans::run(const ConstFrame& in, std::span<const ConstFrame> neighbours, 
     check_frame(operation, layout_, neighbour, "neighbour");
   check_frame(operation, layout_, out, "output");
   if (!noise && needs_noise())
-    refuse(operation, "an automatic strength needs the noise of the frame");
+    refuse(operation, "an automatic strength needs the noise of the frame; pass noise to run()");
   const std::size_t count = neighbours.size() + 1;
   if (count != static_cast<std::size_t>(parameters_.frames))
     refuse(operation, std::to_string(count) + " frames; the parameters require " +

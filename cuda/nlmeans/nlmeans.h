@@ -50,7 +50,7 @@ struct Parameters {
 
   /// Derives the strength from the noise that run() receives.
   static constexpr double automatic_strength = -1;
-  /// Chroma uses the strength of the other channels. If automatic, it follows chroma's own noise.
+  /// Chroma uses the strength of the other channels. An automatic strength follows chroma's noise.
   static constexpr double same_strength = -1;
 
   bool operator==(const Parameters&) const = default;
@@ -68,10 +68,10 @@ class NlMeans {
   NlMeans(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~NlMeans();
 
-  /// Applies to later frames. Never allocates. On invalid_argument, keeps the last valid set.
+  /// Applies to later frames. Never allocates. On invalid_argument, the old parameters stay in use.
   void set_parameters(const Parameters& parameters);
 
-  /// True if the output equals the input: all strengths are 0, or the search is a single pixel.
+  /// True if the output equals the input: all strengths are 0, or only one pixel is searched.
   bool identity() const noexcept;
 
   /// True if a strength is automatic, so that run() needs the noise.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Non-local means on the tensor cores: which lane holds which element. Tests compile it for hosts.
+// Non-local means on the tensor cores: which lane holds which element. Also built for host tests.
 //
 // With X = Σ p·q over the samples of two patches, the sum of their squared differences is Σ p² + Σ
 // q² − 2X. For the patches around 16 pixels and 8 candidates, one product of byte matrices computes
@@ -47,8 +47,7 @@ struct ProductKind {
                                                                                : 2;
   /// Minimum search radius: all squares of a warp must have some searched rows in common.
   static constexpr int min_search_radius = squares == 1 ? 1 : 2 * squares;
-  /// The products of two planes are added before they are subtracted from the norms, if 32 bits
-  /// suffice.
+  /// True if 32 bits suffice to add the products of both planes before the norms are added.
   static constexpr bool joins_planes =
       sample_bytes == 2 && channels * (4 * side - 1) * (4 * side - 1) <= 49;
   static constexpr int products = (planes + 1) / 2;
@@ -73,10 +72,10 @@ struct ProductShape {
   int column_groups;  ///< groups of eight candidates in a row for one warp
 
   /// Word offset of a dummy column of norms, in other banks, for candidates that are not searched.
-  CUDAVISION_HOST_DEVICE constexpr int outside_norms() const {
+  CUDAVISION_HOST_DEVICE constexpr int dummy_norms() const {
     return candidate_columns * norm_rows + 2;
   }
-  CUDAVISION_HOST_DEVICE constexpr int norm_words() const { return outside_norms() + norm_rows; }
+  CUDAVISION_HOST_DEVICE constexpr int norm_words() const { return dummy_norms() + norm_rows; }
   /// Words of a tile without its table. The last seven words hold ProductTile.
   constexpr int words(int planes, int sample_bytes) const {
     return planes * plane_words + sample_bytes * norm_words() + 7;
@@ -178,7 +177,7 @@ CUDAVISION_HOST_DEVICE constexpr bool skips(RowPair pair, int half) {
   return pair == RowPair::none || pair == (half == 0 ? RowPair::last : RowPair::first);
 }
 
-/// Bias of distances for a row of pixels that does not search a row of candidates: the weight is 0.
+/// Bias of distances that makes weights 0 if a row of pixels does not search a row of candidates.
 struct RowBias {
   int top;  ///< outside_search in lanes with pixels in rows 1 and 3; 0 in lanes with rows 0 and 2
 
@@ -209,7 +208,7 @@ constexpr std::uint32_t weight_digits(std::uint32_t weight) {
 /// Returns the selector for the bytes of the right factor in one column of the second products.
 /// These bytes multiply the digits of a candidate's weight. Columns 2d and 2d + 1 multiply digit d
 /// by the samples of two planes. In the first of the second products, columns 6 and 7 sum the
-/// weights: column 6 adds the two lower digits with their values, column 7 adds the third digit.
+/// weights: column 6 adds the first digit and 255 times the second digit, column 7 the third digit.
 template <class Kind>
 CUDAVISION_HOST_DEVICE constexpr std::uint32_t weight_selector(int product, int column,
                                                                int sample) {
@@ -243,19 +242,19 @@ CUDAVISION_HOST_DEVICE inline Norm norm_of(SquareSum<Kind> squares, int low_bits
 constexpr int joined_limit = 200 << 8;
 
 /// Returns ((Σ (p − q)²) >> 2e) · 2^scale_log2 minus the upper part of the pixel's norm; e is the
-/// number of bits in the lower plane. high, mixed and low are sums of products of the planes. The
+/// number of bits in the lower plane. high, cross and low are sums of products of the planes. The
 /// upper parts of the norms are scaled by 2^scale_log2. Shifts round down, so shifting in steps is
 /// exact. product_scale is −2 · 2^scale_log2; a constant would cost one more instruction.
-CUDAVISION_HOST_DEVICE inline int scaled_distance(int high, int mixed, int low, int candidate_high,
+CUDAVISION_HOST_DEVICE inline int scaled_distance(int high, int cross, int low, int candidate_high,
                                                   int candidate_low, int pixel_low, int low_bits,
                                                   int scale_log2, int product_scale) {
   const int rest = (low * -2 + candidate_low + pixel_low) >> low_bits;
-  return (((mixed * -2 + rest) >> low_bits) << scale_log2) +
+  return (((cross * -2 + rest) >> low_bits) << scale_log2) +
          (high * product_scale + candidate_high);
 }
 
 /// Returns the contribution of the lower parts of the norms and of the lower planes' products, if
-/// planes are joined. `joined` is (mixed << e) + low; candidate_low includes joined_limit << 2e.
+/// planes are joined. `joined` is (cross << e) + low; candidate_low includes joined_limit << 2e.
 /// joined_shift is 2e − scale_log2, which keeps some bits below the distance.
 CUDAVISION_HOST_DEVICE inline int joined_rest(int joined, int candidate_low, int pixel_low,
                                               int joined_shift) {
@@ -264,7 +263,8 @@ CUDAVISION_HOST_DEVICE inline int joined_rest(int joined, int candidate_low, int
   return static_cast<int>(rest >> joined_shift);
 }
 
-/// Returns min(x + y, limit): one instruction from 9.0 on, which the compiler does not generate.
+/// Returns min(x + y, limit). From compute capability 9.0 on, this is a single instruction, which
+/// the compiler does not generate from the expression.
 CUDAVISION_HOST_DEVICE inline int min_sum(int x, int y, int limit) {
 #ifdef __CUDA_ARCH__
   return __viaddmin_s32(x, y, limit);
@@ -286,7 +286,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t mean_of(const std::uint32_t (&sums)[
 }
 
 /// Class of a pair of rows, one of the radius + 2 pairs of a square. In pair_from_top(), number 0
-/// is the first pair of the square; in pair_to_bottom(), the last but one.
+/// is the first pair of the square; in pair_to_bottom(), number 0 is the last pair but one.
 CUDAVISION_HOST_DEVICE constexpr RowPair pair_from_top(int number) {
   return number < 0    ? RowPair::none
          : number == 0 ? RowPair::first

@@ -53,8 +53,8 @@ CUDAVISION_HOST_DEVICE inline ProductTile tile_at(const NlMeansArguments& a, uns
   return tile;
 }
 
-/// Loads a word of each plane of a frame: samples from_x[0] to from_x[3] of row from_y. Beyond the
-/// mirrored edge, they are not adjacent.
+/// Loads a word of each plane of a frame: samples from_x[0] to from_x[3] of row from_y. The four
+/// samples need not be adjacent, because the frame is mirrored at its edges.
 template <class Kind>
 CUDAVISION_HOST_DEVICE inline void load_word(const NlMeansArguments& a,
                                              const DenoisedPicture& picture, int frame,
@@ -137,7 +137,7 @@ CUDAVISION_HOST_DEVICE inline void copy_samples(const ProductShape& shape, int t
   }
 }
 
-/// Sums the squared samples of a patch's row. `words` is its first word, in plane 0.
+/// Sums the squared samples of a patch's row. words points to the first word of the row in plane 0.
 template <class Kind>
 CUDAVISION_HOST_DEVICE inline SquareSum<Kind> squares_of_row(const ProductShape& shape, int patch,
                                                              int low_bits,
@@ -211,7 +211,7 @@ CUDAVISION_HOST_DEVICE inline void find_norms(const NlMeansArguments& a, int str
     }
   }
   for (int y = thread; y < rows; y += product_threads) {
-    int* const to = norms + shape.outside_norms() + y;
+    int* const to = norms + shape.dummy_norms() + y;
     to[0] = outside_search;
     if (Kind::sample_bytes == 2)
       to[shape.norm_words()] = static_cast<int>(min_low);

@@ -12,11 +12,11 @@
 
 namespace cudavision::nlmeans {
 
-struct LanePlace {
+struct LanePosition {
   const std::uint32_t* pixels;
   const int* norms;
   const std::uint32_t* reference;  ///< the denoised frame; nullptr if it is in the tile
-  int thread;                      ///< number of the lane in its block
+  int thread;                      ///< index of the thread in its block
   int top;                         ///< row of the tile at which the warp's squares begin
 
   CUDAVISION_HOST_DEVICE int column() const { return thread / 32; }  ///< word column of the squares
@@ -34,10 +34,10 @@ template <class Kind>
 class ProductLane {
  public:
   /// first_entry is added to all scaled distances, which turns table offsets into addresses.
-  CUDAVISION_HOST_DEVICE ProductLane(const NlMeansArguments& a, const LanePlace& place,
+  CUDAVISION_HOST_DEVICE ProductLane(const NlMeansArguments& a, const LanePosition& position,
                                      int first_entry)
       : a_(a), limit_(a.max_distance + first_entry) {
-    const OwnPatches own(a, place);
+    const OwnPatches own(a, position);
     CUDAVISION_UNROLL
     for (int s = 0; s < Kind::squares; ++s)
       CUDAVISION_UNROLL
@@ -81,26 +81,26 @@ class ProductLane {
     }
   };
 
-  CUDAVISION_HOST_DEVICE Candidates candidates(const LanePlace& place, int group) const {
+  CUDAVISION_HOST_DEVICE Candidates candidates(const LanePosition& position, int group) const {
     const ProductShape& shape = a_.shape;
-    const int g = place.g(), t = place.t();
-    const int first = place.column() + 2 * group;  // first word of the first candidate's patch
+    const int g = position.g(), t = position.t();
+    const int first = position.column() + 2 * group;  // first word of the first candidate's patch
     Candidates found{};
     found.row_bias = RowBias(g);
-    found.right = place.pixels + word_at(shape, 4 * first + g, place.top + t);
+    found.right = position.pixels + word_at(shape, 4 * first + g, position.top + t);
     CUDAVISION_UNROLL
     for (int i = 0; i < 2; ++i) {
       const int column = 2 * t + i;
       const bool searched = searches(pixel_x(g), 8 * group + column, a_.search_radius);
-      found.norms[i] = place.norms + place.top +
-                       (searched ? (4 * first + column) * shape.norm_rows : shape.outside_norms());
+      found.norms[i] = position.norms + position.top +
+                       (searched ? (4 * first + column) * shape.norm_rows : shape.dummy_norms());
     }
     CUDAVISION_UNROLL
     for (int m = 0; m < Kind::products; ++m) {
       const int plane = 2 * m + (g & 1);
       found.samples[m] =
-          place.pixels + (plane < Kind::planes ? plane * shape.plane_words : 0) +
-          word_at(shape, 4 * (first + t / 2) + a_.patch_radius, place.top + a_.patch_radius);
+          position.pixels + (plane < Kind::planes ? plane * shape.plane_words : 0) +
+          word_at(shape, 4 * (first + t / 2) + a_.patch_radius, position.top + a_.patch_radius);
       CUDAVISION_UNROLL
       for (int i = 0; i < 2; ++i)
         found.selectors[m][i] = weight_selector<Kind>(m, g, 2 * (t & 1) + i);
@@ -132,13 +132,13 @@ class ProductLane {
     return loaded;
   }
 
-  /// Returns the scaled distance between pixel `half` of square s and candidate `column`. Returns
-  /// the limit if the distance exceeds it or if the pixel does not search there. high, mixed and
-  /// low are sums of products of the planes; with joined planes, low is the joined sum. row is 0 or
-  /// 1.
+  /// Returns the scaled distance between pixel `half` of square s and candidate `column` of row
+  /// `row` (0 or 1). The distance is at most limit_, and equals limit_ if the pixel does not search
+  /// the candidate. high, cross and low are sums of products of the planes; with joined planes, low
+  /// is the joined sum.
   CUDAVISION_HOST_DEVICE int distance(int s, int half, int column, const Candidates& from,
                                       const CandidateRow& candidates, RowPair pair, int row,
-                                      int high, int mixed, int low) const {
+                                      int high, int cross, int low) const {
     const int bias = from.row_bias.of(pair, row, half);
     const int candidate_high = candidates.high_norms[column],
               candidate_low = candidates.low_norms[column];
@@ -150,7 +150,7 @@ class ProductLane {
     if constexpr (Kind::sample_bytes == 1)
       return min_sum(high * a_.product_scale + candidate_high, pixel_high, limit_);
     return min_sum(
-        scaled_distance(high, mixed, low, candidate_high, candidate_low, low_norms_[s][half],
+        scaled_distance(high, cross, low, candidate_high, candidate_low, low_norms_[s][half],
                         a_.low_bits, a_.scale_log2, a_.product_scale),
         pixel_high, limit_);
   }
@@ -161,28 +161,28 @@ class ProductLane {
     const std::uint32_t* words;  ///< first word of the first pixel's patch, in the lane's row
     int rows;                    ///< distance between adjacent words of a row
     int plane_words;
-    int first_row;     ///< first row of the patches that is in the lane
+    int first_row;     ///< first row of the patches that the lane holds
     int first_byte;    ///< position of the patches in their first words, in bytes
     const int* norms;  ///< norm of the first pixel's patch
     int norm_words;    ///< distance from the upper part of a norm to its lower part
 
-    CUDAVISION_HOST_DEVICE OwnPatches(const NlMeansArguments& a, const LanePlace& place) {
-      const int radius = a.search_radius, x = radius + place.x(), y = place.y(0);
-      first_row = place.t();
+    CUDAVISION_HOST_DEVICE OwnPatches(const NlMeansArguments& a, const LanePosition& position) {
+      const int radius = a.search_radius, x = radius + position.x(), y = position.y(0);
+      first_row = position.t();
       first_byte = x & 3;
-      if (place.reference) {
+      if (position.reference) {
         const ReferenceFrame<Kind> reference(a.shape.strips);
-        words = place.reference + ((x >> 2) - (radius >> 2)) * reference.rows + y + first_row;
+        words = position.reference + ((x >> 2) - (radius >> 2)) * reference.rows + y + first_row;
         rows = reference.rows;
         plane_words = reference.plane_words();
-        norms = reinterpret_cast<const int*>(place.reference) + reference.norms() +
-                reference.pixel(place.x(), y);
+        norms = reinterpret_cast<const int*>(position.reference) + reference.norms() +
+                reference.pixel(position.x(), y);
         norm_words = reference.pixels;
       } else {
-        words = place.pixels + (x >> 2) * a.shape.rows + radius + y + first_row;
+        words = position.pixels + (x >> 2) * a.shape.rows + radius + y + first_row;
         rows = a.shape.rows;
         plane_words = a.shape.plane_words;
-        norms = place.norms + x * a.shape.norm_rows + radius + y;
+        norms = position.norms + x * a.shape.norm_rows + radius + y;
         norm_words = a.shape.norm_words();
       }
     }

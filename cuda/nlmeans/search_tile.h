@@ -25,17 +25,17 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t byte_differences(std::uint32_t a, st
 #endif
 }
 
-/// Returns four of the eight bytes of low and high, starting at byte number `places`.
+/// Returns four of the eight bytes of low and high, from byte `first` (0 to 3) on.
 CUDAVISION_HOST_DEVICE inline std::uint32_t bytes_from(std::uint32_t low, std::uint32_t high,
-                                                       int places) {
+                                                       int first) {
 #ifdef __CUDA_ARCH__
-  return __funnelshift_r(low, high, 8 * places);
+  return __funnelshift_r(low, high, 8 * first);
 #else
-  return places == 0 ? low : low >> (8 * places) | high << (32 - 8 * places);
+  return first == 0 ? low : low >> (8 * first) | high << (32 - 8 * first);
 #endif
 }
 
-/// For word `word` of three, masks the bytes within kRadius of byte `byte` of the middle word.
+/// Mask of the bytes of word `word` (0 to 2) within kRadius bytes of byte `byte` of word 1.
 template <int kRadius>
 CUDAVISION_HOST_DEVICE constexpr std::uint32_t window_mask(int byte, int word) {
   std::uint32_t mask = 0;
@@ -85,7 +85,7 @@ CUDAVISION_HOST_DEVICE inline void sum_squares(const std::uint32_t (&words)[kCha
   }
 }
 
-/// Rows of words in shared memory, including a halo. They begin left_margin bytes left of the tile.
+/// Rows of words in shared memory, including a halo. Rows begin left_margin bytes left of the tile.
 struct DenoisingTile {
   static constexpr int warps = 4;
   static constexpr int width = 128;       ///< bytes: one word per lane of a warp
@@ -104,17 +104,17 @@ struct DenoisingTile {
   }
 };
 
-/// The tile begins at (left, top) of the searched frame, which may be outside the picture.
+/// Loads a tile that begins at (left, top) of the searched frame, possibly outside the picture.
 CUDAVISION_HOST_DEVICE inline void load_tile(const DenoisedPicture& picture,
                                              const DenoisedPlane& plane,
                                              const SearchedPlane& searched, int left, int top,
                                              int rows, int lane, int warp, std::uint32_t* words) {
   for (int word = lane; word < DenoisingTile::pitch; word += 32) {
-    int place[4];
+    int offsets[4];
     CUDAVISION_UNROLL
     for (int i = 0; i < 4; ++i)
-      place[i] = plane.offset +
-                 plane.step * border_index(left + 4 * word + i, picture.width, Border::reflect_101);
+      offsets[i] = plane.offset + plane.step * border_index(left + 4 * word + i, picture.width,
+                                                            Border::reflect_101);
     for (int y = warp; y < rows; y += DenoisingTile::warps) {
       const std::uint8_t* const row =
           searched.rows +
@@ -123,7 +123,7 @@ CUDAVISION_HOST_DEVICE inline void load_tile(const DenoisedPicture& picture,
       std::uint32_t bytes = 0;
       CUDAVISION_UNROLL
       for (int i = 0; i < 4; ++i)
-        bytes |= static_cast<std::uint32_t>(row[place[i]]) << (8 * i);
+        bytes |= static_cast<std::uint32_t>(row[offsets[i]]) << (8 * i);
       words[y * DenoisingTile::pitch + word] = bytes;
     }
   }
@@ -210,10 +210,10 @@ struct TileShare {
   int first_row;  ///< first row that the thread denoises
 };
 
-/// Adds all shifts with dx mod 4 = phase. later is the tile copy that is shifted by phase bytes.
+/// Adds all shifts with dx mod 4 = phase. shifted is the tile copy that is shifted by phase bytes.
 template <class Sums, class Weight>
 CUDAVISION_HOST_DEVICE inline void add_shifts(Sums& sums, const TileShare& share,
-                                              const std::uint32_t* later, int phase,
+                                              const std::uint32_t* shifted, int phase,
                                               int search_radius, const Weight& weight) {
   PatchRows rows;
   rows.own = share.words + (share.first_row + search_radius) * DenoisingTile::pitch +
@@ -221,7 +221,7 @@ CUDAVISION_HOST_DEVICE inline void add_shifts(Sums& sums, const TileShare& share
   rows.channel_words = share.channel_words;
   for (int dx = -search_radius + ((search_radius + phase) & 3); dx <= search_radius; dx += 4) {
     rows.other =
-        later + share.first_row * DenoisingTile::pitch + DenoisingTile::word(share.lane, dx);
+        shifted + share.first_row * DenoisingTile::pitch + DenoisingTile::word(share.lane, dx);
     for (int dy = -search_radius; dy <= search_radius; ++dy) {
       sums.add(rows, weight);
       rows.other += DenoisingTile::pitch;

@@ -7,12 +7,6 @@
 namespace cudavision::nlmeans {
 namespace {
 
-constexpr double slope = 0.95, offset = 0.5;
-
-double factor_of(int search, int frames) noexcept {
-  return std::pow(21.0 / search, 0.2) * std::pow(frames, -1.0 / 7);
-}
-
 /// Returns the smallest q with 2^q ≥ patch².
 int patch_bits(int patch) noexcept {
   int bits = 0;
@@ -56,20 +50,17 @@ int make_patch_weights(const Parameters& parameters, double strength, int bits, 
   return largest_index + 1;
 }
 
-double strength_for_noise(double deviation, int search, int frames) noexcept {
-  return (slope * deviation + offset) * factor_of(search, frames);
-}
-
 double strength_of_step(int step) noexcept {
   return std::exp2(step / 8.0);
 }
 
 StrengthSteps::StrengthSteps(int search, int frames) noexcept {
+  const double factor = std::pow(21.0 / search, 0.2) * std::pow(frames, -1.0 / 7);
   from[0] = 0;
   for (int step = 1; step < strength_steps; ++step) {
     const double between = std::exp2((step - 0.5) / 8);  // limit between the strengths of two steps
-    const double deviation = std::max(0.0, (between / factor_of(search, frames) - offset) / slope) *
-                             noise::Level::per_level;
+    const double deviation =
+        std::max(0.0, (between / factor - 0.5) / 0.95) * noise::Level::per_level;
     from[step] = static_cast<std::uint32_t>(std::ceil(deviation * deviation));
   }
 }

@@ -23,17 +23,16 @@ constexpr int max_patch_weights(int channels) {
 int make_patch_weights(const Parameters& parameters, double strength, int bits, int channels,
                        std::uint32_t* weights) noexcept;
 
-/// Returns the strength for noise with this standard deviation, in levels of 8 bits. With a larger
-/// search or more frames, the best patches are more similar. The formula was fitted to photographs
-/// and, for several frames, to a video. docs/elements/cudadenoise.md lists the errors.
-double strength_for_noise(double deviation, int search, int frames) noexcept;
-
 /// Strengths of the steps: 2^(i/8) for step i.
 constexpr int strength_steps = 48;
 double strength_of_step(int step) noexcept;
 
-/// Lowest variance (noise::Level) of each step, ascending from 0. For a variance, the step with the
-/// strength nearest to strength_for_noise() is chosen, on a logarithmic scale.
+/// Lowest variance (noise::Level) of each step, ascending from 0. step_for() returns the step whose
+/// strength is nearest, on a logarithmic scale, to the best strength for the variance. With d, the
+/// standard deviation in levels of 8 bits, the best strength is
+///   (0.95·d + 0.5)·(21/search)^(1/5)·frames^(−1/7)
+/// With a larger search or more frames, the best patches are more similar. The formula was fitted
+/// to photographs and a video. docs/elements/cudadenoise.md lists the errors.
 struct StrengthSteps {
   std::uint32_t from[strength_steps];
 

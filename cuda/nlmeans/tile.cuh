@@ -21,7 +21,7 @@ CUDAVISION_HOST_DEVICE constexpr int tile_thread_rows(int channels) {
   return channels == 1 ? 8 : 4;
 }
 
-/// True if registers suffice to load the tiles of neighbours.
+/// True if registers suffice to load the tiles of neighbouring frames.
 CUDAVISION_HOST_DEVICE constexpr bool searches_neighbours(int channels) {
   return channels == 1;
 }
@@ -33,32 +33,31 @@ inline int tile_shared_bytes(int channels, int halo) {
          DenoisingTile::pitch * 4;
 }
 
-struct TilePlace {
+struct TilePosition {
   const DenoisedPicture& picture;
   int left, top;
 
-  __device__ TilePlace(const NlMeansArguments& a, unsigned block, int thread_rows)
+  __device__ TilePosition(const NlMeansArguments& a, unsigned block, int thread_rows)
       : picture(picture_of_block(a, block, &DenoisedPicture::first_block)) {
     const int across = (picture.width + DenoisingTile::width - 1) / DenoisingTile::width;
-    const int tile = block - picture.first_block;
-    left = tile % across * DenoisingTile::width;
-    top = tile / across * (DenoisingTile::warps * thread_rows);
+    const int number = block - picture.first_block;
+    left = number % across * DenoisingTile::width;
+    top = number / across * (DenoisingTile::warps * thread_rows);
   }
 };
 
-/// Loads a neighbour's tile, shifted by `phase` bytes. Recomputes everything to save registers.
+/// Loads the tile of another frame, shifted by `phase` bytes. Recomputes values to save registers.
 template <int kRadius, int kChannels>
 __device__ __forceinline__ void load_neighbour(const NlMeansArguments& a, int frame, int phase,
                                                std::uint32_t* words) {
   constexpr int thread_rows = tile_thread_rows(kChannels);
-  const TilePlace place(a, opaque_value(blockIdx.x), thread_rows);
+  const TilePosition tile(a, opaque_value(blockIdx.x), thread_rows);
   const int thread = thread_number(), halo = a.search_radius + kRadius;
   const int rows = DenoisingTile::rows(thread_rows, halo);
 #pragma unroll 1
   for (int c = 0; c < kChannels; ++c)
-    load_tile(place.picture, place.picture.planes[c],
-              a.frames[frame][place.picture.planes[c].number],
-              place.left - DenoisingTile::left_margin + phase, place.top - halo, rows, thread % 32,
+    load_tile(tile.picture, tile.picture.planes[c], a.frames[frame][tile.picture.planes[c].number],
+              tile.left - DenoisingTile::left_margin + phase, tile.top - halo, rows, thread % 32,
               thread / 32, words + c * rows * DenoisingTile::pitch);
 }
 
@@ -71,8 +70,8 @@ __global__ void __launch_bounds__(tile_threads, 4)
   if (!is_chosen(a))
     return;
 
-  const TilePlace place(a, blockIdx.x, thread_rows);
-  if (!is_active(a, place.picture, place.left, place.top, DenoisingTile::width,
+  const TilePosition tile(a, blockIdx.x, thread_rows);
+  if (!is_active(a, tile.picture, tile.left, tile.top, DenoisingTile::width,
                  DenoisingTile::warps * thread_rows)) {
     launch_dependents();
     return;
@@ -88,18 +87,18 @@ __global__ void __launch_bounds__(tile_threads, 4)
   // The table comes first, so that its address is a constant.
   std::uint32_t* const table = shared;
   std::uint32_t* const own = table + (kSharedTable ? a.last_weight + 1 : 0);
-  std::uint32_t* const later = own + kChannels * channel_words;
+  std::uint32_t* const shifted = own + kChannels * channel_words;
 #pragma unroll
   for (int c = 0; c < kChannels; ++c)
-    load_tile(place.picture, place.picture.planes[c], a.frames[0][place.picture.planes[c].number],
-              place.left - DenoisingTile::left_margin, place.top - halo, rows, lane, warp,
+    load_tile(tile.picture, tile.picture.planes[c], a.frames[0][tile.picture.planes[c].number],
+              tile.left - DenoisingTile::left_margin, tile.top - halo, rows, lane, warp,
               own + c * channel_words);
   if (kSharedTable)
     for (std::uint32_t i = threadIdx.x; i <= a.last_weight; i += tile_threads)
       table[i] = a.weights[i];
   __syncthreads();
 
-  const bool works = place.top + warp * thread_rows < place.picture.height;
+  const bool works = tile.top + warp * thread_rows < tile.picture.height;
   const auto weight = [&](std::uint32_t distance) {
     const std::uint32_t index = min(distance >> a.distance_shift, a.last_weight);
     return kSharedTable ? table[index] : __ldg(a.weights + index);
@@ -109,22 +108,22 @@ __global__ void __launch_bounds__(tile_threads, 4)
   for (int step = 0; step < 4 * frames; ++step) {
     if (step > 0) {
       __syncthreads();
-      // A neighbour's tile is loaded with the shift, because `own` must keep the first frame's.
+      // `own` must keep the tile of the first frame, so neighbouring frames are loaded shifted.
       if (searches_neighbours(kChannels) && step >= 4)
-        load_neighbour<kRadius, kChannels>(a, step / 4, step % 4, later);
+        load_neighbour<kRadius, kChannels>(a, step / 4, step % 4, shifted);
       else
         for (int i = threadIdx.x; i < kChannels * channel_words - 1; i += tile_threads)
-          later[i] = bytes_from(own[i], own[i + 1], step);
+          shifted[i] = bytes_from(own[i], own[i + 1], step);
       __syncthreads();
     }
     const int thread = thread_number();
     if (works)
       add_shifts(sums, {own, channel_words, thread % 32, thread / 32 * thread_rows},
-                 step == 0 ? own : later, step % 4, a.search_radius, weight);
+                 step == 0 ? own : shifted, step % 4, a.search_radius, weight);
   }
 
   if (works) {
-    const TilePlace at(a, opaque_value(blockIdx.x), thread_rows);
+    const TilePosition at(a, opaque_value(blockIdx.x), thread_rows);
     const DenoisedPicture& picture = at.picture;
     const int thread = thread_number();
     const int x = at.left + thread % 32 * 4, top = at.top, first_row = thread / 32 * thread_rows;

@@ -9,7 +9,7 @@ namespace cudavision::regions {
 
 /// A coarse map of the areas of a frame where the result of an operation is needed: up to 64×64
 /// cells, one bit each. Its size and look-up cost do not depend on the number of regions.
-/// Operations skip everything that touches no active cell; their output is undefined there.
+/// Operations skip areas that touch no active cell. The output is undefined in inactive cells.
 class ActiveCells {
  public:
   static constexpr int side = 64;

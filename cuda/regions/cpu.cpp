@@ -17,36 +17,11 @@ struct Span {
   int begin, end;
 };
 
-CUDAVISION_TARGET_CLONES
-void raise_to_rectangle(const Box& box, int feather, int y, Span span, std::uint16_t* weights) {
-  const int of_row = rectangle_weight(box.y0, box.y1, feather, y);
+/// Raises the weight of each pixel x in the span to weight(x).
+template <class Weight>
+CUDAVISION_TARGET_CLONES void raise_to(Span span, std::uint16_t* weights, Weight weight) {
   for (int x = span.begin; x < span.end; ++x)
-    weights[x] = static_cast<std::uint16_t>(
-        std::max<int>(weights[x], std::min(rectangle_weight(box.x0, box.x1, feather, x), of_row)));
-}
-
-void raise_to_ellipse(const Region& region, int feather, int y, Span span, std::uint16_t* weights) {
-  const Box& box = region.box;
-  const EllipseOffset of_row = ellipse_offset(box.y0, box.y1, region.scale_y, feather, y);
-  for (int x = span.begin; x < span.end; ++x) {
-    const EllipseOffset of_column = ellipse_offset(box.x0, box.x1, region.scale_x, feather, x);
-    weights[x] = static_cast<std::uint16_t>(
-        std::max<int>(weights[x], ellipse_weight(of_column, of_row, feather)));
-  }
-}
-
-void raise_to_rotated(const RotatedRegion& region, Shape shape, int feather, int y, Span span,
-                      std::uint16_t* weights) {
-  for (int x = span.begin; x < span.end; ++x)
-    weights[x] = static_cast<std::uint16_t>(
-        std::max<int>(weights[x], rotated_weight(region, shape, feather, x, y)));
-}
-
-void raise_to_masks(const std::uint8_t* distances, int margin, int feather, Span span,
-                    std::uint16_t* weights) {
-  for (int x = span.begin; x < span.end; ++x)
-    weights[x] = static_cast<std::uint16_t>(
-        std::max<int>(weights[x], mask_weight(distances[x], margin, feather)));
+    weights[x] = static_cast<std::uint16_t>(std::max<int>(weights[x], weight(x)));
 }
 
 struct Words {
@@ -69,7 +44,7 @@ struct Bytes {
   }
 };
 
-/// Blends the samples of a channel in the span. The rows belong to its plane.
+/// Blends the samples of a channel in the span. in, processed and out are rows of its plane.
 template <class Samples>
 void blend(const Samples& samples, const Channel& channel, const std::uint16_t* weights, Span span,
            const std::uint8_t* in, const std::uint8_t* processed, std::uint8_t* out) {
@@ -79,11 +54,11 @@ void blend(const Samples& samples, const Channel& channel, const std::uint16_t* 
       continue;
     const std::ptrdiff_t at =
         (channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x) * Samples::bytes;
-    samples.write(out + at, mixed(samples.read(in + at), samples.read(processed + at), weight));
+    samples.write(out + at, blended(samples.read(in + at), samples.read(processed + at), weight));
   }
 }
 
-/// Sets each weight to the maximum of weights and others. Outside their spans, both count as 0.
+/// Sets each weight to the maximum of weights and others, where both are 0 outside their spans.
 /// Returns the span that covers both spans.
 Span raise(std::uint16_t* weights, Span span, const std::uint16_t* others, Span other_span) {
   if (other_span.begin >= other_span.end)
@@ -185,39 +160,48 @@ class RegionBlendCpu final : public RegionBlend::Backend {
                  ? Span{0, 0}
                  : Span{std::max(reached.x0, 0), std::min(reached.x1, layout_.width)};
     };
-    const auto extend = [&](const Span& of_region) {
-      if (of_region.begin < of_region.end)
-        span = {std::min(span.begin, of_region.begin), std::max(span.end, of_region.end)};
+    const auto extend = [](Span& whole, const Span& more) {
+      if (more.begin < more.end)
+        whole = {std::min(whole.begin, more.begin), std::max(whole.end, more.end)};
     };
     const auto reached = [&](int i) { return grown(selection_.regions[i].box, feather); };
     for (int i = 0; i < selection_.count; ++i)
-      extend(span_of(reached(i)));
+      extend(span, span_of(reached(i)));
     for (int i = 0; i < selection_.rotated_count; ++i)
-      extend(span_of(selection_.rotated[i].reached));
+      extend(span, span_of(selection_.rotated[i].reached));
     Span masked{layout_.width, 0};
-    for (int i = 0; i < selection_.mask_count; ++i) {
-      const Span of_mask = span_of(selection_.masks[i]);
-      if (of_mask.begin < of_mask.end)
-        masked = {std::min(masked.begin, of_mask.begin), std::max(masked.end, of_mask.end)};
-    }
-    extend(masked);
+    for (int i = 0; i < selection_.mask_count; ++i)
+      extend(masked, span_of(selection_.masks[i]));
+    extend(span, masked);
     if (span.begin >= span.end)
       return {0, 0};
     std::fill(weights + span.begin, weights + span.end, std::uint16_t{0});
     for (int i = 0; i < selection_.count; ++i) {
-      const Region& region = selection_.regions[i];
-      if (parameters_.shape == Shape::rectangle)
-        raise_to_rectangle(region.box, feather, y, span_of(reached(i)), weights);
-      else
-        raise_to_ellipse(region, feather, y, span_of(reached(i)), weights);
+      const Region region = selection_.regions[i];
+      const Box box = region.box;
+      if (parameters_.shape == Shape::rectangle) {
+        const int of_row = rectangle_weight(box.y0, box.y1, feather, y);
+        raise_to(span_of(reached(i)), weights, [=](int x) {
+          return std::min(rectangle_weight(box.x0, box.x1, feather, x), of_row);
+        });
+      } else {
+        const EllipseOffset of_row = ellipse_offset(box.y0, box.y1, region.scale_y, feather, y);
+        raise_to(span_of(reached(i)), weights, [=](int x) {
+          return ellipse_weight(ellipse_offset(box.x0, box.x1, region.scale_x, feather, x), of_row,
+                                feather);
+        });
+      }
     }
     for (int i = 0; i < selection_.rotated_count; ++i) {
       const RotatedRegion& region = selection_.rotated[i];
-      raise_to_rotated(region, parameters_.shape, feather, y, span_of(region.reached), weights);
+      raise_to(span_of(region.reached), weights, [=, shape = parameters_.shape](int x) {
+        return rotated_weight(region, shape, feather, x, y);
+      });
     }
     if (masked.begin < masked.end)
-      raise_to_masks(distances_.row(y), parameters_.mask_margin(), parameters_.mask_feather(),
-                     masked, weights);
+      raise_to(masked, weights, [this, distances = distances_.row(y)](int x) {
+        return mask_weight(distances[x], parameters_.mask_margin(), parameters_.mask_feather());
+      });
     if (parameters_.invert)
       for (int x = span.begin; x < span.end; ++x)
         weights[x] = static_cast<std::uint16_t>(full_weight - weights[x]);

@@ -35,7 +35,7 @@ constexpr int selecting_blocks = 9, copying_blocks = 6;
 #endif
 
 template <int kRows>
-__device__ inline void load_input(const ThreadPart& part, int first, Chunk (&in)[kRows]) {
+__device__ inline void load_input(const ThreadPart& part, int first, Vec16 (&in)[kRows]) {
 #pragma unroll
   for (int r = 0; r < kRows; ++r)
     if (part.has(first + r))
@@ -43,16 +43,16 @@ __device__ inline void load_input(const ThreadPart& part, int first, Chunk (&in)
 }
 
 template <int kRows>
-__device__ inline void store_output(const ThreadPart& part, int first, const Chunk (&out)[kRows]) {
+__device__ inline void store_output(const ThreadPart& part, int first, const Vec16 (&out)[kRows]) {
 #pragma unroll
   for (int r = 0; r < kRows; ++r)
     if (part.has(first + r))
       out[r].store(part.plane.out_row(part.row(first + r)) + part.x, part.left, part.whole());
 }
 
-__device__ inline void load_processed(const ThreadPart& part, int row, Chunk& chunk) {
+__device__ inline void load_processed(const ThreadPart& part, int row, Vec16& vec) {
   const BlendPlane& plane = part.plane;
-  chunk.load(
+  vec.load(
       plane.processed + static_cast<std::int64_t>(part.row(row)) * plane.processed_pitch + part.x,
       part.left, part.whole());
 }
@@ -72,12 +72,12 @@ __global__ void __launch_bounds__(copying_threads, copying_blocks)
   const int first = thread / BlendTile::threads * rows;
   launch_dependents();
   grid_dependency_wait();
-  Chunk in[rows];
+  Vec16 in[rows];
   load_input(part, first, in);
   store_output(part, first, in);
 }
 
-/// Replaces the bytes in rectangles without a feather (tileselection.h).
+/// Copies processed bytes to rectangles without a feather (tileselection.h).
 template <int kSampleBytes>
 __global__ void __launch_bounds__(BlendTile::threads, selecting_blocks)
     select_regions(const __grid_constant__ BlendArguments a) {
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(BlendTile::threads, selecting_blocks)
   const int block = static_cast<int>(blockIdx.x), thread = static_cast<int>(threadIdx.x);
   const BlendPlane& plane = plane_of_block(a, block);
   const ThreadPart part(plane, block, thread);
-  Chunk in[rows];
+  Vec16 in[rows];
   load_input(part, 0, in);
   const Box tile = covered_by_tile(plane, a.fields, block);
   SelectedBytes selected;
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(BlendTile::threads, selecting_blocks)
   }
 
   grid_dependency_wait();
-  Chunk processed[rows];
+  Vec16 processed[rows];
 #pragma unroll
   for (int r = 0; r < rows; ++r)
     if (part.has(r) && selected.row(r) != 0)
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(BlendTile::threads, selecting_blocks)
   for (int r = 0; r < rows; ++r)
     if (selected.row(r) != 0)
 #pragma unroll
-      for (int w = 0; w < Chunk::word_count; ++w)
+      for (int w = 0; w < Vec16::word_count; ++w)
         in[r].words[w] = selected_word<kSampleBytes>(a, in[r].words[w], processed[r].words[w],
                                                      selected.row(r) >> (4 * w) & 15);
   store_output(part, 0, in);
@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(BlendTile::threads, selecting_blocks)
 template <int kSampleBytes, bool kAnyShape>
 __global__ void __launch_bounds__(BlendTile::threads, weighing_blocks)
     blend_regions(const __grid_constant__ BlendArguments a) {
-  constexpr int rows = BlendTile::thread_rows, samples = Chunk::bytes / kSampleBytes;
+  constexpr int rows = BlendTile::thread_rows, samples = Vec16::bytes / kSampleBytes;
   __shared__ std::uint16_t weights[rows][samples][BlendTile::threads];
   __shared__ std::uint16_t near[Parameters::max_count];
   __shared__ int near_count;
@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(BlendTile::threads, weighing_blocks)
   const int block = static_cast<int>(blockIdx.x), thread = static_cast<int>(threadIdx.x);
   const BlendPlane& plane = plane_of_block(a, block);
   const ThreadPart part(plane, block, thread);
-  Chunk in[rows];
+  Vec16 in[rows];
   const Box tile = covered_by_tile(plane, a.fields, block);
   if (!a.invert && !a.active.touch(tile)) {
     load_input(part, 0, in);
@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(BlendTile::threads, weighing_blocks)
 
   load_input(part, 0, in);
   grid_dependency_wait();
-  Chunk processed[rows];
+  Vec16 processed[rows];
 #pragma unroll
   for (int r = 0; r < rows; ++r)
     if (part.has(r))
@@ -195,8 +195,8 @@ __global__ void __launch_bounds__(BlendTile::threads, weighing_blocks)
 #pragma unroll
   for (int r = 0; r < rows; ++r)
 #pragma unroll
-    for (int w = 0; w < Chunk::word_count; ++w)
-      in[r].words[w] = mixed_word<kSampleBytes>(
+    for (int w = 0; w < Vec16::word_count; ++w)
+      in[r].words[w] = blended_word<kSampleBytes>(
           a, in[r].words[w], processed[r].words[w],
           [&](int i) { return int{weights[r][w * (4 / kSampleBytes) + i][thread]}; });
   store_output(part, 0, in);
@@ -274,7 +274,7 @@ class RegionBlendCuda final : public RegionBlend::Backend {
                                       kernel_pitch(operation, out.pitch)};
     plane.processed = processed.data;
     plane.processed_pitch = kernel_pitch(operation, processed.pitch);
-    plane.aligned = has_whole_chunks(in) && has_whole_chunks(processed) && has_whole_chunks(out);
+    plane.aligned = has_aligned_rows(in) && has_aligned_rows(processed) && has_aligned_rows(out);
   }
 
   template <class Table>

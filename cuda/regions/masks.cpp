@@ -30,12 +30,53 @@ void check(const Mask& mask) {
   if (width < 1 || width > 65535 || mask.rows.height < 1 || mask.rows.height > 65535)
     refuse(operation, "a mask of " + std::to_string(width) + "×" +
                           std::to_string(mask.rows.height) +
-                          " samples; both sides must be between 1 and 65535");
+                          " samples; both sides must be 1 to 65535");
   const int largest = Parameters::max_coordinate;
   const Box& box = mask.box;
   if (box.empty() || box.x0 < -largest || box.y0 < -largest || box.x1 > largest || box.y1 > largest)
     refuse(operation,
            "a mask's box is empty or has a coordinate outside ±" + std::to_string(largest));
+}
+
+/// Writes 0 for the selected pixels of a row, and 255 for all other pixels.
+void mark_row(const MaskWork& work, int y, std::uint8_t* out) {
+  std::memset(out, 255, static_cast<std::size_t>(work.result.width));
+  for (int i = 0; i < work.count; ++i) {
+    const MaskPlane& mask = work.masks[i];
+    if (y < mask.box.y0 || y >= mask.box.y1)
+      continue;
+    const std::uint8_t* const row = mask_row(mask, y);
+    for (int x = std::max(mask.box.x0, 0); x < std::min(mask.box.x1, work.result.width); ++x)
+      if (selects(mask, row, x))
+        out[x] = 0;
+  }
+}
+
+/// Replaces the marks of a row by each pixel's distance from the nearest mark in this row.
+void spread_row(std::uint8_t* row, int width, int radius) {
+  int distance = 255;
+  const auto visit = [&](int x) {
+    distance = row[x] == 0 ? 0 : std::min(distance + 1, 255);
+    if (distance <= radius)
+      row[x] = std::min(row[x], static_cast<std::uint8_t>(distance));
+  };
+  for (int x = 0; x < width; ++x)
+    visit(x);
+  distance = 255;
+  for (int x = width - 1; x >= 0; --x)
+    visit(x);
+}
+
+/// Lowers distances by the marks of a row `step` rows away. Returns the largest distance.
+CUDAVISION_TARGET_CLONES
+int lower(const std::uint8_t* row, int step, std::uint8_t* distances, int width) {
+  std::uint8_t largest = 0;
+  for (int x = 0; x < width; ++x) {
+    const auto other = std::max(row[x], static_cast<std::uint8_t>(step));
+    distances[x] = std::min(distances[x], other);
+    largest = std::max(largest, distances[x]);
+  }
+  return largest;
 }
 
 }  // namespace
@@ -85,58 +126,12 @@ void MaskDistances::run(std::span<const Mask> masks, int radius) {
     refuse(operation, std::to_string(masks.size()) + " masks; there may be at most " +
                           std::to_string(Parameters::max_masks));
   if (radius < 0 || radius > Parameters::max_mask_radius)
-    refuse(operation, "a radius of " + std::to_string(radius) +
-                          " pixels; it must be between 0 and " +
+    refuse(operation, "a radius of " + std::to_string(radius) + " pixels; it must be 0 to " +
                           std::to_string(Parameters::max_mask_radius));
   dispatch<find_mask_distances_cuda, find_mask_distances_cpu>(
       device_, MaskWork{table_.upload(masks), static_cast<int>(masks.size()), radius,
                         result_.row(result_.height), result_});
 }
-
-namespace {
-
-/// Writes 0 for the selected pixels of a row, and 255 for all other pixels.
-void mark_row(const MaskWork& work, int y, std::uint8_t* out) {
-  std::memset(out, 255, static_cast<std::size_t>(work.result.width));
-  for (int i = 0; i < work.count; ++i) {
-    const MaskPlane& mask = work.masks[i];
-    if (y < mask.box.y0 || y >= mask.box.y1)
-      continue;
-    const std::uint8_t* const row = mask_row(mask, y);
-    for (int x = std::max(mask.box.x0, 0); x < std::min(mask.box.x1, work.result.width); ++x)
-      if (selects(mask, row, x))
-        out[x] = 0;
-  }
-}
-
-/// Replaces the marks of a row by each pixel's distance from the nearest mark in this row.
-void spread_row(std::uint8_t* row, int width, int radius) {
-  int distance = 255;
-  const auto visit = [&](int x) {
-    distance = row[x] == 0 ? 0 : std::min(distance + 1, 255);
-    if (distance <= radius)
-      row[x] = std::min(row[x], static_cast<std::uint8_t>(distance));
-  };
-  for (int x = 0; x < width; ++x)
-    visit(x);
-  distance = 255;
-  for (int x = width - 1; x >= 0; --x)
-    visit(x);
-}
-
-/// Lowers distances by the marks of a row `step` rows away. Returns the largest distance.
-CUDAVISION_TARGET_CLONES
-int lower(const std::uint8_t* row, int step, std::uint8_t* distances, int width) {
-  std::uint8_t largest = 0;
-  for (int x = 0; x < width; ++x) {
-    const auto other = std::max(row[x], static_cast<std::uint8_t>(step));
-    distances[x] = std::min(distances[x], other);
-    largest = std::max(largest, distances[x]);
-  }
-  return largest;
-}
-
-}  // namespace
 
 void find_mask_distances_cpu(Device&, const MaskWork& work) {
   const int width = work.result.width, height = work.result.height;

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Masks of a frame, and the distance of each pixel from the pixels that they select.
+// Masks of a frame, and the distance of each pixel from the selected pixels.
 //
-// A mask is a picture of region ids. It covers the box [x0, x1) × [y0, y1) of the frame, which may
-// extend beyond the frame. A pixel (x, y) of the frame in this box maps to the nearest of the
-// mask's w×h samples, in
+// A mask is an image of w×h region ids. It covers the box [x0, x1) × [y0, y1), which may extend
+// beyond the frame. A pixel (x, y) of the frame in this box maps to the nearest sample, in
 //   column ((2(x − x0) + 1)·w) div (2(x1 − x0)) and row ((2(y − y0) + 1)·h) div (2(y1 − y0)).
-// A pixel is selected if, in at least one mask, the id of this sample is in the set Mask::ids.
+// A pixel is selected if, in at least one mask, the id of the sample is in the set Mask::ids.
 //
 // A pixel's distance is the Chebyshev distance max(|Δx|, |Δy|) from the nearest selected pixel of
-// the frame, or 255 if it exceeds a radius of at most 254.
+// the frame, or 255 if this distance exceeds the radius (at most 254).
 
 #include <cstdint>
 #include <optional>
@@ -25,7 +24,7 @@ namespace cudavision::regions {
 
 struct Mask {
   /// The ids in the device's memory, as bytes or as little-endian words of two bytes. Rows may have
-  /// any pitch and begin anywhere.
+  /// any pitch and begin at any address.
   View<const std::uint8_t> rows;
   int sample_bytes = 1;  ///< 1 or 2
   Box box;               ///< not empty
@@ -49,7 +48,7 @@ struct MaskWork {
   int count;
   int radius;
   std::uint8_t* scratch;      ///< memory of the same size as the result
-  View<std::uint8_t> result;  ///< rows begin at multiples of 32 bytes and are padded to that
+  View<std::uint8_t> result;  ///< the pitch and all row addresses are multiples of 32
 };
 
 /// Validates the masks of a frame, and uploads their planes and ids.
@@ -67,13 +66,13 @@ class MaskTable {
   std::size_t table_words_ = 0;
 };
 
-/// Finds the distances of frames of one size.
+/// Computes the distances for frames of one size.
 class MaskDistances {
  public:
   /// Allocates. Throws out_of_memory.
   MaskDistances(Device& device, int width, int height);
 
-  /// Finds the distances of a frame with at most Parameters::max_masks masks. Throws
+  /// Computes the distances for a frame with at most Parameters::max_masks masks. Throws
   /// invalid_argument. Only enqueues, unless the ids need more memory than before.
   void run(std::span<const Mask> masks, int radius);
 
@@ -91,31 +90,31 @@ class MaskDistances {
 void find_mask_distances_cpu(Device& device, const MaskWork& work);
 void find_mask_distances_cuda(Device& device, const MaskWork& work);
 
-/// Along one axis, returns which of `samples` samples pixel `offset` of `side` pixels maps to.
+/// Returns the index of the sample to which pixel `offset` of `side` pixels maps, along one axis.
 CUDAVISION_HOST_DEVICE inline int nearest_sample(int offset, int side, int samples) {
-  const std::uint64_t place =
+  const std::uint64_t at =
       (2 * static_cast<std::uint64_t>(offset) + 1) * static_cast<std::uint64_t>(samples);
   const std::uint64_t length = 2 * static_cast<std::uint64_t>(side);
-  // GPUs divide 32 bits several times faster.
-  if (place >> 32 == 0)
-    return static_cast<int>(static_cast<std::uint32_t>(place) / static_cast<std::uint32_t>(length));
-  return static_cast<int>(place / length);
+  // GPUs divide 32-bit integers several times faster than 64-bit integers.
+  if (at >> 32 == 0)
+    return static_cast<int>(static_cast<std::uint32_t>(at) / static_cast<std::uint32_t>(length));
+  return static_cast<int>(at / length);
 }
 
-/// Returns the row of samples to which row y of the frame maps. It must be in the mask's box.
+/// Returns the row of samples to which row y of the frame maps. y must be in the mask's box.
 CUDAVISION_HOST_DEVICE inline const std::uint8_t* mask_row(const MaskPlane& mask, int y) {
   const int row = nearest_sample(y - mask.box.y0, mask.box.y1 - mask.box.y0, mask.height);
   return mask.samples + row * mask.pitch;
 }
 
-/// Returns the column of samples to which column x of the frame maps. It must be in the mask's box.
+/// Returns the column of samples to which column x of the frame maps. x must be in the mask's box.
 CUDAVISION_HOST_DEVICE inline int mask_column(const MaskPlane& mask, int x) {
   return nearest_sample(x - mask.box.x0, mask.box.x1 - mask.box.x0, mask.width);
 }
 
 /// Returns true if the id of a sample of kBytes bytes is in the set of the mask.
 template <int kBytes>
-CUDAVISION_HOST_DEVICE inline bool sample_counts(const MaskPlane& mask, const std::uint8_t* row,
+CUDAVISION_HOST_DEVICE inline bool has_selected_id(const MaskPlane& mask, const std::uint8_t* row,
                                                  int column) {
   const std::uint8_t* const sample = row + kBytes * column;
   const std::uint32_t high = kBytes == 1 ? 0 : sample[kBytes - 1];
@@ -123,11 +122,11 @@ CUDAVISION_HOST_DEVICE inline bool sample_counts(const MaskPlane& mask, const st
   return (mask.ids[id / 32] >> (id % 32) & 1) != 0;
 }
 
-/// Returns true if the mask selects the pixel in column x of the frame, which must be in its box.
+/// Returns true if the mask selects the pixel in column x, which must be in the mask's box.
 CUDAVISION_HOST_DEVICE inline bool selects(const MaskPlane& mask, const std::uint8_t* row, int x) {
   const int column = mask_column(mask, x);
-  return mask.sample_bytes == 1 ? sample_counts<1>(mask, row, column)
-                                : sample_counts<2>(mask, row, column);
+  return mask.sample_bytes == 1 ? has_selected_id<1>(mask, row, column)
+                                : has_selected_id<2>(mask, row, column);
 }
 
 }  // namespace cudavision::regions

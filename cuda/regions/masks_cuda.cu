@@ -17,9 +17,9 @@ namespace {
 constexpr int threads = 128, warps = threads / 32;
 constexpr int pass_words = 4;  // words that a warp packs at a time, to hide the latency
 
-// A warp dilates a tile up to launch_steps times; each lane has lane_rows consecutive rows of it.
-// The pixels near the tile's edges become wrong, one more with each dilation, so only the inner
-// pixels are results.
+// A warp dilates a tile up to launch_steps times. Each lane holds lane_rows consecutive rows of the
+// tile. Each dilation makes one more row and column at each edge wrong, so only the inner pixels
+// are results.
 constexpr int launch_steps = 32, step_bits = 6;
 constexpr int tile_words = 4, lane_rows = 4;
 constexpr int halo_words = launch_steps / 32, halo_lanes = launch_steps / lane_rows;
@@ -98,7 +98,7 @@ __device__ Tile load_tile(const DilateArguments& a, int left, int top) {
   return tile;
 }
 
-/// Returns true if no lane has a bit.
+/// Returns true if no bit is set in any lane.
 __device__ bool is_empty(const Tile& tile) {
   std::uint32_t bits = 0;
   CUDAVISION_UNROLL
@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(threads) dilate_tiles(const __grid_constant__ 
   const int top = number / a.columns * inner_rows + (lane - halo_lanes) * lane_rows;
   const Tile begun = load_tile(a, left, top);
   Tile tile = begun;
-  // Bit planes of the number of the dilation that reached each inner pixel.
+  // Bit planes: for each inner pixel, the index of the dilation that reached the pixel.
   std::uint32_t reached_in[step_bits][lane_rows * inner_words] = {};
   const int steps = is_empty(tile) ? 0 : a.steps;
   for (int step = 1; step <= steps; ++step) {

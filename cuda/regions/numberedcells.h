@@ -12,7 +12,7 @@ namespace cudavision::regions {
 class NumberedCells {
  public:
   /// First pixel of a cell.
-  struct Place {
+  struct Origin {
     int x, y;
   };
 
@@ -35,7 +35,7 @@ class NumberedCells {
   CUDAVISION_HOST_DEVICE int width() const { return width_; }
   CUDAVISION_HOST_DEVICE int height() const { return height_; }
 
-  CUDAVISION_HOST_DEVICE Place operator[](int number) const {
+  CUDAVISION_HOST_DEVICE Origin operator[](int number) const {
     int row = 0;
     CUDAVISION_UNROLL
     for (int step = ActiveCells::side / 2; step > 0; step /= 2)
@@ -72,16 +72,16 @@ class NumberedCells {
 
   /// Returns the position of the set bit that has `below` set bits below it.
   CUDAVISION_HOST_DEVICE static int bit_of(std::uint64_t word, int below) {
-    int place = 0;
+    int position = 0;
     CUDAVISION_UNROLL
     for (int step = ActiveCells::side / 2; step > 0; step /= 2) {
-      const int lower = bits_in(word >> place & ((std::uint64_t{1} << step) - 1));
+      const int lower = bits_in(word >> position & ((std::uint64_t{1} << step) - 1));
       if (lower <= below) {
         below -= lower;
-        place += step;
+        position += step;
       }
     }
-    return place;
+    return position;
   }
 
   std::uint64_t rows_[ActiveCells::side] = {};

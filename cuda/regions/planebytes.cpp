@@ -24,10 +24,10 @@ void check_plane(const char* operation, const FrameLayout& layout, int plane) {
       refuse(operation, "a sample of channel " + std::to_string(c) + " covers " +
                             std::to_string(channel.subsampling_x) + "×" +
                             std::to_string(channel.subsampling_y) +
-                            " pixels; it may cover at most 8 along an axis");
+                            " pixels; it may cover at most 8 along each axis");
     if (widest &&
         (channel.height != widest->height || channel.subsampling_y != widest->subsampling_y))
-      refuse(operation, of_plane + "different heights");
+      refuse(operation, of_plane + "different heights or vertical subsampling");
     if (!widest || channel.step > widest->step)
       widest = &channel;
   }

@@ -11,7 +11,7 @@
 
 namespace cudavision::regions {
 
-/// The bytes of the rows of a plane. `period` is the shortest with which the channels repeat.
+/// The bytes of the rows of a plane. The pattern of channels repeats after `period` bytes.
 struct PlaneBytes {
   static constexpr int max_period = 8;
 
@@ -21,18 +21,17 @@ struct PlaneBytes {
   int row_pixels = 1;     ///< pixels per sample along y
   int period = 1;         ///< bytes
   int period_pixels = 1;  ///< pixels that a period covers
-  /// Indexed by a byte's position in its period: end of the channel's bytes in a row; first pixel
-  /// that the byte covers, relative to the period; number of pixels that it covers; channel.
-  int end[max_period] = {};
-  std::uint8_t pixel[max_period] = {};
-  std::uint8_t pixels[max_period] = {};
+  // Indexed by a byte's position in its period:
+  int end[max_period] = {};              ///< end of the channel's bytes in a row
+  std::uint8_t pixel[max_period] = {};   ///< first pixel that the byte covers, in its period
+  std::uint8_t pixels[max_period] = {};  ///< number of pixels that the byte covers
   std::uint8_t channel[max_period] = {};
 };
 
 /// Throws invalid_argument if the channels of a plane do not have a common period. Their heights
 /// and vertical subsampling must be equal. Their steps must divide the largest step, which is at
-/// most 8 bytes, and must cover equally many pixels over it. A sample must cover at most 8 pixels
-/// along each axis, and at least one pixel in the frame.
+/// most 8 bytes, and all channels must cover equally many pixels per largest step. A sample must
+/// cover at most 8 pixels along each axis, and at least one pixel in the frame.
 void check_plane_bytes(const char* operation, const FrameLayout& layout);
 
 /// layout must be accepted by check_plane_bytes().
@@ -57,10 +56,10 @@ View<Byte> field_view(View<Byte> plane, int field, bool fields) {
 void copy_unused_rows(Device& device, const FrameLayout& layout, const ConstFrame& in,
                       const Frame& out);
 
-/// A byte of a row, with its channel and pixels. Moves along the row with advance().
-class BytePlace {
+/// Cursor over the bytes of a row, with the channel and the pixels of the current byte.
+class ByteCursor {
  public:
-  CUDAVISION_HOST_DEVICE BytePlace(const PlaneBytes& plane, int position)
+  CUDAVISION_HOST_DEVICE ByteCursor(const PlaneBytes& plane, int position)
       : plane_(plane),
         position_(position),
         first_pixel_(position / plane.period * plane.period_pixels),
@@ -89,7 +88,7 @@ class BytePlace {
 };
 
 /// 16 bytes of one row, processed by one thread.
-struct Chunk {
+struct Vec16 {
   static constexpr int bytes = 16;
   static constexpr int word_count = bytes / 4;
 
@@ -131,10 +130,10 @@ struct Chunk {
   }
 };
 
-/// Returns true if every row begins at a multiple of the chunk size.
-inline bool has_whole_chunks(View<const std::uint8_t> plane) {
+/// Returns true if every row begins at an address that is a multiple of 16.
+inline bool has_aligned_rows(View<const std::uint8_t> plane) {
   return (reinterpret_cast<std::uintptr_t>(plane.data) | static_cast<std::uintptr_t>(plane.pitch)) %
-             Chunk::bytes ==
+             Vec16::bytes ==
          0;
 }
 

@@ -17,17 +17,15 @@ constexpr char operation[] = "region blending";
 
 void check_extent(int pixels, const Range<int>& range, const char* what) {
   if (!range.contains(pixels))
-    refuse(operation, std::string(what) + " of " + std::to_string(pixels) +
-                          " pixels; it must be between " + text_of(range.min) + " and " +
-                          text_of(range.max));
+    refuse(operation, std::string(what) + " of " + std::to_string(pixels) + " pixels; it must be " +
+                          text_of(range));
 }
 
 void check_coordinates(const Box& box, const char* what, int number) {
   for (const int coordinate : {box.x0, box.y0, box.x1, box.y1})
     if (std::abs(coordinate) > Parameters::max_coordinate)
       refuse(operation, std::string(what) + " " + std::to_string(number) + " has a coordinate of " +
-                            std::to_string(coordinate) + "; it must be between -" +
-                            std::to_string(Parameters::max_coordinate) + " and " +
+                            std::to_string(coordinate) + "; it must be within ±" +
                             std::to_string(Parameters::max_coordinate));
 }
 
@@ -35,10 +33,10 @@ void check_parameters(const Parameters& parameters) {
   check_extent(parameters.margin, Parameters::Ranges::margin, "a margin");
   check_extent(parameters.feather, Parameters::Ranges::feather, "a feather");
   if (parameters.count < 0 || parameters.count > Parameters::max_count)
-    refuse(operation, std::to_string(parameters.count) + " regions; there may be at most " +
+    refuse(operation, std::to_string(parameters.count) + " regions; there may be 0 to " +
                           std::to_string(Parameters::max_count));
   if (parameters.mask_count < 0 || parameters.mask_count > Parameters::max_masks)
-    refuse(operation, std::to_string(parameters.mask_count) + " masks; there may be at most " +
+    refuse(operation, std::to_string(parameters.mask_count) + " masks; there may be 0 to " +
                           std::to_string(Parameters::max_masks));
   check_extent(parameters.mask_growth, Parameters::Ranges::margin, "a mask growth");
   for (int i = 0; i < parameters.count; ++i)
@@ -53,27 +51,24 @@ void align(int unit, int length, int& first, int& end) {
   end = std::min(end + unit - 1 - (end - 1) % unit, length);
 }
 
-/// Extends a box inside the frame to whole samples of a channel. Both fields are extended together,
-/// so that operations that ignore fields get the same cells.
-Box with_whole_samples(const Box& box, const Channel& channel, const FrameLayout& layout,
-                       bool fields) {
-  Box whole = box;
-  align(channel.subsampling_x, layout.width, whole.x0, whole.x1);
-  align(channel.subsampling_y * (fields ? 2 : 1), layout.height, whole.y0, whole.y1);
-  return whole;
-}
-
 }  // namespace
 
 Selection select(const FrameLayout& layout, const Parameters& parameters) {
   check_parameters(parameters);
   Selection selection;
   selection.active = ActiveCells(layout.width, layout.height);
+  // Activates cells with whole samples. Both fields are extended together, so that operations that
+  // ignore fields get the same cells.
   const auto activate = [&](const Box& reached) {
     const Box inside = clipped(reached, layout.width, layout.height);
-    for (int c = 0; c < layout.channel_count && !inside.empty(); ++c)
-      selection.active.add(
-          with_whole_samples(inside, layout.channels[c], layout, parameters.fields));
+    for (int c = 0; c < layout.channel_count && !inside.empty(); ++c) {
+      const Channel& channel = layout.channels[c];
+      Box whole = inside;
+      align(channel.subsampling_x, layout.width, whole.x0, whole.x1);
+      align(channel.subsampling_y * field_count(parameters.fields), layout.height, whole.y0,
+            whole.y1);
+      selection.active.add(whole);
+    }
   };
   for (int i = 0; i < parameters.count; ++i) {
     if (parameters.boxes[i].empty())

@@ -22,7 +22,7 @@ class RegionBlend {
   RegionBlend(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~RegionBlend();
 
-  /// Applies to later frames. Never allocates. On invalid_argument, keeps the last valid set.
+  /// Applies to later frames. Never allocates. On invalid_argument, the old parameters stay in use.
   void set_parameters(const Parameters& parameters);
 
   /// True if all weights are 0, so that the output equals the input.
@@ -31,17 +31,17 @@ class RegionBlend {
   /// Cells where the processed frame must be valid; nullptr if it must be valid everywhere.
   const ActiveCells* active() const noexcept { return parameters_.invert ? nullptr : &active_; }
 
-  /// The three frames have the layout's planes. out must not overlap the others. processed is not
-  /// read where active() has no cell. Only enqueues.
+  /// The three frames have the layout's planes. `out` must not overlap the other frames.
+  /// `processed` is not read where active() has no cell. Only enqueues.
   ///
-  /// Call this directly after the operation that writes processed. A CUDA device copies everything
-  /// outside the regions while that operation is still running. The operation must therefore
-  /// neither write in nor use out. At least one of its launches must call launch_dependents() only
-  /// after grid_dependency_wait(), because the launch before it may have written in. If no cell is
-  /// active, the operation may launch nothing.
+  /// Call this directly after the operation that writes `processed`. A CUDA device copies all
+  /// pixels outside the regions while the operation is still running. The operation must therefore
+  /// neither write `in` nor use `out`. At least one launch of the operation must call
+  /// launch_dependents() only after grid_dependency_wait(), because an earlier launch may have
+  /// written `in`. If no cell is active, the operation may launch nothing.
   ///
   /// With masks, distances is MaskDistances::distances() of the frame, computed with a radius of at
-  /// least mask_radius(). It must not change before the next launch of an operation.
+  /// least mask_radius(). The distances must not change before the next launch of an operation.
   void run(const ConstFrame& in, const ConstFrame& processed, const Frame& out,
            View<const std::uint8_t> distances = {});
 

@@ -22,8 +22,8 @@
 //   s² + t² ≤ 2^30: in the region, d = 0; otherwise
 //   r = isqrt(s² + t²),  p = isqrt((u² + v²)·2^8),  d = p·(r − 2^15) div r     in 1/32 pixel
 //   w(d) = (8·(32·f − d) + f div 2) div f      where d < 32·f, otherwise 0
-// If x is outside [x0 − f, x1 + f), s is 2^25, which makes the weight 0; t in the same way. Without
-// this rule, rounding would let ellipses wider than about 30000 pixels extend beyond their boxes.
+// If x is outside [x0 − f, x1 + f), s is 2^25, which makes the weight 0. The same rule holds for y
+// and t. Otherwise, rounding would let ellipses wider than about 30000 pixels exceed their boxes.
 //
 // Rotated regions: the box is rotated clockwise about its centre by `angle`/65536 of a turn. With
 // the cosine c and the sine s of the angle in units of 2^−30, and with signed u and v, the pixel's
@@ -34,7 +34,8 @@
 //   e = max(p − W·2^30, q − H·2^30) − |c| − |s|
 //   e < 0: in the region, d = 0; otherwise d = (e >> 26) + 32                    in 1/32 pixel
 // Rotated ellipse: the formula of the ellipse with
-//   s = min((p >> 22)·(2^31 div W) >> 24, 2^25), or 2^25 if p ≥ (W + 2f)·2^30; t from q and H
+//   s = min((p >> 22)·(2^31 div W) >> 24, 2^25), or 2^25 if p ≥ (W + 2f)·2^30
+// and t in the same way from q and H.
 // If the angle is 0, the results equal the formulas without rotation. Up to 10000 pixels from the
 // centre, the rounding of the angle moves an edge by less than half a pixel. No pixel of the exact
 // rectangle is lost, because pixels that only touch the rectangle are in the region.
@@ -46,7 +47,7 @@
 //
 // The weight of a sample is the largest weight (after inversion) of the pixels that it covers, so
 // that no part of a region stays unchanged. With s pixels per sample along an axis:
-//   column i, and row i of a whole picture, cover the pixels s·i + j           for 0 ≤ j < s
+//   column i, and row i of a progressive frame, cover the pixels s·i + j       for 0 ≤ j < s
 //   row 2k + f of field f (0 or 1) of an interlaced frame covers 2(s·k + j) + f
 // Pixels beyond the frame are replaced by its last pixel. Every pixel is thus covered, even if the
 // two fields have different numbers of rows.
@@ -99,14 +100,11 @@ struct CoveredPixels {
   }
 };
 
-/// Returns the pixels that a sample covers, with `pixels` per sample and `length` in the frame.
-CUDAVISION_HOST_DEVICE inline CoveredPixels covered_columns(int column, int pixels, int length) {
-  return {column * pixels, 1, pixels, length - 1};
-}
+/// Returns the rows that a sample covers, with `pixels` rows per sample and `length` in the frame.
 CUDAVISION_HOST_DEVICE inline CoveredPixels covered_rows(int row, int pixels, int length,
                                                          bool fields) {
   if (!fields)
-    return covered_columns(row, pixels, length);
+    return {row * pixels, 1, pixels, length - 1};
   return {2 * pixels * (row / 2) + row % 2, 2, pixels, length - 1};
 }
 
@@ -220,7 +218,7 @@ CUDAVISION_HOST_DEVICE inline EllipseOffset ellipse_offset(int first, int end, s
 }
 
 /// integer_root() and integer_quotient() compute in binary64. This is exact: a true value just
-/// below an integer up to 2^26 differs from it by more than the rounding error.
+/// below an integer up to 2^26 differs from this integer by more than the rounding error.
 
 /// Integer part of the square root of a value below 2^52.
 CUDAVISION_HOST_DEVICE inline std::uint64_t integer_root(std::uint64_t value) {
@@ -249,7 +247,6 @@ CUDAVISION_HOST_DEVICE inline int ellipse_weight(const EllipseOffset& x, const E
   return (8 * static_cast<int>(end - distance) + feather / 2) / feather;
 }
 
-/// A rotated region.
 struct RotatedRegion {
   Box reached;                     ///< contains all pixels whose weight is not 0
   int sum_x, sum_y;                ///< x0 + x1 and y0 + y1: twice the centre
@@ -306,11 +303,11 @@ CUDAVISION_HOST_DEVICE inline int rotated_weight(const RotatedRegion& region, Sh
       return 0;
     return (8 * (32 * feather - static_cast<int>(distance)) + feather / 2) / feather;
   }
-  const auto offset = [&](std::int64_t from_centre, std::int64_t place, int side,
+  const auto offset = [&](std::int64_t from_centre, std::int64_t along_axis, int side,
                           std::uint32_t scale) {
     constexpr std::uint64_t maximum = 1u << 25;
-    const std::uint64_t scaled = static_cast<std::uint64_t>(place >> 22) * scale >> 24;
-    const bool beyond = place >= (side + std::int64_t{2} * feather) * unit || scaled > maximum;
+    const std::uint64_t scaled = static_cast<std::uint64_t>(along_axis >> 22) * scale >> 24;
+    const bool beyond = along_axis >= (side + std::int64_t{2} * feather) * unit || scaled > maximum;
     const std::uint64_t normalised = beyond ? maximum : scaled;
     return EllipseOffset{static_cast<std::uint64_t>(from_centre * from_centre),
                          normalised * normalised};
@@ -320,8 +317,8 @@ CUDAVISION_HOST_DEVICE inline int rotated_weight(const RotatedRegion& region, Sh
 }
 
 /// Blends `in` (weight 0) and `processed` (weight 256), rounded half up.
-CUDAVISION_HOST_DEVICE inline std::uint32_t mixed(std::uint32_t in, std::uint32_t processed,
-                                                  int weight) {
+CUDAVISION_HOST_DEVICE inline std::uint32_t blended(std::uint32_t in, std::uint32_t processed,
+                                                    int weight) {
   const int difference = static_cast<int>(processed) - static_cast<int>(in);
   return in + static_cast<std::uint32_t>((weight * difference + full_weight / 2) >> 8);
 }

@@ -13,12 +13,12 @@
 
 namespace cudavision::regions {
 
-/// A block processes a tile of 16 rows of 512 bytes. A thread has 16 bytes in each of four rows.
-/// The threads of a warp are next to each other.
+/// A block processes a tile of 16 rows of 512 bytes. A thread processes 16 bytes in each of four
+/// rows. The threads of a warp process adjacent bytes.
 struct BlendTile {
   static constexpr int lanes = 32, warps = 4;
   static constexpr int threads = lanes * warps;
-  static constexpr int width = lanes * Chunk::bytes;  ///< bytes
+  static constexpr int width = lanes * Vec16::bytes;  ///< bytes
   static constexpr int thread_rows = 4;
   static constexpr int height = warps * thread_rows;
 };
@@ -32,7 +32,7 @@ struct BlendPlane : PlaneBytes, PlanePair {
   bool covers_evenly = false;  ///< all bytes of a period cover the same pixels
   bool has_all_bytes = false;  ///< every byte of sample_rows rows belongs to a channel
   int strips = 0;              ///< tiles per row
-  int first_block = 0;         ///< number of the plane's first block
+  int first_block = 0;         ///< index of the plane's first block
 };
 
 struct BlendArguments {
@@ -77,8 +77,8 @@ inline BlendPlane describe_plane(const FrameLayout& layout, int number) {
   return plane;
 }
 
-/// The pixels that the bytes [left, right) of the rows [top, bottom) cover, and possibly a few more
-/// next to them. With fields, the box includes the rows of both fields.
+/// The pixels that the bytes [left, right) of the rows [top, bottom) cover, and possibly a few
+/// adjacent pixels. With fields, the box includes the rows of both fields.
 CUDAVISION_HOST_DEVICE inline Box covered_box(const BlendPlane& plane, bool fields, int left,
                                               int right, int top, int bottom) {
   const int together = fields ? 2 : 1, row_pixels = plane.row_pixels * together;
@@ -96,14 +96,14 @@ struct ThreadPart {
   CUDAVISION_HOST_DEVICE ThreadPart(const BlendPlane& one, int block, int thread)
       : plane(one),
         x((block - one.first_block) % one.strips * BlendTile::width +
-          thread % BlendTile::lanes * Chunk::bytes),
+          thread % BlendTile::lanes * Vec16::bytes),
         y((block - one.first_block) / one.strips * BlendTile::height + thread / BlendTile::lanes),
-        left(one.row_bytes - x < Chunk::bytes ? one.row_bytes - x : Chunk::bytes) {}
+        left(one.row_bytes - x < Vec16::bytes ? one.row_bytes - x : Vec16::bytes) {}
 
   CUDAVISION_HOST_DEVICE int row(int number) const { return y + number * BlendTile::warps; }
   CUDAVISION_HOST_DEVICE bool has(int number) const { return left > 0 && row(number) < plane.rows; }
-  CUDAVISION_HOST_DEVICE bool whole() const { return plane.aligned && left == Chunk::bytes; }
-  /// Requires that the part's first row exists.
+  CUDAVISION_HOST_DEVICE bool whole() const { return plane.aligned && left == Vec16::bytes; }
+  /// The pixels that the part covers. The first row of the part must exist.
   CUDAVISION_HOST_DEVICE Box covered(bool fields) const {
     return covered_box(plane, fields, x, x + left, y, row(BlendTile::thread_rows - 1) + 1);
   }
@@ -124,8 +124,8 @@ CUDAVISION_HOST_DEVICE inline const BlendPlane& plane_of_block(const BlendArgume
 }
 
 CUDAVISION_HOST_DEVICE inline CoveredPixels columns_of(const BlendArguments& a,
-                                                       const BytePlace& place) {
-  return {place.pixel(), 1, place.pixels(), a.width - 1};
+                                                       const ByteCursor& cursor) {
+  return {cursor.pixel(), 1, cursor.pixels(), a.width - 1};
 }
 CUDAVISION_HOST_DEVICE inline CoveredPixels rows_of(const BlendArguments& a, const ThreadPart& part,
                                                     int row) {
@@ -145,9 +145,9 @@ CUDAVISION_HOST_DEVICE inline int weight_in_region(const BlendArguments& a, cons
 
 /// Returns the pixel that determines the weight of a sample in a region [first, end).
 template <bool kSubsampled>
-CUDAVISION_HOST_DEVICE inline int deciding_column(const BlendArguments& a, const BytePlace& place,
+CUDAVISION_HOST_DEVICE inline int deciding_column(const BlendArguments& a, const ByteCursor& cursor,
                                                   int first, int end) {
-  return kSubsampled ? nearest(columns_of(a, place), first, end) : place.pixel();
+  return kSubsampled ? nearest(columns_of(a, cursor), first, end) : cursor.pixel();
 }
 template <bool kSubsampled>
 CUDAVISION_HOST_DEVICE inline int deciding_row(const BlendArguments& a, const ThreadPart& part,
@@ -156,13 +156,13 @@ CUDAVISION_HOST_DEVICE inline int deciding_row(const BlendArguments& a, const Th
 }
 
 /// Raises the weights of a thread to the weights of one region. weights(row, sample) returns a
-/// reference. The order of the loops saves registers. Planes whose samples cover one pixel have a
-/// separate instance: with one instance for all planes, a 15×15 blur in one region of 3840×2160
-/// GRAY8 took 17.2 instead of 10.8 µs on an H200.
+/// reference. The order of the loops saves registers. Planes without subsampling have a separate
+/// instance: with one instance for all planes, a 15×15 blur in one region of 3840×2160 GRAY8 took
+/// 17.2 instead of 10.8 µs on an H200.
 template <int kSampleBytes, bool kSubsampled, class Weights>
 CUDAVISION_HOST_DEVICE inline void raise_to_region(const BlendArguments& a, const ThreadPart& part,
                                                    const Region& region, const Weights& weights) {
-  constexpr int rows = BlendTile::thread_rows, samples = Chunk::bytes / kSampleBytes;
+  constexpr int rows = BlendTile::thread_rows, samples = Vec16::bytes / kSampleBytes;
   const Box& box = region.box;
   const auto raise = [&](int r, int s, int weight) {
     if (weight > weights(r, s))
@@ -175,10 +175,10 @@ CUDAVISION_HOST_DEVICE inline void raise_to_region(const BlendArguments& a, cons
     for (int r = 0; r < rows; ++r)
       of_rows |= static_cast<std::uint64_t>(rectangle_weight(box.y0, box.y1, a.feather, row(r)))
                  << (16 * r);
-    BytePlace place(part.plane, part.x);
+    ByteCursor cursor(part.plane, part.x);
     CUDAVISION_NO_UNROLL
-    for (int s = 0; s < samples; ++s, place.advance(kSampleBytes)) {
-      const int x = deciding_column<kSubsampled>(a, place, box.x0, box.x1);
+    for (int s = 0; s < samples; ++s, cursor.advance(kSampleBytes)) {
+      const int x = deciding_column<kSubsampled>(a, cursor, box.x0, box.x1);
       const int of_column = rectangle_weight(box.x0, box.x1, a.feather, x);
       CUDAVISION_UNROLL
       for (int r = 0; r < rows; ++r) {
@@ -191,10 +191,10 @@ CUDAVISION_HOST_DEVICE inline void raise_to_region(const BlendArguments& a, cons
     for (int r = 0; r < rows; ++r) {
       const EllipseOffset of_row =
           ellipse_offset(box.y0, box.y1, region.scale_y, a.feather, row(r));
-      BytePlace place(part.plane, part.x);
+      ByteCursor cursor(part.plane, part.x);
       CUDAVISION_NO_UNROLL
-      for (int s = 0; s < samples; ++s, place.advance(kSampleBytes)) {
-        const int x = deciding_column<kSubsampled>(a, place, box.x0, box.x1);
+      for (int s = 0; s < samples; ++s, cursor.advance(kSampleBytes)) {
+        const int x = deciding_column<kSubsampled>(a, cursor, box.x0, box.x1);
         raise(r, s,
               ellipse_weight(ellipse_offset(box.x0, box.x1, region.scale_x, a.feather, x), of_row,
                              a.feather));
@@ -208,7 +208,7 @@ struct NearRegions {
   int count;
 };
 
-/// Minimum weight of a sample's pixels. It depends on all regions together, so all are checked.
+/// Minimum weight of a sample's pixels. The weight of a pixel is the maximum over all regions.
 CUDAVISION_HOST_DEVICE inline int min_weight(const BlendArguments& a, const NearRegions& near,
                                              const CoveredPixels& columns,
                                              const CoveredPixels& rows) {
@@ -235,7 +235,7 @@ CUDAVISION_HOST_DEVICE inline void find_weights_of_plane(const BlendArguments& a
                                                          const ThreadPart& part,
                                                          const NearRegions& near,
                                                          const Weights& weights) {
-  constexpr int rows = BlendTile::thread_rows, samples = Chunk::bytes / kSampleBytes;
+  constexpr int rows = BlendTile::thread_rows, samples = Vec16::bytes / kSampleBytes;
   CUDAVISION_NO_UNROLL
   for (int s = 0; s < samples; ++s)
     CUDAVISION_UNROLL
@@ -253,15 +253,15 @@ CUDAVISION_HOST_DEVICE inline void find_weights_of_plane(const BlendArguments& a
         raise_to_region<kSampleBytes, kSubsampled>(a, part, region, weights);
     }
   }
-  BytePlace place(part.plane, part.x);
+  ByteCursor cursor(part.plane, part.x);
   CUDAVISION_NO_UNROLL
-  for (int s = 0; s < samples; ++s, place.advance(kSampleBytes)) {
-    const bool is_sample = place.is_sample();
+  for (int s = 0; s < samples; ++s, cursor.advance(kSampleBytes)) {
+    const bool is_sample = cursor.is_sample();
     CUDAVISION_NO_UNROLL
     for (int r = 0; r < rows; ++r) {
       int weight = 0;
       if (is_sample && part.row(r) < part.plane.sample_rows) {
-        weight = pixel_by_pixel ? min_weight(a, near, columns_of(a, place), rows_of(a, part, r))
+        weight = pixel_by_pixel ? min_weight(a, near, columns_of(a, cursor), rows_of(a, part, r))
                                 : int{weights(r, s)};
         if (a.invert)
           weight = full_weight - weight;
@@ -281,7 +281,7 @@ CUDAVISION_HOST_DEVICE inline void find_weights(const BlendArguments& a, const T
     find_weights_of_plane<kSampleBytes, false>(a, part, near, weights);
 }
 
-/// Maximum weight of a pixel over regions and masks. Rotated regions are numbered last.
+/// Maximum weight of a pixel over regions and masks. Rotated regions have the highest indices.
 CUDAVISION_HOST_DEVICE inline int pixel_weight(const BlendArguments& a, const NearRegions& near,
                                                int x, int y) {
   int largest = a.distances ? mask_weight(a.distances[y * a.distances_pitch + x], a.mask_margin,
@@ -306,16 +306,16 @@ CUDAVISION_HOST_DEVICE inline bool find_weights_by_pixel(const BlendArguments& a
                                                          const ThreadPart& part,
                                                          const NearRegions& near,
                                                          const Weights& weights) {
-  constexpr int samples = Chunk::bytes / kSampleBytes;
+  constexpr int samples = Vec16::bytes / kSampleBytes;
   bool any = false;
-  BytePlace place(part.plane, part.x);
+  ByteCursor cursor(part.plane, part.x);
   CUDAVISION_NO_UNROLL
-  for (int s = 0; s < samples; ++s, place.advance(kSampleBytes))
+  for (int s = 0; s < samples; ++s, cursor.advance(kSampleBytes))
     CUDAVISION_NO_UNROLL
   for (int r = 0; r < BlendTile::thread_rows; ++r) {
     int weight = 0;
-    if (part.has(r) && place.is_sample() && part.row(r) < part.plane.sample_rows) {
-      const CoveredPixels columns = columns_of(a, place), rows = rows_of(a, part, r);
+    if (part.has(r) && cursor.is_sample() && part.row(r) < part.plane.sample_rows) {
+      const CoveredPixels columns = columns_of(a, cursor), rows = rows_of(a, part, r);
       CUDAVISION_NO_UNROLL
       for (int j = 0; j < rows.count; ++j)
         CUDAVISION_NO_UNROLL
@@ -333,9 +333,9 @@ CUDAVISION_HOST_DEVICE inline bool find_weights_by_pixel(const BlendArguments& a
 }
 
 template <int kSampleBytes, class Weight>
-CUDAVISION_HOST_DEVICE inline std::uint32_t mixed_word(const BlendArguments& a, std::uint32_t in,
-                                                       std::uint32_t processed,
-                                                       const Weight& weight) {
+CUDAVISION_HOST_DEVICE inline std::uint32_t blended_word(const BlendArguments& a, std::uint32_t in,
+                                                         std::uint32_t processed,
+                                                         const Weight& weight) {
   constexpr int bits = 8 * kSampleBytes;
   constexpr std::uint32_t mask = (1u << bits) - 1;
   std::uint32_t result = 0;
@@ -345,10 +345,10 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t mixed_word(const BlendArguments& a, 
     const int w = weight(i);
     std::uint32_t sample = from;
     if (kSampleBytes == 1)
-      sample = mixed(from, to, w);
+      sample = blended(from, to, w);
     else if (w != 0)
       sample =
-          mixed(sample_value(from, a.shift, a.largest), sample_value(to, a.shift, a.largest), w)
+          blended(sample_value(from, a.shift, a.largest), sample_value(to, a.shift, a.largest), w)
           << a.shift;
     result |= sample << (bits * i);
   }

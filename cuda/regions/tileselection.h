@@ -12,8 +12,8 @@ namespace cudavision::regions {
 
 struct SelectedPart {
   std::uint16_t begin, end;  ///< bytes of a row, if all bytes of a period cover the same pixels
-  std::uint16_t rows;        ///< one bit each
-  std::uint16_t number;      ///< number of the region
+  std::uint16_t rows;        ///< one bit per row of the tile
+  std::uint16_t number;      ///< index of the region
 };
 static_assert(BlendTile::height <= 16);
 
@@ -24,7 +24,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t bits_between(int begin, int end, int
   return begin < end ? (1u << end) - (1u << begin) : 0;
 }
 
-/// Returns the first sample that covers `pixel` or later pixels.
+/// Returns the first sample that covers `pixel` or a later pixel.
 CUDAVISION_HOST_DEVICE inline int first_covering(int pixel, int pixels) {
   return pixel <= 0 ? 0 : pixel / pixels;
 }
@@ -72,16 +72,16 @@ class SelectedBytes {
  public:
   CUDAVISION_HOST_DEVICE void add(const BlendArguments& a, const ThreadPart& part, int thread,
                                   const SelectedPart& selected) {
-    const int first = thread % BlendTile::lanes * Chunk::bytes;
+    const int first = thread % BlendTile::lanes * Vec16::bytes;
     const std::uint64_t bytes =
         part.plane.covers_evenly
-            ? bits_between(selected.begin - first, selected.end - first, Chunk::bytes)
+            ? bits_between(selected.begin - first, selected.end - first, Vec16::bytes)
             : one_by_one(a, part, a.regions[selected.number].box);
     const std::uint32_t rows = selected.rows >> (thread / BlendTile::lanes);
     CUDAVISION_UNROLL
     for (int r = 0; r < BlendTile::thread_rows; ++r)
       if ((rows >> (r * BlendTile::warps) & 1) != 0)
-        bits_ |= bytes << (Chunk::bytes * r);
+        bits_ |= bytes << (Vec16::bytes * r);
   }
 
   /// Deselects the bytes outside all channels.
@@ -89,28 +89,29 @@ class SelectedBytes {
     if (part.plane.has_all_bytes)
       return;
     std::uint64_t samples = 0;
-    BytePlace place(part.plane, part.x);
+    ByteCursor cursor(part.plane, part.x);
     CUDAVISION_NO_UNROLL
-    for (int i = 0; i < Chunk::bytes; ++i, place.advance(1))
-      samples |= static_cast<std::uint64_t>(place.is_sample()) << i;
+    for (int i = 0; i < Vec16::bytes; ++i, cursor.advance(1))
+      samples |= static_cast<std::uint64_t>(cursor.is_sample()) << i;
     bits_ &= samples * 0x0001000100010001u;
   }
 
   CUDAVISION_HOST_DEVICE bool any() const { return bits_ != 0; }
   CUDAVISION_HOST_DEVICE std::uint32_t row(int number) const {
-    return static_cast<std::uint32_t>(bits_ >> (Chunk::bytes * number)) & 0xffff;
+    return static_cast<std::uint32_t>(bits_ >> (Vec16::bytes * number)) & 0xffff;
   }
 
  private:
-  static_assert(Chunk::bytes * BlendTile::thread_rows == 64);
+  static_assert(Vec16::bytes * BlendTile::thread_rows == 64);
 
+  /// Selects bytes one by one, for periods whose bytes cover different pixels.
   CUDAVISION_HOST_DEVICE static std::uint64_t one_by_one(const BlendArguments& a,
                                                          const ThreadPart& part, const Box& box) {
     std::uint64_t bytes = 0;
-    BytePlace place(part.plane, part.x);
+    ByteCursor cursor(part.plane, part.x);
     CUDAVISION_NO_UNROLL
-    for (int i = 0; i < Chunk::bytes; ++i, place.advance(1)) {
-      const int x = nearest(columns_of(a, place), box.x0, box.x1);
+    for (int i = 0; i < Vec16::bytes; ++i, cursor.advance(1)) {
+      const int x = nearest(columns_of(a, cursor), box.x0, box.x1);
       bytes |= static_cast<std::uint64_t>(x >= box.x0 && x < box.x1) << i;
     }
     return bytes;

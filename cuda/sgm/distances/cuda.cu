@@ -113,7 +113,7 @@ __device__ void count_masked_samples(const DistancesArguments& a, const Measured
   const auto count_by = [&](auto bytes) {
     count_samples(a, box.masked, counts, [&](int i) {
       return [&, row = rows[i]](int column) {
-        return sample_counts<bytes>(mask, row, columns[column]);
+        return has_selected_id<bytes>(mask, row, columns[column]);
       };
     });
   };

@@ -29,7 +29,7 @@ struct ClaheContract : EqualizeContract<ClaheCase, make_case, kSmoothed> {
     Parameters wrong;
     const ClaheCase gray = Base::dense("GRAY8", 67, 31);
     wrong.clip_limit = std::nan("");
-    refusals.push_back({"the clip limit must be a finite number", gray, wrong});
+    refusals.push_back({"it must be finite (0 means unlimited)", gray, wrong});
     wrong.clip_limit = std::numeric_limits<double>::infinity();
     refusals.push_back({"the clip limit", gray, wrong});
     return refusals;

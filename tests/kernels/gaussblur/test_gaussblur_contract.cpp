@@ -61,7 +61,7 @@ struct GaussBlurContract : ContractTraits<GaussBlurCase> {
       Parameters wrong;
     };
     const Refusal refusals[] = {
-        {"GRAY8", "sigma along x is -0.100000; it must be between 0 and 127",
+        {"GRAY8", "sigma along x is -0.1; it must be 0 to 127",
          changed([](Parameters& p) { p.sigma_x = -0.1; })},
         {"GRAY8", "sigma along y is", changed([](Parameters& p) { p.sigma_y = -1; })},
         {"GRAY8", "sigma along x is", changed([](Parameters& p) { p.sigma_x = 127.1; })},

@@ -183,7 +183,7 @@ TEST_P(RegionHistogramUse, RefusesWhatIsWrongAndWorksOn) {
   const auto untouched = frames.output().bins;
   View<std::uint32_t> bins = frames.bins;
   bins.width = 255;
-  CUDAVISION_EXPECT_ERROR(count.run(frames.in, bins), invalid_argument, "one aligned row");
+  CUDAVISION_EXPECT_ERROR(count.run(frames.in, bins), invalid_argument, "must be one row");
   CUDAVISION_EXPECT_ERROR(count.run_each(frames.in, frames.bins), invalid_argument, "luma");
   ConstFrame spoilt = frames.in;
   spoilt.planes[0].data = nullptr;
@@ -196,7 +196,7 @@ TEST_P(RegionHistogramUse, RefusesWhatIsWrongAndWorksOn) {
   const HistEqualizeFrames colours(device, rgb);
   CUDAVISION_EXPECT_ERROR(
       RegionHistogram(device, rgb.layout, valid).run_each(colours.in, colours.bins),
-      invalid_argument, "three rows");
+      invalid_argument, "three contiguous rows");
 
   count.run(frames.in, frames.bins);
   device.finish();

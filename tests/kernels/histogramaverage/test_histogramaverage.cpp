@@ -71,11 +71,11 @@ TEST(HistogramWeight, FollowsFromTime) {
 CUDAVISION_ON_BOTH_DEVICES(HistogramAverages);
 
 TEST_P(HistogramAverages, RefuseWithWords) {
-  CUDAVISION_EXPECT_ERROR(HistogramAverage(device, 0, 8), invalid_argument, "0 histograms");
+  CUDAVISION_EXPECT_ERROR(HistogramAverage(device, 0, 8), invalid_argument, "max_histograms=0");
   CUDAVISION_EXPECT_ERROR(HistogramAverage(device, 65537, 8), invalid_argument, "histograms");
   CUDAVISION_EXPECT_ERROR(HistogramAverage(device, 1, 7), invalid_argument, "2^8 to 2^16");
   CUDAVISION_EXPECT_ERROR(HistogramAverage(device, 1, 17), invalid_argument, "2^8 to 2^16");
-  CUDAVISION_EXPECT_ERROR(TableHysteresis(device, -1, 8), invalid_argument, "-1 tables");
+  CUDAVISION_EXPECT_ERROR(TableHysteresis(device, -1, 8), invalid_argument, "max_tables=-1");
   CUDAVISION_EXPECT_ERROR(TableHysteresis(device, 1, 17), invalid_argument, "2^8 to 2^16");
 
   HistogramAverage average(device, 2, 8);

@@ -17,15 +17,15 @@ template <class Function>
 void for_each_part(const MosaicTile& tile, const Function& function) {
   for (int warp = 0; warp < warps; ++warp)
     for (int lane = 0; lane < warp_lanes; ++lane)
-      for (int x = tile.first_chunk() + lane * Chunk::bytes; x < tile.end;
-           x += warp_lanes * Chunk::bytes)
+      for (int x = tile.first_chunk() + lane * Vec16::bytes; x < tile.end;
+           x += warp_lanes * Vec16::bytes)
         function(x, tile.top + warp);
 }
 
-Chunk loaded(const MosaicPlane& plane, int x, int y) {
-  Chunk chunk;
+Vec16 loaded(const MosaicPlane& plane, int x, int y) {
+  Vec16 chunk;
   chunk.load(plane.in + static_cast<std::ptrdiff_t>(y) * plane.in_pitch + x,
-             std::min(plane.row_bytes - x, Chunk::bytes), false);
+             std::min(plane.row_bytes - x, Vec16::bytes), false);
   return chunk;
 }
 

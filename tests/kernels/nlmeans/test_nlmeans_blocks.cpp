@@ -70,16 +70,16 @@ class Block {
   void run_warp(int warp, int top) {
     lanes_.clear();
     for (int lane = 0; lane < 32; ++lane) {
-      places_[lane] = {pixels_.data(), norms_.data(), a_.frame_count > 1 ? kept_.data() : nullptr,
-                       32 * warp + lane, top};
-      lanes_.push_back(std::make_unique<Lane>(a_, places_[lane], first_entry << a_.index_shift));
+      positions_[lane] = {pixels_.data(), norms_.data(),
+                          a_.frame_count > 1 ? kept_.data() : nullptr, 32 * warp + lane, top};
+      lanes_.push_back(std::make_unique<Lane>(a_, positions_[lane], first_entry << a_.index_shift));
     }
     std::fill_n(&sums_[0][0][0][0], sizeof sums_ / sizeof(int), 0);
     for (int group = 0; group < a_.shape.column_groups; ++group)
       for (int y = 0; y < 4 * Kind::squares + 2 * a_.search_radius; ++y) {
         for (int lane = 0; lane < 32; ++lane) {
           const Lane& loading = *lanes_[lane];
-          candidates_[lane] = loading.candidates(places_[lane], group);
+          candidates_[lane] = loading.candidates(positions_[lane], group);
           rows_[lane] = loading.load(candidates_[lane], y);
         }
         for (int s = 0; s < Kind::squares; ++s)
@@ -107,17 +107,17 @@ class Block {
   void add(int s, int row) {
     const int first = row - (row & 1);
     const RowPair pair = defined_row_pair(first / 2, a_.search_radius);
-    int high[32][4] = {}, mixed[32][4] = {}, low[32][4] = {};
+    int high[32][4] = {}, cross[32][4] = {}, low[32][4] = {};
     for (int c = 0; c < Kind::channels; ++c) {
       constexpr int bytes = Kind::sample_bytes;
       multiply(s, bytes * c, bytes * c, high);
       if (bytes == 2) {
-        multiply(s, 2 * c, 2 * c + 1, mixed);
-        multiply(s, 2 * c + 1, 2 * c, mixed);
+        multiply(s, 2 * c, 2 * c + 1, cross);
+        multiply(s, 2 * c + 1, 2 * c, cross);
         if (Kind::joins_planes)
           for (int lane = 0; lane < 32; ++lane)
             for (int i = 0; i < 4; ++i)
-              low[lane][i] = mixed[lane][i] << a_.low_bits;
+              low[lane][i] = cross[lane][i] << a_.low_bits;
         multiply(s, 2 * c + 1, 2 * c + 1, low);
       }
     }
@@ -132,7 +132,7 @@ class Block {
               product.left[lane][2 * column + half] =
                   a_.weights[(lanes_[lane]->distance(s, half, column, candidates_[lane],
                                                      rows_[lane], pair, row - first, high[lane][i],
-                                                     mixed[lane][i], low[lane][i]) >>
+                                                     cross[lane][i], low[lane][i]) >>
                               a_.index_shift) -
                              first_entry];
           }
@@ -151,10 +151,10 @@ class Block {
       const auto& first = sums_[pixel / 2][0][number];
       sums[Kind::planes] += weight_part(t, first[half], first[half + 1]);
     }
-    const LanePlace& place = places_[4 * g];
+    const LanePosition& position = positions_[4 * g];
     const ReferenceFrame<Kind> reference(a_.shape.strips);
     std::uint32_t* const before =
-        kept_.data() + reference.sums() + reference.pixel(place.x(), place.y(pixel));
+        kept_.data() + reference.sums() + reference.pixel(position.x(), position.y(pixel));
     for (int i = 0; i <= Kind::planes; ++i) {
       if (tile_.frame > 0)
         sums[i] += before[i * reference.pixels];
@@ -162,7 +162,7 @@ class Block {
     }
     if (tile_.frame + 1 < a_.frame_count)
       return;
-    const int x = tile_.left + place.x(), y = tile_.top + place.y(pixel);
+    const int x = tile_.left + position.x(), y = tile_.top + position.y(pixel);
     if (x >= picture_.width || y >= picture_.height)
       return;
     for (int c = 0; c < Kind::channels; ++c)
@@ -177,7 +177,7 @@ class Block {
   std::vector<int> norms_;
   std::vector<std::uint32_t> kept_;
   std::vector<std::unique_ptr<Lane>> lanes_;
-  LanePlace places_[32];
+  LanePosition positions_[32];
   typename Lane::Candidates candidates_[32];
   typename Lane::CandidateRow rows_[32];
   int sums_[Kind::squares][Kind::products][32][4];

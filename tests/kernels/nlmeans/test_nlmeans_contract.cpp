@@ -192,8 +192,8 @@ TEST(StrengthSteps, AreTheNearest) {
   for (const auto& [search, frames] : searches_and_frames) {
     const StrengthSteps steps(search, frames);
     for (std::uint32_t variance = 0; variance < 1u << 22; variance += 1 + variance / 200) {
-      const double strength =
-          strength_for_noise(std::sqrt(variance) / noise::Level::per_level, search, frames);
+      const double strength = (0.95 * std::sqrt(variance) / noise::Level::per_level + 0.5) *
+                              std::pow(21.0 / search, 0.2) * std::pow(frames, -1.0 / 7);
       const double nearest = std::round(8 * std::log2(std::clamp(strength, 1.0, 58.0)));
       ASSERT_EQ(steps.step_for(variance), nearest)
           << "for a variance of " << variance << " and a search of " << search << " in " << frames

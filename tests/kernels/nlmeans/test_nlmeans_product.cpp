@@ -113,7 +113,7 @@ void expect_exact_distances() {
       const int count = n % 3 == 0 ? samples : random.between(1, samples);
       std::uint64_t expected = 0;
       SquareSum<Kind> squares[2] = {};
-      int high = 0, mixed = 0, low = 0;
+      int high = 0, cross = 0, low = 0;
       for (int i = 0; i < count; ++i) {
         const auto sample = [&] {
           return n < 3 || random.one_in(8) ? (random.one_in(2) ? largest : 0)
@@ -126,7 +126,7 @@ void expect_exact_distances() {
         squares[0] += std::uint64_t{p} * p;
         squares[1] += std::uint64_t{q} * q;
         high += static_cast<int>(values[0][0] * values[1][0]);
-        mixed += static_cast<int>(values[0][0] * values[1][1] + values[0][1] * values[1][0]);
+        cross += static_cast<int>(values[0][0] * values[1][1] + values[0][1] * values[1][0]);
         low += static_cast<int>(values[0][1] * values[1][1]);
       }
       const Norm pixel = norm_of<Kind>(squares[0], low_bits);
@@ -137,10 +137,10 @@ void expect_exact_distances() {
         const int distance =
             Kind::joins_planes
                 ? high * (-2 * scale) + (candidate_high - joined_limit) * scale +
-                      joined_rest((mixed << low_bits) + low,
+                      joined_rest((cross << low_bits) + low,
                                   static_cast<int>(candidate.low + (limit << (2 * low_bits))),
                                   static_cast<int>(pixel.low), 2 * low_bits - scale_log2)
-                : scaled_distance(high, mixed, low, candidate_high * scale,
+                : scaled_distance(high, cross, low, candidate_high * scale,
                                   static_cast<int>(candidate.low), static_cast<int>(pixel.low),
                                   low_bits, scale_log2, -2 * scale);
         // Joined planes keep more low bits, which the shift drops.

@@ -39,7 +39,7 @@ struct RegionBlendContract : ContractTraits<RegionBlendCase> {
                 [](FrameLayout& l) { l.channels[1].subsampling_x = 3; });
     add_refusal(refusals, "I420", "more samples than the picture has pixels",
                 [](FrameLayout& l) { l.channels[2].subsampling_y = 3; });
-    add_refusal(refusals, "GRAY8", "at most 8 along an axis", [](FrameLayout& l) {
+    add_refusal(refusals, "GRAY8", "at most 8 along each axis", [](FrameLayout& l) {
       l.channels[0].width = l.channels[0].height = 1;
       l.channels[0].subsampling_y = 9;
     });
@@ -53,17 +53,17 @@ struct RegionBlendContract : ContractTraits<RegionBlendCase> {
   static std::vector<ParametersRefusal<Case>> parameters_refusals() {
     const Case valid = dense("NV12", 67, 31, small);
     return {
-        {"a margin of -1 pixels; it must be between 0 and 65535", valid,
+        {"a margin of -1 pixels; it must be 0 to 65535", valid,
          changed([](Parameters& p) { p.margin = -1; })},
         {"a margin of 65536 pixels", valid, changed([](Parameters& p) { p.margin = 65536; })},
         {"a feather of -1 pixels", valid, changed([](Parameters& p) { p.feather = -1; })},
         {"a feather of 65536 pixels", valid, changed([](Parameters& p) { p.feather = 65536; })},
-        {"1025 regions; there may be at most 1024", valid,
+        {"1025 regions; there may be 0 to 1024", valid,
          changed([](Parameters& p) { p.count = 1025; })},
         {"-1 regions", valid, changed([](Parameters& p) { p.count = -1; })},
         {"region 0 has a coordinate of 1048577", valid,
          changed([](Parameters& p) { p.boxes[0].x1 = 1048577; })},
-        {"65 masks; there may be at most 64", valid,
+        {"65 masks; there may be 0 to 64", valid,
          changed([](Parameters& p) { p.mask_count = 65; })},
         {"a mask growth of -1 pixels", valid, changed([](Parameters& p) { p.mask_growth = -1; })},
         {"mask 0 has a coordinate of 1048577", valid, changed([](Parameters& p) {

@@ -73,10 +73,10 @@ void blend_rows(const ThreadPart& part, const WordOf& word_of) {
     if (!part.has(r))
       continue;
     const std::ptrdiff_t row = part.row(r);
-    Chunk in, processed;
+    Vec16 in, processed;
     in.load(plane.in + row * plane.in_pitch + part.x, part.left, false);
     processed.load(plane.processed + row * plane.processed_pitch + part.x, part.left, false);
-    for (int w = 0; w < Chunk::word_count; ++w)
+    for (int w = 0; w < Vec16::word_count; ++w)
       in.words[w] = word_of(r, w, in.words[w], processed.words[w]);
     in.store(plane.out + row * plane.out_pitch + part.x, part.left, false);
   }
@@ -98,7 +98,7 @@ void run_blocks(const HostLaunch& launch) {
     const bool touched = a.invert || a.active.touch(tile);
     for (int thread = 0; thread < BlendTile::threads; ++thread) {
       const ThreadPart part(plane, block, thread);
-      std::uint16_t weights[BlendTile::thread_rows][Chunk::bytes / kSampleBytes];
+      std::uint16_t weights[BlendTile::thread_rows][Vec16::bytes / kSampleBytes];
       const NearRegions numbers{near.data(), static_cast<int>(near.size())};
       const auto weight_of = [&](int row, int sample) -> std::uint16_t& {
         return weights[row][sample];
@@ -108,7 +108,7 @@ void run_blocks(const HostLaunch& launch) {
       else
         find_weights<kSampleBytes>(a, part, numbers, weight_of);
       blend_rows(part, [&](int r, int w, std::uint32_t in, std::uint32_t processed) {
-        return !touched ? in : mixed_word<kSampleBytes>(a, in, processed, [&](int i) {
+        return !touched ? in : blended_word<kSampleBytes>(a, in, processed, [&](int i) {
           return int{weights[r][w * (4 / kSampleBytes) + i]};
         });
       });
