@@ -115,7 +115,7 @@ CUDAVISION_HOST_DEVICE inline int mask_column(const MaskPlane& mask, int x) {
 /// Returns true if the id of a sample of kBytes bytes is in the set of the mask.
 template <int kBytes>
 CUDAVISION_HOST_DEVICE inline bool has_selected_id(const MaskPlane& mask, const std::uint8_t* row,
-                                                 int column) {
+                                                   int column) {
   const std::uint8_t* const sample = row + kBytes * column;
   const std::uint32_t high = kBytes == 1 ? 0 : sample[kBytes - 1];
   const std::uint32_t id = sample[0] | high << 8;

@@ -15,12 +15,12 @@
 namespace cudavision::sgm {
 
 /// Returns the offset of a map value from range.first. For unknown pixels, it exceeds range.top.
-CUDAVISION_HOST_DEVICE inline unsigned place_in(const NumberRange& range, std::uint16_t number) {
+CUDAVISION_HOST_DEVICE inline unsigned offset_in(const ValueRange& range, std::uint16_t number) {
   return static_cast<std::uint16_t>(number - range.first);
 }
 
 /// The largest possible range.top + 1, rounded up to a power of two.
-inline constexpr int number_places = 1 << 14;
+inline constexpr int max_offsets = 1 << 14;
 
 /// The samples of a box along one axis, in 16 bits because kernel arguments are limited to 4 KB.
 struct SampledAxis {
@@ -50,7 +50,8 @@ struct SampledBox {
 
 struct MeasuredBox {
   SampledBox inner;
-  /// The visible box; its part in the mask's box, if the mask refers to the pixels of the map.
+  /// Samples of the visible box, which the mask may select. If the mask refers to the pixels of the
+  /// map, samples outside of the mask's box are left out.
   SampledBox masked;
   std::int16_t mask = -1;  ///< index into BoxMasks::planes; −1: no mask
 };
@@ -81,7 +82,7 @@ class Distances::Backend {
   /// results points to page-locked memory, to which the kernel writes directly: a download would
   /// take longer than the kernel.
   virtual void run(View<const std::uint8_t> disparity, std::span<const MeasuredBox> boxes,
-                   const BoxMasks& masks, const NumberRange& range, BoxDisparity* results) = 0;
+                   const BoxMasks& masks, const ValueRange& range, BoxDisparity* results) = 0;
 };
 
 std::unique_ptr<Distances::Backend> make_distances_cpu(Device& device);

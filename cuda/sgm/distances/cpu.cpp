@@ -11,14 +11,14 @@ namespace {
 class DistancesCpu final : public Distances::Backend {
  public:
   void run(View<const std::uint8_t> disparity, std::span<const MeasuredBox> boxes,
-           const BoxMasks& masks, const NumberRange& range, BoxDisparity* results) override {
+           const BoxMasks& masks, const ValueRange& range, BoxDisparity* results) override {
     std::transform(boxes.begin(), boxes.end(), results,
                    [&](const MeasuredBox& box) { return measured(disparity, box, masks, range); });
   }
 
  private:
   BoxDisparity measured(View<const std::uint8_t> map, const MeasuredBox& box, const BoxMasks& masks,
-                        const NumberRange& range) {
+                        const ValueRange& range) {
     BoxDisparity result{.low = range.invalid, .middle = range.invalid, .high = range.invalid};
     std::fill_n(counts_.begin(), range.top + 1, 0);
     if (box.mask >= 0)
@@ -36,7 +36,7 @@ class DistancesCpu final : public Distances::Backend {
   }
 
   template <class Takes>
-  void count(View<const std::uint8_t> map, const SampledBox& box, const NumberRange& range,
+  void count(View<const std::uint8_t> map, const SampledBox& box, const ValueRange& range,
              BoxDisparity& result, const Takes& takes) {
     for (int i = 0; i < box.y.count; ++i) {
       const int y = box.y.first + i * box.y.step;
@@ -45,23 +45,23 @@ class DistancesCpu final : public Distances::Backend {
         if (!takes(x, y))
           continue;
         ++result.samples;
-        const unsigned place = place_in(range, load16(map.row(y) + 2 * std::ptrdiff_t{x}));
-        if (place <= range.top) {
-          ++counts_[place];
+        const unsigned offset = offset_in(range, load16(map.row(y) + 2 * std::ptrdiff_t{x}));
+        if (offset <= range.top) {
+          ++counts_[offset];
           ++result.known;
         }
       }
     }
   }
 
-  std::uint16_t percentile(int percent, std::uint32_t known, const NumberRange& range) const {
-    std::size_t place = 0;
+  std::uint16_t percentile(int percent, std::uint32_t known, const ValueRange& range) const {
+    std::size_t offset = 0;
     for (std::uint32_t up_to = counts_[0]; up_to < percentile_rank(percent, known);)
-      up_to += counts_[++place];
-    return static_cast<std::uint16_t>(range.first + place);
+      up_to += counts_[++offset];
+    return static_cast<std::uint16_t>(range.first + offset);
   }
 
-  std::array<std::uint32_t, number_places> counts_;
+  std::array<std::uint32_t, max_offsets> counts_;
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ constexpr int percentile_count = 3;
 struct DistancesArguments {
   const std::uint8_t* map;
   std::int64_t pitch;
-  NumberRange range;
+  ValueRange range;
   BoxDisparity* results;
   BoxMasks masks;
   MeasuredBox boxes[Distances::max_boxes];
@@ -29,18 +29,20 @@ static_assert(sizeof(DistancesArguments) <= 4096, "PTX for older GPUs has no mor
 /// The counts of one box, in shared memory.
 struct SampleCounts {
   std::uint32_t samples, known;
-  /// Two counters of 16 bits per word. A counter overflows only if a box has max_samples samples
-  /// and all are equal.
-  std::uint32_t places[number_places / 2];
+  /// One counter of 16 bits for each offset_in(). A counter overflows only if a box has max_samples
+  /// samples and all are equal.
+  std::uint32_t counters[max_offsets / 2];
   static_assert(Distances::max_samples == 1 << 16);
 
-  __device__ void add(unsigned place) { atomicAdd(&places[place / 2], 1u << (16 * (place % 2))); }
-  __device__ std::uint32_t of(unsigned place) const {
-    return places[place / 2] >> (16 * (place % 2)) & 0xffff;
+  __device__ void add(unsigned offset) {
+    atomicAdd(&counters[offset / 2], 1u << (16 * (offset % 2)));
+  }
+  __device__ std::uint32_t of(unsigned offset) const {
+    return counters[offset / 2] >> (16 * (offset % 2)) & 0xffff;
   }
 };
 
-__device__ std::uint16_t load_number(const std::uint8_t* from) {
+__device__ std::uint16_t load_value(const std::uint8_t* from) {
   return static_cast<std::uint16_t>(from[0] | from[1] << 8);
 }
 
@@ -62,20 +64,20 @@ __device__ void count_samples(const DistancesArguments& a, const SampledBox& box
     for (int i = threadIdx.x / 32; i < box.y.count; i += warps) {
       const std::uint8_t* const row = sample_row(a, box, i);
       const auto selects = selects_in(i);
-      unsigned places[columns_at_once];
+      unsigned offsets[columns_at_once];
       CUDAVISION_UNROLL
       for (int n = 0; n < columns_at_once; ++n) {
         const int column = min(first + 32 * n, box.x.count - 1);
-        const unsigned place = place_in(a.range, load_number(row + 2 * column * box.x.step));
+        const unsigned offset = offset_in(a.range, load_value(row + 2 * column * box.x.step));
         const bool selected = selects(column) && first + 32 * n < box.x.count;
         samples += selected;
-        places[n] = selected ? place : ~0u;
+        offsets[n] = selected ? offset : ~0u;
       }
       CUDAVISION_UNROLL
       for (int n = 0; n < columns_at_once; ++n)
-        if (places[n] <= a.range.top) {
+        if (offsets[n] <= a.range.top) {
           ++known;
-          counts.add(places[n]);
+          counts.add(offsets[n]);
         }
     }
   }
@@ -124,15 +126,15 @@ __device__ void count_masked_samples(const DistancesArguments& a, const Measured
 }
 
 /// Finds the percentiles if any samples are known. Returns the sum of the counters.
-__device__ std::uint32_t find_percentiles(const SampleCounts& counts, const NumberRange& range,
+__device__ std::uint32_t find_percentiles(const SampleCounts& counts, const ValueRange& range,
                                           std::uint16_t (&values)[percentile_count]) {
   __shared__ std::uint32_t of_warp[warps];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const unsigned per_thread = range.top / threads + 1;
   const unsigned begin = threadIdx.x * per_thread, end = min(begin + per_thread, range.top + 1u);
   std::uint32_t count = 0;
-  for (unsigned place = begin; place < end; ++place)
-    count += counts.of(place);
+  for (unsigned offset = begin; offset < end; ++offset)
+    count += counts.of(offset);
   const std::uint32_t up_to_lane = inclusive_scan(count);
   if (lane == 31)
     of_warp[warp] = up_to_lane;
@@ -144,12 +146,12 @@ __device__ std::uint32_t find_percentiles(const SampleCounts& counts, const Numb
       percentile_rank(Distances::middle_percentile, counts.known),
       percentile_rank(Distances::high_percentile, counts.known)};
   std::uint32_t below = (warp > 0 ? warps_below : 0) + up_to_lane - count;
-  for (unsigned place = begin; place < end; ++place) {
-    const std::uint32_t up_to = below + counts.of(place);
+  for (unsigned offset = begin; offset < end; ++offset) {
+    const std::uint32_t up_to = below + counts.of(offset);
     CUDAVISION_UNROLL
     for (int i = 0; i < percentile_count; ++i)
       if (below < ranks[i] && ranks[i] <= up_to)
-        values[i] = static_cast<std::uint16_t>(range.first + place);
+        values[i] = static_cast<std::uint16_t>(range.first + offset);
     below = up_to;
   }
   return __shfl_sync(~0u, up_to_warp, 31);
@@ -164,7 +166,7 @@ __global__ void __launch_bounds__(threads)
   launch_dependents();
   const MeasuredBox& box = a.boxes[blockIdx.x];
   for (int i = threadIdx.x; i <= a.range.top / 2; i += threads)
-    counts.places[i] = 0;
+    counts.counters[i] = 0;
   if (threadIdx.x < percentile_count)
     values[threadIdx.x] = a.range.invalid;
   if (threadIdx.x == 0)
@@ -181,7 +183,7 @@ __global__ void __launch_bounds__(threads)
     count_samples(a, sampled, counts, [](int) { return [](int) { return true; }; });
   const std::uint32_t counted = find_percentiles(counts, a.range, values);
   if (counted != counts.known && threadIdx.x < percentile_count)  // a counter overflowed
-    values[threadIdx.x] = load_number(sample_row(a, sampled, 0));
+    values[threadIdx.x] = load_value(sample_row(a, sampled, 0));
   __syncthreads();
   if (threadIdx.x == 0)
     a.results[blockIdx.x] = {counts.samples, counts.known, values[0], values[1], values[2], masked};
@@ -192,7 +194,7 @@ class DistancesCuda final : public Distances::Backend {
   explicit DistancesCuda(Device& device) : launch_(device.stream(), distances_kernel<false>) {}
 
   void run(View<const std::uint8_t> disparity, std::span<const MeasuredBox> boxes,
-           const BoxMasks& masks, const NumberRange& range, BoxDisparity* results) override {
+           const BoxMasks& masks, const ValueRange& range, BoxDisparity* results) override {
     DistancesArguments a{disparity.data, disparity.pitch, range, results, masks, {}};
     std::copy(boxes.begin(), boxes.end(), a.boxes);
     launch_(masks.planes ? distances_kernel<true> : distances_kernel<false>,

@@ -89,13 +89,13 @@ void Distances::run(View<const std::uint8_t> disparity, std::span<const regions:
 std::optional<std::array<double, 3>> center_of(const regions::Box& visible, std::uint16_t number,
                                                const DisparityScale& scale,
                                                const Reprojection& reprojection) noexcept {
-  const double place[] = {(visible.x0 + visible.x1 - 1) / 2.0, (visible.y0 + visible.y1 - 1) / 2.0,
-                          static_cast<std::int16_t>(number) / static_cast<double>(scale.per_pixel),
-                          1};
+  const double position[] = {
+      (visible.x0 + visible.x1 - 1) / 2.0, (visible.y0 + visible.y1 - 1) / 2.0,
+      static_cast<std::int16_t>(number) / static_cast<double>(scale.per_pixel), 1};
   double h[4] = {};
   for (std::size_t i = 0; i < 4; ++i)
     for (std::size_t k = 0; k < 4; ++k)
-      h[i] += reprojection[i][k] * place[k];
+      h[i] += reprojection[i][k] * position[k];
   const std::array<double, 3> point = {h[0] / h[3], h[1] / h[3], h[2] / h[3]};
   if (!(h[3] > 0) || !std::all_of(point.begin(), point.end(),
                                   [](double coordinate) { return std::isfinite(coordinate); }))

@@ -17,7 +17,7 @@
 namespace cudavision::sgm {
 
 /// The map values that are disparities: from first to first + top.
-struct NumberRange {
+struct ValueRange {
   std::uint16_t first = 0, top = 0;
   std::uint16_t invalid = 0;
 };
@@ -86,7 +86,7 @@ class Distances {
  private:
   int width_;
   int height_;
-  NumberRange range_;
+  ValueRange range_;
   regions::MaskTable masks_;
   std::unique_ptr<Backend> backend_;
 };
