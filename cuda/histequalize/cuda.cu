@@ -103,7 +103,7 @@ class HistEqualizeCuda final : public Histogram::Backend {
     a.picture = plan.packs;
     a.stride = stride_of_step(plan);
     a.counts = counts.data;
-    const auto kernel = with_pack_and_rows(plan, []<class Pack, Rows kRows>() -> CountEachKernel {
+    const auto kernel = with_pack_and_rows(plan, [&]<class Pack, Rows kRows>() -> CountEachKernel {
       if constexpr (Pack::colour)
         return count_each_kernel<Pack, kRows>;
       else
