@@ -22,7 +22,7 @@ ChromaScale::ChromaScale(Device& device, const FrameLayout& layout, const Parame
     : layout_(layout), parameters_(parameters) {
   check_luminance(operation, layout);
   if (!is_needed(layout))
-    refuse(operation, "the layout needs a luma channel and two chroma channels of equal size");
+    refuse(operation, "needs luma and two chroma channels of equal size and subsampling");
   backend_ = dispatch<make_chroma_scale_cuda, make_chroma_scale_cpu>(device, layout);
   backend_->set(parameters);
 }

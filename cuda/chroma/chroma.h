@@ -30,8 +30,8 @@ class ChromaScale {
   /// Returns true if the layout has luma and two chroma channels of equal size and subsampling.
   static bool is_needed(const FrameLayout& layout) noexcept;
 
-  /// layout must have a luma channel of the picture's size and two chroma channels of equal size.
-  /// Throws invalid_argument.
+  /// layout must have a luma channel of the picture's size, and two chroma channels of equal size
+  /// and subsampling. Throws invalid_argument.
   ChromaScale(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~ChromaScale();
 

@@ -2,8 +2,8 @@
 #pragma once
 
 // Applies the tables, with several blocks per cell. Shared memory holds a cell's tables as quads:
-// one load reads the entries of one value in four tables. If the quads do not fit, or if a pack of
-// pixels overlaps more than two cells, each pixel reads its four entries from device memory.
+// one load reads the entries of one value in four tables. If quads do not fit or do not
+// pay off (quads_are_worth_it() in cuda.cu), each pixel reads its four entries from device memory.
 
 #include "cuda/clahe/patch.cuh"
 

@@ -17,7 +17,7 @@ constexpr int kBytesThreads = 128;
 constexpr int kBytesBlocks = 6;                                  // per multiprocessor
 constexpr std::uint32_t kQuadBytes = 256 * sizeof(Quad<false>);  // per cell
 
-/// Which tables of a cell are equal. A cell at an edge of the picture has two different tables.
+/// Which tables of a cell are equal. Cells at an edge have two different tables, corner cells one.
 enum class Same { none, upper_and_lower, left_and_right };
 
 /// Unpacks the levels of a quad. Equal tables are converted once.

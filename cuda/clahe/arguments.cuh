@@ -48,7 +48,7 @@ struct Arguments {
 
   Division tiles_x;         // tiles per row
   Division counting_parts;  // blocks that count one tile, or one range of bins of a tile
-  int range_bins;           // bins that a block counts; divides 2^bits
+  int range_bins;           // bins that a block counts, or loads at a time; divides 2^bits
   bool make_tables;         // count kernel: also make the tables
 
   int table_count;

@@ -115,8 +115,8 @@ struct Run {
   int count;
 };
 
-/// Maps the positions from `position` to `end`, or to the next reflection, to columns (or rows) of
-/// the picture. Beyond `size` pixels, the picture is reflected without repeating its edge.
+/// Returns the columns (or rows) of the picture for the positions from `position` on. The run ends
+/// at `end` or at the next reflection. The reflection beyond `size` does not repeat the edge.
 CUDAVISION_HOST_DEVICE inline Run reflected_run(int position, int end, int size) {
   if (size == 1)
     return {0, 1};
@@ -166,7 +166,7 @@ struct Redistribution {
 
   /// Pixels added to all bins up to and including `bin`.
   CUDAVISION_HOST_DEVICE std::uint32_t up_to(std::uint32_t bin) const {
-    // Exact, because bin · (inverse − 2^32 / step) < 2^16 < 2^32 / step.
+    // Exact, because bin · (inverse − 2^32 / step) < 2^16 ≤ 2^32 / step.
     const std::uint32_t quotient =
         step == 1 ? bin
                   : static_cast<std::uint32_t>(static_cast<std::uint64_t>(bin) * inverse >> 32);

@@ -16,8 +16,8 @@ class Clahe::Backend {
 
   virtual void run(const ConstFrame& in, const Frame& out) = 0;
 
-  // The steps of run() as separate calls, so that counts or tables can be averaged. Order for each
-  // frame: count(), make_tables(), apply(). Counts and tables are contiguous rows of 2^bits
+  // The steps of run() as separate calls, so that the caller can change counts or tables. Order for
+  // each frame: count(), make_tables(), apply(). Counts and tables are contiguous rows of 2^bits
   // elements, one row per tile: of one grid, or of three grids for red, green and blue.
 
   virtual View<const std::uint32_t> count(const ConstFrame& in) = 0;

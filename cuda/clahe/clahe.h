@@ -18,8 +18,8 @@
 /// Tiles. The picture is divided into tiles.columns × tiles.rows tiles of equal size. If its width
 /// is not divisible by tiles.columns, or its height not by tiles.rows, both dimensions are first
 /// extended: on the right by `columns − width mod columns` and below by `rows − height mod rows`.
-/// The extension reflects the picture without repeating the edge. A picture that is smaller than
-/// its grid gets tiles of one pixel.
+/// The extension reflects the picture without repeating the edge. If the picture has fewer columns
+/// (or rows) than the grid, tiles are one pixel wide (or high).
 ///
 /// Tables. Each tile has a histogram with 2^bits bins and `area` pixels in all. If clip_limit is
 /// positive, no bin keeps more than
@@ -64,14 +64,14 @@ struct Parameters : histequalize::Parameters {
 /// Whether an operation allocates memory for temporal averages.
 enum class Averages { none, kept };
 
-/// Equalises frames. Luma samples are replaced by their levels; all other bytes are copied. RGB
-/// with Channels::luminance: eq is the level of the pixel's luminance u (luminance.h), and each
-/// channel c becomes `saturate(c + eq − u)`; alpha and padding are copied.
+/// Equalises frames. Luma samples are replaced by their levels; all other bytes are copied, except
+/// chroma planes if copies_chroma is false. RGB with Channels::luminance: if eq is the level of the
+/// luminance u (luminance.h), a channel c becomes `saturate(c + eq − u)`; other bytes are copied.
 class Clahe {
  public:
   /// layout must have 8 to 16 bits and a luma channel as large as the picture, or red, green and
   /// blue channels of 8 bits. Throws invalid_argument otherwise. Allocates 6 · 2^bits bytes per
-  /// tile (RGB: three times as much), and 14 · 2^bits more to keep averages. Throws out_of_memory.
+  /// tile, or 20 · 2^bits to keep averages (RGB: three times as much). Throws out_of_memory.
   Clahe(Device& device, const FrameLayout& layout, const Tiles& tiles, const Parameters& parameters,
         Averages averages = Averages::none);
   ~Clahe();

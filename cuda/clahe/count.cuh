@@ -140,7 +140,7 @@ __device__ void count_rows(const Arguments& a, int tile, const RowRange& rows_of
   }
 }
 
-// Not unrolled, because the number of iterations depends on the block's size, a variable.
+// Not unrolled, because the number of iterations depends on the block's size, which varies.
 __device__ void clear_words(uint4* words, int count) {
 #pragma unroll 1
   for (int i = threadIdx.x; i < count; i += static_cast<int>(blockDim.x))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The CUDA backend. One launch counts the tiles and makes their tables; another launch applies the
-// tables. A separate launch in between makes the tables with smoothing (after the averages and
-// before the hysteresis), and for few tiles of more than 12 bits.
+// tables. A separate launch makes the tables in two cases: with smoothing, because the counts are
+// averaged first, and for some pictures of more than 12 bits, such as those with few tiles.
 
 #include <algorithm>
 
@@ -18,7 +18,7 @@ namespace {
 
 /// Up to this many bits, counters and quads fit into shared memory.
 constexpr int shared_bits = 12;
-/// 32-bit words of RangeSums per tile: four per range. 32 ranges need 8 KiB of counters per block.
+/// 32-bit words of RangeSums per tile: four per range. No GPU needs more than 32 ranges.
 constexpr std::size_t range_words = 32 * 4;
 
 class ClaheCuda final : public Clahe::Backend {

@@ -21,8 +21,8 @@ using CudaStream = ::CUstream_st*;
 
 class Device;
 
-/// Owns device memory, or host memory that the device transfers at full speed. The destructor frees
-/// it; for a CUDA device, the context of the allocation must then be current.
+/// Owns device memory, host memory, or the lock that page_lock() sets. The destructor frees the
+/// memory or unlocks it; for a CUDA device, the context of the allocation must then be current.
 class Buffer {
  public:
   Buffer() = default;
@@ -67,9 +67,9 @@ class Event {
   virtual void wait() = 0;  ///< blocks the calling thread until done() is true
 };
 
-/// The device that operations run on. A device executes its work queue in order. On a CUDA
-/// device, all calls except finish() and Event::wait() return before the work is done; on the CPU
-/// device, the work is done when a call returns. Only one thread at a time may use a device.
+/// The device that operations run on. A device executes its work queue in order. On a CUDA device,
+/// work may still be running when a call returns, except after finish() and Event::wait(). On the
+/// CPU device, the work is done when a call returns. Only one thread at a time may use a device.
 ///
 /// The CUDA device works in the CUDA context that is current to the calling thread. Push the same
 /// context before each call of the device or of its operations, including destructors.

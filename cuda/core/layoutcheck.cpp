@@ -22,8 +22,8 @@ void check_layout(const char* operation, const FrameLayout& layout) {
     if (channel.plane < 0 || channel.plane >= layout.plane_count || channel.step < 1 ||
         channel.offset < 0 || channel.offset >= channel.step)
       refuse(operation, "channel ", c, " is outside the layout: plane=", channel.plane,
-             " must be less than ", layout.plane_count, ", and offset=", channel.offset,
-             " less than step=", channel.step);
+             " must be 0 or more, below ", layout.plane_count, ", and offset=", channel.offset,
+             " must be 0 or more, below step=", channel.step);
     if (channel.width < 1 || channel.width > layout.width || channel.height < 1 ||
         channel.height > layout.height || channel.subsampling_x < 1 || channel.subsampling_y < 1)
       refuse(operation, "channel ", c, " has ", text_of(channel.width, channel.height),
@@ -70,7 +70,7 @@ void check_frame(const char* operation, const FrameLayout& layout, const ConstFr
 
 int kernel_pitch(const char* operation, std::ptrdiff_t pitch) {
   if (pitch != static_cast<int>(pitch))
-    refuse(operation, "a pitch of ", pitch, " bytes; it must be less than 2 GiB");
+    refuse(operation, "a pitch of ", pitch, " bytes; its magnitude must be less than 2 GiB");
   return static_cast<int>(pitch);
 }
 

@@ -66,7 +66,7 @@ __device__ inline Sum scan_of_warp(Sum sum) {
   }
 }
 
-/// Scans two values at once, in half the time of two scans.
+/// Scans two values. The two scans of 32-bit values overlap, which halves the time.
 template <class Sum>
 __device__ inline void scan_two_of_warp(Sum& first, Sum& second) {
   if constexpr (sizeof(Sum) == 8) {

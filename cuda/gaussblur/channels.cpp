@@ -46,7 +46,7 @@ ChannelBlur channel_blur(const FrameLayout& layout, const Parameters& parameters
   ChannelBlur blur;
   blur.channel = layout.channels[number];
   blur.channel.height = regions::field_rows(blur.channel.height, field, parameters.fields);
-  // A blur would not change a single sample: all borders except constant ones repeat this sample.
+  // Along an axis with one sample, only a constant border has an effect; others repeat the sample.
   const bool constant = parameters.border == Border::constant;
   blur.x = blur.channel.width == 1 && !constant
                ? &kernels.none

@@ -157,7 +157,7 @@ class DirectStrip {
   }
 
   /// Sums the ring along y and writes the pair of rows at its centre. kNewest is the slot of the
-  /// last pair. Returns true after the last pair of the strip.
+  /// newest pair. Returns true after the last pair of the strip.
   template <int kNewest>
   __device__ bool make() {
     const uint2 upper = result<kNewest, false>(), lower = result<kNewest, true>();

@@ -58,7 +58,7 @@ void check_channels(const FrameLayout& layout) {
           !(power_of_two(a.step * bytes) && power_of_two(b.step * bytes)))
         refuse(operation, "the channels of plane " + std::to_string(a.plane) + " have steps of " +
                               std::to_string(a.step) + " and " + std::to_string(b.step) +
-                              " samples; they must be equal, or each be 1, 2 or 4 bytes");
+                              " samples; unless 1, 2 or 4 bytes, steps and subsampling must match");
     }
 }
 

@@ -48,9 +48,9 @@ struct Parameters {
 
 class GaussBlur {
  public:
-  /// layout must have 8 to 16 bits per sample. The channels of one plane must have equal heights,
-  /// and either the same step of up to 8 bytes, or steps of 1, 2 and 4 bytes. Throws
-  /// invalid_argument for any other layout and for parameters outside the ranges above.
+  /// layout must have 8 to 16 bits per sample. The channels of one plane must have equal heights
+  /// and vertical subsampling. Steps must be 1, 2 or 4 bytes, or the same number of bytes (up to 8)
+  /// with the same subsampling. Throws invalid_argument otherwise and for parameters out of range.
   GaussBlur(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~GaussBlur();
 

@@ -3,7 +3,7 @@
 
 // The blur with Gaussians of any size. Shared memory holds the coefficients and a ring of the sums
 // along x, for all rows under the Gaussian. A lane reads only its own part of the ring. A step
-// blurs two tiles, one below the other, and uses each loaded value for both.
+// blurs two tiles, one below the other, and uses each loaded value for both tiles.
 
 #include <cuda_runtime.h>
 

@@ -26,8 +26,8 @@ inline int row_slices_for(int halo) {
   return 2 + 2 * ((halo + slice_length - 1) / slice_length);
 }
 
-// A stage holds a whole window along x if fewest_warps_beside warps fit beside it. The stage then
-// contains the source of every byte that is mirrored at an edge.
+// largest_chunk_pairs is used if shared memory then suffices for fewest_warps_beside warps. A stage
+// of a whole window along x contains the source of every byte that is mirrored at an edge.
 constexpr int largest_chunk_pairs = 32;
 constexpr int usual_chunk_pairs = 16;
 constexpr int fewest_warps_beside = 2;

@@ -75,7 +75,7 @@ class GuidedCuda final : public Guided::Backend {
     RowRange line_rows[FrameLayout::max_channels], level_rows[FrameLayout::max_channels];
     for (int c = 0; c < channel_count(); ++c) {
       const Channel& channel = channels_[c];
-      // The first pass reads samples and writes words. The second reads both and writes levels.
+      // The first pass writes words from samples; the second writes levels from samples and words.
       Picture& lines = plans_[0].arguments.pictures[c];
       const View<const std::uint8_t> from = in.planes[channel.plane];
       values_.bind(c, from.data + channel.offset * layout_.sample_bytes(),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The kernels for 11 to 16 bits: three launches count, make the table and apply it. The up to 65536
-// counters do not fit into the shared memory of an SM, so each block counts a range of the bins,
-// and each part of the picture is read once per range. Two 16-bit counters per word would fit, but
+// The kernels for 11 to 16 bits: three launches count, make the table and apply it. If the counters
+// do not all fit into the shared memory of an SM, each block counts a range of the bins, and each
+// part of the picture is read once per range. Two 16-bit counters per word would fit, but
 // the GPU merges equal increments of a warp only if each adds 1 to a word. Flat pictures would need
 // a separate addition for each pixel. The last launch clears the counters for the next frame.
 

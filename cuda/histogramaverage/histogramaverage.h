@@ -34,8 +34,8 @@ struct Parameters {
 
   /// Weight of the frame's counts in the average, in 65536ths.
   int weight = whole_weight;
-  /// Threshold of a scene cut in 65536ths: the minimum share of pixels that moved to other bins, or
-  /// the minimum change of the areas. 65536 disables scene cuts.
+  /// A frame is a scene cut if the share of pixels that moved to other bins, or the change of the
+  /// areas, exceeds this number of 65536ths. 65536 disables scene cuts.
   int cut_threshold = whole_weight;
 };
 

@@ -43,8 +43,8 @@ CUDAVISION_TARGET_CLONES void add_row(const Value* row, int width, bool squared,
     entries[x] = table_element<Element>(above[x]);
 }
 
-/// A tilted sum covers a triangle, which is the union of two triangles of the row above and of two
-/// pixels at the tip. The two triangles overlap in a triangle of two rows above. The pixels are in
+/// A tilted sum covers the triangles of two entries, at X − 1 and X + 1 in the row above, and two
+/// pixels at the tip. The triangles overlap in the triangle of X, two rows above. The pixels are in
 /// `values`, the row directly above the entry, and in `values_above`. two_above is overwritten with
 /// the new row. above and two_above begin with the entry X = 0.
 template <class Value, class Sum>

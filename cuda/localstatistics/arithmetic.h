@@ -177,7 +177,7 @@ struct SauvolaEstimate {
   /// the last place.
   CUDAVISION_HOST_DEVICE float difference(float level, std::uint32_t sum, std::uint32_t black_sum,
                                           float inverse, float stddev, bool& decided) const {
-    // The exact difference is −lo·N to 2^32 − lo·N. From 2^31 on, `above` is too small by 2^32.
+    // S − lo·N is in [−lo·N, 2^32 − lo·N). From 2^31 on, `above` is too small by 2^32.
     const auto above = static_cast<std::int32_t>(sum - black_sum);
     auto exact = static_cast<float>(above);
     if (above < -static_cast<std::int32_t>(black_sum))
@@ -186,15 +186,15 @@ struct SauvolaEstimate {
     const float factor = std::fma(slope, stddev, constant);
     const float result = std::fma(-mean, factor, level);
     // The bound exceeds the errors of the estimate and of the formula in binary64. The latter is
-    // below 2^-50 of the mean if k = 1 makes the threshold small. At the black level, all values
-    // are 0. A NaN clears `decided`.
+    // below 2^-50 of the mean if k = 1 makes the threshold small. If all samples are lo, the result
+    // and the bound are 0. A NaN clears `decided`.
     decided &= std::fabs(result) >= std::fabs(std::fma(mean, factor, mean)) * 0x1p-17f;
     return result;
   }
 };
 
-/// Rounds an 8-bit standard deviation: if stddev_is_decided(), bits 16 to 23 of the sum of the
-/// deviation and this constant are the deviation rounded half up. The deviation may be the product
+/// Rounds an 8-bit standard deviation: if stddev_is_decided(), bits 16 to 23 of the float
+/// `deviation + stddev_offset` are the deviation rounded half up. The deviation may be the product
 /// of √V and 1/N, each within a few units in the last place. It is at most 127.5, so its error is
 /// below 2^-14.
 constexpr float stddev_offset = 128.5f + 0x1p-13f;

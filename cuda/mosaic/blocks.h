@@ -15,15 +15,15 @@ namespace cudavision::mosaic {
 /// axis. The last sample extends if the block size is not a multiple of the subsampling.
 constexpr int max_overhang = 3;
 
-/// Returns the index of the first of `count` samples in this block or a later block, or `count`.
-/// `pixels` is the number of pixels per sample.
+/// Returns the index of the first sample in this block or a later block, or `count` if there is
+/// none. The axis has `count` samples, one for every `pixels` pixels.
 CUDAVISION_HOST_DEVICE inline int first_sample(int block, int block_size, int pixels, int count) {
   const int first = (block * block_size + pixels - 1) / pixels;
   return first < count ? first : count;
 }
 
-/// Returns the mean of `count` ≥ 1 samples: up to 256·256 samples, so that the dividend is below
-/// 2^32.
+/// Returns the mean of `count` samples, rounded half up. count must be 1 to 256·256, so that the
+/// dividend is below 2^32.
 CUDAVISION_HOST_DEVICE inline std::uint32_t mean_of(std::uint32_t sum, std::uint32_t count) {
   return (sum + count / 2) / count;
 }
@@ -33,7 +33,7 @@ inline int block_count(int block_size, int pixels, int count) {
   return count == 0 ? 0 : (count - 1) * pixels / block_size + 1;
 }
 
-/// Returns the smallest number of blocks that span whole periods of the plane and share no bytes.
+/// Returns the size of the smallest groups of blocks that span whole periods and share no bytes.
 inline int separable_blocks(const regions::PlaneBytes& plane, int block_size) {
   return plane.period_pixels / std::gcd(plane.period_pixels, block_size);
 }

@@ -106,8 +106,8 @@ CUDAVISION_HOST_DEVICE inline int block_of(const MosaicArguments& a, int pixel) 
 }
 
 /// Calls function(sample, slot) for each sample of the chunk at byte x. slot is −1 for samples that
-/// the tile does not hide. kPeriod is the number of samples in the plane's period, or in a chunk.
-/// Visits the samples in order of their positions within a period.
+/// the tile does not hide. kPeriod is the number of samples in the plane's period or, for periods
+/// of more than four samples, in a chunk. Visits samples in order of their index modulo kPeriod.
 template <int kSampleBytes, int kPeriod, class Function>
 CUDAVISION_HOST_DEVICE inline void for_each_sample(const MosaicArguments& a, const MosaicTile& tile,
                                                    int x, const Function& function) {
@@ -151,8 +151,8 @@ CUDAVISION_HOST_DEVICE inline void with_period(const MosaicPlane& plane, const F
   }
 }
 
-/// Sums of up to 256 chunks, one per sample of a chunk. For samples of one byte, a word has two
-/// sums.
+/// Sums of up to 256 chunks, one sum for each sample position in a chunk. If samples have one byte,
+/// a word holds two sums.
 template <int kSampleBytes>
 class ChunkSums {
  public:
