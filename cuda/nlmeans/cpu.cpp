@@ -85,7 +85,7 @@ CUDAVISION_TARGET_CLONES void add_weights(const std::uint32_t* weights, int coun
 /// The sums of a tile fit into the L2 cache, its sliding columns into the L1 cache.
 constexpr int tile_width = 256, tile_height = 32;
 
-/// A thread's memory. Sum is the type of sums of squared differences and of weighted samples.
+/// A thread's memory. Squared differences and weighted samples are summed in the type Sum.
 template <class Sum>
 class TileMemory {
  public:

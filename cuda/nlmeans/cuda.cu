@@ -152,8 +152,8 @@ class NlMeansCuda final : public NlMeans::Backend {
     return bytes;
   }
 
-  /// Adds the plans for an automatic strength, and appends the tables of all steps after the first
-  /// `used` words. choose_tables() pads the chosen table with zeros to the length for its class.
+  /// Adds the plans for an automatic strength. Writes the tables of all steps to `weights` from
+  /// word `used` on. choose_tables() pads the chosen table with zeros to the length for its class.
   void make_plans(const Parameters& parameters, ChannelKind kind, std::uint32_t* weights,
                   std::size_t& used) {
     TableChoice& choice = choices_.choices[choices_.count++];

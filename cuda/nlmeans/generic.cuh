@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(generic_threads)
   launch_dependents();
 }
 
-/// Sum is the type of sums of squared differences and of weighted samples.
+/// Squared differences and weighted samples are summed in the type Sum.
 template <class Sample, class Sum, int kChannels>
 __global__ void __launch_bounds__(generic_threads)
     denoise_generic(const __grid_constant__ NlMeansArguments a) {

@@ -27,7 +27,7 @@ struct DenoisedPicture {
   DenoisedPlane planes[DenoisedChannels::max_count];
   int width, height;
   int sample_width, sample_height;  ///< pixels per sample
-  unsigned first_block;             ///< first block, or first strip, that denoises the picture
+  unsigned first_block;             ///< first block of the picture; in mma.cuh, its first strip
   unsigned first_padding_block;     ///< first block that pads the picture
   std::uint8_t* padded;             ///< the padded picture of the first frame
 };
@@ -50,7 +50,7 @@ struct NlMeansArguments {
   /* Only for the kernels of mma.cuh: */
   ProductShape shape;
   unsigned strips;  ///< number of strips of all pictures; strips are numbered column by column
-  unsigned shares;  ///< number of parts of the strips; each block processes some parts
+  unsigned shares;  ///< the strips are divided into shares; each block processes some shares
   unsigned strips_of_share;
   unsigned longer_shares;  ///< the first longer_shares shares have one strip more
   int low_bits;            ///< number of bits below the upper 8, in samples of two bytes

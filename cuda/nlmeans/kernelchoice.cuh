@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Chooses the kernel for the pictures of one kind, the size of a tile, the memory that holds the
+// Chooses, for all pictures of one kind: the kernel, the tile size, the memory that holds the
 // table of weights, and the number of blocks.
 
 #include <algorithm>
@@ -60,8 +60,8 @@ Kernel product_kernel(Table table) {
                                   : product_kernel<Kind, Table::global>();
 }
 
-/// Calls function(kind) with the kind that has the smallest side for the patch and the most squares
-/// for the search radius. Returns false if there is no such kind.
+/// Calls function(kind) with the kind of the smallest side that holds the patch and of the most
+/// squares that the search radius allows. Returns false if there is no such kind.
 template <class Function>
 bool with_product_kind(int patch_radius, int search_radius, int channels, int sample_bytes,
                        const Function& function) {
@@ -206,9 +206,9 @@ class KernelChoice {
     return std::min(shared_bytes_, multiprocessor_bytes_ / resident_blocks - reserved_bytes_);
   }
 
-  /// Sets the shape of the tile and returns its size in bytes. Prefers more copies of the table to
-  /// up to a quarter of the strips (1424 instead of 1461 µs for three frames on an H200). If no
-  /// tile leaves room for Kind::resident_blocks blocks, a tile has Kind::tile_strips strips.
+  /// Sets the shape of the tile and returns its size in bytes. Gives up at most a quarter of the
+  /// strips for more copies of the table (1424 instead of 1461 µs for three frames on an H200). If
+  /// no tile leaves room for Kind::resident_blocks blocks, a tile has Kind::tile_strips strips.
   template <class Kind>
   int shape_tile(NlMeansArguments& a, int weights, int max_copies_log2) const {
     const auto tile_bytes = [&](int strips) {

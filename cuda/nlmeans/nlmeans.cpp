@@ -39,12 +39,12 @@ void check_planes(const FrameLayout& layout) {
   for (const Role role : rgb_roles) {
     const int first = layout.find(role);
     if (first < 0 || colours != 3)
-      refuse(operation,
-             "the layout must have one channel each of red, green and blue, or none of them");
+      refuse(operation, "the layout must have one channel each of red, green and blue, or none");
     const Channel& red = layout.channels[layout.find(Role::red)];
     const Channel& other = layout.channels[first];
     if (other.width != red.width || other.height != red.height)
-      refuse(operation, "red, green and blue have different sizes; they must be equal");
+      refuse(operation, "red, green and blue have ", text_of(red.width, red.height), " and ",
+             text_of(other.width, other.height), " samples; they must have the same size");
   }
 }
 

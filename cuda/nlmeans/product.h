@@ -144,7 +144,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t patch_mask(int patch, int row, int w
   return bytes <= 0 ? 0 : bytes >= 4 ? ~0u : (1u << (8 * bytes)) - 1;
 }
 
-/// Column and row in the square of the pixel in row m of the left factor.
+/// Column and row of a pixel in its square. m is the pixel's row in the left factor.
 CUDAVISION_HOST_DEVICE constexpr int pixel_x(int m) {
   return m % 4;
 }
@@ -207,8 +207,8 @@ constexpr std::uint32_t weight_digits(std::uint32_t weight) {
 
 /// Returns the selector for the bytes of the right factor in one column of the second products.
 /// These bytes multiply the digits of a candidate's weight. Columns 2d and 2d + 1 multiply digit d
-/// by the samples of two planes. In the first of the second products, columns 6 and 7 sum the
-/// weights: column 6 adds the first digit and 255 times the second digit, column 7 the third digit.
+/// by the samples of two planes. In second product 0, columns 6 and 7 sum the weights: column 6
+/// adds the first digit and 255 times the second digit, and column 7 adds the third digit.
 template <class Kind>
 CUDAVISION_HOST_DEVICE constexpr std::uint32_t weight_selector(int product, int column,
                                                                int sample) {

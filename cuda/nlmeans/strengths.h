@@ -54,7 +54,7 @@ CUDAVISION_HOST_DEVICE constexpr int first_step_of_class(int number) {
   return number == 0 ? 0 : number == 1 ? 28 : strength_steps;
 }
 
-/// Maximum number of entries of the tables of all steps, and of the last step's table.
+/// Maximum number of entries: in the tables of all steps together, and in the last step's table.
 constexpr int max_weights_of_steps(int channels) {
   return channels * (41 << 12);
 }

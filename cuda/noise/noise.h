@@ -54,9 +54,9 @@
 /// but at most the limit. Extreme blocks form a class with v = spread = 4·B div 21, because
 /// clipping removes up to two thirds of the variance.
 ///
-/// If the used classes have fewer than 32 blocks in all, the state does not change. Exception: if
-/// at least 32 blocks are flat and not extreme, the variance is 0. The variance of drawings is also
-/// 0: there, the blocks of 64 equal, not extreme samples outnumber the blocks that are not flat.
+/// If the blocks of 64 equal, not extreme samples outnumber the blocks that are not flat, as in
+/// drawings, the variance is 0. Otherwise, it is 0 if the used classes have fewer than 32 blocks in
+/// all. With fewer than 32 equal (second case: flat, not extreme) blocks, the state is unchanged.
 namespace cudavision::noise {
 
 class Estimate {

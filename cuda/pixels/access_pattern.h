@@ -89,8 +89,8 @@ struct AccessPlan {
   Rows rows = Rows::ragged;
   PackedImage packs;
   int copy_count = 0;
-  /// Planes that must be copied, because packs do not write all bytes: by the caller before the
-  /// launch if scattered(), otherwise by the kernel. Planes that `out` lacks are omitted.
+  /// Planes of which packs do not write all bytes. If scattered(), the caller must copy the planes
+  /// before the launch. Otherwise the kernel copies them. Planes that `out` lacks are omitted.
   PlaneCopy copies[FrameLayout::max_planes];
   bool scattered() const noexcept { return kind >= AccessPattern::scattered_luma_1; }
   /// Enqueues all copies, so that the kernel need not copy any plane.
@@ -116,7 +116,7 @@ class AccessPlanner {
  public:
   explicit AccessPlanner(const FrameLayout& layout);
 
-  /// Planes that must not be written are empty in out: all planes, if the frame is only read.
+  /// Planes that are empty in `out` are not written. If the frame is only read, all are empty.
   AccessPlan plan(const ConstFrame& in, const Frame& out) const;
 
   /// Planes with bytes that are not samples of luma, red, green or blue.

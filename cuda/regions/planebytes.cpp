@@ -39,12 +39,12 @@ void check_plane(const char* operation, const FrameLayout& layout, int plane) {
         channel.subsampling_x * (widest->step / channel.step) != widest->subsampling_x)
       refuse(operation, of_plane + "steps of " + std::to_string(channel.step) + " and " +
                             std::to_string(widest->step) +
-                            " samples; the larger must be a multiple of the smaller, and cover as "
-                            "many pixels");
+                            " samples; the larger must be a multiple of the smaller, and both "
+                            "channels must cover equally many pixels per byte");
     if ((channel.width - 1) * channel.subsampling_x >= layout.width ||
         (channel.height - 1) * channel.subsampling_y >= layout.height)
       refuse(operation,
-             "channel " + std::to_string(c) + " has more samples than the picture has pixels");
+             "channel " + std::to_string(c) + " has samples that cover no pixel of the picture");
   }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Finds the bytes of a tile that are replaced completely, for rectangles without a feather that are
-// not inverted. All weights are 0 or 256, so one bit per byte suffices.
+// Finds the bytes of a tile that are replaced completely, if all regions are rectangles without a
+// feather and `invert` is off. All weights are then 0 or 256, so one bit per byte suffices.
 
 #include <cstdint>
 

@@ -26,7 +26,7 @@ struct Source {
   Value border;  ///< value beyond the edges
 };
 
-/// Computes the byte offset of each source pixel of a segment from the channel's first sample.
+/// Computes, for each source pixel of a segment, its byte offset from the channel's first sample.
 template <class Offset>
 CUDAVISION_TARGET_CLONES void locate_segment(const Segment& segment,
                                              const Offset* __restrict offsets, std::int32_t pitch,

@@ -12,7 +12,7 @@
 namespace cudavision::remap {
 namespace {
 
-/// Returns the kind of a group's pixels, or nothing if sample_kernel must process the group:
+/// Returns the kind of a group's pixels, or nothing in cases that need sample_kernel:
 /// - Pixels also contain other channels or bytes that must not be written.
 /// - No kind has the size of the pixels, or rows are not aligned to whole pixels.
 /// - The map has wide offsets, or the pitch is not below pitch_limit.

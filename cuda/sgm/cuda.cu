@@ -18,8 +18,8 @@ struct BandPlan {
   int rows16;  ///< rows for AggregateCuda
 };
 
-/// Returns the rows per band for the fewest bands within the budget. If there are several bands,
-/// the rows per band are a multiple of unit.
+/// Returns the rows per band if the picture is divided into as few bands as the budget allows. If
+/// there are several bands, the rows per band are a multiple of unit.
 template <class BytesOf>
 int band_rows_within(double budget, const StageConfig& config, int unit, const BytesOf& bytes_of) {
   constexpr int fewest_rows = 16;
@@ -38,7 +38,7 @@ int band_rows_within(double budget, const StageConfig& config, int unit, const B
                       std::to_string(config.height) + " pixels with " +
                       std::to_string(config.disparities) + " disparities take at least " +
                       std::to_string(minimum) + " bytes, but " + config.word("memory_budget") +
-                      " is " + std::to_string(static_cast<std::uint64_t>(budget)) +
+                      " allows " + std::to_string(static_cast<std::uint64_t>(budget)) +
                       " bytes: raise the budget, or lower " + config.word("disparities"));
   }
 }

@@ -43,7 +43,7 @@ std::string config_error(const Config& config, Wording word) {
            word("none");
   if (!(config.memory_budget > 0))
     return wrong(word("memory_budget"), text_of(config.memory_budget),
-                 "a share of the free memory, at most 1, or a number of bytes");
+                 "a positive share (up to 1) of the free memory, or a number of bytes");
   return {};
 }
 

@@ -176,7 +176,7 @@ class SgmStereo {
   ~SgmStereo();
 
   /// Takes effect with the next run(). Never allocates. Throws invalid_argument and keeps the last
-  /// valid set if parameters are invalid or their resolved Config differs from the constructor's.
+  /// valid ones if parameters are invalid or their resolved Config differs from the constructor's.
   void set_parameters(const Parameters& parameters);
 
   /// The next frame starts a new sequence for the temporal filter and the noise estimate. Switching

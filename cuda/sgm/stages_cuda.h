@@ -132,7 +132,7 @@ struct FeaturePlane {
 
 /// The output planes of P2, with P2 in both halves of a word. Entry (x, y) is for the step to (x,
 /// y) from the pixel above, to the left, above left or above right. P2 is 0 for steps from outside
-/// the picture. Rows are aligned to 16 bytes and have 3 more words than pixels, which become 0.
+/// the picture. Rows are aligned to 16 bytes. The 3 words after a row's last pixel become 0.
 /// Null planes are not written. A null vertical disables all planes.
 struct StepPenalties {
   std::uint32_t *vertical = nullptr, *horizontal = nullptr, *diagonal[2] = {};

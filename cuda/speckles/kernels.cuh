@@ -12,7 +12,7 @@
 // speckle are kept. Small components that do not touch the border of the tile are removed. Small
 // components at the border are open: the next kernel joins open components across borders, and
 // keeps them if they touch a kept component. Finally, each root within a tile adds its count to the
-// root of the component and becomes its child. Every open run is then two steps from the root.
+// root of the component and becomes its child. Every open run is then at most two steps from it.
 
 #include "cuda/speckles/tile.cuh"
 

@@ -61,7 +61,7 @@ struct Picture {
   bool packed;               ///< four results form an aligned vector
 
   int begin, end;                   ///< rows with results
-  int first_row, band_rows, bands;  ///< first_row may be above begin
+  int first_row, band_rows, bands;  ///< first_row may be less than begin
   int strips, strip_width;
   int left, right;  ///< start of each half of a group's columns, relative to the strip
   unsigned first_block;

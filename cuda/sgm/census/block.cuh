@@ -57,8 +57,8 @@ struct CensusBlock {
   }
 };
 
-/// Writes P2 for the steps to the thread's pixels, the first of which is (x, y). step(i, dx, dy)
-/// returns the table index for the step from (x + i + dx, y + dy) to (x + i, y).
+/// Writes P2 of each step that ends at one of the thread's pixels; the first pixel is (x, y).
+/// step(i, dx, dy) returns the table index for the step from (x + i + dx, y + dy) to (x + i, y).
 template <class Step>
 __device__ void write_penalties(const StepPenalties& penalties, const std::uint8_t* table, int x,
                                 int y, int width, const Step& step) {

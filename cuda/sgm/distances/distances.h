@@ -67,7 +67,7 @@ class Distances {
   ~Distances();
 
   /// Takes effect with the next run() and never allocates. Throws invalid_argument and keeps the
-  /// last valid set if parameters are invalid.
+  /// last valid parameters if the new ones are invalid.
   void set_parameters(const Parameters& parameters);
 
   /// disparity comes from SgmStereo::run(). Boxes may have any coordinates. results comes from

@@ -134,7 +134,7 @@ __device__ void for_each_group(const MapArguments& a, const Work& work) {
   }
 }
 
-/// Makes the pixels unknown that the right map does not confirm. x is a multiple of group.
+/// Pixels that the right map does not confirm become unknown. x is a multiple of group.
 __device__ void clear_unconfirmed(const MapArguments& a, int x, int y,
                                   std::uint32_t (&numbers)[group_words]) {
   const std::uint16_t* const right = a.from + static_cast<std::int64_t>(y) * a.width;

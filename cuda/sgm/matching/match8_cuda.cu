@@ -37,8 +37,8 @@ int plane_pitch(const StageConfig& config) {
   return right_margin(extent.disparities) + extent.columns;
 }
 
-/// Returns the rows of all planes: two of features, and P2 of vertical, horizontal and two diagonal
-/// steps. Upward paths also read the row below the picture and a few words after it.
+/// Returns the rows of all planes: two of features, and P2 of vertical, horizontal and (8 paths)
+/// two diagonal steps. Upward paths also read the row below the picture and a few words after it.
 int plane_rows(const StageConfig& config) {
   return (config.paths == 4 ? 4 : 6) * (config.height + 1) + 1;
 }

@@ -63,7 +63,7 @@ class AggregateCuda {
  public:
   /// Bands have band_rows rows; the last band may have fewer. Needs 8 bytes of scratch per pixel.
   AggregateCuda(Device& device, const StageResources& resources, int band_rows);
-  /// Returns a number of rows. Bands with a multiple of it fill all launches.
+  /// Bands fill all launches if their number of rows is a multiple of the result.
   static int row_unit(const StageConfig& config);
   /// Returns the additional memory for several bands, in bytes, without the sums.
   static std::size_t extra_bytes(const StageConfig& config, int band_rows);

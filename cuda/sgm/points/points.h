@@ -42,7 +42,7 @@ class Points {
   ~Points();
 
   /// Takes effect with the next run() and never allocates. Throws invalid_argument and keeps the
-  /// last valid set if parameters are invalid, or an element of the matrix is not within ±1e30.
+  /// last valid values if parameters are invalid, or an element of the matrix is not within ±1e30.
   void set(const Parameters& parameters, const Reprojection& reprojection);
 
   /// disparity comes from SgmStereo::run(). points has rows of 12·width bytes. Only enqueues.

@@ -158,7 +158,7 @@ __device__ void select_left(const SelectArguments& a, const std::uint32_t* sums,
 
 /// Updates the best sums of the right map, where sum (x, d) belongs to pixel x − d. The same word
 /// of an even column and of the next column belongs to three pixels: the lower halves to p and
-/// p + 1, the upper halves to p − 1 and p. Two columns further, the next word belongs to these
+/// p + 1, the upper halves to p − 1 and p. Two columns further, the next word belongs to the same
 /// pixels.
 ///
 /// A task is a group of columns and a word of its first column, which may be in the padding. A

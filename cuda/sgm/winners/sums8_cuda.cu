@@ -152,7 +152,7 @@ class WinnersWalk {
     }
   }
 
-  /// Writes only left_columns of the left map. `at` and `pixel` belong to the part's first pixel.
+  /// Writes left_columns columns of the left map. `at` and `pixel` are for the part's first pixel.
   __device__ void run(int columns, int left_columns, std::int64_t at, std::int64_t pixel) {
     // Segments are whole rounds, in which all lanes of a warp take part. Beyond the part, lanes
     // process pixels again and drop the results.

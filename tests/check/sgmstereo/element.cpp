@@ -73,7 +73,7 @@ const RegisteredElement row(ElementSpec{
       {"min-disparity is 2000; with num-disparities=128, make it -2047 to 1919."}},
      {{{"paths", "6"}}, {"paths is 6; make it 4 or 8."}},
      {{{"memory-budget", "0"}},
-      {"memory-budget is 0; make it a share of the free memory, at most 1, or a number of "
+      {"memory-budget is 0; make it a positive share (up to 1) of the free memory, or a number of "
        "bytes."}},
      {{{"uniqueness", "1.5"}}, {"uniqueness is 1.5; make it 0 to 1."}},
      {{{"lr-max-diff", "1025"}},

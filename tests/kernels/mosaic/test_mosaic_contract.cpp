@@ -18,9 +18,9 @@ struct MosaicContract : ContractTraits<MosaicCase> {
     std::vector<LayoutRefusal> refusals = common_layout_refusals();
     add_refusal(refusals, "RGB", "different heights",
                 [](FrameLayout& l) { l.channels[1].height -= 1; });
-    add_refusal(refusals, "YUY2", "cover as many pixels",
+    add_refusal(refusals, "YUY2", "equally many pixels per byte",
                 [](FrameLayout& l) { l.channels[0].subsampling_x = 2; });
-    add_refusal(refusals, "I420", "more samples than the picture has pixels",
+    add_refusal(refusals, "I420", "samples that cover no pixel",
                 [](FrameLayout& l) { l.channels[1].subsampling_x = 3; });
     return refusals;
   }

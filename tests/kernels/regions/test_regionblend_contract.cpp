@@ -27,17 +27,17 @@ struct RegionBlendContract : ContractTraits<RegionBlendCase> {
                 [](FrameLayout& l) { l.channels[1].height -= 1; });
     add_refusal(refusals, "RGB", "different heights",
                 [](FrameLayout& l) { l.channels[1].subsampling_y = 2; });
-    add_refusal(refusals, "RGB", "cover as many pixels",
+    add_refusal(refusals, "RGB", "equally many pixels per byte",
                 [](FrameLayout& l) { l.channels[2].subsampling_x = 2; });
-    add_refusal(refusals, "YUY2", "cover as many pixels",
+    add_refusal(refusals, "YUY2", "equally many pixels per byte",
                 [](FrameLayout& l) { l.channels[0].subsampling_x = 2; });
     add_refusal(refusals, "RGB", "multiple of the smaller", [](FrameLayout& l) {
       l.channels[1].offset = 1;
       l.channels[1].step = 2;
     });
-    add_refusal(refusals, "I420", "more samples than the picture has pixels",
+    add_refusal(refusals, "I420", "samples that cover no pixel",
                 [](FrameLayout& l) { l.channels[1].subsampling_x = 3; });
-    add_refusal(refusals, "I420", "more samples than the picture has pixels",
+    add_refusal(refusals, "I420", "samples that cover no pixel",
                 [](FrameLayout& l) { l.channels[2].subsampling_y = 3; });
     add_refusal(refusals, "GRAY8", "at most 8 along each axis", [](FrameLayout& l) {
       l.channels[0].width = l.channels[0].height = 1;

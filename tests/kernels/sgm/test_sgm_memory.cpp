@@ -96,7 +96,7 @@ TEST_P(SgmMemory, RefusesABudgetThatIsTooSmallWithTheBytes) {
       ADD_FAILURE() << "no error";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), Error::Kind::out_of_memory);
-      for (const char* words : {"150×193", "bytes", "memory_budget is 5000 bytes"})
+      for (const char* words : {"150×193", "bytes", "memory_budget allows 5000 bytes"})
         EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
     }
   }
