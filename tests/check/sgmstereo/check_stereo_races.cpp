@@ -178,7 +178,7 @@ TEST(test_pad_is_released_twice, .times(20)) {
   stereo.process_at(0);
   stereo.process_at(40 * ms);
   other.join();
-  // The pushing thread may still be removing the pad, whose name is unique.
+  // While the pushing thread removes the pad, the name is still taken.
   wait_until([&] { return released >= 2; }, "the pad is released");
   gst_object_unref(depth);
   stereo.open("depth");
