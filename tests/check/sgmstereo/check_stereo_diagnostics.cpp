@@ -240,7 +240,7 @@ TEST(test_nothing_in_common) {
                                             "same scene", "calibrate the cameras"});
 }
 
-// A quarter of the picture is at the end of the disparity range, which only the map shows.
+// A quarter of the disparities is at the end of the range. Only the map shows this.
 TEST(test_map_at_its_end) {
   const Picture left = noise_picture(gray(), width, height, 1);
   const Picture near = shifted(left, 31), far = shifted(left, 5);
