@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Runs pipelines with several branches behind a tee, with seeks, pauses and EOS; see life.h. Every
-// frame must equal the frame of a pipeline that has only this branch.
+// Runs pipelines with several branches of a tee, with seeks, pauses and EOS; see life.h. Every
+// branch must output the same frames as a pipeline that has only this branch.
 #include <gst/video/video.h>
 
 #include <map>
@@ -145,7 +145,7 @@ class Tee : private Random {
   }
   void restart() {
     set_state(one_of({GST_STATE_NULL, GST_STATE_READY}));
-    // An event on a flushing pad gives GST_FLOW_ERROR, so a queue posts an error while stopping.
+    // Drops the error that a queue posts if an event met a flushing pad while the queue stopped.
     const Owned<GstBus> bus(gst_element_get_bus(pipeline_));
     gst_bus_set_flushing(bus, TRUE);
     gst_bus_set_flushing(bus, FALSE);

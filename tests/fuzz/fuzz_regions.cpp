@@ -218,7 +218,7 @@ class RegionsLife final : public fuzz::Life {
                : in_regions(picture, process, selection.regions, spec_.equalizes);
   }
 
-  // Elements push frames without a selected pixel unchanged, including all unused bits.
+  // If no pixel is selected, the element pushes the frame unchanged, including all unused bits.
   bool selects_nothing(const Regions& regions) const {
     const auto flat = [&](int value) {
       return picture_with(gray(), width_, height_, [=](int, int, int) { return value; });

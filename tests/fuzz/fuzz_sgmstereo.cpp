@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Fuzzes cudasgmstereo with two cameras and with packed frames, rectified and not; see life.h.
+// Fuzzes cudasgmstereo with two cameras or packed frames, with or without calibration; see life.h.
 #include <gst/video/video.h>
 
 #include "tests/check/common/stereoharness.h"
@@ -53,7 +53,7 @@ class StereoEpisode final : public fuzz::StereoSettings {
 
   void judged_pair() { pair(true); }
 
-  /// Sends caps of the same size and depth but any formats to both pads.
+  /// Sends both pads caps with the same size and depth. The formats may differ.
   void new_caps() {
     left_ = &any_format();
     do
@@ -289,7 +289,7 @@ class StereoEpisode final : public fuzz::StereoSettings {
     pair(true, left);
   }
 
-  // Changes the size on one pad first. The pair in between differs in size and is dropped.
+  // Changes the size on one pad first. The next pair's frames differ in size, so it is dropped.
   void change_one_after_the_other() {
     if (packed_ || rectified_)
       return;

@@ -12,8 +12,8 @@
 /// valid, every output frame must be right.
 ///
 /// CUDAVISION_FUZZ_SEED: the number of the first episode; a failed episode's number repeats it.
-/// CUDAVISION_FUZZ_SECONDS: the time for each element (default 2; 30 in a full run). A few episodes
-/// always run, however busy the machine is.
+/// CUDAVISION_FUZZ_SECONDS: the time for each element (default 2; 30 in a full run). On a busy
+/// machine it is extended, so that a few episodes run.
 namespace fuzz {
 
 class Life : protected check::Random {
@@ -33,8 +33,8 @@ class Life : protected check::Random {
   check::BufferCount& buffers_;
 };
 
-/// Runs episodes for the configured time. If some action has not run yet, continues for up to 150 s
-/// from the start. Checks for leaks. A crash or hang prints the episode's number.
+/// Runs episodes for the configured time; then, for up to 150 s in all, until 25 episodes and all
+/// actions have run. Checks for leaks. A failure, crash or hang prints the episode's number.
 void run_lives(
     const std::function<std::unique_ptr<Life>(unsigned seed, check::BufferCount&)>& make);
 

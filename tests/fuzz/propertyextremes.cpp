@@ -18,8 +18,8 @@ std::vector<GParamSpec*> properties_of(GstElement* element) {
   return all;
 }
 
-// Properties of the base classes change the tests' assumptions, such as how long GstAggregator
-// waits for a live pair.
+// Excludes the properties of base classes, which would change the tests' assumptions, such as how
+// long GstAggregator waits for a live pair.
 bool is_own(const GParamSpec* spec) {
   return g_str_has_prefix(g_type_name(spec->owner_type), "GstCuda");
 }

@@ -13,8 +13,8 @@ namespace fuzz {
 /// Returns the element's own writable properties, except those that choose the device.
 std::vector<GParamSpec*> changeable_properties(GstElement* element);
 
-/// Sets one of these properties to an end of its range, its default, or a value near 0, and strings
-/// to invalid text.
+/// Sets one of these properties. Numbers get an end of their range, their default, 0 or 1, or a
+/// value outside the range if the element checks it. Strings get invalid text.
 void set_extreme_property(check::Random& random, GstElement* element);
 void reset_properties(GstElement* element);
 void read_properties(GstElement* element);

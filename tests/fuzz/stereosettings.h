@@ -51,7 +51,7 @@ class StereoSettings : public Life {
     }
   }
 
-  // Appends the property, because order matters: a preset sets others. custom changes nothing.
+  // Appends the property, because order matters: a preset sets others. `custom` has no effect.
   void set(const char* name, const std::string& value) {
     if (value == "custom")
       return;

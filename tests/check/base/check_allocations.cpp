@@ -121,7 +121,7 @@ void expect_steady_stream(bool in_cuda) {
     const Allocations some = number > 1 ? allocations_in_flight(number, in_cuda) : alone;
     fail_unless(some.blocks < alone.blocks + frames / 4,
                 "%d in flight: %ld allocations instead of %ld", number, some.blocks, alone.blocks);
-    // A frame has 86 400 bytes, so a copied frame would exceed this limit.
+    // A frame has 86 400 bytes, so a copy of each frame would exceed this limit.
     fail_unless(some.bytes < frames * 4096, "%d in flight: %ld bytes for %d frames", number,
                 some.bytes, frames);
     fail_unless(some.by_cuda == 0, "%d in flight: %ld CUDA allocations for %d frames", number,

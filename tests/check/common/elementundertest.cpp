@@ -81,7 +81,7 @@ SFun fixture_for_element(std::size_t number) {
 }
 
 std::vector<double> PropertySpec::out_of_range() const {
-  // The types of these properties cannot hold values beyond the range.
+  // An unsigned property with the full range of its type can hold no value outside this range.
   const bool is_unsigned = minimum == 0 && maximum > G_MAXINT32;
   if (change == Change::never || minimum == maximum || is_unsigned)
     return {};

@@ -133,7 +133,7 @@ class FilterHarness {
 /// Fails the test if the pictures differ; `what` names the case.
 void expect_picture(const Picture& got, const Picture& expected, const std::string& what);
 
-/// Sends a picture through an element, and compares the output, a gray picture, and its caps.
+/// Sends a picture through an element. Compares the gray output picture and the output caps.
 void expect_gray_picture(FilterHarness& filter, const Picture& picture, const Picture& expected,
                          const std::string& what, const Layout& layout = packed_layout);
 

@@ -25,7 +25,7 @@ struct Options {
   std::string skip_reason;
 };
 
-/// Calls the test for an index, or for all of its indexes if the number is all_indexes.
+/// Calls the test for an index, or for each of its indexes if `index` is all_indexes.
 inline constexpr int all_indexes = -1;
 void run_test(void (*test)(int), const char* name, int index);
 

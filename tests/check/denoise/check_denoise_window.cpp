@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that FrameWindow overwrites no frame still to be searched, and waits for no other search.
+// Tests that FrameWindow overwrites no frame that a search reads, and waits for no later search.
 #include <algorithm>
 #include <iterator>
 #include <map>

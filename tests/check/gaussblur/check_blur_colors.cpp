@@ -108,9 +108,9 @@ std::string described(const Case& color) {
 
 }  // namespace
 
-// At the largest sigma, a picture of one pixel of the opposite colour becomes the border's colour.
-// With 16 bits, a pixel of the opposite colour could shift the result by one level, so the pixel
-// has the border's colour, too.
+// At the largest sigma, a single pixel in the opposite colour takes on the border's colour. With 16
+// bits, the opposite colour could shift the result by one level, so the pixel has the border's
+// colour from the start.
 TEST(test_colors) {
   for (const Case& color : cases) {
     const FormatSpec& format = format_named(color.format);

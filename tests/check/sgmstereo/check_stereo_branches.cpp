@@ -61,14 +61,14 @@ TEST(test_pads_come_and_go_at_full_speed) {
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
 
-// A branch that ends does not stop other branches. After the last one, the cameras get EOS.
+// A branch that ends does not stop other branches. After the last branch, the cameras get EOS.
 TEST(test_branches_end_early) {
   static std::set<GstPad*> ended;
   static std::mutex mutex;
   const auto chain = +[](GstPad* pad, GstObject*, GstBuffer* buffer) -> GstFlowReturn {
     gst_buffer_unref(buffer);
     const std::lock_guard lock(mutex);
-    return ended.insert(pad).second ? GST_FLOW_EOS : GST_FLOW_ERROR;  // a second EOS is an error
+    return ended.insert(pad).second ? GST_FLOW_EOS : GST_FLOW_ERROR;  // no buffer may follow EOS
   };
   for (bool src_first : {true, false}) {
     PadsHarness stereo;

@@ -46,7 +46,7 @@ TEST(test_sink_offers) {
                   "%s does not take %s", pad, format.name);
 }
 
-// Once one pad has caps, the other offers the same size and depth if its peer can send them.
+// Once one pad has caps, the other pad offers the same size and depth if its peer can send them.
 TEST(test_size_of_the_other_pad) {
   for (bool left_first : {true, false}) {
     for (const FormatSpec& format : formats()) {

@@ -248,7 +248,7 @@ TEST(test_controller) {
   }
 }
 
-// The cameras change one after the other. The pairs in between differ in size and are dropped.
+// The cameras change one after the other. A pair whose pictures differ in size is dropped.
 TEST(test_one_camera_after_the_other) {
   PlayingStereo stereo;
   unlink_harness(stereo);

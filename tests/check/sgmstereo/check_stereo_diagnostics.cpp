@@ -125,7 +125,7 @@ TEST(test_figures) {
       }
 }
 
-// One message per second of running time, starting with the first pair.
+// One message per diagnostics-interval (by default 1 s of running time), from the first pair on.
 TEST(test_interval) {
   struct Case {
     const char* interval;
@@ -240,7 +240,7 @@ TEST(test_nothing_in_common) {
                                             "same scene", "calibrate the cameras"});
 }
 
-// A quarter of the picture is at the end of the disparity range, which only the map shows.
+// A quarter of the disparities is at the end of the range. Only the map shows this.
 TEST(test_map_at_its_end) {
   const Picture left = noise_picture(gray(), width, height, 1);
   const Picture near = shifted(left, 31), far = shifted(left, 5);
@@ -338,7 +338,7 @@ TEST(test_small_max_skew) {
   for (GstClockTime apart : {15 * ms, 975 * ms})
     expect_words(pairing_warning("10000000", apart, 100),
                  {"max-skew allows 10.0 ms", "15.0 ms apart", "set max-skew=16000000 "});
-  // There is no warning within 2 s, if a camera starts late, or if frames are within max-skew.
+  // None warns: less than 2 s of frames, a camera that starts late, and frames within max-skew.
   fail_unless(pairing_warning("10000000", 15 * ms, 48).empty());
   fail_unless(pairing_warning("10000000", 3000 * ms, 100).empty());
   fail_unless(pairing_warning("15000000", 15 * ms, 100).empty());

@@ -27,7 +27,7 @@ void expect_segment(GstEvent* event, const GstSegment& segment) {
 
 }  // namespace
 
-// All pads get the mandatory events once, in order, with the same segment and own stream ids.
+// All pads get the mandatory events once, in order, with the same segment and different stream ids.
 TEST(test_order_of_events_on_all_pads) {
   for (bool src_linked : {true, false}) {
     AllPads stereo(src_linked);

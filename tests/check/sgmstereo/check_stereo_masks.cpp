@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests detections=true with masks: selected ids, unreadable masks, packed, rectified, CUDA frames.
+// Tests detections=true with masks: ids, unreadable masks, and packed, rectified and CUDA frames.
 #include <algorithm>
 #include <cmath>
 

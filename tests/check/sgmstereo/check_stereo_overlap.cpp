@@ -186,7 +186,7 @@ class StereoOverlap {
   PadsHarness stereo_;  // destroyed first, which stops the thread that uses the other members
 };
 
-/// Numbers of pairs in flight; each test runs for all of them.
+/// Values of frames-in-flight; most tests run for each of them.
 constexpr int limits[] = {1, 2, 3, 8};
 
 }  // namespace

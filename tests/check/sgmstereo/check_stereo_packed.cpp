@@ -54,7 +54,7 @@ void expect_end(StereoHarness& stereo) {
 
 }  // namespace
 
-// Frames that are packed, by property or by caps, give the same map as two cameras.
+// Packed frames, declared by property or caps, give the same map as two cameras.
 TEST(test_halves, .times(formats().size())) {
   const FormatSpec& format = format_number(index);
   const Picture left = left_picture(format), right = shifted(left, 5);
@@ -73,7 +73,7 @@ TEST(test_halves, .times(formats().size())) {
       }
 }
 
-// The width of a half may be odd, even if pairs of pixels share chroma samples.
+// Each half may have an odd width and height, also in formats with subsampled chroma.
 TEST(test_odd_halves) {
   for (const char* name : {"I420", "NV12", "YUY2", "UYVY", "P010_10LE", "RGB", "GBR"}) {
     const FormatSpec& format = format_named(name);

@@ -229,7 +229,7 @@ TEST(test_caps_beside_the_filter) {
 }
 
 // Without focal-length and baseline, depth and points cause an error at the start or the first
-// frame, or a warning if one of these is set to 0 while playing.
+// frame. If one of the two properties becomes 0 while playing, the element warns instead.
 TEST(test_lengths_need_cameras) {
   for (const char* pad : {"depth", "points"}) {
     PadsHarness stereo(Properties{});

@@ -56,7 +56,7 @@ TEST(test_frames_are_freed_without_a_lock) {
     stereo.accept_gray();
     gst_harness_push(stereo.left(), frame_with_callback(0, on_freed));
     gst_harness_push(stereo.right(), frame_with_callback(30 * ms, on_freed));
-    let_time_pass(50);  // in which nothing may be freed
+    let_time_pass(50);  // nothing must be freed meanwhile
     fail_unless_equals_int(freed, 0);
     if (flush)
       stereo.flush();
@@ -79,7 +79,7 @@ TEST(test_caps_are_freed_without_a_lock) {
   gst_harness_push_event(stereo.left(), gst_event_new_caps(caps));
   gst_caps_unref(caps);
   gst_pad_set_active(stereo.left()->srcpad, FALSE);
-  let_time_pass(50);  // in which nothing may be freed
+  let_time_pass(50);  // nothing must be freed meanwhile
   fail_unless_equals_int(freed, 0);
   gst_element_set_state(stereo.element(), GST_STATE_READY);
   fail_unless_equals_int(freed, 1);
@@ -178,7 +178,7 @@ TEST(test_pad_is_released_twice, .times(20)) {
   stereo.process_at(0);
   stereo.process_at(40 * ms);
   other.join();
-  // The pushing thread may still be removing the pad, whose name is unique.
+  // While the pushing thread removes the pad, the name is still taken.
   wait_until([&] { return released >= 2; }, "the pad is released");
   gst_object_unref(depth);
   stereo.open("depth");

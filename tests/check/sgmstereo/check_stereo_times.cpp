@@ -150,7 +150,7 @@ TEST(test_no_timeout) {
   }
 }
 
-// If the next frame may be nearer, the element waits for it, but at most for max-skew.
+// If the next frame may be nearer, the element waits for it, at most for max-skew and latency.
 TEST(test_timeout_of_a_nearer_partner) {
   for (bool right_is_older : {true, false}) {
     PlayingStereo stereo(Properties{{"max-skew", "100000000"}});

@@ -156,8 +156,8 @@ void StereoRace::Requester::unlink() {
 }  // namespace
 
 TEST(racing_sgmstereo) {
-  // A restart drops sticky events. GstAggregator warns about a segment without caps, which the next
-  // buffer sends again.
+  // Ignores a harmless warning: a restart drops the sticky events, and a segment may then precede
+  // the caps, which are sent again with the next buffer.
   gst_check_add_log_filter(
       "GStreamer", G_LOG_LEVEL_WARNING,
       g_regex_new("Sticky event misordering", GRegexCompileFlags{}, GRegexMatchFlags{}, nullptr),

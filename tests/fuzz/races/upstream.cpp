@@ -138,7 +138,7 @@ void Upstream::push(GstBuffer* buffer) {
   expect_error_message(flow);
   if (flow == GST_FLOW_FLUSHING && may_query())
     for (int i = 0; i < 20; ++i)
-      allocation_query();  // the element is about to stop
+      allocation_query();  // the element may be about to stop
   if (flow != GST_FLOW_OK)
     rest();  // lets other threads run, which may end a flush or an error
 }

@@ -73,7 +73,7 @@ TEST(test_order, .for_each_element().times(std::size(numbers_in_flight))) {
   }
 }
 
-// While downstream holds the first frame, as many pushes return as frames may be in flight.
+// While downstream holds the first frame, exactly frames-in-flight pushes return.
 TEST(test_limit, .for_each_element()) {
   for (guint64 limit : {2, 3, 8, 16}) {
     Overlap overlap(static_cast<int>(limit));

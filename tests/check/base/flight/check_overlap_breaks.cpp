@@ -40,7 +40,7 @@ void fill(Overlap& overlap, guint64 first, guint64 frames_in_flight) {
   wait_until([&] { return overlap.receiver().holds_frame(); }, "the first frame");
 }
 
-/// Sends the flush and segment of a seek; in between waits until the feeder has stopped.
+/// Sends a seek's flush and segment. Waits before FLUSH_STOP until the feeder has stopped.
 void seek(Overlap& overlap, const Feeder* feeder = nullptr) {
   overlap.filter().send_event(gst_event_new_flush_start());
   comes_true([&] { return feeder == nullptr || feeder->ended(); });
@@ -174,7 +174,7 @@ TEST(test_stop, .for_each_element().times(std::size(overlaps))) {
   fail_unless_equals_int(overlap.filter().messages().complaints(), 0);
 }
 
-// The element stops and restarts between two pushes, so no flow return reports the stop upstream.
+// The element stops and restarts between two pushes, so upstream gets no FLUSHING.
 TEST(test_stop_between_frames, .for_each_element().times(std::size(overlaps))) {
   Overlap overlap(overlaps[index]);
   fill(overlap, 100, static_cast<guint64>(overlaps[index]));

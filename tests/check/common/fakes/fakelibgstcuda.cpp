@@ -104,7 +104,7 @@ using cudavision::CudaStream;
 cudavision::CudaContext new_fake_context(int device) {
   GstObject* object = GST_OBJECT_CAST(gst_bus_new());
   g_object_set_data(G_OBJECT(object), "device", GINT_TO_POINTER(device));
-  // Otherwise a later context at the same address would inherit the peer access.
+  // A later context at the same address must not inherit the peer access.
   g_object_weak_ref(G_OBJECT(object), forget_peers, nullptr);
   cudavision::CudaContext context(object);
   gst_object_unref(object);

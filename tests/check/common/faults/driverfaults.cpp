@@ -32,7 +32,7 @@ struct Functions {
   std::array<std::string_view, 13> names;
 };
 
-/// Functions that elements call repeatedly. The runtime keeps the errors of other functions.
+/// Functions that elements call repeatedly. Others must not fail: the runtime keeps their errors.
 constexpr Functions functions[] = {
     {Role::make,
      {"cuMemAlloc", "cuMemAllocPitch", "cuMemAllocAsync", "cuMemAllocHost", "cuMemHostAlloc",

@@ -40,7 +40,7 @@ class Fault {
   bool ended_ = false;
 };
 
-/// Returns how many resources made by these calls exist: blocks, streams, events, graphs, contexts.
+/// Returns how many resources of these calls exist: blocks, streams, events, graphs, contexts.
 long resources_alive(Calls calls);
 
 long resources_made(Calls calls);

@@ -98,7 +98,7 @@ class FilterSubject final : public Subject {
     return outputs;
   }
 
-  /// All frames before an error must be pushed before the error is posted, and no frame after it.
+  /// The frames before an error must be pushed before the error is posted. No frame may follow it.
   void expect_right(const Outputs& outputs, const std::string& what) override {
     if (failed_while_playing_)
       fail_unless(outputs.size() == outputs_at_error_, "%s: %d outputs, %d before the error",

@@ -95,8 +95,8 @@ inline constexpr Layout all_layouts[] = {packed_layout,  padded_layout, odd_layo
 /// Returns a new buffer in system memory. The bytes between the rows are noise.
 GstBuffer* to_buffer(const Picture& picture, const Layout& layout = packed_layout);
 
-/// Reads a picture laid out by its GstVideoMeta or, without one, by GstVideoInfo. The caller keeps
-/// its reference to the buffer.
+/// Reads a picture by the layout in its GstVideoMeta or, without one, in GstVideoInfo. The caller
+/// keeps its reference to the buffer.
 Picture from_buffer(GstBuffer* buffer, const FormatSpec& format, int width, int height,
                     bool interlaced = false);
 

@@ -210,7 +210,7 @@ TEST(test_silence) {
   expect_words(camera.missed("sink_left", 3 * second), {"2 s"});
 }
 
-// Drops a camera's frames, but not its events: without caps, the latency is not queried again.
+// Drops a camera's frames but forwards its caps, without which the latency is not queried again.
 TEST(test_silent_camera, .times(2)) {
   const bool from_the_start = index == 0;
   const Owned<GstElement> pipeline = new_pipeline(

@@ -60,7 +60,7 @@ TEST(test_yaw, .times(3).unless(unless_built_with_opencv())) {
   fail_unless(rig.stereo().messages().count(GST_MESSAGE_INFO) >= 1);
 }
 
-// Each new value of known-distance causes one correction; later obstacles cause none.
+// Each new distance causes one correction. Later pairs and an empty known-distance cause none.
 TEST(test_live, .unless(unless_built_with_opencv())) {
   const Turn turn = {0, 0.25, 0};
   Rig rig(at_distance());

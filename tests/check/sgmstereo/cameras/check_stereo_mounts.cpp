@@ -111,7 +111,7 @@ TEST(test_corrected_calibration, .unless(unless_built_with_opencv())) {
     const Plane plane{24, 0.03, 0.01};
     const Camera left = left_camera(fisheye), right = right_camera(fisheye);
     // Camera::turned maps the camera's coordinates to the rectified pair's. The small rotation
-    // is applied in the camera's coordinates, so it is the right factor: turned × rotation.
+    // is applied in the camera's coordinates, so it is the second factor: turned × rotation.
     Camera moved = right;
     const double pitch = 0.008, roll = -0.009;
     const Rotation& r = right.turned;

@@ -94,7 +94,7 @@ TEST(test_known_depth, .times(2 * std::size(planes)).unless(unless_built_with_op
               errors.within_one, best.within_one);
   const double exact = plane.slope_x == 0 ? 0.95 : 0.8;
   fail_unless(errors.within_one > exact, "%.3f are exact", errors.within_one);
-  // Without subpixel interpolation, matching favours whole disparities, which these planes have.
+  // slanted-surfaces=false favours whole disparities, which the planes without slopes have.
   const Errors flat = errors_of(
       map_of({file.property(), {"slanted-surfaces", "false"}}, photographs.left, photographs.right),
       photographs);

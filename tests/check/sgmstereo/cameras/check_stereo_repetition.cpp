@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the warning of cudasgmstereo about patterns that repeat along the rows: painted ones,
-// OpenCV's chessboard photographs, and pictures that do not repeat.
+// Tests the warning of cudasgmstereo about patterns that repeat along the rows, with painted
+// patterns, OpenCV's chessboard photographs, and pictures that do not repeat.
 #include <algorithm>
 #include <cstdlib>
 #include <string>

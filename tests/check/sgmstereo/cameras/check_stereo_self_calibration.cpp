@@ -56,7 +56,7 @@ TEST(test_without_inspections, .unless(unless_built_with_opencv())) {
   expect_words(stereo.messages().text(GST_MESSAGE_WARNING), {"diagnostics-interval"});
 }
 
-// If the right camera has rotated, soon as many disparities are valid as without the rotation.
+// A calibration soon makes as many disparities valid as if the right camera had not rotated.
 TEST(test_turned, .unless(unless_built_with_opencv())) {
   Rig upright(calibrating({{"calibration", ""}})), alone(calibrating({{"calibration", ""}}));
   Rig rig(calibrating());

@@ -52,8 +52,8 @@ class MovingScene {
 /// Converts an unrotated camera's picture to the rotated camera's; edges repeat the nearest pixel.
 Picture turned_photograph(const Picture& upright, const TurnedCamera& camera);
 
-/// Returns the share of pixels whose disparity is invalid or wrong by more than a pixel, among
-/// pixels with a true disparity that both cameras see.
+/// Counts the pixels that both cameras see and that have a true disparity. Returns the share of
+/// them whose disparity is invalid or wrong by more than a pixel.
 template <class TrueDisparity>
 double wrong_share(const Picture& map, const TurnedCamera& right,
                    const TrueDisparity& true_disparity);
