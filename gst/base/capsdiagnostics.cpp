@@ -18,14 +18,14 @@ struct CapsDiagnostics {
   explicit CapsDiagnostics(const DeviceSession& session) : session(session) {}
 
   const DeviceSession& session;
-  std::string last;  ///< the last message; upstream sends refused caps again with the next buffer
+  std::string last;  ///< last message, posted once although upstream resends refused caps
   bool expects_first_buffer = false;
   std::atomic<bool> warned_of_downstream{false};  ///< since the start of the stream
 };
 
-// Returns true if upstream may still choose other caps: after refused caps, GstBaseSrc and
-// GstBaseTransform query caps again if the pad was linked, or downstream changed, after the last
-// query.
+// Returns true if upstream may still choose other caps. After refused caps, GstBaseSrc and
+// GstBaseTransform query caps again, provided that their pad was linked or got a RECONFIGURE event
+// since the last query.
 bool may_send_others(GstPad* sink) {
   const ObjectPtr<GstPad> peer(gst_pad_get_peer(sink));
   if (!peer || !gst_pad_needs_reconfigure(peer.get()))
@@ -119,7 +119,7 @@ GstPadProbeReturn on_event(GstPad* sink, GstPadProbeInfo* info, gpointer data) {
   GstEvent* event = GST_PAD_PROBE_INFO_EVENT(info);
   if (GST_EVENT_TYPE(event) == GST_EVENT_STREAM_START)
     start_stream(sink, diagnostics);
-  // The session lives as long as the element, which the pad may outlive.
+  // The pad may outlive the element and its session, so nothing is checked without an element.
   const ObjectPtr<GstElement> element(gst_pad_get_parent_element(sink));
   if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS && element)
     post_exceptions(element.get(), false, [&] {

@@ -42,8 +42,8 @@ std::shared_ptr<Fallbacks> fallbacks_of(GObject* pipeline) {
   return fallbacks;
 }
 
-// Returns the end of a message about an error at the start. Errors of the kind invalid_argument
-// already have a remedy.
+// Returns the remedy that ends the message about an error in start(). The text of an error of the
+// kind invalid_argument already has one remedy.
 std::string remedy_at_start(Error::Kind kind) {
   if (kind == Error::Kind::invalid_argument)
     return ", or set backend=cpu.";

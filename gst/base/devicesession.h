@@ -33,7 +33,7 @@ struct DeviceSettings {
 /// The device of a filter or an aggregator: the properties backend, cuda-device-id and
 /// active-backend, the CUDA context that elements share, and the element's streams.
 ///
-/// change_state() chooses a device from NULL to READY, and drops it from READY to NULL. start()
+/// In change_state(), NULL to READY chooses a device, and READY to NULL drops the device. start()
 /// acquires the context, and chooses again if the properties have changed. If start()
 /// throws ElementError or Error, the session is not started. stop() releases the context.
 class DeviceSession {
@@ -44,8 +44,8 @@ class DeviceSession {
   DeviceSession(const DeviceSession&) = delete;
   DeviceSession& operator=(const DeviceSession&) = delete;
 
-  // Call the next two functions from the virtual functions of these names. They chain up to
-  // `parent`.
+  // The element's virtual functions of the same names must call the next two functions, which chain
+  // up to `parent`.
   GstStateChangeReturn change_state(GstStateChange transition, GstElementClass* parent);
   void set_context(GstContext* context, GstElementClass* parent);
   /// Returns false if query is not a CONTEXT query, or if there is no matching context.

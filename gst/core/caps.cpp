@@ -95,8 +95,8 @@ std::string caps_text(const GstCaps* caps) {
 
 std::string needs_cuda_memory_text(const std::string& peer) {
   return peer +
-         " accepts only memory:CUDAMemory, but this element runs on the CPU: remove that feature "
-         "from the caps filter, or set backend=cuda.";
+         " accepts only memory:CUDAMemory, but this element runs on the CPU: put cudaupload "
+         "between them, remove the feature from the caps filter, or set backend=cuda.";
 }
 
 Caps filtered(Caps caps, GstCaps* filter) {

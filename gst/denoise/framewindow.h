@@ -18,10 +18,10 @@ namespace cudavision {
 
 /// Device copies of a frame and of the frames around it, which are searched. The host chooses the
 /// frames to search, so it must know where scenes begin. A separate `upload_queue` copies and
-/// compares frames without waiting for searches. Until the result is known, a frame is assumed to
-/// continue the scene. The device therefore hardly waits for the host: with three frames of
-/// 1920×1080, an H200 is idle for 2 of 1431 µs per frame, instead of 80 of 1523 µs. All functions
-/// except clear(), and the destructor, need the session's context.
+/// compares a frame during the last search. Until the comparison is complete, the frame is assumed
+/// to continue the scene. The device therefore hardly waits for the host: with three frames of
+/// 1920×1080, an H200 is idle for 2 of 1431 µs per frame, instead of 80 of 1523 µs. The destructor
+/// and all functions except clear() need the session's context.
 class FrameWindow {
  public:
   /// `frames` is odd. Searches run on `device`. Allocates nothing before the first frame.

@@ -65,8 +65,8 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
   /// when downstream may be linked again. Frames that waited for the link are then pushed.
   void forget_flow(GstFlowReturn flow);
   /// Call this after the parent class has handled FLUSH_START. If the pusher's own thread seeks,
-  /// no frame is in flight any more. The seek waits for the streaming thread, which must therefore
-  /// not wait for frames.
+  /// drops the frames in flight: the seek waits for the streaming thread, so the streaming thread
+  /// must not wait for frames.
   void flush();
 
  private:

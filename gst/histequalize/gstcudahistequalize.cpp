@@ -146,8 +146,8 @@ void EqualizeProcessor::add_properties(ElementProperties<Settings>& all) {
            "Weight of the equalised picture in the output (0 = the input, 1 = fully equalised)"},
           &Settings::strength, {0, 1});
   all.add({"chroma", "Chroma",
-           "How the chroma of YUV frames changes; scale keeps the saturation of colours when their "
-           "luma changes (no effect on RGB and gray frames)"},
+           "How the chroma of YUV frames changes; chroma=scale keeps the saturation of colours "
+           "when their luma changes (no effect on RGB and gray frames)"},
           &Settings::chroma, "GstCudaHistEqualizeChroma",
           {{ChromaMode::keep, "Copy the chroma of the input", "keep"},
            {ChromaMode::scale, "Scale the chroma by the same factor as the luma", "scale"}});

@@ -208,7 +208,7 @@ FrameFormat tensor_format_from_caps(const GstCaps* caps) {
   return tensor_format(
       caps, static_cast<gsize>(size->columns) * bytes_of(known->element), size->rows,
       "table of " + size_text(size->columns, size->rows) + " elements of type " + known->name,
-      "set element-type=uint32, or scale the frames down before the element");
+      "scale frames down before the element, or replace 64-bit elements by element-type=uint32");
 }
 
 FrameFormat integral_output_format(const FrameFormat& in, const GstCaps* caps,

@@ -110,8 +110,8 @@ GstMapFlags cuda_map_flag();
 /// True if `context` can copy directly from the memory of `other`. libgstcuda enables peer access
 /// if the hardware supports it.
 bool can_copy_from(const CudaContext& context, const CudaContext& other);
-/// Waits for copies that elements of GStreamer 1.22 leave on the context's default stream. A stream
-/// of create_cuda_stream() waits only for the default stream of its own context. Throws Error.
+/// Waits for copies that elements of GStreamer 1.22 leave on the context's default stream.
+/// Streams of create_cuda_stream() in other contexts do not wait for this stream. Throws Error.
 void finish_default_stream(const CudaContext& context);
 
 /// Creates a GstCudaBufferPool, which the caller owns. libgstcuda 1.22 aborts the process if the

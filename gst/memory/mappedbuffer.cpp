@@ -194,15 +194,15 @@ void MappedBuffer::refuse_access() const {
   throw ElementError(GST_RESOURCE_ERROR, reads ? GST_RESOURCE_ERROR_READ : GST_RESOURCE_ERROR_WRITE,
                      "A buffer (" + format_.description() + ") cannot be mapped for " +
                          (reads ? "reading" : "writing") + ", because the memory of " + source() +
-                         " is not accessible: put an element in between that copies frames to "
-                         "system memory, or to CUDA memory of this GPU.");
+                         " is not accessible: between both elements, insert one that copies to "
+                         "system memory (cudadownload, gldownload) or to this GPU (cudaupload).");
 }
 
 void MappedBuffer::refuse_size() const {
   refuse("A buffer of " + std::to_string(gst_buffer_get_size(buffer_)) +
          " bytes is too small for its caps (" + format_.description() + ", usually " +
          std::to_string(format_.size) + " bytes): correct " + source() +
-         ", or the caps given to a parser or appsrc.");
+         (flags_ & GST_MAP_READ ? ", or the caps given to a parser or appsrc." : "."));
 }
 
 const char* MappedBuffer::source() const {

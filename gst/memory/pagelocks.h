@@ -34,8 +34,8 @@ class PageLocks {
   PageLocks(const PageLocks&) = delete;
   PageLocks& operator=(const PageLocks&) = delete;
 
-  /// Call this once for each frame in mapped memory. Returns the page-locked part of the map, which
-  /// stays locked until it is unmapped or this object is destroyed.
+  /// Call this once for each mapped memory of a frame. Returns the page-locked part of the map.
+  /// This part stays locked until it is unmapped or this object is destroyed.
   ByteRange note(const GstMapInfo& map);
 
  private:

@@ -14,7 +14,7 @@ namespace cudavision {
 bool order_is_known(const FrameFormat& format);
 /// True if all of a buffer's memory is CUDA memory that carries a stream.
 bool order_is_known(GstBuffer* buffer);
-// Mark all memory of a buffer that carries a stream as unfinished or finished (cudastream.h).
+// In a buffer, mark all memory that carries a stream as unfinished or finished (cudastream.h).
 void mark_unfinished(GstBuffer* buffer);
 void mark_finished(GstBuffer* buffer);
 
@@ -32,8 +32,8 @@ class StreamOrder {
   void end(GstBuffer* buffer);
 
  private:
-  /// Another element's stream. The last one is kept, because a pool's memory usually shares a
-  /// stream.
+  /// Another element's stream. The last stream is kept, because all memory of a pool usually has
+  /// the same stream.
   struct OtherStream {
     std::unique_ptr<Device> device;
     std::unique_ptr<Event> event;

@@ -37,7 +37,7 @@ template <class Settings>
 void add_message_properties(ElementProperties<Settings>& all, const char* what_is_posted) {
   all.add({"post-messages", "Post messages", what_is_posted}, &Settings::post_messages);
   all.add({"message-interval", "Message interval",
-           "Minimum running time between two messages, in ns (0 = one message for each frame)"},
+           "Interval of running time in ns; its first frame posts a message (0 = all frames do)"},
           &Settings::message_interval);
 }
 
@@ -67,7 +67,7 @@ void add_message_properties(ElementProperties<Settings>& all, const char* what_i
 ///   static double strength_share(const Settings&)
 ///   void fit(Number pixels)               sets the frame's minimum strength, before begin_frame()
 ///
-/// Elements that post messages have, instead of the other run(),
+/// If the element posts messages, a Processor has, in place of run() above,
 ///
 ///   using Messages            derived from DeviceMessages
 ///   void reserve(Messages&)   reserves a slot, before apply() and begin_frame()
@@ -76,8 +76,8 @@ void add_message_properties(ElementProperties<Settings>& all, const char* what_i
 ///                             out: nullptr if the frame is only inspected. Messages: nullptr if
 ///                             no message is posted. This run() handles regions itself.
 ///
-/// The constructor, the destructor and all functions run in the session's CUDA context, except
-/// reserve(), restart() and the static functions other than strength_share().
+/// The constructor, the destructor, apply(), fit(), begin_frame(), run() and strength_share() run
+/// in the session's CUDA context. All other functions may run without a context.
 template <class Processor>
 class FilterElement {
  public:

@@ -62,8 +62,8 @@ gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
   });
   const bool flush_starts = GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START;
   const gboolean handled = filter_parent_class()->sink_event(trans, event);
-  // flush() ends the streaming thread's wait for frames in flight. The parent's handler has run
-  // first, so the source pad refuses an event that the streaming thread sends after the wait.
+  // If the pusher's thread seeks, flush() ends the streaming thread's wait for frames in flight.
+  // The parent's handler has run first, so the source pad refuses an event sent after the wait.
   if (flush_starts)
     state_of(trans).pusher->flush();
   return handled;
@@ -76,7 +76,7 @@ gboolean src_event(GstBaseTransform* trans, GstEvent* event) {
 }
 
 // Each frame is pushed when it is complete, so frames in flight do not raise the minimum latency.
-// They raise the maximum latency, as a queue does. Without a framerate, there is no maximum.
+// They raise the maximum latency, as a queue does (without a framerate, to infinity).
 void add_latency(gpointer self, GstQuery* query) {
   gboolean live = FALSE;
   GstClockTime minimum = 0, maximum = 0;

@@ -191,8 +191,8 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
   });
 }
 
-// Pushes a processed frame. If transform() has started work, adds the frame and the work to the
-// pusher. If the pusher is idle and the work is in stream order, pushes directly, which is faster.
+// Pushes a processed frame. If `overlaps` is set, the pusher does so in its own thread. Exception:
+// if the pusher is idle and the work in stream order, this thread pushes directly, which is faster.
 GstFlowReturn push_frame(GstBaseTransform* trans, OwnedBuffer out) {
   FilterState& state = state_of(trans);
   // For POSITION queries. GstBaseTransform sets the position only for frames that it pushes itself.

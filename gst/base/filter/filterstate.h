@@ -59,7 +59,7 @@ struct FilterState {
   std::optional<FrameSlotPool> slots;   ///< set while the caps are known
   bool same_caps = false;               ///< both pads have the same caps
   bool padding_allowed = false;         ///< downstream supports GstVideoMeta
-  bool overlaps = false;                ///< the pusher pushes the current frame
+  bool overlaps = false;                ///< pusher->started(), read once for each frame
   PendingGpuWork started;               ///< the work that transform() has enqueued, if `overlaps`
   /// The error for the last caps, if they were refused; upstream may send the same caps again.
   std::optional<std::string> refusal;
@@ -95,8 +95,8 @@ void release_filter(gpointer self);
 /// the element meanwhile, which resets slots.
 void drain_filter(gpointer self);
 
-/// Frees the operation, calls change(), which may change the session's device, and builds the
-/// operation again. Does nothing if the element is stopped meanwhile.
+/// Calls drain_filter(), frees the operation, calls change(), which may change the session's
+/// device, and configures the operation again. If the drain stops the element, does nothing else.
 template <class Change>
 void rebuild_filter(gpointer self, Change&& change) {
   drain_filter(self);
@@ -119,7 +119,7 @@ void push_pending(gpointer self);
 /// See FramePusher::Complete.
 OwnedBuffer complete_frame(gpointer self, FramePusher::Frame frame);
 
-// Set the virtual functions of filterframes.cpp and filterevents.cpp.
+// Install the virtual functions that filterframes.cpp and filterevents.cpp implement.
 void install_frames(GstBaseTransformClass* transform_class);
 void install_events(GstBaseTransformClass* transform_class);
 

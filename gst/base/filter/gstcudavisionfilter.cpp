@@ -97,8 +97,8 @@ gboolean stop(GstBaseTransform* trans) {
   return TRUE;
 }
 
-// The source pad is deactivated first. GstBaseTransform then waits for the streaming thread, which
-// may be waiting for the pusher or, in pull mode, for downstream.
+// When the source pad is deactivated, GstBaseTransform waits for the streaming thread. That thread
+// may wait for the pusher or, in pull mode, for upstream, so this function first ends these waits.
 gboolean activate_src(GstPad* pad, GstObject* parent, GstPadMode mode, gboolean active) {
   const FilterState& state = state_of(parent);
   if (!active && mode == GST_PAD_MODE_PUSH)
@@ -189,7 +189,7 @@ gboolean propose_allocation(GstBaseTransform* trans, GstQuery*, GstQuery* query)
 }
 
 // Switches to the stream of downstream's pool, so that neither element has to wait for an event of
-// another stream. Then proposes the same stream to upstream.
+// another stream. propose_allocation() offers the same stream to upstream.
 void follow_stream(GstBaseTransform* trans, GstQuery* query) {
   FilterState& state = state_of(trans);
   GstBufferPool* parsed = nullptr;

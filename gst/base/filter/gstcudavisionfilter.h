@@ -41,9 +41,9 @@ struct GstCudaVisionFilter {
 
 /// The virtual functions of an element; configure(), begin_frame(), process() and debug_category
 /// are mandatory. All may throw. They run in the streaming thread, or while that thread is stopped;
-/// frame_done() runs in another thread if several frames are in flight. configure(), process() and
-/// release() run in the session's CUDA context. The others run without a context, because they may
-/// post messages; to use the device, they need a DeviceScope.
+/// frame_done() runs in another thread if several frames are in flight. configure(), process(),
+/// needs_frame_done() and release() run in the session's CUDA context. All others run without a
+/// context, because they may post messages; to use the device, they need a DeviceScope.
 ///
 /// If output caps differ from input caps, an element also overrides transform_caps() and
 /// fixate_caps() of GstBaseTransformClass.
@@ -63,7 +63,7 @@ struct GstCudaVisionFilterClass {
   /// Builds the operation, for new caps or a new device. release() has freed the previous one.
   void (*configure)(GstCudaVisionFilter* self, cudavision::Device& device,
                     const cudavision::FrameFormat& in, const cudavision::FrameFormat& out);
-  /// Applies the properties to a frame.
+  /// Applies the properties, and returns what to do with the next frame.
   cudavision::FrameAction (*begin_frame)(GstCudaVisionFilter* self,
                                          const cudavision::FrameInfo& info);
   /// Enqueues the work on the frame. out is nullptr if the frame is only inspected.
@@ -73,14 +73,14 @@ struct GstCudaVisionFilterClass {
   /// discontinuous frames, DRAIN queries and configure(). Returns the first flow return that is not
   /// GST_FLOW_OK, and drops the frames after it. Default: no frames are delayed.
   GstFlowReturn (*push_pending)(GstCudaVisionFilter* self);
-  /// Called before a frame is pushed. Unless needs_frame_done() is true, the device may still work
-  /// on a frame in CUDA memory that carries a stream. Later frames may be in flight.
+  /// Called before a frame is pushed. Later frames may be in flight. If needs_frame_done() is
+  /// false, the device may still work on a frame in CUDA memory that carries a stream.
   void (*frame_done)(GstCudaVisionFilter* self);
-  /// True if frame_done() must wait until the device has finished the last frame of process().
-  /// Default: false.
+  /// Called when the work on a frame is enqueued. Returns true if frame_done() must be called only
+  /// after the device has finished this work. Default: false.
   bool (*needs_frame_done)(GstCudaVisionFilter* self);
-  /// Posts pending messages and resets all state that spans frames, before EOS, CAPS, SEGMENT, a
-  /// change of context, and stop.
+  /// Posts pending messages and resets all state that spans frames, before EOS, CAPS, SEGMENT,
+  /// configure(), and stop.
   void (*drain)(GstCudaVisionFilter* self);
   /// Flush: drops pending messages and all state that spans frames.
   void (*discard)(GstCudaVisionFilter* self);
@@ -137,7 +137,7 @@ cudavision::RegionFinder& gst_cuda_vision_filter_regions(GstCudaVisionFilter* se
 void gst_cuda_vision_filter_set_latency(GstCudaVisionFilter* self, std::size_t frames);
 
 /// Processes and pushes a delayed frame. If the buffer has no memory, *stored refers to the
-/// pixels on the device; *stored is read only after begin_frame().
+/// pixels on the device; *stored is not read before begin_frame() has returned.
 GstFlowReturn gst_cuda_vision_filter_push(GstCudaVisionFilter* self, cudavision::OwnedBuffer frame,
                                           const cudavision::ConstFrame* stored);
 

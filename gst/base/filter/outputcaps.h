@@ -18,7 +18,7 @@ enum class GrayDepth { as_input, any };
 bool takes_cuda(GstBaseTransform* trans);
 /// Returns all formats of the sink pads.
 Formats all_formats();
-/// Returns the caps of gray pictures of the frame's size into which the frame can be converted.
+/// Returns the caps of gray pictures into which the frame can be converted without scaling.
 Structure gray_pictures_of(const GstStructure* frame, GrayDepth depth);
 /// Returns the caps of frames that can be converted into the gray picture, or nullptr if none can.
 Structure frames_of_gray(const GstStructure* picture, GrayDepth depth);

@@ -35,7 +35,7 @@ class FrameMasks {
   /// Enqueues work on masks in the device's memory.
   using Work = std::function<void(std::span<const regions::Mask> masks)>;
 
-  /// Calls work with the masks of a frame. A mask that has no picture or is skipped has no rows.
+  /// Calls work() with a frame's masks. A mask without a picture, or a skipped mask, has no rows.
   void run(const std::vector<SelectedMask>& masks, Unreadable unreadable, const Work& work);
 
  private:
@@ -49,7 +49,7 @@ class FrameMasks {
   /// Memory for the masks of one frame. The device may still be reading it.
   struct Batch {
     Buffer staged;  ///< page-locked
-    /// Only the first `count` are in use. A deque keeps addresses; `mapped` refers to `format`.
+    /// The first `count` are in use. Pictures must not move, because `mapped` refers to `format`.
     std::deque<Picture> pictures;
     std::size_t count = 0;
     std::unique_ptr<Event> passed;

@@ -16,7 +16,7 @@ using regions::Parameters;
 void add_box(const Box& box, int angle, Parameters& parameters) {
   if (parameters.count == Parameters::max_count)
     refuse_stream("The frame has more than " + std::to_string(Parameters::max_count) +
-                  " regions: list the labels to process in region-types, or mark fewer regions.");
+                  " regions: let region-types accept fewer labels, or mark fewer regions.");
   const auto number = static_cast<std::size_t>(parameters.count++);
   parameters.boxes[number] = box;
   parameters.angles[number] = static_cast<std::uint16_t>(angle);
@@ -182,7 +182,7 @@ std::optional<SelectedMask> RegionFinder::select(const DetectedMask& mask, std::
 void RegionFinder::add(SelectedMask mask, Parameters& parameters) {
   if (parameters.mask_count == Parameters::max_masks)
     refuse_stream("The frame has more than " + std::to_string(Parameters::max_masks) +
-                  " segmentation masks: list the labels to process in region-types, or put several "
+                  " segmentation masks: let region-types accept fewer labels, or put several "
                   "regions into one mask.");
   parameters.mask_boxes[static_cast<std::size_t>(parameters.mask_count++)] = mask.box;
   masks_.push_back(std::move(mask));

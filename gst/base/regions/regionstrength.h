@@ -43,8 +43,8 @@ class RegionStrength {
           "region-strength=" + text_of(share_) + " needs " + property + "=" +
           text_of(std::ceil(wanted)) + " for a region whose shorter side is " +
           std::to_string(side) + " pixels, but " + text_of(max) +
-          " is the maximum, so the region is hidden less. Use cudapixelate, if necessary with "
-          "method=solid, or scale the frames down.";
+          " is the maximum, so the region is hidden less. Use cudapixelate with method=solid, or "
+          "scale the frames down.";
     }
     const double stepped = std::exp2(std::ceil(6 * std::log2(wanted)) / 6);
     if constexpr (std::is_integral_v<Number>)

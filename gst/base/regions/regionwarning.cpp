@@ -53,7 +53,7 @@ std::string confidence_text(const RegionSettings& settings, double largest) {
 
 std::string metas_text(const RegionSettings& settings) {
   return "use-roi-meta=true, but no frame of the first 5 s had a region of interest in its "
-         "metas; " +
+         "metas (with region-masks=only, boxes do not count); " +
          consequence(settings) +
          ". If the detector finds objects, an element after the detector drops the metas, as "
          "videocrop, videobox, videoflip and compositor of GStreamer 1.22 do: move that element "

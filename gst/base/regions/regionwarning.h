@@ -26,8 +26,8 @@ class RegionWarning {
   void saw_confidence(double confidence) noexcept {
     largest_confidence_ = std::max(largest_confidence_, confidence);
   }
-  /// Call this for a frame without a region: rectangles from `first` on are empty or outside of it.
-  /// elapsed is the time since the previous frame.
+  /// Call this for a frame without a region. `elapsed` is the time since the previous frame. The
+  /// rectangles from `first` on are empty or outside of the frame.
   void saw_none(const GstVideoInfo& video, const RegionSettings& settings,
                 const regions::Parameters& parameters, int first, GstClockTime elapsed);
   void end();  ///< call this when the stream ends

@@ -8,7 +8,7 @@
 namespace cudavision {
 namespace {
 
-// Returns the format of a mask's picture, which no caps describe, from the GstVideoMeta.
+// Reads the format of a mask's picture from its GstVideoMeta, because a mask has no caps.
 FrameFormat mask_format(GstBuffer* picture) {
   const GstVideoMeta* const meta = gst_buffer_get_video_meta(picture);
   if (!meta)
@@ -73,9 +73,9 @@ std::optional<SelectedMask> select_ids(
       mask.y + mask.height > largest)
     refuse_stream("A segmentation mask covers " + std::to_string(mask.x) + "," +
                   std::to_string(mask.y) + "," + std::to_string(mask.width) + "," +
-                  std::to_string(mask.height) + ", which is outside all frames (limit: ±" +
+                  std::to_string(mask.height) + ", which exceeds the limit of ±" +
                   std::to_string(largest) +
-                  " pixels): correct the rectangle that the detector gives the mask.");
+                  " pixels: correct the rectangle that the detector gives the mask.");
   selected.box = {static_cast<int>(mask.x), static_cast<int>(mask.y),
                   static_cast<int>(mask.x + mask.width), static_cast<int>(mask.y + mask.height)};
   selected.picture.reset(gst_buffer_ref(mask.picture.get()));

@@ -218,7 +218,7 @@ TEST(test_hostile_masks, .for_each_element()) {
   expect_words(push(gray(words, 10, 10, 10, 200), whole), {"stride"});
   expect_words(push(gray(bytes, 70000, 1, 70000, 70000), whole), {"70000×1", "65535"});
   expect_words(push(gray(bytes, 4, 4, 4, 16), {0, 0, 9000000, 9}),
-               {"9000000", "outside all frames"});
+               {"9000000", "exceeds the limit"});
   expect_words(push(gray(GST_VIDEO_FORMAT_GRAY16_BE, 4, 4, 8, 32), whole),
                {"GRAY16_BE", "GRAY8 and GRAY16_LE"});
 
