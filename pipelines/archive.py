@@ -29,7 +29,7 @@ films = [f"*.{ending}" for ending in ("mp4", "m4v", "mov", "mkv", "webm", "avi",
 max_submitted = 1000
 # Number of videos whose durations one task reads.
 films_per_task = 16
-# Time limit for running tasks to stop after an interruption. A second Ctrl-C ends the wait.
+# Seconds for which a run that ends early waits until its tasks have stopped. Another Ctrl-C ends this wait.
 seconds_to_cancel = 300
 
 
@@ -90,8 +90,8 @@ def run(ray, jobs, report, submit, retries, interruption):
                 except ray.exceptions.RayError as error:
                     # The worker or the worker's machine died, and Ray's own retries are used up.
                     result = {"error": f"{type(error).__name__}: {' '.join(str(error).split())[:200]}", "log": str(error), "stop": None}
-                # A full disk stops the run, because it affects all jobs. An invalid pipeline also stops the run, but not if results
-                # exist, because then the pipeline is valid and only this worker's machine lacks an element.
+                # A full disk stops the run, because it affects all jobs. A pipeline that GStreamer refuses stops the run only if there
+                # are no results yet. If there are, the pipeline is valid, and only this worker's machine lacks an element.
                 stop = result.get("stop") == "disk" or result.get("stop") == "pipeline" and not report.contents["written"]
                 if "error" in result and attempt <= retries and not stop:
                     waiting.append((job, attempt + 1))
@@ -127,7 +127,8 @@ def connect(ray, address):
         try:
             socket.create_connection((host[1].strip("[]"), int(host[2])), timeout=10).close()
         except OSError as error:
-            sys.exit(f"There is no Ray cluster at {address}, or it cannot be reached: {error}")
+            sys.exit(f"No Ray cluster answers at --address {address} ({error.strerror or error}): start it there with `ray start --head`, "
+                     "correct --address or $RAY_ADDRESS, or set --address local to use this machine alone.")
     # By default, Ray sends usage statistics from clusters that a program starts.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     # By default, Ray runs workers at nice 15, so that any other busy program would starve the pipelines. Ray also replaces
@@ -190,9 +191,9 @@ def parse():
     parser.add_argument("--retries", type=int, default=2, help="number of retries of a file that fails (default: 2)")
     parser.add_argument("--timeout", type=float, default=600, metavar="SECONDS", help="end a pipeline that writes nothing for this time; time in "
                         "which it waits for a processor does not count (default: 600)")
-    parser.add_argument("--nice", type=int, default=0, metavar="N", help="niceness of the pipelines, from 0 to 19, the lowest priority. Workers of "
-                        "a cluster that is already running may have a higher niceness: Ray gives them 15 (default: 0)")
-    parser.add_argument("--shorter", action="store_true", help="the pipeline shortens videos: results that are shorter than their videos are not damaged")
+    parser.add_argument("--nice", type=int, default=0, metavar="N", help="niceness of the pipelines, from 0 (the default) to 19 (the lowest priority). "
+                        "In a cluster that is already running, workers may have a higher niceness: by default, Ray gives them 15")
+    parser.add_argument("--shorter", action="store_true", help="the pipeline shortens videos: results that are shorter than their videos do not count as damaged")
     parser.add_argument("--backend", choices=("auto", "cuda", "cpu"), default="auto", help="auto: GPUs if the cluster has any, otherwise CPUs")
     parser.add_argument("--per-gpu", type=count, default=1, metavar="N", help="number of pipelines that share a GPU (default: 1)")
     parser.add_argument("--cpus", type=count, metavar="N", help="processors that Ray reserves for a pipeline (default: 1 with a GPU, "

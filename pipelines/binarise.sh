@@ -16,7 +16,8 @@
 #   --k, --range     for sauvola: with a larger k, fewer pixels of low contrast turn black (default: 0.3); range is the
 #                    standard deviation, in levels of 8 bits, of surroundings with full contrast (default: 64). Pale letters
 #                    need a smaller range or k, noisy paper needs larger values.
-#   --ratio          for bradley: how much darker than its surroundings a pixel must be to turn black (default: 0.15)
+#   --ratio          for bradley: how much darker than the mean of its surroundings a pixel must be to turn black, as a share
+#                    of the mean (default: 0.15, which is 15 %)
 #   --speckle-size   largest area of removed specks, in pixels (default: 5; 0 removes none). It must be smaller than the
 #                    dots of the letters.
 set -euo pipefail

@@ -73,7 +73,7 @@ def luminance(buffer, caps):
 def each_frame(element, function):
     """Calls a function with each buffer and its caps in the streaming thread, before the element takes the buffer."""
     def probe(pad, info):
-        # PyGObject ignores exceptions in a probe, so the frame would pass with the regions of the previous frame.
+        # Posts an error, because PyGObject ignores exceptions in a probe: the frame would pass with the previous frame's regions.
         try:
             function(info.get_buffer(), pad.get_current_caps())
             return Gst.PadProbeReturn.OK
@@ -111,7 +111,7 @@ class Faces:
         return self.tracks.hidden(frame)
 
     def of_film(self, buffer, _):
-        # Skips frames that the sink has dropped.
+        # Skips frames that elements upstream have dropped, because the sink has reported late frames (QoS).
         for time, frame in itertools.islice(self.film, self.next, None):
             self.next += 1
             hidden = self.tracks.hidden(frame)
@@ -161,7 +161,7 @@ def parse_arguments():
     parser.add_argument("--lost", type=float, default=10, metavar="SECONDS",
                         help="how long --missing applies after a face was lost, unless the scene changes (default: %(default)g)")
     parser.add_argument("--missing", choices=("all", "pass"), default="all",
-                        help="frames without any face or with a lost one: blur them as a whole (all), or blur only their known faces "
+                        help="frames without any face or with a lost face: blur them as a whole (all), or blur only their known faces "
                              "(pass; default: all)")
     parser.add_argument("--keep-tags", action="store_true",
                         help="keep titles, comments, locations and all other tags; without this option, only the languages of the "

@@ -56,7 +56,7 @@ def parse():
     parser.add_argument("--fisheye", action="store_true", help="the cameras have fisheye lenses")
     parser.add_argument("--rational", action="store_true", help="estimate 8 distortion coefficients instead of 5, for wide-angle lenses")
     parser.add_argument("--alpha", type=float, default=-1, help="alpha of cv2.stereoRectify(): 0 crops to pixels that the cameras see, "
-                        "1 keeps all pixels (default: -1)")
+                        "1 keeps all pixels (default: -1, OpenCV's choice)")
     parser.add_argument("--pairs", type=int, default=15, help="how many pairs to take from cameras or videos (default: 15)")
     parser.add_argument("--picture", metavar="OUT.png", help="a rectified pair with horizontal lines (default: OUT-rectified.png)")
     arguments = parser.parse_args()
@@ -97,16 +97,16 @@ def report(outcome, precision):
     print(f"mean vertical offset after rectification {result.vertical_offset():.2f} pixels")
     lengths = [f"{value:.1f} ± {error:.1f}" for value, error in zip(precision.focal_lengths, precision.focal_length_errors)]
     print(f"focal length {lengths[0]} pixels on the left, {lengths[1]} on the right, {result.projections[0][0, 0]:.1f} after rectification")
-    print(f"baseline {precision.baseline:.2f} ± {precision.baseline_error:.2f} mm (in 19 of 20 cases, if --square is exact)")
+    print(f"baseline {precision.baseline:.2f} ± {precision.baseline_error:.2f} mm (95 % confidence, if --square is exact)")
 
 
 def check_square(result, still_pairs, square):
     """Checks the calibration with another view of the board, which was not used in the calibration. Returns the mean measured
     length of the squares relative to the true length, or None if there is no other view."""
-    if sys.stdin.isatty():
-        print("Show the board once more at another position, and hold it still, so that its squares can be measured.", flush=True)
-    elif still_pairs.is_live:
-        return None
+    if still_pairs.is_live:
+        if not sys.stdin.isatty():
+            return None
+        print("Show the board once more in another position, and hold it still, so that its squares can be measured.", flush=True)
     pair = next(still_pairs, None)
     if pair is None:
         return None

@@ -227,7 +227,7 @@ class ArraySource:
         self.appsrc, self.caps = appsrc, Gst.Caps.from_string(caps) if isinstance(caps, str) else caps
         self.cuda = is_cuda(self.caps)
         name = self.caps.get_structure(0).get_string("format")
-        # With these formats, the CUDA buffer pool of GStreamer before 1.24 aborts the process.
+        # With GRAY8 and GRAY16_LE, the CUDA buffer pool of GStreamer before 1.24 aborts the process.
         if self.cuda and name.startswith("GRAY") and Gst.version()[:2] < (1, 24):
             raise ValueError(f"GStreamer {Gst.version_string()[10:]} has no {name} buffers in CUDA memory: push arrays of numpy, or RGB")
         appsrc.set_property("caps", self.caps)

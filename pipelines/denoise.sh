@@ -8,8 +8,8 @@
 # Shows both in a window, or writes them to OUT (.mkv, .mp4 or .webm) if OUT is given, or to denoised.mkv if there is no
 # display. The default is the street video of Debian's package opencv-doc, with noise added.
 #
-#   --strength   how much similar patches may differ, in grey levels, or "auto" (the default), which follows the measured
-#                noise. Too much erases thin and pale details.
+#   --strength   how far patches may differ and still count as similar, in grey levels, or "auto" (the default), which
+#                follows the measured noise. Too much erases thin and pale details.
 #   --search     side of the square that is searched for similar patches (odd; default: 11). This is slow on a CPU; half
 #                the side takes a quarter of the time.
 set -euo pipefail

@@ -40,11 +40,11 @@ def main():
 
     known = numpy.isfinite(disparity)
     height, width = disparity.shape
-    print(f"{width}x{height}, known: {100 * known.mean():.1f} %")
+    print(f"{width}x{height}, {100 * known.mean():.1f} % of the disparities known")
     if known.any():
         y, x = numpy.unravel_index(numpy.nanargmax(disparity), disparity.shape)
-        print(f"from {numpy.nanmin(disparity):.2f} to {numpy.nanmax(disparity):.2f} pixels, "
-              f"median {numpy.nanmedian(disparity):.2f}; the nearest point is at ({x}, {y})")
+        print(f"disparities from {numpy.nanmin(disparity):.2f} to {numpy.nanmax(disparity):.2f} pixels, "
+              f"median {numpy.nanmedian(disparity):.2f}; the nearest point is at x={x}, y={y}")
     if arguments.out:
         numpy.save(arguments.out, disparity)
     sys.exit(wrong)

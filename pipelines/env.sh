@@ -180,7 +180,7 @@ look_at() {
   [[ $1 != "$examples"/* ]] || hint="; it is in Debian's package ${packages_pictures[*]}"
   case $1 in
     /dev/video*)
-      [[ -r $1 ]] || die "$1: there is no such camera, or this user may not read it: add the user to the group video"
+      [[ -r $1 ]] || die "$1: there is no such camera, or this user may not read it (add the user to the group video)"
       kind=camera
       return
       ;;

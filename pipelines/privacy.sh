@@ -17,7 +17,7 @@
 #   --missing      what to do with frames without a region: all blurs the whole frame (default); pass leaves the frame
 #                  unchanged, for videos in which frames without a region show nobody
 #   --persistence  seconds for which the last regions stay before --missing applies (default: 0.2)
-#   --margin       pixels by which each region is extended; doubled while the region persists (default: 0)
+#   --margin       pixels by which each region is extended on every side; doubled while the region persists (default: 0)
 #   --sigma        strength of the blur, in pixels (default: a quarter of the widest region; above 127, a mosaic of 3 blocks
 #                  across that region instead). A blur with less than a quarter of a face's width can be undone.
 #   --shape        shape of the blurred part of each rectangle: rectangle or ellipse (default: ellipse)

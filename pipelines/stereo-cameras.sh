@@ -7,10 +7,10 @@
 #
 # Shows the disparities in a window until Ctrl-C, or writes them to OUT (.mkv, .mp4 or .webm) if OUT is given, or to
 # disparity.mkv if there is no display. LEFT and RIGHT are cameras (/dev/videoN or a URI such as rtsp://…; default:
-# /dev/video0 and /dev/video2). The pictures must be rectified: each point of the scene is in the same row of both. For
-# ordinary cameras, make a calibration with pipelines/calibrate.py and add calibration=FILE. If the cameras are roughly
-# parallel and no distances are needed, add calibration=auto instead. PROPERTY=VALUE sets a property of cudasgmstereo, such as
-# num-disparities=64, or preset=balanced to leave unknown pixels black.
+# /dev/video0 and /dev/video2). The pictures must be rectified: each point of the scene is in the same row of both
+# pictures. For ordinary cameras, make a calibration with pipelines/calibrate.py and add calibration=FILE. If the cameras
+# are roughly parallel and no distances are needed, add calibration=auto instead. PROPERTY=VALUE sets a property of
+# cudasgmstereo, such as num-disparities=64, or preset=balanced to leave unknown pixels black.
 set -euo pipefail
 # shellcheck source=env.sh
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"

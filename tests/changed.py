@@ -84,7 +84,8 @@ class Tree:
 
     @functools.lru_cache(maxsize=None)
     def of(self, room):
-        """Returns the digest of a file or folder ("": of everything) in the tree or, after BUILD/, in the build."""
+        """Returns the digest of a file or folder of the tree, or of the build if the name starts with BUILD/; "": of the whole
+        tree."""
         if room.startswith("BUILD/"):
             return digest_of([(name, digest_of_file(self.build / name)) for name in self._built(room.removeprefix("BUILD/"))])
         return digests.digest(TOP, [name for name in self._sources() if name == room or room == "" or

@@ -9,10 +9,10 @@ usage() {
   cat <<'END'
 usage: tests/debian-package.sh [--suite SUITE] [--root FOLDER] [--mirror URL]
 
-Installs Debian twice with debootstrap. Builds the packages in the first, by the recipe in
-pipelines/packaging/, with lintian, and follows the links of their pages. Installs the elements into the
-second, runs `gst-inspect-1.0 cudavision` there and one pipeline with each element. Needs root, a Debian
-mirror and 2 GB.
+Installs Debian twice with debootstrap. In the first Debian, builds the packages by the recipe in
+pipelines/packaging/, checks them with lintian, and follows the links of their pages. In the second Debian,
+installs the elements, and runs `gst-inspect-1.0 cudavision` and one pipeline with each element. Needs root,
+a Debian mirror and 2 GB.
 
   --suite SUITE  bookworm (Debian 12, the default) or trixie (Debian 13)
   --root FOLDER  where both Debians are or will be (default: /var/tmp/gst-cudavision/package)

@@ -280,8 +280,8 @@ run_sanitizers() {
   fi
 
   # Tests only code that synchronises threads itself, because ThreadSanitizer does not understand TBB's
-  # synchronisation. The program scans the plug-in itself. It loads no plug-ins of the system, because their
-  # libraries would cause reports, too. Deadlock detection is off: a seek from downstream takes stream locks
+  # synchronisation. Each test program scans the plug-in itself. It loads no plug-ins of the system, because
+  # their libraries would cause reports, too. Deadlock detection is off: a seek from downstream takes stream locks
   # in the opposite order, which is not a deadlock.
   targets=(gst/libgstcudavision.so) suites=(threads)
   if build threads -Dcuda=disabled -Dtests=enabled -Dbenchmarks=disabled -Dbuildtype=plain -Doptimization=1 \

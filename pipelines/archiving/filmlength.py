@@ -19,10 +19,9 @@ from gi.repository import Gst
 for name in dir(Gst):
     getattr(Gst, name, None)
 
-# Only this duration at the end of a video is read, in ns, to find the ends of its streams. If the streams end earlier, the
-# whole video is read.
+# To find the ends of the streams, the last part of a video is read, which has this duration in ns.
 last_part = 10 * Gst.SECOND
-# The streams end earlier if their latest end is more than this duration before the end in the header, in ns.
+# The whole video is read if the latest end is before the end in the header by more than this time in ns.
 tolerance = Gst.SECOND
 # Seconds without a new buffer after which reading ends. The total time is not limited.
 hang = 600

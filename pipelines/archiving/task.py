@@ -140,8 +140,9 @@ def lengths(files, measure, header_only=False):
     if done.returncode != 0:
         said = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
         # If a signal ended Python, no module is missing, so a retry may succeed.
-        raise Failure(f"the durations of the videos cannot be read ({said}): sudo apt-get install python3-gi gir1.2-gstreamer-1.0", done.stderr,
-                      stop="pipeline" if done.returncode > 0 else None)
+        is_missing = done.returncode > 0
+        remedy = ": sudo apt-get install python3-gi gir1.2-gstreamer-1.0" if is_missing else ""
+        raise Failure(f"the durations of the videos cannot be read ({said}){remedy}", done.stderr, stop="pipeline" if is_missing else None)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 

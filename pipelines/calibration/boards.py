@@ -20,8 +20,8 @@ class Chessboard:
         return dict(enumerate(corners.reshape(-1, 2)))
 
     def aligned(self, left, right):
-        """Returns the corners of the right picture. Reverses their numbers if the detector began at the opposite end of the
-        board in the left picture."""
+        """Returns the corners of the right picture. Reverses their numbers if the detector has numbered them from the
+        other end of the board than in the left picture."""
         last = len(self.points) - 1
         if left and right and numpy.dot(left[last] - left[0], right[last] - right[0]) < 0:
             return {last - number: corner for number, corner in right.items()}

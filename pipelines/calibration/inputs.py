@@ -33,7 +33,7 @@ def halves(picture):
 def read(name):
     picture = cv2.imread(name, cv2.IMREAD_GRAYSCALE)
     if picture is None:
-        sys.exit(f"{name}: OpenCV cannot read this as a picture")
+        sys.exit(f"{name}: OpenCV cannot read this as a picture; name pictures, or one video or camera instead of all pictures")
     return picture
 
 
@@ -88,7 +88,8 @@ def is_stream(names):
 
 def check_sizes(name, left, right, first):
     if left.shape != right.shape or first is not None and left.shape != first.pictures[0].shape:
-        sys.exit(f"{name}: the pictures differ in size; calibrate with pictures of one size")
+        sizes = {f"{one.shape[1]}x{one.shape[0]}" for one in (left, right, *(first.pictures if first else ()))}
+        sys.exit(f"{name}: the pictures differ in size ({', '.join(sorted(sizes))}); calibrate with pictures of one size")
 
 
 def pairs_of_files(board, lefts, rights):
@@ -109,7 +110,8 @@ def pairs_of_files(board, lefts, rights):
 
 
 class StillPairs:
-    """Iterates over the pairs of a stream in which the board is still and has moved since the previous pair."""
+    """Iterates over the pairs of a stream in which the board is still, and is elsewhere or has another size than in the last three
+    pairs."""
 
     def __init__(self, board, stream, show):
         self.board, self.stream, self.show = board, stream, show

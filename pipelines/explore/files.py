@@ -37,7 +37,7 @@ class Folder:
         """Returns the subfolders, videos and pictures of a folder, as paths relative to the top folder."""
         path = self.path(name)
         if not os.path.isdir(path):
-            raise Unusable("This is not a folder.")
+            raise Unusable(f"{name} is not a folder.")
         inside = os.path.relpath(path, self.top)
         names = [os.path.normpath(os.path.join(inside, one)) for one in sorted(os.listdir(path)) if not one.startswith(".")][:max_listed]
         return {"folder": "" if inside == "." else inside, "cameras": cameras(),

@@ -45,7 +45,7 @@ class Converter:
             while not (done := self.sink.emit("try-pull-sample", Gst.SECOND)):
                 message = self.pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR)
                 if message or self.is_closed:
-                    raise Unusable(message.parse_error()[0].message if message else "The conversion of frames has been closed.")
+                    raise Unusable(message.parse_error()[0].message if message else "The page was closed while a frame was being converted.")
             return done
 
     def close(self):
@@ -133,7 +133,7 @@ class Meter(Converter):
         self(sample)
         while not (message := self.pipeline.get_bus().timed_pop_filtered(Gst.SECOND, Gst.MessageType.ELEMENT)):
             if self.is_closed:  # close() flushes the bus, so the message may never arrive.
-                raise Unusable("The measurement of the luminance has been closed.")
+                raise Unusable("The page was closed while a frame was being measured.")
         structure = message.get_structure()
         bins = array.array("Q", structure.get_value("bins").get_data())
         return {"bins": [sum(bins[i:i + len(bins) // 256]) for i in range(0, len(bins), len(bins) // 256)],

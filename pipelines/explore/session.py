@@ -130,7 +130,7 @@ class Session:
 
     async def change_element(self, factory):
         if factory not in self.offered:
-            raise Unusable("This element does not accept the inputs: choose other inputs.")
+            raise Unusable(f"{factory} does not accept the current inputs: choose other inputs.")
         await self.change(factory, self.inputs_of)
 
     async def open(self, names, is_packed):

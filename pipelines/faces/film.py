@@ -59,7 +59,7 @@ def allowed(tags, keep):
     """Returns the tags that may be written."""
     copy = tags.copy()
     for name in map(tags.nth_tag_name, range(tags.n_tags())):
-        # Matroska muxers give these names to tracks without a title. Kept, the names would become real titles.
+        # Matroska muxers give these names to tracks without a title. If they were kept, they would become real titles.
         default = name == "title" and tags.get_scope() == Gst.TagScope.STREAM and tags.get_string(name)[1] in ("Audio", "Video")
         if default or not (keep or name in harmless):
             copy.remove_tag(name)

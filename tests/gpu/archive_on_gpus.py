@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Measures pipelines/archive.py on one GPU and on two, and kills one of its workers.
 
-FOLDER gets links to VIDEO and the results. Prints the videos per minute, and for each check "ok: what" or "not ok: what:
+FOLDER gets the results, and links to VIDEO. Prints the videos per minute, and for each check "ok: what" or "not ok: what:
 why". It needs a Python with Ray and tqdm. The default pipeline decodes on the GPU, denoises there and encodes on the CPU.
 """
 import argparse

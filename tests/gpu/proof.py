@@ -3,9 +3,9 @@
 """Evaluates the results of run-gpu.sh.
 
     proof.py transfers STREET.json FOLDER ELEMENT:BITS...
-        checks the transfers that run-gpu.sh counted into FOLDER: of decoding alone and, for each element,
-        of decoding and the element, with and without a download. BITS is the number of bits that the
-        element outputs for each decoded pixel, 12 for NV12
+        checks the transfers that run-gpu.sh counted into FOLDER: in a run that only decodes and, for each
+        element, in runs that decode and apply the element, with and without a download. BITS is the
+        number of bits that the element outputs for each decoded pixel, 12 for NV12
     proof.py hashes NATIVE.json PTX.json OPERATION...
         prints for each of these operations whether the PTX gives the same hashes as the machine code
     proof.py write BUNDLE RESULTS WORK CARD DRIVER CARDS

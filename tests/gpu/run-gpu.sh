@@ -18,7 +18,7 @@ usage: bash run-gpu.sh [--results FOLDER] [--operations LIST] [--variants LIST] 
                element to cudadownload
   bench        the benchmarks
   all          all of these stages
-  cards        the element tests that need two GPUs, with access to each other and without, and under memcheck
+  cards        the element tests that need two GPUs, with and without peer access, and under memcheck
   card-figures pipelines on one GPU and on two, and archive.py, for bundles of bundle-cards.sh
 
   --operations LIST   the operations that tests and sanitizers run, separated by commas: folders of

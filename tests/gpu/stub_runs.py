@@ -205,8 +205,8 @@ class Run:
         expect(f"{stage}, {how.name}: exit status", status, -9 if how == signal.SIGKILL else 143)
 
 
-# For each stage: the STUB_WAIT of a program that does not end, the name of its result, a result that is written
-# before it, and the suite in the proof.
+# For each stage: the STUB_WAIT pattern of a program that hangs, the name of its result, the name of a result that
+# precedes it, and the place of the suite in the proof (None if the stage has none).
 STOPS = {
     "tests": ("ptx80/sgm", "ptx80 sgm/test_sgm", "ptx75 sgm/hashes", ("sgm", "suites", "ptx80")),
     "sanitizers": ("^memcheck.*sgm.*shard 1", "memcheck sgm/test_sgm 2 of 2 verdict",

@@ -59,7 +59,7 @@ def named_files(tree):
         strangers |= {f"{page}: {target}" for target in re.findall(r"\]\(([^)]+)\)", text) if not names.linked(page, target)}
         blocks = re.compile(r"^ *```.*?^ *```", re.M | re.S)
         named = re.findall(r"(?<![\w/.])(?:tests|pipelines|scripts)/[\w/-]+\.(?:sh|py)\b", "".join(blocks.findall(text)))
-        # The text between ** is a message, which may begin with the name of another project's file.
+        # Leaves out the text between **: it is a message, which may begin with the name of another project's file.
         for span in re.findall(r"`([^`]+)`", re.sub(r"\*\*`[^`]+`\*\*", "", blocks.sub("", text))):
             stem, endings = re.fullmatch(r"(.*?)(?:\{([\w,]+)\})?", span.split()[0]).groups()
             named += [stem + ending for ending in (endings or "").split(",")]

@@ -96,7 +96,7 @@ class StandIn:
     def expect(self, what, parts, *arguments, status=0, words="", **environment):
         """Runs tests/run.sh, and expects that exactly these parts run and that its last line has these words."""
         self.write(self.ran, "")
-        # With this variable, tests/run.sh does not install Ray, which nothing here uses.
+        # CUDAVISION_TEST_RAY=none keeps tests/run.sh from installing Ray, which nothing here uses.
         done = subprocess.run([self.top / "tests/run.sh", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, check=False,
                               env={**os.environ, "RAN": str(self.ran), "CUDAVISION_TEST_RAY": "none", **environment})

@@ -22,7 +22,7 @@ full = os.environ.get("CUDAVISION_TEST_FULL") == "1"
 watchdog = 600
 tests = []
 
-# Shells start background jobs with SIGINT ignored, which the tested commands would inherit.
+# Stops ignoring SIGINT: shells start background jobs with SIGINT ignored, and the tested commands would inherit this.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

@@ -87,7 +87,7 @@ def main():
     try:
         # The first pipeline also completes the registry of GStreamer, before several tests read it at once.
         harness.make_materials(harness.Place(build, scratch))
-        # Most tests wait for a pipeline that plays in real time.
+        # Runs three tests at a time, because most tests wait for a pipeline that plays in real time.
         with concurrent.futures.ThreadPoolExecutor(3) as pool:
             for (name, _), (line, bad) in zip(chosen, pool.map(lambda one: run(build, scratch, *one), chosen)):
                 print(line, flush=True)

@@ -45,7 +45,7 @@ class Cluster:
             raise Skip("there is no Python with Ray and tqdm: pip install ray tqdm")
         place.environment.update(RAY_AUTH_MODE="disabled", RAY_USAGE_STATS_ENABLED="0")
         with cls.lock:
-            # On a busy machine, Ray can take longer than its own limit of 30 s.
+            # Retries, because Ray can exceed its own limit of 30 s on a busy machine.
             end = time.monotonic() + watchdog
             while not cls.address and time.monotonic() < end:
                 cls.start(place)
@@ -368,7 +368,7 @@ def _(place):
     Cluster.join(place)
     (place.folder / "film.mp4").write_text("film")
     result = place.run(*command("film.mp4", "out", "--address", "127.0.0.1:9"))
-    expect(result.status == 1 and "There is no Ray cluster at 127.0.0.1:9" in result.err, result.last())
+    expect(result.status == 1 and "No Ray cluster answers at --address 127.0.0.1:9 (Connection refused)" in result.err, result.last())
     place.environment.pop("RAY_ADDRESS")
     # A pipeline has the priority of archive.py. With the priority of Ray's workers, the pipeline would hardly get a processor
     # on a busy machine.

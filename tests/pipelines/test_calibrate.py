@@ -47,7 +47,7 @@ def play(place, calibration):
     result = place.run(python, pipelines / "disparity.py", "left01.png", "right01.png", "--property", f"calibration={calibration}")
     if "-Dopencv=enabled" in result.err:
         raise Skip("this build has no OpenCV")
-    share = re.search(r"known: ([\d.]+) %", result.out)
+    share = re.search(r"([\d.]+) % of the disparities known", result.out)
     expect(share and float(share.group(1)) > 10, result.last())
 
 
@@ -146,7 +146,7 @@ def _(place):
                            "--property", setting)
         if "-Dopencv=enabled" in result.err:
             raise Skip("this build has no OpenCV")
-        share = re.search(r"known: ([\d.]+) %", result.out)
+        share = re.search(r"([\d.]+) % of the disparities known", result.out)
         expect(share, result.last())
         return float(share.group(1))
 

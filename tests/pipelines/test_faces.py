@@ -147,7 +147,7 @@ numbers = iter(range(1000))
 got = follow(hidden, 7)
 print((got[5] == play(7, "cudagaussblur sigma=0")[5]).all(), (got[6] == play(7, "cudagaussblur sigma=4 regions=9,9,9,9")[6]).all())
 
-# The user's properties apply to the element that has them, and change nothing in the other one.
+# The user's properties apply only to the element that has them.
 for more, wanted in ((["method=solid"], "cudapixelate method=solid"), (["method=mosaic", "block-size=30"], f"{{mosaic}} block-size=30"),
                      (["sigma=30", "region-invert=true"], f"{{blur}} sigma=30 region-invert=true"), (["border=replicate"], f"{{blur}} sigma=2 border=replicate")):
     numbers = iter(range(1000))

@@ -70,7 +70,7 @@ def _(place):
         result = place.run(python, pipelines / "integral.py", film, "--frames", "3")
         expect(result.status == 0 and result.out.count("brightest at") == 3, result.last())
         result = place.run(python, pipelines / "disparity.py", left, right, "map.npy", "--property", "num-disparities=32")
-        expect(result.status == 0 and result.out.startswith("96x48, known: "), result.last())
+        expect(result.status == 0 and result.out.startswith("96x48, ") and " % of the disparities known\n" in result.out, result.last())
         result = place.script("camera.sh", f"{server.uri}/none.mp4", "out.mkv")
         expect(result.status == 1 and "File not found (404)" in result.err, result.text)
     for name, arguments in (("camera.sh", ["rtsp://127.0.0.1:9/"]), ("denoise.sh", ["--search=3", "rtsp://127.0.0.1:9/"]),

@@ -17,7 +17,7 @@ def film_of(place, name):
 
 
 def decoded_sound(place, name):
-    # GStreamer can lose the end of such a short video if the frames are also decoded, but not used.
+    # Decodes only the sound. If the frames were also decoded, but not used, GStreamer could lose the end of such a short video.
     place.play(f"filesrc location={name} ! decodebin expose-all-streams=false caps=audio/x-raw ! audioconvert ! audio/x-raw,format=S16LE ! filesink location=decoded.raw")
     return (place.folder / "decoded.raw").read_bytes()
 

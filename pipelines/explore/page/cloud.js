@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Draws the point cloud with three.js. A pointer or the arrow keys rotate the points. With two pointers or shift, they move the
-// points. The wheel, two pointers, or plus and minus zoom.
+// Draws the point cloud with three.js. One pointer or the arrow keys rotate the points; with shift, they move the points. Two
+// pointers move the points and zoom. The wheel and the keys plus and minus zoom.
 const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 export class Cloud {

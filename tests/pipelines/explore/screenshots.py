@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""screenshots.py BUILD FOLDER: makes the screenshots of docs/explore.md, explore-stereo.jpg, explore-film.jpg and
-explore-phone.jpg, in a folder."""
+"""screenshots.py BUILD FOLDER: writes the screenshots that docs/explore.md shows into a folder: explore-stereo.jpg,
+explore-film.jpg and explore-phone.jpg."""
 import pathlib
 import shutil
 import sys

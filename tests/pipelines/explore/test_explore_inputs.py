@@ -111,7 +111,7 @@ def _(place):
         page.wait(f"{position} > 1", "a second of the film")
         page.run("document.getElementById('pause').click()")
         page.wait("document.getElementById('pause').textContent === 'play'", "the pause")
-        # A playing video shows another frame and another position a second later.
+        # Waits until the pause takes effect: frame and position are the same in two samples 1.2 s apart.
         place_before, sharp, end = None, None, time.monotonic() + watchdog
         while (page.run(position), pixels(page, 0.55, 0.1, 200, 200)) != (place_before, sharp):
             expect(time.monotonic() < end, f"it plays: {page.run(position)}, {place_before}")

@@ -147,7 +147,7 @@ def _(place):
                              (["--calibrate", "out.yml", *pair], "--calibrate needs")):
         result = place.run(python, pipelines / "explore.py", *arguments)
         expect(result.status in (1, 2) and words in result.err and "Traceback" not in result.err, f"{arguments}: {result.text}")
-    # A missing network camera is reported only when it plays.
+    # A network camera that is missing is reported only when the pipeline plays.
     with Explored(place, "--element", "cudahistequalize", "rtsp://127.0.0.1:9/") as explored:
         explored.page.wait("!!document.querySelector('#banners .error')", "the error")
         expect("error: " in explored.program.text() and "Traceback" not in explored.program.text() and text(explored.page, "inputs") == "rtsp://127.0.0.1:9/", explored.program.text())
