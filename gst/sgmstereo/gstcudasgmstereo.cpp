@@ -90,7 +90,7 @@ StereoState& cudavision::stereo_state(gpointer self) {
   return *element_of(self)->state;
 }
 
-/// Wraps a virtual function that GstAggregator calls in the aggregating thread.
+/// Wraps a virtual function of the aggregating thread, or flush, during which this thread stops.
 template <auto function>
 struct InAggregatingThread;
 template <class Result, class... Arguments, Result (*function)(StereoStream&, Arguments...)>
@@ -156,7 +156,7 @@ static void add_pad_templates(GstElementClass* klass) {
   add_request_pad_templates(klass);
 }
 
-// GstAggregator creates sink pads only on request, but these two always exist.
+// GstAggregator creates sink pads only on request, but sink_left and sink_right always exist.
 static GstAggregatorPad* add_sink_pad(GstElement* element, const char* name) {
   GstPadTemplate* pad_template =
       gst_element_class_get_pad_template(GST_ELEMENT_GET_CLASS(element), name);

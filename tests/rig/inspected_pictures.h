@@ -75,7 +75,7 @@ inline Gray texture(int width, int height, std::uint64_t seed) {
   return warped(noise, [](int x, int y) { return std::pair(x + 0.5, y + 0.5); });
 }
 
-/// A picture in memory: `bits` per sample, unused low bits set, padded rows at odd addresses.
+/// A picture in memory: `bits` per sample, the lowest unused bit set, rows padded and unaligned.
 class Stored {
  public:
   explicit Stored(const Gray& picture, int bits = 8, int shift = 0)

@@ -143,7 +143,7 @@ TEST(PairInspector, SaysNothingWithoutTexture) {
   expect_silence(figures_of(texture(320, 240, 9), texture(320, 240, 10), searching(64)));
 }
 
-/// The exposure of a camera affects only the figures of exposure.
+/// Good, swapped and unrectified pairs are recognised even if one picture is darker.
 TEST(PairInspector, UnequalExposures) {
   const Gray left = texture(320, 240, 12);
   const Gray right = moved(left, -20, 0), lower = moved(left, -20, 5);
@@ -223,7 +223,7 @@ TEST(PairInspector, SharesOfTheMap) {
       const int steps = random.between(0, (parameters.disparities - 1) * scale.per_pixel);
       value = static_cast<std::uint16_t>(parameters.minimum * scale.per_pixel + steps);
       ++known;
-      // The end of the range: the last two whole disparities, and disparities in between.
+      // The end of the range begins at the last but one whole disparity.
       at_end += steps >= (parameters.disparities - 2) * scale.per_pixel;
     }
     const Gray flat(width, height);

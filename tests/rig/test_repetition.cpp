@@ -36,7 +36,7 @@ TEST(PeriodOf, MapsAreRounded) {
 }
 
 TEST(PeriodOf, WorseMatchesDoNotCount) {
-  // A match must be below the largest cost in between by 0.9 times the drop of the best match.
+  // The fall from the peak to the second minimum must be at least 0.9 times the fall to `own`.
   constexpr int limit = high - 9 * (high - low) / 10;
   EXPECT_EQ(period_of(costs_with({{40, low}, {60, limit}}), 40), 20);
   EXPECT_EQ(period_of(costs_with({{40, low}, {60, limit + 1}}), 40), 0);
@@ -45,7 +45,7 @@ TEST(PeriodOf, WorseMatchesDoNotCount) {
 TEST(PeriodOf, NeedsDistinctPlaces) {
   EXPECT_EQ(period_of(CostProfile(100, low), 40), nothing_distinct);
   EXPECT_EQ(period_of(CostProfile(1, low), 0), nothing_distinct);
-  // Costs are flat around the other disparity, or around the map's disparity.
+  // The costs are flat around the second position, or around `own`.
   CostProfile costs = costs_with({{40, low}});
   std::fill(costs.begin() + 60, costs.begin() + 76, low);
   EXPECT_EQ(period_of(costs, 40), 0);
@@ -61,7 +61,7 @@ TEST(PeriodOf, NeedsDistinctPlaces) {
   EXPECT_EQ(period_of(weak, 40), 20);
 }
 
-// A match at an end of the range is ignored, because the costs beyond the end are unknown.
+// A second match at an end of the range is ignored: the costs beyond the end are unknown.
 TEST(PeriodOf, Ends) {
   EXPECT_EQ(period_of(costs_with({{0, low}, {60, low}}), 0), 60);
   EXPECT_EQ(period_of(costs_with({{99, low}, {60, low}}), 99), 39);

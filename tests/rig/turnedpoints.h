@@ -12,7 +12,7 @@ struct Vector {
   double x, y, z;
 };
 
-/// Rotates a vector about an axis whose length is the angle, in many small steps of v += step × v.
+/// Rotates a vector about an axis whose length is the angle, in many small steps.
 inline Vector rotated(const Vector& axis, Vector v) {
   constexpr int steps = 1 << 14;
   const Vector a{axis.x / steps, axis.y / steps, axis.z / steps};

@@ -47,8 +47,8 @@ bool has_class(const MaskRegion& region, GQuark label) {
                             text_of(g_quark_to_string(label))) == 0;
 }
 
-/// Returns the first readable mask related to the object with an id to select. If regions of the
-/// mask have the object's label as their class, only the ids of these regions are selected.
+/// Returns the object's first related mask that is readable and has an id to select. If regions of
+/// the mask have the object's label as their class, selects only the ids of these regions.
 SelectedMask mask_of(const FrameDetections& found, std::size_t object, GQuark label) {
   for (const auto& [of_object, number] : found.relations) {
     if (of_object != object)

@@ -227,7 +227,7 @@ gboolean stereo_propose_allocation(GstAggregator* self, GstAggregatorPad*, GstQu
   return post_exceptions(self, FALSE, [&]() -> gboolean {
     const DeviceSession& session = stereo_state(self).session;
     const DeviceKind backend = session.on_cuda() ? DeviceKind::cuda : DeviceKind::cpu;
-    // `false`, because it is not known yet whether the other buffers are in stream order.
+    // `false`, because it is not known yet whether the other pads' buffers are in stream order.
     const std::size_t maximum = stereo_settings(self).max_in_flight(backend, false);
     return propose_pool(query, session, maximum > 1 ? maximum : 0);
   });

@@ -28,7 +28,7 @@ bool stereo_peer_refuses_current_caps(GstPad* pad);
 /// reconfiguration from upstream of the other pad.
 FramePacking stereo_store_arrived_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps);
 
-// Virtual functions of GstAggregator, for queries that are not serialized.
+// Virtual functions of GstAggregator that do not use StereoStream: any thread may call them.
 gboolean stereo_sink_query(GstAggregator* self, GstAggregatorPad* pad, GstQuery* query);
 gboolean stereo_src_query(GstAggregator* self, GstQuery* query);
 GstCaps* stereo_fixate_src_caps(GstAggregator* self, GstCaps* caps);

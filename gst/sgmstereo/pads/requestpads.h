@@ -6,7 +6,7 @@
 /// The source pads that exist on request. GstAggregator handles only the always-pad src, so a
 /// request pad is a plain GstPad that follows src:
 ///  - pipeline/branches.cpp pushes on it after src.
-///  - Queries and upstream events are forwarded to src, except CAPS queries.
+///  - Forwards queries except CAPS and ACCEPT_CAPS, and events except RECONFIGURE and QOS, to src.
 ///  - QoS events are ignored: a frame is skipped if it is late on src.
 namespace cudavision {
 

@@ -20,7 +20,7 @@ struct SinkPadState {
   GstAggregator* const self;
   StereoState& state;
   GstPadChainFunction chain_of_parent = nullptr;  ///< GstAggregator's function
-  UnlinkedStream unlinked;                        ///< used only in the thread of sink_left
+  UnlinkedStream unlinked;                        ///< used only for events of sink_left
   /// The last caps error of each pad, left first. Used only in the pad's thread.
   std::array<std::string, 2> last_refusals;
 };

@@ -8,7 +8,7 @@
 namespace cudavision {
 
 /// Sends events to an unlinked sink pad, because GstAggregator waits for data or EOS on each pad.
-/// Call all functions except reset() only in the streaming thread of the other sink pad.
+/// Call end() and resume() only in the streaming thread of the other sink pad.
 class UnlinkedStream {
  public:
   explicit UnlinkedStream(GstPad* pad) : pad_(pad) {}

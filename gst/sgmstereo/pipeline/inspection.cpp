@@ -104,7 +104,7 @@ bool InspectionInterval::selects(const FrameTimes& times, GstClockTime interval)
   return true;
 }
 
-// Message handlers may stop the element, which frees the pair and the rig: posts only copies.
+// Posts only copies: a message handler may stop the element, which frees the pair and the rig.
 void stereo_inspect_pair(StereoStream& stream, const FrameTimes& times) {
   GstElement* element = GST_ELEMENT_CAST(stream.self);
   const StereoSettings settings = stream.processor->settings().with_calibrated_lengths();

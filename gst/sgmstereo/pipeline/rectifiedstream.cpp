@@ -128,7 +128,7 @@ void stereo_warn_of_unknown_lengths(StereoStream& stream, const StereoSettings& 
                   "cameras is poorly constrained") +
           (settings.focal_length > 0 ? "" : ", and the focal length is guessed") + ". Set " +
           (settings.focal_length > 0 ? "" : "focal-length and ") +
-          "known-distance, or calibrate the cameras, for example with "
+          "known-distance (unless it is set), or calibrate the cameras, for example with "
           "pipelines/calibrate.py of the package gst-cudavision-tools.");
 }
 

@@ -73,7 +73,7 @@ gboolean warn_of_blocked_output(GstClock*, GstClockTime, GstClockID, gpointer da
   post_warning(element.get(), GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
                "For 5 s, " + peer + " has not accepted the first buffer of pad " + name +
                    ", which blocks the other outputs: put a \"queue\" between " + name + " and " +
-                   peer + ", and one after each other output.");
+                   peer + ", and one after every other output.");
   return TRUE;
 }
 

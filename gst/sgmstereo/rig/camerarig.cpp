@@ -79,7 +79,7 @@ RigReport CameraRig::inspect(const InspectedPair& pair) {
       rig::PairInspector({pair.left.width, pair.left.height(), pair.left.bits}, settings)
           .inspect(pair.left, pair.right, pair.map, settings);
   report.mounts = inspect_mounts(pair, report.figures);
-  // Without rectification, row offsets depend on the depth of the scene.
+  // Row offsets before the first calibration depend on the depth of the scene, so ignore them.
   if (!report.mounts.calibrating)
     offsets_.add(report.figures);
   if (pair.measures_depth)

@@ -39,8 +39,8 @@ enum RigWarningId {
 using RigWarnings = std::array<RigWarning, warning_count>;
 
 struct DepthFit {
-  double saturated;  ///< share of the known pixels whose depth exceeds 16 bits
-  double farthest;   ///< 99th percentile of the depth of the known pixels, in mm
+  double saturated;  ///< share of pixels with positive disparity whose depth exceeds 16 bits
+  double farthest;   ///< 99th percentile of the depth of pixels with positive disparity, in mm
 };
 
 struct RigReport {

@@ -21,7 +21,7 @@ struct RectifiedOptics {
 };
 
 struct ExtrinsicEstimate {
-  bool known = false;  ///< enough points here and in total; otherwise other members are invalid
+  bool known = false;  ///< enough points in this pair and in total; if false, the rest is invalid
   bool sure = false;   ///< at least two pairs agree
   bool moved = false;  ///< the cameras have moved: only the last `pairs_to_forget` pairs are used
   rig::MountFit fit;

@@ -36,7 +36,7 @@ constexpr int enough_blocks = rig::PairFigures::enough_blocks;
 /// Unrelated pictures are below both shares. Matching pairs exceed the shares several times over.
 constexpr double hardly_known = 0.1, hardly_matched = 0.2;
 
-/// Limits for a drift warning, in pixels and standard errors. Rectified rows are 0.1 pixels apart.
+/// Limits for a drift warning, in pixels and standard errors. Good calibrations leave 0.1 pixels.
 constexpr double max_rows_off = 0.4, drift_certainty = 3;
 
 /// The share of known pixels whose depth may exceed 16 bits, such as the sky.
@@ -44,11 +44,11 @@ constexpr double max_saturated = 0.05;
 /// Share of the width. Below it, the angle of view is above 150°, too much for rectified pictures.
 constexpr double min_focal_length = 1.0 / 8;
 constexpr double min_baseline = 1;  // mm
-/// Tolerated relative difference of lengths, because users may measure them with rulers.
+/// Tolerated relative difference between a set and a calibrated length: users may use a ruler.
 constexpr double max_contradiction = 0.02;
-/// Upper limits of shares of pixels. Well-exposed scenes, even dark or bright, stay below.
+/// Upper limits of shares of pixels. Well-exposed pictures of dark or bright scenes stay below.
 constexpr double max_black = 0.95, max_clipped = 0.4;
-/// Upper limit of Repetition::share: 0.07 to 0.27 on OpenCV's chessboards, 0.02 in natural scenes.
+/// Upper limit of Repetition::share, which is 0.07 to 0.27 on chessboards, 0.02 in natural scenes.
 constexpr double max_repeating = 0.05;
 
 int disparity_count(int number) {
@@ -68,7 +68,7 @@ std::string swapped_text(const rig::PairFigures& figures) {
          std::to_string(figures.blocks) + " blocks, instead of " +
          std::to_string(std::lround(100 * figures.matched)) +
          " %): link the left camera to sink_left and the right camera to sink_right. For packed "
-         "frames, set multiview-flags=right-view-first in the caps.";
+         "frames, set multiview-flags=right-view-first in the caps, or remove it if it is set.";
 }
 
 std::string unrectified_text(const rig::PairFigures& figures, const StereoSettings& settings) {
@@ -152,9 +152,9 @@ std::string untextured_text(const rig::PairFigures& figures) {
       figures.known >= hardly_known)
     return {};
   return "Only " + number_text(100 * figures.known, 0) +
-         " % of the disparities are known, because the left picture has hardly any texture (in " +
-         std::to_string(figures.blocks) + " of " + std::to_string(figures.cells) +
-         " areas): focus the cameras, give the scene more light, or project a pattern onto it.";
+         " % of the disparities are known, because only " + std::to_string(figures.blocks) +
+         " of " + std::to_string(figures.cells) +
+         " areas of the left picture have texture: focus the cameras, add light, or project dots.";
 }
 
 std::string repetition_text(const rig::Repetition& repetition) {

@@ -15,8 +15,8 @@ namespace {
 constexpr double min_noise = 0.05, max_noise = 4;
 /// Minimum share of inliers. Unrectified chessboards have at least 0.66.
 constexpr double min_inlier_share = 0.5;
-/// A calibration is applied if the distance of rows exceeds `tolerated` pixels, and if it exceeds
-/// `certainty` standard errors, or its standard error is below `much_surer` times the last error.
+/// A calibration is applied if the distance of rows exceeds `tolerated` pixels. It must also exceed
+/// `certainty` standard errors, or have a standard error below `much_surer` times the last one.
 constexpr double tolerated = 0.1, certainty = 3, much_surer = 0.9;
 /// Otherwise, no calibration is needed if the standard error in pixels is below this limit.
 constexpr double known_rows = 0.3;

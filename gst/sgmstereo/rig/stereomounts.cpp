@@ -9,7 +9,7 @@ namespace {
 
 /// Distance of matching rows in pixels. 0.25 hardly affects matching. The estimate's error is 0.05.
 constexpr double tolerated = 0.15;
-/// A yaw that changes disparities by less than this many pixels is ignored.
+/// A change of yaw that shifts disparities by at most this many pixels is ignored.
 constexpr double min_shift = 0.25;
 constexpr double certainty = 3;  // in standard errors
 
@@ -17,8 +17,8 @@ constexpr double certainty = 3;  // in standard errors
 
 RectifiedCamera rotated_camera(const RectifiedCamera& camera, const rig::RigRotation& turn) {
   RectifiedCamera result = camera;
-  // rotation⁻¹ converts rectified directions to camera directions. Before this, the rotation R and
-  // then the zoom Z are applied, so the new rotation is R⁻¹·Z⁻¹·rotation.
+  // rotation⁻¹ converts rectified directions to camera directions. The rotation R and then the zoom
+  // Z precede this conversion, so the new rotation is R⁻¹·Z⁻¹·rotation.
   const Matrix3x3 r = rig::rotation_of(turn), &old = camera.rectification.rotation;
   const double unzoom[] = {1 / turn.zoom, 1 / turn.zoom, 1};
   Matrix3x3& rotation = result.rectification.rotation;

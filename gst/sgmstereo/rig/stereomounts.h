@@ -44,7 +44,7 @@ class StereoMounts {
   /// Call this before maps are made for these optics. Returns the rotation that the maps correct.
   const rig::RigRotation& begin_work(const RectifiedOptics& optics);
 
-  /// `known_distance` is the property. If row offsets have another cause, `may_correct` is false.
+  /// `known_distance` is the property. `may_correct` is true if only rotations can offset rows.
   MountReport inspect(const rig::PairFigures& figures, const InspectedPair& pair,
                       const char* known_distance, bool may_correct);
 

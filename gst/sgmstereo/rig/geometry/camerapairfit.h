@@ -6,7 +6,7 @@
 #include "gst/sgmstereo/rig/geometry/mountfit.h"
 #include "gst/sgmstereo/rig/geometry/robustfit.h"
 
-/// Estimates the differences of two cameras and their lenses from points that both see.
+/// Fits a model of two cameras and their lenses to points that both cameras see.
 namespace cudavision::rig {
 
 /// Two uncalibrated cameras of the same model. The left camera sees the direction p = (x, y, 1),
@@ -45,9 +45,9 @@ struct CameraPairFit : FitQuality<CameraPair::unknowns> {
 /// rotation, and then both pictures are rotated until their rows are parallel to the baseline.
 double row_difference(const CameraPair& pair, const MatchedPoint& point);
 
-/// Calls fit_robustly() for the row differences. The priors suit cameras without fisheye lenses
-/// that were mounted roughly parallel by hand. yaw and `before` follow mostly from the priors,
-/// because they affect rows little.
+/// Calls fit_robustly() for the row differences. The priors suit cameras that were mounted roughly
+/// parallel by hand and have no fisheye lenses. yaw and `before` affect rows little, so they follow
+/// mostly from the priors.
 CameraPairFit fit_camera_pair(const std::vector<MatchedPoint>& points, double min_noise);
 
 RowsApart rows_apart(const CameraPairFit& fit, const std::vector<MatchedPoint>& points);

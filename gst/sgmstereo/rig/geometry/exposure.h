@@ -8,9 +8,9 @@ namespace cudavision::rig {
 /// The brightness of a picture, in 8-bit grey levels.
 struct Exposure {
   double mean = 0;
-  /// Mean absolute difference between a pixel and the mean of 7×7 pixels around it.
+  /// Mean absolute difference, clipped to 40, between a pixel and the mean of 7×7 pixels around it.
   double contrast = 0;
-  /// Share of pixels at the highest level and the level below it; 0 if the highest is below 230.
+  /// Share of pixels within one level of the brightest pixel; 0 if the brightest is below 230.
   double saturated = 0;
   double black = 0;  ///< share of the pixels at level 20 or below
 };

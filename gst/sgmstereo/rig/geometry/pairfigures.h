@@ -40,7 +40,7 @@ struct PairFigures {
   double vertical_offset = 0;
   double vertical_spread = 0;  ///< interquartile range of this difference
 
-  /// In row-major order, without the outermost searched rows, because rows beyond may match better.
+  /// In row-major order. Omits matches in the outermost searched rows: rows beyond may fit better.
   std::vector<MatchedBlock> matches;
 
   /// Share of the blocks that match if pictures are exchanged; 0 if at least half match as given.
@@ -53,7 +53,7 @@ struct PairFigures {
   int largest_disparity = 0;  ///< 98th percentile of the disparities
 
   // All except the last function return false if too few blocks match. The thresholds separate good
-  // pairs from swapped, moved and rotated pairs: see tests/rig/test_pairinspector.cpp.
+  // pairs from swapped, moved and rotated pairs: see tests/rig/test_pairinspector_pairs.cpp.
   bool vertical_known() const noexcept;  ///< the vertical figures are meaningful
   bool is_swapped() const noexcept;
   bool is_unrectified() const noexcept;

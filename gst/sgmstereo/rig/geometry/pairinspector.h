@@ -23,9 +23,9 @@ class PairInspector {
   ///
   /// Blocks have 16×9 pixels. A grid over the left picture has nine candidates in each cell. The
   /// block of a cell is the candidate whose structure tensor has the largest minimum eigenvalue, at
-  /// least 25 per pixel. Blocks are compared by the sum of absolute differences of Patch values,
-  /// with the gain of gain_for(). A match is far better than others if its sum is below 0.8 times
-  /// all sums more than 2 pixels away.
+  /// least 25 per pixel with the gain of gain_for(). Blocks are compared by the sum of absolute
+  /// differences of Patch values, which have this gain. A match is far better than others if its
+  /// sum is below 0.8 times all sums more than 2 pixels away.
   PairFigures inspect(const SamplePlane& left, const SamplePlane& right,
                       View<const std::uint8_t> map, const sgm::Parameters& parameters);
 

@@ -146,7 +146,7 @@ TEST(test_without_texture) {
     });
   };
   expect_words(warning_for({even(1), even(2)}),
-               {" % of the disparities are known", "hardly any texture (in 0 of ", "light"});
+               {" % of the disparities are known", "because only 0 of ", "texture", "light"});
 }
 
 TEST(test_not_simultaneous) {
