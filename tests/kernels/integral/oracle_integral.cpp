@@ -83,7 +83,7 @@ TEST(OpenCvIntegral, EqualInRandomCases) {
       });
 }
 
-/// Tests white images, for which OpenCV's 32-bit sums wrap around, and a natural image.
+/// Tests white and natural images. In 8K, OpenCV's 32-bit sums of a white image wrap around.
 TEST(OpenCvIntegral, EqualIn8k) {
   CUDAVISION_NEEDS_PIXELS(7680 * 4320);
   expect_opencv(gray_layout(7680, 4320), Content::maximum, 1);
