@@ -158,7 +158,7 @@ bool run(int& argc, char** argv) {
     cpu_subjects = wanted_subjects(line, cpu);
   const bool measures = !only_cuda || test::cuda_unusable().empty();
   if (cuda_subjects.empty() && cpu_subjects.empty() && measures)
-    throw std::invalid_argument("no row matches; --list prints the names");
+    throw std::invalid_argument("no row matches; --list alone prints the names");
   if (line.list) {
     for (const Subject& subject : cuda_subjects)
       std::cout << subject.name(cuda) << "\n";

@@ -266,9 +266,9 @@ bool run(int& argc, char** argv) {
          "--backend must be auto, cpu or cuda", backend);
   guint64 frames = 0;
   expect(g_ascii_string_to_unsigned(in_flight.c_str(), 10, 0, 16, &frames, nullptr),
-         "--in-flight must be 0 to 16", in_flight);
+         "--in-flight must be a whole number from 0 to 16", in_flight);
   const double time = g_ascii_strtod(seconds.c_str(), nullptr);
-  expect(time > 0 && time <= 3600, "--seconds must be above 0, at most 3600", seconds);
+  expect(time > 0 && time <= 3600, "--seconds must be above 0 and at most 3600", seconds);
   const Options options{backend, static_cast<int>(frames), time};
   gst_init(nullptr, nullptr);
   std::vector<PipelineSubject> subjects = pipeline_subjects();
@@ -276,7 +276,7 @@ bool run(int& argc, char** argv) {
     return !line.wants(subject.group, subject.name());
   });
   if (subjects.empty())
-    throw std::invalid_argument("no row matches; --list prints the names");
+    throw std::invalid_argument("no row matches; --list alone prints the names");
   if (line.list) {
     for (const PipelineSubject& subject : subjects)
       std::cout << subject.name() << "\n";

@@ -58,7 +58,7 @@ def found_in(cascades, gray, box):
 
 
 def same(one, other):
-    """Returns True if boxes of successive frames show the same face."""
+    """Returns True if two boxes, of one frame or of successive frames, show the same face."""
     (x, y, w, h), (a, b, c, d) = one, other
     return abs(x + w / 2 - a - c / 2) < max(w, c) / 2 and abs(y + h / 2 - b - d / 2) < max(h, d) / 2 and max(w, c) < 2 * min(w, c)
 

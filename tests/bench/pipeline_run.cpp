@@ -241,7 +241,7 @@ void PipelineRun::end() {
   if (message)
     gst_message_unref(message);
   if (!ended)
-    throw std::runtime_error("the stream does not end within 60 s");
+    throw std::runtime_error("an element failed, or EOS did not arrive within 60 s");
 }
 
 std::string PipelineRun::active_backend() const {

@@ -30,7 +30,7 @@ double processor_seconds();
 
 class PipelineRun {
  public:
-  /// Throws MissingElement, or std::runtime_error if the elements do not start or refuse frames.
+  /// Throws MissingElement, or std::runtime_error if the elements cannot start or refuse the caps.
   PipelineRun(const PipelineSubject& subject, const Options& options);
   ~PipelineRun();
 

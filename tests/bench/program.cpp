@@ -54,7 +54,7 @@ CommandLine parse(int& argc, char** argv, const std::string& usage,
                                      [&](const Option& one) { return one.name == argument; });
     bool* const* flag = option != options.end() ? std::get_if<bool*>(&option->target) : nullptr;
     if (option == options.end() || (!flag && i + 1 == argc))
-      throw std::invalid_argument("unknown argument \"" + argument + "\"\n" + usage);
+      throw std::invalid_argument("\"" + argument + "\" is unknown or lacks a value\n" + usage);
     if (flag)
       **flag = true;
     else
@@ -148,7 +148,7 @@ void write_json(const std::string& path, const Values& head,
   file.close();
   if (!file || (replaceable && std::rename(written.c_str(), path.c_str()) != 0))
     throw std::runtime_error("cannot write " + path +
-                             "; name a file in a folder that exists, on a disk with space");
+                             "; name a file in a writable folder, on a disk with free space");
 }
 
 }  // namespace cudavision::bench

@@ -26,7 +26,7 @@ struct Option {
   std::variant<bool*, std::string*> target;
 };
 
-/// Parses the program's options and the options of all benchmarks, and checks the group. --help
+/// Parses `options` and the options that all benchmarks have, and checks the group. --help
 /// prints the usage and exits. Keeps arguments that begin with `kept`. Throws invalid_argument.
 CommandLine parse(int& argc, char** argv, const std::string& usage,
                   const std::vector<std::string>& groups, std::vector<Option> options,
@@ -56,8 +56,8 @@ Value number(const char* key, double value, const char* title = nullptr, int dec
 void print_table(std::ostream& stream, std::size_t left_columns, const std::vector<Values>& rows);
 
 /// Writes a JSON object with the values of `head` and with lists of rows. Does nothing if `path` is
-/// empty. Replaces files atomically, but writes to devices and pipes directly. Throws
-/// std::runtime_error on failure.
+/// empty. Replaces a regular file atomically; writes to anything else, such as a pipe, directly.
+/// Throws std::runtime_error on failure.
 void write_json(const std::string& path, const Values& head,
                 const std::vector<std::pair<const char*, std::vector<Values>>>& lists);
 

@@ -27,7 +27,7 @@ struct Row {
   std::string operation, format;
   int width = 0, height = 0;
   std::string content = {};
-  double required = 0;           ///< limit of microseconds on an NVIDIA H200; 0: none
+  double required = 0;           ///< upper limit in µs on an NVIDIA H200; 0: none
   double microseconds = 0;       ///< GPU time
   double copy_microseconds = 0;  ///< GPU time of a plain copy of the same bytes
   double host_microseconds = 0;  ///< time of the enqueuing thread; 0 if not measured
@@ -111,8 +111,8 @@ Subject make_subject(const Row& row, unsigned runners, const Case& test, std::si
   return subject;
 }
 
-/// Table entry: a row with natural content. The runners in `other_contents` measure the other
-/// contents, too, for which the limit is 1.3 times as high.
+/// Table entry: a row with natural content. The runners in `other_contents` also measure the other
+/// contents, whose limit is 1.3 times as high.
 template <class Parameters>
 struct Entry {
   const char* layout;

@@ -200,7 +200,7 @@ class MaskRun {
   regions::MaskWork work_;
 };
 
-/// Adds a subject: a mask of a quarter of the frame's width and height with `discs` selected discs.
+/// Adds a subject with a mask of `discs` discs. The mask's sides are a quarter of the frame's.
 void add_mask(Subjects& subjects, Size size, int radius, int discs, double required) {
   test::MaskPicture mask;
   mask.width = mask.pitch = size.width / 4;

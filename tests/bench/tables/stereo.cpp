@@ -128,7 +128,7 @@ std::vector<regions::Box> spread_boxes(int count, int size, int width, int heigh
   return boxes;
 }
 
-/// Returns a mask for each box, with the box's size, which selects the ellipse inside the box.
+/// For each box, returns a mask of the box's size that selects the ellipse inside the box.
 std::vector<test::MaskPicture> ellipses(const std::vector<regions::Box>& boxes) {
   std::vector<test::MaskPicture> masks(boxes.size());
   for (std::size_t i = 0; i < boxes.size(); ++i) {

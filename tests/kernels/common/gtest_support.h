@@ -20,7 +20,7 @@ inline void PrintTo(DeviceKind backend, std::ostream* stream) {
 
 }  // namespace cudavision
 
-/// Without usable CUDA, skips the test, or fails if CUDAVISION_TEST_BACKEND=cuda.
+/// Without usable CUDA, skips, or fails with CUDAVISION_TEST_BACKEND=cuda. With =cpu, always skips.
 #define CUDAVISION_NEEDS_CUDA()                                           \
   do {                                                                    \
     using cudavision::test::Settings;                                     \
@@ -102,8 +102,8 @@ class CaseShares : public testing::TestWithParam<int> {
   static auto all() { return testing::Range(0, count); }
 };
 
-/// Makes a CUDA device if `kind` requests it and CUDA is usable, otherwise a CPU device. Tests with
-/// CUDA must call CUDAVISION_NEEDS_CUDA() before they use the device.
+/// Makes a CUDA device if `kind` requests it, CUDA is usable and the tests' backend is not cpu;
+/// otherwise a CPU device. CUDA tests must call CUDAVISION_NEEDS_CUDA() before they use the device.
 class DeviceUnderTest {
  protected:
   explicit DeviceUnderTest(DeviceKind kind) : cuda(cuda_device(kind)) {}

@@ -136,7 +136,7 @@ FrameLayout mixed_layout(const Mixture& mixture, int width) {
   layout.planes[0].row_bytes = 4 * width + 3;
   layout.channel_count = 0;
   for (int c = 0; c < 3 && mixture.step[c] != 0; ++c) {
-    // If the first channel has a step of two bytes, the other channels use the bytes in between.
+    // If the first channel has a step of two bytes, the other channels use the odd bytes.
     const int offset = mixture.bits > 8 ? c : mixture.step[0] == 2 && c > 0 ? 2 * c - 1 : c;
     const int samples = 4 * width / layout.sample_bytes() / mixture.step[c];
     layout.channels[layout.channel_count++] = {c == 0 ? Role::luma : Role::chroma,

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""linkage.py BUILD: the build's programs and libraries must start without the CUDA toolkit and the driver.
+"""linkage.py BUILD: the build's programs and libraries must start without the CUDA toolkit and without a driver.
 
 The CUDA runtime is linked statically and looks for the driver at run time. Therefore no program and no
-library of the build may list libcudart, libcuda or another NVIDIA library as needed.
+library of the build may have libcudart, libcuda or another NVIDIA library among its NEEDED entries.
 """
 import os
 import pathlib

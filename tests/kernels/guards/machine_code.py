@@ -3,9 +3,9 @@
 """machine_code.py BUILD: checks that the compilers kept the arithmetic of cuda/ exact.
 
 - Host objects must not contain fused multiply-adds.
-- The PTX of each .cu file must not contain fused floating-point multiply-adds or pairs of instructions
-  that ptxas could fuse, tensor core instructions on floating-point numbers (on integers they are exact),
-  approximate instructions, or instructions that flush denormals to zero.
+- The PTX of each .cu file must contain none of these: fused floating-point multiply-adds; instructions that
+  ptxas could fuse; tensor core instructions on floating-point numbers (on integers they are exact);
+  approximate instructions; instructions that flush denormals to zero. EXACT_BY_RANGE lists exceptions.
 - GPU machine code must not use a stack frame, because ptxas spills registers to it.
 
 Each guard first checks that it finds a fault in faulty code.

@@ -17,8 +17,8 @@ std::vector<std::vector<std::uint32_t>> defined_histograms(
 
 std::vector<int> defined_table(const std::vector<std::uint32_t>& histogram, int low, int high);
 
-/// Maps a frame's values. level(c, value, x, y) maps a value of luma, of luminance, or of channel c
-/// if channels are equalised separately, to its output.
+/// Maps a frame's values by level(c, value, x, y). If channels are equalised separately, c is the
+/// index of the RGB channel. Otherwise c is 0, and value is the luma or the luminance.
 void defined_levels(const FrameLayout& layout, const histequalize::Parameters& parameters,
                     const ConstFrame& in, const Frame& out,
                     const std::function<int(std::size_t c, int value, int x, int y)>& level);

@@ -66,7 +66,7 @@ Counts defined_counts(const RegionCase& test, const ConstFrame& in) {
 using Smoothing = std::optional<histogramaverage::Parameters>;
 constexpr Smoothing smoothings[] = {{}, {{30000, 65536}}};
 
-/// Equalises the case's frame twice; the second run begins a new average.
+/// Equalises the frame with the regions test.others, restarts, and equalises it with test.regions.
 HistEqualizeBlocks equalized_by_regions(Device& device, const RegionCase& test,
                                         const std::vector<std::uint8_t>& input,
                                         const Smoothing& smoothing) {

@@ -24,12 +24,12 @@ Row sums_from_the_left(const DefinedLuminance& picture, integral::TableKind kind
   return sums;
 }
 
-/// Entry (X, Y) sums the pixels (x, y) with y < Y and |x − (X − 1)| ≤ Y − y − 1. If this radius is
-/// at least the width, the whole row is added.
+/// Entry (X, Y) sums the pixels (x, y) with y < Y and |x − (X − 1)| ≤ radius = Y − y − 1. If the
+/// radius is at least the width, the whole row is added.
 void tilted_rows(const DefinedLuminance& picture,
                  const std::function<void(int, const Row&)>& take) {
   const int width = picture.width;
-  // Padding by `width` columns on both sides keeps every index below within the vectors.
+  // A padding of `width` columns on both sides keeps all indices inside the vectors.
   std::vector<Row> from_the_left;
   for (int y = 0; y < picture.height; ++y) {
     const Row inside = sums_from_the_left(picture, integral::TableKind::tilted_sum, y);

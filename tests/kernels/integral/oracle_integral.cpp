@@ -23,7 +23,7 @@ cv::Mat picture_of(const FrameLayout& layout, std::vector<std::uint8_t>& rows) {
   return matrix_of(layout, layout.bits == 8 ? CV_8UC1 : CV_16UC1, rows);
 }
 
-/// OpenCV's tables of an image. Tables of 8-bit images have 32-bit sums, which wrap around.
+/// OpenCV's tables. For 8-bit images, the plain and tilted sums have 32 bits and wrap around.
 struct Reference {
   explicit Reference(const cv::Mat& image) {
     const int depth = image.depth() == CV_8U ? CV_32S : CV_64F;
@@ -83,7 +83,7 @@ TEST(OpenCvIntegral, EqualInRandomCases) {
       });
 }
 
-/// Tests white images, for which OpenCV's 32-bit sums wrap around, and a natural image.
+/// Tests white and natural images. In 8K, OpenCV's 32-bit sums of a white image wrap around.
 TEST(OpenCvIntegral, EqualIn8k) {
   CUDAVISION_NEEDS_PIXELS(7680 * 4320);
   expect_opencv(gray_layout(7680, 4320), Content::maximum, 1);

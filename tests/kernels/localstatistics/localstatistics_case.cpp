@@ -12,7 +12,7 @@ namespace {
 
 using Output = localstatistics::Parameters::Output;
 
-/// Draws a radius from 0 (a window of one pixel) to the maximum, which exceeds every frame.
+/// Draws a radius from 0 (a window of one pixel) to 65535 (a window that covers every frame).
 int random_radius(Random& random) {
   constexpr int ends[] = {0, 1, 65534, 65535};
   return random.one_in(6)   ? ends[random.between(0, 3)]

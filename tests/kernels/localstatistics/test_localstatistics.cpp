@@ -65,7 +65,7 @@ const Extreme<Parameters> extremes[] = {
     // From a radius of 129 on, sums of columns need more than 16 bits.
     {"ShortColumns", "GRAY8", 1537, 403, Content::maximum, statistics(bradley, 128)},
     {"LongColumns", "GRAY8", 1537, 403, Content::maximum, statistics(bradley, 129)},
-    // Up to a radius of 31, the kernels sum columns themselves; above, another kernel sums them.
+    // Up to a radius of 31, the kernels sum columns; for larger radii, another kernel sums them.
     {"OwnColumns", "GRAY8", 1537, 403, Content::natural, statistics(mean, 31)},
     {"OwnColumnsDeviation16", "GRAY16", 777, 301, Content::random, statistics(deviation, 31)},
     {"OthersColumns", "GRAY8", 1537, 403, Content::natural, statistics(mean, 32)},
@@ -119,7 +119,7 @@ std::vector<LocalStatisticsCase> dense(const Extreme<Parameters>& extreme) {
 
 CUDAVISION_TABLE_CASES(LocalStatisticsExtremes, extremes, dense);
 
-/// The CPU splits frames into one band per thread. Windows cross no, one or all band borders.
+/// The CPU splits frames into one band per thread. Windows cross none, one or all of the borders.
 TEST(LocalStatisticsBands, OfAnyNumberGiveTheDefinition) {
   struct Picture {
     const char* layout;

@@ -146,7 +146,7 @@ std::vector<NlMeansCase> unusual_cases() {
   return cases;
 }
 
-/// Noise of the first and last strength step of each class. Channels have different steps.
+/// Noise of the first and last step of each strength class. Channels have different steps.
 std::vector<NlMeansCase> noisy_cases() {
   std::vector<NlMeansCase> cases;
   const bool small = settings().small;

@@ -101,7 +101,7 @@ TEST(NlMeansProduct, LanesReadFromDifferentBanks) {
   expect_disjoint_banks<ProductKind<4, 1, 1>>();
 }
 
-/// Distances of samples with more than 8 bits combine products of their upper 8 and lower bits.
+/// Distances of deep samples combine products of their upper 8 bits and of their lower bits.
 template <class Kind>
 void expect_exact_distances() {
   constexpr int patch = 4 * Kind::side - 1, samples = Kind::channels * patch * patch;

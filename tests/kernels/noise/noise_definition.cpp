@@ -20,7 +20,7 @@ std::int64_t quietest_of(std::vector<std::int64_t> numbers) {
   return numbers[numbers.size() / 50];
 }
 
-/// Sorts sums into bins of 16, and returns the squared centre of the bin of the 2 % quantile.
+/// Sorts sums into bins of width 16. Returns the squared centre of the 2 % quantile's bin.
 std::int64_t square_of_quietest(const std::vector<std::int64_t>& sums) {
   const std::int64_t middle = std::min<std::int64_t>(1023, quietest_of(sums) / 16) * 16 + 8;
   return middle * middle;

@@ -11,7 +11,7 @@
 namespace cudavision::test {
 namespace {
 
-/// Compares PairedRow's sums, which process pairs of samples, with sums over single samples.
+/// Compares the sums of PairedRow, which processes pairs of samples, with plain sums.
 TEST(NoiseBlockRow, EqualsPlainForm) {
   constexpr int rows = 3, columns = 16, start = noise::PairedRow::block_start;
   Random random(7);

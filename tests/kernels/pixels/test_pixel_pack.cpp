@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares pack types, with which CUDA threads process several pixels, with bytewise code.
+// CUDA threads process several pixels at once as packs. Compares the pack types with bytewise code.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -17,7 +17,7 @@ bool is_colour(Role role) {
   return role == Role::red || role == Role::green || role == Role::blue;
 }
 
-/// Scales a value from the range 0 to `largest` to 0 to `new_largest`; rounds half up.
+/// Maps a value from [0, largest] to [0, new_largest]; rounds half up.
 int scaled(int value, int largest, int new_largest) {
   return static_cast<int>((std::int64_t{value} * new_largest + largest / 2) / largest);
 }

@@ -21,7 +21,7 @@ namespace {
 
 using namespace sgm;
 
-/// OpenCV's maps are signed, so that the bits of `unknown` are the value −1.
+/// OpenCV's maps are signed, so it reads the bits of `unknown` as −1.
 TEST(OracleSpeckles, AreThoseOfOpencv) {
   const auto device = make_cpu_device();
   int removed = 0, kept = 0;

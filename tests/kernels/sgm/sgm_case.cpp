@@ -177,7 +177,7 @@ SgmCase make_sgm_case(std::uint64_t seed, int number, int max_pixels) {
   test.right = random_placement(test.right_layout, random);
   test.disparity = random_placement(test.disparity_layout(), random);
   test.confidence = random_placement(test.confidence_layout(), random);
-  // Half of the cases have random or natural content, which can be matched.
+  // Most cases have random or natural content, which can be matched.
   test.content = random.one_in(2) ? (random.one_in(2) ? Content::random : Content::natural)
                                   : static_cast<Content>(random.between(0, content_count - 1));
   test.related = !random.one_in(4);

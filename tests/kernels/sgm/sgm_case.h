@@ -71,7 +71,7 @@ void slant_surfaces(sgm::Parameters& parameters);
 /// The defaults, but 32 disparities, and noise 0, because noise estimates depend on earlier frames.
 sgm::Parameters few_disparities();
 
-/// A change of parameters. changed() returns few_disparities() after the change.
+/// A function that changes parameters. changed(change) applies it to few_disparities().
 using Change = std::function<void(sgm::Parameters&)>;
 sgm::Parameters changed(const Change& change);
 

@@ -86,7 +86,7 @@ const Extreme<Change> extremes[] = {
     {"BlackLibsgm", "GRAY8", 90, 45, Content::zeros,
      [](Parameters& p) { p.compatibility = Compatibility::libsgm, p.lr_max_diff = -1; }},
     {"Spark", "GRAY8", 90, 45, Content::spark, [](Parameters& p) { p.uniqueness = 0; }},
-    // Either all regions are speckles, or almost none.
+    // All regions are speckles.
     {"OnlySpeckles", "GRAY8", 90, 45, Content::natural,
      [](Parameters& p) { p.speckle_size = 0x7fffffff, p.fill_holes = true; }},
     // The strictest left-right check.

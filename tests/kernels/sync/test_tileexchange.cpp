@@ -145,8 +145,8 @@ TYPED_TEST(TileExchanges, EveryTileSeesAllThatLiesAboveAndToTheLeftInEveryLaunch
   }
 }
 
-// Epochs cycle through 1, 2 and 3. With the previous launch's epoch, old words would look newly
-// published. With an epoch of 0, fresh memory would.
+// Epochs cycle through 1, 2 and 3. If an epoch were equal to the previous one, old words would look
+// newly published. If an epoch were 0, the words of fresh memory would look newly published.
 TEST(LaunchEpochs, AreNeverZeroAndNeverTheLast) {
   std::vector<std::atomic<std::uint32_t>> state(Epoch::words);
   const Epoch launch(state.data());

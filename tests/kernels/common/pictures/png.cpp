@@ -85,7 +85,7 @@ GrayPicture decoded(const Bytes& file) {
   picture.bits = chunks.header[8];
   const bool gray = chunks.header[9] == 0, interlaced = chunks.header[12] != 0;
   if (!gray || interlaced || (picture.bits != 8 && picture.bits != 16))
-    refuse("is interlaced, or not gray of 8 or 16 bits");
+    refuse("must be gray with 8 or 16 bits per pixel, and not interlaced");
   const std::size_t sample_bytes = static_cast<std::size_t>(picture.bits) / 8;
   const std::size_t row_bytes = sample_bytes * static_cast<std::size_t>(picture.width);
   Bytes rows((row_bytes + 1) * static_cast<std::size_t>(picture.height));

@@ -31,7 +31,7 @@ struct DistancesCase {
   }
 };
 
-/// Equal seeds and numbers make equal cases on every machine. Boxes may be outside, empty or huge.
+/// Equal arguments make equal cases on every machine. Boxes may be empty, huge or outside the map.
 DistancesCase make_distances_case(std::uint64_t seed, int number, int max_pixels);
 
 /// Draws up to 16 boxes, most with masks. Half of the cases have a rectifying map.

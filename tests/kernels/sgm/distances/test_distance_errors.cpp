@@ -150,7 +150,7 @@ MakeScene object_at(int x0, int x1) {
   };
 }
 
-/// Makes an object, and a nearer object that hides a share of the first box.
+/// Makes an object, and a nearer object that hides a share of the first object's box.
 MakeScene hidden_object(double share, bool expects_nearer) {
   return [=](Random& random, std::vector<Surface>& scene) {
     const Surface object = scene.emplace_back(random_object(random, 60, 200));

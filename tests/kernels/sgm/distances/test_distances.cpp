@@ -78,8 +78,8 @@ TEST_P(BoxDistances, OfAsManyMasksAsBoxes) {
   expect_definition(device, test);
 }
 
-// Maps with few samples, and with more equal samples than 16 bits can count, of an even and an odd
-// map value.
+// Maps with few samples, and maps with more equal samples than 16 bits can count. The value of the
+// samples is even or odd.
 TEST_P(BoxDistances, CountFewAndManySamples) {
   for (const auto& [width, height] : {std::pair{1, 1},
                                       {1, 7},

@@ -48,7 +48,7 @@ struct PairMaps {
 PairMaps matched(Device& device, const Scene& scene, const sgm::Parameters& parameters);
 PairMaps matched(Device& device, const SgmCase& test, const SgmInput& input);
 
-/// Errors of maps in sixteenths, over the pixels whose true disparity is known.
+/// Errors over the pixels whose true disparity is known. Maps hold sixteenths of a pixel.
 struct Score {
   double wrong_or_missing;  ///< share of the filled map that is invalid or off by more than 1 pixel
   double wrong_by_half;  ///< share of the filled map that is invalid or off by more than 0.5 pixels

@@ -213,7 +213,7 @@ TEST_P(StereoOverTime, StillScenesAreStill) {
     bool fill;
     double max_moved, max_validity_changed;
   };
-  // The limits are relative to the result of the last row with alpha 1, in which the filter is off.
+  // The limits are relative to the latest result with alpha 1, for which the filter is off.
   const Setting settings[] = {
       {1, 1, 0, false, 1, 1},        {0.4, 1, 0, false, 0.6, 1.001}, {0.4, 1, 4, false, 0.6, 0.25},
       {0.1, 3, 10, false, 0.2, 0.1}, {1, 1, 0, true, 1, 1},          {0.4, 1, 4, true, 0.6, 1},
