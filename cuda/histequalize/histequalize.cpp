@@ -37,12 +37,12 @@ void check_parameters(const FrameLayout& layout, const Parameters& parameters) {
     refuse(operation,
            "equalising each channel separately needs RGB, but the picture has a luma channel: "
            "equalise the luma, or convert the picture to RGB first");
-  const std::string range =
-      "the output range " + text_of(Range<int>{parameters.low, parameters.high});
+  const Range<int> range{parameters.low, parameters.high};
   if (parameters.low < 0 || parameters.low >= parameters.high || parameters.high > largest)
-    refuse(operation, range + " must be increasing, within 0 to " + std::to_string(largest));
+    refuse(operation, "the output range ", text_of(range), " must be increasing, within 0 to ",
+           largest);
   if (rgb && (parameters.low != 0 || parameters.high != largest))
-    refuse(operation, range + " must be 0 to " + std::to_string(largest) + " for RGB");
+    refuse(operation, "the output range ", text_of(range), " must be 0 to ", largest, " for RGB");
   constexpr Range<int> blend = Parameters::Ranges::blend;
   if (!blend.contains(parameters.blend))
     refuse(operation,

@@ -31,11 +31,11 @@ struct NlMeansContract : ContractTraits<NlMeansCase> {
       l = layout_named("RGBA", l.width, l.height);
       l.channels[3].role = Role::blue;
     });
-    add_refusal(refusals, "RGB", "different sizes",
+    add_refusal(refusals, "RGB", "must have the same size",
                 [](FrameLayout& l) { l.channels[1].height -= 1; });
-    add_refusal(refusals, "RGB", "different sizes",
+    add_refusal(refusals, "RGB", "must have the same size",
                 [](FrameLayout& l) { l.channels[2].width -= 1; });
-    add_refusal(refusals, "RGB", "different sizes",
+    add_refusal(refusals, "RGB", "must have the same size",
                 [](FrameLayout& l) { l.channels[0].width -= 1; });
     return refusals;
   }
