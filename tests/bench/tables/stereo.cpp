@@ -309,13 +309,12 @@ void Parts::add_outputs() {
     add("distances of " + std::to_string(count) + " boxes of 200x200", boxes.size() * 2 * 100 * 100,
         [this, &distances, boxes, results] { distances.run(frames.disparity, boxes, results); });
     const auto masks = std::make_shared<const test::DeviceMasks>(device, ellipses(boxes));
-    add(
-        "distances of " + std::to_string(count) + " masked boxes of 200x200",
-        boxes.size() * 3 * 200 * 200,
-        [this, &distances, boxes, results, masks] {
-          distances.run(frames.disparity, boxes, results, masks->masks);
-        },
-        true);  // no graph can capture the upload of the masks' table
+    const auto run_masked = [this, &distances, boxes, results, masks] {
+      distances.run(frames.disparity, boxes, results, masks->masks);
+    };
+    // No graph can capture the upload of the masks' table.
+    add("distances of " + std::to_string(count) + " masked boxes of 200x200",
+        boxes.size() * 3 * 200 * 200, run_masked, true);
   }
   add(
       "with confidence", 2 * picture + map + pixels,
