@@ -61,6 +61,7 @@ void expect_upstream_event(GstHarness* harness, GstEventType type) {
 }
 
 Owned<GstCaps> caps_from(const std::string& text) {
+  g_type_ensure(GST_TYPE_VIDEO_MULTIVIEW_FLAGSET);  // the caps parser must know the type's name
   Owned<GstCaps> caps(gst_caps_from_string(text.c_str()));
   fail_unless(caps != nullptr, "these caps cannot be parsed: %s", text.c_str());
   return caps;

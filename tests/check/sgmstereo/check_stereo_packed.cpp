@@ -27,7 +27,6 @@ std::string packed_caps(const FormatSpec& format, const Arrangement& how,
 
 /// Formats GstVideoMultiviewFlags as a number, because caps would parse the names as a string.
 std::string flags_in_caps(int flags) {
-  g_type_ensure(GST_TYPE_VIDEO_MULTIVIEW_FLAGSET);  // the caps parser must know the type's name
   const Owned<gchar> text(
       g_strdup_printf(", multiview-flags=(GstVideoMultiviewFlagsSet)%x:ffffffff", flags));
   return text.get();

@@ -152,7 +152,6 @@ TEST(test_packed_frames, .times(formats().size())) {
   const FormatSpec& format = format_number(index);
   const Picture left = make_picture(format, 24, 12, Content::random, 3);
   const Picture right = make_picture(format, 24, 12, Content::random, 4);
-  g_type_ensure(GST_TYPE_VIDEO_MULTIVIEW_FLAGSET);  // the caps parser must know the type's name
   for (const bool side_by_side : {true, false})
     for (const bool swapped : {false, true})
       for (const char* asked : {format.name, "GRAY8"}) {
