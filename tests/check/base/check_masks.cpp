@@ -220,7 +220,7 @@ TEST(test_hostile_masks, .for_each_element()) {
   expect_words(push(gray(bytes, 4, 4, 4, 16), {0, 0, 9000000, 9}),
                {"9000000", "exceeds the limit"});
   expect_words(push(gray(GST_VIDEO_FORMAT_GRAY16_BE, 4, 4, 8, 32), whole),
-               {"GRAY16_BE", "GRAY8 and GRAY16_LE"});
+               {"GRAY16_BE", "use GRAY8 or GRAY16_LE"});
 
   FilterHarness filter({{"use-roi-meta", "true"}});
   start(filter, format);
