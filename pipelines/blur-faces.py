@@ -164,12 +164,12 @@ def parse_arguments():
                         help="frames without any face or with a lost face: blur them as a whole (all), or blur only their known faces "
                              "(pass; default: all)")
     parser.add_argument("--keep-tags", action="store_true",
-                        help="keep titles, comments, locations and all other tags; without this option, only the languages of the "
-                             "sound stay")
+                        help="keep titles, comments, locations and all other tags; without this option, only the language "
+                             "tags of the audio tracks are kept")
     parser.add_argument("--property", action="append", default=["region-shape=ellipse", "region-feather=8"], metavar="NAME=VALUE",
-                        help="a property of cudagaussblur, cudapixelate or both. sigma and block-size are minima: they grow to a quarter and "
-                             "a third of the width of a frame's largest face, because less can be undone. "
-                             "method=mosaic and method=solid hide all faces by cudapixelate")
+                        help="a property of cudagaussblur, cudapixelate or both. sigma and block-size are minimum values: sigma is raised "
+                             "to a quarter, block-size to a third of the width of the largest face in the frame, because a weaker effect "
+                             "can be undone. With method=mosaic or method=solid, cudapixelate hides all faces")
     arguments = parser.parse_args()
     arguments.out = arguments.out or ("" if frames.display_set() else "faces.mkv")
     if arguments.out and ending(arguments.out) not in ("mkv", "mp4"):

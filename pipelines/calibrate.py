@@ -43,8 +43,8 @@ def length(text):
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("out", metavar="OUT.yml", help="the calibration; also .yaml, .xml or .json. ROS's camera_info of the cameras goes to "
-                        "OUT-left.yaml and OUT-right.yaml")
+    parser.add_argument("out", metavar="OUT.yml", help="file for the calibration (.yml, .yaml, .xml or .json). The ROS camera_info of each camera "
+                        "is written to OUT-left.yaml and OUT-right.yaml")
     parser.add_argument("--left", nargs="+", metavar="INPUT", help="pictures or a video of the left camera, or the camera itself")
     parser.add_argument("--right", nargs="+", metavar="INPUT", help="inputs of the right camera, in the same order")
     parser.add_argument("--packed", nargs="+", metavar="INPUT", help="instead of --left and --right: inputs whose frames hold both pictures, side by side")

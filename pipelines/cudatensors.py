@@ -248,7 +248,8 @@ class ArraySource:
         pipeline has ended or failed; the error is on its bus."""
         buffer = Pointer()
         if gst.gst_buffer_pool_acquire_buffer(self.pool, ctypes.byref(buffer), None) != 0:
-            raise RuntimeError("there is no memory for another frame")
+            raise RuntimeError(f"there is no {'GPU' if self.cuda else 'system'} memory for another frame of {self.caps.to_string()}: "
+                               "set block=true on the appsrc, which limits its queue, or push smaller frames")
         try:
             self.fill(buffer, arrays if isinstance(arrays, (list, tuple)) else [arrays])
         except BaseException:

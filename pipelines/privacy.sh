@@ -22,8 +22,8 @@
 #                  across that region instead). A blur with less than a quarter of a face's width can be undone.
 #   --shape        shape of the blurred part of each rectangle: rectangle or ellipse (default: ellipse)
 #   --feather      width in pixels of the border around each blurred part over which the blur fades away (default: 8)
-#   --keep-tags    keep titles, comments, locations and all other tags; without this option, only the languages of the sound
-#                  stay
+#   --keep-tags    keep titles, comments, locations and all other tags; without this option, only the language tags of the
+#                  audio tracks are kept
 set -euo pipefail
 # shellcheck source=env.sh
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"

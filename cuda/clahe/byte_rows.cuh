@@ -12,7 +12,7 @@ constexpr int kBytesPixels = 8;  // columns per thread
 constexpr int kRowsAhead = 2;    // rows whose loads are in flight
 constexpr int kBytesRows = 256;  // maximum rows per block
 
-/// Loads 8 bytes from an address aligned to 8. Only the first `existing` bytes belong to the row.
+/// Loads 8 bytes (aligned to 8). Only the first `existing` are read; the others become 0.
 __device__ uint2 load_bytes(const std::uint8_t* from, int existing) {
   if (existing >= kBytesPixels)
     return __ldg(reinterpret_cast<const uint2*>(from));

@@ -98,8 +98,8 @@ void DenoiseProcessor::run(const ConstFrame& in, const Frame* out, const FrameIn
                            NoiseMessages* messages) {
   if (out)
     denoise(in, *out);
-  // Waits for the upload after denoise(), so that the device has work meanwhile. If the newest
-  // frame begins a scene, it must not be searched, so denoise() runs again.
+  // Waits for the upload only after denoise(), so that the device has work meanwhile. If the newest
+  // frame begins a scene, neighbours() must not include it: select them again and rerun denoise().
   if (delay_ && delay_->finish_upload() && out) {
     delay_->search();
     denoise(in, *out);

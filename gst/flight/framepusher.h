@@ -38,8 +38,8 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
   /// Allows set_limit() to start the thread until stop() is called.
   void open();
   /// Drops the frames in flight and ends the thread, if any. The pad must be flushing, so that
-  /// downstream does not block. In the pusher's own thread, the frame being pushed is no longer
-  /// in flight, and the thread ends when the push returns. The streaming thread must not call this,
+  /// downstream does not block. If the pusher's own thread calls this, the frame being pushed is no
+  /// longer in flight, and the thread ends after the push. The streaming thread must not call this,
   /// because the pusher's thread may be waiting for the streaming thread.
   void stop() noexcept;
   bool started() const { return limit() > 0; }

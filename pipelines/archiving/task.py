@@ -147,7 +147,7 @@ def lengths(files, measure, header_only=False):
 
 
 def header_durations(files, measure):
-    """Returns the duration in the header of each video in seconds; None if unknown."""
+    """Returns a list of the durations in the headers of the videos, in seconds; None for each unknown duration."""
     try:
         return [one["header"] for one in lengths(files, measure, header_only=True)]
     except Failure:  # The tasks will fail for the same reason, and report it.

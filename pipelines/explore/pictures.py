@@ -40,8 +40,8 @@ class Converter:
 
     def __call__(self, sample):
         with self.turn:
-            if self.source.emit("push-sample", sample) != Gst.FlowReturn.OK:  # after an error
-                raise Unusable("The frame cannot be converted.")
+            if self.source.emit("push-sample", sample) != Gst.FlowReturn.OK:
+                raise Unusable("The frame cannot be converted, because the converter has stopped after an error: reload the page.")
             while not (done := self.sink.emit("try-pull-sample", Gst.SECOND)):
                 message = self.pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR)
                 if message or self.is_closed:

@@ -60,7 +60,7 @@ mapfile -t unmet < <(dpkg-checkbuilddeps pipelines/packaging/debian/control 2>&1
   sed -n 's/.*[Uu]nmet build dependencies: //p' | sed 's/ *([^)]*)//g' | tr ' ' '\n')
 [[ ${#unmet[@]} -eq 0 ]] || install_missing "${unmet[@]}"
 if [[ $cuda == enabled ]]; then
-  find_nvcc || die "There is no nvcc of a CUDA toolkit $oldest_cuda or newer. Put it on PATH, or leave out --cuda."
+  find_nvcc || die "There is no nvcc of a CUDA toolkit $oldest_cuda or newer. Install one, put its nvcc on PATH, or leave out --cuda."
   export DEB_BUILD_PROFILES="${DEB_BUILD_PROFILES:+$DEB_BUILD_PROFILES }pkg.gst-cudavision.cuda"
 fi
 

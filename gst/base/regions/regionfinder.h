@@ -74,7 +74,7 @@ class RegionFinder {
   FrameDetections detections_;       ///< detections in the current frame
   std::vector<bool> accepted_;       ///< whether each object of detections_ is accepted
   std::vector<SelectedMask> masks_;  ///< selected masks of the current frame
-  int side_ = 0, widest_ = 0;        ///< largest_side(), and its maximum since the last caps
+  int side_ = 0, widest_ = 0;        ///< largest_side(); largest region side since the last caps
   /// Regions and masks of the last frame with known regions, if region-persistence is set.
   std::vector<Found> last_;
   std::vector<SelectedMask> last_masks_;

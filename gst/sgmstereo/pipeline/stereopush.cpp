@@ -63,7 +63,7 @@ GstFlowReturn push_on_src(StereoStream& stream, OwnedBuffer buffer) {
 gboolean warn_of_blocked_output(GstClock*, GstClockTime, GstClockID, gpointer data) {
   auto* pad = static_cast<GstPad*>(data);
   const ObjectPtr<GstElement> element(gst_pad_get_parent_element(pad));
-  if (!element)  // released
+  if (!element)  // the pad has been released
     return TRUE;
   const ObjectPtr<GstPad> peer_pad(gst_pad_get_peer(pad));
   const ObjectPtr<GstElement> peer_element(peer_pad ? gst_pad_get_parent_element(peer_pad.get())

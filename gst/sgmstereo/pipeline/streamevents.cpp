@@ -125,7 +125,7 @@ gboolean stereo_negotiate(StereoStream& stream) {
 
 GstFlowReturn stereo_update_src_caps(StereoStream& stream, GstCaps* downstream, GstCaps** result) {
   return post_exceptions(stream.self, GST_FLOW_NOT_NEGOTIATED, [&] {
-    // push_on_src() cannot detect a new peer, because GstAggregator has cleared the pad's flag.
+    // push_on_src() cannot detect a new peer: GstAggregator has cleared NEED_RECONFIGURE on src.
     if (stereo_peer_refuses_current_caps(stream.self->srcpad))
       for (PairInFlight& pair : stream.in_flight)
         for (OpenPad& pad : pair.pads)

@@ -116,7 +116,7 @@ def _(place):
         page.wait("document.querySelector('[data-name=calibration]').classList.contains('refused')", "the refusal of a file")
         page.wait("document.getElementById('figures').textContent.match(/[1-9][0-9.]* frames/)", "frames after it")
         expect("calibration" not in copied(page), copied(page))
-        # Without a baseline, the page shows no metres, and marks the points as "not true to scale".
+        # Unless focal length and baseline are known, the page marks distances as "not true to scale".
         expect(page.run("!document.getElementById('scale').hidden") and "not true to scale" in text(page, "scale"), "the mark")
         for name, number in (("focal-length", "100"), ("baseline", "60")):
             put(page, name, number)

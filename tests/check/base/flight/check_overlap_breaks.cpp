@@ -251,7 +251,7 @@ TEST(test_eos_ends_with_its_segment, .for_each_element()) {
   }
 }
 
-// Frames before the error arrive, one error is posted, no frame follows. Then a restart works.
+// The frames before the bad one arrive, then one error and no more frames. A restart works.
 TEST(test_error, .for_each_element().times(std::size(overlaps))) {
   Overlap overlap(overlaps[index]);
   std::string arrivals_before;

@@ -319,7 +319,7 @@ TEST(test_noise_that_is_set) {
   fail_unless(noise_in(stereo).used == 0);
 }
 
-// The noise in use follows a much noisier pair slowly, but after a flush at once.
+// The noise in use adapts slowly to a much noisier pair, but immediately after a flush.
 TEST(test_noise_over_time_and_after_a_flush) {
   StereoHarness stereo(inspecting());
   stereo.accept_gray(width, height);
