@@ -63,8 +63,8 @@ double strength_under_noise(const FrameLayout& layout, const Parameters& paramet
 class NlMeans {
  public:
   /// layout must have 8 to 16 bits, and either no red, green and blue, or one channel of each, of
-  /// equal sizes. The memory suffices for any later set_parameters() with at most this many frames
-  /// (parameters.frames). Throws invalid_argument for other layouts and parameters.
+  /// equal sizes. Allocates for any search and patch, and for at most parameters.frames frames in
+  /// later set_parameters(). Throws invalid_argument for other layouts and parameters.
   NlMeans(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~NlMeans();
 

@@ -48,7 +48,7 @@ StereoCalibration calibration_of(const rig::CameraPair& pair, const Uncalibrated
 
 struct Job {
   std::vector<rig::MatchedPoint> points;
-  std::vector<rig::MatchedPoint> rows_now;  ///< grid points that share a row in the current pictures
+  std::vector<rig::MatchedPoint> rows_now;  ///< grid points in the same row of both pictures
   double rows_error;  ///< standard error of the calibration in use; 0: none is in use
   UncalibratedOptics optics;
 };
