@@ -188,6 +188,9 @@ def _(place):
                    "window.createImageBitmap = async (...what) => { await held; return real(...what); }; }")
         early.call("Page.navigate", url=explored.link)
         early.wait("document.querySelectorAll('.property').length > 0", "the properties")
+        shape = None  # of the canvas, which changes while the page gets its parts
+        while shape != (shape := early.run("JSON.stringify(document.getElementById('picture').getBoundingClientRect())")):
+            time.sleep(0.3)
         choose(early, "region")
         early.mouse(middle(early, 0.4, 0.4), middle(early, 0.5, 0.5), middle(early, 0.6, 0.6))
         expect(value(early, "regions") == "", "a region of an unknown frame")
