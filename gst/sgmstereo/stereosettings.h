@@ -19,7 +19,7 @@ enum class StereoOutput {
   depth,
   confidence,
   // Outputs of request pads only, not values of the property `output`.
-  rectified,  ///< the left picture as it is matched, rectified if there is a calibration
+  rectified,  ///< the left picture for the match, rectified if there is a calibration
   points,
 };
 

@@ -13,7 +13,7 @@ FramePacking stereo_check_caps(GstAggregator* self, const GstAggregatorPad* pad,
 
 gboolean stereo_answer_src_caps(GstAggregator* self, StereoOutput output, GstQuery* query);
 
-/// Returns those of the possible caps that the peer accepts. Throws ElementError if there are none.
+/// Returns the possible caps that the peer accepts. Throws ElementError if there are none.
 Caps stereo_common_caps(GstAggregator* self, GstPad* source_pad, StereoOutput output,
                         GstCaps* possible);
 

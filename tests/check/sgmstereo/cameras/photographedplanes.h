@@ -21,7 +21,7 @@ struct Vector {
 
 using Rotation = std::array<double, 9>;
 
-/// A distorted camera. `turned` rotates the camera's coordinates into those of the rectified pair.
+/// A distorted camera. `turned` rotates the camera's coordinates into the rectified pair's.
 struct Camera {
   bool fisheye;
   double fx, fy, cx, cy;
