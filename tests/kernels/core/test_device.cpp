@@ -314,7 +314,7 @@ TEST(CudaDevice, IsThereIfTheBuildHasCuda) {
   EXPECT_TRUE(built_with_cuda());
 #else
   EXPECT_FALSE(built_with_cuda());
-  CUDAVISION_EXPECT_ERROR(make_cuda_device(nullptr), device, "no CUDA kernels");
+  CUDAVISION_EXPECT_ERROR(make_cuda_device(nullptr), invalid_argument, "no CUDA kernels");
 #endif
 }
 
