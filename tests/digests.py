@@ -2,12 +2,13 @@
 """Digests of files. With them, the proof of a GPU host and tests/changed.py detect whether a part of the tree has
 changed since it was tested."""
 import hashlib
+import pathlib
 
 
-def digest(top, names):
-    """Returns the SHA-256 of the names of these files and of their contents, in the order of the names."""
+def digest(top, names, contents=pathlib.Path.read_bytes):
+    """Returns the SHA-256 of the names of these files and of contents(path) of each, in the order of the names."""
     sum_of_all = hashlib.sha256()
     for name in sorted(names):
         sum_of_all.update(name.encode() + b"\0")
-        sum_of_all.update(hashlib.sha256((top / name).read_bytes()).digest())
+        sum_of_all.update(hashlib.sha256(contents(top / name)).digest())
     return sum_of_all.hexdigest()

@@ -9,7 +9,8 @@
 FILE is tests/gpu/proof.json. A part is a folder of cuda/ that has tests of its own (core, sync, pixels,
 gaussblur, ...), "elements", which means gst/ and its tests, or "elements with GStreamer 1.26", the same sources
 built and run with that version. Its digest covers its sources, its tests and
-the files that these include, so that a change to one operation does not affect the proof of the others.
+the files that these include, so that a change to one operation does not affect the proof of the others. Comments are not
+part of a digest.
 
 --tree never fails: a part that is not proven is reported as skipped, by name and with the reason.
 --program fails if a hash differs, or if a case of a proven part is missing on either side.
@@ -34,6 +35,8 @@ ELEMENTS = {"elements": ("check",), "elements with GStreamer 1.26": ("check13",)
 VARIANTS = ("native", "ptx75", "ptx80")
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+# A comment; or a literal, which may contain // or /*. An apostrophe after a digit is a digit separator.
+COMMENT_OR_LITERAL = re.compile(rb'''//[^\n]*|/\*.*?\*/|(R"(\w*)\(.*?\)\2"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+')''', re.S)
 
 
 def files_below(folder):
@@ -87,8 +90,14 @@ def sources_of(part):
     return covered | ({"cuda/nvcc/meson.build"} if part not in ELEMENTS else set())
 
 
+def code_of(path):
+    """Returns the file without comments, trailing spaces and blank lines."""
+    code = COMMENT_OR_LITERAL.sub(lambda match: match[1] or b" ", path.read_bytes())
+    return b"\n".join(filter(None, map(bytes.rstrip, code.splitlines())))
+
+
 def digest_of(part):
-    return digests.digest(ROOT, sources_of(part))
+    return digests.digest(ROOT, sources_of(part), code_of)
 
 
 def shout(*lines):

@@ -28,9 +28,9 @@ def changed_parts(tree):
     return first_complaint(tree, "tests/guards/test_changed.py")
 
 
-@guard("runs on a GPU host prove what they finished and nothing else", alone=True, reads=("tests/gpu/", "tests/tally.py"))
+@guard("runs on a GPU host prove what they finished and nothing else", alone=True, reads=("tests/gpu/", "tests/digests.py", "tests/tally.py"))
 def gpu_runs(tree):
-    return first_complaint(tree, "tests/gpu/stub_runs.py")
+    return first_complaint(tree, "tests/gpu/test_check_proof.py") or first_complaint(tree, "tests/gpu/stub_runs.py")
 
 
 @guard("a bundle's runtime holds what its programs need and nothing else", alone=True, reads=("tests/gpu/", "scripts/"))

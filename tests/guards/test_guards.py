@@ -44,9 +44,9 @@ SOUND = {
     "gst/sgmstereo/pipeline/pipeline.h": '#include "gst/sgmstereo/pads/pads.h"\npost_warning(element);\n',
     "gst/sgmstereo/rig/geometry/fit.h": '#include "cuda/core/error.h"\n',
     "tests/guards/budgets.txt": "# A comment.\nroom cuda/core 1\nroom cuda/gaussblur 5\nroom gst/gaussblur 13\nroom gst/base 2\n"
-                                "room gst/sgmstereo 5\nroom tests/gpu 2\nroom tests/guards 2\n",
-    **{script: "#!/bin/bash\n" for script in ("tests/gpu/stub_runs.py", "tests/gpu/stub_runtime.py", "tests/guards/test_guards.py",
-                                           "tests/guards/test_changed.py")},
+                                "room gst/sgmstereo 5\nroom tests/gpu 3\nroom tests/guards 2\n",
+    **{script: "#!/bin/bash\n" for script in ("tests/gpu/stub_runs.py", "tests/gpu/stub_runtime.py", "tests/gpu/test_check_proof.py",
+                                           "tests/guards/test_guards.py", "tests/guards/test_changed.py")},
 }
 
 # For guards that need no build: the changed file, its old and new text, and words of the expected complaint.
@@ -189,6 +189,7 @@ FAULTY_BUILDS = [
     (guard_scripts.guards_find_faults, {"tests/guards/test_guards.py": "echo a complaint"}, "a complaint"),
     (guard_scripts.changed_parts, {"tests/guards/test_changed.py": "echo a complaint"}, "a complaint"),
     (guard_scripts.gpu_runs, {"tests/gpu/stub_runs.py": "echo a complaint"}, "a complaint"),
+    (guard_scripts.gpu_runs, {"tests/gpu/test_check_proof.py": "echo a complaint"}, "a complaint"),
     (guard_scripts.gpu_runs, {"tests/gpu/stub_runs.py": "exit 3"}, "status 3"),
     (guard_scripts.gpu_runtime, {"tests/gpu/stub_runtime.py": "echo a complaint"}, "a complaint"),
     (guard_scripts.common_cards, {"bin/nvcc": "echo sm_75 sm_80", "bin/pkg-config": "exit 0", "bin/meson": MESON},
