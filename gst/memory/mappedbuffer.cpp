@@ -153,9 +153,10 @@ MappedBuffer::Planes MappedBuffer::planes() const {
   const GstVideoInfo& actual = cuda_memory_info(memory);
   if (GST_VIDEO_INFO_FORMAT(&actual) != GST_VIDEO_INFO_FORMAT(&format_.info) ||
       actual.width < format_.info.width || actual.height < format_.info.height)
-    refuse("A buffer in CUDA memory (" + format_.description() +
-           ") has lost its GstVideoMeta: an element upstream drops metas; remove that element, or "
-           "put cudadownload before that element.");
+    refuse("A buffer in CUDA memory (" + format_.description() + ") has no GstVideoMeta: " +
+           (flags_ & GST_MAP_READ ? "remove the element upstream that drops metas, or put "
+                                    "cudadownload before that element."
+                                  : std::string("correct ") + source() + "."));
   return {actual.offset, actual.stride};
 }
 

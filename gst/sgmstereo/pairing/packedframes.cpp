@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "gst/core/elementerror.h"
+#include "gst/core/text.h"
 
 namespace cudavision {
 namespace {
@@ -43,8 +44,9 @@ FramePacking packing_of(const GstVideoInfo& info, GstVideoMultiviewFramePacking 
       GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_FLIPPED | GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_FLOPPED;
   if (flags & mirrored)
     refuse_stream(
-        "cudasgmstereo cannot split packed frames with upside-down or mirrored halves "
-        "(multiview-flags): correct them upstream, for example with glviewconvert.");
+        "cudasgmstereo cannot split packed frames with upside-down or mirrored halves (" +
+        take_gstring(g_flags_to_string(GST_TYPE_VIDEO_MULTIVIEW_FLAGS, flags & mirrored)) +
+        "): correct them upstream, for example with glviewconvert.");
   if (flags & GST_VIDEO_MULTIVIEW_FLAGS_MIXED_MONO)
     refuse_stream(
         "cudasgmstereo does not support streams that mix packed frames and single pictures "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "gst/core/text.h"
 #include "gst/sgmstereo/rig/camerarig.h"
@@ -51,9 +52,14 @@ constexpr double max_black = 0.95, max_clipped = 0.4;
 /// Upper limit of Repetition::share, which is 0.07 to 0.27 on chessboards, 0.02 in natural scenes.
 constexpr double max_repeating = 0.05;
 
-int disparity_count(int number) {
-  constexpr int step = sgm::Config::disparity_step;
-  return std::clamp((number + step - 1) / step * step, step, sgm::Config::Ranges::disparities.max);
+/// Returns the remedy if `number` disparities must be searched from `minimum`, if it is set.
+std::string disparities_remedy(int number, std::optional<int> minimum = {}) {
+  constexpr int step = sgm::Config::disparity_step, max = sgm::Config::Ranges::disparities.max;
+  if (number > max)
+    return "scale both pictures down upstream, because num-disparities is at most " +
+           std::to_string(max);
+  return "set " + (minimum ? "min-disparity=" + std::to_string(*minimum) + " " : "") +
+         "num-disparities=" + std::to_string((number + step - 1) / step * step);
 }
 
 /// Exchanged cameras have only negative disparities. Converging cameras also have positive values.
@@ -63,15 +69,22 @@ bool is_exchanged(const rig::PairFigures& figures) {
 }
 
 std::string swapped_text(const rig::PairFigures& figures) {
-  return "The pictures match far better if left and right are exchanged (" +
-         std::to_string(std::lround(100 * figures.matched_if_swapped)) + " % of " +
-         std::to_string(figures.blocks) + " blocks, instead of " +
-         std::to_string(std::lround(100 * figures.matched)) +
-         " %): link the left camera to sink_left and the right camera to sink_right. For packed "
+  const std::string evidence =
+      figures.is_swapped()
+          ? "The pictures match far better if left and right are exchanged (" +
+                number_text(100 * figures.matched_if_swapped, 0) + " % of " +
+                std::to_string(figures.blocks) + " blocks, instead of " +
+                number_text(100 * figures.matched, 0) + " %)"
+          : "The disparities are negative (from " + std::to_string(figures.min_disparity) + " to " +
+                std::to_string(figures.largest_disparity) +
+                " pixels), so left and right are probably exchanged";
+  return evidence +
+         ": link the left camera to sink_left and the right camera to sink_right. For packed "
          "frames, set multiview-flags=right-view-first in the caps, or remove it if it is set.";
 }
 
-std::string unrectified_text(const rig::PairFigures& figures, const StereoSettings& settings) {
+std::string unrectified_text(const rig::PairFigures& figures, const StereoSettings& settings,
+                             CalibrationDrift drift) {
   return "The pictures are not rectified: points are " +
          number_text(std::abs(figures.vertical_offset), 1) + " rows " +
          (figures.vertical_offset < 0 ? "higher" : "lower") +
@@ -82,8 +95,11 @@ std::string unrectified_text(const rig::PairFigures& figures, const StereoSettin
                 "texture in all parts of the pictures and at several distances, or calibrate them "
                 "with pipelines/calibrate.py of the package gst-cudavision-tools."
           : settings.calibration.any()
-              ? "The calibration does not fit the cameras: calibrate them again, or set "
-                "calibration-drift=correct if the right camera has only turned in its mount."
+              ? std::string("The calibration does not fit the cameras: calibrate them again") +
+                    (drift == CalibrationDrift::correct
+                         ? "."
+                         : ", or set calibration-drift=correct if the right camera has only turned "
+                           "in its mount.")
               : "Calibrate the cameras, for example with pipelines/calibrate.py of the package "
                 "gst-cudavision-tools, and set calibration to the file, or rectify the pictures "
                 "upstream.");
@@ -107,16 +123,15 @@ std::string range_text(const rig::PairFigures& figures, const StereoSettings& se
   if (figures.above_range + figures.below_range == 0)
     return number_text(100 * figures.at_end, 0) +
            " % of the known disparities are at the upper end of the searched range, " + searched +
-           ", so nearer points are missing: set num-disparities=" +
-           std::to_string(disparity_count(2 * settings.disparities)) + ".";
+           ", so nearer points are missing: " + disparities_remedy(2 * settings.disparities) + ".";
   const bool lower = figures.below_range > 0 && figures.min_disparity < settings.minimum;
   const bool negative = lower && figures.min_disparity < 0;
   int first = settings.minimum;
   if (lower)
     first = negative ? figures.min_disparity - 8 : std::max(figures.min_disparity - 8, 0);
   const int last = std::max(figures.largest_disparity + 8, lower ? largest : largest + 1);
-  std::string remedy = lower ? "min-disparity=" + std::to_string(first) + " " : "";
-  remedy += "num-disparities=" + std::to_string(disparity_count(last - first + 1));
+  const std::string remedy =
+      disparities_remedy(last - first + 1, lower ? std::optional(first) : std::nullopt);
   const std::string found = "There are disparities from " + std::to_string(figures.min_disparity) +
                             " to " + std::to_string(figures.largest_disparity) +
                             " pixels, but the searched range is " + searched;
@@ -126,9 +141,9 @@ std::string range_text(const rig::PairFigures& figures, const StereoSettings& se
            ". Negative disparities mean that the cameras are exchanged, not rectified, or "
            "converge: check that the left camera is linked to sink_left, and calibrate the "
            "cameras, for example with pipelines/calibrate.py of the package gst-cudavision-tools. "
-           "If they converge on purpose, set " +
+           "If they converge on purpose, " +
            remedy + ".";
-  return found + ": set " + remedy + ".";
+  return found + ": " + remedy + ".";
 }
 
 std::string unmatched_text(const rig::PairFigures& figures, const StereoSettings& settings) {
@@ -327,7 +342,7 @@ RigWarnings warnings_of(const InspectedPair& pair, const RigReport& report,
   if (offsets.vary())
     warnings[warning_unsynchronized] = {unsynchronized_text(offsets), false, true};
   else if (figures.is_unrectified() && !is_being_corrected)
-    of_pictures(warning_unrectified, unrectified_text(figures, settings));
+    of_pictures(warning_unrectified, unrectified_text(figures, settings, mounts.mode));
   else if (!figures.is_unrectified())
     of_pictures(warning_drift, drift_text(mounts));
   const std::string exposure =

@@ -209,6 +209,9 @@ TEST(test_swapped) {
     expect_words(text, {"exchanged", "sink_left", "sink_right"});
     fail_unless(text.find("min-disparity") == std::string::npos, "%s", text.c_str());
   }
+  const Picture left = noise_picture(gray(), width, height, 1);
+  expect_words(warning_for({shifted(left, 10), left}, {{"min-disparity", "16"}}),
+               {"are negative (from -10 to -10 pixels)", "exchanged", "sink_left"});
 }
 
 TEST(test_not_rectified) {
@@ -230,6 +233,10 @@ TEST(test_few_disparities) {
   // Near 0, the proposed range has no negative disparities.
   expect_words(warning_for({left, shifted(left, 3)}, {{"min-disparity", "10"}}),
                {"from 3 to 3 pixels", "set min-disparity=0 num-disparities=64."});
+  const Picture wide = noise_picture(gray(), 1280, 120, 1);
+  expect_words(warning_for({wide, shifted(wide, 10)},
+                           {{"min-disparity", "40"}, {"num-disparities", "1024"}}),
+               {"from 10 to 10 pixels", "scale both pictures down", "at most 1024."});
 }
 
 // The cameras see different scenes.

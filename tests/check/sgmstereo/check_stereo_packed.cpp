@@ -140,27 +140,31 @@ TEST(test_not_negotiated) {
     const char* property;
     int width, height;
     std::string more;
+    std::string reason = "";
   };
   const auto turned = [](int flags) {
     return ", multiview-mode=side-by-side" + flags_in_caps(flags);
   };
-  for (const Case& c : {Case{"side-by-side", 41, 24, ""}, Case{"top-bottom", 40, 25, ""},
-                        Case{"none", 41, 24, ", multiview-mode=side-by-side"},
-                        Case{"none", 40, 25, ", multiview-mode=top-bottom"},
-                        Case{"none", 40, 24, ", multiview-mode=checkerboard"},
-                        Case{"none", 40, 24, ", multiview-mode=row-interleaved"},
-                        Case{"none", 40, 24, ", multiview-mode=column-interleaved"},
-                        Case{"none", 40, 24, ", multiview-mode=side-by-side-quincunx"},
-                        Case{"none", 40, 24, ", multiview-mode=frame-by-frame"},
-                        Case{"none", 40, 24, turned(GST_VIDEO_MULTIVIEW_FLAGS_LEFT_FLIPPED)},
-                        Case{"none", 40, 24, turned(GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_FLOPPED)},
-                        Case{"none", 40, 24, turned(GST_VIDEO_MULTIVIEW_FLAGS_MIXED_MONO)},
-                        Case{"checkerboard", 40, 24, ""}, Case{"row-interleaved", 40, 24, ""}}) {
+  for (const Case& c :
+       {Case{"side-by-side", 41, 24, ""}, Case{"top-bottom", 40, 25, ""},
+        Case{"none", 41, 24, ", multiview-mode=side-by-side"},
+        Case{"none", 40, 25, ", multiview-mode=top-bottom"},
+        Case{"none", 40, 24, ", multiview-mode=checkerboard"},
+        Case{"none", 40, 24, ", multiview-mode=row-interleaved"},
+        Case{"none", 40, 24, ", multiview-mode=column-interleaved"},
+        Case{"none", 40, 24, ", multiview-mode=side-by-side-quincunx"},
+        Case{"none", 40, 24, ", multiview-mode=frame-by-frame"},
+        Case{"none", 40, 24, turned(GST_VIDEO_MULTIVIEW_FLAGS_LEFT_FLIPPED), "_LEFT_FLIPPED)"},
+        Case{"none", 40, 24, turned(GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_FLOPPED), "_RIGHT_FLOPPED)"},
+        Case{"none", 40, 24, turned(GST_VIDEO_MULTIVIEW_FLAGS_MIXED_MONO)},
+        Case{"checkerboard", 40, 24, ""}, Case{"row-interleaved", 40, 24, ""}}) {
     StereoHarness stereo({{"frame-packing", c.property}}, false);
     fail_unless(!stereo.send_caps(stereo.left(), caps_of(gray(), c.width, c.height, c.more)),
                 "the element accepts %s%s", c.property, c.more.c_str());
     fail_unless_equals_int(stereo.messages().complaints(), 1);
-    fail_unless(stereo.messages().text(GST_MESSAGE_ERROR).size() > 30, "no reason is given");
+    const std::string error = stereo.messages().text(GST_MESSAGE_ERROR);
+    fail_unless(error.size() > 30, "no reason is given");
+    expect_words(error, {c.reason});
     const Picture picture(gray(), c.width, c.height);
     fail_unless_equals_int(gst_harness_push(stereo.left(), to_buffer(picture)),
                            GST_FLOW_NOT_NEGOTIATED);

@@ -52,7 +52,7 @@ void send_eos(StereoHarness& stereo) {
 
 std::string warning_for(const Pair& pair, const Properties& properties) {
   StereoHarness stereo(inspecting(properties));
-  stereo.accept_caps(caps_of(*pair.left.format, width, height));
+  stereo.accept_caps(caps_of(*pair.left.format, pair.left.width, pair.left.height));
   send(stereo, pair, 2);
   fail_unless(stereo.messages().complaints() <= 1);
   const std::string text = stereo.messages().text(GST_MESSAGE_WARNING);
