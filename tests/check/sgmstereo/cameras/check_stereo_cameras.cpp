@@ -266,19 +266,30 @@ TEST(test_lengths_and_calibration, .unless(unless_built_with_opencv())) {
   const CalibrationFile file(false);
   const Photographs photographs(false, {20});
   const auto warning_with = [&](const Properties& lengths) {
-    Properties properties = inspecting({file.property()});
-    properties.insert(properties.end(), lengths.begin(), lengths.end());
-    StereoHarness stereo(properties);
-    stereo.accept_caps(caps_of(gray(), camera_width, camera_height));
-    send(stereo, {photographs.left, photographs.right}, 2);
-    fail_unless(stereo.messages().complaints() <= 1);
-    return stereo.messages().text(GST_MESSAGE_WARNING);
+    return warning_for({photographs.left, photographs.right}, joined({file.property()}, lengths));
   };
   fail_unless(warning_with({}).empty());
   fail_unless(warning_with({{"focal-length", "262"}, {"baseline", "91"}}).empty());
   expect_words(warning_with({{"focal-length", "280"}}),
                {"focal-length=280.0", "the calibration gives 260.", "set 0 to use"});
   expect_words(warning_with({{"baseline", "120"}}), {"baseline=120.0", "gives 90.0 mm"});
+}
+
+TEST(test_calibration_that_does_not_fit, .unless(unless_built_with_opencv())) {
+  const CalibrationFile file(false);
+  const Photographs photographs(false, {20});
+  const Picture up = moved_down(photographs.right, -6), down = moved_down(photographs.right, 6);
+  // A rotation cannot correct these rows.
+  const Picture right = picture_with(gray(), up.width, up.height, [&](int place, int x, int y) {
+    return (x / 80 % 2 ? up : down).sample(place, x, y);
+  });
+  for (const bool corrected : {false, true}) {
+    const std::string text =
+        warning_for({photographs.left, right},
+                    {file.property(), {"calibration-drift", corrected ? "correct" : "warn"}});
+    expect_words(text, {"calibration does not fit the cameras: calibrate them again"});
+    fail_unless_equals_int(text.find("calibration-drift") == std::string::npos, corrected);
+  }
 }
 
 TEST(test_calibration_with_a_large_error, .unless(unless_built_with_opencv())) {
