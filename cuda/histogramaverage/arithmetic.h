@@ -50,7 +50,7 @@ CUDAVISION_HOST_DEVICE inline bool is_scene_cut(const SceneSums& sums, int thres
           (area_change && *area_change > static_cast<std::uint32_t>(threshold)));
 }
 
-/// Returns the next entry of the table in use. made is the entry of the new table.
+/// Hysteresis: clamps in_use, an entry of the current table, to within play of made, the new entry.
 CUDAVISION_HOST_DEVICE inline int followed(int in_use, int made, int play) {
   return in_use < made - play ? made - play : in_use > made + play ? made + play : in_use;
 }
