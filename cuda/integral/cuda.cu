@@ -34,7 +34,7 @@ Variant variant(int max_tiles) {
 
 using LowTiles = TileShape<4, 1, 8, 8>;
 using Tiles = TileShape<8, 1, 8, 8>;
-/// With two blocks per multiprocessor, a thread has registers for all words above a tile at once.
+/// With two blocks per multiprocessor, a thread has registers for 16 words of other tiles.
 using SparseTiles = TileShape<8, 1, 8, 16>;
 using WideTiles = TileShape<8, 2, 8, 6>;
 /// Few warps with many rows leave registers for many words in flight. With 16 warps of eight rows,
