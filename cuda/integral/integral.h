@@ -30,8 +30,8 @@ inline std::size_t bytes_of(TableElement element) noexcept {
   return element == TableElement::uint32 || element == TableElement::float32 ? 4 : 8;
 }
 
-/// Returns uint32 if W·H times the largest sample (or its square) is below 2^32, so that no picture
-/// can overflow the table; otherwise uint64.
+/// Returns uint32 if W·H times the largest sample (for squared sums, its square) is below 2^32, so
+/// that no picture can overflow the table; otherwise uint64.
 TableElement exact_element(const FrameLayout& layout, TableKind kind) noexcept;
 
 struct Parameters {
