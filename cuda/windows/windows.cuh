@@ -11,7 +11,7 @@
 //   Arguments               windows::Arguments (picture.h)
 //   Element, Sum, AnySums   types of the elements, of a sum, and of the sums of a column
 //   kColumns                columns per thread, 8 or 16
-//   kBlocks, kWarpBlocks    minimum of resident blocks: with blocks, with warps as groups
+//   kBlocks, kWarpBlocks    minimum of resident blocks, if groups are blocks or warps
 //   kGap                    blocks may have a gap between two halves: columns that are only summed
 //   kWindowTable            shared memory caches the constants of windows at the edges
 //   kEstimates              result() may clear `decided`; exact_result() then recomputes the result
