@@ -19,8 +19,8 @@ CUDAVISION_HOST_DEVICE inline std::uint64_t first_state(std::uint32_t count) {
 }
 
 /// Returns state + (((count·2^16 − state)·weight) >> 16). The product may have 66 bits, so the
-/// parts of the difference are multiplied separately. This is exact: the upper part is a multiple
-/// of 2^16.
+/// parts of the difference are multiplied separately. This is exact, because the product of the
+/// upper part is a multiple of 2^16 before the shift.
 CUDAVISION_HOST_DEVICE inline std::uint64_t next_state(std::uint64_t state, std::uint32_t count,
                                                        int weight) {
   const auto difference = static_cast<std::int64_t>(first_state(count) - state);
