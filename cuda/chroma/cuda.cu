@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CUDA backend, with one launch per frame. If rows are aligned, a thread scales a chunk of
-// adjacent chroma samples in both channels; otherwise, it scales one sample of each channel. The
-// kernel is limited by instructions, so chunks of bytes use packed instructions and no divisions.
+// The CUDA backend, with one launch per frame. If has_chunks(), a thread scales a chunk of adjacent
+// chroma samples in both channels; otherwise, and at the end of rows, one sample of each channel.
+// Instructions limit the speed, so chunks of bytes use packed instructions and no divisions.
 
 #include <utility>
 
@@ -216,7 +216,7 @@ class ChromaScaleCuda final : public ChromaScale::Backend {
     return interleaved_ ? chroma_kernel<std::uint16_t, true> : chroma_kernel<std::uint16_t, false>;
   }
 
-  /// Returns true if the samples of a chunk are contiguous and aligned, in all channels.
+  /// Returns true if the samples of chunks are contiguous and aligned, and subsampling_x is 2.
   bool has_chunks() const {
     const ChromaArguments& a = arguments_;
     const int bytes = layout_.sample_bytes(), chroma_step = interleaved_ ? 2 * bytes : bytes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Applies the tables, with several blocks per cell. Shared memory holds a cell's tables as quads:
+// Applies the tables, one or more blocks per cell. Shared memory holds a cell's tables as quads:
 // one load reads the entries of one value in four tables. If quads do not fit or do not
 // pay off (quads_are_worth_it() in cuda.cu), each pixel reads its four entries from device memory.
 

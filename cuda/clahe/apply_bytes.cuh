@@ -2,10 +2,10 @@
 #pragma once
 
 // Applies the tables to contiguous 8-bit samples. A thread processes a strip of columns from top to
-// bottom and keeps the weights of the columns in registers. Pixels between four tiles use estimated
-// levels (estimate.h). Few estimates are in doubt, but most warps have at least one. Each warp
-// therefore queues its doubtful pixels, and all lanes together compute the exact levels. Between
-// two tiles, where many levels are exact half-integers, no estimates are used.
+// bottom and keeps the weights of the columns in registers. Most pixels use estimated levels
+// (estimate.h). Few estimates are in doubt, but most warps have at least one. Each warp therefore
+// queues its doubtful pixels, and all lanes together compute the exact levels. Blends, blocks at a
+// ragged right edge, and cells between two tiles (with many exact half-integers) use no estimates.
 
 #include "cuda/clahe/byte_rows.cuh"
 #include "cuda/clahe/patch.cuh"

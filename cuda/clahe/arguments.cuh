@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Kernel arguments, and the mapping from threads to packs, for all kernels of this folder.
+// Kernel arguments, and helpers that divide work among blocks and threads, for all kernels here.
 
 #include <type_traits>
 

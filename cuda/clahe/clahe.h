@@ -41,10 +41,10 @@
 /// Smoothing prevents flicker in video. With smoothing, each tile's table is made from the average
 /// of its histograms (histogramaverage::HistogramAverage), and follows only visible changes
 /// (histogramaverage::TableHysteresis). The sum of a tile's averaged counts replaces `area`. If all
-/// these counts are 0, which only happens in tiles of a few pixels, the table is the identity.
-/// Scene cuts depend on the sums of the histograms over all tiles. The blend comes last, so it
-/// takes effect at once. Channels::each has three grids. The first frame of an average, and each
-/// frame at a scene cut, is equalised without smoothing.
+/// these counts are 0, which can happen with few pixels per bin, the table is the identity. Scene
+/// cuts depend on the sums of the histograms over all tiles, and on scenecut::AreaMeans. The blend
+/// comes last, so it takes effect at once. Channels::each has three grids. The first frame of an
+/// average, and each frame at a scene cut, is equalised without smoothing.
 namespace cudavision::clahe {
 
 struct Tiles {
@@ -53,7 +53,6 @@ struct Tiles {
   int rows = 8;
 };
 
-/// Channels::each uses separate tables for red, green and blue.
 struct Parameters : histequalize::Parameters {
   /// Maximum height of a bin, as a multiple of the mean of all bins. 0 or less: unlimited.
   double clip_limit = 2.0;

@@ -186,8 +186,9 @@ __device__ void take_counts(const Arguments& a, int tile, uint4* counters) {
     *reinterpret_cast<uint4*>(in_device_memory(i)) = make_uint4(0, 0, 0, 0);
 }
 
-/// Adds the counts of a part of a tile to device memory. The shared counters must be zero before.
-/// With make_tables, the last block of a tile makes the tables. All threads must call this.
+/// Counts a part of a tile with the shared counters, which must be zero before. Adds the counts to
+/// device memory, unless this block makes the tables from them alone. With make_tables, the last
+/// block of a tile makes the tables. All threads must call this.
 template <class Pack, Action kAction>
 __device__ void count_and_make_tables(const Arguments& a, int tile, int part, uint4* counters) {
   __shared__ bool last;

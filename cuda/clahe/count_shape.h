@@ -17,7 +17,7 @@ struct CountShape {
 };
 
 /// Returns a shape with about as many blocks as the GPU holds at once. With many tiles, blocks get
-/// fewer threads, so that no tile is divided. `even`: all multiprocessors get equally many blocks.
+/// fewer threads, so that more blocks fit. `even`: all multiprocessors get equally many blocks.
 inline CountShape count_shape(const Tiling& tiling, int pack_pixels, int multiprocessors,
                               bool even) {
   constexpr int min_threads = 64, blocks_per_multiprocessor = 2;

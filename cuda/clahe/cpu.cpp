@@ -115,7 +115,7 @@ void write16(const std::uint16_t* values, const std::uint16_t* levels, int n, in
                 << shift);
 }
 
-/// A plane whose samples share a table: a channel, or the computed luminance of RGB.
+/// A plane with one grid of tables: a channel, or the computed luminance of RGB.
 struct Source {
   View<const std::uint8_t> rows;
   Channel channel;
@@ -219,7 +219,7 @@ class ClaheCpu final : public Clahe::Backend {
            (static_cast<std::size_t>(cell_y) * tiling_.x.cells() + cell_x) * 256;
   }
 
-  /// Returns n samples of row y from column x on, in place if contiguous, otherwise in buffer.
+  /// Returns n samples of row y from column x on: contiguous bytes in place, others in buffer.
   const std::uint8_t* values(const Source& source, int y, int x, int n,
                              std::uint8_t* buffer) const {
     const auto& [rows, channel] = source;

@@ -284,7 +284,7 @@ class ClaheCuda final : public Clahe::Backend {
     return grid.blocks * parts;
   }
 
-  /// Divides the picture into patches, and each patch into chunks of columns, one per block.
+  /// Divides the picture into patches, and each patch into chunks of columns.
   PatchGrid divide(Arguments& a, Patches kind, int pixels, int per_row, int threads) const {
     const auto first_pack_of = [&](int patch) {
       const int pixel = patch_begin(tiling_.x, cells_x_, patch, kind);
@@ -298,7 +298,7 @@ class ClaheCuda final : public Clahe::Backend {
     for (int patch = 0; patch < patches_y; ++patch)
       highest = std::max(highest, patch_begin(tiling_.y, cells_y_, patch + 1, kind) -
                                       patch_begin(tiling_.y, cells_y_, patch, kind));
-    // Divides wide patches, so that few threads are idle in the last row.
+    // Divides wide patches into chunks, because threads that do not fill a whole row are idle.
     const int max_columns = threads / 4, chunk_columns = threads / 8;
     a.patches = kind;
     a.columns = widest <= max_columns ? widest : chunk_columns;

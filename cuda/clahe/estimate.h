@@ -5,7 +5,7 @@
 // 1/(2 · tile size), so an estimate begins with exact integer dot products, which are single
 // instructions. The difference between an estimate and the unrounded result of interpolated() has a
 // known bound. Both round to the same level, unless the estimate is within this bound of a
-// half-integer. Such an estimate is in doubt, and its level must be computed by interpolated().
+// half-integer. The estimate is then in doubt, and interpolated() must compute the level.
 //
 // The bound is in units of 2^-17, half a unit in the last place of a number from 128 to 256. The
 // unrounded result of interpolated() differs from the exact level at its own weights by at most

@@ -30,7 +30,7 @@ struct CellTables {
 };
 
 /// The four entries of one value in the tables of a cell: upper left, upper right, lower left,
-/// lower right. 16 bits each if 8 bits cannot hold every level.
+/// lower right. An entry has 8 bits or, with kWords, 16 bits.
 template <bool kWords>
 using Quad = std::conditional_t<kWords, uint2, std::uint32_t>;
 

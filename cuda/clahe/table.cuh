@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Makes tables from counts or from averaged counts, one block per table.
+// Makes tables from counts or averaged counts, with a block per table or per range of its bins.
 
 #include "cuda/clahe/arguments.cuh"
 #include "cuda/core/warp.cuh"

@@ -19,8 +19,7 @@ template <class... Parts>
 /// Checks the limits of frame.h, and that every plane is large enough for its channels.
 void check_layout(const char* operation, const FrameLayout& layout);
 
-/// Like check_layout(). Also requires a luma channel as large as the picture, or red, green and
-/// blue channels of 8 bits.
+/// Like check_layout(). Also requires full-size luma, or full-size red, green and blue of 8 bits.
 void check_luminance(const char* operation, const FrameLayout& layout);
 
 /// Checks that the planes of `frame` fit `layout`. `name` names the frame: "input" or "output".

@@ -34,7 +34,8 @@ void parallel_for(int count, const Function& function) {
       &function);
 }
 
-/// Divides memory into arrays aligned to 64 bytes. Without memory, only counts the bytes.
+/// Divides memory into arrays, which begin with their margins at multiples of 64 bytes. Without
+/// memory, only counts the bytes.
 class Scratch {
  public:
   explicit Scratch(std::uint8_t* memory = nullptr) : memory_(memory) {}

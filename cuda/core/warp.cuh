@@ -47,8 +47,8 @@ __device__ inline Sum inclusive_scan(Sum sum) {
   return sum;
 }
 
-/// Like inclusive_scan(), but with fewer instructions: the shuffle's predicate reports whether the
-/// source lane exists, which saves a comparison per step.
+/// Like inclusive_scan(), with fewer instructions for 32-bit sums: the shuffle's predicate reports
+/// whether the source lane exists, which saves a comparison per step.
 template <class Sum>
 __device__ inline Sum scan_of_warp(Sum sum) {
   if constexpr (sizeof(Sum) == 8) {

@@ -150,7 +150,7 @@ class LineWindow {
   std::uint32_t area_ = 1;     ///< N
   std::uint32_t epsilon_ = 0;  ///< w
   ShareDividend dividend_;
-  int down_ = 0, up_ = 0;     ///< v = V >> down << up; one shift is 0
+  int down_ = 0, up_ = 0;     ///< v = (N·Q − S²) >> down << up
   std::uint64_t addend_ = 0;  ///< 2^down − 1, for rounding up, minus negative(0)
   Division<kNarrow> division_;
 };

@@ -111,7 +111,7 @@ class GuidedCuda final : public Guided::Backend {
   int channel_count() const { return static_cast<int>(channels_.size()); }
 
   static constexpr char operation[] = "guided filter";
-  /// Up to this radius, the columns of a block are contiguous.
+  /// Up to this radius, the columns of a block have no gap, which narrow passes do not support.
   static constexpr int max_narrow_radius = 240;
 
   FrameLayout layout_;

@@ -25,8 +25,8 @@ class Histogram::Backend {
   /// Stores the luminance histogram. The parameters have no effect.
   virtual void count(const ConstFrame& in, View<std::uint32_t> bins) = 0;
 
-  // The steps of run() after count(), as separate calls, so that the caller can change histograms
-  // or tables between them. Counts and tables are contiguous rows of 2^bits elements.
+  // The other steps of run(), as separate calls, so that the caller can change histograms or tables
+  // between them. Counts and tables are contiguous rows of 2^bits elements.
 
   /// Counts red, green and blue, with one row for each. The layout must not have luma.
   virtual void count_each(const ConstFrame& in, View<std::uint32_t> counts) = 0;

@@ -81,7 +81,7 @@ class HistEqualizeWideCuda final : public Histogram::Backend {
   bool run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram) override {
     AccessPlan plan = planner_.plan(in, out);
     const WideArguments a = arguments(plan, histogram);
-    // Formats of this depth have small chroma planes or none, so separate copies cost little.
+    // Most formats of this depth have small chroma planes or none, so separate copies cost little.
     plan.copy_planes(device_);
     launch_count(plan, a);
     launch_(table_wide_kernel, bins_ / kChunk, kTableThreads, 0, a);

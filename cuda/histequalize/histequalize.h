@@ -98,8 +98,8 @@ class HistogramEqualize {
   /// smoothing, the frame is equalised alone; the next smoothed frame restarts the average.
   ///
   /// With regions, the tables and the histogram count only the pixels of the regions, and scene
-  /// cuts depend only on the histogram. Every pixel is equalised. Adding or removing regions
-  /// restarts the average. Throws invalid_argument. Only enqueues.
+  /// cuts depend only on the histogram. Every pixel is equalised. The average restarts if only one
+  /// of two consecutive frames has regions. Throws invalid_argument. Only enqueues.
   void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram = {},
            const std::optional<histogramaverage::Parameters>& smoothing = {},
            RegionHistogram* regions = nullptr);

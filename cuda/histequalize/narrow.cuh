@@ -95,8 +95,8 @@ __device__ void count_pack(const std::uint32_t* data, const PackCursor<kRows>& a
 #pragma unroll
   for (int w = 0; w < Pack::words; ++w)
     pixels[w] = data[w];
-  // At the right edge, missing pixels are counted as zeros and then subtracted. The block's sum of
-  // a bin never becomes negative, as the exchange requires.
+  // At the right edge, missing pixels are counted as zeros, and subtracted in advance. The block's
+  // final count of a bin is not negative, as the exchange requires.
   const int existing = pixels_in<Pack, kRows>(picture, at);
   if (existing < Pack::pixels) {
 #pragma unroll

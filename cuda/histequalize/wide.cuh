@@ -190,7 +190,7 @@ __device__ void clear_counters(const WideArguments& a) {
 }
 
 /// kShared: copies the table to shared memory; GPUs with too little memory use the other instance.
-/// kAlone: the caller provides a table without the blend, and no launch has counted.
+/// kAlone: the caller provides a table without the blend, and the counters are already zero.
 template <class Pack, Rows kRows, bool kShared, bool kAlone>
 __global__ void __launch_bounds__(kThreads, 1)
     apply_wide_kernel(const __grid_constant__ WideArguments a) {
@@ -232,7 +232,7 @@ __global__ void __launch_bounds__(kThreads, 1)
       });
 }
 
-/// Stores the histogram and clears the counters, if no table is made from the counts.
+/// Stores the histogram and clears the counters, after a frame that is only counted.
 __global__ void take_histogram_kernel(const __grid_constant__ WideArguments a) {
   launch_dependents();
   grid_dependency_wait();

@@ -19,8 +19,8 @@ CUDAVISION_HOST_DEVICE inline std::uint64_t first_state(std::uint32_t count) {
 }
 
 /// Returns state + (((count·2^16 − state)·weight) >> 16). The product may have 66 bits, so the
-/// parts of the difference are multiplied separately. This is exact: the upper part is a multiple
-/// of 2^16.
+/// parts of the difference are multiplied separately. This is exact, because the product of the
+/// upper part is a multiple of 2^16 before the shift.
 CUDAVISION_HOST_DEVICE inline std::uint64_t next_state(std::uint64_t state, std::uint32_t count,
                                                        int weight) {
   const auto difference = static_cast<std::int64_t>(first_state(count) - state);
@@ -50,7 +50,7 @@ CUDAVISION_HOST_DEVICE inline bool is_scene_cut(const SceneSums& sums, int thres
           (area_change && *area_change > static_cast<std::uint32_t>(threshold)));
 }
 
-/// Returns the next entry of the table in use. made is the entry of the new table.
+/// Hysteresis: clamps in_use, an entry of the current table, to within play of made, the new entry.
 CUDAVISION_HOST_DEVICE inline int followed(int in_use, int made, int play) {
   return in_use < made - play ? made - play : in_use > made + play ? made + play : in_use;
 }

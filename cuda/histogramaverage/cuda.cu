@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The CUDA backends. Averaging a frame takes two launches, because a scene cut depends on the whole
-// frame: the first one sums the differences, the second one updates the states.
+// frame: sums_kernel sums the differences, then update_kernel updates the states.
 
 #include <algorithm>
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int warp = 32;
 
-/// Number of blocks, limited to as many as are resident at once.
+/// Number of blocks, at most 8 per multiprocessor. Threads loop over the remaining elements.
 unsigned blocks_for(std::int64_t elements, int per_block, int multiprocessors) {
   constexpr int resident = 8;
   return static_cast<unsigned>(

@@ -44,8 +44,8 @@ void check_parameters(const Parameters& parameters);
 
 /// Status of the last run(). In device memory.
 struct Status {
-  std::uint32_t restarted;  ///< 1 for the first frame of an average and for a scene cut, or 0
-  std::uint32_t is_cut;     ///< 1 for a scene cut, otherwise 0
+  std::uint32_t restarted;  ///< 1 for the first frame of an average and for a scene cut, else 0
+  std::uint32_t is_cut;     ///< 1 for a scene cut, else 0
   std::uint32_t cuts;       ///< scene cuts since construction, modulo 2^32
 };
 

@@ -92,8 +92,8 @@ struct RowMemory {
   Value* values;
 };
 
-/// Sums and squared sums. Each thread first sums the columns of a band of rows. Then it computes
-/// the band's rows of the table, starting from the sums of the bands above.
+/// Sums and squared sums. First, threads sum the columns of bands of rows. Then they compute the
+/// rows of each band, starting from the sums of the bands above.
 template <class Value, class Element>
 class UprightCpu final : public Integral::Backend {
   using Sum = SumOf<Element>;

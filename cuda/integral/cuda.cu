@@ -34,7 +34,7 @@ Variant variant(int max_tiles) {
 
 using LowTiles = TileShape<4, 1, 8, 8>;
 using Tiles = TileShape<8, 1, 8, 8>;
-/// With two blocks per multiprocessor, a thread has registers for all words above a tile at once.
+/// With two blocks per multiprocessor, a thread has registers for 16 words of other tiles.
 using SparseTiles = TileShape<8, 1, 8, 16>;
 using WideTiles = TileShape<8, 2, 8, 6>;
 /// Few warps with many rows leave registers for many words in flight. With 16 warps of eight rows,
@@ -98,8 +98,8 @@ int blocks_at_once(const Variant& variant, std::size_t shared_bytes) {
   return std::max(blocks, 1);
 }
 
-/// Returns the dynamic shared memory that limits a multiprocessor to `blocks` blocks. Otherwise,
-/// the GPU puts several blocks on some multiprocessors and none on others.
+/// Returns the dynamic shared memory that limits a multiprocessor to `blocks` blocks. Without
+/// this limit, the GPU puts several blocks on some multiprocessors and none on others.
 std::size_t shared_bytes_to_spread(const Variant& variant, int blocks) {
   cudaFuncAttributes attributes{};
   cuda_check(cudaFuncGetAttributes(&attributes, variant.kernel),

@@ -64,7 +64,7 @@ __device__ Sum sum_of(const Terms& terms) {
 /// processes one strip of rows after another; each of its warps has some rows of the strip.
 template <class Sum, class Diagonal>
 __device__ void scan_diagonals(const Diagonal& diagonal, int begin, int end) {
-  __shared__ Sum sums[warps][32 + 1];  // 33, so that adjacent warps use different banks
+  __shared__ Sum sums[warps][32 + 1];  // 33, so that reading a column has no bank conflicts
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   Sum above = 0;  // sum over the earlier strips, for the diagonal of lane `warp`
   for (int top = begin; top < end; top += warps * rows_of_warp) {

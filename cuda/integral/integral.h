@@ -30,8 +30,8 @@ inline std::size_t bytes_of(TableElement element) noexcept {
   return element == TableElement::uint32 || element == TableElement::float32 ? 4 : 8;
 }
 
-/// Returns uint32 if W·H times the largest sample (or its square) is below 2^32, so that no picture
-/// can overflow the table; otherwise uint64.
+/// Returns uint32 if W·H times the largest sample (for squared sums, its square) is below 2^32, so
+/// that no picture can overflow the table; otherwise uint64.
 TableElement exact_element(const FrameLayout& layout, TableKind kind) noexcept;
 
 struct Parameters {
@@ -46,7 +46,7 @@ struct Parameters {
 
 class Integral {
  public:
-  /// Luminance must accept layout. Throws invalid_argument.
+  /// layout as for Luminance. Throws invalid_argument.
   Integral(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~Integral();
 
@@ -72,7 +72,7 @@ class Integral {
 ///   ((v div 2^s)·white + (v_max div 2^s) div 2) div (v_max div 2^s),  or 0 if v_max is 0.
 class IntegralPicture {
  public:
-  /// kind and same_size are those of Parameters. bits is 8 or 16. Throws invalid_argument.
+  /// kind and same_size are as in Parameters. bits is 8 or 16. Throws invalid_argument.
   IntegralPicture(Device& device, const FrameLayout& layout, TableKind kind, bool same_size,
                   int bits);
   ~IntegralPicture();

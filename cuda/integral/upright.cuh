@@ -81,7 +81,7 @@ struct TilePosition {
 };
 
 /// Minimum number of blocks per multiprocessor: `wanted`, or one less where registers would spill,
-/// as in some kernels on compute capability 12, in one on 7.5, and in one on 9.0 before CUDA 13.
+/// as in some kernels on compute capability 12, one on 7.5, and one from 9.0 on before CUDA 13.
 template <class Value, bool kSquared, class Element, class Shape>
 constexpr int blocks_without_spills(int wanted) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200

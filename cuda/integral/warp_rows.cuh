@@ -19,7 +19,7 @@ struct InputArguments {
   bool aligned;           // whole quads can be loaded from the start of each row
 };
 
-/// Sets all members except width and height.
+/// Sets all members except width and height, which must be set before.
 inline void set_input(const SamplePlane& plane, InputArguments& in) {
   in.data = plane.rows.data;
   in.pitch = plane.rows.pitch;

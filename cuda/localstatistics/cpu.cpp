@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Local statistics on the CPU. Loops over rows have no branches and no special cases at the edges,
-// so that they are vectorised.
+// Local statistics on the CPU. Loops along rows have no branches and no special cases at the edges,
+// so that the compiler vectorises them.
 
 #include "cuda/windows/cpu.h"
 

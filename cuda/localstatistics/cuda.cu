@@ -14,7 +14,7 @@
 namespace cudavision::localstatistics {
 namespace {
 
-/// Widths of sums: 32 bits, 32 bits with 64-bit sums of squares, or 64 bits.
+/// Widths that the sums need: 32 bits, 32 bits with 64-bit sums of squares, or 64 bits.
 enum class SumTypes { small, narrow, wide };
 
 using PassKernels = windows::PassKernels<Arguments>;

@@ -20,8 +20,8 @@
 /// With a the number of areas, E = a·m − Σm is the deviation of an area from the mean of all areas.
 /// With E' for the previous frame, D = Σ|E − E'| and T = Σ(|E| + |E'|), the change in 65536ths is
 ///   2^17·D div 3T     or 0 if D ≤ 160·a²
-/// A constant brightness offset therefore changes nothing, and noise is ignored, like all changes
-/// below 10 levels on average. In videos, the change is at least 0.36 at cuts and at most 0.24 for
+/// A constant brightness offset therefore changes nothing, and noise is ignored, like changes of up
+/// to 10 levels on average. In videos, the change is at least 0.36 at cuts and at most 0.24 for
 /// motion. Scaling the brightness of a whole frame by 2.2 gives 0.25.
 /// docs/elements/cudahistequalize.md lists the shares of cuts that are detected.
 namespace cudavision::scenecut {

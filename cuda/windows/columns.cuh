@@ -4,7 +4,7 @@
 // Tables of column sums over groups of rows, from which bands with large radii compute the sums of
 // their first window. A warp of column_sums_kernel sums one or two groups in 128 adjacent columns.
 // The block then accumulates the groups of its warps from top to bottom. Sums are not accumulated
-// across blocks: if a window spans several blocks, add_groups() adds the last table row of each.
+// across blocks: add_groups() adds the last table row of each block that ends within the window.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/division.h"

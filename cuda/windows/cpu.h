@@ -23,7 +23,7 @@ constexpr std::uint32_t addend(Element element) {
     return kSecond ? std::uint32_t{element} * element : element;
 }
 
-/// Moves the column sums down by a row: adds the values of one row, subtracts those of another row.
+/// Moves the column sums down by a row: adds the row `added` and subtracts the row `removed`.
 template <bool kSecond, class Sum, class Element>
 CUDAVISION_TARGET_CLONES void slide(const Element* added, const Element* removed, int width,
                                     Sum* __restrict columns) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Copies channels to contiguous, aligned rows, if the frame does not have such rows.
+// Copies channels to contiguous, aligned rows, unless the kernels can load the frame's rows.
 
 #include <cuda_runtime.h>
 

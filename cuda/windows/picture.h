@@ -23,7 +23,7 @@ struct RowGroups {
   int first = 0, count = 0;  ///< range of groups that intersect the picture and some window
 
   RowGroups() = default;
-  /// begin is the first row of band 0; `last` is the last group that is part of a window.
+  /// begin is the first row of band 0. No group after `last` is part of a window.
   RowGroups(int band_rows, int begin, int radius, int height, int last)
       : band_rows(band_rows), top(begin - radius), first(top < 0 ? -top / band_rows : 0) {
     const int bottom = (height - 1 - top) / band_rows;
@@ -51,7 +51,7 @@ struct Picture {
   /// four words are in the second half, so that adjacent threads load adjacent vectors.
   int half_pitch;
 
-  /// Sample values, only for passes whose results also depend on single samples.
+  /// Sample values, for running_kernel and for results that depend on single samples.
   const std::uint8_t* values;
   int values_pitch;
   std::uint8_t* out;

@@ -50,7 +50,7 @@ PassKernels<typename Pass::Arguments> kernels_of() {
 class TableMemory {
  public:
   TableMemory() = default;
-  /// entry_bytes is the maximum of entry_bytes in calls of min_rows().
+  /// entry_bytes sets the size. Larger entries fit too, but need bands of more rows: min_rows().
   TableMemory(Device& device, int width, int height, int entry_bytes)
       : pitch_(round_up(width, 32)),
         bytes_(static_cast<std::int64_t>(pitch_) * entry_bytes *

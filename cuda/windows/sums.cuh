@@ -140,7 +140,7 @@ __device__ Sums<Sum, kSums> add_changes(ColumnSums<Sums<Sum, kSums>, kColumns>& 
                                         const Elements<Element, kColumns>& lost) {
   Sums<Sum, kSums> total{};
   if constexpr (sizeof(Element) == 1 && sizeof(columns.sums[0]) == 4) {
-    // Computes each running sum by dot products with 1 and −1, independently of the other sums.
+    // The four sums of a word are independent of each other: dot products with 1 and −1.
 #pragma unroll
     for (int w = 0; w < kColumns / 4; ++w) {
       const std::uint32_t before = total.of[0];
@@ -231,7 +231,7 @@ __device__ Sums<Sum, kSums> sums_to_the_left(const Sums<Sum, kSums>& own) {
 template <class AnySums, int kColumns, bool kBlock>
 class RunningSums {
  public:
-  /// Lanes that write no result may read beyond a warp's row, by up to half a strip.
+  /// Lanes that write no result may read beyond a warp's row, by about half its columns.
   __host__ __device__ static constexpr int bytes(int threads) {
     return kBlock ? 2 * row_bytes(threads) : row_bytes(threads) + row_bytes(threads) / 4;
   }

@@ -4,14 +4,14 @@
 // The kernel that sums windows. A group of threads (a warp or a block) processes a strip of a
 // picture in a band of rows. Each thread keeps the running sums of a few adjacent columns over the
 // rows of the window and moves them down the band, so that the cost per row does not depend on the
-// radius. The sums of the first row of a band are computed by the group or, for large radii, read
-// from a table.
+// radius. For the first row of a band, the group sums all rows of the window or, for large radii,
+// takes the sums of most rows from a table.
 //
 // A pass defines the elements and the result of a window:
-//   Arguments               Arguments<Settings>
+//   Arguments               windows::Arguments (picture.h)
 //   Element, Sum, AnySums   types of the elements, of a sum, and of the sums of a column
 //   kColumns                columns per thread, 8 or 16
-//   kBlocks, kWarpBlocks    minimum of resident blocks: with blocks, with warps as groups
+//   kBlocks, kWarpBlocks    minimum of resident blocks, if groups are blocks or warps
 //   kGap                    blocks may have a gap between two halves: columns that are only summed
 //   kWindowTable            shared memory caches the constants of windows at the edges
 //   kEstimates              result() may clear `decided`; exact_result() then recomputes the result
@@ -195,8 +195,8 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()),
 
   const int to_left = -radius_x - 1 - (strip_x + picture.left);
   const int to_right = radius_x - (strip_x + picture.right) + half;
-  // The address of a window's end is that of a column divisible by 4, plus an offset that is equal
-  // in all lanes.
+  // The address of a window's end is the address of a column divisible by 4, plus an offset that is
+  // equal in all lanes.
   std::uint32_t left_address = running.address(x + rounded_down_to_4(to_left));
   std::uint32_t right_address = running.address(x + rounded_down_to_4(to_right));
   int left_offsets[4], right_offsets[4];
