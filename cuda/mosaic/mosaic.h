@@ -41,8 +41,8 @@ struct Parameters {
 
 class Mosaic {
  public:
-  /// regions::check_plane_bytes() must accept layout. Throws invalid_argument for other layouts and
-  /// for parameters outside the ranges above.
+  /// regions::check_plane_bytes() must accept layout. Throws invalid_argument for other layouts,
+  /// for a block size out of range and, if `solid`, for values above 2^bits − 1.
   Mosaic(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~Mosaic();
 
