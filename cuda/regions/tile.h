@@ -57,7 +57,7 @@ struct BlendArguments {
   int mask_margin = 0, mask_feather = 0;
 };
 
-/// Describes a plane of a layout, except for the addresses and first_block.
+/// Describes a plane of a layout. Does not set first_block or the members that depend on frames.
 inline BlendPlane describe_plane(const FrameLayout& layout, int number) {
   BlendPlane plane;
   static_cast<PlaneBytes&>(plane) = plane_bytes(layout, number);
