@@ -114,7 +114,7 @@ void with_words(const Conversion& a, const Visit& visit) {
             [&](auto from) { with_word(a.to[0].word_bytes, [&](auto to) { visit(from, to); }); });
 }
 
-/// Converts the first `count` of kPixels pixels of row y, starting at column x.
+/// Converts min(count, kPixels) pixels of row y, starting at column x.
 template <class From, class To, int kPixels>
 CUDAVISION_HOST_DEVICE inline void convert(const Conversion& a, int x, int y, int count) {
   constexpr int channels = FrameLayout::max_channels;
