@@ -171,7 +171,7 @@ void make_factors(const std::uint32_t* row_table, int row_slices, const std::uin
   }
 }
 
-/// The depth of pixels.cuh. The factors have the order of LaneFactors, for one product.
+/// Depth for LaneFactors in pixels.cuh: one product of 8-bit samples and coefficients.
 struct PixelDepth {
   static constexpr int groups = 1;
   static constexpr int row_sums = 1;

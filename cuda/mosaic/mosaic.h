@@ -15,8 +15,8 @@
 ///
 /// Blocks are squares of n×n pixels, starting at the top left corner of the frame and clipped at
 /// its right and lower edges. Sample (x, y) of a channel with one sample per s×t pixels belongs to
-/// the block in column (s·x) div n and row (t·y) div n. Each sample becomes the mean of the
-/// channel in the block, rounded half up, or the given value of the channel:
+/// the block in column (s·x) div n and row (t·y) div n. Each sample becomes the given value of the
+/// channel, or the mean of the channel in the block, rounded half up:
 ///   (Σ + count div 2) div count
 /// The fields of interlaced frames are separate pictures, with blocks of n rows of the field.
 ///

@@ -9,12 +9,12 @@
 
 namespace cudavision::noise {
 
-/// Standard deviation and variance of the noise, in sixteenths of an 8-bit level.
+/// Standard deviation and variance of the noise, for levels of 8 bits.
 struct Level {
   static constexpr int per_level = 16;
 
   std::uint32_t variance = 0;   ///< in 1/256 of a squared level
-  std::uint32_t deviation = 0;  ///< √variance, rounded down
+  std::uint32_t deviation = 0;  ///< √variance, rounded down; in 1/16 of a level
 };
 
 /// Returns √number, rounded down, for numbers below 2^24.

@@ -71,8 +71,8 @@ CUDAVISION_HOST_DEVICE inline Word word_of(const Field& field, std::uint32_t val
   return static_cast<Word>(static_cast<Word>(sample) << field.low_bit);
 }
 
-/// Copies `count` words: from `memory` to `words` if Byte is const, otherwise to `memory`. Words in
-/// `memory` may be unaligned; `step` is the distance between two words in bytes.
+/// Copies min(count, kPixels) words, from `memory` to `words` if Byte is const, otherwise to
+/// `memory`. Words in `memory` may be unaligned; `step` is the distance between two words in bytes.
 template <class Byte, class Word, int kPixels>
 CUDAVISION_HOST_DEVICE inline void copy_words(Byte* memory, std::ptrdiff_t step, int count,
                                               Word (&words)[kPixels]) {
