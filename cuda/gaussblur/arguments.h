@@ -30,7 +30,7 @@ struct DirectPlane {
   };
 
   bool wide = false;  ///< taps more than two bytes away are nonzero
-  // __byte_perm selectors that build the words before and after a row from its two outermost words.
+  // __byte_perm selectors that build the word before or after a row from the two nearest words.
   std::uint32_t before_row = 0;
   std::uint32_t after_row = 0;
   RowsBeyond rows_beyond;
@@ -69,8 +69,7 @@ struct Plane {
 
   int row_radius = 0;  ///< bytes
   int column_radius = 0;
-  // Indices in Arguments::tables: of the factors or, if there are many slices, of the two tables of
-  // coefficients.
+  // Indices in Arguments::tables: `factors` for small.cuh and pixels.cuh, tables for large.cuh.
   std::uint32_t factors = 0;
   std::uint32_t row_table = 0;
   std::uint32_t column_table = 0;
@@ -107,18 +106,18 @@ struct Arguments {
 
   // Only for large.cuh.
   int chunk_pairs = 0;              ///< pairs of slices staged at a time
-  std::uint8_t* scratch = nullptr;  ///< memory of all blocks; nullptr if shared memory suffices
+  std::uint8_t* scratch = nullptr;  ///< memory of all blocks; nullptr if no Gaussian needs it
 };
 
-/// Fills in grids, borders and copied bytes of `plane`. kernels receives the kernels along x.
+/// Describes channels, border and copied bytes in `plane`. kernels receives the kernels along x.
 void describe_plane(const FrameLayout& layout, int number, const ChannelBlur* channels, int count,
                     Plane& plane, RowKernels& kernels);
 
-/// Returns true if the rows consist of pixels of four 8-bit samples that share a kernel.
+/// Returns true if the rows consist of pixels of four bytes whose samples share a kernel.
 bool are_pixels(const Plane& plane, const RowKernels& along_x);
 
 /// Returns the parameters of the direct kernel, or nullopt if this kernel cannot blur the plane.
-/// All members of plane except `direct` must be set. The coefficients must have 8 fraction bits.
+/// Call describe_plane() and set rows and row_radius first. Coefficients must have 8 fraction bits.
 std::optional<DirectPlane> describe_direct(const Plane& plane, Border border,
                                            const RowKernels& along_x, const GaussKernel& along_y);
 

@@ -68,7 +68,7 @@ struct PlanePlan {
   std::array<Field, 2> fields;
   int row_samples = 0;  ///< number of whole samples
   int halo = 0;         ///< samples on either side of a range that influence its result
-  // Samples after which the pattern of channels repeats, and the pixels and rows of one period.
+  // Samples after which the pattern of channels repeats, and the pixels per period along x and y.
   int period = 1;
   int period_pixels = 1;
   int row_pixels = 1;
@@ -78,7 +78,7 @@ struct PlanePlan {
   const std::uint8_t* border_row = nullptr;  ///< row outside the plane, for a constant border
 };
 
-/// Size of a row, including the margin for the padding of any kernel.
+/// Samples of the longest row, and the margin that the padding for any kernel needs on either side.
 struct RowSize {
   explicit RowSize(const FrameLayout& layout) {
     int step = 1;

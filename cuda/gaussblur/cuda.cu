@@ -134,7 +134,7 @@ class GaussBlurCuda final : public GaussBlur::Backend {
   }
 
  private:
-  /// Plane and field of one of Arguments::planes.
+  /// Plane and field of the frame for an entry of Arguments::planes.
   struct Source {
     int plane, field;
   };

@@ -16,7 +16,7 @@
 /// with the results of OpenCV's GaussianBlur for 8- and 16-bit samples.
 ///
 /// The coefficients kx and ky are fixed-point numbers with b fraction bits (gausskernel.h): b is 8
-/// for 8-bit samples and 16 for deeper ones. A sample becomes
+/// for 8-bit samples, but 16 for deeper samples or with Parameters::fine. A sample becomes
 ///   B = (ΣΣ ky(j)·kx(i)·src(x + i, y + j) + 2^(2b−1)) >> 2b
 /// The sum is an exact integer and is rounded once, half up. Sharpening gives 2·src − B, saturated.
 ///
@@ -57,7 +57,7 @@ class GaussBlur {
   /// Applies to later frames. Never allocates. On invalid_argument, the old parameters stay in use.
   void set_parameters(const Parameters& parameters);
 
-  /// True if the output equals the input.
+  /// True if no sample changes its value. Unused low bits of words may still be cleared.
   bool identity() const noexcept { return identity_; }
 
   /// in and out have the layout's planes and do not overlap. Bytes outside all channels are copied.

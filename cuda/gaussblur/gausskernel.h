@@ -9,9 +9,9 @@ namespace cudavision::gaussblur {
 /// One axis of a Gaussian blur: a sampled Gaussian with the fixed-point coefficients of OpenCV's
 /// GaussianBlur for 8- and 16-bit samples.
 ///
-/// The coefficients are k(i) = exp(−i²/2σ²) in binary64, divided by their sum. If σ is 0, sizes up
-/// to 9 use OpenCV's binomial-like tables, and larger sizes use σ = 0.15·size + 0.35. The
-/// coefficients are quantised to b fraction bits from the edge inwards. Each rounding error is
+/// The coefficients are k(i) = exp(−i²/2σ²) in binary64, times the reciprocal of their sum. If σ is
+/// 0, sizes up to 9 use OpenCV's binomial-like tables, and larger sizes use σ = 0.15·size + 0.35.
+/// The coefficients are quantised to b fraction bits from the edge inwards. Each rounding error is
 /// carried over to the next coefficient (`a = k·2^b + error; v = rint(a); error = a − v`). The
 /// centre gets the value that makes the sum 2^b.
 class GaussKernel {

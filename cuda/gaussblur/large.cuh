@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The blur with Gaussians of any size. Shared memory holds the coefficients and a ring of the sums
-// along x, for all rows under the Gaussian. A lane reads only its own part of the ring. A step
-// blurs two tiles, one below the other, and uses each loaded value for both tiles.
+// The blur with Gaussians of any size. The coefficients, and a ring of the sums along x for all
+// rows under the Gaussian, are in shared or scratch memory. A lane reads only its own part of the
+// ring. A step blurs two tiles, one below the other, which share the loaded coefficients along x.
 
 #include <cuda_runtime.h>
 

@@ -61,7 +61,7 @@ struct LargeTables {
     return row_bytes() + column_lists * column_stride * quad_bytes;
   }
 
-  /// Address of a lane's first quad for a sum along x. Add 8 · pair − group quads.
+  /// Byte offset of a lane's first quad for a sum along x. Add 8 · pair − group quads.
   __device__ int row_start(int sum, int g, int t) const {
     return ((sum * 2 + g % 2) * row_stride + Table::row_padding - byte_of_row<Depth>(0, g) / 4 +
             2 * t) *

@@ -3,7 +3,7 @@
 
 // The blur of pixels with four 8-bit channels that share a kernel. A warp transposes staged pixels,
 // so that a word holds four adjacent samples of one channel, and transposes the results back. All
-// channels share the factors, which contain no zeros between samples, unlike those of small.cuh.
+// channels share the factors. Unlike in small.cuh, the factors contain no zeros between samples.
 
 #include <cuda_runtime.h>
 
@@ -17,7 +17,7 @@
 
 namespace cudavision::gaussblur {
 
-/// With this pitch, the adjacent rows that a lane loads at once are in different banks.
+/// With this pitch, the two adjacent rows that eight lanes load at once are in different banks.
 CUDAVISION_HOST_DEVICE constexpr int pixel_pitch(int row_slices) {
   return (pixel_window_bytes(row_slices) + 63) / 128 * 128 + 64;
 }
@@ -198,7 +198,7 @@ class PixelStorer {
 };
 
 /// Minimum number of blocks per multiprocessor. Four fit only on Hopper: earlier GPUs have shared
-/// memory for three, and on newer GPUs, four would spill registers.
+/// memory for at most three, and on newer GPUs, four would spill registers.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900
 constexpr int pixel_blocks = 3;
 #else
@@ -253,7 +253,7 @@ __global__ void __launch_bounds__(32 * small_warps, pixel_blocks)
     if (s >= kColumnSlices - 1) {
       const uint4 first = sum_columns(factors, rules, ring, 0);
       const uint4 last = sum_columns(factors, rules, ring, 1);
-      // The input of upper rows is in the previous slice, the input of lower rows in either slice.
+      // The upper rows' input is in the previous slice. The lower rows' slice depends on the halo.
       constexpr int upper = tile_rows - column_halo(kColumnSlices);
       const SharedAddress staged = stages + (g * pitch + halo + 16 * t);
       storer.store(item.end - rows_left, rows_left, make_uint4(first.x, first.y, last.x, last.y),

@@ -39,7 +39,7 @@ struct Gpu {
       device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory");
 
   Gpu() {
-    // Tests lower this limit to that of the smallest GPU, to cover the kernel with scratch memory.
+    // Tests lower the limit to the smallest GPU's limit, to cover the kernel with scratch memory.
 #ifdef CUDAVISION_TEST_SHARED_BYTES
     shared_bytes = std::min(shared_bytes, CUDAVISION_TEST_SHARED_BYTES);
 #endif

@@ -10,7 +10,7 @@
 
 namespace cudavision::gaussblur {
 
-/// General path: unaligned rows, the end of a row, and mixed patterns of copied bytes.
+/// General path: unaligned rows, ends of rows, and copied bytes whose period does not divide 8.
 template <class Depth>
 __device__ inline void store_samples(const Arguments& a, const Plane& plane, int y, int position,
                                      uint2 blurred) {
@@ -44,7 +44,7 @@ __device__ __noinline__ void call_store_samples(const Arguments& a, const Plane&
 
 /// saturate(2·source − blurred) for each byte of a word.
 __device__ inline std::uint32_t sharpened_bytes(std::uint32_t source, std::uint32_t blurred) {
-  // One of the two differences is zero, so no operation saturates unless the result does.
+  // One of the saturated differences is zero, so the other steps saturate only if the result does.
   return __vsubus4(__vaddus4(source, __vsubus4(source, blurred)), __vsubus4(blurred, source));
 }
 
@@ -133,7 +133,7 @@ class Storer {
   const std::int64_t half_step_;
   int y_;
   const int position_;
-  const int plain_;  // maximum offset of tiles that are not combined with the input
+  const int plain_;  // maximum offset of tiles that are stored directly; negative: none
 };
 
 }  // namespace cudavision::gaussblur

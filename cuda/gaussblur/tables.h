@@ -28,7 +28,7 @@ struct RowKernels {
 };
 
 // The identity's coefficient 2^fraction_bits does not fit into the coefficient's bytes. It is
-// replaced by a smaller power of two; mma.cuh corrects the sums.
+// replaced by a smaller power of two; mma.cuh and pixels.cuh correct the sums.
 template <class Depth>
 constexpr std::uint32_t identity_in_row = Depth::coefficient_bytes == 1 ? 1 : 1u << 15;
 template <class Depth>
@@ -58,8 +58,8 @@ std::uint32_t row_factor(const GaussKernel& kernel, int step, int sum, int dista
 }
 
 /// A table of words with four adjacent coefficients each, from the rows of T. Rows of T that are
-/// four bytes apart (along y, four rows of the plane) contain the same words, shifted by one. The
-/// table has one list of words per phase, which begins `padding` words before the window.
+/// four bytes apart (along y, four rows of the plane) contain the same words, shifted by one. Each
+/// product has a list of words for each phase. A list begins `padding` words before the window.
 template <class Depth>
 struct ToeplitzTable {
   static constexpr int row_padding = 7;
@@ -171,7 +171,7 @@ void make_factors(const std::uint32_t* row_table, int row_slices, const std::uin
   }
 }
 
-/// The depth of pixels.cuh. The factors have the order of LaneFactors, for one product.
+/// Depth for LaneFactors in pixels.cuh: one product of 8-bit samples and coefficients.
 struct PixelDepth {
   static constexpr int groups = 1;
   static constexpr int row_sums = 1;

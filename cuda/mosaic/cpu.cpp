@@ -28,7 +28,7 @@ void add_words(const std::uint8_t* row, int count, int shift, std::uint32_t larg
     sums[i] += sample_value(load16(row + 2 * i), shift, largest);
 }
 
-/// Writes the bytes of `in` where kept is 0xff (result must be 0 there), elsewhere those of result.
+/// Writes `in` where kept is 0xff (result must be 0 there), and `result` elsewhere.
 CUDAVISION_TARGET_CLONES
 void combine(const std::uint8_t* in, const std::uint8_t* result, const std::uint8_t* kept,
              int count, std::uint8_t* out) {

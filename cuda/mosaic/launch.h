@@ -11,7 +11,7 @@
 
 namespace cudavision::mosaic {
 
-/// Sets all members except the addresses and first_tile.
+/// Sets all members except first_tile and the members that set_frames() sets.
 inline MosaicPlane describe_plane(const FrameLayout& layout, const Parameters& parameters,
                                   int block_size, int number, int field) {
   MosaicPlane plane;
@@ -32,8 +32,8 @@ inline MosaicPlane describe_plane(const FrameLayout& layout, const Parameters& p
         plane.slot[at + b] = static_cast<std::int8_t>(slot);
   }
 
-  // Chooses the widest tile of up to 512 bytes, which a warp loads at once. Prefers multiples of 16
-  // bytes, because the edges of such tiles can be stored in whole chunks.
+  // Chooses the widest tile of up to 512 bytes, which a warp loads at once, but at least one group.
+  // Prefers multiples of 16 bytes, because the edges of such tiles can be stored in whole chunks.
   constexpr int width = warp_lanes * Vec16::bytes;
   const int group = separable_blocks(plane, block_size);
   const int max_blocks = std::max(

@@ -15,8 +15,8 @@
 ///
 /// Blocks are squares of n×n pixels, starting at the top left corner of the frame and clipped at
 /// its right and lower edges. Sample (x, y) of a channel with one sample per s×t pixels belongs to
-/// the block in column (s·x) div n and row (t·y) div n. Each sample becomes the mean of the
-/// channel in the block, rounded half up, or the given value of the channel:
+/// the block in column (s·x) div n and row (t·y) div n. Each sample becomes the given value of the
+/// channel, or the mean of the channel in the block, rounded half up:
 ///   (Σ + count div 2) div count
 /// The fields of interlaced frames are separate pictures, with blocks of n rows of the field.
 ///
@@ -41,8 +41,8 @@ struct Parameters {
 
 class Mosaic {
  public:
-  /// regions::check_plane_bytes() must accept layout. Throws invalid_argument for other layouts and
-  /// for parameters outside the ranges above.
+  /// regions::check_plane_bytes() must accept layout. Throws invalid_argument for other layouts,
+  /// for a block size out of range and, if `solid`, for values above 2^bits − 1.
   Mosaic(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~Mosaic();
 

@@ -39,7 +39,7 @@ struct DenoisedFrame {
 
   int group_count = 0;
   std::array<DenoisedChannels, FrameLayout::max_channels> groups{};
-  std::array<NoisyChannels, kind_count> noisy{};  ///< channels of each kind
+  std::array<NoisyChannels, kind_count> noisy{};  ///< denoised channels of each kind
   /// Planes with bytes outside all groups. These bytes are copied.
   std::array<bool, FrameLayout::max_planes> has_other_bytes{};
   /// Planes with channels outside all groups.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Non-local means on CUDA: makes the tables for a frame and launches the kernels.
+// Non-local means on CUDA: makes tables of weights from the parameters and launches the kernels.
 
 #include <algorithm>
 

@@ -15,7 +15,7 @@ struct SearchedPlane {
   int pitch;  ///< in bytes
 };
 
-/// One channel of the input and the output. pitch and step are in bytes.
+/// One channel of the input and the output. out_pitch, offset and step are in bytes.
 struct DenoisedPlane {
   int number;  ///< index of the plane in the frame
   std::uint8_t* out;

@@ -121,8 +121,8 @@ class KernelChoice {
               });
   }
 
-  /// Chooses the kernel of a plan and the arguments that depend on the kernel. All other arguments
-  /// must be set. weights is the number of words in the table, including the final 0.
+  /// Chooses the kernel of a plan and the arguments that depend on the kernel. Pictures, search and
+  /// table must be set. weights is the number of words in the table, including the final 0.
   void choose(const Parameters& parameters, Plan& plan, int weights) const {
     NlMeansArguments& a = plan.arguments;
     plan.padding_blocks = plan.resident_blocks = 0;
@@ -146,8 +146,8 @@ class KernelChoice {
     }
   }
 
-  /// Divides the strips evenly among the resident blocks. With active cells, a share is only one
-  /// tile, so that all blocks get about equally many active tiles.
+  /// Divides the strips evenly among the resident blocks. With active cells, a share is at most as
+  /// large as a tile, so that all blocks get about equally many active tiles.
   static void share_strips(Plan& plan) {
     NlMeansArguments& a = plan.arguments;
     const auto tile_strips = static_cast<unsigned>(a.shape.strips);

@@ -13,7 +13,7 @@
 /// Denoising by non-local means (Buades, Coll & Morel, "A non-local algorithm for image denoising",
 /// 2005), with the results of OpenCV's fastNlMeansDenoising and fastNlMeansDenoisingMulti.
 ///
-/// A sample becomes the weighted mean of the samples p up to search/2 pixels away in each
+/// A sample becomes the weighted mean of the samples p up to search/2 samples away in each
 /// direction, in the frame itself and in its temporal neighbours. The weight of p depends on D, the
 /// sum of squared differences between the patches of patch×patch samples around p and around the
 /// sample, over all channels that are denoised together:
@@ -22,7 +22,7 @@
 /// its outermost pixels (Border::reflect_101). With M = (2^31 − 1) div (frames·search²·255) and f =
 /// 2^q / patch², the table is, in IEEE binary64,
 ///   weight[i] = rint(M·exp(−(i·f) / (h²·channels))),   h = strength, the divisor in binary32,
-/// except that weight[0] is M, and all entries from the first one below 0.001·M on are 0.
+/// except that weight[0] is M, and that the first entry below 0.001·M and all later entries are 0.
 ///
 /// Red, green and blue are denoised together (channels = 3). Alpha is copied. Every other channel
 /// is denoised separately, at its own sampling. Channels whose strength is 0 are copied. An
@@ -42,8 +42,8 @@ struct Parameters {
     static constexpr Range<int> frames{1, 9};
   };
 
-  int search = 21;       ///< odd: side of the searched area in pixels
-  int patch = 7;         ///< odd: side of a patch in pixels
+  int search = 21;       ///< odd: side of the searched area in samples
+  int patch = 7;         ///< odd: side of a patch in samples
   double strength = 10;  ///< in levels of 8 bits at any depth, or automatic_strength
   double chroma_strength = same_strength;  ///< strength for chroma channels
   int frames = 1;  ///< searched frames: the denoised frame and its neighbours
@@ -63,8 +63,8 @@ double strength_under_noise(const FrameLayout& layout, const Parameters& paramet
 class NlMeans {
  public:
   /// layout must have 8 to 16 bits, and either no red, green and blue, or one channel of each, of
-  /// equal sizes. Allocates for any search and patch, and for at most parameters.frames frames in
-  /// later set_parameters(). Throws invalid_argument for other layouts and parameters.
+  /// equal sizes. The memory suffices for any later set_parameters() with at most this many frames
+  /// (parameters.frames). Throws invalid_argument for other layouts and parameters.
   NlMeans(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~NlMeans();
 

@@ -2,7 +2,7 @@
 #pragma once
 
 // How a block fills its tile (product.h) in shared memory. Tests also compile this for the host.
-// Each thread calls these functions in order, with a barrier after each.
+// Each thread calls load_samples() to store_reference() in order, with a barrier after each call.
 
 #include <cstdint>
 

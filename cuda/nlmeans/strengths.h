@@ -28,7 +28,7 @@ constexpr int strength_steps = 48;
 double strength_of_step(int step) noexcept;
 
 /// Lowest variance (noise::Level) of each step, ascending from 0. step_for() returns the step whose
-/// strength is nearest, on a logarithmic scale, to the best strength for the variance. With d, the
+/// strength is nearest, on a logarithmic scale, to the best strength for the variance. If d is the
 /// standard deviation in levels of 8 bits, the best strength is
 ///   (0.95·d + 0.5)·(21/search)^(1/5)·frames^(−1/7)
 /// With a larger search or more frames, the best patches are more similar. The formula was fitted

@@ -51,12 +51,12 @@
 /// If also 6·M ≥ A, the variance of the frame is the mean, rounded down, of v over the blocks of
 /// all classes; outside smooth classes, v is limited. Otherwise the estimate is uncertain: it
 /// is the smallest x such that a quarter of the A blocks are in classes with min(v, spread) ≤ x,
-/// but at most the limit. Extreme blocks form a class with v = spread = 4·B div 21, because
+/// but at most the limit. Extreme blocks form a class with v = spread = 2·(2·B div 21), because
 /// clipping removes up to two thirds of the variance.
 ///
 /// If the blocks of 64 equal, not extreme samples outnumber the blocks that are not flat, as in
-/// drawings, the variance is 0. Otherwise, it is 0 if the used classes have fewer than 32 blocks in
-/// all. With fewer than 32 equal (second case: flat, not extreme) blocks, the state is unchanged.
+/// drawings, the variance is 0, but fewer than 32 change nothing. Otherwise, if the used classes
+/// have fewer than 32 blocks, it is 0, but fewer than 32 flat, not extreme blocks change nothing.
 namespace cudavision::noise {
 
 class Estimate {

@@ -9,12 +9,12 @@
 
 namespace cudavision::noise {
 
-/// Standard deviation and variance of the noise, in sixteenths of an 8-bit level.
+/// Standard deviation and variance of the noise, for levels of 8 bits.
 struct Level {
   static constexpr int per_level = 16;
 
   std::uint32_t variance = 0;   ///< in 1/256 of a squared level
-  std::uint32_t deviation = 0;  ///< √variance, rounded down
+  std::uint32_t deviation = 0;  ///< √variance, rounded down; in 1/16 of a level
 };
 
 /// Returns √number, rounded down, for numbers below 2^24.
@@ -37,7 +37,7 @@ struct State {
   Level used;                  ///< level to apply to the last frame
   std::uint32_t measured = 0;  ///< variance of the last frame with enough blocks
   std::int32_t average = -1;   ///< average of `measured`, in 1/256; −1 at first
-  bool uncertain = false;      ///< `measured` is from a frame without smooth blocks
+  bool uncertain = false;      ///< `measured` is from a frame with too few smooth blocks
 
   /// Adds the measurement of a frame. `used` follows the average in steps, to avoid flicker.
   CUDAVISION_HOST_DEVICE void take(std::uint32_t variance, bool no_smooth_blocks = false) {

@@ -66,7 +66,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t dot_high_bytes(std::uint32_t halves,
 #endif
 }
 
-/// Returns the luminance of a pixel of four bytes, whose order is that of PackedImage's weights.
+/// Returns the luminance of a pixel of four bytes, in the order of PackedImage's weights.
 CUDAVISION_HOST_DEVICE inline std::uint32_t packed_luminance(std::uint32_t pixel,
                                                              const PackedImage& picture) {
   const std::uint32_t high = dot_bytes(pixel, picture.weights_high, 0);

@@ -43,8 +43,8 @@ class Samples {
 
   const Channel& channel() const noexcept { return channel_[0]; }
 
-  /// Returns the values of row y: a pointer into the frame if no conversion is needed, otherwise to
-  /// a copy in buffer. The first overload is for 8-bit samples.
+  /// Returns the values of row y, in buffer or, for contiguous 8-bit samples of one channel, in the
+  /// frame. The first overload is for 8-bit samples.
   const std::uint8_t* row(const ConstFrame& in, int y, std::uint8_t* buffer) const;
   const std::uint16_t* row(const ConstFrame& in, int y, std::uint16_t* buffer) const;
 

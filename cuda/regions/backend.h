@@ -28,7 +28,7 @@ Selection select(const FrameLayout& layout, const Parameters& parameters);
 class RegionBlend::Backend {
  public:
   virtual ~Backend() = default;
-  /// Called before the first run() and for new parameters. Must not keep the arguments.
+  /// Called before the first run() and for new parameters. Must not keep references to arguments.
   virtual void set(const Parameters& parameters, const Selection& selection) = 0;
   virtual void run(const ConstFrame& in, const ConstFrame& processed, const Frame& out,
                    View<const std::uint8_t> distances) = 0;

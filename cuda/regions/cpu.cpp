@@ -128,7 +128,7 @@ class RegionBlendCpu final : public RegionBlend::Backend {
   }
 
   /// Computes the weights of a row of samples: the maximum over the pixels that each sample covers.
-  /// Outside the returned span, weights are 0 and not written.
+  /// Outside the returned span, all weights are 0, and memory.weights is undefined.
   Span find_sample_weights(const Channel& channel, int y, const WeightMemory& memory) const {
     std::uint16_t *const weights = memory.weights, *const others = memory.others;
     const CoveredPixels rows =
@@ -150,8 +150,8 @@ class RegionBlendCpu final : public RegionBlend::Backend {
     return samples;
   }
 
-  /// Computes the weights of a row of pixels. Outside the returned span, weights are 0 and not
-  /// written.
+  /// Computes the weights of a row of pixels. Outside the returned span, all weights are 0, but
+  /// `weights` is not written.
   Span find_pixel_weights(int y, std::uint16_t* weights) const {
     const int feather = parameters_.feather;
     Span span = parameters_.invert ? Span{0, layout_.width} : Span{layout_.width, 0};

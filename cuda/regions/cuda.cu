@@ -2,8 +2,8 @@
 //
 // The blend of regions on CUDA: one launch for all planes. It starts while the previous operation
 // is still running. Meanwhile it copies tiles without regions and computes the weights of tiles
-// with regions. Only tiles with regions wait for the operation. If all weights are 0, no operation
-// has been launched, and this launch copies the frame.
+// with regions. Only tiles with regions wait for the operation. If all weights are 0, the operation
+// may have launched nothing, and this launch copies the frame.
 
 #include <cstring>
 
@@ -63,7 +63,7 @@ __device__ inline void end_copy(int block) {
     grid_dependency_wait();
 }
 
-/// Copies the frame if no operation was launched. Two threads share the rows of a part.
+/// Copies the frame if all weights are 0. Two threads share the rows of a part.
 __global__ void __launch_bounds__(copying_threads, copying_blocks)
     copy_planes(const __grid_constant__ BlendArguments a) {
   constexpr int rows = BlendTile::thread_rows / 2;

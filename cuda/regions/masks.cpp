@@ -52,7 +52,7 @@ void mark_row(const MaskWork& work, int y, std::uint8_t* out) {
   }
 }
 
-/// Replaces the marks of a row by each pixel's distance from the nearest mark in this row.
+/// Replaces 255 by the distance from the nearest selected pixel of the row, up to `radius`.
 void spread_row(std::uint8_t* row, int width, int radius) {
   int distance = 255;
   const auto visit = [&](int x) {
@@ -67,7 +67,7 @@ void spread_row(std::uint8_t* row, int width, int radius) {
     visit(x);
 }
 
-/// Lowers distances by the marks of a row `step` rows away. Returns the largest distance.
+/// Lowers distances by the result of spread_row() `step` rows away. Returns the largest distance.
 CUDAVISION_TARGET_CLONES
 int lower(const std::uint8_t* row, int step, std::uint8_t* distances, int width) {
   std::uint8_t largest = 0;

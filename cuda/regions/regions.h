@@ -126,7 +126,7 @@ struct Parameters {
   static constexpr int max_count = 1024;
   static constexpr int max_coordinate = 1 << 20;  ///< largest absolute coordinate of a box
   static constexpr int max_masks = 64;
-  static constexpr int max_mask_radius = 254;  ///< maximum of margin plus feather of masks
+  static constexpr int max_mask_radius = 254;  ///< maximum of mask_radius()
   struct Ranges {
     static constexpr Range<int> margin{0, 65535};
     static constexpr Range<int> feather{0, 65535};

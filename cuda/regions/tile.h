@@ -30,7 +30,7 @@ struct BlendPlane : PlaneBytes, PlanePair {
 
   bool subsampled = false;     ///< some samples cover several pixels
   bool covers_evenly = false;  ///< all bytes of a period cover the same pixels
-  bool has_all_bytes = false;  ///< every byte of sample_rows rows belongs to a channel
+  bool has_all_bytes = false;  ///< every byte of the first sample_rows rows is in a channel
   int strips = 0;              ///< tiles per row
   int first_block = 0;         ///< index of the plane's first block
 };
@@ -57,7 +57,7 @@ struct BlendArguments {
   int mask_margin = 0, mask_feather = 0;
 };
 
-/// Describes a plane of a layout, except for the addresses and first_block.
+/// Describes a plane of a layout. Does not set first_block or the members that depend on frames.
 inline BlendPlane describe_plane(const FrameLayout& layout, int number) {
   BlendPlane plane;
   static_cast<PlaneBytes&>(plane) = plane_bytes(layout, number);

@@ -23,7 +23,7 @@ struct Source {
   const std::uint8_t* data;
   std::int32_t pitch, step;  ///< in bytes
   int width, height;
-  Value border;  ///< value beyond the edges
+  Value border;  ///< sample beyond the edges, as stored
 };
 
 /// Computes, for each source pixel of a segment, its byte offset from the channel's first sample.

@@ -33,7 +33,7 @@ struct GroupArguments {
 
   // For kernels of whole pixels:
   bool joins_pixels;            ///< adjacent pixels may be stored as one word
-  std::uint32_t border[2];      ///< value of pixels beyond the edges
+  std::uint32_t border[2];      ///< pixel beyond the edges, as stored
   std::uint32_t always_set[2];  ///< bits outside all channels, written as 1
 
   // For the kernel of single samples:

@@ -39,7 +39,7 @@ class PictureRemap {
   FrameLayout layout_;
   std::unique_ptr<const PackedMap> full_, reduced_;  ///< nullptr if no channel needs the map
   std::vector<ChannelGroup> groups_;
-  std::vector<int> padded_planes_;  ///< planes with samples outside all channels
+  std::vector<int> padded_planes_;  ///< planes with bytes outside all channels
   std::unique_ptr<Backend> backend_;
 };
 

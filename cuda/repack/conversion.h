@@ -71,8 +71,8 @@ CUDAVISION_HOST_DEVICE inline Word word_of(const Field& field, std::uint32_t val
   return static_cast<Word>(static_cast<Word>(sample) << field.low_bit);
 }
 
-/// Copies `count` words: from `memory` to `words` if Byte is const, otherwise to `memory`. Words in
-/// `memory` may be unaligned; `step` is the distance between two words in bytes.
+/// Copies min(count, kPixels) words, from `memory` to `words` if Byte is const, otherwise to
+/// `memory`. Words in `memory` may be unaligned; `step` is the distance between two words in bytes.
 template <class Byte, class Word, int kPixels>
 CUDAVISION_HOST_DEVICE inline void copy_words(Byte* memory, std::ptrdiff_t step, int count,
                                               Word (&words)[kPixels]) {
@@ -114,7 +114,7 @@ void with_words(const Conversion& a, const Visit& visit) {
             [&](auto from) { with_word(a.to[0].word_bytes, [&](auto to) { visit(from, to); }); });
 }
 
-/// Converts the first `count` of kPixels pixels of row y, starting at column x.
+/// Converts min(count, kPixels) pixels of row y, starting at column x.
 template <class From, class To, int kPixels>
 CUDAVISION_HOST_DEVICE inline void convert(const Conversion& a, int x, int y, int count) {
   constexpr int channels = FrameLayout::max_channels;

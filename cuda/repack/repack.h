@@ -57,9 +57,9 @@ FrameLayout unpacked_layout(const StoredLayout& storage, UnpackedForm form) noex
 class Repack {
  public:
   /// The stored frames must have more than 8 bits, and either one luma channel or red, green and
-  /// blue channels of the picture's size. Every byte of a plane must belong to a sample. With
-  /// adjustable luminance, RGB may have up to three planes. Otherwise, or if is_needed() is false,
-  /// throws invalid_argument.
+  /// blue channels of the picture's size. Unless packed, every byte of a plane must belong to a
+  /// sample. With adjustable luminance, RGB may have up to three planes. Throws invalid_argument
+  /// for other frames, and if is_needed() is false.
   Repack(Device& device, const StoredLayout& storage, UnpackedForm form);
 
   /// unpack() and pack() only enqueue work on the device. Frames must not overlap. pack() throws

@@ -11,8 +11,9 @@
 // and counts pixels in shared memory, which decides most components. Components larger than a
 // speckle are kept. Small components that do not touch the border of the tile are removed. Small
 // components at the border are open: the next kernel joins open components across borders, and
-// keeps them if they touch a kept component. Finally, each root within a tile adds its count to the
-// root of the component and becomes its child. Every open run is then at most two steps from it.
+// keeps them if they touch a kept component. Next, each root within a tile adds its count to the
+// component's root and becomes its child. Open runs are then at most two steps from that root. The
+// last kernel removes the open runs of small components.
 
 #include "cuda/speckles/tile.cuh"
 
@@ -235,7 +236,7 @@ inline std::int64_t tile_count(int width, int height) {
   return std::int64_t{divide_up(width, tile_size)} * divide_up(height, tile_size);
 }
 
-/// Returns the bytes of memory for arguments(). The contents need not persist between launches.
+/// Returns the bytes of memory for arguments(). The contents need not outlive launch_all().
 template <class Picture>
 std::size_t scratch_bytes(int width, int height) {
   return sizeof(std::uint32_t) * (2 * TileRuns<Picture>::count + 3 * tile_size) *

@@ -28,7 +28,7 @@ struct Parameters {
 
 class Speckles {
  public:
-  /// layout must have one plane of one channel, of 8 or 16 bits. Throws invalid_argument.
+  /// layout must have one plane of one contiguous channel of 8 or 16 bits. Throws invalid_argument.
   Speckles(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~Speckles();
 

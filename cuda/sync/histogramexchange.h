@@ -7,8 +7,8 @@
 
 namespace cudavision {
 
-/// Adds the histograms of all blocks of a grid and returns the sum to each block, within one launch
-/// and without a grid-wide barrier. All blocks of the launch must be resident.
+/// Adds the histograms of all blocks of a grid, so that each block can read the sum, within one
+/// launch and without a grid-wide barrier. All blocks of the launch must be resident.
 ///
 /// Every block adds its counts to shared accumulators, and readers sum the accumulators. Counts are
 /// never negative, so no word exceeds its final value. The sum over all bins equals the known
