@@ -13,7 +13,7 @@
 namespace cudavision::sgm {
 
 /// Marks an unknown pixel in a map; the other pixels are known. Known values are disparities minus
-/// Config::minimum in 1/16 pixel, or in pixels in compatibility without subpixel and in right maps.
+/// Config::minimum, in 1/16 pixel. Right maps and compatibility without subpixel use whole pixels.
 constexpr std::uint16_t unknown = 0xFFFF;
 
 /// Smooths changes of at most max_step between frames. The new value has the weight weight/256.

@@ -13,7 +13,7 @@ struct PathPenalty {
   const NoiseState* state = nullptr;  ///< if set, its noise raises P1
 
   PathPenalty() = default;
-  /// penalties must come from penalties_under(noise.fixed).
+  /// penalties must come from penalties_under(noise.fixed, …).
   PathPenalty(const Penalties& penalties, const NoiseSource& noise)
       : fixed(penalties.p1), p2(penalties.p2[0]), state(noise.state) {}
 

@@ -143,7 +143,7 @@ CUDAVISION_HOST_DEVICE constexpr int census_bits(Config::Census census) noexcept
 Config resolved(Config config) noexcept;
 Parameters resolved(Parameters parameters) noexcept;
 
-/// Returns the user's name for a parameter or value, such as "memory_budget" or "census_gradient".
+/// Translates a name of a parameter or value, such as "memory_budget", into the user's name for it.
 using Wording = std::string (*)(std::string name);
 inline std::string own_words(std::string name) {
   return name;
@@ -186,8 +186,8 @@ class SgmStereo {
 
   /// Marks pixels without a view of the scene, such as pixels of a rectified picture outside the
   /// camera's field of view. Marked pixels of the left picture are always unknown, even with
-  /// fill_holes. Left pixels that the left-right check compares with marked right pixels become
-  /// unknown too.
+  /// fill_holes. Marked pixels of the right map become unknown before its median, so that the
+  /// left-right check rejects left pixels that match them.
   ///
   /// Pixel (x, y) is marked if bit x % 32 of word x / 32 of row y is set. Masks have rows of ⌈width
   /// / 32⌉ words in device memory, and must outlive this object or the next set_masks(). A view

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The stages on the CPU; backend.h defines them. CUDA kernels must compute the same bits.
+// The stages on the CPU, which backend.h and mapstages.h define. CUDA computes the same bits.
 
 #include <memory>
 

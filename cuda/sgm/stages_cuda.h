@@ -132,7 +132,7 @@ struct FeaturePlane {
 
 /// The output planes of P2, with P2 in both halves of a word. Entry (x, y) is for the step to (x,
 /// y) from the pixel above, to the left, above left or above right. P2 is 0 for steps from outside
-/// the picture. Rows are aligned to 16 bytes. The 3 words after a row's last pixel become 0.
+/// the picture. Rows are aligned to 16 bytes. Up to 3 words after a row's last pixel become 0.
 /// Null planes are not written. A null vertical disables all planes.
 struct StepPenalties {
   std::uint32_t *vertical = nullptr, *horizontal = nullptr, *diagonal[2] = {};
@@ -146,7 +146,7 @@ struct CensusTask {
   FeaturePlane features;
 };
 
-/// Compute the census of one or two pictures in a launch, and P2 of the first picture.
+/// Compute the census of one or two pictures in a launch and, with steps, P2 of the first picture.
 /// census_filtered_cuda() is for census_gradient, and census_cuda() for the other censuses.
 void census_cuda(const StageResources& resources, std::initializer_list<CensusTask> tasks,
                  const StepPenalties& steps = {});

@@ -57,7 +57,7 @@ struct CensusBlock {
   }
 };
 
-/// Writes P2 of each step that ends at one of the thread's pixels; the first pixel is (x, y).
+/// Writes P2 of the steps from the row above and from the left to the thread's pixels (x + i, y).
 /// step(i, dx, dy) returns the table index for the step from (x + i + dx, y + dy) to (x + i, y).
 template <class Step>
 __device__ void write_penalties(const StepPenalties& penalties, const std::uint8_t* table, int x,

@@ -71,7 +71,7 @@ class Distances {
   void set_parameters(const Parameters& parameters);
 
   /// disparity comes from SgmStereo::run(). Boxes may have any coordinates. results comes from
-  /// Device::allocate_host() and has boxes.size() entries. They are complete once the device has
+  /// Device::allocate_host() and has boxes.size() entries, which are complete once the device has
   /// finished its work. Only enqueues, unless masks need more memory than before. Copies the boxes.
   /// Throws invalid_argument for more than max_boxes.
   ///

@@ -229,7 +229,7 @@ void describe_check(const StageConfig& config, const Check& check, MapArguments&
   a.minimum = config.minimum;
 }
 
-/// Launches a median kernel for `map`. Most threads get one group, so that all loads overlap.
+/// Launches a median kernel for `map`. A thread gets at most one group, so all loads overlap.
 void launch_medians(const StageResources& resources, Kernel<MapArguments> kernel, MapArguments& a,
                     const std::uint16_t* map) {
   a.alignment = alignment_of(map, sizeof(std::uint16_t) * static_cast<std::size_t>(a.width));

@@ -118,7 +118,7 @@ struct PairTile {
 
   static __device__ constexpr int index_of(int x, int y) { return y * pitch + x / 2; }
 
-  /// (x, y) is the first pixel inside the halo. All loads of a thread are in flight at once.
+  /// (x, y) is the tile's first pixel. All loads of a thread are in flight at once.
   template <int kThreads, int kBytes, std::uint16_t kUnknown>
   static __device__ void load(const PairSource& from, int x, int y, int height, Pair* samples) {
     const int vectors = row_vectors * (height + 2 * kHalo);

@@ -100,7 +100,7 @@ class PairSamples {
     }
   }
 
-  /// Returns the weighted medians, or unknown. The whole warp must call it.
+  /// Returns the weighted medians, or unknown for unknown pixels. The whole warp must call it.
   __device__ std::uint32_t medians() const {
     SampleRange range;
     range.add(numbers_[0], numbers_[0]);

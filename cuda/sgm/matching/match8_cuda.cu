@@ -7,7 +7,7 @@ namespace cudavision::sgm {
 namespace {
 
 // Launches do not overlap: blocks that wait for the previous kernel would occupy the
-// multiprocessors, which doubles the time for small pictures.
+// multiprocessors, which would double the time for small pictures.
 template <class Arguments>
 void launch(LaunchQueue& queue, const BlocksOf<Arguments>& paths, const Arguments& a) {
   queue.launch(paths.kernel, paths.blocks, paths.threads, paths.shared_bytes, a, Start::in_order);
@@ -37,7 +37,7 @@ int plane_pitch(const StageConfig& config) {
   return right_margin(extent.disparities) + extent.columns;
 }
 
-/// Returns the rows of all planes: two of features, and P2 of vertical, horizontal and (8 paths)
+/// Counts the rows of all planes: two of features, and P2 of vertical, horizontal and (8 paths)
 /// two diagonal steps. Upward paths also read the row below the picture and a few words after it.
 int plane_rows(const StageConfig& config) {
   return (config.paths == 4 ? 4 : 6) * (config.height + 1) + 1;

@@ -15,7 +15,7 @@
 namespace cudavision::sgm {
 
 /// Returns B. reciprocal is 1 / |minus_variance| with a relative error below 2^-20, or infinite.
-/// noise_256 is 256·noise. noise_256 and minus_variance are integers below 2^24.
+/// noise_256 is 256·noise. noise and |minus_variance| are integers below 2^24.
 CUDAVISION_HOST_DEVICE inline float weight_of_mean(float minus_variance, float reciprocal,
                                                    float noise_256) {
   // Floats from 2^23 to 2^24 are integers, so the addition rounds. Quotients above 256 are limited.
@@ -29,7 +29,7 @@ CUDAVISION_HOST_DEVICE inline float weight_of_mean(float minus_variance, float r
 /// Returns a word with floor((weight·difference + 200) / 400) + 2^14 in bits 8 to 23. difference is
 /// sum − 25·level. Both arguments are integers.
 CUDAVISION_HOST_DEVICE inline std::uint32_t blended(float weight, float difference) {
-  // With 0.5 added, the distance of the dividend from multiples of 400 exceeds the errors of the
+  // With 0.5 added, the distance of dividend + 200 from multiples of 400 exceeds the errors of the
   // factor and of rounding. Floats from 2^15 to 2^16 are multiples of 1/256.
   const float dividend = std::fmaf(weight, difference, 0.5f);
   constexpr float factor = 1.0f / 400, offset = 49152.5f;  // 2^15 + 2^14 + 200/400

@@ -63,13 +63,13 @@ class AggregateCuda {
  public:
   /// Bands have band_rows rows; the last band may have fewer. Needs 8 bytes of scratch per pixel.
   AggregateCuda(Device& device, const StageResources& resources, int band_rows);
-  /// Bands fill all launches if their number of rows is a multiple of the result.
+  /// Returns n such that bands of n, 2n, 3n… rows fill all of their launches.
   static int row_unit(const StageConfig& config);
   /// Returns the additional memory for several bands, in bytes, without the sums.
   static std::size_t extra_bytes(const StageConfig& config, int band_rows);
 
   /// Prepares run(), which must be called for the bands from top to bottom. left and right are the
-  /// features of the whole pictures. penalties come from penalties_under(noise.fixed).
+  /// features of the whole pictures. penalties come from penalties_under(noise.fixed, …).
   PathInput begin(const SamplePlane& picture, const void* left, const void* right,
                   const Penalties& penalties, const NoiseSource& noise) const;
   void run(const PathInput& input, const RowBand& band, std::uint16_t* sums) const;

@@ -180,7 +180,7 @@ __device__ inline std::uint32_t in_halves(std::uint32_t low, std::uint32_t high)
 #endif
 }
 
-/// Prevents the compiler from computing the value again instead of keeping it in a register.
+/// Hides from the compiler how the value was computed, so that it cannot compute the value again.
 template <class Number>
 __device__ void make_opaque(Number& number) {
   static_assert(sizeof(Number) == 4);

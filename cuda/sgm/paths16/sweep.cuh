@@ -23,7 +23,7 @@ constexpr int sweep_threads(int words, int feature_bytes) {
 }
 
 /// Returns how many features of the next row a thread loads early. Fewer registers are free on
-/// Jetson Thor and, before CUDA 13, on compute capabilities 8.6 and 8.9 and in one kernel for 7.5.
+/// Jetson Thor and, before CUDA 13, on compute capabilities 8.6, 8.9 and, with 3 steps, 7.5.
 __device__ constexpr int early_features(int words, [[maybe_unused]] int feature_bytes,
                                         [[maybe_unused]] int steps) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 1100

@@ -12,7 +12,7 @@ namespace cudavision::sgm {
 struct SweepTile {
   int main_warps = 8;  ///< warps for the columns of the tile
   int halo_warps = 2;  ///< warps for the halo on each side; 0 without diagonal paths
-  int halo = 8;        ///< halo columns on each side; also the maximum rows of a launch
+  int halo = 8;        ///< halo columns on each side; if not 0, also the maximum rows of a launch
   int columns = 32;    ///< columns of the tile
 
   CUDAVISION_HOST_DEVICE int slots() const { return columns + 2 * halo; }

@@ -131,7 +131,7 @@ class PathCursor {
     fetched_ = current_;
   }
 
-  /// Returns a mask of those bytes of the lane's pixel i that have no disparity in the picture.
+  /// Returns a mask of pixel i's missing disparities, or of all bytes if it is outside the picture.
   __device__ std::uint32_t largest(int i) const {
     const auto x = static_cast<unsigned>(current_.x + own_ + i);
     return x < static_cast<unsigned>(width_) ? missing_ : 0xffffffffu;

@@ -169,7 +169,7 @@ __device__ inline std::uint32_t min_of(const std::uint32_t (&words)[words_per_la
 }
 
 /// Takes one step of each path. Returns the bytes of L − C + P1 or, with kAddCosts, of
-/// L + (factor − 1)·C + P1. Missing disparities have the largest costs, as outside the range.
+/// L + (factor − 1)·C + P1. Missing disparities get the cost 0xffff, as outside the range.
 template <bool kAddCosts, int kDisparities, bool kWhole, int kPixels>
 __device__ void advance(const GroupLanes<kDisparities, kWhole>& lanes, PathState<kPixels>& state,
                         std::uint32_t p1, const PixelCosts<kPixels>& pixels, int factor,

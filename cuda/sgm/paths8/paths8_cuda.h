@@ -5,8 +5,8 @@
 //
 // Two kernels run concurrently: columns_cuda.cu follows columns and diagonals, rows_cuda.cu follows
 // rows. Up to the middle, a path stores L − C + P1 in a byte per disparity. Beyond the middle, it
-// adds L − C to the opposite path's byte, and subtracts P1. Columns and diagonals also add C, once
-// for each path. So a pixel's bytes in all volumes add up to the sum over all paths.
+// adds L − C to the opposite path's byte, and subtracts P1. Columns and diagonals also add C, in
+// total once for each path. So a pixel's bytes in all volumes add up to the sum over all paths.
 //
 // Both kernels are bound by latency, so they use few lanes per pixel and few barriers.
 
@@ -58,7 +58,7 @@ struct PathsArguments {
 
 /// Dimensions of planes and volumes, padded so that kernels need few bounds checks.
 struct MatchExtent {
-  static constexpr int column_unit = 16, row_unit = 4;  ///< bands have a multiple of row_unit rows
+  static constexpr int column_unit = 16, row_unit = 4;  ///< for row_unit, see Match8Cuda()
   static constexpr int max_disparities = 256;
 
   explicit MatchExtent(const StageConfig& config)
@@ -108,7 +108,7 @@ PathsLaunch rows_launch(const StageConfig& config, int rows);
 /// Arguments of the upward paths through the whole picture, without sums. The paths store their
 /// states at the first row of each band except the first band.
 struct StatesArguments {
-  PathsArguments paths;  ///< states.from_below is not used
+  PathsArguments paths;  ///< of the whole picture; states.from_below is null
   uint2* states;
   int band_rows;
 };

@@ -46,7 +46,7 @@ class RowsWarp {
         p1_(a.penalty.in_halves()),
         twice_p1_(p1_ * 0x202),
         state_(p1_) {
-    // The rows of the volume are padded, so that each group of lanes has its own row.
+    // The volume has padding rows at its end, so that each group of lanes has its own row.
     sums_ = a.sums.rows +
             static_cast<std::int64_t>(first_row_ + lanes_.group) * a.sums.pitch * kDisparities +
             8 * lanes_.lane;
@@ -55,9 +55,9 @@ class RowsWarp {
       fetch(x_ + forwards * i);
   }
 
-  /// Follows the path to the middle of the rows, and stores L − C + P1.
+  /// Follows the path to the middle of the row, and stores L − C + P1.
   __device__ void first_half() {
-    // Both directions stop at the same pixel.
+    // Both directions stop at the same boundary between blocks of pixels.
     const int count = kToTheRight ? blocks_ - blocks_ / 2 : blocks_ / 2;
     for (int i = 0; i < count; ++i) {
       wait();
@@ -91,7 +91,7 @@ class RowsWarp {
     __syncwarp();
   }
 
-  /// Rows below the picture repeat its last row.
+  /// Rows below the band repeat its last row.
   __device__ std::int64_t row_begin(int row) const {
     return static_cast<std::int64_t>(min(first_row_ + row, a_.height - 1)) * a_.planes.pitch;
   }

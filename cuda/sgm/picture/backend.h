@@ -39,7 +39,7 @@ struct DisparityNumbers {
     return number == invalid ? 0 : range_in_force.level(static_cast<std::int16_t>(number));
   }
 
-  /// Returns the bin of a map value, or −1 outside the automatic range, which excludes `invalid`.
+  /// Returns the bin of a map value, or −1 if it is outside of all bins, as `invalid` always is.
   CUDAVISION_HOST_DEVICE int bin(std::uint16_t number) const {
     const int v = static_cast<std::int16_t>(number);
     return v < bins.first || v > bins.last ? -1 : (v - bins.first) >> bins.shift;

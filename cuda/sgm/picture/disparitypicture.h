@@ -81,7 +81,7 @@ class DisparityPicture {
 
   /// Both functions take effect with the next run() and never allocate. `parameters` are the maps'
   /// parameters, and `picture` has the constructor's kind and quantity. Throws invalid_argument and
-  /// keeps the last valid ones. If the range of map values changes, an automatic range restarts.
+  /// keeps the old parameters. If the range of map values changes, an automatic range restarts.
   void set_parameters(const Parameters& parameters, const PictureParameters& picture);
   void set_colors(const ColorTable& table);
 

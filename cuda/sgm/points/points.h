@@ -35,8 +35,8 @@ class Points {
  public:
   static constexpr int bytes_per_point = 12;
 
-  /// Maps have width·height values in the scale of `parameters`. Throws invalid_argument for a size
-  /// that a FrameLayout cannot have, or for invalid parameters.
+  /// width and height of the maps are 1 to 65535. `parameters` describes the maps. Throws
+  /// invalid_argument for an invalid size, and in the same cases as set().
   Points(Device& device, int width, int height, const Parameters& parameters,
          const Reprojection& reprojection);
   ~Points();

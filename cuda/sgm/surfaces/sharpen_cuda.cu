@@ -75,7 +75,7 @@ class LevelRow {
  public:
   __device__ LevelRow(const Samples& picture, int y, int shift)
       : picture_(picture), shift_(shift), row_(picture.data + picture.pitch * y) {
-    // Keeps the compiler from computing this address again for each sample, with more registers.
+    // Computing this address again for each sample would need more registers.
     asm("" : "+l"(row_));
     __builtin_assume(__isGlobal(row_));
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // FillHoles and FillSlopes on CUDA. A block fills a row. It marks the known pixels by bits. A
-// thread per word of bits finds the known pixels nearest to the word, and lists the runs that begin
-// in it. Then threads measure the slopes of these runs. Finally, each pixel finds the ends of its
-// run by bit operations. A second kernel fills rows without known pixels.
+// thread per word of bits finds the known pixels nearest to the word. For FillSlopes, it also lists
+// the runs that begin in the word, and threads measure their slopes. Finally, each pixel finds the
+// ends of its run by bit operations. A second kernel fills rows without known pixels.
 
 #include <algorithm>
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int middle = SampleRows::middle;
 
-/// A pair adds at most 64·c·(37 − c) div 36 ≤ 608 to |S| and 128 to T. So 2S + T fits 16 bits.
+/// A pair adds at most 64·c·(37 − c) div 36 ≤ 608 to |S| and 136 to T. So 2S + T fits 16 bits.
 struct LaneSums {
   std::int16_t s[lanes], t[lanes];
   std::int16_t rooms[lanes];     // 2·cut + 1

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Smooth on CUDA. A block loads a tile with a halo into shared memory. A thread processes two
-// neighbouring pixels as pairs of 16-bit floats. All operations except the divisions are exact.
+// neighbouring pixels as pairs of 16-bit floats. All results, also of divisions, are exact.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/division.h"

@@ -82,7 +82,7 @@ __device__ std::uint32_t min_of_lanes(std::uint32_t value) {
 struct LeftBest {
   std::uint32_t key;      ///< key of the smallest sum, equal in all lanes
   int word;               ///< this word and the next one hold the best sum and its neighbours
-  int near;               ///< the lane's vector with one of these words, or any vector
+  int near;               ///< the lane's vector that holds either word, or its first if none does
   std::uint32_t minimum;  ///< the smallest sums of the lane's other vectors, in both halves
 };
 

@@ -176,7 +176,7 @@ sgm::Parameters parameters_of_libsgm() {
   return parameters;
 }
 
-/// Returns the map of cv::StereoSGBM with its best settings, the speckle size of our maps and our
+/// Returns the maps of cv::StereoSGBM with its best settings, the speckle size of our maps and our
 /// hole filling. The images are padded, because StereoSGBM does not match the leftmost columns.
 Maps opencv_maps(Device& device, const Seen& pair) {
   const int width = pair.left.width, height = pair.left.height;
@@ -218,7 +218,7 @@ Scores scores_of(Device& device, const Seen& pair) {
   return scores;
 }
 
-/// Prints the first table of accuracy in docs/elements/stereo-accuracy.md.
+/// Prints the table of errors on five pairs in docs/elements/stereo-accuracy.md.
 TEST(OracleAccuracy, DefaultIsTruerThanOpencvAndLibsgm) {
   CUDAVISION_NEEDS_PAIRS();
   const auto device = make_cpu_device();
@@ -233,7 +233,7 @@ TEST(OracleAccuracy, DefaultIsTruerThanOpencvAndLibsgm) {
   }
 }
 
-/// Prints the second table: the mean share of wrong or missing pixels for each camera fault.
+/// Prints the table of errors with worse cameras: mean shares of wrong or missing pixels.
 TEST(OracleAccuracy, DefaultIsTruerWithWorseCameras) {
   CUDAVISION_NEEDS_PAIRS();
   const auto device = make_cpu_device();

@@ -9,7 +9,7 @@
 #include "tests/kernels/scenecut/scenecut_definition.h"
 
 /// A second implementation of Semi-Global Matching, written only from the text of
-/// cuda/sgm/backend.h. Images and maps are row-major.
+/// backend.h and mapstages.h in cuda/sgm. Images and maps are row-major.
 namespace cudavision::test {
 
 using Luminances = std::vector<std::uint16_t>;

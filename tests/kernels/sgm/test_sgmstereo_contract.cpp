@@ -195,7 +195,7 @@ struct SgmContract : ContractTraits<SgmCase> {
 
 CUDAVISION_CONTRACT(SgmStereo, SgmContract);
 
-/// The contract's test of changing parameters is meaningless if two sets give the same map.
+/// The contract's test of changing parameters needs sets whose maps differ from the first map.
 TEST(SgmParameters, EachSetOfTheContractChangesTheMap) {
   SgmCase test = SgmContract::dense("GRAY8", 123, 45, few_disparities());
   const SgmInput input = input_block(test);

@@ -78,8 +78,8 @@ TEST_P(BoxDistances, OfAsManyMasksAsBoxes) {
   expect_definition(device, test);
 }
 
-// Maps with few samples, and maps with more equal samples than 16 bits can count. The value of the
-// samples is even or odd.
+// Maps with few samples, and maps with more equal samples than 16 bits can count. Even and odd
+// values are counted in different halves of a word.
 TEST_P(BoxDistances, CountFewAndManySamples) {
   for (const auto& [width, height] : {std::pair{1, 1},
                                       {1, 7},

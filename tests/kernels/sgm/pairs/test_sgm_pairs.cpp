@@ -124,7 +124,7 @@ const Setting settings_of_pairs[] = {
 
 CUDAVISION_ON_BOTH_DEVICES(StereoSettings);
 
-/// Prints the tables of docs/elements/stereo-accuracy.md, except those of filtering over time.
+/// Prints errors for docs/elements/stereo-accuracy.md: presets, slanted surfaces and white noise.
 TEST_P(StereoSettings, AreAsTrueAsTheyWere) {
   CUDAVISION_NEEDS_PAIRS();
   constexpr double pairs = std::size(scenes);
@@ -155,7 +155,7 @@ TEST_P(StereoSettings, AreAsTrueAsTheyWere) {
   }
 }
 
-/* Still scenes: this test prints a table of docs/elements/stereo-accuracy.md */
+/* Still scenes, for the table of disparities over time in docs/elements/stereo-accuracy.md */
 
 /// Changes between successive maps of a still scene.
 struct Flicker {

@@ -33,7 +33,7 @@ struct SgmStageCase {
   sgm::DisparityScale scale{16, 0};
   Placement disparity_placement, confidence_placement;
 
-  // Inputs of stages that depend on previous frames.
+  // Inputs of KeepConfident and FilterOverTime.
   int confidence_threshold = 1;
   sgm::TemporalFilter filter;
   bool first_frame = false, is_new_scene = false;

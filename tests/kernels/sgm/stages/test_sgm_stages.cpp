@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares all outputs of each stage of Semi-Global Matching: for random cases, for widths near the
-// kernels' tile widths, for all alignments, and for maps that are rare in random cases.
+// Compares the outputs of each stage with the definition or the CPU: for random cases, for widths
+// near the kernels' tile widths, for all alignments, and for maps that are rare in random cases.
 #include <tbb/task_arena.h>
 
 #include <limits>

@@ -24,7 +24,7 @@ SgmSequence make_sgm_sequence(std::uint64_t seed, int number, int max_pixels);
 /// Draws a sequence without compatibility, and with slanted_surfaces in most frames.
 SgmSequence make_slanted_sgm_sequence(std::uint64_t seed, int number, int max_pixels);
 
-/// Draws a sequence with noise, which is automatic in most frames, and with restarts.
+/// Draws a sequence with census_gradient, in which most frames have automatic noise.
 SgmSequence make_noisy_sgm_sequence(std::uint64_t seed, int number, int max_pixels);
 
 /// Draws the parameters of the filter over time, and the confidence threshold.
