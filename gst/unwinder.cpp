@@ -25,7 +25,7 @@ struct DynamicSection {
   explicit DynamicSection(const link_map& library) {
     for (const ElfW(Dyn)* entry = library.l_ld; entry->d_tag != DT_NULL; ++entry) {
       const auto is = [&](ElfW(Sxword) tag) { return entry->d_tag == tag; };
-      // glibc replaces offsets by addresses on most architectures, other C libraries do not.
+      // glibc replaces offsets by addresses on most architectures, but other C libraries do not.
       const ElfW(Addr) value = entry->d_un.d_ptr;
       const ElfW(Addr) address = value < library.l_addr ? library.l_addr + value : value;
       if (is(DT_STRTAB))

@@ -13,7 +13,7 @@
 namespace cudavision {
 namespace {
 
-/// Only the pad's streaming thread may use the non-atomic members.
+/// Only the pad's streaming thread may use `last` and expects_first_buffer.
 struct CapsDiagnostics {
   explicit CapsDiagnostics(const DeviceSession& session) : session(session) {}
 

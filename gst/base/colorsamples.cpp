@@ -7,7 +7,7 @@
 namespace cudavision {
 namespace {
 
-/// Luma weights of red, green and blue, multiplied by `unit`. Colour matrices have four decimals.
+/// Luma weights of red, green and blue, in 1/unit. Colour matrices have at most four decimals.
 struct Weights {
   static constexpr std::int64_t unit = 10000;
   std::int64_t red, green, blue;

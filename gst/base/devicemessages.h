@@ -52,7 +52,7 @@ class DeviceMessages {
   // The next two functions post messages, so no CUDA context may be current.
   /// Posts the messages whose downloads are complete.
   void post_arrived();
-  /// Posts all pending messages. Returns when no thread is posting.
+  /// Posts all pending messages. Returns when no other thread is posting.
   void drain();
 
   /// Drops the pending messages. A message that another thread is posting still arrives.

@@ -61,7 +61,7 @@ class DeviceSession {
   bool takes_cuda() const { return active_backend() != DeviceKind::cpu; }
 
   bool started() const noexcept { return compute_.device != nullptr; }
-  // Call the next functions only between start() and stop().
+  // Call the next three functions only between start() and stop().
   Device& device() const noexcept { return *compute_.device; }
   /// Returns the queues for frames. Operations run on FrameQueues::compute, which is device(). On
   /// the CPU, and with one frame in flight, all queues are device().

@@ -13,8 +13,8 @@
 #include "gst/core/scoped.h"
 #include "gst/core/text.h"
 
-/// The properties of an element. Each is a member of a struct Settings, which the element's object
-/// lock guards. The streaming thread copies the struct for each frame.
+/// The properties of an element. Writable properties are members of a struct Settings, which the
+/// element's object lock guards. The streaming thread copies the struct for each frame.
 namespace cudavision {
 
 /// while_playing: may change at any time, including by a controller. when_ready: may change up to
@@ -112,7 +112,7 @@ class ElementProperties {
           field_of(settings) = g_intern_string(text_of(g_value_get_string(value)));
         });
   }
-  /// Adds a string, empty by default. Text is constructed from the string, which c_str() returns.
+  /// Adds a string, empty by default. Text is made from the string, and Text::c_str() returns it.
   template <class Text>
   void add_text(const PropertySpec& spec, Text Settings::*field) {
     add(

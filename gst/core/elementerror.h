@@ -26,7 +26,7 @@ class ElementError : public std::runtime_error {
 /// Throws STREAM_ERROR/WRONG_TYPE, for frames or caps that an element cannot process.
 [[noreturn]] void refuse_stream(const std::string& what);
 
-/// Replaces std::source_location, which clang 14 lacks. The debug text of messages shows it.
+/// Replaces std::source_location, which clang 14 lacks. A message's debug text shows the location.
 struct SourceLocation {
   const char* file;
   const char* function;

@@ -7,7 +7,7 @@
 #include <string>
 
 /// Strings of GStreamer and GLib may be NULL (an unknown video format's name, a string in caps, the
-/// message of a GError). std::string crashes on NULL, so always use these functions.
+/// message of a GError). A std::string cannot be made from NULL, so always use these functions.
 namespace cudavision {
 
 inline const char* text_of(const gchar* text, const char* if_null = "") {

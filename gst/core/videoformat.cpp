@@ -181,8 +181,8 @@ void require_raw_video(const GstCaps* caps) {
 
 }  // namespace
 
-// RGB always has full range. Without colorimetry, GStreamer assumes limited range for YUV, and full
-// range for gray.
+// RGB is treated as full range. Without colorimetry, GStreamer assumes limited range for YUV, and
+// full range for gray.
 bool is_limited_range(const GstVideoInfo& info) {
   if (GST_VIDEO_INFO_IS_RGB(&info))
     return false;

@@ -31,13 +31,13 @@ struct FrameFormat {
   GstVideoInfo info{};
   bool cuda_memory = false;
   bool known_to_libgstcuda = true;  ///< libgstcuda has pools for this format
-  int low = 0;  ///< low and high: nominal range of gray, luma or RGB, from the caps' colorimetry
+  int low = 0;  ///< low and high: nominal range of gray or luma; for RGB, the full range
   int high = 255;
 
   bool is_video() const noexcept { return info.finfo != nullptr; }
   /// True if layout and storage differ.
   bool is_repacked() const noexcept { return repack::is_needed(storage, form); }
-  std::string description() const;  ///< "NV12, 640×480"
+  std::string description() const;  ///< "NV12, 640×480", or "1000 bytes" for a tensor
 };
 
 /// form is the layout for frames that operations cannot read directly. Throws ElementError unless
@@ -51,8 +51,8 @@ bool is_limited_range(const GstVideoInfo& info);
 /// Returns video/x-raw of any size and framerate, without a format.
 Structure any_frame();
 
-/// Returns all supported formats in system memory, and in CUDA memory if `cuda` and the build
-/// allow.
+/// Returns all supported formats in system memory and, if `cuda` is true and the build has CUDA, in
+/// CUDA memory.
 Caps video_template_caps(bool cuda = true);
 
 }  // namespace cudavision

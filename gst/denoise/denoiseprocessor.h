@@ -56,7 +56,7 @@ class DenoiseProcessor {
 
   const int requested_frames_;
   const int frames_;                ///< 1 in pull mode, where frames cannot be delayed
-  nlmeans::Parameters parameters_;  ///< for the last frame
+  nlmeans::Parameters parameters_;  ///< for the current frame
   const FrameLayout layout_;
   noise::Estimate noise_;
   bool measured_ = false;  ///< noise_ has run for the current frame

@@ -12,7 +12,7 @@
 namespace cudavision {
 
 /// A queue of delayed frames. Pixels are copied to a FrameWindow on the device, so that upstream
-/// gets its buffers back at once. Buffers without memory keep timestamps, flags and metas. Only
+/// gets its buffers back soon. Buffers without memory keep timestamps, flags and metas. Only
 /// the streaming thread may use the queue. All functions need the session's context unless noted.
 class FrameDelay {
  public:

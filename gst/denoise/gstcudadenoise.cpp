@@ -9,9 +9,9 @@
  * with bit-identical results, on the CPU.
  *
  * With #GstCudaDenoise:strength=-1 the strength depends on the measured noise. With
- * #GstCudaDenoise:frames above 1, earlier and later frames are searched, too, which delays the
- * output. #GstCudaDenoise:regions and #GstCudaDenoise:use-roi-meta limit the effect to parts of the
- * frame.
+ * #GstCudaDenoise:frames above 1, earlier and later frames are searched, too (as in OpenCV's
+ * fastNlMeansDenoisingMulti), which delays the output. #GstCudaDenoise:regions and
+ * #GstCudaDenoise:use-roi-meta limit the effect to parts of the frame.
  *
  * All properties except `backend`, `cuda-device-id` and `frames-in-flight` may change at any time,
  * also through a #GstControlSource.
@@ -33,8 +33,8 @@
  *   element
  * * `noise`, `noise-used`, `strength` (#GstValueArray of #gdouble): standard deviation of the noise
  *   in this frame (or in the last frame where it could be measured), the deviation that sets the
- *   automatic strength, and the strength used. Each array has the values for Y, U and V, or for R,
- *   G and B, in 8-bit grey levels.
+ *   automatic strength, and the strength used. Each array has the values for Y, U and V, for R, G
+ *   and B, or for gray, in 8-bit grey levels.
  * * `uncertain` (#GstValueArray of #gboolean): little of the frame is smooth, so `noise` may be
  *   texture
  *

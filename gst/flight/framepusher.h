@@ -30,7 +30,7 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
   /// Completes a frame in the pusher's thread. Returns nullptr after posting an error.
   using Complete = std::function<OwnedBuffer(Frame frame)>;
 
-  /// The pad must outlive the element and the thread, and the element must call stop().
+  /// `pad` is a source pad of the element, which must call stop().
   FramePusher(GstPad* pad, Complete complete);
   FramePusher(const FramePusher&) = delete;
   FramePusher& operator=(const FramePusher&) = delete;
@@ -56,8 +56,8 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
   bool idle() const;
   /// Waits until idle(). Drops frames that wait for a link.
   void drain();
-  /// Returns downstream's first error since the last call, or GST_FLOW_OK. After an error, drops
-  /// the frames in flight.
+  /// Returns downstream's first flow return below GST_FLOW_OK since the last call, and drops the
+  /// frames in flight. If there was none, returns GST_FLOW_OK.
   GstFlowReturn take_flow();
 
   // Any thread may call the next two functions.

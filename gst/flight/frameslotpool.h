@@ -29,7 +29,7 @@ struct FreeSlot {
 };
 
 /// The work on a frame or pair whose buffers FrameSlotPool::map() has mapped, or none. Enqueue the
-/// work, then call end() and complete(). Nobody may touch the output buffers before the work is
+/// work, then call end() and complete(). The output buffers must not be used before the work is
 /// complete. The destructor also waits for the device. Any thread may own the object.
 class PendingGpuWork {
  public:
@@ -68,8 +68,8 @@ class PendingGpuWork {
 };
 
 /// The slots for frames in flight. With several slots, transfers and kernels of successive frames
-/// overlap. All calls need `context`. The destructor waits until other threads have returned
-/// their slots; the calling thread must own no work.
+/// overlap. set_input(), set_output(), clear_output(), map() and the destructor need `context`. The
+/// destructor waits until other threads have returned their slots; the caller must own no work.
 class FrameSlotPool {
  public:
   /// `page_locks` is nullptr on the CPU device.

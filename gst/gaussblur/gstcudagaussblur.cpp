@@ -5,7 +5,7 @@
  * @title: cudagaussblur
  *
  * Blurs pictures with a Gaussian, or sharpens them. Runs on an NVIDIA GPU or, with bit-identical
- * results, on the CPU. Blurred 8- and 16-bit samples equal OpenCV's GaussianBlur.
+ * results, on the CPU. Blurred 8- and 16-bit samples equal OpenCV's GaussianBlur if `fine` is off.
  *
  * #GstCudaGaussBlur:sigma is enough: the size of the kernel follows from it. A negative sigma
  * sharpens: each pixel moves away from its blurred value by the same amount as the blur would move
@@ -17,15 +17,15 @@
  *
  * A blur can be undone in part. To hide pixels permanently, use cudapixelate.
  *
- * #GstCudaGaussBlur:region-strength adapts sigma to the size of the regions: a larger face gets a
- * larger sigma.
+ * #GstCudaGaussBlur:region-strength adapts sigma to the largest region of a frame: a larger face
+ * needs a larger sigma.
  *
  * #GstCudaGaussBlur:regions and #GstCudaGaussBlur:use-roi-meta limit the effect to parts of the
  * frame, such as faces that a detector has marked. All other pixels remain unchanged.
  *
  * All properties except backend, cuda-device-id and frames-in-flight may change at any time, also
- * through a #GstControlSource. A change takes effect with the next frame. It allocates no memory,
- * but rebuilds and uploads small tables of coefficients.
+ * through a #GstControlSource. A change takes effect with the next frame. A new sigma or kernel
+ * size allocates no memory; only small tables of coefficients are rebuilt and uploaded.
  *
  * ## Example launch lines
  * |[

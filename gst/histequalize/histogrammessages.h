@@ -29,7 +29,7 @@ class HistogramMessages final : public DeviceMessages {
   /// Returns device memory for the next histogram.
   View<std::uint32_t> bins() const;
   /// Enqueues the downloads. Enqueue the work that fills bins() first. `status` is the status of
-  /// the average, or nullptr. If this pointer differs from the last call's, ignores earlier scene
+  /// the average, or nullptr. If `status` is of another average than before, ignores earlier scene
   /// cuts.
   void read_back(const FrameTimes& times, const histogramaverage::Status* status,
                  const LuminanceNoise& noise = {});

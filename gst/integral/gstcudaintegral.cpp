@@ -14,8 +14,8 @@
  *   tensors, they remain on the GPU. If downstream accepts only video, the output is a gray picture
  *   of the table, scaled to the full range.
  * * `mean`, `stddev`: mean and standard deviation of the pixels up to #GstCudaIntegral:radius to
- *   each side, clipped at the edges of the picture. GRAY8; GRAY16_LE for frames of more than 8
- *   bits, whose values occupy the highest of the 16 bits.
+ *   each side, clipped at the edges of the picture. The output is GRAY8 or, for frames of more than
+ *   8 bits, GRAY16_LE with the values in the most significant bits.
  *
  * The time for a mean or a standard deviation hardly depends on the radius.
  *

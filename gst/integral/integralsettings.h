@@ -47,7 +47,7 @@ struct IntegralSettings {
   ElementType element_type = ElementType::exact;
   int radius = localstatistics::Parameters().radius;
 
-  /// The output form from start to stop, on which caps depend. nullopt while stopped.
+  /// The output form, fixed from start to stop because caps depend on it. nullopt while stopped.
   std::optional<OutputForm> started;
 
   OutputForm form() const noexcept {

@@ -67,7 +67,7 @@ class CudaContextSlot {
  public:
   /// Returns the first available context: an offered context, a peer's, the application's, or the
   /// device's primary context, which is then offered to the pipeline. Returns none if the primary
-  /// context cannot be created. If device_id is negative, choose() selects its device.
+  /// context cannot be created. If device_id is negative, choose() selects the device.
   CudaContext negotiate(GstElement* element, int device_id,
                         const std::function<int(int devices)>& choose);
   /// For set_context(): stores the context if it matches device_id and none is stored.

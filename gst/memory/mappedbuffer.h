@@ -33,10 +33,10 @@ class MappedBuffer {
 
   GstBuffer* buffer() const noexcept { return buffer_; }
   const Frame& frame() const noexcept { return frame_; }
-  /// True if the device can work on this memory. Other elements' work and an upload that mapping
-  /// has enqueued may still run on the memory; StreamOrder waits for them.
+  /// True if all memory is CUDA memory of the context. Other elements' work and an upload that
+  /// mapping has enqueued may still run on the memory; StreamOrder waits for them.
   bool on_device() const noexcept { return on_device_; }
-  /// True if the memory is on another device, from which ours can only copy. All earlier work
+  /// True if the memory is on another device, from which our device can only copy. All earlier work
   /// on the memory is finished.
   bool on_peer() const noexcept { return on_peer_; }
   const RowsPerPlane& locked_rows() const noexcept { return locked_rows_; }

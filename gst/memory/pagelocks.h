@@ -11,9 +11,8 @@
 
 namespace cudavision {
 
-/// Page-locks other elements' memory that is used repeatedly, e.g. a buffer pool's, so that the
-/// device transfers it directly instead of through Staging. An object serves one element in
-/// one context.
+/// Page-locks other elements' memory that is used repeatedly, e.g. a buffer pool's, so that Staging
+/// transfers it directly, without a copy on the host. An object serves one element in one context.
 ///
 /// Only memory with a constant address is locked: GStreamer's system memory, memory that an
 /// application has wrapped, and v4l2src's buffers. The first and last page of a frame are not

@@ -7,7 +7,7 @@
 
 namespace cudavision {
 
-/// Makes an allocator of system memory, which the caller owns. Memory is zeroed, so padding is
+/// Returns a new allocator of system memory; the caller owns it. Memory is zeroed, so padding is
 /// reproducible. With a context, to which the allocator holds a reference, memory is page-locked if
 /// possible, so the GPU transfers it at full speed.
 GstAllocator* new_pinned_allocator(const CudaContext& context);

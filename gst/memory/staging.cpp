@@ -17,8 +17,8 @@ constexpr int piece_bytes = 512 * 1024;
 
 // Helper threads join a streaming thread's copies, which are slower than the bus: an H200
 // transferred 22 000 GRAY8 frames of 1920×1080 per second without copies, and 4 700 with copies by
-// four threads. All elements share the helpers. At most copying_threads streaming threads copy at
-// the same time.
+// four threads. All elements share the helpers. The arena reserves slots for copying_threads
+// streaming threads.
 constexpr int helpers = 3, copying_threads = 32;
 constexpr int min_bytes_per_thread = 128 * 1024;
 

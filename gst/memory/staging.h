@@ -47,7 +47,7 @@ class Staging {
  public:
   Staging(Device& device, const FrameLayout& layout);
 
-  /// Enqueues the transfer of a frame. Page-locked rows (`locked`) may be read after the call, all
+  /// Enqueues the transfer of a frame. Page-locked rows (`locked`) may be read after the call; all
   /// other rows are read during the call. The transfer must be finished before the next call.
   void upload(const ConstFrame& host, const RowsPerPlane& locked, const Frame& device);
   /// Enqueues the transfer of a frame. Then call collect() with the same host frame.

@@ -28,7 +28,7 @@ bool order_is_known(GstBuffer* buffer) {
   return known > 0 && known == gst_buffer_n_memory(buffer);
 }
 
-// Several threads may use a buffer, so marks are only written if they change.
+// Several threads may use a buffer, so memory that is already marked is not written to.
 void mark_unfinished(GstBuffer* buffer) {
   for_each_stream(buffer, [](GstMemory* memory, CudaStream) {
     if (!is_marked_unfinished(memory))

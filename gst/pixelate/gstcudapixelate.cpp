@@ -9,7 +9,7 @@
  *
  * #GstCudaPixelate:method selects the effect:
  *
- * * `mosaic`: blocks of #GstCudaPixelate:block-size pixels become their mean
+ * * `mosaic`: square blocks, #GstCudaPixelate:block-size pixels wide, become their mean
  * * `solid`: all pixels become #GstCudaPixelate:color
  *
  * #GstCudaPixelate:regions and #GstCudaPixelate:use-roi-meta limit the effect to parts of the

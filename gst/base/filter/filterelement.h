@@ -49,7 +49,7 @@ void add_message_properties(ElementProperties<Settings>& all, const char* what_i
 ///   static void add_properties(ElementProperties<Settings>&)
 ///   Processor(GstCudaVisionFilter*, Device&, const FrameFormat& in, const FrameFormat& out,
 ///             const Settings&)
-///   void apply(const Settings&)           takes valid settings before each frame; never allocates
+///   void apply(const Settings&)           takes valid settings before each frame; rarely allocates
 ///   bool begin_frame(const FrameInfo&)    returns false if the frame would not change
 ///   void run(const ConstFrame& in, const Frame& out)
 ///   or, with regions, run(in, out, const regions::ActiveCells* active)   see FrameRegions::run()

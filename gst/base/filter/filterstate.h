@@ -41,7 +41,7 @@ struct FilterState {
   DeviceSession session;
 
   // The object lock guards the next two members.
-  GstClockTime buffered = 0;  ///< maximum duration of the frames in flight, or NONE
+  GstClockTime buffered = 0;  ///< maximum delay by earlier frames in flight, or NONE
   GstClockTime latency = 0;   ///< duration of latency_frames frames
 
   GstPadActivateModeFunction activate_src_of_parent = nullptr;  ///< GstBaseTransform's function

@@ -53,8 +53,8 @@ struct GstCudaVisionFilterClass {
   /// The base class also logs in this category.
   GstDebugCategory* debug_category;
 
-  /// The form into which frames are unpacked if the operation cannot read them directly. Video
-  /// output has the same form. Default: channels.
+  /// The form into which frames are unpacked if the operation cannot read them directly. The
+  /// default output_format() uses the same form. Default: channels.
   cudavision::repack::UnpackedForm unpacked_form;
   /// Reads fixed output caps. The default reads video/x-raw.
   cudavision::FrameFormat (*output_format)(GstCudaVisionFilter* self,
@@ -69,9 +69,9 @@ struct GstCudaVisionFilterClass {
   /// Enqueues the work on the frame. out is nullptr if the frame is only inspected.
   void (*process)(GstCudaVisionFilter* self, const cudavision::ConstFrame& in,
                   const cudavision::Frame* out, const cudavision::FrameInfo& info);
-  /// Pushes delayed frames by gst_cuda_vision_filter_push(), before serialized events,
-  /// discontinuous frames, DRAIN queries and configure(). Returns the first flow return that is not
-  /// GST_FLOW_OK, and drops the frames after it. Default: no frames are delayed.
+  /// Pushes delayed frames by gst_cuda_vision_filter_push(), before serialized events other than
+  /// FLUSH_STOP, discontinuous frames, DRAIN queries, configure() and stop. Returns the first flow
+  /// return that is not GST_FLOW_OK, and drops later frames. Default: no frames are delayed.
   GstFlowReturn (*push_pending)(GstCudaVisionFilter* self);
   /// Called before a frame is pushed. Later frames may be in flight. If needs_frame_done() is
   /// false, the device may still work on a frame in CUDA memory that carries a stream.
@@ -100,8 +100,8 @@ inline GstCudaVisionFilterClass* class_of(gpointer self) {
 
 bool is_pulled(gpointer self);
 
-/// Replaces GST_FLOW_ERROR by GST_FLOW_FLUSHING while the element is stopped or flushed, because an
-/// error then does not end the stream.
+/// Replaces GST_FLOW_ERROR by GST_FLOW_FLUSHING while the element is stopped or flushed, so that
+/// upstream posts no further error.
 GstFlowReturn flow_or_flushing(GstBaseTransform* trans, GstFlowReturn flow);
 
 /// Waits until all frames in flight are pushed, and drops pending messages, whose downloads could

@@ -20,8 +20,8 @@ namespace cudavision {
 ///
 /// Regions of a frame are known if at least one rectangle, with its margin, has a pixel in the
 /// frame. With use-roi-meta, the rectangle must come from an accepted meta, because a detector may
-/// miss objects; otherwise it comes from the property `regions`. A mask is treated like a
-/// rectangle if it lists an accepted region id, or lists no ids.
+/// miss objects; otherwise it comes from the property `regions`. Regions are also known if a
+/// mask's box overlaps the frame, without the margin, and the mask lists an accepted id or no ids.
 class RegionFinder {
  public:
   /// Clears all state when the element starts.

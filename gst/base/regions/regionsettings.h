@@ -8,7 +8,7 @@
 #include "cuda/regions/regions.h"
 #include "gst/base/properties.h"
 
-/// The properties by which elements choose the regions of a frame that they process.
+/// The properties that select the regions of a frame to process.
 namespace cudavision {
 
 /// Rounds a rectangle to pixels and clips it to the coordinates that boxes may have. A rectangle

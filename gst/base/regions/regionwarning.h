@@ -32,7 +32,7 @@ class RegionWarning {
                 const regions::Parameters& parameters, int first, GstClockTime elapsed);
   void end();  ///< call this when the stream ends
 
-  /// Posts the warning if there is a new one.
+  /// Posts the warning, if any, once.
   void post(GstElement* element);
 
  private:

@@ -20,7 +20,7 @@ struct SelectedMask {
   regions::Box box;
   std::vector<std::uint32_t> ids;  ///< bit set of the selected ids, as in regions::Mask
   bool known = false;              ///< the mask lists a selected id, or lists no ids
-  int side = 0;  ///< maximum shorter side of related objects, or shorter side of `box`
+  int side = 0;  ///< maximum shorter side of accepted related objects, or shorter side of `box`
 
   SelectedMask copy() const;
 };
