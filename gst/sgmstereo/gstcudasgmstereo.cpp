@@ -23,7 +23,7 @@
  * * `disparity` as GRAY16_LE: int16 in two's complement, #GstCudaSgmStereo:disparity-scale counts
  *   per pixel, #GstCudaSgmStereo:invalid-value if unknown, as in OpenCV
  * * `depth` as GRAY16_LE: counts of #GstCudaSgmStereo:depth-unit millimetres, 0 if unknown. Needs
- *   #GstCudaSgmStereo:focal-length and #GstCudaSgmStereo:baseline, or a calibration.
+ *   #GstCudaSgmStereo:focal-length and #GstCudaSgmStereo:baseline, or a calibration file.
  * * `confidence` as GRAY8: from 0 (unknown) to 255
  * * all three as GRAY8, RGB, RGBA or BGRx for viewing; see #GstCudaSgmStereo:colormap
  *
@@ -90,7 +90,7 @@ StereoState& cudavision::stereo_state(gpointer self) {
   return *element_of(self)->state;
 }
 
-/// Wraps a virtual function of the aggregating thread, or flush, during which this thread stops.
+/// Wraps a function of the aggregating thread, or flush, during which the thread is stopped.
 template <auto function>
 struct InAggregatingThread;
 template <class Result, class... Arguments, Result (*function)(StereoStream&, Arguments...)>

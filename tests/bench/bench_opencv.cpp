@@ -92,7 +92,7 @@ class Comparison {
     const test::SgmCase test = test::plain_sgm_case(test::gray_layout(row.width, row.height),
                                                     parameters, Content::natural, 3);
     auto disparities = test::SgmRunner(*device, test).run(input_block(test), 0).disparity;
-    // OpenCV's maps are signed. In them, the bits of an invalid disparity are a negative number.
+    // Both filters mark unknown disparities by 0xFFFF, which is −1 in OpenCV's signed maps.
     const auto invalid =
         static_cast<std::uint16_t>(sgm::disparity_scale(sgm::resolved(parameters)).invalid);
     cv::Mat map(row.height, row.width, CV_16U, disparities.data());
@@ -160,7 +160,7 @@ class Comparison {
   void measure_stereo(const Subject& subject, const test::SgmCase& test) {
     test::SgmInput input = input_block(test);
     const cv::Mat left = matrix(test.layout, input.left), right = matrix(test.layout, input.right);
-    // The settings of OpenCV's example. MODE_SGBM has 5 paths, MODE_HH has 8.
+    // P1 and P2 follow OpenCV's documentation. MODE_SGBM has 5 paths, MODE_HH has 8.
     const auto opencv = cv::StereoSGBM::create(
         0, test.parameters.disparities, 5, 8 * 25, 32 * 25, 1, 63, 5, 0, 0,
         test.parameters.paths == 4 ? cv::StereoSGBM::MODE_SGBM : cv::StereoSGBM::MODE_HH);

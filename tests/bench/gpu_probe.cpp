@@ -43,7 +43,7 @@ double bus_time(const test::CudaTestDevice& device, BusDirection direction, std:
     return View<std::uint8_t>{buffer.as<std::uint8_t>(), static_cast<int>(bytes), 1,
                               static_cast<std::ptrdiff_t>(bytes)};
   };
-  // Copies follow each other without a pause on one stream, so the bus is never idle.
+  // The copies of a batch follow each other without a pause, so the bus is hardly ever idle.
   constexpr int batch = 20;
   const auto copy_batch = [&] {
     for (int i = 0; i < batch; ++i)

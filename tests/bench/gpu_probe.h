@@ -17,7 +17,7 @@ std::size_t free_device_memory();
 
 enum class BusDirection { to_gpu, from_gpu };
 
-/// Returns the µs of a copy between page-locked memory and the GPU. Measures each size only once.
+/// Returns the µs of a copy between page-locked memory and the GPU. Stores and reuses results.
 double bus_time(const test::CudaTestDevice& device, BusDirection direction, std::size_t bytes);
 
 struct CountsAround {

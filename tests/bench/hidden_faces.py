@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Measures how strong a blur or a mosaic must be to hide the faces in the videos of Debian's opencv-doc. Three OpenCV
 cascades, two of Haar features and one of local binary patterns, detect faces before and after hiding. Each hidden face is compared
-with all unprocessed faces of other frames by normalised correlation. It is recognised if the best match is the same face.
-The blur is OpenCV's, which cudagaussblur reproduces bit for bit. Prints one row for each strength, which is a fraction of a face's side."""
+with all unprocessed faces of other frames by normalised correlation. It is recognised if the best match is the same person.
+The blur is OpenCV's, which cudagaussblur reproduces bit for bit. Prints rows for sharp faces and for shares of a face's side."""
 import math
 
 import cv2

@@ -9,7 +9,7 @@ namespace cudavision::bench {
 enum class FrameMemory {
   system,       ///< recycled blocks of malloc(), as in the pools of decoders or videotestsrc
   mapped,       ///< recycled mappings, like the driver's buffers that v4l2src maps
-  fresh,        ///< memory that is never reused, as from filesrc
+  fresh,        ///< a new GstMemory for each frame, as from filesrc
   proposed,     ///< buffers of the pool that the first element proposes
   cuda,         ///< CUDA memory
   page_locked,  ///< page-locked memory, for bus copies

@@ -49,7 +49,7 @@ using Values = std::vector<Value>;
 
 std::string fixed(double value, int decimals);
 Value text(const char* key, const std::string& value, const char* title = nullptr);
-/// A value of 0 means that it was not measured. The table shows `decimals` decimals, JSON three.
+/// A value of 0 means not measured. The table shows `decimals` decimals, JSON three.
 Value number(const char* key, double value, const char* title = nullptr, int decimals = 1);
 
 /// Prints rows that have the same titles. The first `left_columns` columns are left-aligned.

@@ -35,7 +35,7 @@ class Episode : public Life {
   check::Picture in_regions(const check::Picture& picture, const check::Process& process, bool idle,
                             bool equalizes = false) const;
   virtual check::Picture new_picture(const check::FormatSpec& format, int width, int height);
-  /// The frames between two interruptions, with the judged frame; nullptr for unknown frames.
+  /// The frames between two interruptions, nullptr if unknown, and the index of the judged frame.
   struct Sequence {
     std::vector<const check::Picture*> frames;
     std::size_t judged;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int frames = 12;
 
-/// The frames that arrive at a sink, by their times.
+/// Hashes of the frames that arrive at a sink, by PTS.
 class Outputs {
  public:
   explicit Outputs(GstElement* sink) {
@@ -165,7 +165,7 @@ class Tee : private Random {
     for (std::size_t i = 0; i < chosen_.size(); ++i) {
       const auto expected = alone(pattern_, chosen_[i]);
       const auto got = outputs_[i]->hashes();
-      // A seek may leave no frames: it drops queued frames, and num-buffers counts on across seeks.
+      // A seek may leave no frames: it drops queued frames, but does not reset num-buffers.
       fail_unless(sought_ || !got.empty(), "episode %u: no frame came out of %s", episode,
                   chosen_[i].c_str());
       for (const auto& [time, hash] : got) {

@@ -17,7 +17,7 @@ using namespace check;
 
 namespace {
 
-constexpr GstClockTime frame_time = 40 * GST_MSECOND;  // by the frame rate of the caps
+constexpr GstClockTime frame_time = 40 * GST_MSECOND;  // at the frame rate of the caps
 constexpr int too_many = Regions::max_count + 1;
 
 struct Labelled {
@@ -94,7 +94,7 @@ class Oracle {
     return {false, parameters(settings, boxes)};
   }
 
-  /// Forgets earlier frames. Call this at a new segment, where regions do not persist.
+  /// Forgets earlier frames. Call this at a new segment: regions do not persist across segments.
   void forget() {
     last_.clear();
     last_time_ = GST_CLOCK_TIME_NONE;

@@ -262,7 +262,7 @@ class StereoEpisode final : public fuzz::StereoSettings {
                    expected(pictures, format), "episode " + std::to_string(seed()));
   }
 
-  /// Takes a pad's output for the current pair, and compares it if `judged` is set.
+  /// Takes a pad's output for the current pair. Compares depth and confidence only if `judged`.
   void judge_pad(const std::string& pad, GstHarness* harness, const Pair& pictures, bool judged) {
     const Map out = output_at(harness, time_);
     if (pad == "points") {
@@ -289,7 +289,7 @@ class StereoEpisode final : public fuzz::StereoSettings {
     pair(true, left);
   }
 
-  // Changes the size on one pad first. The next pair's frames differ in size, so it is dropped.
+  // Changes the size on one pad first. The next two frames differ in size, so both are dropped.
   void change_one_after_the_other() {
     if (packed_ || rectified_)
       return;

@@ -61,7 +61,7 @@ void run_lives(const std::function<std::unique_ptr<Life>(unsigned, BufferCount&)
   std::size_t baseline_bytes = 0;
   unsigned episodes = 0;
   Watchdog watchdog;
-  // If the machine or GPU is busy, episodes continue up to max_time until every action has run.
+  // A busy machine or GPU gets up to max_time to run enough episodes and every action.
   const gint64 last_end = std::max(end, start + max_time);
   while (g_get_monotonic_time() < end ||
          ((episodes < fewest_episodes || missing_action() != nullptr) &&

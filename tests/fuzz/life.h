@@ -7,13 +7,13 @@
 #include "tests/check/common/faults/memoryuse.h"
 #include "tests/check/common/pictures/random.h"
 
-/// Does to an element anything that a pipeline could do, in random order. The element must not
-/// crash, hang or leak, and must report every failure as an element error. As long as all input is
-/// valid, every output frame must be right.
+/// An episode does to an element anything that a pipeline could do, in random order. The element
+/// must not crash, hang or leak, and must report every failure as an element error. As long as all
+/// input is valid, every output frame must be right.
 ///
 /// CUDAVISION_FUZZ_SEED: the number of the first episode; a failed episode's number repeats it.
 /// CUDAVISION_FUZZ_SECONDS: the time for each element (default 2; 30 in a full run). On a busy
-/// machine it is extended, so that a few episodes run.
+/// machine, run_lives() extends this time.
 namespace fuzz {
 
 class Life : protected check::Random {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests detect_repetition() on painted patterns and on scenes that do not repeat.
+// Tests period_of(), and detect_repetition() on painted patterns and scenes that do not repeat.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -131,7 +131,7 @@ Repetition found_in(const Pair& pair, const Parameters& parameters, int bits = 8
   return figures_of(pair.left, pair.right, parameters, pair.map, bits, shift).repetition;
 }
 
-/// Expects the period in `share` of the columns, except where the next period is outside.
+/// Expects the period in `share` of the columns, except where the next match is not in the picture.
 void expect_found(const Pair& pair, const Parameters& parameters, double share, double period) {
   const Repetition found = found_in(pair, parameters);
   const double lost = disparity + (period > disparity ? period : 0);

@@ -19,7 +19,7 @@ sgm::ColorTable color_table(Colormap map);
 ///    0,64      a fixed range, in pixels of disparity, counts of depth, or levels of confidence
 /// A range applies to all outputs, or to the output whose name precedes it: depth=500,4000. Later
 /// ranges replace earlier ranges. The default is auto for depth, full for the other outputs.
-/// Returns an error with its remedy, or an empty string without allocating.
+/// Returns an error with its remedy or, without allocating, an empty string.
 std::string colormap_range_error(const char* text);
 
 /// The text must be valid. Allocates nothing.

@@ -57,8 +57,8 @@ Caps possible_peer_caps(GstAggregator* self, const StereoSinkPad& sink) {
 
 // `filter` has the caps that the peer can send. If some of them fit the other pad's caps, offers
 // only these. Otherwise offers all caps, because one of two pads must change first. If the other
-// pad has no caps yet, the possible caps of its peer are used. If they leave a choice, waits for
-// the other pad's caps: for example, a decoder may not have read its file yet.
+// pad has no caps yet, the possible caps of its peer are used. If these leave a choice, waits for
+// the other pad's caps, which may be late, for example if a decoder has not read its file yet.
 Caps possible_sink_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* filter) {
   StereoState& state = stereo_state(self);
   const StereoSinkPad& other = state.other_sink(pad);

@@ -21,7 +21,7 @@ Caps stereo_common_caps(GstAggregator* self, GstPad* source_pad, StereoOutput ou
 /// it, then the first format. Empty caps stay empty.
 Caps stereo_fixated_caps(Caps possible, GstPad* source_pad);
 
-/// Returns true if the pad was linked after negotiation, and its peer refuses the current caps.
+/// Returns true if the pad's peer neither has nor accepts the pad's current caps.
 bool stereo_peer_refuses_current_caps(GstPad* pad);
 
 /// Calls stereo_check_caps(), and stores the caps. If the other pad's caps do not fit, requests a

@@ -39,7 +39,7 @@ gboolean handle_query(GstPad* pad, GstObject* parent, GstQuery* query) {
 }
 
 gboolean handle_event(GstPad*, GstObject* parent, GstEvent* event) {
-  // For RECONFIGURE, GstPad has set NEED_RECONFIGURE.
+  // RECONFIGURE needs no action, because GstPad has set NEED_RECONFIGURE.
   if (GST_EVENT_TYPE(event) != GST_EVENT_QOS && GST_EVENT_TYPE(event) != GST_EVENT_RECONFIGURE)
     return gst_pad_send_event(GST_AGGREGATOR_SRC_PAD(parent), event);
   gst_event_unref(event);

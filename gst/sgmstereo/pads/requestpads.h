@@ -5,8 +5,8 @@
 
 /// The source pads that exist on request. GstAggregator handles only the always-pad src, so a
 /// request pad is a plain GstPad that follows src:
-///  - pipeline/branches.cpp pushes on it after src.
-///  - Forwards queries except CAPS and ACCEPT_CAPS, and events except RECONFIGURE and QOS, to src.
+///  - pipeline/branches.cpp pushes on the pad after src.
+///  - Queries except CAPS and ACCEPT_CAPS, and events except RECONFIGURE and QOS, are sent to src.
 ///  - QoS events are ignored: a frame is skipped if it is late on src.
 namespace cudavision {
 

@@ -22,7 +22,7 @@ Caps stereo_src_caps(StereoOutput output, bool cuda);
 Caps stereo_src_caps_for(const GstCaps* left, const FramePacking& packing, StereoOutput output,
                          bool cuda);
 
-/// Reads fixed caps of an output. Throws ElementError if buffers are too large.
+/// Reads fixed caps of an output. Throws ElementError for unsupported caps and too large buffers.
 FrameFormat stereo_output_format(StereoOutput output, const GstCaps* caps);
 
 /// Returns the sink caps that have the sizes and bit depths of `other`, which need not be fixed.

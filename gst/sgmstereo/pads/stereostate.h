@@ -109,7 +109,7 @@ struct StereoState {
   DeviceSession session;
   StereoSinkPad left, right;
 
-  // The next three members have their own locks.
+  // The next four members have their own locks.
   PadAlarm alarm, end_alarm;
   CapsArrival arrival;
   CompletionWait frames_arrival;  ///< notified when a frame is queued on a sink pad

@@ -15,8 +15,8 @@ class UnlinkedStream {
 
   /// Call this when the element starts or stops.
   void reset() noexcept { started_ = ended_ = false; }
-  /// Sends EOS with the seqnum of `segment`, after STREAM_START and SEGMENT if necessary. `segment`
-  /// is the other pad's SEGMENT event, or nullptr.
+  /// Ends the stream unless it has ended: sends STREAM_START if necessary, `segment`, and EOS with
+  /// its seqnum. `segment` is the other pad's SEGMENT event, or nullptr for a default segment.
   void end(GstEvent* segment);
   /// Starts a new stream if the pad is at EOS.
   void resume();

@@ -80,7 +80,7 @@ bool send_sticky_events(GstPad* src, GstPad* pad) {
 }
 
 // Returns the flow return for a pad that has not stored a sticky event, because it is flushing, at
-// EOS or released. The pad negotiates again before its next buffer.
+// EOS or released. Unless it is at EOS, the pad negotiates again before its next buffer.
 GstFlowReturn answer_without_event(StereoStream& stream, StereoRequestPad& pad) {
   SourceBranch& branch = pad.branch(stream);
   branch.pad_discont = true;

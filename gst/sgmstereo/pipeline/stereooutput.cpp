@@ -23,8 +23,8 @@ GstFlowReturn move_to_context(StereoStream& stream, GstMemory* memory) {
   return GST_PAD_IS_FLUSHING(stream.self->srcpad) ? GST_FLOW_FLUSHING : GST_FLOW_NOT_NEGOTIATED;
 }
 
-// If no pad is linked, src is treated as open, so that GstAggregator gets GST_FLOW_NOT_LINKED, and
-// applications can block or probe an unlinked src.
+// If no request pad is open, an unlinked src is treated as open, so that GstAggregator gets
+// GST_FLOW_NOT_LINKED, and applications can block or probe src.
 OpenPads open_pads(StereoStream& stream) {
   const RequestPads requested = open_request_pads(stream);
   OpenPads pads;
@@ -42,7 +42,7 @@ bool must_negotiate(const OpenPad& pad) {
          (gst_pad_needs_reconfigure(pad.requested->pad.get()) || !pad.branch->format);
 }
 
-// Negotiates caps and pools. Removes pads that cannot get a buffer. No pair may be in flight.
+// Negotiates the request pads. Removes pads that cannot get a buffer. No pair may be in flight.
 GstFlowReturn negotiate(StereoStream& stream, OpenPads& pads) {
   for (auto pad = pads.begin(); pad != pads.end();) {
     GstFlowReturn flow = GST_FLOW_OK;
@@ -58,7 +58,7 @@ GstFlowReturn negotiate(StereoStream& stream, OpenPads& pads) {
   return GST_FLOW_OK;
 }
 
-// Returns true if all buffers are in CUDA memory with a known stream.
+// Returns true if all buffers have formats in CUDA memory that can carry a stream.
 bool stays_in_stream_order(StereoStream& stream, const OpenPads& pads) {
   return order_is_known(*stream.left.format) &&
          (stream.packing.packed() || order_is_known(*stream.right.format)) &&

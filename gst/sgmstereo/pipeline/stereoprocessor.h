@@ -45,8 +45,8 @@ class StereoProcessor {
 
   /// Enqueues the work on a pair; see FrameSlotPool::map(). `right` is nullptr if frames are
   /// packed. The pads of all buffers must be prepared. `seconds` is the time since the previous
-  /// pair. If `inspect` is set, snapshot() is complete when the pair is complete. `detections` is
-  /// nullptr, or receives the detections of the left frame, which needs settings().detections.
+  /// pair. If `inspect` is set, snapshot() is complete when the pair is complete. `detections`
+  /// receives the left frame's detections; it must be nullptr if settings().detections is off.
   PendingGpuWork start(GstBuffer* left, GstBuffer* right, const Buffers& out, double seconds,
                        bool inspect, PairDetections* detections);
   /// See FrameSlotPool::finish().
@@ -92,7 +92,7 @@ class StereoProcessor {
   StereoSettings settings_;
 
   FrameSlotPool slots_;
-  const FrameLayout right_layout_;                               ///< layout of the right pictures
+  const FrameLayout right_layout_;
   std::unique_ptr<Rectifier> left_rectifier_, right_rectifier_;  ///< nullptr: not rectified
   std::optional<RectifiedCamera> left_camera_;                   ///< set if left_rectifier_ is set
   RectifiedCamera right_camera_;

@@ -82,7 +82,7 @@ struct StreamRun {
   InspectionInterval inspections;
   /// nullptr until the first inspection, unless calibration=auto.
   std::unique_ptr<CameraRig> rig;
-  RectifiedOptics optics;                  ///< optics of the matched pictures
+  RectifiedOptics optics;
   bool warned_of_unknown_lengths = false;  ///< only with calibration=auto
   bool warned_of_detections = false;       ///< warned that a frame has too many detections
 };
@@ -146,14 +146,13 @@ void stereo_drop_held(StereoStream& stream, StereoInput& input);
 /// Sends EOS downstream if a camera has ended, because no further pair can form. Throws
 /// ElementError if no pair has formed because the pictures differ.
 void stereo_check_end(StereoStream& stream);
-// Virtual functions of GstAggregator. Each call of aggregate consumes at least one frame, or
-// returns GST_AGGREGATOR_FLOW_NEED_DATA or GST_FLOW_EOS.
+// Virtual functions of GstAggregator.
 GstFlowReturn stereo_aggregate(StereoStream& stream, gboolean timeout);
 GstClockTime stereo_get_next_time(StereoStream& stream);
 GstSample* stereo_peek_next_sample(StereoStream& stream, GstAggregatorPad* pad);
 
-/// Starts the work on a pair, and pushes the oldest pairs if too many are in flight. Returns the
-/// result of stereo_push_pairs(). `right` is nullptr if frames are packed.
+/// Starts the work on a pair, and pushes the oldest pairs if too many are in flight. Returns an
+/// error or the result of stereo_push_pairs(). `right` is nullptr if frames are packed.
 GstFlowReturn stereo_push_output(StereoStream& stream, PeekedBuffer& left, PeekedBuffer* right);
 
 // rectifiedstream.cpp: chooses the maps.

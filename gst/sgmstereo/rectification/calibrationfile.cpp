@@ -53,8 +53,8 @@ std::size_t block_nesting(std::string_view line) {
 }
 
 /// Upper bound of the nesting depth that OpenCV's parser reaches in YAML, XML or JSON. Closing
-/// symbols reduce the depth only until the first string, comment or escape, because versions of
-/// OpenCV parse these differently.
+/// symbols reduce the depth only until the text has a string, comment or escape that versions of
+/// OpenCV parse differently.
 std::size_t nesting_of(std::string_view text) {
   const bool xml = text.substr(0, 5) == "<?xml", json = text.substr(0, 1) == "{";
   std::size_t now = 0, most = 0, blocks = 0;

@@ -42,11 +42,11 @@ struct Rectification {
 ///
 /// alpha = −1 uses the rectification of the calibration files or, if there is none, the default of
 /// cv::stereoRectify(). Other values call cv::stereoRectify() with alpha from 0 (all rectified
-/// pixels have a source) to 1 (all source pixels are kept), or cv::fisheye::stereoRectify() with
-/// balance = alpha, which is approximate. Both cameras get the left principal point, so that points
-/// at infinity have disparity 0.
+/// pixels have a source) to 1 (all source pixels are kept). The fisheye model has no alpha, so
+/// cv::fisheye::stereoRectify() gets balance = alpha, or 0 for −1. Both cameras get the left
+/// principal point, so that points at infinity have disparity 0.
 ///
-/// Throws ElementError if the frames do not fit the calibration.
+/// Throws ElementError if the frames do not fit the calibration or the cameras cannot be rectified.
 Rectification make_rectification(const StereoCalibration& calibration, int width, int height,
                                  double alpha);
 

@@ -75,7 +75,8 @@ class CameraRig {
   bool correction_is_due() { return mounts_.correction_is_due(); }
   /// Returns a text about the new calibration if it needs new maps, or an empty string.
   std::string take_calibration();
-  /// Returns the right camera's new map, or nullopt if begin_work() has returned the correction.
+  /// Returns the right camera's new map, or nullopt if the correction is no longer pending, because
+  /// begin_work() has returned it or take_calibration() has cancelled it.
   std::optional<RectifyingMap> take_correction();
 
   RigReport inspect(const InspectedPair& pair);

@@ -9,16 +9,16 @@ namespace {
 
 constexpr int max_pairs = 16;
 constexpr std::size_t min_points = 20;  // a pair usually has 30 to 70 points
-/// Standard deviations of weak priors: cameras rotate by less than a degree.
+/// Standard deviations of the priors: weak, because cameras rotate by less than a degree.
 constexpr double turn_deviation = 0.05, zoom_deviation = 0.03;
 constexpr double focal_deviation = 0.7;  // of log(focal length), if the focal length is guessed
 /// Limits of the fit's noise, in pixels. The row of a block has an error of about 0.1 pixels.
 constexpr double min_noise = 0.05, max_noise = 1;
 /// Minimum share of inliers. Pictures rotated by half a degree have at least 0.76.
 constexpr double min_inlier_share = 0.6;
-/// A yaw is significant if it moves rows by at least these numbers of pixels and standard errors.
+/// A yaw is significant if it moves rows by more than these numbers of pixels and standard errors.
 constexpr double enough_yaw = 0.15, enough_certainty = 5;
-/// A fit explains a pair if this share of the pair's points is within `near_fit` pixels or 3σ.
+/// A fit explains a pair if at least this share of its points is within `near_fit` pixels or 3σ.
 constexpr double explained = 0.5, near_fit = 1;
 
 }  // namespace

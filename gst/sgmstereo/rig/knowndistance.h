@@ -33,7 +33,7 @@ class DistanceMeasurement {
  private:
   const char* text_ = nullptr;  ///< `text` of the last call
   bool done_ = false;
-  int pairs_ = 0;  ///< number of pairs since the text was set
+  int pairs_ = 0;  ///< number of attempts since the text was set
   std::optional<double> last_yaw_;
 };
 

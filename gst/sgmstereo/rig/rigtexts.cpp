@@ -271,7 +271,7 @@ std::string calibrated_lengths_text(const StereoSettings& settings) {
   return text.empty() ? text : text + ": set 0 to use the calibration, or calibrate again.";
 }
 
-/// Rounds up to 1, 2, 5, 10, 20…
+/// Rounds up to 1, 2 or 5 times a power of ten.
 double rounded_up(double number) {
   const double power = std::pow(10, std::floor(std::log10(number)));
   for (const int factor : {1, 2, 5})

@@ -13,7 +13,7 @@ namespace cudavision {
 class SeenPoints {
  public:
   struct Seen {
-    rig::MatchedPoint point;  ///< positions without corrections
+    rig::MatchedPoint point;  ///< positions in the uncorrected pictures
     int pair;                 ///< number of the point's pair, from 0
   };
 

@@ -16,7 +16,7 @@ constexpr double min_noise = 0.05, max_noise = 4;
 /// Minimum share of inliers. Unrectified chessboards have at least 0.66.
 constexpr double min_inlier_share = 0.5;
 /// A calibration is applied if the distance of rows exceeds `tolerated` pixels. It must also exceed
-/// `certainty` standard errors, or have a standard error below `much_surer` times the last one.
+/// `certainty` standard errors, or have an error below `much_surer` times the last calibration's.
 constexpr double tolerated = 0.1, certainty = 3, much_surer = 0.9;
 /// Otherwise, no calibration is needed if the standard error in pixels is below this limit.
 constexpr double known_rows = 0.3;
@@ -48,7 +48,7 @@ StereoCalibration calibration_of(const rig::CameraPair& pair, const Uncalibrated
 
 struct Job {
   std::vector<rig::MatchedPoint> points;
-  std::vector<rig::MatchedPoint> rows_now;  ///< grid points in the same row of both pictures
+  std::vector<rig::MatchedPoint> rows_now;  ///< grid points in one row of both rectified pictures
   double rows_error;  ///< standard error of the calibration in use; 0: none is in use
   UncalibratedOptics optics;
 };

@@ -32,7 +32,7 @@ struct MountReport {
   unsigned corrections = 0;              ///< number so far, including a correction that begins now
   bool begins = false;                   ///< a correction begins with this pair
   std::optional<unsigned> calibrations;  ///< number so far, with calibration=auto
-  bool calibrating = false;              ///< calibration=auto is waiting for its first calibration
+  bool calibrating = false;              ///< SelfCalibration::is_patient(), with calibration=auto
   DistanceEstimate distance;  ///< for this pair or, if a correction begins, the pair that caused it
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 using sgm::Parameters;
 
-/// Returns parameters without the stages after the left-right check, like preset=fast.
+/// Returns parameters as in preset=fast: no noise filter, and no stages after the left-right check.
 Parameters plain(int disparities, int paths) {
   Parameters parameters;
   parameters.speckle_size = 0;
@@ -32,7 +32,7 @@ Parameters libsgm(int disparities, int paths) {
   return parameters;
 }
 
-/// The stages after the left-right check, by default as in preset=balanced.
+/// The noise filter and the stages after the left-right check, by default as in preset=balanced.
 struct CleanUp {
   bool fill = false;
   int confidence = 0;

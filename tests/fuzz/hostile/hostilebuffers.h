@@ -10,11 +10,11 @@ namespace fuzz {
 
 void damage(check::Random& random, GstVideoMeta* meta, int planes);
 
-/// Makes the buffer's memory call the element when it is freed, in any thread, as applications with
-/// their own pools do. The memory keeps the element alive. Returns the buffer.
+/// Adds a callback that uses the element when the buffer's memory is freed, in any thread, as
+/// applications with their own pools do. The memory keeps the element alive. Returns the buffer.
 GstBuffer* with_callback(GstElement* element, GstBuffer* buffer);
 
-/// Keeps a reference, and later checks that no element has changed the bytes. Thread-safe.
+/// Keeps a reference; free_kept_buffers() checks that the bytes are unchanged. Thread-safe.
 void keep_buffer(GstBuffer* buffer);
 
 void free_kept_buffers();

@@ -10,7 +10,7 @@
 
 namespace fuzz {
 
-/// A mask as it is given to an element.
+/// A segmentation mask that add_to() adds to a frame's meta.
 struct Mask {
   GstVideoFormat format = GST_VIDEO_FORMAT_GRAY8;
   int width = 1, height = 1, stride = 1;

@@ -21,7 +21,7 @@ class UnfilteredPeer {
   const gulong probe_;
 };
 
-/// Offers a pool or an allocator that fails, or both, with random sizes and counts. Thread-safe.
+/// May offer a failing pool and a failing allocator, with random sizes and counts. Thread-safe.
 void offer_failing_pools(GstQuery* query);
 
 /// Returns a buffer whose memory sometimes cannot be mapped.

@@ -36,11 +36,10 @@ class Race : public Life {
   virtual void round_begins() {}
   virtual void round_ends() {}
 
-  /// Calls acts() for a frame. Returns false if the frame was flushed, so that a segment comes
-  /// next.
+  /// Calls acts() for a frame. Returns false if a restart or flush has discarded the frame.
   bool frame_leaves(const std::function<void(check::Random&)>& acts);
 
-  // Actions. They return false if they could not run, because another thread was running one.
+  // Actions. They return false if they did not run, for example as another thread holds gate_.
   bool restart();
   void restart_elsewhere() { run_elsewhere(&Race::restart); }
   void seek_elsewhere() { run_elsewhere(&Race::flushing_seek); }
@@ -74,7 +73,7 @@ class Race : public Life {
   const check::Owned<GstPad> source_;
   std::vector<std::unique_ptr<Upstream>> upstreams_;
   std::unique_ptr<Downstream> downstream_;
-  std::mutex gate_;        ///< held while changing the state or flushing
+  std::mutex gate_;        ///< held while changing the state, flushing or relinking
   std::mutex properties_;  ///< held while changing properties
   std::atomic<unsigned> draws_{0};
   std::atomic<unsigned> breaks_{0};  ///< restarts and flushes so far; they discard earlier frames

@@ -16,7 +16,7 @@ namespace fuzz {
 /// A source: a thread that sends good and hostile frames, events and queries, and follows seeks.
 class Upstream : private check::Random {
  public:
-  /// All sources send mostly the same frame size, as pairs need. `errors`: the element's errors.
+  /// All sources send mostly the same frame size, as pairs need. `errors` counts ERROR messages.
   Upstream(unsigned seed, check::BufferCount& buffers, GstElement* element, const char* pad,
            const std::atomic<unsigned>& errors);
   ~Upstream();

@@ -12,9 +12,9 @@ namespace cudavision::rig {
 /// Two uncalibrated cameras of the same model. The left camera sees the direction p = (x, y, 1),
 /// with x right and y down, at the position distorted(x, y) + (0, left_row). The right camera sees
 /// the rotated direction q at zoom·distorted(q.x / q.z, q.y / q.z) + (0, right_row), where
-/// distorted(x, y) = (1 + k1·r² + k2·r⁴)·(x, y) and r² = x² + y². Positions are relative to the
-/// middle of the picture, in focal lengths of the left camera, as in MatchedPoint. The columns of
-/// the principal points hardly affect rows, so they are not fitted.
+/// distorted(x, y) = (1 + k1·r² + k2·r⁴)·(x, y) and r² = x² + y². Here, MatchedPoint has positions
+/// relative to the middle of the picture, in focal lengths of the left camera. The columns of the
+/// principal points hardly affect rows, so they are not fitted.
 struct CameraPair {
   double pitch = 0, yaw = 0, roll = 0;  ///< right camera's rotation; see RigRotation
   double zoom = 1;

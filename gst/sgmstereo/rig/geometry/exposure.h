@@ -5,7 +5,7 @@
 
 namespace cudavision::rig {
 
-/// The brightness of a picture, in 8-bit grey levels.
+/// The brightness and contrast of a picture, in 8-bit grey levels unless noted.
 struct Exposure {
   double mean = 0;
   /// Mean absolute difference, clipped to 40, between a pixel and the mean of 7×7 pixels around it.

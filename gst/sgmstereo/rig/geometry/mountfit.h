@@ -9,7 +9,7 @@
 /// Estimates the rotation of the right camera from points that both cameras see.
 namespace cudavision::rig {
 
-/// A point in both rectified pictures, in focal lengths from the principal point: x right, y down.
+/// A point in both pictures, in focal lengths from the principal point: x right, y down.
 struct MatchedPoint {
   double left_x, left_y, right_x, right_y;
 };

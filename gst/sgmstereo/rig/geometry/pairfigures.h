@@ -32,7 +32,7 @@ struct PairFigures {
   // Statistics of blocks of the left picture that have texture in both directions.
   int cells = 0;         ///< number of grid cells searched for blocks; few if the picture is small
   int blocks = 0;        ///< number of blocks compared; few if the picture is small or untextured
-  double agreement = 0;  ///< share of blocks that a search back from their matches finds again
+  double agreement = 0;  ///< share of blocks whose matches a reverse search confirms
   double matched = 0;    ///< share of blocks that also match far better than at other positions
 
   // Statistics of the matched blocks.

@@ -34,7 +34,7 @@ struct Scratch {
   std::vector<std::uint16_t> sums;  ///< sums of absolute differences; see Sums
 };
 
-/// Writes the sums of absolute differences of an unpadded block and the blocks at from, from + 1…
+/// Writes the sums of absolute differences between a dense block and the blocks at from, from + 1…
 CUDAVISION_TARGET_CLONES
 void compare_along_row(const Byte* block, const Byte* from, int pitch, int count,
                        std::uint16_t* sums) {
