@@ -27,7 +27,7 @@ for source in sorted(pathlib.Path(__file__).parent.glob("guard_*.py")):
 
 
 def verdict(look):
-    """Runs a guard and returns its line of output. A guard that raises an exception is not ok."""
+    """Runs a guard and returns its line of output. A guard that raises an exception other than Skip is not ok."""
     name = look.func.guard
     try:
         complaint = look()
