@@ -50,7 +50,7 @@ struct ElementUnderTest : ElementSpec {
   Properties everything;  ///< adds work, such as messages, that does not change the output
   Property working;       ///< makes the element change every frame
   Property idle;          ///< makes the element push every frame unchanged
-  Property halfway;       ///< a valid value besides those of `working` and `idle`
+  Property halfway;       ///< a valid setting other than `working` and `idle`
   Property wrong;         ///< invalid for all frames (cudahistequalize: for all but RGB of 8 bits)
   Property mended;        ///< makes the settings valid after `wrong`
   int messages;           ///< element messages per frame with `everything`
