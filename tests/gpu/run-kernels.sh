@@ -59,7 +59,7 @@ kernel_shards() {
 kernel_variant() {
   local variant=$1 shard program shards
   export CUDAVISION_TEST_BACKEND=cuda CUDAVISION_TEST_CASES=$2
-  # The tests of the CPU backend are the same in all variants, so they run only in one.
+  # The tests of the CPU backend are the same in all variants, so only native runs them.
   [[ $variant == native ]] || export GTEST_FILTER=${GTEST_FILTER:--*CpuEqualsDefinition*}
   fresh_cache "$variant"
   for shard in "${@:3}"; do
