@@ -8,9 +8,9 @@
 
 FILE is tests/gpu/proof.json. A part is a folder of cuda/ that has tests of its own (core, sync, pixels,
 gaussblur, ...), "elements", which means gst/ and its tests, or "elements with GStreamer 1.26", the same sources
-built and run with that version. Its digest covers its sources, its tests and
-the files that these include, so that a change to one operation does not affect the proof of the others. Comments are not
-part of a digest.
+built and run with that version. Its digest covers its sources, its tests and the files that these include,
+so that a change to one operation keeps the proofs of independent operations. Comments are not part of a
+digest.
 
 --tree never fails: a part that is not proven is reported as skipped, by name and with the reason.
 --program fails if a hash differs, or if a case of a proven part is missing on either side.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Counts the requests of a process to the GPU: copies between host and GPU, launches, and
-// allocations of device memory. The driver reports them through CUPTI, no matter which code
-// requested them and through which API. The driver loads this library into any CUDA program whose
-// environment names it in CUDA_INJECTION64_PATH.
+// Counts the requests of a process to the GPU: copies, launches, and allocations of device memory.
+// The driver reports them through CUPTI, no matter which code requested them and through which API.
+// The driver loads this library into any CUDA program whose environment names it in
+// CUDA_INJECTION64_PATH.
 //
-// If the environment names a file in CUDAVISION_TRANSFERS, everything is counted, and the copies
-// are written to this file as JSON at exit. Otherwise, the program itself starts and stops the
-// counting with the functions of cuda_counts.h.
+// If the environment names a file in CUDAVISION_TRANSFERS, everything is counted, and the counts of
+// copies and kernels are written to this file as JSON at exit. Otherwise, the program itself starts
+// and stops the counting with the functions of cuda_counts.h.
 
 #include <cupti.h>
 

@@ -18,9 +18,9 @@
         merges those records of NEWER.json whose digests are in DIGESTS.json into PROOF.json. check_proof.py
         --digests prints the digests of a tree
 
-The name of a result begins with VARIANT-OR-TOOL PART/PROGRAM, for example "ptx75 gaussblur/test_gaussblur"
-or "memcheck sgm/test_sgmstereo 1 of 4". All other results belong to the part "elements", or to a part of their
-own if the stage ran the elements with another GStreamer.
+The names of kernel test results begin with VARIANT-OR-TOOL PART/PROGRAM, for example "ptx75
+gaussblur/test_gaussblur" or "memcheck sgm/test_sgmstereo 1 of 4". All other results belong to the part
+"elements", or to a part of their own if the stage ran the elements with another GStreamer.
 """
 import fcntl
 import json

@@ -20,7 +20,7 @@ two_gpu_test() {
     "$(grep -q 'ERROR SUMMARY: 0 errors' "$log" || { grep 'ERROR SUMMARY' "$log" || echo 'no summary'; } | tail -n 1)"
 }
 
-# two_gpu_tests WAY SECONDS [COMMAND...]: runs all two-GPU tests in parallel. Their names begin with WAY.
+# two_gpu_tests WAY SECONDS [COMMAND...]: runs all two-GPU tests in parallel. The names of their results begin with WAY.
 two_gpu_tests() {
   local program shard
   for program in "${!two_gpu_shards[@]}"; do

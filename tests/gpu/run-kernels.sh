@@ -55,11 +55,11 @@ kernel_shards() {
   done < <(kernel_tests "$1")
 }
 
-# kernel_variant VARIANT CASES SHARD...: runs the kernel tests of a variant, as kernel_shards prints them.
+# kernel_variant VARIANT CASES SHARD...: runs shards of a variant's tests. A SHARD is a line of kernel_shards.
 kernel_variant() {
   local variant=$1 shard program shards
   export CUDAVISION_TEST_BACKEND=cuda CUDAVISION_TEST_CASES=$2
-  # The tests of the CPU backend are the same in all variants, so they run only in one.
+  # The tests of the CPU backend are the same in all variants, so only native runs them.
   [[ $variant == native ]] || export GTEST_FILTER=${GTEST_FILTER:--*CpuEqualsDefinition*}
   fresh_cache "$variant"
   for shard in "${@:3}"; do

@@ -88,7 +88,7 @@ end_stage() {
   rmdir --ignore-fail-on-non-empty "$results/logs"
 }
 
-# descendants PROCESS: prints the ids of its child processes, each before its own children.
+# descendants PROCESS: prints the ids of the process's descendants, parents before children.
 descendants() {
   local child
   for child in $(pgrep -P "$1"); do

@@ -205,8 +205,8 @@ class Run:
         expect(f"{stage}, {how.name}: exit status", status, -9 if how == signal.SIGKILL else 143)
 
 
-# For each stage: the STUB_WAIT pattern of a program that hangs, the name of its result, the name of a result that
-# precedes it, and the place of the suite in the proof (None if the stage has none).
+# For each stage: the STUB_WAIT pattern of a program that hangs, the name of a result that is then missing, the name of
+# an earlier result, and the place of the suite in the proof (None if the stage has none).
 STOPS = {
     "tests": ("ptx80/sgm", "ptx80 sgm/test_sgm", "ptx75 sgm/hashes", ("sgm", "suites", "ptx80")),
     "sanitizers": ("^memcheck.*sgm.*shard 1", "memcheck sgm/test_sgm 2 of 2 verdict",
@@ -343,7 +343,7 @@ def check_short_runs(bundle):
     """Checks that a proof made in several short runs keeps the results of each run."""
     run = Run(bundle, "short", "--operations", "sgm", "--variants", "native", "tests")
     run.end()
-    # The folder of the first run holds its results.
+    # The second --results takes precedence, so this run adds to the results of the first run.
     again = Run(bundle, "again", "--results", run.results, "--operations", "sgm", "--variants", "ptx75", "tests")
     again.end()
     suites = run.load("proof.json").get("parts", {}).get("sgm", {}).get("suites", {})

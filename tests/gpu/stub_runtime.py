@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Checks that a bundle's runtime holds the libraries that its programs need, and no others.
 
-A build of two small programs replaces the kernel tests: one needs a library of its own, the other needs
+A folder with two small programs replaces the build of the tests: one needs a library of its own, the other needs
 libopencv_stub, so bundles leave it out. Prints the problems, or nothing.
 """
 import pathlib

@@ -27,7 +27,7 @@ class Skip(Exception):
 
 
 class Tree:
-    """A checkout. Guards read all files through this class, so that their tests can pass another tree."""
+    """A checkout. Guards get it as a parameter, so that their tests can pass another tree."""
 
     def __init__(self, top):
         self.top = pathlib.Path(top).resolve()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Guard of the sizes: budgets.txt limits the number of lines of rooms, folders and files."""
+"""Guard of the sizes: the lines of rooms and files, and the number of files in a folder. budgets.txt lists rooms and exceptions."""
 from guard import guard
 
 FILES, LINES = 25, 400

@@ -34,8 +34,8 @@ class Names:
             self.paths += [below + name for name in (*(one + "/" for one in folders), *files)]
 
     def exists(self, name, below="/"):
-        """True if a path in the tree ends with this name. OPERATION, … and * match any text. A program may be named
-        without .cpp."""
+        """True if a path in the tree ends with this name. Words in capitals such as OPERATION, … and * match any text. A program
+        may be named without .cpp."""
         name = re.sub(r"(?<![a-zA-Z])[A-Z]{4,}(?![a-zA-Z]|\.md)|…", "*", name)
         return any(fnmatch.fnmatchcase(path, f"*{below}{name}{end}") for path in self.paths for end in ("", "/", ".cpp"))
 

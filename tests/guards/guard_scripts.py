@@ -10,7 +10,7 @@ from guard import Skip, guard, run
 
 def first_complaint(tree, script):
     """Runs a test script that prints problems, or nothing. Returns the first problem, or an empty string."""
-    # The longest script builds a small tree a dozen times, which takes minutes on a busy machine.
+    # The longest script builds and tests a small tree about 20 times, which takes minutes on a busy machine.
     result = run(tree.top, [tree.top / script], timeout=3600)
     complaint = result.text.split("\n", 1)[0]
     return complaint or ("" if result.status == 0 else f"{script} ended with status {result.status}")

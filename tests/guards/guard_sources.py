@@ -106,7 +106,7 @@ def no_device_calls(tree):
     return having(tree, ("cuda/", "gst/"), r"\bcuda(DeviceSynchronize|SetDevice|DeviceReset)\b *\(")
 
 
-# Functions, macros and members that may be NULL instead of a string.
+# Functions, macros and members whose value may be NULL instead of a string.
 NULLABLE = (r"\b(?:gst_structure_get_string|gst_structure_to_string|gst_video_(?:format|colorimetry|chroma\w*|interlace_mode)_to_string|"
             r"gst_caps_to_string|gst_caps_features_to_string|gst_value_serialize|gst_format_get_name|gst_tag_list_to_string|"
             r"g_value_(?:get|dup)_string|g_quark_to_string|g_type_name|g_strdup_value_contents|gst_pad_get_stream_id|"

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Prints which values the elements accept and which they refuse, for example "cudagaussblur kernel-size 4 refused".
-While one property is tried, the others have their defaults. Tries the ends of each range, numbers near the ends and
+While one property is tried, most others have their defaults. Tries the ends of each range, numbers near the ends and
 near the limits in pipelines/explore/limits.py, and the nicks of enumerations."""
 import pathlib
 import sys
@@ -36,7 +36,6 @@ def is_accepted(factory, settings):
 
 
 def values_of(properties, name):
-    """Returns the values to try."""
     spec, control = properties.specs[name], properties.control(name, properties.specs[name])
     if control["kind"] == "list":
         return [value.value_nick for value in type(spec.default_value).__enum_values__.values()]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """run.py [--changed] BUILD [WORD]...: runs the guards, which check the plug-in as a whole, the programs and scripts in
-pipelines/, the documentation and the includes. Takes the plug-in and the programs from the build folder BUILD. Prints a
-line for each guard: "ok: name", "not ok: name: why" or "SKIP: name: why". With words, only runs guards whose names contain
-one of the words. With --changed, only runs guards for which something has changed since they were ok, and prints
-"unchanged: name" for the others. tests/kernels/guards checks the compilers' output."""
+pipelines/, the documentation, the sources and the test scripts. Takes the plug-in and programs from the build folder
+BUILD. Prints a line for each guard: "ok: name", "not ok: name: why" or "SKIP: name: why". With words, only runs guards
+whose names contain one of the words. With --changed, only runs guards for which something has changed since they were
+ok, and prints "unchanged: name" for the others. tests/kernels/guards checks the compilers' output."""
 import concurrent.futures
 import functools
 import importlib
@@ -27,7 +27,7 @@ for source in sorted(pathlib.Path(__file__).parent.glob("guard_*.py")):
 
 
 def verdict(look):
-    """Runs a guard and returns its line of output. A guard that raises an exception is not ok."""
+    """Runs a guard and returns its line of output. A guard that raises an exception other than Skip is not ok."""
     name = look.func.guard
     try:
         complaint = look()

@@ -102,7 +102,7 @@ void expect_backend(const char* backend, const char* active, int warnings) {
   }
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_WARNING), warnings);
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
-  const std::string found = active_backend(filter.element());  // the macro keeps only the pointer
+  const std::string found = active_backend(filter.element());  // outlives the macro's pointer
   fail_unless_equals_string(found.c_str(), active);
 }
 

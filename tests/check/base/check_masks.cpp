@@ -259,7 +259,7 @@ TEST(test_masks_in_cuda_memory, .unless(unless_testing_cuda())) {
   }
 }
 
-// Masks follow three heads through a video. Counts the samples inside the masks that are not
+// Three round masks move through a video. Counts the samples inside the masks that are not
 // blurred, and the samples outside the masks that have changed. Both counts must be 0.
 TEST(test_masks_through_a_film, .unless(unless_street())) {
   const FormatSpec& format = format_named("I420");

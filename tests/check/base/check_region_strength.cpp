@@ -103,7 +103,8 @@ TEST(test_blocks_follow_the_largest_region) {
   pair.expect({{10, 10, 20, 20}}, "block-size", "4");
 }
 
-// A frame without a known region may show a face that the detector missed.
+// A frame without a known region may show a face that the detector missed. The strength then fits
+// the largest region so far, but at least a third of the frame's shorter side.
 TEST(test_strength_of_whole_frames) {
   Pair pair("cudagaussblur", 300, 200, {{"region-strength", "0.25"}, {"sigma", "2"}},
             {{"regions-missing", "all"}});

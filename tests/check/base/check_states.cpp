@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests state changes of every element, in every order that GStreamer allows, and in many cycles.
+// Tests state changes of every element, in many orders and in many cycles.
 #include <optional>
 
 #include "tests/check/common/faults/memoryuse.h"
@@ -152,7 +152,7 @@ TEST(test_active_backend, .times(element_specs().size())) {
   }
 }
 
-// With backend=cuda and no GPU, the error names a remedy, and the test applies it successfully.
+// With backend=cuda and no GPU, the error names a remedy. backend=cpu and backend=auto both work.
 TEST(test_cuda_without_gpu, .times(element_specs().size()).unless(unless_without_gpu())) {
   const Owned<GstElement> element = make_element(factory(index), {{"backend", "cuda"}});
   MessageLog messages(element);

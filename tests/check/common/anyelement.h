@@ -7,7 +7,7 @@
 
 namespace check {
 
-/// Returns any element that the tests may use, or an empty string.
+/// Returns the name of an element that the tests may use, or an empty string.
 inline std::string any_element() {
   GList* features = gst_registry_get_feature_list_by_plugin(gst_registry_get(), "cudavision");
   const std::string name = features != nullptr ? GST_OBJECT_NAME(features->data) : "";

@@ -46,12 +46,12 @@ struct ElementSpec {
 };
 
 struct ElementUnderTest : ElementSpec {
-  Properties always;      ///< gives output frames the format of input frames
-  Properties everything;  ///< enables every optional extra
+  Properties always;      ///< set by make_tested() and tested_launch(); result() assumes them
+  Properties everything;  ///< adds work, such as messages, that does not change the output
   Property working;       ///< makes the element change every frame
   Property idle;          ///< makes the element push every frame unchanged
-  Property halfway;       ///< a valid value besides those of `working` and `idle`
-  Property wrong;         ///< invalid for all frames (cudahistequalize: for all but RGB)
+  Property halfway;       ///< a valid setting other than `working` and `idle`
+  Property wrong;         ///< invalid for all frames (cudahistequalize: for all but RGB of 8 bits)
   Property mended;        ///< makes the settings valid after `wrong`
   int messages;           ///< element messages per frame with `everything`
   Picture (*result)(const Picture& picture, bool limited);
@@ -78,7 +78,7 @@ const ElementUnderTest* find_tested(const std::string& element);
 /// Returns the element of a test that runs for_each_element(), or cudahistequalize in other tests.
 const ElementUnderTest& tested();
 
-/// Selects an element for tested(), as a fixture of check.
+/// Returns a check fixture that selects this element for tested().
 SFun fixture_for_element(std::size_t number);
 
 inline Picture result(const Picture& picture, bool limited = false) {

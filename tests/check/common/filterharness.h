@@ -42,11 +42,11 @@ GstBuffer* stamped(GstBuffer* buffer);
 void expect_stamps(GstBuffer* buffer);
 GstBuffer* missing_frame();
 
-/// Sends caps and a TIME segment from 0. Returns whether the pad accepted the caps.
+/// Sends caps and a TIME segment from 0. Returns whether the peer accepted the caps.
 bool send_caps(GstPad* source_pad, const std::string& caps);
 GstSegment new_segment(GstFormat format = GST_FORMAT_TIME);
 
-/// A point of a curve over stream time, which a double, int or boolean property follows.
+/// A point of the curve over stream time that a double, int or boolean property follows.
 struct Point {
   GstClockTime time;
   double value;
@@ -55,7 +55,7 @@ enum class Curve { steps, line };
 void control(GstElement* element, const char* property, Curve curve,
              const std::vector<Point>& points);
 
-/// Calls `change` in another thread while 200 pictures are made, all equal to `one` or `other`.
+/// Calls `change` in another thread while 200 pictures are made. Each must equal `one` or `other`.
 void expect_either(const std::function<void(unsigned number)>& change,
                    const std::function<Picture()>& process, const Picture& one,
                    const Picture& other);
@@ -149,7 +149,7 @@ void answer_queries(GstElement* element, GstQueryType type,
 void on_buffers(GstPad* pad, std::function<void(GstBuffer*)> look);
 /// Returns the picture of a buffer with a pad's caps.
 Picture picture_at(GstPad* pad, const Owned<GstBuffer>& buffer);
-/// Lets a sink pad accept buffers, always with this flow return.
+/// Makes a sink pad discard each buffer and return `answer`.
 void answer_buffers(GstPad* pad, GstFlowReturn answer = GST_FLOW_OK);
 
 }  // namespace check

@@ -10,7 +10,7 @@ namespace check {
 
 const GstStructure* structure_of(GstMessage* message);
 
-/// Compares all statistics with those of the picture, or of the pixels in the regions.
+/// Compares a message's statistics with the picture, or only with its pixels in the regions.
 void expect_statistics(const GstStructure* structure, const Picture& picture,
                        const Regions* regions = nullptr);
 

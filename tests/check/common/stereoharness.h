@@ -81,7 +81,7 @@ class StereoHarness {
   /// Sends make()'s events to all linked pads with the same seqnum, which it returns.
   guint32 send_to_all(const std::function<GstEvent*()>& make,
                       guint32 seqnum = gst_util_seqnum_next());
-  /// Sends a flush and a new segment to all pads. Returns the seqnum of the flush.
+  /// Sends a flush and a new segment to all linked pads. Returns the seqnum of the flush.
   guint32 flush();
   /// Sets the state `low` and then PLAYING, and begins a new stream on all linked pads.
   void restart(GstState low = GST_STATE_READY);
@@ -90,13 +90,13 @@ class StereoHarness {
   GstFlowReturn flow_after_stop();
   void expect_end();
 
-  /// Returns the events of this type since the last call, oldest first.
+  /// Returns the queued events of this type, oldest first. Discards all other events.
   std::vector<Owned<GstEvent>> take_events(GstEventType type);
 
  private:
   const Owned<GstElement> element_;
   MessageLog messages_;
-  const Owned<GstHarness> left_;  // is destroyed last; its destructor stops the element
+  const Owned<GstHarness> left_;  // the last harness to be destroyed, which stops the element
   const Owned<GstHarness> right_;
   std::vector<GstHarness*> harnesses_;
   std::map<std::string, Owned<GstHarness>> opened_;

@@ -169,7 +169,7 @@ int main(int argc, char** argv) {
   const char* name =
       std::strrchr(program, '/') != nullptr ? std::strrchr(program, '/') + 1 : program;
   gst_check_init(&argc, &argv);
-  // Tests are forked and inherit the loaded plug-in, which programs that test classes may lack.
+  // Load the plug-in once: tests are forked and inherit it. Tests of classes work without it.
   if (GstPlugin* plugin = gst_plugin_load_by_name("cudavision"))
     gst_object_unref(plugin);
   keep_named_elements();

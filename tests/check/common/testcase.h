@@ -7,14 +7,14 @@
 
 /// Tests register themselves: TEST(name) { … } or, with options, for example TEST(name,
 /// .for_each_element().times(3).unless(unless_sanitized())) { … }. main() in the common library
-/// runs all tests of the program in source order.
+/// runs all tests of the program.
 namespace check {
 
 struct Options {
   /// Runs the test for each ElementUnderTest, which tested() then returns.
   Options& for_each_element();
-  /// Runs the test for each index from first to end - 1, all in one process, because check starts
-  /// processes slowly.
+  /// Runs the test for each index from first to end - 1. Without shards, one process runs them all,
+  /// because check starts processes slowly.
   Options& times(std::size_t first, std::size_t end);
   Options& times(std::size_t count) { return times(0, count); }
   /// Skips the test if the reason is not empty. The first reason is reported.
@@ -25,8 +25,8 @@ struct Options {
   std::string skip_reason;
 };
 
-/// Calls the test for an index, or for each of its indexes if `index` is all_indexes.
 inline constexpr int all_indexes = -1;
+/// Calls the test for an index, or for each of its indexes if `index` is all_indexes.
 void run_test(void (*test)(int), const char* name, int index);
 
 class Registered {

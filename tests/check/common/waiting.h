@@ -32,7 +32,7 @@ pid_t this_thread();
 /// and then a race is less likely to show.
 void wait_until_blocked(pid_t thread);
 
-/// Sleeps so that a test can check that nothing happens. On a busy machine, it may miss a fault.
+/// Sleeps so that a test can check that nothing happens. A busy machine may hide a fault.
 void let_time_pass(int milliseconds);
 
 /// Bounds the rounds of a race test by time, with at least three rounds:

@@ -17,9 +17,9 @@ inline constexpr Size film_size = {29, 18};
 std::vector<Picture> film(const char* format, int frames, int level = 40, unsigned seed = 1,
                           const Size& size = film_size);
 
-/// True if more than a quarter of the areas change, or if more than a quarter of the pixels change
-/// their histogram bin. The histogram counts luminance (green in RGB of more than 8 bits); of
-/// 16-bit samples, it uses the upper 8 bits.
+/// True if the area means change by more than 1/4 (cuda/scenecut/scenecut.h), or if more than a
+/// quarter of the pixels change their histogram bin. The histogram counts luminance (green in RGB
+/// of more than 8 bits); of 16-bit samples, it uses the upper 8 bits.
 bool begins_scene(const Picture& before, const Picture& frame);
 
 std::vector<Picture> neighbours_of(const std::vector<Picture>& pictures, int i, int frames,

@@ -318,7 +318,7 @@ TEST(test_cuts_before_a_flush_are_forgotten) {
   fail_unless((take_cuts(filter) == std::vector<bool>{false, false, true}));
 }
 
-// A mirror image has the same histogram but other tiles, so it is a cut unless the threshold is 1.
+// A mirror image keeps the histogram but changes the areas: a cut, unless the threshold is 1.
 TEST(test_cut_to_a_mirror_image, .times(4)) {
   const bool cuts = index % 2 == 0;
   const Equalization how = with_method(index / 2 == 1);

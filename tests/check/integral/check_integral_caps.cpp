@@ -308,7 +308,7 @@ TEST(test_too_large_for_a_picture) {
   }
 }
 
-// A table in CUDA memory is one row, whose bytes libgstcuda stores as an int.
+// A table in CUDA memory is one row, whose size in bytes libgstcuda stores as an int.
 TEST(test_too_large_for_cuda_memory, .unless(unless_testing_cuda())) {
   FilterHarness filter("cudaintegral");
   filter.accept_downstream("other/tensors(memory:CUDAMemory)");

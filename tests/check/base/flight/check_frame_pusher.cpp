@@ -144,7 +144,7 @@ TEST(test_nothing_starts_after_a_stop) {
 }
 
 // stop() may return after the pusher was reopened. The pusher must not forget frames added since
-// then, because idle() would allow freeing memory that is in use.
+// then: otherwise idle() would return true while memory is still in use.
 TEST(test_a_late_stop_forgets_no_frame) {
   std::atomic<int> let_go{0};
   std::atomic<int> arrivals{0};

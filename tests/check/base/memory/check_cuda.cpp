@@ -220,7 +220,7 @@ TEST(test_neighbours_share_a_context, .for_each_element().unless(unless_testing_
   gst_element_set_state(pipeline, GST_STATE_NULL);
 }
 
-// Pipelines spread over the GPUs; all elements of a pipeline use the same one.
+// Pipelines spread over the GPUs; all elements of a pipeline use the same GPU.
 TEST(test_pipelines_on_the_least_used_gpu, .for_each_element().unless(unless_testing_two_gpus())) {
   std::vector<Owned<GstElement>> pipelines;
   for (guint i = 0; i < 4; ++i) {

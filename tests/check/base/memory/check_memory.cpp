@@ -66,7 +66,7 @@ TEST(test_pool_of_downstream, .for_each_element().times(formats().size())) {
   }
 }
 
-// The pool offered to upstream allows any strides, and its frames are processed.
+// The ALLOCATION query's answer allows any strides, and frames of the offered pools are processed.
 TEST(test_pool_for_upstream, .for_each_element()) {
   for (const FormatSpec& format : formats()) {
     FilterHarness filter;

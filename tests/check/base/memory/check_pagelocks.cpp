@@ -111,7 +111,7 @@ TEST(test_memory_that_does_not_come_back_is_not_locked) {
   for (int i = 0; i < 50; ++i) {
     const Owned<GstBuffer> buffer(new_frame());
     element.read(buffer);
-    // Reads a copy that shares the memory, as videorate pushes to double the frame rate.
+    // Reads a copy that shares the memory, as videorate pushes when it doubles the rate.
     element.read_what_is_there(Owned<GstBuffer>(gst_buffer_copy(buffer)).get(),
                                static_cast<guint8>(i + 1));
   }
@@ -138,7 +138,7 @@ TEST(test_failed_locks) {
   fail_unless_equals_int(fake_transfers().pageable, 0);
 }
 
-// Memory that others may free or lock is not locked.
+// Memory is not locked if it is part of other memory, read-only, a copy, or of another type.
 TEST(test_memory_of_others_is_not_locked) {
   reset_fake_transfers();
   MappingElement element(new_fake_context());
@@ -165,7 +165,7 @@ TEST(test_memory_of_others_is_not_locked) {
   const Owned<GstBuffer> two(gst_buffer_new());
   for (int i = 0; i < 2; ++i)
     gst_buffer_append_memory(two, gst_buffer_get_memory(new_filled(frame_bytes / 2).get(), 0));
-  // If nobody else held the buffer, mapping would replace its memories by the copy.
+  // Without a second reference, mapping would replace the buffer's memories by the copy.
   const Owned<GstBuffer> held(gst_buffer_ref(two));
   expect_staged(two, "two memories, mapped as a copy");
 

@@ -23,7 +23,7 @@ FrameFormat nv12() {
   return frame_format_from_caps(caps.get());
 }
 
-/// Makes a frame with one memory, or one per plane, filled with value and value + 1.
+/// Makes a frame with one memory, filled with value, or one per plane: value and value + 1.
 Owned<GstBuffer> new_frame(guint8 value, const CudaContext& first, const CudaContext* second = {}) {
   Owned<GstBuffer> buffer(gst_buffer_new());
   gst_buffer_append_memory(buffer,

@@ -85,7 +85,7 @@ FrameLayout layout_of(const std::vector<PlaneShape>& planes) {
   return layout;
 }
 
-/// A frame whose planes have their own padding.
+/// A frame with padded rows, and with separate memory for each plane.
 class TestFrame {
  public:
   /// Negative padding: the rows are stored bottom up.
@@ -177,7 +177,7 @@ TEST(test_random_frames, .times(60)) {
   }
 }
 
-// Page-locked rows are transferred at once, without events, and need no staging memory.
+// Page-locked rows are transferred at once, with one wait per download, and need no staging memory.
 TEST(test_page_locked_frames) {
   const FrameLayout layout = layout_of({{1920, 1080}, {1920, 540}});
   HookedDevice device;
@@ -196,7 +196,7 @@ TEST(test_page_locked_frames) {
   fail_unless_equals_int(waits, 1);
 }
 
-// The first frames are staged whole, later frames only at both ends; memory is rarely allocated.
+// Frames are staged at both ends, then whole, then at both ends again. Memory is allocated twice.
 TEST(test_memory_for_staging) {
   const FrameLayout layout = layout_of({{1920, 1080}});
   constexpr std::size_t frame_bytes = 1920 * 1080;

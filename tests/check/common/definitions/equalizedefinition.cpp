@@ -49,7 +49,7 @@ kernels::clahe::Parameters tile_parameters_of(const Equalization& how, const For
   return {parameters_of(how, format), how.clip_limit};
 }
 
-/// Applies chroma=scale to an equalised picture. Without strength, chroma stays unchanged.
+/// Applies chroma=scale to an equalised picture. With strength 0, chroma stays unchanged.
 void finish_chroma(const Picture& in, const Equalization& how, Picture& out) {
   if (how.scales_chroma && in.format->family == Family::yuv &&
       parameters_of(how, *in.format).blend > 0)

@@ -64,7 +64,7 @@ struct Statistics {
 };
 Statistics statistics_of(const Bins& bins);
 
-/// The smallest value that at least `percent` of all pixels do not exceed.
+/// Returns the smallest value v such that at least `percent` % of all pixels are at most v.
 int percentile_of(const Bins& bins, int percent);
 
 }  // namespace check

@@ -40,7 +40,7 @@ kernels::integral::TableKind kind_of(Output output) {
                                          : kernels::integral::TableKind::tilted_sum;
 }
 
-/// Returns the element type that `auto` selects: uint32 if all sums fit, otherwise uint64.
+/// Resolves the element type `auto`: uint32 if all sums fit, otherwise uint64.
 ElementType type_for(const Picture& picture, const Integral& how) {
   using Wide = unsigned __int128;
   if (how.type != ElementType::automatic)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A fake CUDA driver with four functions, for the test of driverfaults.cpp.
+// A fake CUDA driver for the test of driverfaults.cpp.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>

@@ -3,7 +3,7 @@
 
 #include <string>
 
-/// Counts the allocations of host memory by all threads and libraries of this process.
+/// Counts the allocations of host memory by all code of this process except the CUDA driver.
 namespace check {
 
 /// A reason to skip the test if a sanitizer replaces the allocator.

@@ -19,7 +19,7 @@ enum class Duration {
   lasting,  ///< all later calls fail, too, as in CUDA after a failed kernel
 };
 
-/// Counts calls of one kind and makes call `number` fail (0: none). Only one Fault may exist.
+/// Counts calls of one kind and makes call `number` fail (0: none). Only one Fault may be active.
 class Fault {
  public:
   Fault(Calls calls, int number, Duration duration = Duration::once);

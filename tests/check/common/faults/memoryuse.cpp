@@ -32,7 +32,7 @@ long long heap_bytes() {
   return static_cast<long long>(info.uordblks) + static_cast<long long>(info.hblkhd);
 }
 
-/// Returns the bytes in use on the first GPU, or −1 without the management library.
+/// Returns the bytes in use on the first GPU, or −1 if NVML does not report them.
 long long gpu_bytes() {
   struct Memory {
     unsigned long long total, free, used;

@@ -43,7 +43,7 @@ class Subject {
 
 enum class Memory {
   system,
-  recurring,  ///< one system buffer for all frames, which is therefore page-locked
+  recurring,  ///< the same system memory for all frames, so that it is page-locked
   cuda,       ///< CUDA memory for the output; the input is in system memory
 };
 

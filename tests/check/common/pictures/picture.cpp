@@ -291,7 +291,7 @@ std::string caps_of(const FormatSpec& format, int width, int height, const std::
 std::string colorimetry(const FormatSpec& format, bool limited) {
   if (format.family == Family::rgb)
     return ", colorimetry=sRGB";
-  // The fields are range:matrix:transfer:primaries; all but the range are those of BT.601.
+  // The fields are range:matrix:transfer:primaries. Only the range differs from bt601 (2:4:16:4).
   return limited ? ", colorimetry=bt601" : ", colorimetry=1:4:16:4";
 }
 

@@ -29,7 +29,7 @@ class PadsHarness : public StereoHarness {
   void unlink_src() const;
 
   std::vector<Map> process_all(GstClockTime time);
-  /// Pushes pairs of small frames until one is refused, and returns the flow return.
+  /// Pushes at most 1000 small pairs until sink_left refuses a frame. Returns the last flow return.
   GstFlowReturn flow_in_the_end(GstClockTime time);
 };
 

@@ -64,7 +64,7 @@ class Receiver {
   std::vector<Owned<GstBuffer>> frames_;
 };
 
-/// Pushes numbered frames from its own thread until a push does not return OK.
+/// Pushes `count` numbered frames from its own thread. Stops early if a push does not return OK.
 class Feeder {
  public:
   using MakeFrame = std::function<GstBuffer*(guint64 number)>;
