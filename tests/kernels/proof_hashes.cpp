@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Prints, as JSON, the hashes of one device's results for seeded cases of each operation.
+// Prints, as JSON, the hashes of one device's results for seeded cases of most operations.
 // tests/gpu/check_proof.py compares them with the hashes of a GPU host.
 #include <algorithm>
 #include <cstdio>

@@ -207,7 +207,7 @@ TEST(test_data_without_caps) {
   }
 }
 
-// All fields except format and colorimetry come from the left caps.
+// Framerate and pixel aspect ratio come from the left caps; colorimetry and multiview-mode do not.
 TEST(test_fields_of_the_left) {
   StereoHarness stereo;
   fail_unless(

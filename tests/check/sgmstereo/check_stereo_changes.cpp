@@ -102,7 +102,7 @@ TEST(test_invalid_value_is_true) {
   }
 }
 
-// A changed property affects the next frame as in an element made with the new value.
+// The map after a change equals the map of a new element with the same properties.
 TEST(test_change_while_playing) {
   const Scene scene;
   StereoHarness stereo(few);
@@ -161,7 +161,7 @@ TEST(test_camera_and_colors_while_playing) {
   }
 }
 
-// Properties that determine caps and volume sizes take effect at the next start.
+// Properties on which caps or memory sizes depend take effect at the next start.
 TEST(test_others_wait_for_a_start) {
   const Scene scene;
   Properties now = joined(few, {{"focal-length", "100"}, {"baseline", "60"}});

@@ -70,7 +70,7 @@ TEST(test_rectified, .unless(unless_built_with_opencv())) {
   }
 }
 
-// With pairs in CUDA memory, the host waits only because it reads the detections' distances.
+// Pairs in CUDA memory give the same results as pairs in system memory.
 TEST(test_cuda_memory, .unless(unless_testing_cuda())) {
   const Pair pair = wall(format_named("NV12"));
   CudaUploader uploader;

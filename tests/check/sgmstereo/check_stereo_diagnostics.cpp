@@ -345,7 +345,7 @@ TEST(test_small_max_skew) {
   for (GstClockTime apart : {15 * ms, 975 * ms})
     expect_words(pairing_warning("10000000", apart, 100),
                  {"max-skew allows 10.0 ms", "15.0 ms apart", "set max-skew=16000000 "});
-  // None warns: less than 2 s of frames, a camera that starts late, and frames within max-skew.
+  // No warning: less than 2 s of frames, a camera that starts late, and frames within max-skew.
   fail_unless(pairing_warning("10000000", 15 * ms, 48).empty());
   fail_unless(pairing_warning("10000000", 3000 * ms, 100).empty());
   fail_unless(pairing_warning("15000000", 15 * ms, 100).empty());

@@ -53,7 +53,7 @@ TEST(test_order_of_events_on_all_pads) {
   }
 }
 
-// All source pads follow the segment of sink_left; the segment of sink_right has no effect.
+// All source pads follow the segment of sink_left. The segment of sink_right only affects pairing.
 TEST(test_segment_of_the_left) {
   AllPads stereo;
   for (guint64 i = 1; i <= 3; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests detections=true with masks: ids, unreadable masks, and packed, rectified and CUDA frames.
+// Tests masks of detections: ids, unreadable masks, CUDA memory, and packed and rectified frames.
 #include <algorithm>
 #include <cmath>
 

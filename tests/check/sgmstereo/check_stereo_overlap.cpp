@@ -16,7 +16,7 @@ namespace {
 constexpr int pair_count = 24;
 
 struct Cameras {
-  std::atomic<int> left{0}, right{0};  ///< frames that are in the element or downstream
+  std::atomic<int> left{0}, right{0};  ///< frames pushed so far
   std::atomic<bool> done{false};
 };
 
@@ -72,7 +72,7 @@ class StereoOverlap {
 
   PadsHarness& stereo() { return stereo_; }
 
-  /// Pushes frames from two threads, with make()'s events before the n-th pair.
+  /// Pushes frames from two threads. make(n) returns an event to push before pair n, or nullptr.
   using MakeEvent = std::function<GstEvent*(int pair)>;
   void feed(int first, int count, const MakeEvent& make = {}) {
     cameras_.done = false;
@@ -287,7 +287,7 @@ TEST(test_requested_pads, .times(std::size(limits))) {
   fail_unless_equals_int(stereo.messages().complaints(), 0);
 }
 
-// Once downstream has refused a pair, the pairs in flight behind it are dropped.
+// Once downstream has refused a pair, the later pairs in flight are dropped.
 TEST(test_answers_of_downstream, .times(2 * std::size(limits))) {
   const int limit = limits[index / 2];
   const GstFlowReturn answer = index % 2 == 0 ? GST_FLOW_EOS : GST_FLOW_ERROR;
@@ -364,7 +364,7 @@ TEST(test_linked_again, .times(1, std::size(limits))) {
   fail_unless_equals_int(overlap.last_flow(), GST_FLOW_OK);
 }
 
-// A new peer of src gets the pairs that follow the pairs in flight, which keep the old caps.
+// Pairs in flight keep the old caps, so a new peer of src gets only the pairs after them.
 TEST(test_new_peer, .times(2 * std::size(limits))) {
   const int limit = limits[index / 2], count = index % 2 == 0 ? pair_count : 8;
   const PickySink next("video/x-raw, format=RGB");

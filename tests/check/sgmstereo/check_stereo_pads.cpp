@@ -193,7 +193,7 @@ TEST(test_peer_that_accepts_nothing) {
   }
 }
 
-// A peer may answer a CAPS query with more than its filter allows.
+// A peer may answer a CAPS query with more caps than the filter allows.
 TEST(test_caps_beyond_the_filter) {
   const Pair pair = scene(format_named("NV12"));
   const char* media_types = "video/x-raw(ANY);other/tensors;audio/x-raw";

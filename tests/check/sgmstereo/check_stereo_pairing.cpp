@@ -95,12 +95,12 @@ TEST(test_rule_of_the_nearest) {
   // The next frame is nearer to the other camera's next frame.
   expect(waiting_with_next(60, 130), waiting(100), PairingStep::pair, PairingStep::pair);
   expect(waiting_with_next(60, 120), waiting(100), PairingStep::drop_left, PairingStep::drop_right);
-  // There is no next frame, or it is too late.
+  // There is no next frame, or it is too late or has no time.
   expect(waiting(100, true), waiting(150), PairingStep::pair, PairingStep::pair);
   expect(waiting(100), waiting(150), PairingStep::pair, PairingStep::pair, true);
   expect({frame_at(100), frame_at(std::nullopt)}, waiting(150), PairingStep::pair,
          PairingStep::pair);
-  // The next frame's time is unknown.
+  // The frame interval is unknown.
   expect(irregular(waiting(100)), waiting(101), PairingStep::look_left, PairingStep::look_right);
   expect(irregular(waiting(100)), waiting(100), PairingStep::pair, PairingStep::pair);
   expect(irregular(waiting_with_next(60, 130)), irregular(waiting(100)), PairingStep::drop_left,

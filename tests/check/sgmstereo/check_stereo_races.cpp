@@ -65,7 +65,7 @@ TEST(test_frames_are_freed_without_a_lock) {
   }
 }
 
-// Freed caps may also call the element, which drops its last reference to the caps at the stop.
+// A callback for freed caps may also call the element, which frees the caps when it stops.
 TEST(test_caps_are_freed_without_a_lock) {
   int freed = 0;
   std::function<void()> on_freed;
@@ -186,7 +186,7 @@ TEST(test_pad_is_released_twice, .times(20)) {
   fail_unless_equals_int(stereo.messages().complaints(), 0);
 }
 
-// While the element stops, a pad without a segment must get no buffer: GStreamer would warn.
+// During a stop or flush, a pad without a segment must get no buffer: GStreamer would warn.
 TEST(test_stop_at_the_first_frame) {
   for (bool stop : {true, false}) {
     PadsHarness stereo(joined(stereo_cameras, {{"diagnostics-interval", "40000000"}}));

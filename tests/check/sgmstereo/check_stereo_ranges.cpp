@@ -61,7 +61,7 @@ Picture levels_between(const Picture& numbers, Quantity quantity, double low, do
 
 }  // namespace
 
-// By default, disparities and confidence show all values, and depths their percentiles.
+// By default, the range is full for disparities and confidence, and automatic for depths.
 TEST(test_defaults) {
   const Scene scene(20, 6);
   const Picture map = output_of("disparity", "GRAY16_LE", scene);

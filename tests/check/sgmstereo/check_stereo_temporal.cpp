@@ -127,7 +127,7 @@ TEST(test_discont_begins_a_history) {
 TEST(test_scene_cut_begins_a_history) {
   Keeper keeper;
   expect_kept(keeper.match(Wall(true)), "the same scene");
-  // Most noise pictures have areas too similar for a scene cut; seed 61 makes one that differs.
+  // The areas of most noise pictures are too similar for a scene cut, but not with seed 61.
   expect_picture(keeper.match(Wall(true, 61)), first_map(61), "another scene");
 }
 

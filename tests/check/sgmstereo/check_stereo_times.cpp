@@ -131,7 +131,7 @@ TEST(test_timeout_with_a_wrapped_duration) {
   fail_unless_equals_uint64(gst_clock_get_time(GST_CLOCK(clock.get())), (40 + 20 + 20) * ms);
 }
 
-// With a max-skew above an hour, frames wait forever and without the clock.
+// With a max-skew above an hour or extreme times, frames wait forever and without the clock.
 TEST(test_no_timeout) {
   begin_to_count();
   for (const auto& [max_skew, time] :
@@ -190,7 +190,7 @@ TEST(test_calls_for_files) {
   fail_unless(calls <= 122, "%d calls for 60 pairs", calls.load());
 }
 
-// Runs two live sources on a real clock, one of which stops early.
+// Runs two live sources on a real clock. One source stops early.
 TEST(test_live_pipeline) {
   int maps = 0;
   run_pipeline(

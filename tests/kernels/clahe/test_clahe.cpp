@@ -17,7 +17,7 @@ TEST_P(ClaheLeftChroma, EqualsDefinition) {
   expect_chroma_left(device, make_clahe_case);
 }
 
-/// Images smaller than their grid, cells with borders inside or between packs, and narrow cells.
+/// Extreme sizes, grids, depths and clip limits. Cell borders are inside or between packs.
 struct Picture : Named {
   const char* layout;
   int width, height;

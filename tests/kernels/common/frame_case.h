@@ -23,7 +23,7 @@
 ///   Parameters parameters              the parameters of the run
 ///   bool parameters_later              construct with other parameters first, then set these
 ///   Operation make(Device&, const Parameters&) const
-///   Parameters other_parameters() const     valid; every live parameter differs from `parameters`
+///   Parameters other_parameters() const     valid; most values differ from `parameters`
 ///   describe(test)                     describes the case in a failure message
 ///   input_block(test)                  the input on the host, surrounded by poison
 ///   defined_output(test, input, poison)     the defined output, surrounded by poison

@@ -13,7 +13,7 @@ struct LayoutKind {
   FrameLayout (*make)(int width, int height);
 };
 
-/// The layouts of all video formats, and unusual layouts that the contracts allow, with names.
+/// The layouts of common video formats, and unusual layouts that the contracts allow, with names.
 const std::vector<LayoutKind>& layout_kinds();
 
 /// The layout of random case `number`. Successive cases have successive layouts.

@@ -18,7 +18,7 @@ std::size_t plane_bytes(const PlaneShape& plane, std::ptrdiff_t pitch) {
   return static_cast<std::size_t>(std::abs(pitch)) * static_cast<std::size_t>(plane.rows);
 }
 
-/// Draws a log-uniform extent; a third of the extents are next to a multiple of a power of two.
+/// Draws a log-uniform extent. A third of the extents are within 1 of a multiple of 4, 8 … 1024.
 int random_extent(Random& random, int largest) {
   int extent = random.log_uniform(largest);
   if (random.one_in(3)) {

@@ -30,7 +30,7 @@ std::pair<int, int> random_picture_size(Random& random, int max_pixels);
 /// Rows are dense, and each plane starts at a multiple of 256.
 Placement dense_placement(const FrameLayout& layout);
 
-/// Rows have padding and any alignment, and sometimes a negative pitch.
+/// Rows may have padding, any alignment and a negative pitch.
 Placement random_placement(const FrameLayout& layout, Random& random);
 
 template <class Byte>

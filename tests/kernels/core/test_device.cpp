@@ -9,7 +9,7 @@
 #include "tests/kernels/common/random.h"
 
 #ifdef CUDAVISION_TEST_SANITIZED
-// A test requests more memory than the machine has, which AddressSanitizer aborts by default.
+// A test requests more memory than the machine has. By default, AddressSanitizer would abort.
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
   return "allocator_may_return_null=1";
 }
@@ -246,7 +246,7 @@ TEST(CudaDevice, WaitsForEventsOfOtherDevices) {
     second->wait_event(*written);
     second->copy(bytes_of(memory.data(), memory.size()), bytes_of(copy.data(), copy.size()));
     copied->record();
-    first->wait_event(*copied);  // the next round must not overwrite the copy's source early
+    first->wait_event(*copied);  // later fills must not overwrite the copy's source early
     if (!settings().small) {
       EXPECT_FALSE(copied->done()) << "the host has waited";
       first.release();

@@ -43,7 +43,7 @@ Parameters per_field(Parameters parameters) {
 }
 
 const Extreme<Parameters> extremes[] = {
-    // Frames that are smaller than the kernel, down to a single pixel.
+    // Tiny, narrow and flat frames; the largest kernels and sigmas.
     {"OnePixel", "GRAY8", 1, 1, Content::random, sigmas(1.2, 1.2)},
     {"OnePixelConstant", "GRAY8", 1, 1, Content::random, with_border(sigmas(1.2, 1.2), 200)},
     {"OnePixelRgbaConstant", "RGBA", 1, 1, Content::random,
@@ -81,7 +81,7 @@ const Extreme<Parameters> extremes[] = {
     {"Yuy2Width1Constant", "YUY2", 1, 5, Content::random, with_border(sigmas(2, 2), 99)},
     {"UyvyWidth3Constant", "UYVY", 3, 1, Content::random, with_border(sigmas(2, 2), 99)},
     {"I420OnePixel", "I420", 1, 1, Content::random, with_border(sigmas(4, 4), 128)},
-    // Parameters that blur one axis only, some channels only, or nothing.
+    // Blurs of one axis, of some channels or of nothing; pixels of four bytes; few taps.
     {"RowsOnly", "NV12", 65, 43, Content::random, sigmas(2, 0)},
     {"ColumnsOnly", "NV12", 65, 43, Content::random, sigmas(0, 2)},
     {"ColumnsOnlySharpen", "YUY2", 65, 43, Content::random, sharpening(sigmas(0, 2))},
@@ -118,7 +118,7 @@ const Extreme<Parameters> extremes[] = {
 
 CUDAVISION_TABLE_CASES(GaussBlurExtremes, extremes, dense_and_ragged<GaussBlurCase>);
 
-/// Planes that no video format has: the step of some channels does not match their subsampling.
+/// Channels of one plane with unequal steps or subsampling. Only AsInYuy2 is like a video format.
 struct Mixture : Named {
   int bits;
   int step[3], subsampling[3];  ///< one for each channel of the only plane
@@ -162,7 +162,7 @@ std::vector<GaussBlurCase> mixed_cases(const Mixture& mixture) {
 
 CUDAVISION_TABLE_CASES(GaussBlurMixtures, mixtures, mixed_cases);
 
-/// Layouts for cases that the GPU's direct kernel handles: rows of whole words and few taps.
+/// Layouts for cases with rows of whole words and few taps, as the GPU's direct kernel requires.
 constexpr Named few_taps[] = {{"GRAY8"}, {"NV12"}, {"I420"}, {"RGB"}, {"RGBA"}, {"YUY2"}};
 
 std::vector<GaussBlurCase> few_taps_cases(const Named& one) {

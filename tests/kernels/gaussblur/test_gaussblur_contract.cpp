@@ -107,7 +107,7 @@ struct GaussBlurContract : ContractTraits<GaussBlurCase> {
     return cases;
   }
 
-  /// Successive kernels grow or shrink.
+  /// Kernels grow and shrink repeatedly; other parameters change, too.
   static std::vector<Parameters> sets(const Case&) {
     return {
         with_sigma(1.2),

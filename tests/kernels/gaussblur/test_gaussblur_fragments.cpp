@@ -55,7 +55,7 @@ struct Fragments : testing::Test {
     ASSERT_GE(halo, kernels.halo_bytes());
     const std::vector<std::uint8_t> window = bytes(slice_length * slices);
 
-    std::set<int> positions;  // every byte of a tile belongs to one lane
+    std::set<int> positions;  // every sample of a tile's row must occur
     for (int group = 0; group < Depth::groups; ++group)
       for (int i = 0; i < 16; ++i) {
         const int position = byte_of_row<Depth>(group, i);

@@ -45,7 +45,7 @@ struct GuidedContract : ContractTraits<GuidedCase> {
     return cases;
   }
 
-  /// Successive windows grow or shrink.
+  /// Windows grow and shrink repeatedly.
   static std::vector<Parameters> sets(const Case&) {
     return {small,  {7, 100},  {7, 100.5}, {65535, 100}, {3, 65025},  {1, 0.001}, {0, 100},
             {8, 0}, {63, 650}, {64, 650},  {2, 20000},   {500, 5000}, small};

@@ -13,7 +13,7 @@ namespace cudavision::test {
 struct HistogramSequence {
   struct Step {
     int rows;
-    int padding;  ///< unused counts after each row; rows of tables have 4 times as many entries
+    int padding;  ///< unused counts after each row; tables have 4 times as many unused entries
     std::vector<std::uint32_t> counts;
     std::vector<std::uint16_t> tables;
     histogramaverage::Parameters parameters;

@@ -24,7 +24,7 @@ class DefinedAverage {
  private:
   bool is_cut(const std::vector<std::uint32_t>& counts, int histograms, int threshold) const;
 
-  std::vector<std::uint64_t> states_;  ///< empty before the first frame
+  std::vector<std::uint64_t> states_;  ///< empty before the first frame and after restart()
   histogramaverage::Status status_{};
 };
 

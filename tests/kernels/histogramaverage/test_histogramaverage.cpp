@@ -32,7 +32,7 @@ void expect_equal_devices(Device& cuda, const HistogramSequence& sequence) {
 
 CUDAVISION_NUMBERED_CASES(HistogramSequences, make_sequence);
 
-/// Averages one histogram for each tile of the largest grid, which needs many blocks.
+/// Averages up to 4096 histograms (the largest grid of tiles), which needs many blocks.
 TEST(HistogramSequences, CudaEqualsCpuForManyTiles) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_PIXELS(1 << 22);

@@ -9,7 +9,7 @@
 namespace cudavision::test {
 namespace {
 
-/// The largest frame whose tilted sums the slow definition computes.
+/// Limits the time of the slow definition of tilted sums in random cases.
 constexpr int max_tilted_pixels = 1 << 17;
 
 FrameLayout entries_of(const FrameLayout& layout, const integral::Parameters& parameters,

@@ -20,7 +20,7 @@ int random_radius(Random& random) {
                             : random.log_uniform(300);
 }
 
-/// Draws a share from 0 to 1 in steps of 2^-17, twice as fine as the operation's steps.
+/// Draws a share from 0 to 1 in steps of 2^-17. The operation rounds ratios to steps of 2^-16.
 double random_share(Random& random) {
   constexpr int ends[] = {0, 1, 131071, 131072};
   return (random.one_in(4) ? ends[random.between(0, 3)] : random.between(0, 131072)) / 131072.0;

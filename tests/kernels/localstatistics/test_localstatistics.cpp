@@ -52,8 +52,8 @@ const Extreme<Parameters> extremes[] = {
     // The kernels prefetch rows, but these frames have only one row.
     {"OneRowNoRadius", "GRAY8", 4101, 1, Content::random, statistics(mean, 0)},
     {"OneRowNoRadius16", "GRAY16", 2053, 1, Content::random, statistics(mean, 0)},
-    // In 8-bit frames, one warp slides windows of radius up to 15 over strips of 480 pixels. For
-    // Bradley's threshold, a block slides windows of radius up to 63.
+    // For 8-bit means, one warp slides windows of radius up to 15 over strips of 480 pixels. The
+    // other cases use windows_kernel, with radii around 15 and 63.
     {"WithinAWarp", "GRAY8", 961, 103, Content::natural, statistics(mean, 15)},
     {"WithinAWarpBradley", "GRAY8", 479, 67, Content::natural, statistics(bradley, 14)},
     {"WithinABlock", "GRAY8", 481, 103, Content::maximum, statistics(bradley, 16)},
@@ -75,7 +75,7 @@ const Extreme<Parameters> extremes[] = {
     {"ColumnsOfBlocks", "GRAY8", 200, 1500, Content::random, statistics(mean, 300)},
     {"ColumnsOfBlocksDeviation", "GRAY8", 131, 1100, Content::random, statistics(deviation, 100)},
     {"ColumnsOfBlocksDeviation16", "GRAY16", 77, 1100, Content::random, statistics(deviation, 90)},
-    // Windows with too many pixels for bradley_difference().
+    // Bradley's comparison of bytes in 32 bits requires windows of less than 2^23 pixels.
     {"LargeBradley", "GRAY8", 2900, 2900, Content::maximum, statistics(bradley, 2000)},
     // The same kernels in limited range, with windows below and far above the black level.
     {"LimitedWithinAWarp", "GRAY8", 479, 67, Content::natural,
@@ -99,7 +99,7 @@ const Extreme<Parameters> extremes[] = {
     {"Gap", "GRAY8", 9001, 21, Content::natural, statistics(mean, 1100)},
     {"GapDeviation16", "GRAY16", 5003, 37, Content::random, statistics(deviation, 1500)},
     {"GapSauvola", "GRAY8", 9001, 121, Content::natural, statistics(sauvola, 2500)},
-    // Squares need more than 32 bits from a radius of 129 on.
+    // From a radius of 129 on, sums of squares need more than 32 bits.
     {"NarrowSquares", "GRAY8", 300, 300, Content::two_valued, statistics(deviation, 128)},
     {"WideSquares", "GRAY8", 300, 300, Content::two_valued, statistics(deviation, 129)},
     {"Zeros", "GRAY8", 640, 480, Content::zeros, statistics(bradley, 7)},
@@ -158,7 +158,7 @@ TEST(LocalStatisticsBands, OfAnyNumberGiveTheDefinition) {
 /// Parameters whose threshold equals a pixel's level, or differs from it as little as possible.
 class LocalStatisticsEdges : public EitherDevice {
  protected:
-  /// Tests the parameters of edges(window, level, low) for some pixels, in full and limited range.
+  /// Tests the parameters that edges(window, level, low) returns for some pixels, in both ranges.
   template <class Edges>
   void on_edges(Output output, const Edges& edges) {
     CUDAVISION_NEEDS_PIXELS(401 * 307);
@@ -194,7 +194,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, LocalStatisticsEdges, both_devices(), device_n
 TEST_P(LocalStatisticsEdges, OfBradley) {
   on_edges(Output::bradley, [](const DefinedWindow& window, std::uint64_t level, int low) {
     // The threshold equals level p if (p − lo)·N·2^16 = (S − lo·N)·share. Tests ratios around
-    // this share.
+    // 1 − share / 2^16.
     const auto area = static_cast<double>(window.area);
     const double share = (static_cast<double>(level) - low) * area * 65536 /
                          (static_cast<double>(window.sum) - low * area);
@@ -216,7 +216,7 @@ TEST_P(LocalStatisticsEdges, OfSauvola) {
     const double average = static_cast<double>(window.sum) / area;
     const double sigma = std::sqrt(
         std::max(0.0, static_cast<double>(window.squared_sum) / area - average * average));
-    // Solves T = p − lo for k, with a range for which a solution exists.
+    // Solves T = p − lo for k, with a range for which k is not negative.
     const double ratio = (static_cast<double>(level) - low) / (average - low);
     const double range = ratio < 1 ? 2 * sigma : sigma / 4;
     const double k = (ratio - 1) / (sigma / range - 1);

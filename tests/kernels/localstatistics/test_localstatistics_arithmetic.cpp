@@ -185,7 +185,7 @@ TEST(LocalStatisticsArithmetic, ComparesTheLargestWindowsByBradley) {
         }
 }
 
-/* Tests of the 16 byte columns of a lane in running_kernel */
+/* Tests of a lane's 16 columns of bytes in running_kernel */
 
 using Row = std::array<std::uint32_t, packed_columns / 4>;
 

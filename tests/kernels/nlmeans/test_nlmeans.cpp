@@ -32,7 +32,7 @@ const Extreme<Parameters> extremes[] = {
     {"LargestSearch", "GRAY8", 35, 29, Content::natural, {101, 3, 20}},
     {"LargestPatch", "GRAY8", 61, 37, Content::natural, {3, 31, 20}},
     {"LargestPatchRgb", "RGBx", 61, 37, Content::natural, {3, 31, 20}},
-    // The largest sums of weights, of weighted samples and of squared differences.
+    // The largest sums of weights, samples and squared differences; extreme strengths; some tiles.
     {"Maximum", "GRAY8", 40, 33, Content::maximum, {21, 7, 255}},
     {"MaximumRgb", "RGB", 30, 23, Content::maximum, {21, 7, 255}},
     {"Maximum16", "GRAY16", 30, 23, Content::maximum, {21, 7, 255}},
@@ -49,7 +49,7 @@ const Extreme<Parameters> extremes[] = {
     {"TilesDown", "GRAY8", 33, 190, Content::natural, {5, 7, 30}},
     {"TilesNv12", "NV12", 261, 133, Content::natural, {5, 5, 30}},
     {"TilesRgba", "RGBA", 133, 71, Content::natural, {5, 3, 30}},
-    // Patch sizes with specialised kernels. The last rows fill a kernel's step wholly or partly.
+    // Patches with and without an own kernel. The last rows fill a kernel's step wholly or partly.
     {"Patch9", "GRAY8", 67, 35, Content::natural, {7, 9, 30}},
     {"Patch11", "GRAY8", 33, 34, Content::random, {9, 11, 30}},
     {"Patch13", "GRAY8", 31, 67, Content::natural, {5, 13, 60}},
@@ -94,7 +94,7 @@ const Extreme<Parameters> extremes[] = {
 
 CUDAVISION_TABLE_CASES(NlMeansExtremes, extremes, dense_and_ragged<NlMeansCase>);
 
-/// If tests must be small, keeps only the first `count` entries, which together use all kernels.
+/// If tests must be small, keeps only the first `count` entries.
 template <class Entry>
 std::vector<Entry> fewer_if_small(std::vector<Entry> entries, std::ptrdiff_t count) {
   if (settings().small)
@@ -146,7 +146,7 @@ std::vector<NlMeansCase> unusual_cases() {
   return cases;
 }
 
-/// Noise of the first and last step of each strength class. Channels have different steps.
+/// Noise of the first and last step of each strength class, and of step 1. Channels differ in step.
 std::vector<NlMeansCase> noisy_cases() {
   std::vector<NlMeansCase> cases;
   const bool small = settings().small;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests functions of the tensor-core kernels that test_nlmeans_blocks.cpp does not call.
+// Tests the tiles, steps, bank accesses and exact distances of the tensor-core kernels.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Denoises photographs with added noise, with the automatic strength and with fixed strengths.
-// Reads gray PNG files from the folder CUDAVISION_PHOTOGRAPHS, and needs a GPU.
+// Reads gray PNG files from the folder in CUDAVISION_PHOTOGRAPHS, and needs a GPU.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

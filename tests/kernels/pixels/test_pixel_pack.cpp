@@ -58,7 +58,7 @@ void go_through(int width, int height, int row_bytes, int planes, int gap, const
   picture.shift = 6;
   picture.largest = 1023;
 
-  // Visits every pack once, in three interleaved sequences like those of three threads.
+  // Visits every pack once, in three interleaved sequences, as three threads would.
   const PackStride stride(3, picture.per_row);
   std::vector<int> visits(picture.count);
   for (std::uint32_t thread = 0; thread < 3; ++thread)

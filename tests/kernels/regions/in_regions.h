@@ -39,7 +39,7 @@ void expect_same_in_regions(Device& device, const Case& test,
   }
 }
 
-/// Returns regions for a case. In a quarter of the cases, the regions cover most of the frame.
+/// Returns at most 4 regions for a case or, in a quarter of the cases, at most 100.
 template <class Case>
 regions::Parameters regions_for(const Case& test) {
   Random random(test.content_seed + 13);
@@ -83,7 +83,7 @@ regions::Parameters regions_for(const Case& test) {
   INSTANTIATE_TEST_SUITE_P(Table, Suite, testing::ValuesIn(frames),                      \
                            [](const auto& info) { return std::string(info.param.name); })
 
-/// Four regions in a frame of 1920×1080 pixels or more; two regions overlap.
+/// Four regions; two overlap. A frame of 1920×1080 pixels cuts off parts of three regions.
 inline regions::Parameters four_regions(int feather) {
   regions::Parameters parameters =
       one_region({100, 80, 300, 280}, regions::Shape::rectangle, feather);

@@ -39,7 +39,7 @@ std::vector<MaskPicture> random_masks(int width, int height, int maximum, Random
 MasksCase make_masks_case(std::uint64_t seed, int number, int max_pixels);
 
 /// Returns the distance of each pixel in row-major order: how many times the selected area must be
-/// dilated by a 3×3 square to reach the pixel.
+/// dilated by a 3×3 square to reach the pixel. Beyond the radius, the distance is 255.
 std::vector<std::uint8_t> defined_distances(const MasksCase& test);
 
 /// The masks of a case in the memory of a device.

@@ -30,7 +30,7 @@ FrameLayout in_words(FrameLayout layout, int bits, int shift) {
   return layout;
 }
 
-/// Layouts for which the kernel accesses whole pixels if rows are aligned.
+/// Layouts for which the kernel accesses whole pixels if rows are aligned, and similar layouts.
 struct WholePixels : Named {
   const char* layout;
   int bits, shift;

@@ -18,7 +18,7 @@ struct StorageKind {
 /// The storages of video formats, and unusual storages that the contract allows, with names.
 const std::vector<StorageKind>& storage_kinds();
 
-/// Storages that no format has. Random cases do not use them.
+/// Further storages that the contract allows. Random cases do not use them.
 const std::vector<StorageKind>& unusual_storage_kinds();
 
 repack::StoredLayout storage_named(const std::string& name, int width, int height);

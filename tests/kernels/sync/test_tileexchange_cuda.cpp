@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests integral images on the GPU with CUDAVISION_TEST_DELAYS. Each multiprocessor runs one block
-// with the smallest tiles, so that most tiles depend on others.
+// Tests integral images on the GPU with CUDAVISION_TEST_DELAYS. The macro also selects one block
+// per multiprocessor and the smallest tiles.
 #include <gtest/gtest.h>
 
 #include <cstring>

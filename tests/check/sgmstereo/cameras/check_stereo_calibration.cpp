@@ -180,7 +180,7 @@ TEST(test_ros_variants) {
                      cameras, 1e-12);
 }
 
-/* Faults. Every message names the file, the key and a remedy. */
+/* Faults. Messages name the place of the fault and a remedy. */
 
 TEST(test_faults_of_opencv_files) {
   struct Fault {
@@ -259,7 +259,7 @@ TEST(test_faults_of_opencv_files) {
   }
 }
 
-// For each kind of file, the error names the properties of the other kind.
+// If a file has the other kind, the error names the properties for its kind.
 TEST(test_files_of_the_other_kind) {
   Folder folder;
   const CalibratedCameras cameras;

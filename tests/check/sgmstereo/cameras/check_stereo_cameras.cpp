@@ -34,7 +34,7 @@ std::string warnings_in(MessageLog& log) {
   return texts;
 }
 
-/// Returns the warnings for pairs whose right pictures are shifted down by `rows`.
+/// Returns the warnings for pairs. The right picture of pair i is shifted down by rows[i].
 std::string warnings_for_rows(const std::vector<int>& rows) {
   const Pair pair = wall();
   StereoHarness stereo(inspecting());
@@ -62,7 +62,7 @@ Picture with_noise(Picture picture, double levels, unsigned seed) {
   };
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x) {
-      double sum = -6;  // twelve uniform numbers: mean 0, variance 1
+      double sum = -6;  // plus twelve uniform numbers: mean 0, variance 1
       for (int i = 0; i < 12; ++i)
         sum += next();
       picture.set_sample(

@@ -40,7 +40,7 @@ double wall_distance() {
 
 }  // namespace
 
-// The corrected disparities, and thus the depths, equal those of an unrotated camera.
+// The disparities, and thus the depths, become nearly as good as with an unrotated camera.
 TEST(test_yaw, .times(3).unless(unless_built_with_opencv())) {
   const Turn turn =
       std::array{Turn{0, 0.25, 0}, Turn{0, -0.25, 0}, Turn{0.3, 0.25, -0.2, 1.002}}[index];

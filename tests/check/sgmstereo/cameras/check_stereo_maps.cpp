@@ -46,7 +46,7 @@ void expect_map(const RectifyingMap& found, const CvMap& expected) {
               "the fractions differ");
 }
 
-/// Allows one in 1000 coordinates to be rounded differently, if matrices differ in the last digits.
+/// Allows fewer than one in 1000 pixels to differ, because matrices may differ in the last digits.
 void expect_nearly(const RectifyingMap& found, const CvMap& expected) {
   fail_unless_equals_int(found.fractions.size(), expected.fractions.total());
   int different = 0;
@@ -64,7 +64,7 @@ void expect_rectification(const Rectification& found, const CalibratedCameras& c
   fail_unless(found.focal_length == cameras.p1.at<double>(0, 0));
   fail_unless(std::abs(found.baseline - cv::norm(cameras.t)) < 1e-9 * found.baseline,
               "baseline %.17g", found.baseline);
-  // The principal point, focal length and baseline equal the entries of OpenCV's matrix Q.
+  // The principal point, focal length and baseline agree with OpenCV's matrix Q.
   const auto q = [&](int row, int column) { return cameras.q.at<double>(row, column); };
   const auto& projection = found.left_camera.rectification.projection;
   fail_unless(projection[2] == -q(0, 3) && projection[6] == -q(1, 3));
@@ -87,7 +87,7 @@ std::string indented_lines(int count) {
   return all;
 }
 
-/// Returns texts nested at least `levels` deep. In some, quotes or comments hide closing brackets.
+/// Returns deeply nested texts. In some of them, quotes or comments hide closing brackets.
 std::vector<std::string> nested_texts(int levels) {
   const std::string yaml = "%YAML:1.0\n---\n", xml = "<?xml version=\"1.0\"?>\n<opencv_storage>\n";
   std::vector<std::string> texts;
@@ -159,7 +159,7 @@ TEST(test_sizes_that_do_not_fit) {
   Folder folder;
   const CalibratedCameras cameras;
   const StereoCalibration calibration = read(cameras.write(folder));
-  make_rectification(calibration, 321, 241, -1);  // half the size, rounded up by a scaler
+  make_rectification(calibration, 321, 241, -1);  // one pixel more than half the size
   for (const auto& [width, height] :
        {std::pair{640, 360}, std::pair{1280, 480}, std::pair{480, 640}})
     expect_words(
@@ -272,7 +272,7 @@ TEST(test_large_files) {
                {"larger.yml", "larger than 4 MiB", "choose a file with"});
 }
 
-// Without the check of the nesting depth, the parser overflows the stack.
+// Without the check of the nesting depth, the parser would overflow the stack.
 TEST(test_nested_texts) {
   for (const int levels : {80000, 600})
     for (const std::string& text : nested_texts(levels)) {

@@ -100,7 +100,7 @@ TEST(test_corrected, .times(8).unless(unless_built_with_opencv())) {
   }
 }
 
-// The correction never makes maps worse, and makes them far better if the camera rotates slowly.
+// The correction makes no map much worse, and helps on average if the camera rotates slowly.
 TEST(test_long_stream, .times(2).unless(unless_fast())) {
   const bool turns = index == 1;
   constexpr int frames = 300;
@@ -124,7 +124,7 @@ TEST(test_long_stream, .times(2).unless(unless_fast())) {
   fail_unless(!turns || (corrected < 0.01 && left_alone > 0.03));
 }
 
-// After 20 pairs, the share of wrong pixels is at most 0.015 above that of an unrotated camera.
+// After 20 pairs, the share of wrong pixels is at most 0.015 larger than with an unrotated camera.
 TEST(test_turned_pairs, .times(std::size(scenes)).unless(unless_pairs())) {
   const Scene& scene = scenes[index];
   const auto picture = [&](const char* name, const char* format) {

@@ -145,7 +145,7 @@ TEST(test_packed_frames, .unless(unless_built_with_opencv())) {
   }
 }
 
-// Pixels that a camera does not see are invalid, even when holes are filled.
+// Pixels that the left camera does not see are invalid, even when holes are filled.
 TEST(test_unseen_pixels, .times(2).unless(unless_built_with_opencv())) {
   const bool fisheye = index == 1;
   // With this focal length, the rectified pictures are wider than the cameras' fields of view.

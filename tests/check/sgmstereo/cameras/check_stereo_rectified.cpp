@@ -196,7 +196,7 @@ TEST(test_packed_frames_that_split_chroma) {
   }
 }
 
-// The pad's picture must equal that of an undistorted camera with the rectified orientation.
+// The pad's picture is nearly the picture of an undistorted camera with the rectified orientation.
 TEST(test_rectified, .times(2 * std::size(plain_formats)).unless(unless_built_with_opencv())) {
   const bool fisheye = index % 2 == 1;
   const char* const name = plain_formats[index / 2];

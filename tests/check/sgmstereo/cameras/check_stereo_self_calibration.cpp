@@ -56,7 +56,7 @@ TEST(test_without_inspections, .unless(unless_built_with_opencv())) {
   expect_words(stereo.messages().text(GST_MESSAGE_WARNING), {"diagnostics-interval"});
 }
 
-// A calibration soon makes as many disparities valid as if the right camera had not rotated.
+// A calibration soon makes nearly as many disparities valid as with an unrotated right camera.
 TEST(test_turned, .unless(unless_built_with_opencv())) {
   Rig upright(calibrating({{"calibration", ""}})), alone(calibrating({{"calibration", ""}}));
   Rig rig(calibrating());
@@ -102,7 +102,7 @@ TEST(test_distorted, .unless(unless_built_with_opencv())) {
   expect_rows(rig, 0.5, 0.5);
 }
 
-// On chessboards, rows agree to half a pixel, and as many disparities are valid as with the file.
+// Rows agree to half a pixel, and at least as many disparities are valid as with the file.
 TEST(test_chessboards, .unless(unless_chessboards())) {
   const std::vector<ChessboardPair> pairs = chessboards();
   const ChessboardCalibration file;
@@ -172,11 +172,11 @@ TEST(test_pads, .unless(unless_built_with_opencv())) {
     changed = changed || differs;
   }
   fail_unless(changed);
-  // A single warning says that the depths are not metric.
+  // A single warning reports that the depths are not metric.
   stereo.messages().expect_one(GST_MESSAGE_WARNING, {"not metric", "yaw", "guessed"});
 }
 
-// A calibration survives flushes and new caps, and ends with a stop or another scene.
+// A calibration survives flushes and scaled pictures, and ends with a stop or another aspect ratio.
 TEST(test_life, .unless(unless_built_with_opencv())) {
   Rig rig(calibrating());
   rig.send(turned, 8);

@@ -13,7 +13,7 @@ struct ChessboardPair {
   Picture left, right;
 };
 
-/// Returns OpenCV's 13 pairs of 640×480 pixels.
+/// Returns OpenCV's 13 pairs of chessboard photographs (640×480 pixels).
 std::vector<ChessboardPair> chessboards();
 
 /// Returns why tests of these pairs cannot run or would take too long; empty if they can run.

@@ -40,7 +40,7 @@ Camera left_camera(bool fisheye);
 Camera right_camera(bool fisheye);
 Camera ideal_camera(double position);
 
-/// A plane, given by its disparity in the picture's centre and its slopes per pixel.
+/// A plane, given by its disparity at the principal point and its slopes per pixel.
 struct Plane {
   double middle, slope_x = 0, slope_y = 0;
 

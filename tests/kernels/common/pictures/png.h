@@ -16,7 +16,7 @@ struct GrayPicture {
 };
 
 /// Reads a gray PNG file of 8 or 16 bits, without libpng, which GPU hosts lack. Throws
-/// std::runtime_error if the file cannot be read or is not such a PNG file.
+/// std::runtime_error if the file cannot be read or has another format.
 GrayPicture read_png(const std::string& path);
 
 }  // namespace cudavision::test
