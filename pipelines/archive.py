@@ -34,8 +34,8 @@ seconds_to_cancel = 300
 
 
 def gstreamer_variables():
-    """Returns the GST_ environment variables for all pipelines. GST_PLUGIN_PATH includes the folder of the plug-in, which may
-    be installed or in a build folder."""
+    """Returns the GST_ environment variables for all pipelines. Extends GST_PLUGIN_PATH by the plug-in's folder
+    in this prefix, or by the build folders if GStreamer does not find the plug-in."""
     variables = {name: value for name, value in os.environ.items() if name.startswith("GST_")}
     # The plug-in of this installation's prefix takes precedence over GStreamer's plug-in folder.
     own = pathlib.Path(__file__).resolve().parent / "plugin"

@@ -11,7 +11,7 @@
 # password; otherwise it prints the command) and builds the benchmarks in build-bench/. OpenCV is in Debian's package
 # libopencv-dev. The script takes some minutes; run nothing else meanwhile.
 #
-#   --quick      measure each operation only briefly
+#   --quick      measure only briefly on the CPU
 #   --markdown   print the table as Markdown, as in docs/performance.md
 #   --machine    name of this machine in the plot (default: its number of threads and its processor)
 #   --build      use the benchmarks of this build folder, which was set up with -Dbenchmarks=enabled

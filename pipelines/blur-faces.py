@@ -133,7 +133,7 @@ def follow(player, method, hidden, missing, widest):
         size = caps.get_structure(0)
         shorter = min(size.get_int("width").value, size.get_int("height").value)
         regions = ";".join("%d,%d,%d,%d" % box for box in what.boxes) or nobody
-        # Also takes the widths of the regions, because the region of a missed face is larger than its last detection.
+        # Also considers the sizes of the regions, because the region of a missed face is larger than its last detection.
         width = max([what.width, *(min(shorter, *box[2:]) * face_share for box in what.boxes)])
         if missing == "all" and (what.whole or not what.boxes):
             # With an empty `regions`, the element processes the whole frame.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Plays a pipeline like gst-launch-1.0, with a controller that repeatedly sweeps the sigma of each
-// cudagaussblur from 0 to its maximum and back. Any property that gst-inspect-1.0 lists as
+// cudagaussblur from 0 to LARGEST and back. Any property that gst-inspect-1.0 lists as
 // controllable can be driven this way.
 //
 //   blur-sweep [--sigma LARGEST] [--period SECONDS] ELEMENT ! ELEMENT ...

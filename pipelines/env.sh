@@ -173,7 +173,7 @@ check_stereo_properties() {
 
 looked_at=()
 
-# look_at INPUT: sets kind to camera, stream (a URI), photograph or video. Ends the script if INPUT cannot be read.
+# look_at INPUT: sets kind to camera, stream (a URI), photograph or video. Ends the script if it cannot read a file or camera.
 look_at() {
   local hint='' media
   looked_at+=("$1")
@@ -253,8 +253,8 @@ look_into() {
   film=("${from[@]}" ! decodebin name=film "caps=video/x-raw(ANY);$formats")
 
   # gst-launch-1.0 -v prints the caps of the frames. It can lose lines if two threads print at once, so the audio tracks are
-  # read from decodebin's stream-topology message, which -m prints. Both are complete when the pipeline has prerolled
-  # (async-done). Waiting for EOS is not safe, because GStreamer can lose it during the change to PLAYING.
+  # read from decodebin's stream-topology message, which -m prints. Caps and message are complete when the pipeline has
+  # prerolled (async-done). Waiting for EOS is not safe, because GStreamer can lose it during the change to PLAYING.
   exec {look}< <(gst_launch -v -m "${film[@]}" post-stream-topology=true ! 'video/x-raw(ANY)' ! fakesink 2>&1)
   looking=$!
   film_log=$(sed '/(async-done)/q' <&"$look")

@@ -177,8 +177,8 @@ class Player:
         self.wrong |= bool(factory) and factory.get_name() == "cudasgmstereo" and not any(words in text for words in harmless)
 
     def first_frames(self, *sinks):
-        """Returns the arrays of the first frames at these appsinks. Then sends EOS, because cudasgmstereo posts its warnings
-        about a single pair at EOS."""
+        """Returns the arrays of the first frames at these appsinks. Sends EOS before it returns, because cudasgmstereo posts its
+        warnings about a single pair at EOS."""
         messages, ended, arrays = self.messages(0), False, {}
         for sink in sinks:
             # Only the first frame is pulled, so at EOS the sink must not wait until the queued frames are pulled.

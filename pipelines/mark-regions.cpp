@@ -6,8 +6,8 @@
 //
 //   mark-regions [--keep-tags] FILE ELEMENT ! identity name=mark ! ELEMENT ...
 //
-// Tags of a video, such as title, comments and location, are removed before an element named "mux".
-// At the end, the program lists the frames without a region.
+// Without --keep-tags, chapters and all tags except languages are removed before an element named
+// "mux". At the end, the program lists the frames without a region.
 //
 // Build it with Meson together with the plug-in, or anywhere with
 //   g++ -std=c++17 mark-regions.cpp -o mark-regions $(pkg-config --cflags --libs

@@ -24,7 +24,7 @@ examples = {
 # Frames per second of a photograph. The photograph is repeated, so that changes of properties become visible and averages over
 # time work.
 photograph_rate = 5
-# Timeout of every wait in ns, far longer than a busy machine needs.
+# Timeout in ns for inspecting an input and for prerolling, far longer than a busy machine needs.
 hang = 600 * Gst.SECOND
 
 

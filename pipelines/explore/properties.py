@@ -121,7 +121,7 @@ class Properties:
         return "Basics" if name in others[:first_basics] else "More" if name in others else "Read only"
 
     def describe(self):
-        """Describes each property for the page, in the order of declaration, which is also the order in the documentation."""
+        """Describes each property for the page, in the order of declaration, but `preset` first."""
         return [{"name": name, "title": spec.nick, "blurb": re.sub(r"\bin ns\b", "in ms", spec.blurb), "default": self.defaults[name], "group": self.group(name),
                  "live": self.is_live(name), **self.control(name, spec)} for name, spec in self.specs.items()]
 

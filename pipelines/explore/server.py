@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The HTTP server and the WebSocket of the page. Requests need the token. Only the files in a fixed table are served."""
+"""The HTTP server and the WebSocket. The page and the WebSocket need the token. Only the files in a fixed table are served."""
 import asyncio
 import contextlib
 import ipaddress
