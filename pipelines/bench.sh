@@ -74,7 +74,7 @@ if [[ -x $build/tests/bench/bench_opencv ]]; then
   measure "OpenCV on the CPU" bench_opencv "${effort[@]}" --json "$scratch/opencv.json"
   collected+=(--opencv "$scratch/opencv.json")
 else
-  say "$build has no bench_opencv, so OpenCV is not measured: install Debian's package libopencv-dev and build again." >&2
+  say "$build has no bench_opencv, so OpenCV is not measured: install Debian's package libopencv-dev, run meson setup --reconfigure $build && ninja -C $build, and measure again." >&2
 fi
 
 machine=${option[--machine]}

@@ -116,7 +116,7 @@ void attach(GstElement* pipeline, GstControlSource* sweep) {
   if (item.g_type != 0)
     g_value_unset(&item);
   if (found == 0)
-    throw std::runtime_error("the pipeline has no cudagaussblur whose sigma could be swept");
+    throw std::runtime_error("the pipeline has no cudagaussblur to sweep: add this element");
 }
 
 volatile std::sig_atomic_t interrupted = 0;

@@ -56,7 +56,7 @@ def plan(inputs, out, patterns, ending):
         elif os.access(name, os.R_OK):
             found = [(name, os.path.basename(name))]
         else:
-            sys.exit(f"{name}: there is no such file or folder, or it cannot be read")
+            sys.exit(f"{name}: there is no such file or folder, or it cannot be read; correct its name or permissions")
         for film, relative in found:
             other = films.setdefault(relative, film)
             if os.path.realpath(other) != os.path.realpath(film):

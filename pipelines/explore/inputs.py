@@ -47,9 +47,9 @@ class Input:
             raise Unusable(f"{self.name}: {error.message}") from None
         streams = found.get_video_streams()
         if found.get_result() == GstPbutils.DiscovererResult.TIMEOUT:
-            raise Unusable(f"{self.name}: no data within 10 minutes")
+            raise Unusable(f"{self.name}: no data within 10 minutes; try again, or choose another input")
         if not streams:
-            raise Unusable(f"{self.name}: GStreamer finds no picture or video in it that it can decode")
+            raise Unusable(f"{self.name}: GStreamer finds no picture or video that it can decode; choose another input, or install gstreamer1.0-libav for more formats")
         return streams[0].is_image()
 
     def once(self):

@@ -170,7 +170,7 @@ class Exploration:
         rendered = self.rendered()
         if self.is_live() or rendered == self.shown:
             self.stop()
-            raise Unusable("The stream has ended." if self.is_live() else "The video has ended before its first frame.")
+            raise Unusable("The stream has ended: try again, or choose another input." if self.is_live() else "The video has ended without a frame: choose another input.")
         self.shown = rendered
         if self.seek(0):
             self.rendered()

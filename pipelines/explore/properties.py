@@ -81,7 +81,7 @@ class Properties:
 
     def check(self, name):
         if name not in self.specs or not self.is_writable(name):
-            raise Unusable(f"{self.factory} has no property {name} that can be set")
+            raise Unusable(f"{self.factory} has no property {name} that can be set: gst-inspect-1.0 {self.factory} lists its properties")
 
     def value(self, name, text):
         """Converts a text to a value. Raises Unusable if it is invalid or out of range."""

@@ -9,7 +9,6 @@ from harness import Skip, examples, expect, pipelines, python, test, top
 reads = ()  # in addition to SHARED of run.py
 
 
-
 def calibrate(place, *arguments, status=0):
     result = place.run(python, pipelines / "calibrate.py", *arguments)
     expect(result.status == status, result.text)

@@ -131,7 +131,7 @@ function connect() {
     hear[said.is](said, parts);
   };
   socket.onclose = () => {
-    showBanners([{ level: "warning", text: "explore.py does not answer; has it ended? This page tries to reach it again." }]);
+    showBanners([{ level: "warning", text: "explore.py does not answer. This page tries to reach it again. If explore.py has ended, start it and open its new link." }]);
     setTimeout(connect, 1000);
   };
 }
