@@ -18,7 +18,7 @@ reads = ()  # in addition to SHARED of run.py
 
 archive = pipelines / "archive.py"
 launch = shutil.which("gst-launch-1.0")
-# This pipeline copies a file, a kilobyte every 0.4 s, so that results are easy to check.
+# This pipeline copies a file, so that results are easy to check, a kilobyte every 0.4 s, so that tests can interrupt it.
 copy = "filesrc location={input} blocksize=1024 ! identity sleep-time=400000 ! filesink location={output} buffer-mode=unbuffered"
 
 
