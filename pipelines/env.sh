@@ -71,7 +71,7 @@ read_arguments() {
     esac
     shift
   done
-  [[ ${#arguments[@]} -ge $min ]] || usage_error "an argument is missing"
+  [[ ${#arguments[@]} -ge $min ]] || usage_error "an argument is missing: at least $min needed, ${#arguments[@]} given"
   [[ ${#arguments[@]} -le $max ]] || usage_error "\"${arguments[max]}\" is one argument too many"
 }
 
