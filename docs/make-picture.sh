@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Makes the pictures of README.md and docs/, from photographs and from scenes that are drawn here.
+# Makes the pictures of README.md and docs/, from photographs, a video and scenes that are drawn here.
 set -euo pipefail
 
 usage() {
@@ -244,7 +244,7 @@ gst-launch-1.0 -q filesrc location="$scene" blocksize=$((width * height)) \
   ! videoconvert ! video/x-raw,format=GRAY8 ! pngenc snapshot=true ! filesink location=binarise.png
 echo "$PWD/binarise.png"
 
-# The regions come from pipelines/street-regions.txt, for the first frame.
+# The regions of pipelines/street-regions.txt, extrapolated to the first frame.
 crop="videocrop left=232 right=48 top=120 bottom=216"
 # shellcheck disable=SC2086
 gst-launch-1.0 -q filesrc location=/usr/share/doc/opencv-doc/examples/data/vtest.avi ! decodebin ! videoconvert \

@@ -34,7 +34,7 @@ METHODS = (
 
 
 def text():
-    """Returns words of COPYING that consist of letters, with a dot or comma at most."""
+    """Returns words of COPYING that consist of letters, and perhaps a dot or comma at the end."""
     copying = pathlib.Path(__file__).resolve().parent.parent / "COPYING"
     words = re.findall(r"(?<!\S)[A-Za-z]+[.,]?(?!\S)", copying.read_text(encoding="ascii"))
     return words[20:20 + WORDS]
@@ -61,7 +61,7 @@ def page(words):
 
 
 def otsu(picture):
-    """Returns the threshold that separates the two classes of levels best."""
+    """Returns the picture in black and white, by the threshold that separates the two classes of levels best."""
     counts = numpy.bincount(picture.ravel(), minlength=256).astype(float)
     below, sums = counts.cumsum(), (counts * numpy.arange(256)).cumsum()
     above = below[-1] - below

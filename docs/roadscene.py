@@ -53,7 +53,7 @@ def texture(u, v, distance, seed):
 
 
 def look(dx, dy, eye):
-    """Intersects a ray of depth 1 with the scene. Returns the depth, the grey level and the kind of the surface."""
+    """Intersects the ray of direction (dx, dy, 1) with the scene. Returns the depth, the grey level and the kind of the surface."""
     depth, gray, kind = math.inf, 205 + 60 * dy, "sky"
     falls = dy - SLOPE * dx
     if falls > 0.005:

@@ -65,7 +65,7 @@ void range_of(GstSample* sample, int& low, int& high) {
   GstVideoFrame frame;
   if (!gst_video_info_from_caps(&info, gst_sample_get_caps(sample)) ||
       !gst_video_frame_map(&frame, &info, gst_sample_get_buffer(sample), GST_MAP_READ))
-    throw std::runtime_error("cannot map an output frame");
+    throw std::runtime_error("an output frame cannot be mapped; GST_DEBUG=2 prints the reason");
   low = 255;
   high = 0;
   for (int y = 0; y < height; ++y) {
@@ -121,7 +121,7 @@ void run(int frames) {
   if (error) {
     const std::string text = error->message;
     g_error_free(error);
-    throw std::runtime_error(text + " (is the plug-in's folder in GST_PLUGIN_PATH?)");
+    throw std::runtime_error(text + " (set GST_PLUGIN_PATH to the folder of libgstcudavision.so)");
   }
   GstBin* bin = GST_BIN(pipeline.get());
   Element source{gst_bin_get_by_name(bin, "source")};

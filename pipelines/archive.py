@@ -34,8 +34,8 @@ seconds_to_cancel = 300
 
 
 def gstreamer_variables():
-    """Returns the GST_ environment variables for all pipelines. GST_PLUGIN_PATH includes the folder of the plug-in, which may
-    be installed or in a build folder."""
+    """Returns the GST_ environment variables for all pipelines. Extends GST_PLUGIN_PATH by the plug-in's folder
+    in this prefix, or by the build folders if GStreamer does not find the plug-in."""
     variables = {name: value for name, value in os.environ.items() if name.startswith("GST_")}
     # The plug-in of this installation's prefix takes precedence over GStreamer's plug-in folder.
     own = pathlib.Path(__file__).resolve().parent / "plugin"
@@ -157,9 +157,9 @@ def resources_of_task(ray, arguments):
     needed = {"num_gpus": 1 / arguments.per_gpu if backend == "cuda" else 0,
               "num_cpus": arguments.cpus or (1 if backend == "cuda" else max(1, min(4, processors)))}
     if not any(machine.get("CPU", 0) >= needed["num_cpus"] and machine.get("GPU", 0) >= needed["num_gpus"] for machine in machines):
-        lacking = f"Ray has no machine with {needed['num_cpus']} processors{' and a GPU' if backend == 'cuda' else ''}: lower --cpus"
+        lacking = f"Ray has no machine with {needed['num_cpus']} processor{'s' * (needed['num_cpus'] > 1)}{' and a GPU' if backend == 'cuda' else ''}: lower --cpus"
         if backend == "cuda":
-            lacking += ", or set --backend=cpu"
+            lacking += " if a machine has a GPU, otherwise set --backend=cpu"
         if arguments.address == "local":
             sys.exit(lacking)
         # A machine with these resources may join the cluster later.
@@ -179,7 +179,7 @@ def parse():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog="Placeholders in the pipeline:\n" + "".join(f"  {f'{{{name}}}':14}{text}\n" for name, text in task.placeholders.items()) +
         f"\nThe default pipeline equalises videos and keeps their sound:\n  {default_pipeline}\n\n"
-        "A result that is shorter than its video is damaged: its name ends in .damaged.mkv, and the next run makes it again.\n"
+        "A result that is shorter than its video is damaged: its name gets .damaged before the extension, and the next run makes it again.\n"
         "The exit status is 1 if any video failed or is damaged. OUT/archive.json lists the outcome of each video.")
     parser.add_argument("inputs", nargs="+", metavar="IN", help="videos, or folders with videos at any depth")
     parser.add_argument("out", metavar="OUT", help="the folder of the results")
@@ -200,7 +200,7 @@ def parse():
                         "otherwise up to 4)")
     parser.add_argument("--address", default=os.environ.get("RAY_ADDRESS", "local"), help="the cluster: HOST:PORT, or auto for the cluster that runs on "
                         "this machine (default: $RAY_ADDRESS, otherwise a new cluster of this machine alone)")
-    parser.add_argument("--report", metavar="FILE.json", help="default: OUT/archive.json")
+    parser.add_argument("--report", metavar="FILE.json", help="file for the report of the run (default: OUT/archive.json)")
     arguments = parser.parse_args()
     arguments.ending = arguments.ending.lstrip(".")
     if arguments.report and not arguments.report.endswith(".json"):
@@ -219,7 +219,7 @@ def parse():
         parser.error(f"--pipeline: {error}")
     for one in ("input", "output"):
         if not used & {one, f"{one}-uri"}:
-            parser.error(f"no property in --pipeline has the value {{{one}}} or {{{one}-uri}}")
+            parser.error(f"no property in --pipeline has the value {{{one}}} or {{{one}-uri}}: add one, such as location={{{one}}}")
     return arguments
 
 
@@ -230,7 +230,7 @@ def main():
     arguments = parse()
     jobs = plan(arguments.inputs, arguments.out, arguments.match or films, arguments.ending)
     if arguments.report and not os.access(os.path.dirname(arguments.report) or ".", os.W_OK):
-        sys.exit(f"{arguments.report}: there is no such folder, or no file can be written in it")
+        sys.exit(f"{arguments.report}: the folder of this file does not exist or is not writable; name a file in another folder")
     try:
         import ray
         from tqdm import tqdm
@@ -269,7 +269,7 @@ def main():
             raise
         interruption.asked = True
     except ray.exceptions.RayError as error:
-        report.say(f"The cluster has failed: {error}", sys.stderr)
+        report.say(f"The Ray cluster has failed; run archive.py again to process the remaining videos. {error}", sys.stderr)
     finally:
         ray.shutdown()
         remove_leftovers(jobs)  # Ray kills slow processes, which cannot remove their files.

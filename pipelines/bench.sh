@@ -11,7 +11,7 @@
 # password; otherwise it prints the command) and builds the benchmarks in build-bench/. OpenCV is in Debian's package
 # libopencv-dev. The script takes some minutes; run nothing else meanwhile.
 #
-#   --quick      measure each operation only briefly
+#   --quick      measure only briefly on the CPU
 #   --markdown   print the table as Markdown, as in docs/performance.md
 #   --machine    name of this machine in the plot (default: its number of threads and its processor)
 #   --build      use the benchmarks of this build folder, which was set up with -Dbenchmarks=enabled
@@ -74,7 +74,7 @@ if [[ -x $build/tests/bench/bench_opencv ]]; then
   measure "OpenCV on the CPU" bench_opencv "${effort[@]}" --json "$scratch/opencv.json"
   collected+=(--opencv "$scratch/opencv.json")
 else
-  say "$build has no bench_opencv, so OpenCV is not measured: install Debian's package libopencv-dev and build again." >&2
+  say "$build has no bench_opencv, so OpenCV is not measured: install Debian's package libopencv-dev, run meson setup --reconfigure $build && ninja -C $build, and measure again." >&2
 fi
 
 machine=${option[--machine]}

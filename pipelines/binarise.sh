@@ -57,7 +57,7 @@ binarise_folder() {
     pages+=("$file")
     stems[${name%.*}]+=x
   done
-  [[ ${#pages[@]} -gt 0 ]] || die "$1: there is no picture in this folder"
+  [[ ${#pages[@]} -gt 0 ]] || die "$1: there is no picture in this folder; name a folder with PNG, JPEG or other pictures"
   mkdir -p "$2"
   for file in "${pages[@]}"; do
     name=${file##*/}

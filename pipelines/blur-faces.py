@@ -28,8 +28,6 @@ largest_sigma, largest_block = 127, 256
 # A frame that is blurred as a whole is blurred at least as strongly as for a face whose width is this share of the frame's
 # shorter side.
 unknown_share = 1 / 3
-
-
 # Width of a face as a share of the width of its region, which includes margins.
 face_share = 1 / (1 + 2 * margin)
 
@@ -133,7 +131,7 @@ def follow(player, method, hidden, missing, widest):
         size = caps.get_structure(0)
         shorter = min(size.get_int("width").value, size.get_int("height").value)
         regions = ";".join("%d,%d,%d,%d" % box for box in what.boxes) or nobody
-        # Also takes the widths of the regions, because the region of a missed face is larger than its last detection.
+        # Also considers the sizes of the regions, because the region of a missed face is larger than its last detection.
         width = max([what.width, *(min(shorter, *box[2:]) * face_share for box in what.boxes)])
         if missing == "all" and (what.whole or not what.boxes):
             # With an empty `regions`, the element processes the whole frame.
@@ -175,8 +173,8 @@ def parse_arguments():
     if arguments.out and ending(arguments.out) not in ("mkv", "mp4"):
         parser.error(f'"{arguments.out}" has an unsupported extension: use .mkv or .mp4')
     if arguments.smallest < 1 or not 0 <= arguments.persistence <= 86400 or not 0 <= arguments.lost <= 86400:
-        parser.error(f"--smallest={arguments.smallest} must be at least 1, --persistence={arguments.persistence:g} and --lost={arguments.lost:g} "
-                     "must be from 0 to 86400")
+        parser.error(f"--smallest needs a number of at least 1 (here {arguments.smallest}), --persistence and --lost need numbers from 0 to 86400 "
+                     f"(here {arguments.persistence:g} and {arguments.lost:g})")
     return arguments
 
 
@@ -210,7 +208,8 @@ def main():
         player.to_the_end("Blurring")
     print("".join(f"{line}\n" for line in faces.tracks.report()), end="")
     if not faces.tracks.found:
-        sys.exit("No face was found. Frames are blurred as a whole." if arguments.missing == "all" else "No face was found, and nothing is blurred.")
+        sys.exit("No face was found. All frames are blurred as a whole; a smaller --smallest or another --cascade may find faces."
+                 if arguments.missing == "all" else "No face was found, and nothing is blurred: try a smaller --smallest or another --cascade.")
 
 
 if __name__ == "__main__":

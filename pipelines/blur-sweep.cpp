@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Plays a pipeline like gst-launch-1.0, with a controller that repeatedly sweeps the sigma of each
-// cudagaussblur from 0 to its maximum and back. Any property that gst-inspect-1.0 lists as
+// cudagaussblur from 0 to LARGEST and back. Any property that gst-inspect-1.0 lists as
 // controllable can be driven this way.
 //
 //   blur-sweep [--sigma LARGEST] [--period SECONDS] ELEMENT ! ELEMENT ...
@@ -116,7 +116,7 @@ void attach(GstElement* pipeline, GstControlSource* sweep) {
   if (item.g_type != 0)
     g_value_unset(&item);
   if (found == 0)
-    throw std::runtime_error("the pipeline has no cudagaussblur whose sigma could be swept");
+    throw std::runtime_error("the pipeline has no cudagaussblur to sweep: add this element");
 }
 
 volatile std::sig_atomic_t interrupted = 0;

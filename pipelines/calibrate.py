@@ -91,7 +91,7 @@ def report(outcome, precision):
     if outcome.dropped:
         numbers = [str(number) for number, pair in enumerate(outcome.pairs, 1) if pair in outcome.dropped]
         which = f"pairs {', '.join(numbers[:-1])} and {numbers[-1]} disagree" if len(numbers) > 1 else f"pair {numbers[0]} disagrees"
-        why = f"exchanged? {'; '.join(outcome.exchanged)} fit the others when exchanged" if outcome.exchanged else "did the board move, or bend?"
+        why = f"{'; '.join(outcome.exchanged)} fit when exchanged, so exchange them" if outcome.exchanged else "take new pictures with a still, flat board"
         print(f"{which} with the others: {why}")
     print(f"reprojection error {result.error:.2f} pixels, corners seen in {100 * result.coverage():.0f} % of the frame")
     print(f"mean vertical offset after rectification {result.vertical_offset():.2f} pixels")

@@ -86,7 +86,7 @@ class MappedBuffer:
     def __init__(self, buffer, cuda, access=map_read):
         self.buffer, self.cuda, self.info = buffer, cuda, MapInfo()
         if not gst.gst_buffer_map(pointer_of(buffer), self.info, access | (map_cuda if cuda else 0)):
-            raise RuntimeError("the buffer cannot be mapped")
+            raise RuntimeError("GStreamer cannot map the buffer; GST_DEBUG=2 prints the reason")
         if cuda and access == map_read:
             # Waits for GPU work on the frame. From GStreamer 1.24 on, frames may be pushed before this work is complete.
             wait = getattr(libgstcuda(), "gst_cuda_memory_sync", None)
@@ -208,7 +208,7 @@ def primary_context(device):
             raise RuntimeError(f"{what}: CUDA error {result}")
     wrapped = library.gst_cuda_context_new_wrapped(context, handle)
     if not wrapped:
-        raise RuntimeError("libgstcuda cannot use the primary context")
+        raise RuntimeError(f"libgstcuda cannot use the primary context of GPU {device}; GST_DEBUG=2 prints the reason")
     return wrapped
 
 
@@ -236,7 +236,7 @@ class ArraySource:
         gst.gst_buffer_pool_config_set_params(config, pointer_of(self.caps), GstVideo.VideoInfo.new_from_caps(self.caps).size, 0, 0)
         gst.gst_buffer_pool_config_add_option(config, b"GstBufferPoolOptionVideoMeta")
         if not gst.gst_buffer_pool_set_config(self.pool, config) or not gst.gst_buffer_pool_set_active(self.pool, True):
-            raise RuntimeError(f"the buffer pool cannot provide buffers for {self.caps.to_string()}")
+            raise RuntimeError(f"the buffer pool cannot provide buffers for {self.caps.to_string()}; GST_DEBUG=2 prints the reason")
 
     def __del__(self):
         if hasattr(self, "pool"):

@@ -33,7 +33,7 @@ show_or_write "${arguments[1]:-}" denoised.mkv 4000000
 size='video/x-raw,format=I420,width=384,height=288'
 frames=("${source[@]}" ! videoscale ! videoconvert ! "$size,pixel-aspect-ratio=1/1")
 if [[ ${#arguments[@]} -eq 0 ]]; then
-  # Blends in faint random noise, so that the video is as noisy as from a camera in the evening.
+  # Blends in faint random noise, so that the video is as noisy as one taken in the evening.
   frames=("${frames[@]}" ! noise.sink_0
     videotestsrc pattern=snow ! "$size,framerate=10/1" ! noise.sink_1
     compositor name=noise sink_1::alpha=0.08 sink_1::zorder=2 ! "$size" ! identity eos-after=150)

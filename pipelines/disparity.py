@@ -22,7 +22,7 @@ def disparities(left, right, *properties):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("left", nargs="?", help="default: the aloe of Debian's package opencv-doc")
+    parser.add_argument("left", nargs="?", help="the left picture (default: the aloe of Debian's package opencv-doc)")
     parser.add_argument("right", nargs="?")
     parser.add_argument("out", nargs="?", metavar="OUT.npy", help="file for numpy.save()")
     parser.add_argument("--property", action="append", default=["num-disparities=256"], metavar="NAME=VALUE",

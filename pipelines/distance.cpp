@@ -107,7 +107,9 @@ Element build(const std::string& cameras, const std::string& left, const std::st
   if (error) {
     const std::string text = error->message;
     g_error_free(error);
-    throw std::runtime_error(text + " (is the plug-in's folder in GST_PLUGIN_PATH?)");
+    throw std::runtime_error(
+        text +
+        " (if cudasgmstereo is missing, set GST_PLUGIN_PATH to the folder of libgstcudavision.so)");
   }
   return pipeline;
 }

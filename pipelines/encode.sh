@@ -14,7 +14,7 @@ read_arguments 2 2 "$@"
 find_elements
 file=${arguments[0]} out=${arguments[1]}
 look_at "$file"
-[[ $kind == video ]] || usage_error "\"$file\" is not a video"
+[[ $kind == video ]] || usage_error "\"$file\" is not a video: name a video file"
 check_output "$out" mkv
 
 look_into "$file" mkv

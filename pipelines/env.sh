@@ -71,7 +71,7 @@ read_arguments() {
     esac
     shift
   done
-  [[ ${#arguments[@]} -ge $min ]] || usage_error "an argument is missing"
+  [[ ${#arguments[@]} -ge $min ]] || usage_error "an argument is missing: at least $min needed, ${#arguments[@]} given"
   [[ ${#arguments[@]} -le $max ]] || usage_error "\"${arguments[max]}\" is one argument too many"
 }
 
@@ -173,14 +173,14 @@ check_stereo_properties() {
 
 looked_at=()
 
-# look_at INPUT: sets kind to camera, stream (a URI), photograph or video. Ends the script if INPUT cannot be read.
+# look_at INPUT: sets kind to camera, stream (a URI), photograph or video. Ends the script if it cannot read a file or camera.
 look_at() {
-  local hint='' media
+  local hint='; correct its name or permissions' media
   looked_at+=("$1")
   [[ $1 != "$examples"/* ]] || hint="; it is in Debian's package ${packages_pictures[*]}"
   case $1 in
     /dev/video*)
-      [[ -r $1 ]] || die "$1: there is no such camera, or this user may not read it (add the user to the group video)"
+      [[ -r $1 ]] || die "$1: there is no such camera (ls /dev/video* lists the cameras), or this user may not read it (add the user to the group video)"
       kind=camera
       return
       ;;
@@ -194,7 +194,7 @@ look_at() {
   case ${media##* - } in
     image/*) kind=photograph ;;
     '' | audio/* | text/* | application/x-executable*)
-      die "$1: this is not a picture or video that GStreamer knows"
+      die "$1: this is not a picture or video that GStreamer knows${media:+ (it is ${media##* - })}; name another file"
       ;;
     *) kind=video ;;
   esac
@@ -253,8 +253,8 @@ look_into() {
   film=("${from[@]}" ! decodebin name=film "caps=video/x-raw(ANY);$formats")
 
   # gst-launch-1.0 -v prints the caps of the frames. It can lose lines if two threads print at once, so the audio tracks are
-  # read from decodebin's stream-topology message, which -m prints. Both are complete when the pipeline has prerolled
-  # (async-done). Waiting for EOS is not safe, because GStreamer can lose it during the change to PLAYING.
+  # read from decodebin's stream-topology message, which -m prints. Caps and message are complete when the pipeline has
+  # prerolled (async-done). Waiting for EOS is not safe, because GStreamer can lose it during the change to PLAYING.
   exec {look}< <(gst_launch -v -m "${film[@]}" post-stream-topology=true ! 'video/x-raw(ANY)' ! fakesink 2>&1)
   looking=$!
   film_log=$(sed '/(async-done)/q' <&"$look")
@@ -264,7 +264,7 @@ look_into() {
 
   # The message has nested structures. The structure of each pad begins with its caps, and a field gives its name.
   pads=$(sed -n '/(element): stream-topology, / { s/\\//g; s/stream-topology, /\n/g; p; q }' <<<"$film_log" | grep -a '^caps=.* pad=') ||
-    die "$1: decodebin does not list its streams"
+    die "$1: decodebin's list of streams has an unknown format; report this, with the output of gst-launch-1.0 --version"
   while read -r track; do
     if [[ $track == audio/x-raw ]]; then
       sound+=(film. ! audio/x-raw ! queue ! audioconvert ! audioresample)
@@ -303,7 +303,7 @@ check_output() {
     usage_error "\"$1\" has an unsupported extension: use ${endings# or }"
   fi
   folder=$(dirname "$1")
-  [[ -d $folder ]] || die "$1: there is no folder $folder"
+  [[ -d $folder ]] || die "$1: there is no folder $folder; create it, or name another file"
   [[ -w $folder && ! -d $1 && (! -e $1 || -w $1) ]] || die "$1: this file cannot be written; name another file"
   for input in "${looked_at[@]}"; do
     [[ ! $input -ef $1 ]] || die "$1: this is the input itself; name another file for the result"

@@ -29,10 +29,10 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, usage="%(prog)s [INPUT [INPUT]] [--element ELEMENT] [PROPERTY=VALUE ...] [option ...]")
     parser.add_argument("words", nargs="*", metavar="INPUT or PROPERTY=VALUE",
                         help="a file, a camera such as /dev/video0, or a URI; two inputs are the left and the right input of a pair. PROPERTY=VALUE sets a property of the element")
-    parser.add_argument("--element", help="default: cudasgmstereo for pairs and without an input, else cudahistequalize")
+    parser.add_argument("--element", help="the element to show (default: cudasgmstereo for pairs and without an input, else cudahistequalize)")
     parser.add_argument("--packed", action="store_true", help="each frame of the input holds both pictures, side by side")
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on; 0.0.0.0 also admits other machines (default: %(default)s)")
-    parser.add_argument("--port", type=int, default=0, help="default: a free port")
+    parser.add_argument("--port", type=int, default=0, help="the port to listen on (default: a free port)")
     parser.add_argument("--calibrate", metavar="OUT.yml", help="calibrate the two cameras first, then continue with the result")
     parser.add_argument("--square", type=float, metavar="MM", help="with --calibrate: length of a square of the board, in mm")
     parser.add_argument("--board", default="9x6", metavar="COLUMNSxROWS", help="with --calibrate: inner corners of the chessboard (default: %(default)s)")

@@ -43,7 +43,7 @@ def readable(name):
     """Returns the name of an input. Ends the program if it is a file that cannot be read. Does not check URIs, for which
     GStreamer reports errors."""
     if not is_uri(name) and (not os.access(name, os.R_OK) or os.path.isdir(name)):
-        hint = "; it is in Debian's package opencv-doc" if name.startswith(examples) else ""
+        hint = "; it is in Debian's package opencv-doc" if name.startswith(examples) else "; correct its name or permissions"
         sys.exit(f"{name}: there is no such file or camera, or it cannot be read{hint}")
     return name
 
@@ -52,7 +52,7 @@ def check_output(name, *inputs):
     """Ends the program if the file cannot be written or is one of the inputs."""
     folder = os.path.dirname(name) or "."
     if not os.path.isdir(folder):
-        sys.exit(f"{name}: there is no folder {folder}")
+        sys.exit(f"{name}: there is no folder {folder}; create it, or name another file")
     if os.path.isdir(name) or not os.access(name if os.path.exists(name) else folder, os.W_OK):
         sys.exit(f"{name}: this file cannot be written; name another file")
     if os.path.exists(name) and any(os.path.samefile(name, one) for one in inputs if os.path.exists(one)):
@@ -177,8 +177,8 @@ class Player:
         self.wrong |= bool(factory) and factory.get_name() == "cudasgmstereo" and not any(words in text for words in harmless)
 
     def first_frames(self, *sinks):
-        """Returns the arrays of the first frames at these appsinks. Then sends EOS, because cudasgmstereo posts its warnings
-        about a single pair at EOS."""
+        """Returns the arrays of the first frames at these appsinks. Sends EOS before it returns, because cudasgmstereo posts its
+        warnings about a single pair at EOS."""
         messages, ended, arrays = self.messages(0), False, {}
         for sink in sinks:
             # Only the first frame is pulled, so at EOS the sink must not wait until the queued frames are pulled.
@@ -189,7 +189,7 @@ class Player:
                 if sample:
                     arrays[sink] = array_of(sample)
             if ended and len(arrays) < len(sinks):
-                sys.exit("The stream has ended before its first frame.")
+                sys.exit("The inputs ended before a pair of frames arrived: name two pictures, or two videos that begin at the same time.")
             try:
                 while next(messages) is not None:
                     pass

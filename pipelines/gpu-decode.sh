@@ -13,7 +13,7 @@ set -euo pipefail
 read_arguments 1 2 "$@"
 find_elements
 look_at "${arguments[0]}"
-[[ $kind == video ]] || usage_error "\"${arguments[0]}\" is not a video"
+[[ $kind == video ]] || usage_error "\"${arguments[0]}\" is not a video: name a file with H.264 video"
 need_element nvh264dec "it needs an NVIDIA card with its driver and gstreamer1.0-plugins-bad"
 show_or_write "${arguments[1]:-}" equalised.mkv 4000000
 

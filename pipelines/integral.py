@@ -21,7 +21,7 @@ def main():
     parser.add_argument("--frames", type=int, default=50, help="number of frames to search (default: 50)")
     arguments = parser.parse_args()
     if not 1 <= arguments.size <= 4096 or arguments.frames < 1:
-        parser.error(f"--size={arguments.size} must be from 1 to 4096, and --frames={arguments.frames} at least 1")
+        parser.error(f"--size needs a number from 1 to 4096 (here {arguments.size}), --frames a number of at least 1 (here {arguments.frames})")
     size = arguments.size
     with frames.Player(f"{frames.source_of(frames.readable(arguments.input))} ! cudaintegral element-type=uint32 "
                        "! appsink name=sink max-buffers=4 sync=false") as player:

@@ -6,8 +6,8 @@
 //
 //   mark-regions [--keep-tags] FILE ELEMENT ! identity name=mark ! ELEMENT ...
 //
-// Tags of a video, such as title, comments and location, are removed before an element named "mux".
-// At the end, the program lists the frames without a region.
+// Without --keep-tags, chapters and all tags except languages are removed before an element named
+// "mux". At the end, the program lists the frames without a region.
 //
 // Build it with Meson together with the plug-in, or anywhere with
 //   g++ -std=c++17 mark-regions.cpp -o mark-regions $(pkg-config --cflags --libs
@@ -90,14 +90,16 @@ std::vector<Region> read_regions(const std::string& file) {
     words >> label >> more;
     if (!complete || !more.empty() || end < begin || !is_coordinate(x) || !is_coordinate(y) ||
         !is_number_of_pixels(width) || !is_number_of_pixels(height))
-      throw std::runtime_error(file + ", line " + std::to_string(number) + ": \"" + line +
-                               "\" is not BEGIN END X Y WIDTH HEIGHT [LABEL]");
+      throw std::runtime_error(
+          file + ", line " + std::to_string(number) + ": \"" + line +
+          "\" is not BEGIN END X Y WIDTH HEIGHT [LABEL] with END >= BEGIN and sizes >= 0");
     regions.push_back({begin, end, static_cast<gint>(x), static_cast<gint>(y),
                        static_cast<guint>(width), static_cast<guint>(height),
                        label.empty() ? "region" : label});
   }
   if (regions.empty())
-    throw std::runtime_error(file + ": there is no region in this file");
+    throw std::runtime_error(
+        file + ": there is no region in this file; add a line BEGIN END X Y WIDTH HEIGHT for each");
   return regions;
 }
 

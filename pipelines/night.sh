@@ -24,7 +24,7 @@ expect_number --search 1 101 "an odd"
 find_elements
 file=${arguments[0]} out=${arguments[1]}
 look_at "$file"
-[[ $kind == video ]] || usage_error "\"$file\" is not a video"
+[[ $kind == video ]] || usage_error "\"$file\" is not a video: name a video file"
 check_output "$out" mkv
 need_element x264enc "sudo apt-get install gstreamer1.0-plugins-ugly"
 

@@ -37,7 +37,7 @@ expect_choice --shape rectangle ellipse
 expect_number --feather 0 65535
 [[ ${#arguments[@]} -ne 1 ]] || usage_error "the video for \"${arguments[0]}\" is missing"
 regions=${arguments[0]:-$pipelines/street-regions.txt}
-[[ -r $regions && -f $regions ]] || die "$regions: there is no such file, or it cannot be read"
+[[ -r $regions && -f $regions ]] || die "$regions: there is no such file, or it cannot be read; correct its name or permissions"
 find_elements
 mark=$(program mark-regions)
 input=${arguments[1]:-$examples/vtest.avi}

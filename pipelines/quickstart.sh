@@ -98,8 +98,8 @@ branch() {
     ! multifilesink max-files=1 "$(at_file "$pictures/$name-$1-%d.png")")
 }
 
-# pictures_of NAME FRAMES: writes frame number FRAMES (-1 means the last frame) unchanged, equalised, blurred
-# and binarised.
+# pictures_of NAME FRAMES: plays at most FRAMES - 1 frames (-1 means all), and writes the last of them unchanged,
+# equalised, blurred and binarised.
 pictures_of() {
   local name=$1 frames=$2 kind branches=()
   rm -f "$pictures/$name"-{before,equalised,blurred,binarised}*.png
@@ -114,7 +114,7 @@ pictures_of() {
   done
 }
 
-# frames_per_second [ELEMENT...]: prints the frame rate of the decoder and these elements at full speed.
+# frames_per_second [! ELEMENT...]: prints the frame rate of the decoder and these elements at full speed.
 frames_per_second() {
   launch "${source[@]}" ! identity eos-after=400 "$@" \
     ! fpsdisplaysink video-sink=fakesink sync=false text-overlay=false fps-update-interval=100

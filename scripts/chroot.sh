@@ -18,7 +18,7 @@ make_chroot() {
   rm -rf "$folder.partial"
   debootstrap --variant=minbase "$suite" "$folder.partial" "$mirror" >"$folder.log" 2>&1 || {
     tail -n 20 "$folder.log" >&2
-    die "debootstrap could not install $suite from $mirror; name another mirror with --mirror."
+    die "debootstrap could not install $suite from $mirror; its messages are above. If the mirror fails, name another with --mirror."
   }
   mv "$folder.partial" "$folder"
 }

@@ -156,7 +156,7 @@ def main():
     with open(arguments.figures, encoding="utf-8") as file:
         figures = json.load(file)
     if not figures["rows"]:
-        raise SystemExit(f"{arguments.figures}: nothing was measured")
+        raise SystemExit(f"{arguments.figures} has no measured rows: measure again with pipelines/bench.sh")
     if not arguments.markdown:
         print(title_of(figures) + "\n")
     print(table(figures, arguments.markdown))

@@ -99,7 +99,7 @@ read_options() {
 # need_toolkit PACKAGE...: installs these packages and finds the CUDA toolkit, or ends the script.
 need_toolkit() {
   install_missing "${packages_build[@]}" "${packages_run[@]}" binutils "$@"
-  find_nvcc || die "A bundle needs the CUDA toolkit, which this machine does not have. Install it, or set CUDA_HOME, and try again."
+  find_nvcc || die "A bundle needs nvcc of CUDA $oldest_cuda or newer, which is neither on PATH nor in CUDA_HOME or /usr/local/cuda*. Install it, or set CUDA_HOME, and try again."
 }
 
 # preload_library SOURCE DESTINATION [ARGUMENT...]: builds a library that is loaded into other programs.

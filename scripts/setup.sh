@@ -124,7 +124,7 @@ explain_toolkit() {
   if [[ -n $driver ]] && ! at_least "$driver" 580; then
     toolkit=12-9 # CUDA 13 needs driver 580
     if ! at_least "$driver" 525; then
-      note="The driver, $driver, is too old as well: CUDA 12 needs 525 or newer, CUDA 13 needs 580."
+      note="Also update the driver $driver: CUDA 12 needs 525 or newer, CUDA 13 needs 580 or newer."
     fi
   elif [[ -z $driver ]]; then
     note="nvidia-smi finds no working driver. On Debian, install it from non-free: apt-get install nvidia-driver"
@@ -148,7 +148,7 @@ explain_toolkit() {
   fi
   lines+=("" "then run this script again; it looks for nvcc on PATH, in CUDA_HOME and in /usr/local/cuda*.")
   [[ -z $note ]] || lines+=("" "$note")
-  lines+=("" "Continuing with the CPU only.")
+  lines+=("" "Until then, only the CPU is used.")
   shout "${lines[@]}"
 }
 
@@ -177,7 +177,7 @@ find_nvcc() {
       explain_toolkit "the CUDA toolkit (nvcc) is not installed."
     fi
   elif [[ -n $too_old ]]; then
-    complain "Ignoring the CUDA toolkit, which is older than $oldest_cuda: $too_old. Building for the CPU only."
+    complain "Ignoring the CUDA toolkit, which is older than $oldest_cuda: $too_old. To build the CUDA kernels, install CUDA $oldest_cuda or newer."
   fi
   return 1
 }

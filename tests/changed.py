@@ -60,7 +60,7 @@ def output_of(*command):
 
 @functools.lru_cache(maxsize=None)
 def conditions():
-    """Returns the digest of everything outside the tree and the build that may affect a result."""
+    """Returns the digest of conditions outside the tree and the build that may affect a result."""
     try:
         card = output_of("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader")
     except FileNotFoundError:

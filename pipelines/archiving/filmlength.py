@@ -19,11 +19,11 @@ from gi.repository import Gst
 for name in dir(Gst):
     getattr(Gst, name, None)
 
-# To find the ends of the streams, the last part of a video is read, which has this duration in ns.
+# Duration in ns of the last part of a video, which is read to find where the streams end.
 last_part = 10 * Gst.SECOND
 # The whole video is read if the latest end is before the end in the header by more than this time in ns.
 tolerance = Gst.SECOND
-# Seconds without a new buffer after which reading ends. The total time is not limited.
+# Reading ends after an interval of this many seconds without a new buffer. The total time is not limited.
 hang = 600
 
 

@@ -11,8 +11,8 @@ from archiving.task import Job, unfinished_prefix
 
 
 def walk(folder, patterns, without):
-    """Yields the files below a folder that match a pattern. Skips the folder `without`, hidden files, and pipes and devices,
-    which may be endless. Includes unreadable files, so that the report lists them."""
+    """Yields the files below a folder that match a pattern. Skips the folder `without`, hidden files and folders, and pipes
+    and devices, which may be endless. Includes unreadable files, so that the report lists them."""
     for path, folders, names in os.walk(folder, onerror=lambda error: sys.exit(str(error))):
         folders[:] = sorted(name for name in folders if name[0] != "." and os.path.realpath(os.path.join(path, name)) != without)
         for name in sorted(names):
@@ -56,7 +56,7 @@ def plan(inputs, out, patterns, ending):
         elif os.access(name, os.R_OK):
             found = [(name, os.path.basename(name))]
         else:
-            sys.exit(f"{name}: there is no such file or folder, or it cannot be read")
+            sys.exit(f"{name}: there is no such file or folder, or it cannot be read; correct its name or permissions")
         for film, relative in found:
             other = films.setdefault(relative, film)
             if os.path.realpath(other) != os.path.realpath(film):
@@ -71,7 +71,7 @@ def plan(inputs, out, patterns, ending):
 
 class Marker:
     """A hidden file in the folder of the results. It holds the description of the pipeline that made the results, is older
-    than all results, and is locked during a run."""
+    than all complete results, and is locked during a run."""
 
     def __init__(self, out):
         os.makedirs(out, exist_ok=True)
@@ -82,7 +82,7 @@ class Marker:
             sys.exit(f"{out}: another archive.py writes to this folder; wait until that program ends, or name another folder")
 
     def complete(self, job):
-        """Returns True if the result exists, is not empty, and is newer than the video and this marker."""
+        """Returns True if the result exists, is not empty, and is not older than the video and this marker."""
         try:
             made = os.stat(job.output)
         except FileNotFoundError:

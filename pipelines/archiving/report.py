@@ -59,7 +59,7 @@ class Report:
             self.say(f"{job.input}: {result['error']}", sys.stderr)
         elif "damage" in result:
             self.contents["damaged"].append({**entry, "output": job.damaged})
-            self.say(f"{job.input}: {result['damage']}: {job.damaged}", sys.stderr)
+            self.say(f"{job.input}: {result['damage']} (result: {job.damaged})", sys.stderr)
         else:
             self.contents["written"].append(entry)
             if self.bar.disable:
@@ -100,7 +100,7 @@ class Report:
                   (f"{len(contents['unfinished'])} left", contents["unfinished"])]
         print(", ".join(text for text, shown in counts if shown) + (f"; {self.file} has the details" if not error else ""), flush=True)
         if error:
-            print(f"The report cannot be written: {error}", file=sys.stderr, flush=True)
+            print(f"The report cannot be written: {error}; set --report to another file", file=sys.stderr, flush=True)
         if interrupted:
             return 130
         return int(bool(error or contents["damaged"] or contents["failed"] or contents["unfinished"]))

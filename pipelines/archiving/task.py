@@ -120,7 +120,7 @@ def play(words, environment, output, timeout, niceness=0):
             raise full_disk(output, log)
         raise Failure(explain(process.returncode, log), log, stop="pipeline" if "WARNING: erroneous pipeline" in log else None)
     if not output.exists() or output.stat().st_size == 0:
-        raise Failure("the pipeline ended without an error, but wrote nothing", log)
+        raise Failure("the pipeline ended without an error, but wrote nothing: run it for this video with gst-launch-1.0 -v to see which element gets no data", log)
     return log
 
 
@@ -141,7 +141,7 @@ def lengths(files, measure, header_only=False):
         said = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
         # If a signal ended Python, no module is missing, so a retry may succeed.
         is_missing = done.returncode > 0
-        remedy = ": sudo apt-get install python3-gi gir1.2-gstreamer-1.0" if is_missing else ""
+        remedy = ": sudo apt-get install python3-gi gir1.2-gstreamer-1.0 gstreamer1.0-plugins-base" if is_missing else ""
         raise Failure(f"the durations of the videos cannot be read ({said}){remedy}", done.stderr, stop="pipeline" if is_missing else None)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -157,11 +157,11 @@ def header_durations(files, measure):
 def damage(film, result, may_be_shorter):
     """Describes whether the video or its result ends too early. Returns None if both are complete."""
     if film["header"] and film["end"] is not None and film["end"] < film["header"] - tolerance:
-        return f"the video ends after {film['end']:.1f} s, but its header says {film['header']:.1f} s"
+        return f"the video ends after {film['end']:.1f} s, but its header gives {film['header']:.1f} s: replace the video by a complete copy"
     # A file without a container, such as raw frames, has no known end.
     ends_known = film["video_end"] is not None and result["end"] is not None
     if not may_be_shorter and ends_known and (result["video_end"] or 0) < film["video_end"] - tolerance:
-        return f"the result ends after {result['video_end'] or 0:.1f} s, the video after {film['video_end']:.1f} s"
+        return f"the result ends after {result['video_end'] or 0:.1f} s, the video after {film['video_end']:.1f} s: if the pipeline shortens videos, set --shorter"
     return None
 
 

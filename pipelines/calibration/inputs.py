@@ -110,8 +110,8 @@ def pairs_of_files(board, lefts, rights):
 
 
 class StillPairs:
-    """Iterates over the pairs of a stream in which the board is still, and is elsewhere or has another size than in the last three
-    pairs."""
+    """Iterates over the pairs of a stream in which the board is still, and is elsewhere or has another size than in each of the last
+    three pairs that were taken."""
 
     def __init__(self, board, stream, show):
         self.board, self.stream, self.show = board, stream, show

@@ -59,7 +59,7 @@ def board_pose(result, pair):
 
 
 class Precision:
-    """95 % confidence intervals of the parameters, and the tilt of the board in each pair, in degrees."""
+    """95 % confidence intervals of the focal lengths and the baseline, and the tilt of the board in each pair, in degrees."""
 
     def __init__(self, result, rational):
         model = Model(result, rational)

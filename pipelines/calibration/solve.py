@@ -106,7 +106,6 @@ class StereoCalibration:
         file.release()
 
 
-# Minimum number of pairs for a calibration.
 min_pairs = 5
 # A pair is an outlier if its error exceeds both this multiple of the median and this number of pixels.
 outlier_factor, outlier_pixels = 3, 0.5

@@ -16,7 +16,7 @@ class Folder:
         self.top = os.path.realpath(top)
 
     def path(self, name):
-        """Resolves symbolic links. Raises Unusable for paths that lead out of the folder or are hidden."""
+        """Resolves symbolic links. Raises Unusable for paths that lead out of the folder, are hidden or cannot be read."""
         try:
             path = os.path.realpath(os.path.join(self.top, name))
             inside = os.path.relpath(path, self.top)

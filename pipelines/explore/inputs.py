@@ -24,7 +24,7 @@ examples = {
 # Frames per second of a photograph. The photograph is repeated, so that changes of properties become visible and averages over
 # time work.
 photograph_rate = 5
-# Timeout of every wait in ns, far longer than a busy machine needs.
+# Timeout in ns for inspecting an input and for prerolling, far longer than a busy machine needs.
 hang = 600 * Gst.SECOND
 
 
@@ -47,9 +47,9 @@ class Input:
             raise Unusable(f"{self.name}: {error.message}") from None
         streams = found.get_video_streams()
         if found.get_result() == GstPbutils.DiscovererResult.TIMEOUT:
-            raise Unusable(f"{self.name}: no data within 10 minutes")
+            raise Unusable(f"{self.name}: no data within 10 minutes; try again, or choose another input")
         if not streams:
-            raise Unusable(f"{self.name}: GStreamer finds no picture or video in it that it can decode")
+            raise Unusable(f"{self.name}: GStreamer finds no picture or video that it can decode; choose another input, or install gstreamer1.0-libav for more formats")
         return streams[0].is_image()
 
     def once(self):

@@ -2,7 +2,7 @@
 """Restrictions on property values that GObject's ranges do not express: numbers, and values of GStreamer's own enumerations.
 They hold while all other properties have their defaults. tests/guards compares these tables with the elements."""
 
-# If a warning of a playing element ends with this sentence, the element has refused a value.
+# If a warning of a playing element contains this sentence, the element has refused a value.
 refusal = "Keeping the previous settings."
 
 # Valid numbers are "from" + n * "step" up to "to", and the numbers in "also". If there is no "step", all numbers from "from"

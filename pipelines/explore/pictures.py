@@ -14,7 +14,7 @@ import frames
 from explore.inputs import Unusable
 from gi.repository import Gst, GstVideo
 
-max_cloud = 60000  # points: about 1 MB, and more than a window can show
+max_cloud = 60000  # points: a message of about 1 MB
 png, rgb = "videoconvert ! pngenc", "videoconvert ! video/x-raw,format=RGB"
 
 
@@ -104,7 +104,7 @@ def values_at(points, confidence, positions, measure):
 
 
 def cloud(points, colors):
-    """Returns the points in mm and their colours as the bytes of two arrays, subsampled to at most max_cloud points."""
+    """Returns the points in mm and their colours as the bytes of two arrays, subsampled to about max_cloud points or fewer."""
     both = [frames.array_of(sample) for sample in (points, colors)]
     step = math.ceil(math.sqrt(both[0].shape[0] * both[0].shape[1] / max_cloud))
     return [one[::step, ::step].tobytes() for one in both]

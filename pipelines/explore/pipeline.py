@@ -79,8 +79,8 @@ class Exploration:
         upload = f" ! cudaupload ! {memory}" if memory else ""
         caps = memory or self.output_caps()
         left, *right = self.inputs
-        # cudasgmstereo pushes to all its pads from one thread. During a pause, the main sink blocks. This queue keeps it from blocking
-        # the pushes to the other pads.
+        # cudasgmstereo pushes to all its pads from one thread. During a pause, the main sink blocks. With this queue, it does not
+        # block the pushes to the other pads.
         apart = "queue max-size-buffers=1 max-size-bytes=0 max-size-time=0 ! " if self.is_stereo else ""
         parts = [f"{left.endless()}{upload} ! tee name=before  before. ! {tap('before')}",
                  f"{self.properties.factory} name=element{f' ! {caps}' if caps else ''} ! tee name=after",
@@ -170,7 +170,7 @@ class Exploration:
         rendered = self.rendered()
         if self.is_live() or rendered == self.shown:
             self.stop()
-            raise Unusable("The stream has ended." if self.is_live() else "The video has ended before its first frame.")
+            raise Unusable("The stream has ended: try again, or choose another input." if self.is_live() else "The video has ended without a frame: choose another input.")
         self.shown = rendered
         if self.seek(0):
             self.rendered()
@@ -295,7 +295,7 @@ class Exploration:
         return all(given) or any(file and file != "auto" for file in files)
 
     def make_measurable(self):
-        """Sets an arbitrary focal length and baseline if none are set, because the element needs them to compute points. The
+        """Without a calibration, sets an arbitrary focal length and baseline, because the element needs them to compute points. The
         page then derives only disparities from the points, not millimetres. With output=depth, sets nothing, so that the element
         refuses to compute wrong depths."""
         if not self.is_calibrated() and self.settings.get("output") != "depth":
@@ -366,7 +366,7 @@ class Timing:
         self.element, self.times, self.is_measuring = element, collections.deque(maxlen=9), False
 
     def measure(self):
-        """Adds probes that measure the next two frames."""
+        """Adds probes that measure one frame: the second output frame from now."""
         if self.is_measuring:
             return
         self.is_measuring, arrived, left, probes = True, collections.defaultdict(list), [], []

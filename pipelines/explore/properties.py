@@ -81,7 +81,7 @@ class Properties:
 
     def check(self, name):
         if name not in self.specs or not self.is_writable(name):
-            raise Unusable(f"{self.factory} has no property {name} that can be set")
+            raise Unusable(f"{self.factory} has no property {name} that can be set: gst-inspect-1.0 {self.factory} lists its properties")
 
     def value(self, name, text):
         """Converts a text to a value. Raises Unusable if it is invalid or out of range."""
@@ -121,7 +121,7 @@ class Properties:
         return "Basics" if name in others[:first_basics] else "More" if name in others else "Read only"
 
     def describe(self):
-        """Describes each property for the page, in the order of declaration, which is also the order in the documentation."""
+        """Describes each property for the page, in the order of declaration, but `preset` first."""
         return [{"name": name, "title": spec.nick, "blurb": re.sub(r"\bin ns\b", "in ms", spec.blurb), "default": self.defaults[name], "group": self.group(name),
                  "live": self.is_live(name), **self.control(name, spec)} for name, spec in self.specs.items()]
 

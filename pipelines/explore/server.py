@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The HTTP server and the WebSocket of the page. Requests need the token. Only the files in a fixed table are served."""
+"""The HTTP server and the WebSocket. The page and the WebSocket need the token. Only the files in a fixed table are served."""
 import asyncio
 import contextlib
 import ipaddress
@@ -120,7 +120,7 @@ class Browser:
             except Unusable as reason:
                 self.refuse(str(reason))
             except asyncio.TimeoutError:
-                self.refuse("No frame has arrived within 20 s. Is the pipeline playing?")
+                self.refuse("No frame has arrived within 20 s: try again when the page shows a picture, or choose another input.")
 
     # --- Requests ---
 

@@ -18,7 +18,7 @@ class Detector:
     def __init__(self, cascade, smallest):
         cascade = cascade if os.path.exists(cascade) else cascades + cascade
         if not os.path.isfile(cascade):
-            sys.exit(f"{cascade}: there is no such file. Install it: sudo apt-get install opencv-data")
+            sys.exit(f"{cascade}: there is no such file. If it belongs to OpenCV, run: sudo apt-get install opencv-data; otherwise correct --cascade")
         self.classifier = cv2.CascadeClassifier()
         try:
             loaded = self.classifier.load(cascade)

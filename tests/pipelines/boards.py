@@ -21,7 +21,7 @@ distortions = {"pinhole": ([-0.2, 0.05, 0.0005, -0.0004, 0], [-0.19, 0.04, -0.00
 
 
 def texture_of(kind):
-    """Paints the board: 9x7 squares of 20 pixels, and a white margin of one square."""
+    """Paints the board: 9x7 squares of 120 pixels, and a white margin of one square."""
     if kind == "charuco":
         if hasattr(cv2.aruco, "CharucoDetector"):
             dictionary = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_5X5_100)
@@ -60,7 +60,7 @@ class Scene:
         self.between = cv2.Rodrigues(turn)[0]
 
     def place(self, number):
-        """Draws a pose of the board: its rotation, and the position of its centre."""
+        """Returns a random pose of the board: its rotation, and the position of its centre."""
         angles = self.random.uniform(-self.tilt, self.tilt, 3)
         column, row = number % 4, number // 4 % 3
         # Both cameras must see the whole chessboard.

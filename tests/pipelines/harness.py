@@ -216,7 +216,6 @@ def make_materials(place):
     picture = f"{moving} ! video/x-raw,format=I420,width=192,height=144,framerate=25/1 ! x264enc tune=zerolatency ! m."
     place.play(f"{depth} ! matroskamux ! filesink location={folder / 'depth.mkv'}")
     place.play(f"{depth} ! m. {picture} {picture} matroskamux name=m ! filesink location={folder / 'rig.mkv'}")
-    # Makes a video that is marked as rotated.
     place.play(f"videotestsrc pattern=smpte num-buffers=75 ! video/x-raw,format=I420,width=192,height=144,framerate=25/1 ! x264enc "
                  f"speed-preset=ultrafast key-int-max=25 ! h264parse ! mp4mux faststart=true name=m ! filesink location={folder / 'lying.mp4'} "
                  f"{sound.replace('85', '130')}")

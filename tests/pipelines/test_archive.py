@@ -18,7 +18,7 @@ reads = ()  # in addition to SHARED of run.py
 
 archive = pipelines / "archive.py"
 launch = shutil.which("gst-launch-1.0")
-# This pipeline copies a file, a kilobyte every 0.4 s, so that results are easy to check.
+# This pipeline copies a file, so that results are easy to check, a kilobyte every 0.4 s, so that tests can interrupt it.
 copy = "filesrc location={input} blocksize=1024 ! identity sleep-time=400000 ! filesink location={output} buffer-mode=unbuffered"
 
 
@@ -132,7 +132,7 @@ def _(place):
             (["others", "out", "--pipeline", "filesrc 'location={input} ! filesink location={output}"], 2, "No closing quotation"),
             (["others", "out", "--ending", "a/b"], 2, "--ending"),
             (["others", "out", "--report", "report.txt"], 2, "use .json"),
-            (["others", "out", "--report", "none/report.json"], 1, "there is no such folder"),
+            (["others", "out", "--report", "none/report.json"], 1, "the folder of this file does not exist"),
             (["others", "out", "--per-gpu", "0"], 2, "--per-gpu"),
             (["others", "out", "--cpus", "many"], 2, "--cpus"),
             (["others", "out", "--retries", "-1"], 2, "--retries"),
@@ -249,7 +249,8 @@ exec {launch} "$@"
     expect(attempts == 2 and error.startswith(f"{place.folder}/films/lost.mp4 cannot be read"), error)
     expect(errors == {"crash.mp4": (2, "gst-launch-1.0 was ended by SIGSEGV"),
                       "stuck.mp4": (2, "The tape is stuck."),
-                      "nothing.mp4": (2, "the pipeline ended without an error, but wrote nothing")}, f"{errors}")
+                      "nothing.mp4": (2, "the pipeline ended without an error, but wrote nothing: run it for this video with gst-launch-1.0 -v "
+                                      "to see which element gets no data")}, f"{errors}")
     expect(results(place) == ["flaky.mkv", "good.mkv"] and (place.folder / "out/flaky.mkv").read_text() == "flaky", f"{results(place)}")
     # Only this video, which hangs, has a short limit: other videos may need longer to start.
     (place.folder / "films/hang.mp4").write_text("hang")

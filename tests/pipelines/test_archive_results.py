@@ -30,7 +30,7 @@ def _(place):
     expect(size_of(place, "out/turned.mkv") == (144, 192), "the film is not upright")
     report = report_of(place)
     damaged, = report["damaged"]
-    expect(damaged["output"].endswith("out/cut.damaged.mkv") and "but its header says 3.0 s" in damaged["damage"] and damaged["damage"] in result.err,
+    expect(damaged["output"].endswith("out/cut.damaged.mkv") and "but its header gives 3.0 s" in damaged["damage"] and damaged["damage"] in result.err,
            f"{damaged}: {result.err}")
     expect(not report["failed"] and damaged["attempts"] == 1, f"{report}")
     # A complete video replaces the truncated video.

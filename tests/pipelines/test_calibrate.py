@@ -9,7 +9,6 @@ from harness import Skip, examples, expect, pipelines, python, test, top
 reads = ()  # in addition to SHARED of run.py
 
 
-
 def calibrate(place, *arguments, status=0):
     result = place.run(python, pipelines / "calibrate.py", *arguments)
     expect(result.status == status, result.text)
@@ -77,7 +76,7 @@ def expect_same_by_ros(place, model):
     expect((place.folder / "cv.npy").read_bytes() == (place.folder / "ros.npy").read_bytes(), "camera_info rectifies in another way")
     text = (place.folder / "stereo-right.yaml").read_text()
     expect(f"distortion_model: {model}\n" in text, text)
-    # The projection has −f·B in its fourth column; divided by f, it is the baseline of 100 mm, in metres.
+    # The fourth column of the projection has −f·B, with the baseline B = 0.1 m.
     projection = re.search(r"projection_matrix:.*?\[(.*?)\]", text, re.S)[1].split(", ")
     expect(abs(float(projection[3]) / float(projection[0]) + 0.1) < 0.001, f"{projection}")
 

@@ -76,13 +76,13 @@ def _(place):
     lefts, rights = files("left", range(12)), files("right", range(12))
     rights[2], rights[6] = rights[6], rights[2]
     text = calibrate(place, "others.yml", "--left", *lefts, "--right", *rights, *board)
-    expect("pairs 3 and 7 disagree with the others: exchanged? the right pictures of pairs 3 and 7 fit the others when exchanged" in text, text)
+    expect("pairs 3 and 7 disagree with the others: the right pictures of pairs 3 and 7 fit when exchanged, so exchange them" in text, text)
     expect(re.search(r"^pair 3, left02.png and right06.png: error \d\d+\.\d+ pixels, left out$", text, re.M), text)
     expect_truth(text)
     lefts, rights = files("left", range(12)), files("right", range(12))
     lefts[4], rights[4] = rights[4], lefts[4]
     text = calibrate(place, "sides.yml", "--left", *lefts, "--right", *rights, *board)
-    expect("pair 5 disagrees with the others: exchanged? the left and the right picture of pair 5 fit the others when exchanged" in text, text)
+    expect("pair 5 disagrees with the others: the left and the right picture of pair 5 fit when exchanged, so exchange them" in text, text)
     expect_truth(text)
 
 

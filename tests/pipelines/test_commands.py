@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs every command of README.md and docs/ verbatim, in a folder that looks like the tree after `ninja -C build`. If a
-camera or a GPU is missing, the command must report it."""
+"""Runs the commands of README.md and docs/ in a folder that looks like the tree after `ninja -C build`; checks only the options
+of slow scripts. If a camera or a GPU is missing, the command must report it."""
 import pathlib
 import re
 import shlex

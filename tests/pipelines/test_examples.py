@@ -87,8 +87,8 @@ def _(place):
                                    ("blur-faces.py", ["none.mp4"], "there is no such file"),
                                    ("blur-faces.py", [film, "out.mkv", "--cascade", "none.xml"], "apt-get install opencv-data"),
                                    ("blur-faces.py", [film, "out.mkv", "--cascade", film], "this is not a cascade"),
-                                   ("blur-faces.py", [film, "out.mkv", "--persistence", "-1"], "must be from 0 to 86400"),
-                                   ("blur-faces.py", [film, "out.mkv", "--lost", "1e9"], "must be from 0 to 86400"),
+                                   ("blur-faces.py", [film, "out.mkv", "--persistence", "-1"], "numbers from 0 to 86400 (here -1 and 10)"),
+                                   ("blur-faces.py", [film, "out.mkv", "--lost", "1e9"], "numbers from 0 to 86400 (here 1 and 1e+09)"),
                                    ("calibrate.py", ["out.txt", "--square", "1"], "use .yml"),
                                    ("calibrate.py", ["out.yml", "--square", "1"], "--left and --right"),
                                    ("calibrate.py", ["out.yml", "--left", left, "--square", "1"], "--left and --right"),
@@ -101,7 +101,7 @@ def _(place):
                                    ("calibrate.py", ["none/out.yml", "--packed", left, "--square", "1"], "there is no folder none"),
                                    ("calibrate.py", ["out.yml", "--packed", left, "--square", "1"], "found in 0 pairs"),
                                    ("calibrate.py", ["out.yml", "--packed", film, "--square", "1"], "found in 0 pairs"),
-                                   ("integral.py", [film, "--size", "0"], "--size=0 must be from 1 to 4096"),
+                                   ("integral.py", [film, "--size", "0"], "--size needs a number from 1 to 4096 (here 0)"),
                                    ("integral.py", [film, "--size", "500"], "192x144")):
         result = place.run(python, pipelines / name, *arguments)
         expect(result.status in (1, 2) and words in result.err and "Traceback" not in result.err, f"{name}: {result.text}")
@@ -115,7 +115,6 @@ def _(place):
     result = place.run(python, pipelines / "disparity.py", place.materials / "left.png", place.materials / "right.png", "map.npy",
                        "--property", "num-disparities=32")
     expect(result.status == 0 and re.match(r"96x48, [\d.]+ % of the disparities known\n", result.out), result.last())
-    # Reads the array as a user would.
     result = place.run(python, "-c", "import numpy; d = numpy.load('map.npy'); m = d[8:40, 20:80]; "
                        "print(d.dtype, d.shape, numpy.unique(m.round()), numpy.isnan(d).any())")
     expect(result.out == "float32 (48, 96) [6.] True\n", result.text)
@@ -202,7 +201,6 @@ except RuntimeError as error:
 @test("pipelines/histogram.py plots the histogram")
 def _(place):
     result = place.succeed(python, pipelines / "histogram.py", place.materials / "picture.png", "plot.svg")
-    # Computes the expected numbers from the picture itself.
     place.play(f"filesrc location={place.materials / 'picture.png'} ! pngdec ! video/x-raw,format=RGB ! filesink location=frame.raw")
     data = (place.folder / "frame.raw").read_bytes()
     luminance = [(299 * data[i] + 587 * data[i + 1] + 114 * data[i + 2]) // 1000 for i in range(0, len(data), 3)]

@@ -7,7 +7,6 @@ import threading
 from harness import Skip, expect, pipelines, python, test
 
 
-
 class Server:
     """A local file server."""
 

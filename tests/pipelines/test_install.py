@@ -60,7 +60,7 @@ def _(place):
         expect(result.status == status, f"{value}: {result.text}")
         said = [line for line in result.text.splitlines() if missing in line]
         expect(len(said) == {"auto": 2, "enabled": 1, "disabled": 0}[value], f"{value}: {said}")
-        # The error names the missing OpenCV modules.
+        # The error names the necessary OpenCV modules.
         expect(value != "enabled" or "core, imgproc and calib3d" in said[0], f"{said}")
 
 

@@ -14,7 +14,7 @@ def picture(place, name, width, height, level):
 
 
 def page(x, y):
-    """Paints a stroke of 3 pixels, a stain of 8 pixels and a faint shadow on unevenly lit paper."""
+    """Returns a level of unevenly lit paper with a stroke of 3 pixels, a stain of 8 pixels and a faint shadow."""
     paper = 220 - x
     if 20 <= x < 23:
         return paper // 4
@@ -95,7 +95,7 @@ def _(place):
     dark_film(place, width, height, frames)
 
     def seen(script, *options):
-        """Returns, for the middle frame, the rise of luma from left to right, the noise, and U at the right edge."""
+        """Returns, for the middle frame, the rise of luma from left to right, the noise, and U in the right half."""
         result = place.script(script, *options, "dark.avi", "out.mkv")
         expect(result.status == 0 and "Writing out.mkv" in result.out, result.last())
         place.play("filesrc location=out.mkv ! decodebin ! videoconvert ! video/x-raw,format=I420 ! filesink location=out.raw")

@@ -121,7 +121,7 @@ def _(place):
 
 @test("pipelines/denoise.sh keeps thin details")
 def _(place):
-    # Draws a pale post, 3 pixels wide, in front of a flat wall, with noise of a standard deviation of 6.
+    # Draws pale posts, 3 pixels wide, in front of a flat wall, with noise of a standard deviation of 6.
     noise = random.Random(2)
     width, height, frames = 384, 288, 5
     wall, post = 120, 145

@@ -104,7 +104,7 @@ def _(place):
 
 @test("programs print the warnings of the elements")
 def _(place):
-    # No machine has a GPU number 99.
+    # With an empty CUDA_VISIBLE_DEVICES, no GPU is visible.
     for command in ((place.build / "pipelines/box-sum", "0", "0", "5", "5", "videotestsrc num-buffers=2 ! identity"),):
         result = place.run(*command, CUDA_VISIBLE_DEVICES="")
         expect(result.status == 0 and "warning: Frames are processed on the CPU" in result.err, f"{command}: {result.text}")

@@ -21,7 +21,7 @@ const picture = new Picture(id("picture"), id("pointer"), say, show);
 const properties = new Properties(id("properties"), id("search"), id("found"), say);
 const cloud = new Cloud(id("cloud"), warn);
 
-// Sends the server the names of the pictures and values that this page shows.
+// Sends the server the names and the size of the pictures on this page, and whether it shows values and points.
 function show() {
   const box = id("picture").getBoundingClientRect(), scale = window.devicePixelRatio;
   const names = [...new Set([id("left").value, id("right").value])];
@@ -131,7 +131,7 @@ function connect() {
     hear[said.is](said, parts);
   };
   socket.onclose = () => {
-    showBanners([{ level: "warning", text: "explore.py does not answer; has it ended? This page tries to reach it again." }]);
+    showBanners([{ level: "warning", text: "explore.py does not answer. This page tries to reach it again. If explore.py has ended, start it and open its new link." }]);
     setTimeout(connect, 1000);
   };
 }

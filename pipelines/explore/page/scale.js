@@ -15,7 +15,7 @@ export class Scale {
     if (this.step) this.high = this.low + (this.high - this.low) / this.step * this.step;
     const low = Number(this.low), span = Number(this.high) - low;
     const count = one.whole ? span / Number(this.step) : Infinity;
-    // Up to 64 numbers get one slider position each. Otherwise, the scale is a power law, usually with twice the default in the
+    // Up to 65 numbers get one slider position each. Otherwise, the scale is a power law, usually with twice the default in the
     // middle of the slider.
     const middle = Math.min(span / 2, 2 * Math.abs(one.default - low) || (one.time ? 2e8 : span > 1000 ? 100 : span / 2));
     this.power = count <= 64 ? 1 : Math.log(middle / span) / Math.log(0.5);

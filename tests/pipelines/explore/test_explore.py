@@ -44,7 +44,6 @@ def _(place):
         put(page, "sigma", "1000")
         page.wait("document.getElementById('why-sigma').textContent.includes('sigma takes a number from -127 to 127')", "the refusal")
         put(page, "sigma", "20")
-        # A drawn region is added.
         choose(page, "region")
         page.mouse(middle(page, 0.35, 0.2), middle(page, 0.4, 0.3), middle(page, 0.45, 0.4))
         page.wait("document.querySelector('[data-name=regions] input').value.split(';').length === 2", "the region")

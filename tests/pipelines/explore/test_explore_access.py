@@ -5,7 +5,7 @@ from harness import examples, expect, test
 
 # Window sizes of a desktop and a phone, and whether the device is a phone.
 sizes = ((1280, 800, False), (390, 844, True))
-# Nodes with these roles are containers, not controls.
+# Nodes with these roles need no name, because they are not controls.
 unnamed = {"generic", "none", "StaticText", "InlineTextBox", "paragraph", "LabelText", "list", "listitem", "ListMarker", "LineBreak", "banner", "main", "figure",
            "RootWebArea", "Details", "DisclosureTriangle", "menu", "MenuListPopup", "small", "Legend", "Iframe", "emphasis", "form"}
 
