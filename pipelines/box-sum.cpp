@@ -54,14 +54,11 @@ guint32 box_sum(GstSample* sample, gsize x0, gsize y0, gsize x1, gsize y1) {
 }
 
 Box parse_box(char** arguments) {
-  gsize numbers[4];
-  for (int i = 0; i < 4; ++i) {
-    char* end = nullptr;
-    numbers[i] = std::strtoul(arguments[i], &end, 10);
-    if (end == arguments[i] || *end != '\0')
-      throw std::invalid_argument(std::string("\"") + arguments[i] + "\" is not a number\n" +
-                                  usage);
-  }
+  guint64 numbers[4];
+  for (int i = 0; i < 4; ++i)
+    if (!g_ascii_string_to_unsigned(arguments[i], 10, 0, G_MAXINT, &numbers[i], nullptr))
+      throw std::invalid_argument(std::string("\"") + arguments[i] +
+                                  "\" is not a number of pixels from 0 on\n" + usage);
   const Box box{numbers[0], numbers[1], numbers[2], numbers[3]};
   if (box.x0 >= box.x1 || box.y0 >= box.y1)
     throw std::invalid_argument(

@@ -153,6 +153,7 @@ bool play(GstElement* pipeline) {
     std::printf("%8.3f s: middle %s, nearest %s\n",
                 static_cast<double>(GST_BUFFER_PTS(buffer)) / GST_SECOND,
                 text_of(distances.middle).c_str(), text_of(distances.nearest).c_str());
+    wrong |= read_messages(bus.get());
   }
   // If there is only one pair, the element posts its warnings at EOS.
   return read_messages(bus.get()) || wrong;

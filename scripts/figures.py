@@ -153,6 +153,8 @@ def main():
     if arguments.collect:
         collect(arguments)
         return
+    if not arguments.figures:
+        parser.error("name a file of figures, as written by pipelines/bench.sh, or set --collect")
     with open(arguments.figures, encoding="utf-8") as file:
         figures = json.load(file)
     if not figures["rows"]:

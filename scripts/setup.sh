@@ -131,8 +131,8 @@ explain_toolkit() {
   fi
   # shellcheck disable=SC1091
   distribution=$(. /etc/os-release 2>/dev/null && printf '%s%s' "$ID" "${VERSION_ID//./}")
-  case $distribution in
-    debian12 | debian13 | ubuntu2204 | ubuntu2404) ;;
+  case $distribution-$(uname -m) in
+    debian12-x86_64 | debian13-x86_64 | ubuntu2204-x86_64 | ubuntu2404-x86_64) ;;
     *) distribution='' ;;
   esac
 

@@ -46,7 +46,7 @@ struct Parameters {
 
 class Integral {
  public:
-  /// layout as for Luminance. Throws invalid_argument.
+  /// layout must suit Luminance. Throws invalid_argument.
   Integral(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~Integral();
 

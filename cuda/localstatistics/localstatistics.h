@@ -49,7 +49,7 @@ struct Parameters {
 
 class LocalStatistics {
  public:
-  /// layout as for Luminance. output_bits is 8 or 16. In 16-bit output, mean and stddev of a layout
+  /// layout must suit Luminance. output_bits is 8 or 16. In 16-bit output, mean and stddev of a layout
   /// of b bits are stored as `value << (16 − b)`. 8-bit mean and stddev require b = 8. Black is 0
   /// and white 2^output_bits − 1. Throws invalid_argument.
   LocalStatistics(Device& device, const FrameLayout& layout, int output_bits,

@@ -185,8 +185,8 @@ class SgmStereo {
   void restart() noexcept;
 
   /// Marks pixels without a view of the scene, such as pixels of a rectified picture outside the
-  /// camera's field of view. Marked pixels of the left picture are always unknown, even with
-  /// fill_holes. Marked pixels of the right map become unknown before its median, so that the
+  /// camera's field of view. Marked pixels of the left picture are unknown, even with fill_holes; if
+  /// marked in the middle of a sequence, the temporal filter may keep their disparities. Marked pixels of the right map become unknown before its median, so that the
   /// left-right check rejects left pixels that match them.
   ///
   /// Pixel (x, y) is marked if bit x % 32 of word x / 32 of row y is set. Masks have rows of ⌈width

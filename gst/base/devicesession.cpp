@@ -198,8 +198,9 @@ void DeviceSession::start() {
       fall_back_to_cpu(e.what());
     }
   }
-  if (!started())
+  if (!compute_.device)
     compute_.device = make_cpu_device();
+  started_ = true;
 }
 
 FrameQueues DeviceSession::queues(std::size_t frames_in_flight) const noexcept {
@@ -256,6 +257,7 @@ std::size_t DeviceSession::pipelines_on_gpu() const {
 }
 
 void DeviceSession::stop() noexcept {
+  started_ = false;
   {
     const ReleaseScope scope(context());
     page_locks_.reset();

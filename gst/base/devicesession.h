@@ -3,6 +3,7 @@
 
 #include <gst/gst.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -60,7 +61,8 @@ class DeviceSession {
   /// Returns true if caps may offer CUDA memory: if the element is on CUDA, or in state NULL.
   bool takes_cuda() const { return active_backend() != DeviceKind::cpu; }
 
-  bool started() const noexcept { return compute_.device != nullptr; }
+  /// Thread-safe.
+  bool started() const noexcept { return started_; }
   // Call the next three functions only between start() and stop().
   Device& device() const noexcept { return *compute_.device; }
   /// Returns the queues for frames. Operations run on FrameQueues::compute, which is device(). On
@@ -101,6 +103,7 @@ class DeviceSession {
   GstElement* const element_;
   const DeviceSettings& settings_;
   CudaContextSlot slot_;
+  std::atomic<bool> started_{false};
   Queue compute_;
   Queue upload_, download_;  ///< used only on CUDA
   std::unique_ptr<PageLocks> page_locks_;

@@ -30,7 +30,7 @@ void DenoiseProcessor::add_properties(ElementProperties<Settings>& all) {
   using Ranges = nlmeans::Parameters::Ranges;
   all.add({"strength", "Strength",
            "Filter strength in 8-bit grey levels: how much the surroundings of averaged pixels may "
-           "differ (-1 = automatic, from the measured noise; 0 = frames stay unchanged)"},
+           "differ (-1 = automatic, from the measured noise; 0 = luma and RGB stay unchanged)"},
           &Settings::strength, {nlmeans::Parameters::automatic_strength, Ranges::strength.max});
   all.add({"chroma-strength", "Chroma strength",
            "Filter strength for the chroma of YUV (-1 = the same as strength or, if strength is "

@@ -53,7 +53,7 @@ void add_integral_properties(ElementProperties<IntegralSettings>& all) {
            {ElementType::uint64, "64-bit unsigned integers", "uint64"},
            {ElementType::float32, "32-bit floating point; exact sums, rounded once", "float32"},
            {ElementType::float64, "64-bit floating point; exact sums, rounded once", "float64"}});
-  all.add({"radius", "Radius", "With output=mean and stddev, the window radius in pixels"},
+  all.add({"radius", "Radius", "With output=mean or stddev, the window radius in pixels"},
           &Settings::radius, localstatistics::Parameters::Ranges::radius);
 }
 

@@ -75,8 +75,10 @@ class StereoSettings : public Life {
 
   /// True if the element may have corrected the cameras since it started.
   bool is_corrected() const {
-    return std::count(properties_.begin(), properties_.end(),
-                      check::Property{"calibration-drift", "correct"}) > 0;
+    const auto is_set = [&](const check::Property& property) {
+      return std::count(properties_.begin(), properties_.end(), property) > 0;
+    };
+    return is_set({"calibration-drift", "correct"}) || is_set({"calibration", "auto"});
   }
 
   /// Draws another value of a property, and records it.

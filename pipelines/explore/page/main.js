@@ -131,7 +131,7 @@ function connect() {
     hear[said.is](said, parts);
   };
   socket.onclose = () => {
-    showBanners([{ level: "warning", text: "explore.py does not answer. This page tries to reach it again. If explore.py has ended, start it and open its new link." }]);
+    showBanners([{ level: "warning", text: "explore.py does not answer, or too many pages are open. This page tries to reach it again. If explore.py has ended, start it and open its new link; otherwise close other pages." }]);
     setTimeout(connect, 1000);
   };
 }

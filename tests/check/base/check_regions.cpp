@@ -258,10 +258,11 @@ TEST(test_persistence, .for_each_element()) {
   stream.filter.set("regions-missing", "all");
   stream.miss(10, frame.in_boxes({face}, 6), "after 80 ms");
   stream.miss(11, frame.processed, "after 120 ms");
-  // Rectangles of the property `regions` always apply, and do not grow.
+  // Rectangles of the property `regions` always apply, and do not grow once more.
   stream.see(12, face, 3);
-  stream.filter.set({{"regions", "50,40,5,5"}, {"region-margin", "0"}});
-  stream.miss(13, frame.in_boxes({face, {50, 40, 55, 45}}), "with a rectangle");
+  stream.filter.set("regions", "50,40,5,5");
+  const Box grown{face.x0 - 3, face.y0 - 3, face.x1 + 3, face.y1 + 3};
+  stream.miss(13, frame.in_boxes({grown, {50, 40, 55, 45}}, 3), "with a rectangle");
 }
 
 TEST(test_a_start_resets_persistence, .for_each_element()) {

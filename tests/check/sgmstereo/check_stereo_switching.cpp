@@ -17,7 +17,7 @@ namespace {
 class Pipeline {
  public:
   explicit Pipeline(const std::string& description)
-      : pipeline_(new_pipeline(description)), bus_(gst_element_get_bus(pipeline_)) {
+      : pipeline_(new_pipeline(description)), messages_(pipeline_) {
     set_property(element("e").get(), "backend", test_backend());
     for (const char* name : {"count", "count2"})
       if (const Owned<GstElement> counted = element(name))
@@ -32,10 +32,9 @@ class Pipeline {
 
   std::string run() {
     play();
-    const Owned<GstMessage> message(gst_bus_timed_pop_filtered(
-        bus_, watchdog, static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR)));
-    fail_unless(message != nullptr, "neither EOS nor an error");
-    return error_text(message);
+    constexpr auto ends = static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+    wait_until([&] { return messages_.count(ends) > 0; }, "EOS or an error");
+    return messages_.text(GST_MESSAGE_ERROR);
   }
 
   void run_to_eos() {
@@ -55,10 +54,12 @@ class Pipeline {
     const bool came = changed_.wait_for(lock, std::chrono::seconds(watchdog_seconds),
                                         [&] { return count >= goal; });
     lock.unlock();
-    const Owned<GstMessage> error(gst_bus_pop_filtered(bus_, GST_MESSAGE_ERROR));
-    fail_unless(came && !error, "%s: %s", caps.c_str(),
-                error ? error_text(error).c_str() : "no frames");
+    const std::string error = messages_.text(GST_MESSAGE_ERROR);
+    fail_unless(came && error.empty(), "%s: %s", caps.c_str(),
+                error.empty() ? "no frames" : error.c_str());
   }
+
+  std::string warning() { return messages_.text(GST_MESSAGE_WARNING); }
 
   guint64 dropped(const char* property) const {
     guint64 number = 0;
@@ -67,14 +68,6 @@ class Pipeline {
   }
 
  private:
-  static std::string error_text(GstMessage* message) {
-    if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_ERROR)
-      return {};
-    GError* error = nullptr;
-    gst_message_parse_error(message, &error, nullptr);
-    return Owned<GError>(error)->message;
-  }
-
   static GstPadProbeReturn count(GstPad* pad, GstPadProbeInfo*, gpointer data) {
     auto* self = static_cast<Pipeline*>(data);
     const Owned<GstCaps> caps = current_caps(pad);
@@ -92,7 +85,7 @@ class Pipeline {
   }
 
   const Owned<GstElement> pipeline_;
-  const Owned<GstBus> bus_;
+  MessageLog messages_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::string, int> counts_;
@@ -248,9 +241,11 @@ TEST(test_unequal_pairs) {
 TEST(test_unequal_pairs_at_the_end) {
   Pipeline pipeline(matching + source(20, small) + "l. " + source(20, large) + "l. " +
                     source(40, small) + "e.sink_right concat name=l ! e.sink_left");
+  set_property(pipeline.element("e").get(), "diagnostics-interval", "0");
   pipeline.run_to_eos();
   fail_unless_equals_int(pipeline.frames(small_map), 20);
   fail_unless_equals_uint64(pipeline.dropped("dropped-left"), 20);
+  expect_words(pipeline.warning(), {"96×48", "64×32"});
 }
 
 // If the pictures differ in size or depth, the error names both values, in any order of caps.
