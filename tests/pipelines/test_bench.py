@@ -73,6 +73,8 @@ def _(place):
     expect(result.out in page, "figures.py --markdown docs/performance.json prints another table")
     expect((place.folder / "plot.svg").read_text() == (top / "docs/performance.svg").read_text(),
            "figures.py --svg plots docs/performance.json differently")
+    result = place.run("python3", top / "scripts/figures.py")
+    expect(result.status == 2 and "name a file of figures" in result.err, result.text)
 
 
 @test("bench_pipelines measures each element and a chain")

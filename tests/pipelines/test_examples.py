@@ -18,6 +18,8 @@ def _(place):
         expect(result.status == 0 and result.out.startswith("usage: ") and not result.err, f"{command[-1]}: {result.last()}")
         result = place.run(*command, *["--nonsense"] * 2)
         expect(result.status == 2 and "usage: " in result.err, f"{command[-1]}: {result.last()}")
+    result = place.run(place.build / "pipelines/box-sum", "-1", "0", "5", "5", "videotestsrc")
+    expect(result.status == 2 and '"-1" is not a number of pixels' in result.err, result.text)
 
 
 @test("a program in Python that loads the C++ library before GStreamer gets errors as messages")
