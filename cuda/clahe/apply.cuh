@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Applies the tables, one or more blocks per cell. Shared memory holds a cell's tables as quads:
-// one load reads the entries of one value in four tables. If quads do not fit or do not
-// pay off (quads_are_worth_it() in cuda.cu), each pixel reads its four entries from device memory.
+// Applies the tables, one or more blocks per cell. Shared memory holds tables as quads: a load
+// reads the entries of one value in four tables. If quads do not pay off (quads_are_worth_it()) or
+// do not fit, pixels read device memory. For large tiles, apply_ranges.cuh replaces this kernel.
 
 #include "cuda/clahe/patch.cuh"
 

@@ -67,8 +67,8 @@ struct LargeTables {
             2 * t) *
            quad_bytes;
   }
-  /// Like row_start(), for the lower tile's sum along y. Add 8 · slot quads and, for the upper
-  /// tile, the four quads of one slice.
+  /// Like row_start(), for the lower tile's sum along y. Add 8 quads per older slot of the ring
+  /// and, for the upper tile, the four quads of one slice.
   __device__ int column_start(int byte, int g, int t) const {
     const int slices_before = 2 * large_ring_slots(column_slices) - column_slices;
     return row_bytes() +

@@ -68,7 +68,7 @@ class HistEqualizeCpu final : public Histogram::Backend {
 
   void look_up(const ConstFrame& in, const Frame& out, View<const std::uint16_t> tables) override {
     const bool shifts = rgb_ && parameters_.channels == Parameters::Channels::luminance;
-    // Shifts are blended later, because they also depend on the luminance.
+    // shift_by_luminance() blends after it has clamped the shifted samples.
     const int blend = shifts ? Parameters::Ranges::blend.max : parameters_.blend;
     for (int t = 0; t < tables.height; ++t)
       for (int v = 0; v < tables.width; ++v)

@@ -98,7 +98,7 @@ struct DenoisingTile {
     return warps * thread_rows + 2 * halo;
   }
 
-  /// Index of the word before the lane's word after a shift by dx, in the tile copy for dx mod 4.
+  /// Index of the word left of the lane's word, displaced by dx, in the tile copy for dx mod 4.
   CUDAVISION_HOST_DEVICE static int word(int lane, int dx) {
     return lane + left_margin / 4 - 1 + (dx >> 2);
   }

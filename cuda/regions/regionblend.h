@@ -11,8 +11,8 @@
 /// Combines a frame with a processed version of it by the weights of regions (regions.h):
 ///   out = in + ((w·(processed − in) + 128) >> 8)
 /// where the weight w is the maximum over the pixels that the sample covers. The formula applies to
-/// values; values of processed are clamped to 2^bits − 1. Where w is 0, the input's bytes are
-/// copied, including unused bits of words. Bytes outside all channels are copied from the input.
+/// values (core/frame.h). Where w is 0, the input's bytes are copied, including unused bits of
+/// words. Bytes outside all channels are copied from the input.
 namespace cudavision::regions {
 
 class RegionBlend {

@@ -4,8 +4,9 @@
  * SECTION:element-cudapixelate
  * @title: cudapixelate
  *
- * Hides pictures or regions, such as faces or number plates, under a mosaic or one colour. Unlike a
- * blur, this cannot be undone. Runs on an NVIDIA GPU or, with bit-identical results, on the CPU.
+ * Hides pictures or regions, such as faces or number plates, under a mosaic or one colour. Small
+ * blocks hide little: use at most 3 per face (#GstCudaPixelate:region-strength). Runs on an NVIDIA
+ * GPU or, with bit-identical results, on the CPU.
  *
  * #GstCudaPixelate:method selects the effect:
  *
@@ -22,11 +23,11 @@
  * |[
  * gst-launch-1.0 v4l2src ! videoconvert ! cudapixelate block-size=24 regions=0.3,0.1,0.4,0.5 !
  * videoconvert ! autovideosink
- * ]| Hides a rectangle in the middle of the picture under a mosaic.
+ * ]| Hides a rectangle of the picture under a mosaic.
  * |[
  * gst-launch-1.0 v4l2src ! videoconvert ! cudapixelate method=solid color=0xff808080
  * regions=0.3,0.1,0.4,0.5 region-shape=ellipse ! videoconvert ! autovideosink
- * ]| Hides an ellipse in the middle of the picture under grey.
+ * ]| Hides an ellipse of the picture under grey.
  *
  * Since: 0.2.0
  */

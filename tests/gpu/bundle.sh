@@ -104,7 +104,7 @@ else
   complain "CUDAVISION_STEREO_PAIRS is not set: the bundle contains no real stereo pairs to test."
 fi
 
-# A video for the pipelines that start with nvh264dec.
+# A video for the tests that decode with nvh264dec.
 mkdir "$folder/video"
 encode_street "$folder/video/street.mkv" 120 1500
 gst-launch-1.0 -v filesrc location="$folder/video/street.mkv" ! matroskademux ! h264parse ! avdec_h264 \

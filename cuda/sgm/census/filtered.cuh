@@ -21,7 +21,7 @@ namespace gradient {
 constexpr int unit_shift = 4;
 static_assert(1 << unit_shift == filtered_unit);
 
-/// x is a multiple of 4. The picture is replicated beyond its edges.
+/// x is a multiple of 4. Samples outside the picture equal the nearest edge sample.
 __device__ inline uint2 load_four_samples(const Samples& samples, bool aligned, int x, int y) {
   if (aligned && x >= 0 && x + 4 <= samples.width) {
     const int row = min(max(y, 0), samples.height - 1);

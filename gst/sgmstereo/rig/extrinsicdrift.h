@@ -25,7 +25,7 @@ struct ExtrinsicEstimate {
   bool sure = false;   ///< at least two pairs agree
   bool moved = false;  ///< the cameras have moved: only the last `pairs_to_forget` pairs are used
   rig::MountFit fit;
-  double yaw = 0, yaw_error = 0;  ///< yaw and standard error, from rows only, unlike fit.turn.yaw
+  double yaw = 0, yaw_error = 0;  ///< fitted to rows, like fit.turn.yaw only if rows show a change
   double rows_off = 0, rows_error = 0;  ///< rig::RowsApart with the current correction, in pixels
 };
 

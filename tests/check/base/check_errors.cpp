@@ -197,7 +197,7 @@ TEST(test_meta_contradicts_caps, .for_each_element().times(formats().size())) {
   expect_error(filter, buffer, format, 34, 20, "no planes");
 }
 
-// If a plane spans memories, the output is right or an error is posted; no read leaves a memory.
+// If a plane spans several GstMemory blocks, the output is right or an error is posted.
 TEST(test_memory_boundaries_inside_planes, .for_each_element().times(formats().size())) {
   FilterHarness filter;
   const FormatSpec& format = start(filter, index, 34, 20);

@@ -79,7 +79,7 @@ TEST(test_masks, .for_each_element()) {
       for (int j = 0; j < others.count; ++j)
         frame.detect(others.boxes[static_cast<std::size_t>(j)]);
       for (MaskPicture& mask : masks) {
-        // All ids but 0 select their pixels: no id has a class, although id 7 is listed.
+        // No id has a class, so all ids but 0 select their pixels, although the meta lists only 7.
         mask.ids.assign(mask.ids.size(), ~0u);
         mask.ids[0] = ~1u;
         frame.add_mask(mask, {7});

@@ -42,7 +42,7 @@ Owned<GstCaps> sink_caps(FilterHarness& filter, GstCaps* only = nullptr) {
   return Owned<GstCaps>(gst_pad_peer_query_caps(filter.source_pad(), only));
 }
 
-/// Refused caps. The error must contain `words`, which name the remedy.
+/// Refused caps. The error must contain `words`: the refused value, a limit or the remedy.
 struct Refused {
   const char* caps;
   std::vector<std::string> words;

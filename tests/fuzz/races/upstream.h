@@ -74,7 +74,7 @@ class Upstream : private check::Random {
   std::atomic<bool> stopping_{false}, live_{false}, begun_{false}, in_segment_{false};
   std::recursive_mutex stream_;  ///< held while the thread may be inside the element
   std::atomic<int> waiting_{0};  ///< number of threads that wait for stream_; they have precedence
-  std::atomic<bool> hostile_{false};  ///< some buffers cannot be mapped; CAPS answers are wrong
+  std::atomic<bool> hostile_{false};  ///< some buffers and CAPS answers are invalid
   check::Owned<GstCaps> caps_;
   GstVideoInfo info_;
   GstClockTime time_ = 0;

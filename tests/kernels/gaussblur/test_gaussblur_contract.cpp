@@ -191,7 +191,7 @@ TEST_P(GaussBlurUse, KnowsTheIdentity) {
 }
 
 TEST_P(GaussBlurUse, UnusedRowsAreCopiedOnce) {
-  // The thread that copies rows beyond the channel must not write to other rows.
+  // The copy of the rows below the channel must not overwrite blurred rows, in any of many runs.
   const GaussBlurCase test = GaussBlurContract::dense("GRAY8Roomy", 640, 512, with_sigma(2));
   const auto input = input_block(test);
   const auto expected = defined_output(test, input, 0xcd);

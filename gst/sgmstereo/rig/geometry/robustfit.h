@@ -14,7 +14,7 @@ template <std::size_t count>
 struct FitQuality {
   /// Covariance of the unknowns in row-major order; 0 for exact values.
   std::array<double, count * count> covariance{};
-  double noise = 0;         ///< standard deviation of the residuals of inliers
+  double noise = 0;         ///< robust σ of residuals: 1.4826 · median of |r|, at least min_noise
   double inlier_share = 0;  ///< weighted share of inliers
 
   double error(auto unknown) const {

@@ -36,7 +36,7 @@ kernels::gaussblur::Parameters blur_parameters(const Blur& how, const FrameLayou
   return parameters;
 }
 
-/// True if the kernel of an axis of `count` samples has a single non-zero coefficient.
+/// Returns true if the blur along an axis of `count` samples changes nothing.
 bool axis_is_identity(double sigma, int size, int subsampling, int count, const Blur& how,
                       int bits) {
   if (count == 1 && how.edge != Edge::constant)

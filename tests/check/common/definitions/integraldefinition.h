@@ -40,7 +40,7 @@ Integral with_radius(Output output, int radius);
 struct Tensor {
   int columns = 0, rows = 0;
   std::string type;                 ///< NNStreamer's name of the element type
-  std::vector<std::uint8_t> bytes;  ///< row after row
+  std::vector<std::uint8_t> bytes;  ///< in row-major order
 
   std::string caps(const std::string& framerate = "25/1") const;
 };
