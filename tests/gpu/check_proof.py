@@ -35,8 +35,12 @@ ELEMENTS = {"elements": ("check",), "elements with GStreamer 1.26": ("check13",)
 VARIANTS = ("native", "ptx75", "ptx80")
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
-# A comment; or a literal, which may contain // or /*. An apostrophe after a digit is a digit separator.
-COMMENT_OR_LITERAL = re.compile(rb'''//[^\n]*|/\*.*?\*/|(R"(\w*)\(.*?\)\2"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+')''', re.S)
+# A comment; it extends over the next line if a backslash precedes the line break.
+COMMENT = rb"//(?:\\.|[^\\\n])*|/\*.*?\*/"
+# Text that code_of() keeps: literals, numbers (with ' between digits), included names, and the line after a backslash if it
+# is empty or a comment, because it ends a macro; or else space and comments.
+TOKEN = re.compile(rb'''(\b(?:u8?|[UL])?R"([^()\\\s]*)\(.*?\)\2"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'|\b[0-9](?:'?[\w.])*'''
+                   rb'''|\#\s*include\s*<[^>\n]*>|\\\n[^\S\n]*(?://[^\n]*)?\n)|((?:\s|''' + COMMENT + rb''')+)''', re.S)
 
 
 def files_below(folder):
@@ -91,9 +95,13 @@ def sources_of(part):
 
 
 def code_of(path):
-    """Returns the file without comments, trailing spaces and blank lines."""
-    code = COMMENT_OR_LITERAL.sub(lambda match: match[1] or b" ", path.read_bytes())
-    return b"\n".join(filter(None, map(bytes.rstrip, code.splitlines())))
+    """Returns a source without comments, and with a single space or line break where it has spaces or comments."""
+    if path.suffix == ".build":
+        return path.read_bytes()
+
+    def kept(match):
+        return match[1] or (b"\n" if b"\n" in re.sub(COMMENT, b"", match[3], flags=re.S) else b" ")
+    return TOKEN.sub(kept, path.read_bytes()).strip()
 
 
 def digest_of(part):
