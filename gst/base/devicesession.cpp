@@ -292,6 +292,7 @@ void DeviceSession::move_to(GstMemory* memory) {
   stop();
   slot_.replace(next);
   enter_context(next);
+  started_ = true;
 }
 
 void DeviceSession::work_on(const SharedStream& stream) {
