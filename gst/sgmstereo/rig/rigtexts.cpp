@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "gst/core/text.h"
 #include "gst/sgmstereo/rig/camerarig.h"
@@ -22,15 +21,17 @@ std::string angle_text(double angle, double error) {
 }
 
 /// `camera` is a RigRotation or CameraPair, `fit` the MountFit or CameraPairFit that contains it.
-std::string turn_text(const auto& camera, const auto& fit, double yaw_angle, double yaw_error) {
+std::string turn_text(const auto& camera, const auto& fit, double yaw_angle, double yaw_error,
+                      const char* reference) {
   return "by " + angle_text(camera.pitch, fit.error(pitch)) + " in pitch, " +
          angle_text(yaw_angle, yaw_error) + " in yaw and " +
          angle_text(camera.roll, fit.error(roll)) + " in roll, and its focal length is " +
-         with_error(camera.zoom, fit.error(zoom), 4) + " times the left camera's";
+         with_error(camera.zoom, fit.error(zoom), 4) + " times the " + reference;
 }
 
 std::string turn_text(const ExtrinsicEstimate& estimate) {
-  return turn_text(estimate.fit.turn, estimate.fit, estimate.yaw, estimate.yaw_error);
+  return turn_text(estimate.fit.turn, estimate.fit, estimate.yaw, estimate.yaw_error,
+                   "expected length");
 }
 
 constexpr int enough_blocks = rig::PairFigures::enough_blocks;
@@ -52,14 +53,18 @@ constexpr double max_black = 0.95, max_clipped = 0.4;
 /// Upper limit of Repetition::share, which is 0.07 to 0.27 on chessboards, 0.02 in natural scenes.
 constexpr double max_repeating = 0.05;
 
-/// Returns the remedy if `number` disparities must be searched from `minimum`, if it is set.
-std::string disparities_remedy(int number, std::optional<int> minimum = {}) {
-  constexpr int step = sgm::Config::disparity_step, max = sgm::Config::Ranges::disparities.max;
-  if (number > max)
-    return "scale both pictures down upstream, because num-disparities is at most " +
-           std::to_string(max);
-  return "set " + (minimum ? "min-disparity=" + std::to_string(*minimum) + " " : "") +
-         "num-disparities=" + std::to_string((number + step - 1) / step * step);
+/// Returns the remedy if the range from `first` needs at least `needed` and better `wanted` values.
+std::string range_remedy(const StereoSettings& settings, int first, int needed, int wanted) {
+  using Config = sgm::Config;
+  constexpr int step = Config::disparity_step;
+  const int most = std::min(Config::Ranges::disparities.max, Config::max_disparity - first);
+  if (needed > most / step * step)
+    return "scale both pictures down upstream, because cudasgmstereo cannot search from " +
+           std::to_string(first) + " to " + std::to_string(first + needed - 1) + " pixels";
+  const int count = (std::min(wanted, most / step * step) + step - 1) / step * step;
+  return "set " +
+         (first != settings.minimum ? "min-disparity=" + std::to_string(first) + " " : "") +
+         "num-disparities=" + std::to_string(count);
 }
 
 /// Exchanged cameras have only negative disparities. Converging cameras also have positive values.
@@ -75,8 +80,8 @@ std::string swapped_text(const rig::PairFigures& figures) {
                 number_text(100 * figures.matched_if_swapped, 0) + " % of " +
                 std::to_string(figures.blocks) + " blocks, instead of " +
                 number_text(100 * figures.matched, 0) + " %)"
-          : "The disparities are negative (from " + std::to_string(figures.min_disparity) + " to " +
-                std::to_string(figures.largest_disparity) +
+          : "The disparities are not positive (from " + std::to_string(figures.min_disparity) +
+                " to " + std::to_string(figures.largest_disparity) +
                 " pixels), so left and right are probably exchanged";
   return evidence +
          ": link the left camera to sink_left and the right camera to sink_right. For packed "
@@ -123,15 +128,18 @@ std::string range_text(const rig::PairFigures& figures, const StereoSettings& se
   if (figures.above_range + figures.below_range == 0)
     return number_text(100 * figures.at_end, 0) +
            " % of the known disparities are at the upper end of the searched range, " + searched +
-           ", so nearer points are missing: " + disparities_remedy(2 * settings.disparities) + ".";
+           ", so nearer points are missing: " +
+           range_remedy(settings, settings.minimum, settings.disparities + 1,
+                        2 * settings.disparities) +
+           ".";
   const bool lower = figures.below_range > 0 && figures.min_disparity < settings.minimum;
   const bool negative = lower && figures.min_disparity < 0;
   int first = settings.minimum;
   if (lower)
     first = negative ? figures.min_disparity - 8 : std::max(figures.min_disparity - 8, 0);
-  const int last = std::max(figures.largest_disparity + 8, lower ? largest : largest + 1);
-  const std::string remedy =
-      disparities_remedy(last - first + 1, lower ? std::optional(first) : std::nullopt);
+  const int needed = figures.largest_disparity + 8 - first + 1;
+  const int kept = (lower ? largest : largest + 1) - first + 1;
+  const std::string remedy = range_remedy(settings, first, needed, std::max(needed, kept));
   const std::string found = "There are disparities from " + std::to_string(figures.min_disparity) +
                             " to " + std::to_string(figures.largest_disparity) +
                             " pixels, but the searched range is " + searched;
@@ -299,10 +307,10 @@ std::string calibration_text(const SelfCalibrated& found) {
   return "Corresponding rows of the two pictures were " +
          with_error(found.rows_off, found.rows_error, 2) + " pixels apart, measured at " +
          std::to_string(found.points) + " points. The right camera is rotated " +
-         turn_text(pair, fit, pair.yaw, fit.error(yaw)) +
+         turn_text(pair, fit, pair.yaw, fit.error(yaw), "left camera's") +
          ", and the lenses distort by k1 = " + with_error(pair.k1, fit.error(k1), 3) +
-         ": both pictures are rectified from this pair on. Depth is only as accurate as the "
-         "values of focal-length and baseline, or of known-distance.";
+         ": both pictures are rectified from this pair on. Depth needs focal-length and baseline, "
+         "and known-distance, because rows hardly constrain the yaw.";
 }
 
 std::string correction_text(const MountReport& report) {

@@ -211,7 +211,7 @@ TEST(test_swapped) {
   }
   const Picture left = noise_picture(gray(), width, height, 1);
   expect_words(warning_for({shifted(left, 10), left}, {{"min-disparity", "16"}}),
-               {"are negative (from -10 to -10 pixels)", "exchanged", "sink_left"});
+               {"are not positive (from -10 to -10 pixels)", "exchanged", "sink_left"});
 }
 
 TEST(test_not_rectified) {
@@ -236,7 +236,19 @@ TEST(test_few_disparities) {
   const Picture wide = noise_picture(gray(), 1280, 120, 1);
   expect_words(warning_for({wide, shifted(wide, 10)},
                            {{"min-disparity", "40"}, {"num-disparities", "1024"}}),
-               {"from 10 to 10 pixels", "scale both pictures down", "at most 1024."});
+               {"from 10 to 10 pixels", "set min-disparity=2 num-disparities=1024."});
+}
+
+// No range of 1024 disparities has all points.
+TEST(test_too_many_disparities) {
+  const Picture left = noise_picture(gray(), 1600, 64, 1);
+  const Picture near = shifted(left, 1040), far = shifted(left, 10);
+  const Picture right = picture_with(gray(), 1600, 64, [&](int place, int x, int y) {
+    return (y < 32 ? near : far).sample(place, x, y);
+  });
+  expect_words(
+      warning_for({left, right}, {{"min-disparity", "100"}, {"num-disparities", "992"}}),
+      {"from 10 to 1040 pixels", "scale both pictures down", "cannot search from 2 to 1048"});
 }
 
 // The cameras see different scenes.
