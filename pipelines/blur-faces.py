@@ -152,11 +152,11 @@ def parse_arguments():
     parser.add_argument("out", nargs="?", metavar="OUT", help="a file whose name ends in .mkv or .mp4 (default without a display: faces.mkv)")
     parser.add_argument("--cascade", default="haarcascade_frontalface_alt2.xml", metavar="FILE",
                         help="the cascade: a file, or the name of a file of opencv-data (default: %(default)s)")
-    parser.add_argument("--smallest", type=int, default=24, metavar="PIXELS", help="width of the smallest face (default: %(default)s)")
-    parser.add_argument("--persistence", type=float, default=1, metavar="SECONDS",
+    parser.add_argument("--smallest", type=frames.number_in(1), default=24, metavar="PIXELS", help="width of the smallest face (default: %(default)s)")
+    parser.add_argument("--persistence", type=frames.number_in(0, 86400, float), default=1, metavar="SECONDS",
                         help="how long a missed face stays blurred at its last position, in files also before its first detection; "
                              "then it is lost (default: %(default)g)")
-    parser.add_argument("--lost", type=float, default=10, metavar="SECONDS",
+    parser.add_argument("--lost", type=frames.number_in(0, 86400, float), default=10, metavar="SECONDS",
                         help="how long --missing applies after a face was lost, unless the scene changes (default: %(default)g)")
     parser.add_argument("--missing", choices=("all", "pass"), default="all",
                         help="frames without any face or with a lost face: blur them as a whole (all), or blur only their known faces "
@@ -172,9 +172,6 @@ def parse_arguments():
     arguments.out = arguments.out or ("" if frames.display_set() else "faces.mkv")
     if arguments.out and ending(arguments.out) not in ("mkv", "mp4"):
         parser.error(f'"{arguments.out}" has an unsupported extension: use .mkv or .mp4')
-    if arguments.smallest < 1 or not 0 <= arguments.persistence <= 86400 or not 0 <= arguments.lost <= 86400:
-        parser.error(f"--smallest needs a number of at least 1 (here {arguments.smallest}), --persistence and --lost need numbers from 0 to 86400 "
-                     f"(here {arguments.persistence:g} and {arguments.lost:g})")
     return arguments
 
 

@@ -31,7 +31,7 @@ def control(blur, points):
 def main():
     # --points takes all following arguments, so it must be last.
     parser = argparse.ArgumentParser(description=__doc__, usage="%(prog)s [-h] [input [OUT.mkv]] [--points SECONDS:SIGMA ...]")
-    parser.add_argument("input", nargs="?", default=frames.examples + "vtest.avi", help="a video or a camera")
+    parser.add_argument("input", nargs="?", default=frames.examples + "vtest.avi", help="a video, a camera or a URI (default: %(default)s)")
     parser.add_argument("out", nargs="?", metavar="OUT.mkv", help="the Matroska file to write (default without a display: blur.mkv)")
     parser.add_argument("--points", nargs="+", type=point, metavar="SECONDS:SIGMA", default=[(0, 0), (2, 20), (4, 0)],
                         help="sigma in pixels at these times (default: 0:0 2:20 4:0)")

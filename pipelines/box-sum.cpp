@@ -12,7 +12,6 @@
 #include <gst/gst.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <stdexcept>
@@ -36,7 +35,7 @@ using Message = std::unique_ptr<GstMessage, Releaser<GstMessage, gst_message_unr
 using Sample = std::unique_ptr<GstSample, Releaser<GstSample, gst_sample_unref>>;
 
 struct Box {
-  gsize x0, y0, x1, y1;
+  guint64 x0, y0, x1, y1;
 };
 
 // docs/elements/cudaintegral.md shows these lines.
@@ -58,7 +57,7 @@ Box parse_box(char** arguments) {
   for (int i = 0; i < 4; ++i)
     if (!g_ascii_string_to_unsigned(arguments[i], 10, 0, G_MAXINT, &numbers[i], nullptr))
       throw std::invalid_argument(std::string("\"") + arguments[i] +
-                                  "\" is not a number of pixels from 0 on\n" + usage);
+                                  "\" is not a number from 0 to 2147483647\n" + usage);
   const Box box{numbers[0], numbers[1], numbers[2], numbers[3]};
   if (box.x0 >= box.x1 || box.y0 >= box.y1)
     throw std::invalid_argument(

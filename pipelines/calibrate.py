@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Calibrates two cameras from pictures of a chessboard or a ChArUco board that both cameras see. Writes the file for the
 property calibration of cudasgmstereo, and ROS's camera_info of both cameras. Take about 15 pairs: show the board in all parts
-of the frame, near and far, and tilted to all sides. From cameras and videos, pairs are taken only while the board is still. If
+of the frame, near and far, and tilted in different directions. From cameras and videos, pairs are taken only while the board is still. If
 the calibration is bad, the exit status is 1."""
 import argparse
 import os
@@ -163,7 +163,7 @@ def main():
     try:
         outcome = Outcome(pairs, board, (width, height), arguments.fisheye, arguments.rational, arguments.alpha)
     except cv2.error as error:
-        sys.exit(f"OpenCV cannot calibrate with these pictures ({error.err}). Take other pictures, with the board tilted to all sides.")
+        sys.exit(f"OpenCV cannot calibrate with these pictures ({error.err}). Take new pictures, with the board tilted in different directions.")
     result, precision = outcome.result, Precision(outcome.result, arguments.rational)
     result.write(arguments.out)
     camerainfo.write(result, camera_infos)

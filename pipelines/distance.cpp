@@ -118,10 +118,11 @@ std::string text_of(unsigned mm) {
   return mm == 0 ? "unknown" : std::to_string(mm) + " mm";
 }
 
+constexpr auto all_problems = static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
+
 // Prints pending warnings. Throws the text of an error. Returns true if the distances are wrong:
 // cudasgmstereo has posted a warning that is not about speed.
-bool read_messages(GstBus* bus) {
-  const auto kinds = static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
+bool read_messages(GstBus* bus, GstMessageType kinds) {
   bool wrong = false;
   while (const Message message{gst_bus_pop_filtered(bus, kinds)}) {
     const bool is_error = GST_MESSAGE_TYPE(message.get()) == GST_MESSAGE_ERROR;
@@ -153,10 +154,11 @@ bool play(GstElement* pipeline) {
     std::printf("%8.3f s: middle %s, nearest %s\n",
                 static_cast<double>(GST_BUFFER_PTS(buffer)) / GST_SECOND,
                 text_of(distances.middle).c_str(), text_of(distances.nearest).c_str());
-    wrong |= read_messages(bus.get());
+    // Frames that arrived before an error are printed first.
+    wrong |= read_messages(bus.get(), GST_MESSAGE_WARNING);
   }
   // If there is only one pair, the element posts its warnings at EOS.
-  return read_messages(bus.get()) || wrong;
+  return read_messages(bus.get(), all_problems) || wrong;
 }
 
 bool run(GstElement* pipeline) {

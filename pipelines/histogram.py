@@ -40,7 +40,7 @@ class Plot:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("input", nargs="?", default=frames.examples + "vtest.avi", help="a video, a picture or a camera")
+    parser.add_argument("input", nargs="?", default=frames.examples + "vtest.avi", help="a video, a picture, a camera or a URI (default: %(default)s)")
     parser.add_argument("out", nargs="?", metavar="OUT.png", help="file for the last plot: .png, .svg or .pdf (default without a display: histogram.png)")
     arguments = parser.parse_args()
     out = arguments.out or "histogram.png"

@@ -16,12 +16,10 @@ def box_sums(table, width, height):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("input", nargs="?", default=frames.examples + "vtest.avi", help="a video, a picture or a camera")
-    parser.add_argument("--size", type=int, default=64, help="side of the square, in pixels (default: 64)")
-    parser.add_argument("--frames", type=int, default=50, help="number of frames to search (default: 50)")
+    parser.add_argument("input", nargs="?", default=frames.examples + "vtest.avi", help="a video, a picture, a camera or a URI (default: %(default)s)")
+    parser.add_argument("--size", type=frames.number_in(1, 4096), default=64, help="side of the square, in pixels (default: 64)")
+    parser.add_argument("--frames", type=frames.number_in(1), default=50, help="number of frames to search (default: 50)")
     arguments = parser.parse_args()
-    if not 1 <= arguments.size <= 4096 or arguments.frames < 1:
-        parser.error(f"--size needs a number from 1 to 4096 (here {arguments.size}), --frames a number of at least 1 (here {arguments.frames})")
     size = arguments.size
     with frames.Player(f"{frames.source_of(frames.readable(arguments.input))} ! cudaintegral element-type=uint32 "
                        "! appsink name=sink max-buffers=4 sync=false") as player:

@@ -72,7 +72,8 @@ bool is_number_of_pixels(double value) {
 std::vector<Region> read_regions(const std::string& file) {
   std::ifstream stream(file);
   if (!stream)
-    throw std::runtime_error(file + ": there is no such file, or it cannot be read");
+    throw std::runtime_error(
+        file + ": there is no such file, or it cannot be read; correct its name or permissions");
   std::vector<Region> regions;
   std::string line;
   for (int number = 1; std::getline(stream, line); ++number) {
@@ -325,7 +326,7 @@ void run(int argc, char** argv) {
   if (arguments[0] && arguments[0][0] == '-')
     throw std::invalid_argument(std::string("unknown option \"") + arguments[0] + "\"\n" + usage);
   if (!arguments[0] || !arguments[1])
-    throw std::invalid_argument(usage);
+    throw std::invalid_argument(std::string("FILE or the pipeline is missing\n") + usage);
   Marker marker{read_regions(arguments[0]), {}};
   const Element pipeline = build(const_cast<const char**>(arguments + 1));
   attach(pipeline.get(), marker);

@@ -18,13 +18,11 @@ def brightest_square(table, size):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("input", nargs="?", default=frames.examples + "vtest.avi", help="a video, a picture or a camera")
-    parser.add_argument("--size", type=int, default=64, help="side of the square, in pixels (default: 64)")
-    parser.add_argument("--frames", type=int, default=50, help="number of frames to search (default: 50)")
-    arguments = parser.parse_args()
+    parser.add_argument("input", nargs="?", default=frames.examples + "vtest.avi", help="a video, a picture, a camera or a URI (default: %(default)s)")
     # Up to 2048, the sums of 8-bit samples fit into the signed 32-bit integers that PyTorch uses.
-    if not 1 <= arguments.size <= 2048 or arguments.frames < 1:
-        parser.error(f"--size needs a number from 1 to 2048 (here {arguments.size}), --frames a number of at least 1 (here {arguments.frames})")
+    parser.add_argument("--size", type=frames.number_in(1, 2048), default=64, help="side of the square, in pixels (default: 64)")
+    parser.add_argument("--frames", type=frames.number_in(1), default=50, help="number of frames to search (default: 50)")
+    arguments = parser.parse_args()
     library, make_array = cudatensors.array_maker()
     # cudaintegral puts the table into CUDA memory if it has a GPU and the caps allow CUDA memory, otherwise into system memory.
     caps = "other/tensors" if library == "numpy" else "other/tensors(memory:CUDAMemory); other/tensors"

@@ -91,7 +91,7 @@ install_missing() {
   apt_get update || complain "apt-get update failed; continuing with the existing index."
   apt_get install -y --no-install-recommends "${missing[@]}" ||
     die "apt-get could not install: ${missing[*]}" \
-      "Its messages are above. Install these packages by hand, then try again."
+      "Correct the problem in its messages above, or install the packages in another way, then try again."
 }
 
 # at_least A B: succeeds if version A is B or newer.

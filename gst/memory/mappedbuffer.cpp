@@ -112,8 +112,9 @@ void MappedBuffer::check_meta() const {
       meta_->height < static_cast<guint>(info.height) ||
       meta_->n_planes != static_cast<guint>(format_.storage.frame.plane_count))
     refuse("A buffer's GstVideoMeta (" + format_text(meta_->format) + ", " +
-           std::to_string(meta_->width) + "×" + std::to_string(meta_->height) +
-           ") contradicts its caps (" + format_.description() +
+           std::to_string(meta_->width) + "×" + std::to_string(meta_->height) + ", planes: " +
+           std::to_string(meta_->n_planes) + ") contradicts its caps (" + format_.description() +
+           ", planes: " + std::to_string(format_.storage.frame.plane_count) +
            "): correct the GstVideoMeta that " + source() + " attaches.");
 }
 

@@ -63,7 +63,7 @@ class Calibration:
         except SystemExit as end:
             raise Unusable(str(end)) from None
         except cv2.error as error:
-            raise Unusable(f"OpenCV cannot calibrate with these pictures ({error.err}). Take other pictures, with the board tilted to all sides.") from None
+            raise Unusable(f"OpenCV cannot calibrate with these pictures ({error.err}). Take new pictures, with the board tilted in different directions.") from None
         precision = Precision(outcome.result, False)
         outcome.result.write(self.arguments.calibrate)
         print(f"Writing {self.arguments.calibrate}", file=sys.stderr)

@@ -120,7 +120,7 @@ class Browser:
             except Unusable as reason:
                 self.refuse(str(reason))
             except asyncio.TimeoutError:
-                self.refuse("No frame has arrived within 20 s: try again when the page shows a picture, or choose another input.")
+                self.refuse("No frame has arrived within 20 s: if playback is paused, continue it; otherwise, wait until the page shows a picture, or choose another input.")
 
     # --- Requests ---
 

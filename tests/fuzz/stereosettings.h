@@ -75,10 +75,11 @@ class StereoSettings : public Life {
 
   /// True if the element may have corrected the cameras since it started.
   bool is_corrected() const {
-    const auto is_set = [&](const check::Property& property) {
-      return std::count(properties_.begin(), properties_.end(), property) > 0;
-    };
-    return is_set({"calibration-drift", "correct"}) || is_set({"calibration", "auto"});
+    return std::any_of(properties_.begin(), properties_.end(), [](const check::Property& property) {
+      const std::string name = property.first, value = property.second;
+      return (name == "calibration-drift" && value == "correct") ||
+             (name == "calibration" && value == "auto");
+    });
   }
 
   /// Draws another value of a property, and records it.

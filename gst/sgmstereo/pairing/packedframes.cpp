@@ -44,7 +44,8 @@ FramePacking packing_of(const GstVideoInfo& info, GstVideoMultiviewFramePacking 
       GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_FLIPPED | GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_FLOPPED;
   if (flags & mirrored)
     refuse_stream(
-        "cudasgmstereo cannot split packed frames with upside-down or mirrored halves (" +
+        "cudasgmstereo cannot split packed frames with upside-down or mirrored halves "
+        "(multiview-flags: " +
         take_gstring(g_flags_to_string(GST_TYPE_VIDEO_MULTIVIEW_FLAGS, flags & mirrored)) +
         "): correct them upstream, for example with glviewconvert.");
   if (flags & GST_VIDEO_MULTIVIEW_FLAGS_MIXED_MONO)

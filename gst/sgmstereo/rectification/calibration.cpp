@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "gst/core/elementerror.h"
+#include "gst/core/text.h"
 #include "gst/core/videoformat.h"
 #include "gst/sgmstereo/rectification/calibrationfile.h"
 
@@ -92,14 +93,18 @@ void check_position(const CalibrationEntry& entry, double x, double y) {
 void check_rectified_pair(const CalibrationEntry& left, const CalibrationEntry& right,
                           const Matrix3x4& p1, const Matrix3x4& p2) {
   const auto near = [&](int i) { return std::abs(p1[i] - p2[i]) <= 1e-3 * p1[0]; };
+  const auto numbers_of = [](const Matrix3x4& p) {
+    return number_text(p[0], 2) + ", " + number_text(p[5], 2) + ", " + number_text(p[6], 2);
+  };
   if (std::abs(p1[3]) > 1e-6 * p1[0] || std::abs(p1[7]) > 1e-6 * p1[5])
     left.refuse(
         "belongs to the second camera of a pair, because its fourth column is not 0: exchange the "
         "calibrations of the left and the right camera.");
   if (!near(0) || !near(5) || !near(6))
-    right.refuse("and " + left.key + " of " + left.file +
-                 " differ in focal length or in the row of the principal point: write the matrices "
-                 "of one rectification.");
+    right.refuse(
+        "and " + left.key + " of " + left.file + " must have the same fx, fy and cy, not " +
+        numbers_of(p2) + " and " + numbers_of(p1) +
+        ": use both matrices of one stereo calibration, or calibrate the cameras as a pair.");
   check_position(right, -p2[3] / p2[0], -p2[7] / p2[5]);
 }
 
