@@ -293,7 +293,7 @@ TEST(test_abandoned_frames) {
     fail_unless_equals_int(bytes_of(gst_buffer_peek_memory(frame, p), GST_MAP_READ).data[0], 3);
 }
 
-// From GStreamer 1.24 on, caps with memory:CUDAMemory mean that frames are stream-ordered.
+// From GStreamer 1.24 on, frames with memory:CUDAMemory in their caps carry their pool's stream.
 TEST(test_order_of_formats) {
   FrameFormat format = nv12();
   fail_unless(!order_is_known(format));
