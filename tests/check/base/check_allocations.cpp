@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests that each frame needs only a few small allocations. Frames in flight, and properties that
-// change with every frame, must add none.
+// change with every frame, must add none per frame.
 #include <gst/video/video.h>
 
 #include "tests/check/common/definitions/blurdefinition.h"

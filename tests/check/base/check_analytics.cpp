@@ -110,7 +110,7 @@ TEST(test_persistence_of_turned_detections, .for_each_element()) {
                 "missing");
 }
 
-// Detections may have invalid angles (NaN, infinite, huge) and boxes (empty, beyond int).
+// Detections may have invalid angles (NaN, infinite, huge) and boxes (negative size, int's limits).
 TEST(test_hostile_detections, .for_each_element()) {
   const FormatSpec& format = format_named("GRAY8");
   const Picture picture = random_picture(format, 5);

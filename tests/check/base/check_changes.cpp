@@ -86,7 +86,7 @@ TEST(test_impossible, .for_each_element()) {
 }
 
 // A valid value that is set together with an invalid one takes effect once all values are valid.
-// Each invalid combination causes one warning.
+// Only the first of several invalid values in a row causes a warning.
 TEST(test_impossible_beside_others) {
   const FormatSpec& format = format_named("NV12");
   FilterHarness filter("cudagaussblur", {{"sigma", "3"}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests bad input: one error names the fault, and the next good frame is processed.
+// Tests bad input: one error is posted, and the next good frame is processed.
 #include <gst/video/video.h>
 
 #include <functional>
@@ -185,7 +185,7 @@ TEST(test_meta_contradicts_caps, .for_each_element().times(formats().size())) {
   buffer = to_buffer(picture, padded_layout);
   meta_of(buffer)->height = 19;
   expect_error(filter, buffer, format, 34, 20, "smaller height");
-  // The last three values are not formats and have no name.
+  // The last three values are not formats.
   for (int other : {static_cast<int>(GST_VIDEO_FORMAT_AYUV64),
                     static_cast<int>(GST_VIDEO_FORMAT_UNKNOWN), 9999, -1}) {
     buffer = to_buffer(picture, padded_layout);

@@ -198,7 +198,7 @@ TEST(test_cuda_stops_working_in_stereo, .unless(unless_testing_cuda())) {
   expect_recovery(subject, Calls::cuda, 20, Duration::lasting);
 }
 
-// If a driver call fails while an element makes its own context, only this start fails.
+// If a driver call fails while an element makes its own context, at most this start fails.
 TEST(test_cuda_calls_at_start, .for_each_element().unless(unless_testing_cuda())) {
   const Owned<GstElement> element = new_element(tested().element);
   set_property(element, "backend", "cuda");

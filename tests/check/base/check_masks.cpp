@@ -231,7 +231,7 @@ TEST(test_hostile_masks, .for_each_element()) {
   expect_words(filter.messages().text(GST_MESSAGE_ERROR), {"64 segmentation masks"});
 }
 
-// CUDA masks are read in place in the element's context, and copied from another context.
+// CUDA masks may come from the element's own context or from another context.
 TEST(test_masks_in_cuda_memory, .unless(unless_testing_cuda())) {
   const FormatSpec& format = format_named("NV12");
   const Picture picture = random_picture(format, 7);

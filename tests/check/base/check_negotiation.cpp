@@ -183,7 +183,7 @@ TEST(test_refused_caps, .for_each_element()) {
   }
 }
 
-// If a transform upstream must reconfigure, refused caps are only a warning: new caps may follow.
+// If upstream must reconfigure, refused caps cause only a warning, because new caps may follow.
 TEST(test_refused_caps_before_others, .for_each_element()) {
   const Owned<GstHarness> harness = new_shared_harness(
       "identity name=upstream ! " + tested_launch() + " backend=" + test_backend());

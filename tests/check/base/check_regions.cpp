@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that elements with one input limit their effect to regions from properties and metas. Also
+// Tests that elements limit their effect to regions from properties and metas. Also
 // tests frames without a known region. fuzz_regions compares random regions with an oracle.
 #include <gst/video/gstvideometa.h>
 

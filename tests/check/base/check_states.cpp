@@ -62,7 +62,7 @@ class ShortPipeline {
 
 constexpr long long mebibyte = 1 << 20;
 
-/// Expects that restarts leak neither memory nor threads. The first cycles warm up.
+/// Expects that restarts leak no memory. The first cycles warm up.
 void expect_flat_cycles(ShortPipeline& pipeline, GstContext* context) {
   const auto run = [&](int cycles) {
     for (int cycle = 0; cycle < cycles; ++cycle) {
@@ -81,7 +81,7 @@ void expect_flat_cycles(ShortPipeline& pipeline, GstContext* context) {
 
 }  // namespace
 
-// Changes states in the order of GStreamer's own test generic/states, with and without NULL.
+// Changes states step by step and in jumps, like GStreamer's own test generic/states.
 TEST(test_state_changes, .times(element_specs().size())) {
   const Owned<GstElement> element = make_element(factory(index));
   for (GstState state : {GST_STATE_READY, GST_STATE_NULL, GST_STATE_READY, GST_STATE_PAUSED,

@@ -28,11 +28,11 @@ struct PropertySpec {
   double minimum = 0, maximum = 0;  ///< the range of a number
   std::string nicks = {};           ///< the nicks of an enum; empty for GStreamer's own enums
 
-  /// Returns the numbers just beyond either end of the range, if the type can hold them.
+  /// Returns minimum − 1 and maximum + 1, as far as the type can hold them; none if read-only.
   std::vector<double> out_of_range() const;
 };
 
-/// Values that contradict each other, and words of the error that name the remedy.
+/// Invalid or contradictory values, and words that the error must contain.
 struct Impossible {
   Properties properties;
   std::vector<std::string> words;
@@ -49,7 +49,7 @@ struct ElementUnderTest : ElementSpec {
   Properties always;      ///< set by make_tested() and tested_launch(); result() assumes them
   Properties everything;  ///< adds work, such as messages, that does not change the output
   Property working;       ///< makes the element change every frame
-  Property idle;          ///< makes the element push every frame unchanged
+  Property idle;          ///< makes the element push frames without ROI metas unchanged
   Property halfway;       ///< a valid setting other than `working` and `idle`
   Property wrong;         ///< invalid for all frames (cudahistequalize: for all but RGB of 8 bits)
   Property mended;        ///< makes the settings valid after `wrong`
@@ -94,7 +94,7 @@ inline std::string text_of(const Property& property) {
 
 std::string text_of(const Properties& properties);
 
-/// Formats tested() with `always` for a launch line, such as "cudadenoise strength=60 ".
+/// Formats tested() with `always` for a launch line: "cudaguidedfilter radius=3 epsilon=5000 ".
 std::string tested_launch();
 
 }  // namespace check

@@ -60,7 +60,7 @@ void expect_either(const std::function<void(unsigned number)>& change,
                    const std::function<Picture()>& process, const Picture& one,
                    const Picture& other);
 
-/// If CUDA is tested, gives the element or pipeline this program's single CUDA context, because
+/// If CUDA is tested, gives the element or pipeline a CUDA context that the process shares, because
 /// making one for each is slow. Call this before the start.
 void share_cuda_context(GstElement* element);
 
@@ -116,7 +116,7 @@ class FilterHarness {
   Owned<GstBuffer> pull() { return Owned<GstBuffer>(gst_harness_try_pull(harness_)); }
 
   Owned<GstBuffer> process(GstBuffer* buffer);
-  /// Pushes one frame, which the element may overwrite, and compares its output.
+  /// Pushes one frame, which the element may overwrite, and compares the output.
   void expect(GstBuffer* buffer, const Picture& expected, const std::string& what);
   /// Pushes a picture, which must stay unchanged, and returns its only output.
   Owned<GstBuffer> process_unchanged(const Picture& picture, const Layout& layout = packed_layout);

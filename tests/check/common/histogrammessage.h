@@ -10,7 +10,7 @@ namespace check {
 
 const GstStructure* structure_of(GstMessage* message);
 
-/// Compares a message's statistics with the picture, or only with its pixels in the regions.
+/// Compares a message's statistics with the whole picture or, if given, its pixels in `regions`.
 void expect_statistics(const GstStructure* structure, const Picture& picture,
                        const Regions* regions = nullptr);
 

@@ -26,7 +26,7 @@ class MessageLog {
   std::vector<Owned<GstMessage>> take(GstMessageType type);
   /// Returns the text and the debug text of the first ERROR or WARNING, or an empty string.
   std::string text(GstMessageType type);
-  /// Expects a single ERROR or WARNING so far, of this type and with these words.
+  /// Expects the log to have a single ERROR or WARNING, of this type and with these words.
   void expect_one(GstMessageType type, const std::vector<std::string>& words);
   void clear();
   /// Calls look() for each message before it is counted, in the thread that posts it.

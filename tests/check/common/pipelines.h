@@ -12,7 +12,7 @@ namespace check {
 
 using Look = std::function<void(GstElement* pipeline)>;
 
-/// Runs to EOS without an error. Elements e, e2 and e3 get the backend under test.
+/// Runs a pipeline to EOS; an error fails the test. Elements e, e2 and e3 get the tested backend.
 void run_pipeline(const std::string& description, const Look& prepare, const Look& look);
 void run_pipeline(
     const std::string& description, const Look& look = [](GstElement*) {});
@@ -26,9 +26,9 @@ bool output_is_cuda(GstElement* pipeline, const char* element_name);
 void on_buffers_at(GstElement* pipeline, const char* element_name,
                    std::function<void(GstBuffer*)> look);
 
-/// True if the buffer's memory is CUDA memory, regardless of its caps.
+/// Returns true if the buffer's memory is CUDA memory, regardless of the caps.
 bool is_cuda_memory(GstBuffer* buffer);
-/// True if the CUDA memory is marked because work on it may be unfinished.
+/// Returns true if the CUDA memory is marked, which means that work on it may be unfinished.
 bool is_marked_unfinished(GstBuffer* buffer);
 
 }  // namespace check

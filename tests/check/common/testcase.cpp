@@ -37,7 +37,7 @@ int number_in_environment(const char* name, int fallback) {
   return text != nullptr ? std::atoi(text) : fallback;
 }
 
-/// True for every CUDAVISION_TEST_SHARDS-th call, from call CUDAVISION_TEST_SHARD (≥ 0) on.
+/// Returns true for each CUDAVISION_TEST_SHARDS-th call, from call CUDAVISION_TEST_SHARD (≥ 0) on.
 bool next_is_in_shard() {
   static const int shards = number_in_environment("CUDAVISION_TEST_SHARDS", 1);
   static const int shard = number_in_environment("CUDAVISION_TEST_SHARD", 0);
@@ -60,7 +60,7 @@ std::map<std::string, Range>& ranges() {
   return list;
 }
 
-/// The test's index, if it has several. Failures print the index, because check does not know it.
+/// The test's index, if one process runs several. Failures print it, as check does not know it.
 std::optional<int> current_index;
 
 void print_index() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests wait for conditions. They sleep only where they check that nothing happens.
+// Tests wait for conditions. Sleeps only give faults time to show, or vary the timing of races.
 #pragma once
 
 #include <gst/check/gstharness.h>

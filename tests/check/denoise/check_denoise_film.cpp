@@ -28,7 +28,7 @@ TEST(test_unreadable_frames, .times(3)) {
   one.expect_none();
 }
 
-// If reconfiguring fails, frames fail until the properties are valid again.
+// If reconfiguring fails, the frame fails, and later frames fail while the properties are invalid.
 TEST(test_failed_reconfiguration) {
   const auto pictures = film("GRAY8", 6);
   Film one(3);
@@ -109,7 +109,7 @@ TEST(test_late_discontinuity) {
   one.expect_none();
 }
 
-// The element releases its input at once, so upstream's pool needs no buffers for delayed frames.
+// With frames > 1, the element releases its input at once, so upstream needs no additional buffers.
 TEST(test_proposed_pool, .times(2)) {
   Film one(index == 0 ? 1 : 9, "GRAY8", {{"frames-in-flight", "4"}});
   const Owned<GstCaps> caps = current_caps(one.filter.source_pad());

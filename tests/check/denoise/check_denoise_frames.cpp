@@ -41,7 +41,7 @@ TEST(test_scene_cuts) {
   }
 }
 
-// A picture and its mirror image have the same histogram, but are two scenes.
+// If the bright half changes sides, the histogram hardly changes, but a new scene begins.
 TEST(test_cut_to_a_mirror_image, .times(3)) {
   const char* const formats[] = {"I420", "BGRx", "GRAY16_LE"};
   constexpr Size size = {58, 36};

@@ -17,7 +17,7 @@ Denoising automatic(double chroma_strength = -1) {
   return how;
 }
 
-/// Makes a picture with edges and noise in all channels except the chroma of single-plane formats.
+/// Gray, luma or RGB has edges and noise. Chroma in planes of its own has only noise.
 Picture with_noise(const FormatSpec& format, double deviation, unsigned seed) {
   std::mt19937 random(seed);
   std::normal_distribution<double> normal(0, deviation / 255);

@@ -12,14 +12,14 @@ namespace check {
 inline constexpr GstClockTime frame_time = 40 * GST_MSECOND;
 inline constexpr Size film_size = {29, 18};
 
-/// Makes noisy frames of a slowly moving pattern. `level` is the pattern's brightness in 8 bits;
-/// scenes differ in brightness.
+/// Makes noisy frames of a slowly moving pattern. `level` is the pattern's smallest sample
+/// (16-bit formats: divided by 256); scenes differ in it.
 std::vector<Picture> film(const char* format, int frames, int level = 40, unsigned seed = 1,
                           const Size& size = film_size);
 
-/// True if the area means change by more than 1/4 (cuda/scenecut/scenecut.h), or if more than a
-/// quarter of the pixels change their histogram bin. The histogram counts luminance (green in RGB
-/// of more than 8 bits); of 16-bit samples, it uses the upper 8 bits.
+/// Returns true if the area means change by more than 1/4 (cuda/scenecut/scenecut.h), or if more
+/// than a quarter of the pixels change their histogram bin. The histogram counts luminance (green
+/// in RGB of more than 8 bits); of 16-bit samples, it uses the upper 8 bits.
 bool begins_scene(const Picture& before, const Picture& frame);
 
 std::vector<Picture> neighbours_of(const std::vector<Picture>& pictures, int i, int frames,

@@ -11,7 +11,7 @@ struct Case {
   const char* format;
   const char* colorimetry;  ///< nullptr for caps without colorimetry
   std::uint32_t argb;
-  std::vector<int> samples;  ///< Y, U, V or R, G, B, A
+  std::vector<int> samples;  ///< Y; Y, U, V; or R, G, B; then alpha, if any
 };
 
 constexpr char bt601_full[] = "1:4:16:4";  // range:matrix:transfer:primaries

@@ -123,7 +123,7 @@ TEST(test_fields_are_pictures) {
   }
 }
 
-// In mixed streams the buffer flags select fields, otherwise the caps do.
+// In mixed streams, buffer flags select separate fields; otherwise, the caps do.
 TEST(test_flags_and_caps) {
   constexpr guint interlaced = GST_VIDEO_BUFFER_FLAG_INTERLACED, tff = GST_VIDEO_BUFFER_FLAG_TFF,
                   rff = GST_VIDEO_BUFFER_FLAG_RFF;

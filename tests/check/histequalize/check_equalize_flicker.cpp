@@ -30,7 +30,7 @@ double mean_of_lawn(GstBuffer* frame) {
 
 }  // namespace
 
-// A lamp flickers over the right half. The left half must not flicker with it.
+// A lamp flickers over the right half. The left half must hardly flicker with it.
 TEST(test_pumping_exposure) {
   std::mt19937 random(1);
   FilterHarness plain("cudahistequalize");

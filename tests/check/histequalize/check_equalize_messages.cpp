@@ -37,7 +37,7 @@ void expect_one_message(MessageLog& log, const Picture& picture) {
 
 }  // namespace
 
-// Each message reports the noise of its own frame, in the luminance or in red, green and blue.
+// Each message reports the noise of its own frame: of the luminance, or averaged over R, G and B.
 TEST(test_noise) {
   for (const char* name : {"GRAY8", "NV12", "RGBA", "GRAY16_LE"}) {
     const FormatSpec& format = format_named(name);

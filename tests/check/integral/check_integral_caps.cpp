@@ -172,7 +172,7 @@ TEST(test_size_from_dimensions) {
   }
 }
 
-// Downstream may require an element type, which the element accepts if the sums fit it.
+// Downstream may list element types. Caps whose table has another type are refused.
 TEST(test_type_that_downstream_takes) {
   const FormatSpec& deep = format_named("GRAY16_LE");
   FilterHarness filter("cudaintegral");

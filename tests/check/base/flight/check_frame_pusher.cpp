@@ -143,8 +143,8 @@ TEST(test_nothing_starts_after_a_stop) {
   fail_unless_equals_int(stream.arrived(), 2);
 }
 
-// stop() may return after the pusher was reopened. The pusher must not forget frames added since
-// then: otherwise idle() would return true while memory is still in use.
+// stop() may return after the pusher was reopened. The pusher must not forget frames added after
+// open(), because idle() would then return true while memory is still in use.
 TEST(test_a_late_stop_forgets_no_frame) {
   std::atomic<int> let_go{0};
   std::atomic<int> arrivals{0};

@@ -268,7 +268,7 @@ TEST(test_notices, .times(2)) {
   fail_unless_equals_int(calls, 1);
 }
 
-// Any thread may complete or drop a frame, without making the pool's context current.
+// A frame may be completed or dropped while another context is current.
 TEST(test_the_context_comes_along, .times(2)) {
   Element element;
   const OwnedBuffer in = new_system_frame(1), out = new_system_frame(0);

@@ -251,7 +251,7 @@ TEST(test_serialized_queries, .for_each_element()) {
   fail_unless_equals_int(overlap.receiver().frame_count(), 12);
 }
 
-// In pull mode, the caller gets each frame as a return value, so only one frame is in flight.
+// In pull mode, the caller waits for each frame, so only one frame is in flight.
 TEST(test_pull_mode, .for_each_element()) {
   constexpr guint64 last = 10;
   const auto picture_of = [](guint64 number) {

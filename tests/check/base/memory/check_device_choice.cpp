@@ -99,7 +99,7 @@ TEST(test_context_that_there_is) {
   expect_start(element, 1, "started again without a context");
 }
 
-// An element that failed to start is not counted as a user of its GPU.
+// An element that falls back to the CPU is not counted as a user of a GPU.
 TEST(test_gpu_without_memory) {
   let_there_be(2);
   fake_usable_devices = 1;

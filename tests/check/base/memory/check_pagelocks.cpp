@@ -31,7 +31,7 @@ Owned<GstBuffer> take(GstBufferPool* pool) {
   return Owned<GstBuffer>(buffer);
 }
 
-/// Expects these numbers of locks and unlocks since the last call.
+/// Expects these locks and unlocks since the last reset, and no failed lock. Resets the counts.
 void expect_locks(int locks, int unlocks, const std::string& what) {
   const FakeTransfers done = fake_transfers();
   fail_unless(done.locks == locks && done.unlocks == unlocks, "%s: %d locks, %d unlocks",
@@ -119,7 +119,7 @@ TEST(test_memory_that_does_not_come_back_is_not_locked) {
   expect_locks(0, 0, "new memory for each frame");
 }
 
-// If locking fails, frames are staged, and locking is not tried again.
+// If locking fails, frames are staged, and locking the same memory is not tried again.
 TEST(test_failed_locks) {
   reset_fake_transfers();
   MappingElement element(new_fake_context());
@@ -177,7 +177,7 @@ TEST(test_memory_of_others_is_not_locked) {
   allocator->mem_type = type;
 }
 
-/// A memory mapping with consecutive frames, which are pushed as wrapped memory.
+/// A memory mapping with consecutive frames, in buffers that wrap it.
 class Mapping {
  public:
   Mapping(std::size_t frames, std::size_t bytes_per_frame)
@@ -223,7 +223,7 @@ TEST(test_mapped_memory_is_locked, .times(2)) {
   expect_locks(0, 4, "freed");
 }
 
-// Frames share their first and last page with their neighbours: rows in these pages are staged.
+// All frames but the first share two pages with other data. Rows in these pages are staged.
 TEST(test_frames_that_share_pages, .times(2)) {
   reset_fake_transfers();
   const auto transfer = index == 1 ? &MappingElement::write : &MappingElement::read;
@@ -243,7 +243,7 @@ TEST(test_frames_that_share_pages, .times(2)) {
   }
 }
 
-// Blocks of the C library are locked, too, regardless of their size and of blocks freed before.
+// Blocks of the C library are locked, too, even after a larger block was freed.
 TEST(test_blocks_of_the_c_library) {
   reset_fake_transfers();
   MappingElement element(new_fake_context());

@@ -177,7 +177,7 @@ TEST(test_random_frames, .times(60)) {
   }
 }
 
-// Page-locked rows are transferred at once, with one wait per download, and need no staging memory.
+// Page-locked rows need one transfer per plane, one wait per download, and no staging memory.
 TEST(test_page_locked_frames) {
   const FrameLayout layout = layout_of({{1920, 1080}, {1920, 540}});
   HookedDevice device;

@@ -129,7 +129,7 @@ void copy_frame(Device& device, const ConstFrame& in, const Frame& out) {
 
 }  // namespace
 
-// The pools have two buffers, so memory is rewritten while the previous frame may still be read.
+// The pools have two buffers, so memory is rewritten while an earlier frame may still be read.
 TEST(test_order_without_waiting, .times(carried_count* fast_count)) {
   Element element;
   const auto all = element.streams.all();
@@ -241,7 +241,7 @@ TEST(test_completed_frames_are_not_marked) {
   fail_unless_equals_int(bytes_of(gst_buffer_peek_memory(out, 1), GST_MAP_READ).data[0], 7);
 }
 
-// Memory without a stream must be finished when it is pushed: no later reader could wait for it.
+// Memory without a stream must be finished when pushed, because no later reader could wait for it.
 TEST(test_memory_without_a_stream_is_waited_for) {
   Element element;
   const Streams& streams = element.streams;
@@ -293,7 +293,7 @@ TEST(test_abandoned_frames) {
     fail_unless_equals_int(bytes_of(gst_buffer_peek_memory(frame, p), GST_MAP_READ).data[0], 3);
 }
 
-// From GStreamer 1.24 on, caps with memory:CUDAMemory mean that frames are stream-ordered.
+// From GStreamer 1.24 on, frames with memory:CUDAMemory in their caps carry their pool's stream.
 TEST(test_order_of_formats) {
   FrameFormat format = nv12();
   fail_unless(!order_is_known(format));

@@ -33,8 +33,8 @@ struct Blur {
   std::string description() const;
 };
 
-/// If no component changes, all bytes equal the input's. Otherwise unused bits may differ, because
-/// blurred components are rewritten.
+/// If the settings blur no component, all bytes equal the input's. Otherwise unused bits may
+/// differ, because blurred components are rewritten.
 Picture blurred(const Picture& picture, const Blur& how);
 
 }  // namespace check

@@ -21,7 +21,7 @@ struct Equalization {
   int tiles_x = 8, tiles_y = 8;
   bool scales_chroma = false;
 
-  /// All properties except the tiles, which cannot change while the element plays.
+  /// The properties except the tiles, which cannot change while the element plays.
   Properties properties() const;
   Properties tile_properties() const;
 };
@@ -34,7 +34,7 @@ Picture equalized_by_regions(const Picture& picture, const Equalization& how,
 
 class SmoothedEqualization {
  public:
-  /// `elapsed`: ns since the previous frame. `regions` restrict the histogram to their pixels.
+  /// `elapsed` since the previous frame and `smoothing_time` in ns. `regions` limit the histogram.
   Picture next(const Picture& picture, const Equalization& how, double elapsed,
                double smoothing_time, double scene_cut_threshold, const Regions* regions = nullptr);
 

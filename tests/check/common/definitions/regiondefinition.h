@@ -22,7 +22,7 @@ Regions rectangles(const std::vector<Box>& boxes);
 Properties properties_of(const Regions& regions);
 
 /// Blends the processed picture into the regions of the original. The format must be native.
-/// `distances`: each pixel's distance from the masks, if there are any.
+/// `distances`: each pixel's distance from the masks (masks.h), if there are any.
 Picture in_regions(const Picture& original, const Picture& processed, const Regions& regions,
                    const std::vector<std::uint8_t>& distances = {});
 

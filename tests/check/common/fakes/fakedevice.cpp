@@ -46,7 +46,7 @@ void unlock(void* memory) noexcept {
   const auto found = locked.find(static_cast<const std::uint8_t*>(memory));
   fail_unless(found != locked.end(), "this memory is not locked");
   fail_unless(found->second.context == current_fake_context(), "unlocked in another context");
-  // Accesses the memory: if it was freed before it was unlocked, the program crashes here.
+  // Reads the memory, which crashes the program if the memory was already unmapped.
   const volatile auto* bytes = static_cast<const volatile std::uint8_t*>(memory);
   for (std::size_t i = 0; i < found->second.size; i += 4096)
     static_cast<void>(bytes[i]);

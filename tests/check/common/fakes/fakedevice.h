@@ -11,11 +11,11 @@ struct FakeTransfers {
   int locks = 0;         ///< number of page locks
   int failed_locks = 0;  ///< failed attempts to page-lock memory
   int unlocks = 0;
-  int locked_now = 0;
-  int direct = 0;    ///< transfers of page-locked foreign memory
-  int staged = 0;    ///< transfers through the device's own memory
-  int pageable = 0;  ///< transfers of any other memory
-  int copies = 0;    ///< copies on the device
+  int locked_now = 0;  ///< kept by reset_fake_transfers()
+  int direct = 0;      ///< transfers of page-locked foreign memory
+  int staged = 0;      ///< transfers through the device's own memory
+  int pageable = 0;    ///< transfers of any other memory
+  int copies = 0;      ///< copies on the device
 };
 
 /// Returns the counts since the last reset_fake_transfers().
@@ -23,11 +23,11 @@ FakeTransfers fake_transfers();
 void reset_fake_transfers();
 void fail_page_locks(bool fail);
 
-/// True if all samples of a plane in host memory have this value.
+/// Returns true if all samples of a plane in host memory have this value.
 bool all_are(cudavision::View<const std::uint8_t> plane, std::uint8_t value);
 
-/// A synchronous CUDA device on the CPU. It fails the test where CUDA would fail: without a current
-/// context, and for invalid or overlapping page locks.
+/// A synchronous CUDA device on the CPU. Work without a current context and page locks of
+/// partial pages fail the test. Overlapping page locks return an empty Buffer, as on a GPU.
 class FakeDevice final : public cudavision::Device {
  public:
   cudavision::DeviceKind kind() const noexcept override { return cudavision::DeviceKind::cuda; }

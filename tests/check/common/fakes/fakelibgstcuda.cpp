@@ -46,7 +46,7 @@ void finish(FakeCudaMemory* memory) {
     std::fill(memory->bytes.begin(), memory->bytes.end(), memory->value);
 }
 
-// libgstcuda downloads on the default stream, so the copy waits for work on that stream.
+// Mapping on the host downloads, after the work on the default stream and the memory's stream.
 gpointer map_memory(GstMemory* memory, gsize, GstMapFlags flags) {
   FakeCudaMemory& mapped = *fake(memory);
   if (!(flags & cudavision::cuda_map_flag())) {

@@ -12,7 +12,7 @@ namespace {
 
 std::atomic<long> allocations{0}, allocated_bytes{0};
 
-/// The CUDA driver's code. Its allocations are not counted: it allocates while waiting for the GPU.
+/// The CUDA driver's code, which is not counted, because it allocates while waiting for the GPU.
 check::CodeRange driver;
 
 [[maybe_unused]] void count(std::size_t size, const void* caller) {

@@ -32,7 +32,7 @@ struct Functions {
   std::array<std::string_view, 13> names;
 };
 
-/// Functions that elements call repeatedly. Others must not fail: the runtime keeps their errors.
+/// Functions that elements call repeatedly. Others must not fail, because the runtime keeps errors.
 constexpr Functions functions[] = {
     {Role::make,
      {"cuMemAlloc", "cuMemAllocPitch", "cuMemAllocAsync", "cuMemAllocHost", "cuMemHostAlloc",
@@ -178,7 +178,7 @@ namespace {
 using DynamicSymbol = void* (*)(void*, const char*);
 
 DynamicSymbol real_dlsym() {
-  // dlvsym() finds the original dlsym(), whose version depends on the architecture.
+  // dlvsym() finds the original dlsym(), whose version depends on glibc and the architecture.
   static const auto found = [] {
     void* function = nullptr;
     for (const char* version : {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"})

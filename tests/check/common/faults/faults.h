@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-/// Makes single system or CUDA calls fail. Programs that link these files replace parts of
-/// the C and C++ libraries.
+/// Makes calls of the allocator or the CUDA driver fail. Programs that link these files replace
+/// parts of the C and C++ libraries.
 namespace check {
 
 enum class Calls {
@@ -16,7 +16,7 @@ enum class Calls {
 
 enum class Duration {
   once,     ///< a single call fails
-  lasting,  ///< all later calls fail, too, as in CUDA after a failed kernel
+  lasting,  ///< later calls but context pushes fail, too, as in CUDA after a failed kernel
 };
 
 /// Counts calls of one kind and makes call `number` fail (0: none). Only one Fault may be active.
@@ -29,7 +29,7 @@ class Fault {
 
   void end();
 
-  /// Returns the name of the first failed call, or an empty string.
+  /// After end(), returns the name of the first failed call, or an empty string.
   const std::string& failed() const { return failed_; }
   bool happened() const { return !failed_.empty(); }
   int count() const { return count_; }
@@ -60,7 +60,7 @@ class CodeRange {
   std::atomic<std::uintptr_t> begin_{0}, end_{0};
 };
 
-/// Counts a call and returns whether it must fail. A call that `recovers` fails only once.
+/// Counts a call and returns whether it must fail. A call that `recovers` fails at most once.
 bool call_fails(Calls calls, const char* name, bool recovers = false);
 
 void note_resource(Calls calls, int change);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Replaces the allocator. Only the plug-in's own calls can fail: GLib aborts without memory.
+// Replaces operator new and others. Only the plug-in's calls fail, as GLib aborts without memory.
 #include <atomic>
 #include <cerrno>
 #include <cstdint>

@@ -33,7 +33,7 @@ class MemoryUse {
   long long heap_, process_;
 };
 
-/// Fails the test if memory grows by the limits in each of five calls of run(), which means a leak.
+/// Fails the test if each of five calls of run() makes memory grow by one of the limits, in bytes.
 void expect_no_leak(const std::function<void()>& run, long long process, long long gpu,
                     const std::string& what);
 

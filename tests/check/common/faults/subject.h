@@ -31,7 +31,7 @@ class Subject {
   virtual Outputs play() = 0;
   virtual std::size_t frames() const = 0;
   virtual void expect_right(const Outputs& outputs, const std::string& what) = 0;
-  /// The words that an error about memory must contain, besides "smaller frames".
+  /// The element's own remedy in errors about memory. Errors also mention "smaller frames".
   virtual std::string advice() const = 0;
 
   bool start() {

@@ -42,9 +42,9 @@ struct FormatSpec {
   bool big_endian = false;
 
   bool is_packed() const { return places[0].depth != 0; }
-  /// True if operations can read the samples without conversion.
+  /// Returns true if operations can read the samples without conversion.
   bool is_native() const { return !big_endian && !is_packed(); }
-  /// True for 8-bit RGB. Deeper RGB is equalised only by its luminance.
+  /// Returns true for 8-bit RGB. Deeper RGB is equalised only by its luminance.
   bool has_single_colors() const { return family == Family::rgb && bits == 8; }
   int sample_bytes() const { return bits > 8 ? 2 : 1; }
   int peak() const { return (1 << bits) - 1; }

@@ -46,8 +46,8 @@ enum class Content {
   random,      ///< all values are equally likely
   natural,     ///< the histogram has one broad hill away from both ends
   ramp,        ///< values rise from corner to corner
-  flat,        ///< a single value
-  two_valued,  ///< two values, one of which is rare
+  flat,        ///< a single value per channel
+  two_valued,  ///< two values; a fifth of the samples has the larger value
 };
 inline constexpr Content all_contents[] = {Content::random, Content::natural, Content::ramp,
                                            Content::flat, Content::two_valued};
@@ -67,10 +67,10 @@ Picture picture_with(const FormatSpec& format, int width, int height, const Samp
   return picture;
 }
 
-/// Clears the bits above the format's depth, which make_picture() fills with noise in chroma words.
+/// Clears the unused bits of chroma words, which make_picture() fills with noise.
 Picture with_valid_chroma(Picture picture);
 
-/// Returns the luminance as GRAY8, GRAY16_LE, I420_10LE or I420_12LE, whose chroma has no meaning.
+/// Returns the luminance as GRAY8, GRAY16_LE, or I420_10LE or I420_12LE with chroma 0.
 Picture luminance_picture(const Picture& picture);
 
 /// The memory layout that to_buffer() uses. Without `meta`, GstVideoInfo determines the layout.
@@ -81,7 +81,7 @@ struct Layout {
   int plane_gap = 0;     ///< bytes between planes
   bool reverse = false;  ///< the last plane comes first in memory
   bool split = false;    ///< each plane has its own GstMemory
-  bool shifted = false;  ///< the buffer begins in the middle of its memory
+  bool shifted = false;  ///< the memory has unused bytes before and after the buffer
 };
 inline constexpr Layout packed_layout = {};
 inline constexpr Layout padded_layout = {true, 0, 16, 64, false, false, false};

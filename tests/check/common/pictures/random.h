@@ -12,7 +12,7 @@
 
 namespace check {
 
-/// Draws random cases. The same seed gives the same case on every machine.
+/// Draws random cases. Equal seeds give equal cases.
 class Random {
  public:
   explicit Random(unsigned seed) : engine_(seed) {}
@@ -26,7 +26,7 @@ class Random {
   const T& one_of(const std::vector<T>& list) {
     return list[engine_() % list.size()];
   }
-  /// Draws a new value in one of `rarity` calls.
+  /// Draws a new value with probability 1 / rarity.
   template <class T>
   void redraw(T& value, std::initializer_list<std::type_identity_t<T>> values, int rarity = 2) {
     if (below(rarity) == 0)
@@ -34,7 +34,7 @@ class Random {
   }
   unsigned any_seed() { return static_cast<unsigned>(engine_()); }
   guint64 any_number();
-  /// Draws from minimum to maximum. All magnitudes are equally likely.
+  /// Draws from [minimum, maximum), uniformly on a logarithmic scale.
   double log_uniform(double minimum, double maximum);
 
   const FormatSpec& any_format() { return formats()[engine_() % formats().size()]; }

@@ -33,7 +33,7 @@ class Overlap {
   void expect_pictures();
   void drain();
   void begin();
-  /// Restarts the element, and expects a complete new stream.
+  /// Starts the element if necessary, and expects a complete new stream.
   void expect_new_stream();
 
  private:
