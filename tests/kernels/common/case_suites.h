@@ -150,7 +150,7 @@ int work_in_pixels(const Case& test) {
   return test.layout.width * test.layout.height;
 }
 
-/// Compares CUDA with the CPU only: the definition is too slow. make_cases(entry) returns cases.
+/// Compares CUDA with the CPU, but not with the definition. make_cases(entry) returns cases.
 #define CUDAVISION_CUDA_TABLE_CASES(Suite, table, make_cases)                         \
   class Suite : public testing::TestWithParam<std::decay_t<decltype((table)[0])>> {}; \
   TEST_P(Suite, CudaEqualsCpu) {                                                      \
