@@ -52,7 +52,7 @@ void draw_placements(FrameCase& test, Random& random);
 
 void draw_content(FrameCase& test, Random& random);
 
-/// Draws the frame of random case `number`, which has at most max_pixels pixels.
+/// Draws the frame of random case `number`: at most max_pixels pixels, sides up to largest_side.
 template <class Case>
 Case random_frame_case(int number, int max_pixels, Random& random, int largest_side = 65535) {
   const LayoutKind& kind = layout_kind_of_case(number);

@@ -175,7 +175,7 @@ TEST(test_sizes_that_do_not_fit) {
                  {"stereo.yml", "image_width", "(322, 236)"});
 }
 
-// If coordinates exceed 16 bits, OpenCV's values may wrap to pixels inside the picture.
+// Distant points, whose coordinates may wrap at 16 bits in OpenCV's map, get (−1, −1).
 TEST(test_distant_places) {
   Folder folder;
   CalibratedCameras cameras(true);
