@@ -200,7 +200,7 @@ TEST(test_short_frame) {
   }
 }
 
-// A flushing seek of the whole pipeline reaches the element through every sink.
+// A flushing seek reaches the element through every sink, and all sinks preroll again.
 TEST(test_pipeline_seeks) {
   const Owned<GstElement> pipeline = new_pipeline(
       "cudasgmstereo name=e focal-length=50 baseline=10 num-disparities=32  "
@@ -219,7 +219,7 @@ TEST(test_pipeline_seeks) {
     fail_unless(gst_element_seek_simple(
         pipeline, GST_FORMAT_TIME,
         static_cast<GstSeekFlags>(GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE), i * GST_SECOND));
-    wait_for_preroll();  // all sinks have prerolled again
+    wait_for_preroll();
   }
   gst_element_set_state(pipeline, GST_STATE_NULL);
 }

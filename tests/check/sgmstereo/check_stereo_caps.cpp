@@ -71,7 +71,7 @@ TEST(test_size_of_the_other_pad) {
   }
 }
 
-// If the peer cannot send frames that match the other pad, mismatching caps are accepted, because
+// If the peer cannot send frames that match the other pad, mismatching caps are offered, because
 // the other camera may be about to change, too.
 TEST(test_another_size_than_the_other_pad) {
   for (bool left_first : {true, false}) {

@@ -105,7 +105,7 @@ TEST(test_without_lengths) {
   fail_unless(!gst_structure_has_field(object, "z-mm"));
 }
 
-// Every output carries the results as parameters `distance`. Existing parameters are replaced.
+// Every output carries the results as parameters `distance`. They replace the input's `distance`.
 TEST(test_every_output) {
   PadsHarness stereo(detecting());
   for (const char* pad : {"depth", "confidence", "points", "rectified"})

@@ -330,7 +330,7 @@ TEST(test_tags_and_custom_events_on_all_pads) {
   }
 }
 
-// Every pad answers queries as src does, except CAPS queries: these return the pad's own caps.
+// Request pads answer queries as src does, but CAPS and ACCEPT_CAPS queries by their own caps.
 TEST(test_queries_on_all_pads) {
   PadsHarness stereo;
   stereo.open_all();

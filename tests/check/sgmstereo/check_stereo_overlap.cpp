@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests cudasgmstereo with several pairs in flight: none is lost, late or out of order.
+// Tests the order of pairs and events in cudasgmstereo with several pairs in flight.
 #include <gst/video/gstvideopool.h>
 
 #include <atomic>

@@ -72,7 +72,7 @@ TEST(test_rule_by_time) {
   expect_step(waiting(G_MININT64 + 1), waiting(G_MAXINT64), PairingStep::drop_left);
   expect_step(waiting(G_MAXINT64), waiting(G_MININT64 + 1), PairingStep::drop_right);
   expect_step(waiting(0, true), waiting(G_MAXINT64), PairingStep::pair, false, G_MAXINT64);
-  // A timeout affects only frames without a partner.
+  // A timeout does not affect frames that pair at once.
   expect_step(waiting(100), waiting(110), PairingStep::pair, true);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the pixels of cudasgmstereo for all input and output formats.
+// Tests the pixels of cudasgmstereo for all input formats, and the gray formats of its output.
 #include <algorithm>
 
 #include "tests/check/common/definitions/stereodefinition.h"

@@ -186,7 +186,7 @@ TEST(test_pad_is_released_twice, .times(20)) {
   fail_unless_equals_int(stereo.messages().complaints(), 0);
 }
 
-// During a stop or flush, a pad without a segment must get no buffer: GStreamer would warn.
+// During a stop or flush, a pad without a segment must get no buffer, or GStreamer would warn.
 TEST(test_stop_at_the_first_frame) {
   for (bool stop : {true, false}) {
     PadsHarness stereo(joined(stereo_cameras, {{"diagnostics-interval", "40000000"}}));

@@ -13,7 +13,7 @@ using namespace check;
 
 namespace {
 
-/// A pipeline with cudasgmstereo e. Counts frames by their caps, at elements named "count…".
+/// A pipeline with cudasgmstereo e. Counts frames by their caps, at the elements count and count2.
 class Pipeline {
  public:
   explicit Pipeline(const std::string& description)

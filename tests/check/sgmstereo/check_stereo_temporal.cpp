@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests when the temporal filter of cudasgmstereo begins a new history.
+// Tests the histories of cudasgmstereo's temporal filter, and the confidence of kept disparities.
 #include "tests/check/common/definitions/stereodefinition.h"
 #include "tests/check/common/stereoharness.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests time in cudasgmstereo: latency, timeouts of frames and of an unlinked camera, and QoS.
+// Tests time in cudasgmstereo: latency, timeouts of frames and of an unlinked pad, and QoS.
 #include <gst/check/gsttestclock.h>
 
 #include <atomic>
@@ -90,7 +90,7 @@ TEST(test_latency_changes) {
   fail_unless_equals_uint64(gst_harness_query_latency(stereo.left()), 3 * ms);
 }
 
-// A frame without a partner waits for max-skew and latency. Then one aggregate() drops it.
+// A frame without a partner is dropped after max-skew and latency, with few aggregate() calls.
 TEST(test_timeout) {
   begin_to_count();
   for (bool left_speaks : {true, false}) {

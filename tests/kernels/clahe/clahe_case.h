@@ -35,7 +35,7 @@ using ClaheRunner = Runner<ClaheCase>;
 /// Draws a grid of tiles. Deep samples get few tiles, because each tile has a large table.
 clahe::Tiles random_tiles(Random& random, int bits);
 
-/// Draws a clip limit, at times 0, too large to clip any bin, or small enough to clip all bins.
+/// Draws a clip limit, at times not positive (unlimited), too large to clip any bin, or below 1.
 double random_clip_limit(Random& random);
 
 ClaheCase make_clahe_case(std::uint64_t seed, int number, int max_pixels);

@@ -32,7 +32,7 @@ void expect_opencv_in_case(int number) {
   Random random = random_of_case(settings().seed, number);
   const int bits = number % 3 == 2 ? 16 : 8;
   const Tiles tiles = random_tiles(random, bits);
-  // OpenCV converts the limit to int, which cannot hold larger limits.
+  // OpenCV converts the limit to int, which cannot hold huge limits.
   double clip_limit = random_clip_limit(random);
   if (clip_limit > 1e6)
     clip_limit = 0;

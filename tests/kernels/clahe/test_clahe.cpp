@@ -67,7 +67,7 @@ std::vector<ClaheCase> cases_of(const Picture& picture) {
 
 CUDAVISION_TABLE_CASES(ClaheExtremes, extremes, cases_of);
 
-/// Frames that are too large for the slow definition; CUDA is compared with the CPU only.
+/// Large frames. CUDA is compared with the CPU only, because the definition is slow.
 constexpr Picture large[] = {
     {"Uhd4kFlat", "GRAY8", 3840, 2160, Content::flat, {8, 8}, 2},
     {"Uhd4kTwoValued", "GRAY8", 3840, 2160, Content::two_valued, {8, 8}, 2},
@@ -117,7 +117,7 @@ TEST(SmoothedClaheSequences, TilesOfOnePixelEqualTheDefinition) {
 
 CUDAVISION_SMOOTHING(SmoothedTiles, natural)
 
-/// Smoothed and unsmoothed frames use the same memory, but must not affect each other.
+/// The result of an unsmoothed frame must not depend on the smoothed frames before it.
 TEST_P(SmoothedTiles, AreAsEverForFramesByThemselvesInBetween) {
   Video video(device, natural);
   auto picture = video.picture();

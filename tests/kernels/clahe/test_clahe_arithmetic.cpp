@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares the optimised arithmetic of CUDA kernels and the CPU with straightforward formulas.
+// Compares optimised arithmetic with straightforward formulas, and tests patches and launch shapes.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -143,7 +143,7 @@ TEST(ClaheEstimates, HaveTheWeightsOfTheirColumns) {
   });
 }
 
-/// An estimate equals interpolated() or is in doubt. Only values near a half may be in doubt.
+/// An estimate equals interpolated() or is in doubt. If factor > 0, doubts occur only near a half.
 TEST(ClaheEstimates, HaveTheLevelUnlessInDoubt) {
   Random random(5);
   int in_doubt = 0, near_halves = 0, estimated = 0;

@@ -35,7 +35,7 @@ struct ClaheContract : EqualizeContract<ClaheCase, make_case, kSmoothed> {
     return refusals;
   }
 
-  /// Covers all pack types, cell borders inside packs, and more tables than fit into shared memory.
+  /// Adds rows of whole packs, and more tables than fit into shared memory.
   static std::vector<ClaheCase> representatives(int width, int height) {
     auto cases = Base::representatives(width, height);
     cases.push_back(Base::dense("GRAY8", width / 128 * 128 + 128, height));

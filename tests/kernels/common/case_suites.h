@@ -16,7 +16,7 @@ namespace cudavision::test {
 /// Two fillings that differ in every bit, so that an unwritten byte fails in one of two runs.
 constexpr std::uint8_t poison = 0xcd, other_poison = 0x32;
 
-/// Runs the case on the device before and after another frame, and compares both outputs.
+/// Runs the case on the device before and after another frame. Both outputs must be as expected.
 template <class Case>
 void expect_output(Device& device, const Case& test, const typename Runner<Case>::Input& input,
                    const typename Runner<Case>::Output& expected) {
@@ -150,7 +150,7 @@ int work_in_pixels(const Case& test) {
   return test.layout.width * test.layout.height;
 }
 
-/// Compares CUDA with the CPU only: the definition is too slow. make_cases(entry) returns cases.
+/// Compares CUDA with the CPU, but not with the definition. make_cases(entry) returns cases.
 #define CUDAVISION_CUDA_TABLE_CASES(Suite, table, make_cases)                         \
   class Suite : public testing::TestWithParam<std::decay_t<decltype((table)[0])>> {}; \
   TEST_P(Suite, CudaEqualsCpu) {                                                      \

@@ -22,8 +22,8 @@ constexpr int content_count = 9;
 
 const char* name(Content content);
 
-/// Writes every byte. Luma and RGB samples show the content; other bytes are random. `dirty` sets
-/// random unused bits of samples: always below the shift, seldom above the depth.
+/// Writes every byte. Luma and RGB samples show the content; other bytes are random. In words of
+/// two bytes, `dirty` randomises the bits below the shift and, seldom, the whole word.
 void paint(const FrameLayout& layout, const Frame& frame, Content content, std::uint64_t seed,
            bool dirty = false);
 

@@ -14,9 +14,9 @@
 #include "tests/kernels/common/layouts.h"
 #include "tests/kernels/common/placement.h"
 
-/// A case is one run of an operation with everything that it depends on. Equal seeds and numbers
-/// make equal cases on every machine. The shared tests (case_suites.h, contract/contract.h) require
-/// these members and functions of a Case:
+/// A case is one run of an operation with everything that it depends on. Equal seeds, numbers and
+/// max_pixels make equal cases on every machine. The shared tests (case_suites.h and
+/// contract/contract.h) require these members and functions of a Case:
 ///
 ///   Case::Parameters, Case::Operation
 ///   Case::Frames       the case's device memory: CaseFrames, or a class with the same members
@@ -52,7 +52,7 @@ void draw_placements(FrameCase& test, Random& random);
 
 void draw_content(FrameCase& test, Random& random);
 
-/// Draws the frame of random case `number`, which has at most max_pixels pixels.
+/// Draws the frame of random case `number`: at most max_pixels pixels, sides up to largest_side.
 template <class Case>
 Case random_frame_case(int number, int max_pixels, Random& random, int largest_side = 65535) {
   const LayoutKind& kind = layout_kind_of_case(number);

@@ -7,7 +7,7 @@
 namespace cudavision::test {
 namespace {
 
-// Guard bytes around each plane. No kernel accesses more bytes at once, so overruns are detected.
+// Guard bytes around each plane of a random placement, to detect writes just outside the plane.
 constexpr std::size_t guard = 256;
 
 std::size_t rounded_up(std::size_t value, std::size_t to) {
@@ -18,7 +18,7 @@ std::size_t plane_bytes(const PlaneShape& plane, std::ptrdiff_t pitch) {
   return static_cast<std::size_t>(std::abs(pitch)) * static_cast<std::size_t>(plane.rows);
 }
 
-/// Draws a log-uniform extent. A third of the extents are within 1 of a multiple of 4, 8 … 1024.
+/// Draws a log-uniform extent. One in three is rounded up to a multiple of 4, 8 … 1024, ±1.
 int random_extent(Random& random, int largest) {
   int extent = random.log_uniform(largest);
   if (random.one_in(3)) {

@@ -17,14 +17,14 @@ namespace cudavision::test {
 /// The positions of planes in a block. Operations must not access bytes outside the planes.
 struct Placement {
   struct Plane {
-    std::size_t start = 0;  ///< the offset of row 0
+    std::size_t start = 0;  ///< the offset of row 0, in bytes
     std::ptrdiff_t pitch = 0;
   };
   std::array<Plane, FrameLayout::max_planes> planes{};
   std::size_t bytes = 0;
 };
 
-/// Draws a log-uniform size of at most max_pixels, sometimes very wide or high.
+/// Draws a size of at most max_pixels pixels, sometimes very wide or high.
 std::pair<int, int> random_picture_size(Random& random, int max_pixels);
 
 /// Rows are dense, and each plane starts at a multiple of 256.

@@ -43,8 +43,8 @@ void append(std::vector<Value>& values, const std::vector<Value>& others) {
   values.insert(values.end(), others.begin(), others.end());
 }
 
-/// The base of an operation's traits. A derived class must define these static members; it may also
-/// redefine the constants below:
+/// The base of an operation's traits. A derived class defines these static members, except where
+/// the default suits it; it may also redefine the constants below:
 ///
 ///   std::vector<LayoutRefusal> layout_refusals()     the default: common_layout_refusals()
 ///   std::vector<std::function<void(Device&, const FrameLayout&)>> constructors()
@@ -59,7 +59,7 @@ void append(std::vector<Value>& values, const std::vector<Value>& others) {
 ///       differ in layout and parameters
 ///   std::vector<Case> changing()            dense cases whose parameters change
 ///   std::vector<Parameters> sets(const Case&)
-///       a sequence of valid sets; each step from set to set changes different members
+///       a sequence of valid sets; the steps from set to set should change different members
 ///
 /// An operation whose parameters cannot change needs neither changing() nor sets(). It needs
 /// parameters_refusals() only if its constructor refuses some parameters.

@@ -10,8 +10,8 @@
 namespace cudavision::test {
 namespace {
 
-/// Samples and normalises the Gaussian with more digits than binary64, so that coefficients that
-/// depend on the last digit of binary64 fail the test.
+/// Returns normalised samples, or fixed coefficients for small sizes with sigma 0. They have more
+/// digits than binary64, so that coefficients that depend on its last digit fail the test.
 std::vector<long double> sampled_gaussian(int size, double sigma) {
   if (sigma == 0) {
     switch (size) {

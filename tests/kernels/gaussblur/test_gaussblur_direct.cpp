@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Emulates the dot products of the GPU's direct kernel, and compares them with a plain convolution.
+// Tests the parameters of the GPU's direct kernel, partly by emulating its dot products.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """machine_code.py BUILD: checks that the compilers kept the arithmetic of cuda/ exact.
 
-- Host objects must not contain fused multiply-adds.
+- Host objects must not contain fused multiply-adds, except for std::fma and an exact conversion of integers.
 - The PTX of each .cu file must contain none of these: fused floating-point multiply-adds; instructions that
   ptxas could fuse; tensor core instructions on floating-point numbers (on integers they are exact);
   approximate instructions; instructions that flush denormals to zero. EXACT_BY_RANGE lists exceptions.

@@ -82,7 +82,7 @@ const Extreme<Parameters> large[] = {
 
 CUDAVISION_CUDA_TABLE_CASES(GuidedLarge, large, dense<GuidedCase>);
 
-/// Returns the largest error before the last rounding, in 8-bit levels.
+/// Returns how far the largest error exceeds the half level of the last rounding, in 8-bit levels.
 double largest_error(const GuidedCase& test) {
   const auto device = make_cpu_device();
   const auto input = input_block(test);

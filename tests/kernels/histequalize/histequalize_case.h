@@ -17,7 +17,7 @@ class HistEqualizeFrames;
 
 void set_full_range(const FrameLayout& layout, histequalize::Parameters& parameters);
 
-/// Draws range and blend. One of `rarity` RGB cases equalises red, green and blue separately.
+/// Draws blend and, except for RGB, range. One in `rarity` RGB cases equalises channels separately.
 void draw_parameters(const FrameLayout& layout, int rarity, Random& random,
                      histequalize::Parameters& parameters);
 

@@ -5,7 +5,7 @@
 
 namespace cudavision::test {
 
-/// Runs 60 random cases without copies_chroma. Planes that hold only chroma must stay unchanged.
+/// Runs 60 random cases without copies_chroma. Planes that hold only chroma must not be written.
 template <class MakeCase>
 void expect_chroma_left(Device& device, const MakeCase& make_case) {
   for (int number = 0; number < 60 && !testing::Test::HasFailure(); ++number) {

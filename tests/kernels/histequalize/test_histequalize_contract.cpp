@@ -38,7 +38,7 @@ CUDAVISION_CONTRACT(Smoothed, HistEqualizeContract<true>);
 
 CUDAVISION_ON_BOTH_DEVICES(HistEqualizeUse);
 
-/// In the contract suite, HistogramEqualize throws first, so Histogram's refusals are tested here.
+/// In the contract suite, HistogramEqualize throws first, so Histogram::run() is tested here.
 TEST_P(HistEqualizeUse, TheCountRefusesFramesAndBinsOfAnotherShape) {
   using Frames = HistEqualizeFrames;
   auto refusals = wrong_frames<HistEqualizeCase, ConstFrame>(&Frames::in, "of the input frame");
@@ -71,7 +71,7 @@ TEST_P(HistEqualizeUse, CountsTheLargestPictureThere) {
   EXPECT_EQ(bins.values(), expected);
 }
 
-/// The band that copies the plane's rows below the frame must not write to other bands' rows.
+/// The copy of the rows below the channel must not overwrite equalised rows, in any of many runs.
 TEST_P(HistEqualizeUse, LeftoverRowsOfAPlaneAreCopiedBesideTheOthers) {
   const HistEqualizeCase test = HistEqualizeContract<false>::dense("GRAY8Roomy", 640, 512);
   const HistEqualizeFrames frames(device, test);

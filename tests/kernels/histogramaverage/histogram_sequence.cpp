@@ -51,7 +51,7 @@ std::vector<std::uint16_t> random_tables(std::size_t rows, std::size_t size, Ran
   return tables;
 }
 
-/// Shifts tables by a few entries, so that changes of levels are near the limit of hysteresis.
+/// Shifts tables, so that changes of levels are often near the limit of hysteresis.
 void move_tables(std::vector<std::uint16_t>& tables, std::size_t size, Random& random) {
   for (std::size_t start = 0; start < tables.size(); start += size) {
     const auto by = static_cast<std::size_t>(

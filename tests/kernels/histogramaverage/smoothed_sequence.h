@@ -36,7 +36,7 @@ struct SmoothedSequence {
 
 histogramaverage::Parameters random_smoothing(Random& random);
 
-/// Flips low bits of some bytes and often changes the brightness of the block or a part of it.
+/// Flips low bits of some bytes and often changes the brightness, if `parts` often only in a part.
 void change_bytes(std::vector<std::uint8_t>& block, bool parts, Random& random);
 
 std::string describe(const histogramaverage::Parameters& smoothing);
@@ -87,7 +87,7 @@ std::string describe(const SmoothedSequence<Case>& sequence) {
   return text;
 }
 
-/// The device memory after one frame, with the poison around it.
+/// The output of one frame, with the poison around it, and the status.
 template <class Case>
 struct SmoothedOutput {
   typename Runner<Case>::Output output;

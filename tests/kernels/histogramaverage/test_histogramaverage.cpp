@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares HistogramAverage and TableHysteresis with their definitions. Also tests their refusals,
-// and that run() only enqueues.
+// Compares HistogramAverage and TableHysteresis with their definitions, and tests their contracts.
 #include <functional>
 
 #include "cuda/histogramaverage/arithmetic.h"

@@ -61,7 +61,7 @@ std::vector<IntegralCase> dense(const Picture& picture) {
 
 CUDAVISION_TABLE_CASES(IntegralExtremes, extremes, dense);
 
-/// Compares CUDA with the CPU only: the definition of tilted sums is too slow for 8K frames.
+/// Compares CUDA with the CPU only, because the definition of tilted sums is too slow for 8K.
 TEST(IntegralLarge, CudaEqualsCpuInTiltedSums) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_PIXELS(7680 * 4320);

@@ -55,7 +55,7 @@ DefinedWindow random_window(Random& random, std::uint64_t largest, std::uint64_t
           whites * largest * largest + blacks * level * level};
 }
 
-/// Moves a number by up to four ulps, the largest error of the GPU's estimates.
+/// Moves a number by up to four ulps, to simulate the error of the GPU's approximations.
 float disturbed(float number, Random& random) {
   for (int steps = random.between(0, 4); steps > 0; --steps)
     number = std::nextafter(number, random.one_in(2) ? 0.0f : 2 * number);

@@ -50,8 +50,8 @@ class NlMeansFrames : public CaseFrames<NlMeansCase> {
 
 using NlMeansRunner = Runner<NlMeansCase>;
 
-/// Returns the largest search whose square is at most max_pixels / 4. Larger searches are slow,
-/// because a GPU processes whole tiles for each offset.
+/// Returns the largest odd search up to 101 whose square is at most max_pixels / 4, but at least 1.
+/// Larger searches are slow, because a GPU processes whole tiles for each offset.
 int max_search(int max_pixels);
 
 /// Draws a frame of at most max_pixels pixels, fewer for large searches and patches.

@@ -151,7 +151,7 @@ TEST_P(NlMeansSeveralFrames, MayBecomeFewerAndMoreAgain) {
   }
 }
 
-/// If the search is one pixel, pixels at the same position are averaged over time.
+/// With several frames, a search of one pixel averages over time, so it is not the identity.
 TEST_P(NlMeansSeveralFrames, AreSearchedEvenIfTheSearchIsOnePixel) {
   NlMeansCase test = case_of("GRAY8", 2);
   test.parameters = with_frames({1, 1, 255}, 2);

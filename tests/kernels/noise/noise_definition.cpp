@@ -20,13 +20,13 @@ std::int64_t quietest_of(std::vector<std::int64_t> numbers) {
   return numbers[numbers.size() / 50];
 }
 
-/// Sorts sums into bins of width 16. Returns the squared centre of the 2 % quantile's bin.
+/// Sorts sums into 1024 bins of width 16. Returns the squared centre of the 2 % quantile's bin.
 std::int64_t square_of_quietest(const std::vector<std::int64_t>& sums) {
   const std::int64_t middle = std::min<std::int64_t>(1023, quietest_of(sums) / 16) * 16 + 8;
   return middle * middle;
 }
 
-/// Returns the variance of white noise from spreads, quantised to 16 steps per power of two.
+/// Returns the variance of white noise from spreads, in 16 steps per power of two from 1024 on.
 std::int64_t variance_of_spreads(const std::vector<std::int64_t>& spreads) {
   const std::int64_t spread = quietest_of(spreads);
   std::int64_t step = 64;
@@ -48,7 +48,7 @@ bool has_smooth_blocks(const DefinedClass& one) {
   return 2 * one.spread <= 3 * one.variance + 512;
 }
 
-/// Returns true if `one` has over 4 times the noise that `other` suggests. `all`: number of blocks.
+/// Returns true if `other` is reliable, and `one` has over 4 times the noise that `other` suggests.
 bool is_too_noisy(const DefinedClass& one, const DefinedClass& other, std::int64_t all) {
   const std::int64_t brightness = 2 * one.number + 1, of_other = 2 * other.number + 1;
   return has_smooth_blocks(other) && 16 * other.count >= all &&

@@ -75,7 +75,7 @@ TEST_P(NoiseUse, FindsKnownNoise) {
           deviation, 0.05 * deviation + 0.1);
 }
 
-/// The estimate is right for smoothed noise, whose neighbouring samples are correlated.
+/// For smoothed noise, whose neighbouring samples are correlated, the error is at most 20 %.
 TEST_P(NoiseUse, FindsCorrelatedNoise) {
   constexpr int width = 640, height = 480;
   for (const double deviation : {4.0, 10.0, 20.0}) {
@@ -91,7 +91,7 @@ TEST_P(NoiseUse, FindsCorrelatedNoise) {
   }
 }
 
-/// Texture in half of the image does not change the estimate, which uses the quietest blocks.
+/// Texture in half of the image hardly changes the estimate, which uses the quietest blocks.
 TEST_P(NoiseUse, LeavesOutTexture) {
   constexpr int width = 640, height = 480;
   auto picture = noisy_picture(width, height, 5, 5);

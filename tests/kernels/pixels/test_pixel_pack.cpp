@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// CUDA threads process several pixels at once as packs. Compares the pack types with bytewise code.
+// Compares the packs in which CUDA threads process pixels with bytewise code. Tests AccessPlanner.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -19,7 +19,7 @@ MaskPicture random_mask(int width, int height, Random& random) {
   mask.offset = random.between(0, 15);
   mask.bytes.assign(static_cast<std::size_t>(mask.offset + mask.pitch * mask.height), 0x77);
 
-  // One id is rare, so that some pixels are far from the nearest pixel with this id.
+  // One id is usually rare, so that some pixels are far from the nearest pixel with this id.
   const int ids = mask.sample_bytes == 1 ? 256 : 65536;
   const int rare = random.between(0, ids - 1), common = (rare + 1 + random.between(0, 200)) % ids;
   const int rarity = random.one_in(6) ? 1 : random.log_uniform(2000);

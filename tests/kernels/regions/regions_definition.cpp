@@ -57,7 +57,7 @@ int weight_in_ellipse(long long x0, long long y0, long long x1, long long y1, lo
 
 }  // namespace
 
-/// Computes the weight of a pixel in a rotated box, in 128-bit integers.
+/// Computes the weight of a pixel for a rotated box. 128-bit integers keep the products exact.
 static int weight_in_rotated(const regions::Parameters& parameters, const regions::Box& box,
                              int angle, int x, int y) {
   using Exact = __int128;

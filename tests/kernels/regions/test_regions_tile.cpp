@@ -314,8 +314,8 @@ TEST(RegionsArithmetic, RotatedRectanglesCoverTheExactOnes) {
   EXPECT_GT(inside, 50000);
 }
 
-/// Both devices skip pixels outside the ellipse's box, so the weight there must be 0. (In a former
-/// version, rounding made an ellipse of 31977 pixels one pixel wider than its box.)
+/// Both devices skip pixels outside the ellipse's box and feather, so the weight there must be 0.
+/// (In a former version, rounding made an ellipse of 31977 pixels one pixel wider than its box.)
 TEST(RegionsArithmetic, WideEllipsesStayInTheirBoxes) {
   Random random(83);
   for (int i = 0; i < 20000; ++i) {

@@ -10,7 +10,7 @@
 
 namespace cudavision::test {
 
-/// The kinds of maps. Each map is determined by its kind, its size and a seed.
+/// The kinds of maps. A map is determined by its kind, its size, the input's size and a seed.
 enum class MapKind {
   identity,   ///< each output pixel shows the pixel at its own position
   moved,      ///< the whole image is shifted by a vector

@@ -43,7 +43,7 @@ class Stored {
     return std::min(word >> storage_.frame.shift, largest());
   }
 
-  /// In packed words, only sets bits: the words must be 0 before the first sample is stored.
+  /// In packed words, only sets bits, so the words must be 0 before the first sample is stored.
   void put(std::size_t c, int x, int y, int value) const {
     value = std::min(value, largest());
     Byte* bytes = address(c, x, y);

@@ -81,7 +81,7 @@ void expect_equal_devices(Device& cuda, const AreaCase& test) {
 
 CUDAVISION_RANDOM_CASES(AreaCases, make_area_case);
 
-/// A synthetic scene without symmetry, with levels from 40 to 120.
+/// A synthetic scene without symmetry. Before gain, offset and noise, its levels are 40 to 120.
 struct Scene {
   int width = 320, height = 240;
   double phase = 0;  ///< identifies the scene

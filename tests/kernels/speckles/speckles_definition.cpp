@@ -15,7 +15,7 @@ void defined_despeckled(const FrameLayout& layout, const speckles::Parameters& p
   const Channel& channel = layout.channels[0];
   const int largest = (1 << layout.bits) - 1, ink = parameters.white ? largest : 0;
   std::vector<bool> seen(static_cast<std::size_t>(layout.width) * layout.height);
-  // Returns true for a pixel of the ink colour that has not been visited yet.
+  // Returns true at the first call for a pixel of the ink colour, and marks the pixel as seen.
   const auto is_new = [&](int x, int y) {
     if (x < 0 || y < 0 || x >= layout.width || y >= layout.height ||
         defined_sample(layout, from, channel, x, y) != ink)

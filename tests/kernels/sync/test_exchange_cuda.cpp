@@ -17,7 +17,7 @@
 namespace cudavision::test {
 namespace {
 
-/// Gives access to the constants of HistogramExchange, which are positions of words in the state.
+/// Gives access to the constants of HistogramExchange: positions and numbers of words in the state.
 struct NoAtomics {
   using Word = std::uint32_t;
 };

@@ -259,7 +259,7 @@ TEST(test_faults_of_opencv_files) {
   }
 }
 
-// If a file has the other kind, the error names the properties for its kind.
+// If a file is of the other kind, the error names the properties for its kind.
 TEST(test_files_of_the_other_kind) {
   Folder folder;
   const CalibratedCameras cameras;

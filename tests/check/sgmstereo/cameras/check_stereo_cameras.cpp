@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests what cudasgmstereo reports about the cameras: exposures, pictures that are not
-// simultaneous, a camera that sends nothing, implausible baselines and focal lengths, and noise.
+// Tests what cudasgmstereo reports about the cameras: exposures, missing texture, pictures that are
+// not simultaneous, a camera that sends nothing, implausible lengths and calibrations, and noise.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -94,7 +94,7 @@ Noise noise_in(StereoHarness& stereo) {
   return noise;
 }
 
-/// Allows for the noise estimate, which is low in flat pictures: it subtracts apparent texture.
+/// Allows for errors of the noise estimate, which is low in flat pictures.
 bool is_near(double number, double expected) {
   return std::abs(number - expected) < 0.25 * expected + 0.05;
 }

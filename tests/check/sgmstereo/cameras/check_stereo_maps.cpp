@@ -175,7 +175,7 @@ TEST(test_sizes_that_do_not_fit) {
                  {"stereo.yml", "image_width", "(322, 236)"});
 }
 
-// If coordinates exceed 16 bits, OpenCV's values may wrap to pixels inside the picture.
+// Distant points, whose coordinates may wrap at 16 bits in OpenCV's map, get (−1, −1).
 TEST(test_distant_places) {
   Folder folder;
   CalibratedCameras cameras(true);
@@ -249,7 +249,7 @@ TEST(test_maps_of_planes) {
   }
 }
 
-// Only regular files are read: opening a pipe would wait for a writer, and /dev/zero never ends.
+// Only regular files are read, because a pipe would wait for a writer, and /dev/zero never ends.
 TEST(test_files_that_are_not_regular) {
   Folder folder;
   const std::string pipe = folder.path("pipe.yml");
@@ -282,7 +282,7 @@ TEST(test_nested_texts) {
     }
 }
 
-// Truncated texts, and texts with null bytes, are refused: OpenCV 4.6 would read beyond their ends.
+// Truncated texts and texts with null bytes are refused, because OpenCV 4.6 reads beyond their end.
 TEST(test_texts_that_end_early) {
   Folder folder;
   const std::string xml = calibration_file_text(CalibratedCameras().write(folder, "whole.xml"));

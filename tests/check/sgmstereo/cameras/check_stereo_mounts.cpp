@@ -96,7 +96,7 @@ TEST(test_without_texture, .times(correctors.size()).unless(unless_built_with_op
   fail_unless_equals_int(cameras.last_report().count(correctors[index].count), 0);
 }
 
-// A build without OpenCV can detect rotations, but not correct them.
+// A build without OpenCV refuses to correct rotations.
 TEST(test_without_opencv,
      .unless(unless_built_with_opencv().empty() ? "this build has OpenCV" : "")) {
   expect_words(

@@ -27,7 +27,7 @@ Picture map_of(const Properties& properties, const Picture& left, const Picture&
 struct Errors {
   int pixels = 0;
   double known = 0;       ///< share of valid pixels
-  double within_one = 0;  ///< share of valid pixels that are off by at most 1/16
+  double within_one = 0;  ///< share of valid pixels that are off by at most 1/16 pixel
   double mean = 0;
 };
 

@@ -283,7 +283,7 @@ TEST(test_rectified_chroma,
         fail_unless_equals_int(out.sample(0, u, v), black);
 }
 
-// The halves of packed frames are rectified in colour.
+// The left picture in a packed frame is rectified in colour.
 TEST(test_rectified_packed_frames, .unless(unless_built_with_opencv())) {
   const CalibrationFile file(false);
   for (const char* name : {"NV12", "YUY2", "BGRx"}) {

@@ -222,7 +222,7 @@ TEST(test_baseline_is_needed, .unless(unless_built_with_opencv())) {
   expect_start({{"calibration", "auto"}, {"output", "depth"}, {"baseline", "60"}});
 }
 
-// baseline and focal-length scale the depths, before and after the calibration.
+// Depths scale with baseline. A focal-length that equals the guess gives the same depths.
 TEST(test_lengths, .unless(unless_built_with_opencv())) {
   const auto depths = [&](const Properties& lengths, bool live) {
     Rig rig(calibrating({{"output", "depth"}, {"depth-unit", "1"}, lengths[0], lengths[1]}));

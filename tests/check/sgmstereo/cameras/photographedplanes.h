@@ -11,7 +11,7 @@
 namespace check {
 
 constexpr int camera_width = 320, camera_height = 240;
-// The camera geometry of the rectified pictures.
+// The camera geometry of the rectified pictures: the baseline in mm, other values in pixels.
 constexpr double rectified_focal_length = 260, rectified_baseline = 90;
 constexpr double rectified_center_x = 158.25, rectified_center_y = 121.5;
 
