@@ -142,7 +142,7 @@ Caps stereo_fixated_caps(Caps possible, GstPad* source_pad) {
   if (gst_caps_is_empty(caps.get()))
     return caps;
   GstStructure* structure = gst_caps_get_structure(caps.get(), 0);
-  // Unknown framerates become 0/1, not the lowest framerate that downstream accepts.
+  // Unknown framerates become 0/1 or, if downstream does not accept it, the lowest framerate.
   if (gst_structure_has_field(structure, "framerate"))
     gst_structure_fixate_field_nearest_fraction(structure, "framerate", 0, 1);
   if (gst_structure_has_field(structure, "pixel-aspect-ratio"))

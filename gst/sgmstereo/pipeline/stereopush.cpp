@@ -35,7 +35,7 @@ bool stops_all(GstFlowReturn flow) {
   return flow <= GST_FLOW_NOT_NEGOTIATED || flow == GST_FLOW_FLUSHING;
 }
 
-// Combines flow returns like GstFlowCombiner, which cannot be used while pads come and go.
+// Combines flow returns like GstFlowCombiner.
 GstFlowReturn combined(const PerSourcePad<GstFlowReturn>& flows) {
   bool linked = false, open = false;
   for (GstFlowReturn flow : flows) {

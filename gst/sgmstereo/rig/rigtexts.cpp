@@ -40,7 +40,7 @@ constexpr double hardly_known = 0.1, hardly_matched = 0.2;
 /// Limits for a drift warning, in pixels and standard errors. Good calibrations leave 0.1 pixels.
 constexpr double max_rows_off = 0.4, drift_certainty = 3;
 
-/// The share of known pixels whose depth may exceed 16 bits, such as the sky.
+/// The share of pixels with positive disparity whose depth may exceed 16 bits, such as the sky.
 constexpr double max_saturated = 0.05;
 /// Share of the width. Below it, the angle of view is above 150°, too much for rectified pictures.
 constexpr double min_focal_length = 1.0 / 8;
