@@ -61,7 +61,7 @@ TEST(PeriodOf, NeedsDistinctPlaces) {
   EXPECT_EQ(period_of(weak, 40), 20);
 }
 
-// A second match at an end of the range is ignored: the costs beyond the end are unknown.
+// A second match at an end of the range is ignored, because costs beyond the end are unknown.
 TEST(PeriodOf, Ends) {
   EXPECT_EQ(period_of(costs_with({{0, low}, {60, low}}), 0), 60);
   EXPECT_EQ(period_of(costs_with({{99, low}, {60, low}}), 99), 39);

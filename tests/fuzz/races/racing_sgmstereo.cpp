@@ -9,7 +9,7 @@ using namespace check;
 
 namespace {
 
-// Returns nullptr if the pad exists, because GStreamer forbids requesting an existing pad again.
+// Returns nullptr if the pad exists. Passes no name, as GStreamer forbids names of existing pads.
 GstPad* request_pad(GstElement* element, const char* name) {
   return gst_element_request_pad(element, gst_element_get_pad_template(element, name), nullptr,
                                  nullptr);
