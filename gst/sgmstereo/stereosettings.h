@@ -102,8 +102,8 @@ struct StereoSettings : sgm::Parameters, DeviceSettings, StereoStartSettings {
 /// Converts the name of a parameter or value in cuda/sgm/ to the name that properties use.
 std::string property_word(std::string name);
 
-/// Returns an error with its remedy, or an empty string. `lengths` is true if any pad in use
-/// measures_lengths().
+/// Returns an error with its remedy, or an empty string. `lengths` is true if measures_lengths() is
+/// true for the output of any pad in use.
 std::string validation_error(const StereoSettings& settings, bool lengths);
 
 sgm::PictureParameters picture_parameters(sgm::PictureParameters picture,

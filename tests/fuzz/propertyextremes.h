@@ -7,7 +7,7 @@
 
 #include "tests/check/common/pictures/random.h"
 
-/// Sets and reads the properties of any element, as their GParamSpecs describe them.
+/// Sets and reads the own properties of this project's elements, as described by GParamSpecs.
 namespace fuzz {
 
 /// Returns the element's own writable properties, except those that choose the device.

@@ -51,7 +51,7 @@ class StereoSettings : public Life {
     }
   }
 
-  // Appends the property, because order matters: a preset sets others. `custom` has no effect.
+  // Appends the property, because a preset sets others, so order matters. `custom` has no effect.
   void set(const char* name, const std::string& value) {
     if (value == "custom")
       return;

@@ -27,7 +27,7 @@ struct StereoStream;
 
 struct StereoSinkPad {
   GstAggregatorPad* pad = nullptr;
-  std::atomic<bool> flushed{false};  ///< a flush has ended: the held frame must be discarded
+  std::atomic<bool> flushed{false};  ///< a flush has ended, so the held frame must be discarded
 
   bool is_linked() const { return gst_pad_is_linked(GST_PAD_CAST(pad)); }
   bool is_ended() const { return gst_aggregator_pad_is_eos(pad); }

@@ -61,7 +61,7 @@ class InspectionInterval {
   static constexpr int untimed_pairs = 30;
 
   FrameInterval interval_;
-  int untimed_ = untimed_pairs - 1;  ///< pairs since the last selected pair
+  int untimed_ = untimed_pairs - 1;  ///< pairs without running time since the last selected pair
 };
 
 /// The part of a StereoStream that each start resets.

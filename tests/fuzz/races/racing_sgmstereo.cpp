@@ -156,7 +156,7 @@ void StereoRace::Requester::unlink() {
 }  // namespace
 
 TEST(racing_sgmstereo) {
-  // Ignores a harmless warning: a restart drops the sticky events, and a segment may then precede
+  // Ignores a harmless warning. A restart drops the sticky events, and a segment may then precede
   // the caps, which are sent again with the next buffer.
   gst_check_add_log_filter(
       "GStreamer", G_LOG_LEVEL_WARNING,

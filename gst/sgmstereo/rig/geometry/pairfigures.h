@@ -17,7 +17,7 @@ struct MatchedBlock {
 struct PairFigures {
   /// Minimum numbers of blocks and matches for significant results.
   static constexpr int enough_blocks = 24, enough_matches = 10;
-  /// Below this share of matches, the pictures do not fit each other.
+  /// A smaller share of matches does not confirm a swap, and lets inspect() search more rows.
   static constexpr double poorly_matched = 0.24;
   /// Limit of vertical_spread in rectified pictures.
   static constexpr double max_spread = 1;
