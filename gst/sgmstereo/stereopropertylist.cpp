@@ -23,7 +23,7 @@ Settings effective_settings(const Settings& settings) {
 
 void add_stereo_properties(ElementProperties<StereoSettings>& all) {
   constexpr PropertyChange ready = PropertyChange::when_ready;
-  // Calls with inherited enumerations specify the type, because add() cannot deduce it.
+  // For inherited members, add() cannot deduce the enumeration, so these calls specify its type.
   all.add<StereoOutput>(
       {"output", "Output", "What to compute from each pair of frames", ready}, &Settings::output,
       "GstCudaSgmStereoOutput",

@@ -19,7 +19,7 @@ enum class StereoOutput {
   depth,
   confidence,
   // Outputs of request pads only, not values of the property `output`.
-  rectified,  ///< the left picture for the match, rectified if there is a calibration
+  rectified,  ///< the left picture that is matched, rectified if there is a calibration
   points,
 };
 
@@ -39,7 +39,7 @@ using PerSourcePad = std::array<T, source_pad_count>;
 
 /// File names, or empty. The strings are interned, so that copies need no allocation.
 struct CalibrationFiles {
-  const char* stereo = "";  ///< calibration by OpenCV; commas separate several names
+  const char* stereo = "";  ///< names of OpenCV calibration files, separated by commas, or auto
   const char* left = "";    ///< ROS's camera_info of the left camera
   const char* right = "";   ///< ROS's camera_info of the right camera
 
@@ -57,7 +57,7 @@ struct StereoStartSettings {
   StereoOutput output = StereoOutput::disparity;
   GstVideoMultiviewFramePacking frame_packing = GST_VIDEO_MULTIVIEW_FRAME_PACKING_NONE;
   CalibrationFiles calibration;
-  double alpha = -1;  ///< argument of make_rectification()
+  double alpha = -1;  ///< -1, or from 0 to 1; see make_rectification()
   CalibrationDrift calibration_drift = CalibrationDrift::warn;
   int frames_in_flight = 0;  ///< number of pairs; 0: automatic
   bool detections = false;
@@ -88,7 +88,7 @@ struct StereoSettings : sgm::Parameters, DeviceSettings, StereoStartSettings {
   StereoSettings since_start(const StereoSettings& started) const;
 
   /// Replaces an unset focal length or baseline by the value of the calibration. With
-  /// calibration=auto, converts the focal length from unrectified to rectified pictures.
+  /// calibration=auto, converts a set focal length from unrectified to rectified pictures.
   StereoSettings with_calibrated_lengths() const;
 
   /// With calibration=auto, `warn` acts as `correct`, because there is no file to replace.
@@ -102,8 +102,8 @@ struct StereoSettings : sgm::Parameters, DeviceSettings, StereoStartSettings {
 /// Converts the name of a parameter or value in cuda/sgm/ to the name that properties use.
 std::string property_word(std::string name);
 
-/// Returns an error with its remedy, or an empty string. `lengths` is true if any pad in use
-/// measures_lengths().
+/// Returns an error with its remedy, or an empty string. `lengths` is true if measures_lengths() is
+/// true for the output of any pad in use.
 std::string validation_error(const StereoSettings& settings, bool lengths);
 
 sgm::PictureParameters picture_parameters(sgm::PictureParameters picture,

@@ -178,7 +178,7 @@ PipelineRow measure_streams(const PipelineSubject& subject, const Options& optio
   while (!std::all_of(runs.begin(), runs.end(), all_put_out))
     for (std::future<void>& feeder : feeders)
       if (feeder.wait_for(std::chrono::milliseconds(1)) == std::future_status::ready)
-        feeder.get();  // rethrows: a feeder ends early only if a frame is refused
+        feeder.get();  // rethrows, because a feeder ends early only if it fails
   PipelineRow row{subject, runs.front()->active_backend()};
   row.start_seconds = Seconds(Clock::now() - start).count();
   // Warm-up: the elements page-lock the memory of frames, which takes some dozens of frames.

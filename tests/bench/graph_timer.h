@@ -8,7 +8,7 @@
 
 namespace cudavision::bench {
 
-/// Captures repetitions of the work in one graph. Returns the median time of a repetition in µs.
+/// Replays a graph of repetitions of the work. Returns the median time per repetition in µs.
 double graph_time(CudaStream stream, const std::function<void()>& work);
 
 struct LaunchedTime {

@@ -154,7 +154,7 @@ void Episode::change_frames_in_flight() {
   filter_.set("frames-in-flight", std::to_string(1 + below(8)));
 }
 
-// Frames pushed while unlinked are lost; later frames arrive. A new peer may first refuse the
+// Frames pushed while unlinked may be lost; later frames arrive. A new peer may first refuse the
 // current caps, which must have no lasting effect.
 void Episode::relink() {
   drain_and_judge();

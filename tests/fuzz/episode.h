@@ -45,7 +45,7 @@ class Episode : public Life {
   virtual void judge(GstBuffer* out, const check::Picture& picture, const FrameKind& kind);
 
  private:
-  /// True if the element accepts frames of the format with its current properties.
+  /// Returns true if the element accepts frames of the format with its current properties.
   virtual bool possible(const check::FormatSpec&) const { return true; }
   /// Returns the expected output. Elements with another output format override judge().
   virtual check::Picture expected(const check::Picture& picture, const FrameKind&) const {

@@ -38,7 +38,7 @@ class DenoiseEpisode final : public fuzz::Episode {
     return how_.strength == 0 && (format.family != Family::yuv || chroma == 0);
   }
 
-  /// Returns the indices of the first and the last frame that are searched for the judged frame.
+  /// Returns the indices of the first and last frame that may be searched for the judged frame.
   std::pair<std::size_t, std::size_t> searched() const {
     const std::size_t each_side = static_cast<std::size_t>(frames_ / 2), at = sequence().judged;
     return {at - std::min(at, each_side), std::min(at + each_side, sequence().frames.size() - 1)};

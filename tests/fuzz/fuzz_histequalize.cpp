@@ -41,7 +41,7 @@ class EqualizeEpisode final : public fuzz::Episode {
     return in_regions(picture, process, how.strength == 0, true);
   }
 
-  /// Skips frames with several smoothed histograms, because scene cuts depend only on their sum.
+  /// Skips frames with several smoothed histograms, because scene cuts compare only their sum.
   void judge(GstBuffer* out, const Picture& picture, const fuzz::FrameKind& kind) override {
     if (!smooths_ || !(how_.adaptive || how_.each_channel))
       Episode::judge(out, picture, kind);

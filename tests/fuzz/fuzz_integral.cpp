@@ -11,7 +11,7 @@ namespace {
 
 using Ranges = cudavision::localstatistics::Parameters::Ranges;
 
-/// Covers all outputs, layouts and types with successive seeds.
+/// Covers all outputs, layouts and types with successive seeds, but not all combinations.
 Integral first_form(unsigned seed) {
   return {all_outputs[seed % std::size(all_outputs)], seed / std::size(all_outputs) % 2 == 1,
           all_element_types[seed % std::size(all_element_types)]};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Gives filters frames with any number of segmentation masks and rotated detections, of any size,
-// stride, format and rectangle; see life.h. The element must continue or post an error. Frames that
-// it pushes must hide every pixel that a valid mask selects.
+// Gives cudapixelate frames with random segmentation masks and rotated detections; see life.h. The
+// element must continue or post an error. Without detections or inversion, output frames must hide
+// every pixel that a readable mask selects, unless masks are ignored.
 #include <gst/analytics/analytics.h>
 
 #include <vector>
@@ -90,7 +90,7 @@ class MasksLife final : public fuzz::Life {
     const Owned<GstBuffer> out = filter_.pull();
     fail_unless(out != nullptr, "episode %u: a frame was lost", seed());
     const Picture picture = from_buffer(out, format_named("GRAY8"), width_, height_);
-    // Masks of detections are not checked: the detection's label and confidence affect them.
+    // Frames with detections are not checked, because labels and confidences affect their masks.
     if (!uses_masks_ || related || invert_)
       return;
     for (const fuzz::Mask& mask : masks) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Runs pipelines with several branches of a tee, with seeks, pauses and EOS; see life.h. Every
-// branch must output the same frames as a pipeline that has only this branch.
+// Runs pipelines with branches of a tee, with seeks, pauses and EOS; see life.h. Each frame of a
+// filter must equal the frame at the same PTS in a pipeline that has only this branch.
 #include <gst/video/video.h>
 
 #include <map>
@@ -165,7 +165,7 @@ class Tee : private Random {
     for (std::size_t i = 0; i < chosen_.size(); ++i) {
       const auto expected = alone(pattern_, chosen_[i]);
       const auto got = outputs_[i]->hashes();
-      // A seek may leave no frames: it drops queued frames, but does not reset num-buffers.
+      // A seek may leave no frames, because it drops queued frames, but does not reset num-buffers.
       fail_unless(sought_ || !got.empty(), "episode %u: no frame came out of %s", episode,
                   chosen_[i].c_str());
       for (const auto& [time, hash] : got) {
@@ -227,7 +227,7 @@ TEST(fuzz_pipelines) {
   fuzz::run_episodes<PipelinesLife>();
 }
 
-// Hundreds of elements run at once: each must get threads, memory and its share of a GPU.
+// Hundreds of elements run at once, and all must output the right frames.
 TEST(test_many_elements) {
   constexpr int count = 300;
   const FormatSpec& format = format_named("NV12");

@@ -94,7 +94,7 @@ class Oracle {
     return {false, parameters(settings, boxes)};
   }
 
-  /// Forgets earlier frames. Call this at a new segment: regions do not persist across segments.
+  /// Forgets earlier frames. Call this at a new segment, because regions do not outlast segments.
   void forget() {
     last_.clear();
     last_time_ = GST_CLOCK_TIME_NONE;

@@ -116,7 +116,7 @@ class StereoEpisode final : public fuzz::StereoSettings {
     return tracked(at(time_, buffer, duration));
   }
 
-  /// Gives a left frame up to 127 boxes, many of which are empty, huge or outside the frame.
+  /// Adds up to 127 boxes, many of them empty, huge or outside the frame, and masks if available.
   GstBuffer* with_any_regions(GstBuffer* buffer) {
     const auto number = [this] {
       return one_of({0u, 1u, static_cast<guint>(below(60)), static_cast<guint>(-below(60)),

@@ -51,7 +51,7 @@ class StereoSettings : public Life {
     }
   }
 
-  // Appends the property, because order matters: a preset sets others. `custom` has no effect.
+  // Appends the property, because a preset sets others, so order matters. `custom` has no effect.
   void set(const char* name, const std::string& value) {
     if (value == "custom")
       return;
@@ -63,7 +63,7 @@ class StereoSettings : public Life {
     properties_.emplace_back(name, value);
   }
 
-  /// True if outputs may depend on earlier frames, for example through an automatic range.
+  /// Returns true if outputs may depend on earlier frames, for example through an automatic range.
   bool depends_on_the_past() const {
     return std::any_of(properties_.begin(), properties_.end(), [](const check::Property& property) {
       const std::string name = property.first, value = property.second;
@@ -73,7 +73,7 @@ class StereoSettings : public Life {
     });
   }
 
-  /// True if the element may have corrected the cameras since it started.
+  /// Returns true if the element may have corrected the cameras since it started.
   bool is_corrected() const {
     return std::any_of(properties_.begin(), properties_.end(), [](const check::Property& property) {
       const std::string name = property.first, value = property.second;

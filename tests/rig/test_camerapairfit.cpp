@@ -114,7 +114,7 @@ TEST(CameraPairFit, FindsRows) {
   });
 }
 
-/// Matches of perfect cameras give perfect cameras. Without points, the fit determines nothing.
+/// Matches of perfect cameras give matching rows. Without points, the fit determines nothing.
 TEST(CameraPairFit, Perfect) {
   Random random = random_of_case(1, 1);
   const CameraPairFit fit = fit_camera_pair(points_of(random, {}, 300, 1e-5), 1e-5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests PairInspector on real pairs: unchanged, swapped, moved or rotated.
+// Tests PairInspector on real pairs: unchanged, swapped, moved, rotated or darkened.
 #include <algorithm>
 #include <cstdio>
 #include <string>

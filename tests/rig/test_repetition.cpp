@@ -50,7 +50,7 @@ TEST(PeriodOf, NeedsDistinctPlaces) {
   std::fill(costs.begin() + 60, costs.begin() + 76, low);
   EXPECT_EQ(period_of(costs, 40), 0);
   EXPECT_EQ(period_of(costs, 67), nothing_distinct);
-  // The drop may be noise: it is less than 3 levels for each of 81 pixels, or less than half.
+  // The drop may be noise, as it is less than 3 levels for each of 81 pixels, or less than half.
   CostProfile weak(100, 242);
   weak[40] = weak[60] = 0;
   EXPECT_EQ(period_of(weak, 40), nothing_distinct);
@@ -61,7 +61,7 @@ TEST(PeriodOf, NeedsDistinctPlaces) {
   EXPECT_EQ(period_of(weak, 40), 20);
 }
 
-// A second match at an end of the range is ignored: the costs beyond the end are unknown.
+// A second match at an end of the range is ignored, because costs beyond the end are unknown.
 TEST(PeriodOf, Ends) {
   EXPECT_EQ(period_of(costs_with({{0, low}, {60, low}}), 0), 60);
   EXPECT_EQ(period_of(costs_with({{99, low}, {60, low}}), 99), 39);

@@ -23,8 +23,8 @@ class DetectionDistances {
   void set_parameters(const sgm::Parameters& parameters) { distances_.set_parameters(parameters); }
 
   /// Enqueues the work on a pair. pair.results refers to memory of this object, which is reused
-  /// after max_in_flight pairs. `rectifying` is the left picture's map, or empty without a
-  /// rectification.
+  /// after max_in_flight pairs. `rectifying` is the left picture's map, or empty if the picture
+  /// is not rectified.
   void run(View<const std::uint8_t> map, PairDetections& pair, const remap::MapView& rectifying) {
     auto* const results = results_.as<sgm::BoxDisparity>() + next_ * sgm::Distances::max_boxes;
     next_ = (next_ + 1) % slots_;

@@ -25,7 +25,7 @@ regions::Box rectified_box(const regions::Box& box, const RectifiedCamera& camer
     for (int k = 0; k < 3; ++k)
       if (i != 1 || k != 1)
         edge.push_back({xs[i], ys[k]});
-  // For a position outside the lens model, OpenCV returns coordinates far outside every picture.
+  // For positions outside the lens model, OpenCV may return coordinates far outside every picture.
   constexpr double largest = 1e5;
   double low[] = {largest, largest}, high[] = {-largest, -largest};
   for (const auto& position : rectified_positions(camera, edge)) {

@@ -22,7 +22,7 @@ struct PairDetections {
   explicit PairDetections(const FrameTimes& frame_times) : times(frame_times) {}
 
   /// Reads the metas of the left frame. `picture` is the size of the left picture and of the map.
-  /// `camera` is nullptr if pictures are matched without rectification.
+  /// `camera` is nullptr if left pictures are not rectified.
   void find(GstBuffer* left, const FramePacking& packing, const PictureSize& picture,
             const RectifiedCamera* camera);
 
@@ -30,8 +30,8 @@ struct PairDetections {
   std::vector<Detection> detections;  ///< the first Distances::max_boxes, in the order of the metas
   /// For each detection, its box in the map, clipped to the map; empty if nothing is visible.
   std::vector<regions::Box> visible;
-  /// Empty if no detection has a mask; otherwise one entry per detection, without a picture if the
-  /// detection has no mask. Masks refer to the left picture before rectification.
+  /// Empty, or one entry per detection, which has no picture if the detection has no usable mask.
+  /// Masks refer to the left picture before rectification.
   std::vector<SelectedMask> masks;
   std::size_t left_out = 0;  ///< number of detections beyond max_boxes, which are ignored
 
@@ -44,8 +44,8 @@ struct PairDetections {
 /// Returns the element message `detections`. docs/elements/stereo-detections.md lists its fields.
 Structure detections_message(const PairDetections& pair);
 
-/// Adds the results to the copies of the left frame's metas in an output: the parameter `distance`
-/// to each GstVideoRegionOfInterestMeta, and a related classification to each object detection.
+/// Adds the result of each measured detection to the copy of its meta in an output: the parameter
+/// `distance` to a GstVideoRegionOfInterestMeta, a related classification to an object detection.
 void add_distances(const PairDetections& pair, GstBuffer* output);
 
 }  // namespace cudavision

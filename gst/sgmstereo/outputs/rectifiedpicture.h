@@ -17,7 +17,7 @@ namespace cudavision {
 class RectifiedPicture {
  public:
   /// `frames` is the left camera's format. `out` is the same format, with all channels, or GRAY8.
-  /// `camera` is nullptr if frames are already rectified. Waits for the upload of maps.
+  /// `camera` is nullptr if left pictures are not rectified. Waits for the upload of maps.
   RectifiedPicture(Device& device, const FramePacking& packing, const FrameFormat& frames,
                    const FrameFormat& out, const RectifiedCamera* camera);
 
@@ -31,7 +31,7 @@ class RectifiedPicture {
   const FrameLayout layout_;  ///< layout of the output
   const bool gray_;           ///< true: GRAY8, made from the luminance; false: made from the frame
   std::unique_ptr<remap::PictureRemap> remap_;
-  std::unique_ptr<repack::Repack> unpack_;  ///< nullptr if stored frames need no unpacking
+  std::unique_ptr<repack::Repack> unpack_;  ///< nullptr: frames are not unpacked
   const FrameLayout unpacked_layout_;
   DeviceFrame unpacked_;
 };

@@ -142,7 +142,7 @@ Caps stereo_fixated_caps(Caps possible, GstPad* source_pad) {
   if (gst_caps_is_empty(caps.get()))
     return caps;
   GstStructure* structure = gst_caps_get_structure(caps.get(), 0);
-  // Unknown framerates become 0/1, not the lowest framerate that downstream accepts.
+  // Unknown framerates become 0/1 or, if downstream does not accept it, the lowest framerate.
   if (gst_structure_has_field(structure, "framerate"))
     gst_structure_fixate_field_nearest_fraction(structure, "framerate", 0, 1);
   if (gst_structure_has_field(structure, "pixel-aspect-ratio"))
@@ -170,7 +170,7 @@ FramePacking stereo_store_arrived_caps(GstAggregator* self, GstAggregatorPad* pa
   Caps other_caps;
   Caps arrived(gst_caps_ref(caps));
   {
-    // One lock for both pads: the later of two simultaneous CAPS events finds the other pad's caps.
+    // One lock for both pads, so that the later of two CAPS events finds the other pad's caps.
     const auto shared = state.shared.lock();
     arrived.swap(shared->sides[state.side_of(pad)].arrived_caps);
     if (const Caps& others = shared->sides[state.side_of(other.pad)].arrived_caps)

@@ -24,8 +24,8 @@ Caps stereo_fixated_caps(Caps possible, GstPad* source_pad);
 /// Returns true if the pad's peer neither has nor accepts the pad's current caps.
 bool stereo_peer_refuses_current_caps(GstPad* pad);
 
-/// Calls stereo_check_caps(), and stores the caps. If the other pad's caps do not fit, requests a
-/// reconfiguration from upstream of the other pad.
+/// Calls stereo_check_caps(), and stores the caps. Unless the frames are packed, requests a
+/// reconfiguration from upstream of the other pad if its caps do not fit.
 FramePacking stereo_store_arrived_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps);
 
 // Virtual functions of GstAggregator that do not use StereoStream: any thread may call them.

@@ -7,7 +7,7 @@
 /// request pad is a plain GstPad that follows src:
 ///  - pipeline/branches.cpp pushes on the pad after src.
 ///  - Queries except CAPS and ACCEPT_CAPS, and events except RECONFIGURE and QOS, are sent to src.
-///  - QoS events are ignored: a frame is skipped if it is late on src.
+///  - QOS events are ignored. Frames are skipped if they are late on src.
 namespace cudavision {
 
 void add_request_pad_templates(GstElementClass* klass);

@@ -21,7 +21,7 @@ struct SinkPadState {
   StereoState& state;
   GstPadChainFunction chain_of_parent = nullptr;  ///< GstAggregator's function
   UnlinkedStream unlinked;                        ///< used only for events of sink_left
-  /// The last caps error of each pad, left first. Used only in the pad's thread.
+  /// The error of each pad's last caps, or empty; left first. Used in the pad's thread.
   std::array<std::string, 2> last_refusals;
 };
 

@@ -27,7 +27,7 @@ struct StereoStream;
 
 struct StereoSinkPad {
   GstAggregatorPad* pad = nullptr;
-  std::atomic<bool> flushed{false};  ///< a flush has ended: the held frame must be discarded
+  std::atomic<bool> flushed{false};  ///< a flush has ended, so the held frame must be discarded
 
   bool is_linked() const { return gst_pad_is_linked(GST_PAD_CAST(pad)); }
   bool is_ended() const { return gst_aggregator_pad_is_eos(pad); }
@@ -38,7 +38,7 @@ struct SourceBranch {
   std::optional<FrameFormat> format;  ///< nullopt until negotiated
   bool pad_discont;                   ///< the next buffer is discontinuous
   bool ended = false;                 ///< downstream has returned EOS
-  bool started = false;               ///< downstream has taken a buffer
+  bool started = false;               ///< a push has returned
 
   void reopen() { ended = started = false; }
 };
@@ -85,7 +85,7 @@ struct StereoShared {
   PerSourcePad<std::shared_ptr<StereoRequestPad>> request_pads;
 
   struct Side {
-    Caps arrived_caps;    ///< from the last CAPS event; queued frames may still have older caps
+    Caps arrived_caps;    ///< of the last valid CAPS event; queued frames may have older caps
     guint64 dropped = 0;  ///< number of frames without a partner of equal size and depth
   };
   std::array<Side, 2> sides;  ///< left first
@@ -116,7 +116,7 @@ struct StereoState {
 
   std::atomic<bool> arrived_packed{false};    ///< the last caps on sink_left are for packed frames
   std::atomic<bool> flush_finished{false};    ///< sink_left got FLUSH_STOP, but no SEGMENT since
-  std::atomic<bool> downstream_ended{false};  ///< all branches have returned EOS
+  std::atomic<bool> downstream_ended{false};  ///< all linked branches have returned EOS
 };
 
 StereoState& stereo_state(gpointer self);

@@ -35,7 +35,7 @@ Older judge(const FrameStream& older, const FrameStream& newer, GstClockTime max
 
 PairingStep step_for_two(const FrameStream& left, const FrameStream& right, GstClockTime max_skew,
                          bool timed_out) {
-  // Frames without a timestamp pair in order of arrival.
+  // Frames without a running time pair in order of arrival.
   if (left.frame->time && right.frame->time) {
     const bool left_is_older = *left.frame->time < *right.frame->time;
     const Older older = left_is_older ? judge(left, right, max_skew, timed_out)

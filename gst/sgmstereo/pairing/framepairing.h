@@ -13,7 +13,7 @@ std::uint64_t time_between(std::int64_t a, std::int64_t b);
 
 /// A frame that is neither paired nor dropped yet.
 struct WaitingFrame {
-  /// Running time in ns, negative before the segment; nullopt if the frame has no timestamp.
+  /// Running time in ns, negative before the segment; nullopt if it is unknown.
   std::optional<std::int64_t> time;
   bool gap = false;                             ///< a GAP buffer: the camera has no picture
   GstClockTime interval = GST_CLOCK_TIME_NONE;  ///< time until the stream's next frame, if known
@@ -36,9 +36,9 @@ enum class PairingStep {
   end,         ///< no further pair can form
 };
 
-/// Returns the next step. Each frame pairs with the nearest frame of the other stream, or the
-/// earlier of two equally near frames. max_skew is the largest difference between the running times
-/// of a pair. If timed_out is true, a frame has waited until pairing_deadline(), and no step waits.
+/// Returns the next step. Frames pair with the nearest frame of the other stream, or the earlier of
+/// two equally near frames; without running times, in order of arrival. max_skew limits the time
+/// between paired frames. If timed_out is true, pairing_deadline() has passed, and no step waits.
 PairingStep next_step(const FrameStream& left, const FrameStream& right, GstClockTime max_skew,
                       bool timed_out);
 

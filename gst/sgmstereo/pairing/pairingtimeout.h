@@ -15,8 +15,8 @@ namespace cudavision {
 /// Detects that only one camera of a live pipeline sends frames.
 class InputTimeout {
  public:
-  /// Call this if a frame of the other camera was dropped for lack of a partner. Returns a warning
-  /// once if nothing has arrived on the pad for 2 s, otherwise an empty string.
+  /// Call this if a frame of the other camera, at running time `time`, was dropped while this pad
+  /// had none. Returns a warning once if this has lasted for 2 s, otherwise an empty string.
   std::string missed(const char* pad, std::int64_t time);
   /// Call this for each frame. After a warning, returns a message that frames arrive again.
   std::string sends(const char* pad);
@@ -46,8 +46,8 @@ class PairingTimeout {
   ConditionTimer unpaired_;
 };
 
-/// Counts successive pairs whose pictures differ in size or depth. A few such pairs are normal
-/// while both cameras change their caps.
+/// Measures how long the pictures of pairs differ in size or depth. A short time is normal while
+/// both cameras change their caps.
 class SizeMismatch {
  public:
   /// Call this for a pair whose pictures have the same size and depth.

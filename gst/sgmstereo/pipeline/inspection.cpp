@@ -104,7 +104,7 @@ bool InspectionInterval::selects(const FrameTimes& times, GstClockTime interval)
   return true;
 }
 
-// Posts only copies: a message handler may stop the element, which frees the pair and the rig.
+// Posts only copies, because a message handler may stop the element, which frees pair and rig.
 void stereo_inspect_pair(StereoStream& stream, const FrameTimes& times) {
   GstElement* element = GST_ELEMENT_CAST(stream.self);
   const StereoSettings settings = stream.processor->settings().with_calibrated_lengths();

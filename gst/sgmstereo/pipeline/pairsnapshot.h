@@ -20,8 +20,8 @@ inline View<std::uint8_t> allocated_rows(Device& device, Buffer& memory, int row
   return dense_rows(memory, row_bytes, rows);
 }
 
-/// Host copies of a pair's luminances and disparity map, for the inspection. Unless noted, the
-/// functions and the destructor need the device's context.
+/// Host copies of a pair's luminances, disparity map and noise state, for the inspection. Unless
+/// noted, the functions, constructor and destructor need the device's context.
 class PairSnapshot {
  public:
   PairSnapshot(Device& device, const PlaneSize& size)

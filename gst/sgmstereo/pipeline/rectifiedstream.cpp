@@ -32,7 +32,7 @@ double focal_length_or_guess(double given, int width) {
 }
 
 // Returns the rectification of the self-calibration, if there is one yet. The calibration keeps the
-// focal length of the start: a change of the property scales lengths, but needs no new calibration.
+// focal length of the start, because a change of the property only scales lengths.
 std::optional<Rectification> self_calibrated(StereoStream& stream, const PictureSize& size,
                                              const StereoSettings& settings) {
   const double focal_length =

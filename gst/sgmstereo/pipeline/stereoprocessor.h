@@ -18,8 +18,8 @@
 
 namespace cudavision {
 
-/// Maps the buffers of a pair and its outputs, matches the pair once, and computes all outputs. All
-/// calls, including the destructor, need the session's context.
+/// Maps the buffers of a pair and its outputs, matches the pair once, and computes all outputs. The
+/// functions that use the device, also constructor and destructor, need the session's context.
 class StereoProcessor {
  public:
   /// `right` is ignored if frames are packed. Without `rectification`, frames must be rectified.
@@ -68,7 +68,7 @@ class StereoProcessor {
   struct Output {
     Output(StereoOutput output, const FrameFormat& frames) : kind(output), format(frames) {}
 
-    /// Returns true if the matching itself writes the output.
+    /// Returns true if the matching can write the output directly.
     bool is_direct() const noexcept { return !picture && !rectified && !points; }
 
     StereoOutput kind;

@@ -35,7 +35,7 @@ bool stops_all(GstFlowReturn flow) {
   return flow <= GST_FLOW_NOT_NEGOTIATED || flow == GST_FLOW_FLUSHING;
 }
 
-// Combines flow returns like GstFlowCombiner, which cannot be used while pads come and go.
+// Combines flow returns like GstFlowCombiner.
 GstFlowReturn combined(const PerSourcePad<GstFlowReturn>& flows) {
   bool linked = false, open = false;
   for (GstFlowReturn flow : flows) {
@@ -95,7 +95,7 @@ GstFlowReturn push_outputs(StereoStream& stream, OpenPads& pads) {
       break;
     if (pad->branch->ended)
       continue;
-    // Sinks preroll together: without a queue, the first push blocks the pushes after it.
+    // Sinks preroll together, so without a queue, the first push blocks the pushes after it.
     PadAlarm alarm(PadAlarm::Kind::waiting, warn_of_blocked_output);
     if (std::any_of(pad + 1, pads.end(), [](const OpenPad& later) {
           return !later.branch->started && !later.branch->ended;

@@ -61,7 +61,7 @@ class InspectionInterval {
   static constexpr int untimed_pairs = 30;
 
   FrameInterval interval_;
-  int untimed_ = untimed_pairs - 1;  ///< pairs since the last selected pair
+  int untimed_ = untimed_pairs - 1;  ///< pairs without running time since the last selected pair
 };
 
 /// The part of a StereoStream that each start resets.
@@ -70,7 +70,7 @@ struct StreamRun {
   SourceBranch src{std::nullopt, false};
   bool outputs_discont = true;      ///< the next outputs of all pads are discontinuous
   std::optional<FrameClock> clock;  ///< has the framerate of the left caps
-  /// Flow return of the pairs that an event has pushed, for the next stereo_aggregate().
+  /// Flow return of stereo_finish_pairs(), for the next stereo_aggregate().
   GstFlowReturn late_flow = GST_FLOW_OK;
   bool segment_sent = false;                    ///< downstream has the current segment
   guint32 segment_seqnum = GST_SEQNUM_INVALID;  ///< seqnum of the last SEGMENT on sink_left
@@ -177,7 +177,7 @@ void stereo_end_inspections(StereoStream& stream);
 
 // stereopush.cpp: pushes buffers and events downstream.
 /// Completes and pushes the oldest pairs on all linked source pads, until only `remaining` pairs
-/// are in flight. Returns the error of any pad, GST_FLOW_EOS if all branches have ended, or
+/// are in flight. Returns the error of any pad, GST_FLOW_EOS if all linked pads have ended, or
 /// GST_FLOW_NOT_LINKED if no pad is linked. In these cases, drops the remaining pairs.
 GstFlowReturn stereo_push_pairs(StereoStream& stream, std::size_t remaining);
 /// Pushes all pairs in flight. Stores the flow return for the next stereo_aggregate().

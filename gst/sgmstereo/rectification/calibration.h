@@ -53,7 +53,7 @@ void require_one_form(const CalibrationFiles& files);
 /// Reads the files. OpenCV's keys are M1 D1 M2 D2 (or K1 …, cameraMatrix1, distCoeffs1 …), and R T
 /// or R1 R2 P1 P2 or all of these, as in OpenCV's example stereo_calib. Optional keys are
 /// - image_width and image_height, or image_size or imageSize, a pair of numbers;
-/// - distortion_model, which is "pinhole" (default), "fisheye" or ROS's name, or fisheye, 0 or 1;
+/// - distortion_model: "pinhole" (default), "fisheye" or ROS's name; or the key fisheye: 0 or 1;
 /// - unit, the unit of T: "mm", "cm" or "m". If it is missing, T is in metres if shorter than 1.5,
 ///   otherwise in millimetres;
 /// - reprojection_error, as pipelines/calibrate.py writes it.

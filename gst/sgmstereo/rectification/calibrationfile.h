@@ -12,7 +12,7 @@
 
 #include "gst/core/elementerror.h"
 
-/// Reads untrusted calibration files. Errors name the file, the key and the remedy.
+/// Reads untrusted calibration files. Errors name the file, the key if any, and the remedy.
 namespace cudavision {
 
 /// Returns the text of a regular file, without a byte order mark. Throws ElementError if the file

@@ -46,7 +46,7 @@ struct DepthFit {
 struct RigReport {
   rig::PairFigures figures;
   MountReport mounts;
-  std::optional<DepthFit> depth;     ///< set if a source pad carries depth
+  std::optional<DepthFit> depth;     ///< set if a source pad carries 16-bit depth
   std::vector<RigWarning> warnings;  ///< only warnings that were not returned before
   std::string correction;            ///< text about a correction that begins, or empty
 };

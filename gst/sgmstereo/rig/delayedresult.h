@@ -8,8 +8,8 @@ namespace cudavision {
 
 inline constexpr int pairs_to_wait = 8;
 
-/// The result of a background thread. It is used exactly `pairs_to_wait` pairs after begin(), so
-/// that the output is deterministic. The destructor waits for the thread.
+/// The result of a background thread. Unless it is discarded, it is used exactly `pairs_to_wait`
+/// pairs after begin(), so that the output is deterministic. The destructor waits for the thread.
 template <class Result>
 class DelayedResult {
  public:

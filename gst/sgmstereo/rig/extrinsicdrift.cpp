@@ -9,7 +9,7 @@ namespace {
 
 constexpr int max_pairs = 16;
 constexpr std::size_t min_points = 20;  // a pair usually has 30 to 70 points
-/// Standard deviations of the priors: weak, because cameras rotate by less than a degree.
+/// Standard deviations of the weak priors, in radians and as a ratio. Cameras rotate less than 1°.
 constexpr double turn_deviation = 0.05, zoom_deviation = 0.03;
 constexpr double focal_deviation = 0.7;  // of log(focal length), if the focal length is guessed
 /// Limits of the fit's noise, in pixels. The row of a block has an error of about 0.1 pixels.

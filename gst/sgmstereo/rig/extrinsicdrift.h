@@ -16,7 +16,7 @@ struct RectifiedOptics {
   double center_x = 0, center_y = 0;  ///< the principal point
   bool focal_is_known = false;        ///< false: focal_length is a guess
 
-  /// Returns true if only the scale differs: positions divided by the focal length are equal.
+  /// Returns true if only the scale differs: positions divided by the focal length nearly agree.
   bool matches(const RectifiedOptics& other) const;
 };
 
@@ -25,7 +25,7 @@ struct ExtrinsicEstimate {
   bool sure = false;   ///< at least two pairs agree
   bool moved = false;  ///< the cameras have moved: only the last `pairs_to_forget` pairs are used
   rig::MountFit fit;
-  double yaw = 0, yaw_error = 0;  ///< fitted to rows, like fit.turn.yaw only if rows show a change
+  double yaw = 0, yaw_error = 0;  ///< fitted to rows; fit.turn.yaw differs if rows show no change
   double rows_off = 0, rows_error = 0;  ///< rig::RowsApart with the current correction, in pixels
 };
 
@@ -37,7 +37,7 @@ class ExtrinsicDrift {
   static constexpr int pairs_to_forget = 2;
 
   /// Adds a pair that was matched with the right camera corrected by `corrected`. `known_yaw` is a
-  /// new yaw that was not estimated from rows.
+  /// new yaw in radians that was not estimated from rows.
   ExtrinsicEstimate add(const rig::PairFigures& figures, const RectifiedOptics& optics,
                         const rig::RigRotation& corrected, std::optional<double> known_yaw = {});
 

@@ -67,7 +67,7 @@ std::string shortest(double number) {
   return g_ascii_formatd(text, sizeof text, "%.10g", number);
 }
 
-/// Returns an error if the position can never be measured, or an empty string.
+/// Returns an error if these settings allow no measurement, or an empty string.
 std::string problem_of(const KnownDistance& distance, View<const std::uint8_t> map,
                        const StereoSettings& settings) {
   if (settings.focal_length <= 0 || settings.baseline <= 0)

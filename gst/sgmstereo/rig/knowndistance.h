@@ -16,7 +16,7 @@ std::string known_distance_error(const char* text);
 
 struct DistanceEstimate {
   std::optional<double> offset;  ///< measured minus expected disparity, in pixels
-  std::optional<double> yaw;     ///< right camera's yaw, if this pair confirms an earlier pair
+  std::optional<double> yaw;     ///< right camera's yaw in radians, if this pair confirms it
   std::string problem;           ///< an error with its remedy, or empty
 };
 

@@ -41,16 +41,16 @@ constexpr double hardly_known = 0.1, hardly_matched = 0.2;
 /// Limits for a drift warning, in pixels and standard errors. Good calibrations leave 0.1 pixels.
 constexpr double max_rows_off = 0.4, drift_certainty = 3;
 
-/// The share of known pixels whose depth may exceed 16 bits, such as the sky.
+/// The share of pixels with positive disparity whose depth may exceed 16 bits, such as the sky.
 constexpr double max_saturated = 0.05;
 /// Share of the width. Below it, the angle of view is above 150°, too much for rectified pictures.
 constexpr double min_focal_length = 1.0 / 8;
 constexpr double min_baseline = 1;  // mm
-/// Tolerated relative difference between a set and a calibrated length: users may use a ruler.
+/// Tolerated relative difference between a set and a calibrated length, as users may use rulers.
 constexpr double max_contradiction = 0.02;
 /// Upper limits of shares of pixels. Well-exposed pictures of dark or bright scenes stay below.
 constexpr double max_black = 0.95, max_clipped = 0.4;
-/// Upper limit of Repetition::share, which is 0.07 to 0.27 on chessboards, 0.02 in natural scenes.
+/// Limit of Repetition::share, which is 0.07 to 0.27 on chessboards, up to 0.02 in natural scenes.
 constexpr double max_repeating = 0.05;
 
 /// Returns the remedy if the range from `first` needs at least `needed` and better `wanted` values.

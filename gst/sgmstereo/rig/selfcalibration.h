@@ -30,9 +30,9 @@ struct UncalibratedOptics {
   friend bool operator==(const UncalibratedOptics&, const UncalibratedOptics&) = default;
 };
 
-/// Calibrates two roughly parallel cameras from the rows of matched blocks. Each time the number of
-/// points has grown by a quarter, a thread fits the cameras and makes maps. The maps take effect
-/// some pairs later if they clearly reduce the distance of matching rows.
+/// Calibrates two roughly parallel cameras from the rows of matched blocks. At 40 points, and each
+/// time their number has grown by a quarter, up to 1500, a thread fits the cameras and makes maps.
+/// The maps take effect some pairs later if they clearly reduce the distance of matching rows.
 class SelfCalibration {
  public:
   /// Call this before maps are made for these optics. Returns the calibration in use, or nullptr.

@@ -19,7 +19,7 @@ class VerticalOffsets {
 
   /// Returns true after two changes within the last pairs, if one of these pairs was unrectified.
   bool vary() const noexcept { return vary_; }
-  /// Returns true if the last two offsets agree.
+  /// Returns true unless the last two offsets differ.
   bool is_steady() const;
 
   /// Returns the extreme offsets in rows, positive if points are lower in the right picture.

@@ -14,7 +14,7 @@ void damage(check::Random& random, GstVideoMeta* meta, int planes);
 /// applications with their own pools do. The memory keeps the element alive. Returns the buffer.
 GstBuffer* with_callback(GstElement* element, GstBuffer* buffer);
 
-/// Keeps a reference; free_kept_buffers() checks that the bytes are unchanged. Thread-safe.
+/// Keeps up to 32 buffers; free_kept_buffers() checks that they are unchanged. Thread-safe.
 void keep_buffer(GstBuffer* buffer);
 
 void free_kept_buffers();

@@ -16,7 +16,7 @@ using namespace check;
 
 namespace {
 
-// True for numbers and booleans. Enums are excluded: GStreamer 1.22 crashes if their curve is NaN.
+// Returns true for numbers and booleans. If the curve of an enum is NaN, GStreamer 1.22 crashes.
 bool can_follow(const GParamSpec* spec) {
   return (spec->flags & GST_PARAM_CONTROLLABLE) != 0 &&
          (G_IS_PARAM_SPEC_INT(spec) || G_IS_PARAM_SPEC_UINT(spec) || G_IS_PARAM_SPEC_INT64(spec) ||

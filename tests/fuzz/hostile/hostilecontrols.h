@@ -8,7 +8,7 @@
 
 #include "tests/check/common/pictures/random.h"
 
-/// Control bindings whose curves leave every range, or are NaN or infinite for a while.
+/// Control bindings whose curves may leave every range, or be NaN or infinite for a while.
 namespace fuzz {
 
 void control_property(check::Random& random, GstElement* element);

@@ -48,7 +48,7 @@ struct Mask {
   }
 };
 
-/// Returns a mask of any size, stride, format, rectangle and ids, for a frame of width×height.
+/// Returns a mask of random size, stride, format, rectangle and ids, for a frame of width×height.
 inline Mask any_mask(check::Random& random, int width, int height) {
   Mask mask;
   mask.format =

@@ -140,7 +140,7 @@ void offer_failing_pools(GstQuery* query) {
         GST_BUFFER_POOL(gst_object_ref_sink(g_object_new(unreliable_pool_get_type(), nullptr))));
     const guint sizes[] = {right_size, right_size, right_size, 0, 1, right_size / 2};
     const guint size = sizes[g_random_int() % G_N_ELEMENTS(sizes)];
-    // No maximum: the test keeps buffers, and a stopping base class still waits for a free buffer.
+    // No maximum, because tests keep buffers, and a stopping base class waits for a free buffer.
     gst_query_add_allocation_pool(query, pool, size, g_random_int() % 3, 0);
   }
   if (one_in(2))

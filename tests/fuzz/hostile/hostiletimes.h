@@ -9,7 +9,7 @@
 namespace fuzz {
 
 GstClockTime hostile_time(check::Random& random);
-/// Changes PTS, DTS and duration, each in half of the calls: wrong values may hide each other.
+/// Changes PTS, DTS and duration, each in half of the calls, because wrong values may hide others.
 void set_hostile_times(check::Random& random, GstBuffer* buffer);
 GstSegment hostile_segment(check::Random& random);
 const char* hostile_framerate(check::Random& random);

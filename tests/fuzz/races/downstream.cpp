@@ -33,7 +33,7 @@ void Downstream::relink() {
   if (hostile_)
     gst_pad_set_query_function(sink_, handle_query);
   gst_pad_set_active(sink_, TRUE);
-  // Copies the sticky events: if the element stops meanwhile, GStreamer sends none, and warns.
+  // Copies the sticky events, because GStreamer warns and sends none if the element stops now.
   gst_pad_sticky_events_foreach(
       source_,
       +[](GstPad*, GstEvent** event, gpointer sink) -> gboolean {

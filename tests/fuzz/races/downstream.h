@@ -14,7 +14,7 @@ namespace fuzz {
 class Downstream {
  public:
   /// Calls on_frame() in the pushing thread for each frame, even if no sink is linked. on_frame()
-  /// must not destroy objects. If it returns false, the frame is dropped.
+  /// must not destroy this object. If it returns false, the frame is dropped.
   Downstream(GstPad* source, bool linked, std::function<bool()> on_frame);
   ~Downstream();
 

@@ -39,7 +39,7 @@ class Race : public Life {
   /// Calls acts() for a frame. Returns false if a restart or flush has discarded the frame.
   bool frame_leaves(const std::function<void(check::Random&)>& acts);
 
-  // Actions. They return false if they did not run, for example as another thread holds gate_.
+  // Actions. If they return false, another thread holds gate_, or no data has arrived.
   bool restart();
   void restart_elsewhere() { run_elsewhere(&Race::restart); }
   void seek_elsewhere() { run_elsewhere(&Race::flushing_seek); }
@@ -57,7 +57,7 @@ class Race : public Life {
   void reconfigure();
   void rest();
 
-  /// Returns random numbers for actions in threads other than run()'s thread.
+  /// Returns random numbers for actions that may run in threads other than run()'s thread.
   check::Random new_random() { return check::Random(seed() * 7919 + ++draws_); }
 
  private:

@@ -9,7 +9,7 @@ using namespace check;
 
 namespace {
 
-// Returns nullptr if the pad exists, because GStreamer forbids requesting an existing pad again.
+// Returns nullptr if the pad exists. Passes no name, as GStreamer forbids names of existing pads.
 GstPad* request_pad(GstElement* element, const char* name) {
   return gst_element_request_pad(element, gst_element_get_pad_template(element, name), nullptr,
                                  nullptr);
@@ -156,7 +156,7 @@ void StereoRace::Requester::unlink() {
 }  // namespace
 
 TEST(racing_sgmstereo) {
-  // Ignores a harmless warning: a restart drops the sticky events, and a segment may then precede
+  // Ignores a harmless warning. A restart drops the sticky events, and a segment may then precede
   // the caps, which are sent again with the next buffer.
   gst_check_add_log_filter(
       "GStreamer", G_LOG_LEVEL_WARNING,

@@ -12,7 +12,7 @@ namespace fuzz {
 /// Returns a pad with a template of ANY caps. Without a template, GStreamer uses unreferenced caps.
 check::Owned<GstPad> new_any_pad(const char* name, GstPadDirection direction);
 
-/// Calls change() while the pad is blocked, such as to relink it. Returns false if no data arrived.
+/// Calls change() while the pad is blocked. If no data arrives within about 5 ms, returns false.
 bool while_blocked(GstPad* source, const std::function<void()>& change);
 
 }  // namespace fuzz

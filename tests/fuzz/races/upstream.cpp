@@ -219,7 +219,7 @@ void Upstream::rest() {
   g_usleep(static_cast<gulong>(below(500)));
 }
 
-// False for GstAggregator: version 1.22 uses a query after a flush has returned it to the caller.
+// Returns false for GstAggregator, because 1.22 uses queries that a flush returned to the caller.
 bool Upstream::may_query() const {
   return GST_IS_BASE_TRANSFORM(element_.get());
 }

@@ -17,7 +17,7 @@ struct MatchedBlock {
 struct PairFigures {
   /// Minimum numbers of blocks and matches for significant results.
   static constexpr int enough_blocks = 24, enough_matches = 10;
-  /// Below this share of matches, the pictures do not fit each other.
+  /// A smaller share of matches does not confirm a swap, and lets inspect() search more rows.
   static constexpr double poorly_matched = 0.24;
   /// Limit of vertical_spread in rectified pictures.
   static constexpr double max_spread = 1;
@@ -40,7 +40,7 @@ struct PairFigures {
   double vertical_offset = 0;
   double vertical_spread = 0;  ///< interquartile range of this difference
 
-  /// In row-major order. Omits matches in the outermost searched rows: rows beyond may fit better.
+  /// In row-major order. Omits matches in the outermost searched rows, as others may fit better.
   std::vector<MatchedBlock> matches;
 
   /// Share of the blocks that match if pictures are exchanged; 0 if at least half match as given.
@@ -57,7 +57,7 @@ struct PairFigures {
   bool vertical_known() const noexcept;  ///< the vertical figures are meaningful
   bool is_swapped() const noexcept;
   bool is_unrectified() const noexcept;
-  bool exceeds_range() const noexcept;  ///< disparities are above or below the range
+  bool exceeds_range() const noexcept;  ///< many disparities are outside the range or at its end
   bool is_unequally_exposed() const noexcept;
 };
 

@@ -349,7 +349,7 @@ PairFigures PairInspector::inspect(const SamplePlane& left_picture,
       match_blocks(left, right, {-largest_, -minimum_, -near_rows, near_rows});
   figures.matched = share_of(matches, clear);
   // Unmatched blocks may match at other disparities or in other rows. Repeating patterns match
-  // anywhere, so the search with the most matches wins.
+  // anywhere, so other disparities count only with enough matches.
   std::vector<Match> beyond;
   if (figures.matched < well_matched) {
     figures.matched_if_swapped =

@@ -20,7 +20,7 @@ inline std::optional<int> counts_at(View<const std::uint8_t> map, int x, int y,
   return static_cast<std::int16_t>(sample);
 }
 
-/// Reads `count` 8-bit levels of row y from column `first` on. Replicates the picture's edges.
+/// Reads `count` 8-bit levels of row y from column `first` on. Outside, repeats edge pixels.
 void read_levels(const SamplePlane& picture, int y, int first, int count, std::uint8_t* out);
 
 /// A picture in host memory, and its gain relative to the other picture; see gain_for().
@@ -30,7 +30,7 @@ struct NormalizedPicture {
 };
 
 /// A part of a picture: the difference of each pixel from the mean of 7×7 pixels around it, times
-/// the gain, clipped to ±40 and stored with an offset of 40.
+/// gain / 256, clipped to ±40 and stored with an offset of 40.
 struct Patch {
   static constexpr int zero = 40;
 
