@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Applies the tables, one or more blocks per cell. Shared memory holds tables as quads: a load
-// reads the entries of one value in four tables. If quads do not pay off (quads_are_worth_it()) or
-// do not fit, pixels read device memory. For large tiles, apply_ranges.cuh replaces this kernel.
+// Applies the tables. In apply_kernel, a load from shared memory reads the entries of one value in
+// four tables, a quad. If quads do not fit or do not pay off (quads_are_worth_it()),
+// apply_directly_kernel reads device memory. apply_bytes.cuh replaces apply_kernel for contiguous
+// 8-bit samples; apply_ranges.cuh replaces apply_directly_kernel for deep samples in large tiles.
 
 #include "cuda/clahe/patch.cuh"
 
@@ -12,7 +13,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
-/// level(grid, pixel, value) returns the output level of `value` at the given pixel of the pack.
+/// level(grid, pixel, value) returns the equalised level of `value` at the given pixel of the pack.
 template <class Pack, Action kAction, class Level>
 __device__ void equalise_pack(std::uint32_t* data, int existing, const Arguments& a,
                               const Level& level) {
@@ -26,7 +27,7 @@ __device__ void equalise_pack(std::uint32_t* data, int existing, const Arguments
       });
 }
 
-/// A block equalises the packs that begin in its cell. Their last pixels may be in the next cell.
+/// A block equalises packs that begin in its cell. Their last pixels may be in the next cell.
 template <class Pack, Action kAction>
 __global__ void __launch_bounds__(kThreads, Pack::words > 4    ? 1
                                             : Pack::pixels > 8 ? 2

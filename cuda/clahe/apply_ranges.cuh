@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Applies the tables to samples of more than 12 bits. The quads of all values exceed shared memory,
-// so a block keeps its pixels in registers and loads the quads of one range of values at a time.
+// Applies the tables to samples of more than 12 bits. The quads of all values may exceed shared
+// memory, so a block keeps its pixels in registers and loads the quads of one range at a time.
 // Loading a range costs as much as a few thousand single reads, so small tiles use apply.cuh.
 
 #include "cuda/clahe/patch.cuh"

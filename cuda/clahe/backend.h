@@ -22,7 +22,7 @@ class Clahe::Backend {
 
   virtual View<const std::uint32_t> count(const ConstFrame& in) = 0;
 
-  /// Makes one table per row of averages. Also copies all bytes of the frame that no table changes.
+  /// Makes one table per row of averages. Copies bytes that no table changes, unless apply() does.
   virtual View<const std::uint16_t> make_tables(View<const std::uint32_t> averages,
                                                 const ConstFrame& in, const Frame& out) = 0;
 

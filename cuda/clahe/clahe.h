@@ -63,14 +63,14 @@ struct Parameters : histequalize::Parameters {
 /// Whether an operation allocates memory for temporal averages.
 enum class Averages { none, kept };
 
-/// Equalises frames. Luma samples are replaced by their levels; all other bytes are copied, except
-/// chroma planes if copies_chroma is false. RGB with Channels::luminance: if eq is the level of the
-/// luminance u (luminance.h), a channel c becomes `saturate(c + eq − u)`; other bytes are copied.
+/// Equalises frames. Luma samples (Channels::each: red, green and blue) become their levels. RGB
+/// with Channels::luminance: if eq is the level of the luminance u (luminance.h), a channel c
+/// becomes `saturate(c + eq − u)`. Other bytes are copied; chroma planes only with copies_chroma.
 class Clahe {
  public:
   /// layout must have 8 to 16 bits and a luma channel as large as the picture, or red, green and
-  /// blue channels of 8 bits. Throws invalid_argument otherwise. Allocates 6 · 2^bits bytes per
-  /// tile, or 20 · 2^bits to keep averages (RGB: three times as much). Throws out_of_memory.
+  /// blue channels of 8 bits. Throws invalid_argument otherwise. Allocates at least 6 · 2^bits
+  /// bytes per tile, 20 · 2^bits to keep averages (RGB: three times as much). Throws out_of_memory.
   Clahe(Device& device, const FrameLayout& layout, const Tiles& tiles, const Parameters& parameters,
         Averages averages = Averages::none);
   ~Clahe();

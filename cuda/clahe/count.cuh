@@ -2,7 +2,7 @@
 #pragma once
 
 // Counts the histograms of tiles, for samples of up to 12 bits. A block counts some rows of a tile
-// in shared memory. The last block of a tile makes the table.
+// in shared memory. With make_tables, the last block of a tile makes its tables.
 
 #include "cuda/clahe/arguments.cuh"
 #include "cuda/clahe/count_shape.h"
@@ -238,7 +238,7 @@ __global__ void __launch_bounds__(kCountThreads, 2)
   clear_words(shared_words, counter_vectors<kAction>(a));
   __syncthreads();
   grid_dependency_wait();
-  // Must follow the wait: the next launch reads the picture before it waits for this launch.
+  // Must follow the wait: the next launch may read the picture before it waits for this launch.
   launch_dependents();
   const Share share(blockIdx.x, a.counting_parts);
   if (share.whole < a.tiling.tiles()) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Counts the histograms of tiles, for samples of more than 12 bits. The counters do not fit into
-// shared memory, so a block counts one range of bins, and each part of the picture is read once per
-// range. Blocks that count whole tiles also make their ranges of the tables and exchange the sums.
+// Counts the histograms of tiles, for samples of more than 12 bits. If the counters do not fit
+// into shared memory, a block counts one range of bins, and each part of the picture is read once
+// per range. make_ranges_kernel also makes the tables; its blocks exchange the sums of the ranges.
 
 #include "cuda/clahe/count.cuh"
 #include "cuda/sync/tileexchange.h"
@@ -29,7 +29,7 @@ struct RangeCounter {
   }
 };
 
-/// Counts into device memory. If one block per tile and range is too few, blocks share a tile.
+/// Counts into device memory. If tiles and ranges are few, several blocks share the rows of a tile.
 template <class Pack>
 __global__ void __launch_bounds__(kRangeThreads, 1)
     count_ranges_kernel(const __grid_constant__ Arguments a) {

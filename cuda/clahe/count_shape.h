@@ -32,7 +32,7 @@ inline CountShape count_shape(const Tiling& tiling, int pack_pixels, int multipr
   int blocks = multiprocessors * blocks_per_multiprocessor;
   for (; threads > min_threads && tiles > blocks; threads /= 2)
     blocks *= 2;
-  const int packs_of_block = threads * (even ? 2 : 1);  // minimum number of packs per block
+  const int packs_of_block = threads * (even ? 2 : 1);  // about the minimum per block
   return {threads, std::clamp(std::min(blocks / tiles, divide_up(packs, packs_of_block)), 1,
                               tiling.y.tile_size)};
 }

@@ -115,7 +115,7 @@ void write16(const std::uint16_t* values, const std::uint16_t* levels, int n, in
                 << shift);
 }
 
-/// A plane with one grid of tables: a channel, or the computed luminance of RGB.
+/// Samples with one grid of tables: a channel, or the computed luminance of RGB.
 struct Source {
   View<const std::uint8_t> rows;
   Channel channel;
@@ -365,7 +365,7 @@ class ClaheCpu final : public Clahe::Backend {
   Tiling tiling_;
   std::vector<int> planes_with_other_bytes_;
   Bands tile_bands_, row_bands_;
-  std::vector<Source> counted_;  // planes of the frame whose tables are being made
+  std::vector<Source> counted_;  // sources of the last count()
   Buffer counts_;                // counts of all tiles, until their tables are made
   Buffer tables_;                // tables of all tiles
   Buffer quads_;                 // quads of all cells, for 8-bit samples only

@@ -217,7 +217,7 @@ class ClaheCuda final : public Clahe::Backend {
                     multiprocessors_ * threads_per_multiprocessor / threads);
   }
 
-  /// Returns true if quads in shared memory are faster. A pack must not overlap more than two
+  /// Returns true if quads fit and are faster. A pack must not overlap more than two
   /// cells. With few pixels per table entry, copying the tables takes longer than reading entries.
   bool quads_are_worth_it(int pack_pixels) const {
     constexpr int min_pixels_per_bin = 4;

@@ -90,7 +90,7 @@ struct BlockPatch {
     end = range.end;
   }
 
-  /// True in cells at one edge of the picture, except in the corners.
+  /// Returns true in cells at an edge of the picture, except in the corners.
   __device__ bool has_two_tiles(const Arguments& a) const {
     const bool edge_x = cell_x == 0 || cell_x == a.tiling.x.tiles;
     const bool edge_y = cell_y == 0 || cell_y == a.tiling.y.tiles;

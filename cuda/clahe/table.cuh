@@ -128,7 +128,7 @@ struct TableArguments {
   double clip_limit;
 };
 
-/// Makes the block's table from the averages and their sum, or from the counts. Clears the counts.
+/// Makes a table per block, from averages or counts. Clears the counts. Other blocks copy planes.
 __global__ void __launch_bounds__(kMaxTableThreads)
     table_kernel(const __grid_constant__ TableArguments arguments) {
   __shared__ WarpSums sums;

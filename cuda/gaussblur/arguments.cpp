@@ -50,7 +50,7 @@ DirectPlane::RowsBeyond rows_beyond(int rows, Border border) {
   return {0, 0, rows - 1};
 }
 
-/// Returns true if the bytes of a row belong to one grid, and share a kernel or are copied.
+/// Returns true if all bytes of a row belong to the image and share a grid and a kernel.
 bool is_uniform(const Plane& plane, const RowKernels& along_x) {
   for (int phase = 1; phase < 4; ++phase)
     if (plane.grids[phase].step != plane.grids[0].step ||
@@ -78,7 +78,7 @@ void describe_plane(const FrameLayout& layout, int number, const ChannelBlur* ch
     plane.inner_bytes = std::min(plane.inner_bytes, channel.step * bytes * channel.width);
   }
 
-  // Bytes outside all channels are blurred like their neighbours, then overwritten with the input.
+  // Bytes outside all channels are blurred like the first channel, then replaced by the input.
   const Channel& first = channels[0].channel;
   for (int phase = 0; phase < 4; ++phase) {
     plane.grids[phase] = {first.step * bytes, first.width};

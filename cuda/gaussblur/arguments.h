@@ -67,8 +67,8 @@ struct Plane {
   std::uint32_t copied = 0;        ///< bit b: byte b of a period is copied, not blurred
   std::uint64_t copied_of_eight = 0;  ///< `copied` as a byte mask, by position modulo 8
 
-  int row_radius = 0;  ///< bytes
-  int column_radius = 0;
+  int row_radius = 0;     ///< bytes
+  int column_radius = 0;  ///< rows
   // Indices in Arguments::tables: `factors` for small.cuh and pixels.cuh, tables for large.cuh.
   std::uint32_t factors = 0;
   std::uint32_t row_table = 0;

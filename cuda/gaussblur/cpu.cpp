@@ -3,7 +3,7 @@
 // The blur on the CPU. Each output row is computed separately. The vertical pass adds the weighted
 // input rows, regardless of channels. The horizontal pass pads the row of sums and adds weighted,
 // shifted copies of it. Only the final result is rounded. Each vertical sum is split into a high
-// and a low half, so that the horizontal pass needs no wider SIMD lanes: 16 bits for 8-bit samples.
+// and a low half, so that the horizontal pass needs no wider SIMD lanes than the vertical pass.
 
 #include <algorithm>
 #include <cstring>

@@ -131,7 +131,7 @@ CUDAVISION_TARGET_CLONES void split(const Sum* __restrict sums, int count, Half*
   }
 }
 
-/// values = (high·2^b + low) / 2^2b, halves rounded up. b is half the bits of a sum.
+/// values = (high·2^b + low) / 2^2b, rounded half up. b is half the bits of a sum.
 template <class Sum, class Value>
 CUDAVISION_TARGET_CLONES void round_halves(const Sum* __restrict high, const Sum* __restrict low,
                                            int count, Value* __restrict values) {

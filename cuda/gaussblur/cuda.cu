@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The blur on CUDA: makes tables and launch plans from the parameters. A frame takes one launch.
+// The blur on CUDA: makes tables and launch plans from the parameters. One launch blurs a frame.
 
 #include <algorithm>
 #include <optional>

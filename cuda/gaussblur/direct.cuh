@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Direct convolution of bytes with few taps: in matrix products, most factors would be zero.
+// Direct convolution of bytes with few taps, for which most factors of matrix products are zero.
 //
 // A thread blurs 8 bytes of each row of a strip. It takes rows in pairs: sums along x have at most
 // 16 bits, so one word holds the sums of both rows, ready for the two-way dot products along y.

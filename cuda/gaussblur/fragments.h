@@ -3,10 +3,10 @@
 
 // The Gaussian blur as products of byte matrices, and which lane of a warp holds which element.
 //
-// A warp blurs tiles of 16 rows × 32 bytes. Along x, the sums of 16 samples in each of 8 rows are
-// one product T·I. Row i of the Toeplitz matrix T holds the coefficients, shifted to the window of
-// output sample i. Each column of I holds the bytes of one row under the tile and its halo. Along
-// y, the product is T·R, where R holds the sums along x, split into bytes.
+// A warp blurs tiles of 16 rows × 32 bytes (64 in pixels.cuh). Along x, the sums of 16 samples in
+// each of 8 rows are one product T·I. Row i of the Toeplitz matrix T holds the coefficients,
+// shifted to the window of output sample i. Each column of I holds the bytes of one row under the
+// tile and its halo. Along y, the product is T·R, where R holds the sums along x, split into bytes.
 //
 // Both factors may permute the inner dimension in the same way. The chosen order keeps four bytes
 // that are adjacent in memory in one register. It also makes a lane's results of the first product

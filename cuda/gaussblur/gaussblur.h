@@ -31,7 +31,7 @@ struct Parameters {
     static constexpr Range<int> size{0, GaussKernel::max_size};
   };
 
-  double sigma_x = 1.2;  ///< in pixels; 0 derives it from size_x
+  double sigma_x = 1.2;  ///< in pixels; if 0, size_x determines the kernel
   double sigma_y = 1.2;
   int size_x = 0;  ///< odd; 0 derives it from sigma_x; if both are 0, no blur along x
   int size_y = 0;
@@ -49,15 +49,15 @@ struct Parameters {
 class GaussBlur {
  public:
   /// layout must have 8 to 16 bits per sample. The channels of one plane must have equal heights
-  /// and vertical subsampling. Steps must be 1, 2 or 4 bytes, or the same number of bytes (up to 8)
-  /// with the same subsampling. Throws invalid_argument otherwise and for parameters out of range.
+  /// and vertical subsampling. Their steps must be 1, 2 or 4 bytes, or equal (up to 8 bytes) with
+  /// equal subsampling. Throws invalid_argument otherwise and for parameters out of range.
   GaussBlur(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~GaussBlur();
 
   /// Applies to later frames. Never allocates. On invalid_argument, the old parameters stay in use.
   void set_parameters(const Parameters& parameters);
 
-  /// True if no sample changes its value. Unused low bits of words may still be cleared.
+  /// Returns true if no sample changes its value. Unused low bits of words may still be cleared.
   bool identity() const noexcept { return identity_; }
 
   /// in and out have the layout's planes and do not overlap. Bytes outside all channels are copied.

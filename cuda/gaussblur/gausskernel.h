@@ -21,7 +21,7 @@ class GaussKernel {
 
   /// Makes the identity.
   explicit GaussKernel(int fraction_bits = 8) noexcept;
-  /// size is odd, from 1 to max_size. A sigma of 0 is derived from size. fraction_bits is 8 or 16.
+  /// size is odd, 1 to max_size. If sigma is 0, size alone sets the kernel. fraction_bits: 8 or 16.
   GaussKernel(int size, double sigma, int fraction_bits) noexcept;
 
   /// Default size for sigma > 0: round(6σ + 1) for 8-bit samples and round(8σ + 1) for deeper

@@ -27,8 +27,8 @@ CUDAVISION_HOST_DEVICE constexpr int large_ring_slots(int column_slices) {
   return column_slices / 2 + 1;
 }
 
-/// True if the first output step makes only the lower tile, because the ring lacks a slice for the
-/// upper tile.
+/// Returns true if the first output step makes only the lower tile, because the ring lacks a slice
+/// for the upper tile.
 CUDAVISION_HOST_DEVICE constexpr bool lower_tile_first(int column_slices) {
   return column_slices % 2 == 0;
 }
@@ -37,8 +37,8 @@ CUDAVISION_HOST_DEVICE constexpr int large_warm_up_steps(int column_slices) {
   return (column_slices - 1) / 2;
 }
 
-/// Layout of the tables in shared memory. A lane reads a quad at a time. Eight lanes read at once,
-/// from two lists: every other quad along x, adjacent quads along y. Strides avoid bank conflicts.
+/// Layout of the tables. A lane reads a quad at a time. Eight lanes read at once, from two lists:
+/// every other quad along x, adjacent quads along y. Strides avoid bank conflicts in shared memory.
 template <class Depth>
 struct LargeTables {
   using Table = ToeplitzTable<Depth>;
@@ -111,7 +111,7 @@ CUDAVISION_HOST_DEVICE constexpr int window_parts(int row_slices, int chunk_pair
   return (row_slices / 2 + chunk_pairs - 1) / chunk_pairs;
 }
 
-/// True if the map of the edges is used. With more parts, the map would be too large.
+/// Returns true if the map of the edges fits. With more parts, it would be too large.
 CUDAVISION_HOST_DEVICE constexpr bool maps_edges(int parts) {
   return parts <= 4;
 }
@@ -213,7 +213,7 @@ class LargeLoader {
   const int chunk_;  // index of the chunk in its row
 };
 
-/// Fills in the bytes beyond the ends of staged rows, from a map of the source of each such byte.
+/// Fills in the bytes beyond the ends of staged rows, from a map of their sources where possible.
 template <SlowPath kSlowPath>
 class LargeEdges {
  public:

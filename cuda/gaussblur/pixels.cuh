@@ -3,7 +3,7 @@
 
 // The blur of pixels with four 8-bit channels that share a kernel. A warp transposes staged pixels,
 // so that a word holds four adjacent samples of one channel, and transposes the results back. All
-// channels share the factors. Unlike in small.cuh, the factors contain no zeros between samples.
+// channels share the factors. In small.cuh, the factors would have zeros between the samples.
 
 #include <cuda_runtime.h>
 

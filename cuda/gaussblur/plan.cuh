@@ -52,7 +52,7 @@ inline unsigned scratch_blocks(const Gpu& gpu) {
 
 struct Launch {
   KernelFunction kernel = nullptr;
-  KernelFunction in_cells = nullptr;  ///< variant for active cells only
+  KernelFunction in_cells = nullptr;  ///< for launches over active cells only
   int row_slices = 0;
   int column_slices = 0;
   int max_halo = 0;  ///< maximum halo along x in bytes, for kernels with fixed slices
@@ -61,7 +61,7 @@ struct Launch {
   int width = 0;          ///< bytes of a work item; 0: one tile per warp of the block
   int stage_bytes = 0;    ///< per stage of a warp if warps work independently, otherwise 0
   int step_rows = 0;      ///< output rows per step
-  int missing_rows = 0;   ///< output rows that the first step does not produce
+  int missing_rows = 0;   ///< rows that the first step with output omits
   int warm_up_steps = 0;  ///< steps before the first step with output
   int warps = 0;          ///< per block; 0: any number
   int shared_bytes = 0;
@@ -253,8 +253,8 @@ class LaunchPlan {
   Arguments arguments;
   unsigned blocks = 0;
 
-  /// Returns the plan for the active cells only. At least one cell must be active. The work items
-  /// are smaller, to occupy the whole GPU. Steps are powers of two, like most cells' heights.
+  /// Returns the plan for the active cells only. At least one cell must be active. Work items
+  /// have few steps, to occupy the whole GPU: a power of two, like most cells' heights.
   LaunchPlan limited_to(const regions::ActiveCells& active, const Gpu& gpu) const {
     LaunchPlan best;
     double best_cost = 0;
@@ -275,8 +275,8 @@ class LaunchPlan {
   }
 
  private:
-  /// Chooses the size of the blocks' rectangles. With large rectangles, fewer rows are computed
-  /// twice. Small rectangles balance the load: some blocks compute while others wait for memory.
+  /// Chooses the size of the work items. With large items, fewer rows are computed twice. Small
+  /// items balance the load, and some blocks compute while others wait for memory.
   void divide_planes(const KernelSet& kernels, const Gpu& gpu) {
     int max_steps = 0;
     for (int i = 0; i < arguments.plane_count; ++i)

@@ -138,7 +138,7 @@ class EdgeMirror {
   __device__ bool any() const {
     return edges_ > 0;
   }
-  /// True if all sources are in the stage. Otherwise, use pad_edges() instead of pad().
+  /// Returns true if pad() has all sources. Otherwise, use pad_edges().
   __device__ bool complete() const {
     return complete_;
   }

@@ -9,7 +9,7 @@
 
 namespace cudavision::gaussblur {
 
-constexpr int chunk_bytes = 16;  ///< per asynchronous copy
+constexpr int chunk_bytes = 16;  ///< of one asynchronous copy, if aligned
 
 /// Number of chunks for `bytes` bytes of a row and a halo of whole chunks on either side.
 CUDAVISION_HOST_DEVICE constexpr int chunks_for(int bytes, int halo) {
@@ -145,13 +145,13 @@ struct StagedPart {
     const int left = left_edge(plane);
     return i < left ? max(first, -plane.row_radius) + i : max(first, plane.inner_bytes) + i - left;
   }
-  /// True if the part contains the byte at `position` of the row.
+  /// Returns true if the part contains the byte at `position` of the row.
   __device__ bool has(const Plane& plane, int position) const {
     return position >= max(first, 0) && position < min(last(), plane.inner_bytes);
   }
 };
 
-/// True if one aligned copy loads the whole chunk.
+/// Returns true if one aligned copy loads the whole chunk.
 __device__ inline bool is_whole_chunk(const Plane& plane, int position) {
   return plane.load_bytes == 16 && position >= 0 && position + chunk_bytes <= plane.inner_bytes;
 }
@@ -168,7 +168,7 @@ __device__ inline bool is_needed_chunk(const Plane& plane, int position) {
 /// How rarely executed code is compiled: calls save registers; inlining speeds up the fast path.
 enum class SlowPath { called, inlined };
 
-/// Stages a chunk, except bytes beyond the row's ends (pad_edges()). y may be outside the plane.
+/// Stages a chunk. Only constant rows get bytes beyond the row's ends. y may be outside the plane.
 __device__ inline void stage_any_chunk(const Plane& plane, Border border, SharedAddress to, int y,
                                        int position) {
   if (!is_needed_chunk(plane, position))

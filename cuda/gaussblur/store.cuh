@@ -133,7 +133,7 @@ class Storer {
   const std::int64_t half_step_;
   int y_;
   const int position_;
-  const int plain_;  // maximum offset of tiles that are stored directly; negative: none
+  const int plain_;  // maximum offset in bytes of tiles that are stored directly; negative: none
 };
 
 }  // namespace cudavision::gaussblur

@@ -59,7 +59,7 @@ std::uint32_t row_factor(const GaussKernel& kernel, int step, int sum, int dista
 
 /// A table of words with four adjacent coefficients each, from the rows of T. Rows of T that are
 /// four bytes apart (along y, four rows of the plane) contain the same words, shifted by one. Each
-/// product has a list of words for each phase. A list begins `padding` words before the window.
+/// product has a list of words for each phase, with padding before the window.
 template <class Depth>
 struct ToeplitzTable {
   static constexpr int row_padding = 7;
@@ -124,7 +124,7 @@ void make_column_table(const GaussKernel& kernel, int slices, std::uint32_t* wor
       }
 }
 
-/// The words of a lane's left factors in small.cuh. All lanes' quads of equal index are adjacent.
+/// A lane's left factors in small.cuh and pixels.cuh. All lanes' quads of equal index are adjacent.
 template <class Depth>
 struct LaneFactors {
   CUDAVISION_HOST_DEVICE static constexpr int row_word(int row_slices, int group, int sum,

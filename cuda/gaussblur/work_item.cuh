@@ -37,7 +37,7 @@ struct WorkItem {
     end = min(end, begin + a.item_rows);
   }
 
-  /// False for items of a cell that are outside the plane.
+  /// Returns false for items of a cell that are outside the plane.
   __device__ bool is_in_plane(const Arguments& a) const {
     return begin < end && x < a.planes[plane].row_bytes;
   }

@@ -115,7 +115,7 @@ class LineWindow {
   /// Returns v + w, from 1 to 2^31 − 1. sum is S, squares is Q.
   CUDAVISION_HOST_DEVICE std::uint32_t denominator_of(Sum sum, Sum squares) const {
     if constexpr (kNarrow) {
-      // Computes −v as S² − N·Q, rounded up: a GPU's multiply-add cannot subtract a product.
+      // Computes −v as S² − N·Q, rounded up, as a GPU's multiply-add cannot subtract a product.
       const auto number = static_cast<std::uint32_t>(sum);
       const std::uint64_t variance = std::uint64_t{number} * number + (negative(squares) + addend_);
       const auto v = static_cast<std::uint32_t>(static_cast<std::int64_t>(variance) >> down_);

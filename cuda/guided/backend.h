@@ -20,13 +20,13 @@ struct WindowRadius {
 
   WindowRadius(const Channel& channel, int radius) noexcept;
 
-  /// True if all windows are smaller than narrow_area.
+  /// Returns true if all windows are smaller than narrow_area.
   bool is_narrow(const Channel& channel) const noexcept;
 };
 
 using windows::RowRange;
 
-/// Returns the rows of a channel that need results, at least one row. active may be nullptr.
+/// Returns a non-empty range with all rows of a channel that need results. active may be nullptr.
 RowRange rows_with_results(const Channel& channel, const regions::ActiveCells* active) noexcept;
 /// Returns the rows whose windows the results depend on.
 inline RowRange rows_with_windows(const Channel& channel, int radius, const RowRange& results) {

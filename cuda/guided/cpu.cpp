@@ -79,7 +79,7 @@ class GuidedRows {
   AnyWindow* windows_;  // indexed by width
 };
 
-/// The largest type of windows_ in both passes, for the size of the scratch memory.
+/// The largest element type of windows_, for the size of the scratch memory.
 using LargestWindow = LineWindow<true, std::uint64_t>;
 
 class GuidedCpu final : public Guided::Backend {

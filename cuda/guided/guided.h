@@ -42,7 +42,7 @@ struct Parameters {
     static constexpr Range<double> epsilon{0, 65025};
   };
 
-  int radius = 7;
+  int radius = 7;        ///< in pixels
   double epsilon = 100;  ///< variance of windows that are smoothed by half: a = 1/2
 
   bool operator==(const Parameters&) const = default;
@@ -57,7 +57,7 @@ class Guided {
   /// Applies to later frames. Never allocates. On invalid_argument, the old parameters stay in use.
   void set_parameters(const Parameters& parameters);
 
-  /// True if the output equals the input, because the radius or epsilon is 0.
+  /// Returns true if the output equals the input, because the radius or epsilon is 0.
   bool identity() const noexcept;
 
   /// in and out have the layout's planes and do not overlap. Bytes outside all channels are copied.

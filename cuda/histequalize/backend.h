@@ -51,7 +51,7 @@ constexpr int narrow_bits = 10;
 
 constexpr char operation[] = "histogram equalisation";
 
-/// Throws invalid_argument unless bins is one row of 2^bits counts.
+/// Throws invalid_argument unless bins is one aligned row of 2^bits counts.
 void check_bins(const FrameLayout& layout, View<std::uint32_t> bins);
 
 /// The samples that a RegionHistogram counts.

@@ -77,9 +77,9 @@ struct Parameters {
 /// Throws invalid_argument if the parameters do not suit the layout.
 void check_parameters(const FrameLayout& layout, const Parameters& parameters);
 
-/// Equalises frames. Luma samples are looked up in the table; all other bytes are copied, except
-/// chroma planes if copies_chroma is false. With RGB and Channels::luminance, each channel becomes
-/// `saturate(in + lut[u] − u)`; alpha is copied.
+/// Equalises frames. Luma samples (Channels::each: red, green and blue) are looked up in a table.
+/// With RGB and Channels::luminance, each channel becomes `saturate(in + lut[u] − u)`. Other bytes
+/// are copied; chroma planes only with copies_chroma.
 class HistogramEqualize {
  public:
   /// layout as for Histogram. Allocates about 20 bytes per table entry. Throws invalid_argument or
@@ -97,9 +97,9 @@ class HistogramEqualize {
   /// smoothing holds the frame's weight in the average and the threshold for scene cuts. Without
   /// smoothing, the frame is equalised alone; the next smoothed frame restarts the average.
   ///
-  /// With regions, the tables and the histogram count only the pixels of the regions, and scene
-  /// cuts depend only on the histogram. Every pixel is equalised. The average restarts if only one
-  /// of two consecutive frames has regions. Throws invalid_argument. Only enqueues.
+  /// With regions, all histograms count only the pixels of the regions, and scene cuts depend only
+  /// on the histograms. Every pixel is equalised. The average restarts if only one of two
+  /// consecutive frames has regions. Throws invalid_argument. Only enqueues.
   void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram = {},
            const std::optional<histogramaverage::Parameters>& smoothing = {},
            RegionHistogram* regions = nullptr);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The kernel for up to 10 bits. One launch counts, makes the table and applies it. Each block keeps
-// as much of the picture in registers as fits, so that small pictures are read once. While some
-// warps wait for the counts of other blocks, the remaining warps copy the unchanged planes.
+// The kernel for up to 10 bits. One launch counts, makes the table and applies it, or only counts
+// (Action::histogram). Threads keep packs in registers, so that small pictures are read once. While
+// some warps wait for the counts of other blocks, the remaining warps copy the unchanged planes.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/histequalize/narrow_table.cuh"
@@ -40,8 +40,7 @@ struct Sizes {
   static constexpr int table_bins = kChunk * kChunks;
   static constexpr int bins = tables * table_bins;
   static constexpr int table_warps = tables * kChunks;
-  // Copies of the counters. With more bins, additions rarely collide, and copies take longer to
-  // read.
+  // Copies of the counters. With more bins, additions rarely collide, and reading takes longer.
   static constexpr int copies = kChunks == 1 ? 4 : 1;
   using Exchange = HistogramExchange<DeviceAtomics, bins, copies>;
   using Entry = std::conditional_t<kChunks == 1, std::uint8_t, std::uint16_t>;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Separate launches that count red, green and blue and that apply tables. Used if the caller
-// changes the histograms or tables of a frame between these launches.
+// Separate launches that count red, green and blue and that apply tables. Used for frames with
+// smoothing or regions.
 
 #include "cuda/histequalize/narrow.cuh"
 

@@ -50,7 +50,7 @@ __device__ ChunkView read_chunk(const Exchange& exchange, int first_bin) {
   return view;
 }
 
-/// A warp's chunk of the complete histogram, and sums over the other chunks.
+/// A lane's bins of the complete histogram.
 struct ScannedChunk {
   std::uint32_t counts[kLaneBins];
   std::uint32_t before;       ///< samples in all bins below the bins of this lane

@@ -38,8 +38,8 @@ struct WideArguments {
 };
 
 /// Calls use(data, cursor) for the cursor's pack and for the following packs at the stride. The
-/// next batch is loaded while a batch is used: a block is alone on its SM, so no other block hides
-/// the latency. prepare() runs once in every thread, after the first loads have been issued.
+/// next batch is loaded while a batch is used, because a block is alone on its SM: no other block
+/// hides the latency. prepare() runs once in every thread, after the first loads have been issued.
 template <class Pack, Rows kRows, class Prepare, class Use>
 __device__ void stream_packs(const PackedImage& picture, PackCursor<kRows> cursor,
                              const PackStride& stride, const Prepare& prepare, const Use& use) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CPU backends. Threads average different ranges of bins, each over all histograms.
+// The CPU backends. Threads average ranges of bins, each in all histograms, or update tables.
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CUDA backends. Averaging a frame takes two launches, because a scene cut depends on the whole
-// frame: sums_kernel sums the differences, then update_kernel updates the states.
+// The CUDA backends. update_kernel averages a frame. Unless the frame begins an average,
+// sums_kernel first sums the differences, because a scene cut depends on the whole frame.
 
 #include <algorithm>
 

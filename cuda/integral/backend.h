@@ -25,7 +25,7 @@ std::unique_ptr<Integral::Backend> make_integral_cpu(Device& device, const Plane
                                                      const Parameters& parameters);
 std::unique_ptr<Integral::Backend> make_integral_cuda(Device& device, const PlaneSize& size,
                                                       const Parameters& parameters);
-/// Like make_integral_cuda(), for tilted sums. Allocates four bytes of device memory per pixel.
+/// Like make_integral_cuda(), for tilted sums. Allocates 4·(W + 1)·H bytes of device memory.
 std::unique_ptr<Integral::Backend> make_tilted_cuda(Device& device, const PlaneSize& size,
                                                     const Parameters& parameters);
 

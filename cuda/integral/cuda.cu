@@ -98,8 +98,8 @@ int blocks_at_once(const Variant& variant, std::size_t shared_bytes) {
   return std::max(blocks, 1);
 }
 
-/// Returns the dynamic shared memory that limits a multiprocessor to `blocks` blocks. Without
-/// this limit, the GPU puts several blocks on some multiprocessors and none on others.
+/// Returns the bytes of dynamic shared memory per block that limit a multiprocessor to `blocks`
+/// blocks. Otherwise, the GPU puts several blocks on some multiprocessors and none on others.
 std::size_t shared_bytes_to_spread(const Variant& variant, int blocks) {
   cudaFuncAttributes attributes{};
   cuda_check(cudaFuncGetAttributes(&attributes, variant.kernel),

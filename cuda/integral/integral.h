@@ -67,8 +67,8 @@ class Integral {
   std::unique_ptr<Backend> backend_;
 };
 
-/// Converts a table to a picture: black for 0, white for the largest entry v_max. With white =
-/// 2^bits − 1 and the smallest s for which v_max div 2^s < 2^32, an entry v becomes
+/// Computes a table and converts it to a picture: black for 0, white for the largest entry v_max.
+/// With white = 2^bits − 1 and the smallest s for which v_max div 2^s < 2^32, an entry v becomes
 ///   ((v div 2^s)·white + (v_max div 2^s) div 2) div (v_max div 2^s),  or 0 if v_max is 0.
 class IntegralPicture {
  public:

@@ -247,7 +247,7 @@ __global__ void __launch_bounds__(Shape::threads,
     };
     constexpr int step = decltype(shared.of_warp[0].above)::step_of_32_columns;
     constexpr int stores = Shape::columns / 32;
-    // Streaming stores, because the table is not read again soon.
+    // Streaming stores, because the table is usually not read again soon.
     if (entries_in_row == Shape::columns && rows_inside == kRows) {
 #pragma unroll
       for (int r = 0; r < kRows; ++r, to += a.table_pitch) {

@@ -3,7 +3,7 @@
 
 // Window sums on the CPU. Each band keeps the sum of every column over the rows of the window and
 // updates it from row to row. The sum over a window is the difference of two running sums of the
-// column sums. The loops have no branches and no special cases at the edges, so that the
+// column sums. The inner loops have no branches and no special cases at the edges, so that the
 // compiler vectorises them.
 
 #include <algorithm>

@@ -20,7 +20,7 @@ struct GatherArguments {
     const std::uint8_t* from;
     int from_pitch, step;  ///< in bytes
     std::uint8_t* to;
-    int to_pitch;
+    int to_pitch;  ///< in bytes
     int width;
     unsigned first_block;
   };

@@ -30,7 +30,7 @@ struct RowGroups {
     count = (bottom < last ? bottom : last) - first + 1;
   }
 
-  /// Returns the table row with the sums of all groups before `group`.
+  /// Returns the table row for the groups before `group` (see columns.cuh).
   CUDAVISION_HOST_DEVICE int before(int group) const {
     const int row = group - first;
     return row < 0 ? 0 : row < count ? row : count;

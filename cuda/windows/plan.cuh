@@ -154,8 +154,8 @@ class Plan {
       consider(true, threads, threads);
   }
 
-  /// Divides a picture into strips, one for each group of threads. The columns that a group sums
-  /// include a radius on both sides of the strip, except if one block sums the whole width.
+  /// Divides a picture into strips. The columns that a group of threads sums include a radius on
+  /// both sides of its strip, except if one block sums the whole width.
   void divide_columns(bool of_blocks, int threads, Picture& picture) const {
     const int columns = threads * kernels_.columns, half = columns / 2;
     const auto rounded_down = [this](int number) {
@@ -197,7 +197,7 @@ class Plan {
       const auto whole = share < groups ? share : share / groups * groups;
       const int bands = static_cast<int>(
           std::clamp<std::int64_t>(whole, 1, std::max(count / TableMemory::min_band_rows, 1)));
-      // The first and last bands have fewer rows, because clipped windows take longer to compute.
+      // Without tables, the first and last bands have fewer rows, as clipped windows take longer.
       const int margin = has_tables_ ? 0 : std::min(picture.radius_y, count / bands) / 2;
       picture.first_row = picture.begin - margin;
       picture.band_rows = divide_up(count + 2 * margin, bands);
