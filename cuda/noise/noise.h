@@ -18,7 +18,7 @@
 /// Blocks of 8×8 samples start at multiples of 8 and are entirely inside the channel. Only every (1
 /// + (width·height >> 19))-th row of blocks is measured, from the first. A block is flat if its 64
 /// samples are equal, or if the 8 samples of one of four lines are equal: the row three above or
-/// below the block, or the column three before or after the block. Flat blocks are ignored, because
+/// below the block, or the column three before or after it. Flat blocks are only counted, because
 /// black bars and compression leave no noise. Blocks with more than 4 samples where I < 8 or I >
 /// 247 are extreme: the noise is clipped.
 ///

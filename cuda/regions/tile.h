@@ -14,7 +14,7 @@
 namespace cudavision::regions {
 
 /// A block processes a tile of 16 rows of 512 bytes. A thread processes 16 bytes in each of four
-/// rows. The threads of a warp process adjacent bytes.
+/// rows (two in copy_planes()). The threads of a warp process adjacent bytes.
 struct BlendTile {
   static constexpr int lanes = 32, warps = 4;
   static constexpr int threads = lanes * warps;
