@@ -10,7 +10,7 @@
 
 /// Estimates the noise of frames, per channel and averaged over time.
 ///
-/// Let I be the samples of a channel as `value >> (bits − 8)`, replicated beyond the edges, and
+/// Let I be the samples of a channel as `value >> (bits − 8)`, with replicated edge samples, and
 ///   N(d, x, y) = Σ k(i)·k(j)·I(x + d·i, y + d·j),  i, j = −1…1,  k(0) = −2, k(±1) = 1,
 /// with the spacings d = 1 and d = 3. White noise of standard deviation σ gives |N| a mean of
 /// 4.79σ; linear gradients give 0 (Immerkær, "Fast noise variance estimation", 1996).

@@ -3,7 +3,7 @@
 
 // Packs: a thread holds a few adjacent pixels in an array of 32-bit words, in which samples have
 // constant byte positions. Except for scattered samples and at the end of ragged rows, it loads and
-// stores vectors of 16 bytes. Tests compile this for the host, and compare it with simple code.
+// stores vectors of 16 bytes. Tests compile this for the host, and compare it with bytewise code.
 
 #include <cstdint>
 #include <cstring>

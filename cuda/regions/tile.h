@@ -38,7 +38,7 @@ struct BlendPlane : PlaneBytes, PlanePair {
 struct BlendArguments {
   BlendPlane planes[FrameLayout::max_planes];
   int plane_count = 0;
-  int shift = 0;  ///< of 16-bit samples, as in FrameLayout
+  int shift = 0;  ///< of two-byte samples, as in FrameLayout
   std::uint32_t largest = 255;
   int width = 0, height = 0;  ///< of the frame in pixels
 
