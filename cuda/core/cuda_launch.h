@@ -2,8 +2,8 @@
 #pragma once
 
 // Launches with programmatic dependent launch: from sm_90 on, the GPU can start a launch while the
-// previous one drains. A kernel calls launch_dependents() early, and grid_dependency_wait() before
-// the first access to memory that earlier launches use.
+// previous one drains. A kernel may call launch_dependents() before it ends. It must call
+// grid_dependency_wait() before the first access that conflicts with launches that may still run.
 
 #include <cuda_runtime.h>
 

@@ -63,7 +63,7 @@ class Event {
  public:
   virtual ~Event() = default;
   virtual void record() = 0;
-  virtual bool done() = 0;  ///< true if the device has passed the last record(); never waits
+  virtual bool done() = 0;  ///< whether the device has passed the last record(); never waits
   virtual void wait() = 0;  ///< blocks the calling thread until done() is true
 };
 

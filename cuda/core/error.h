@@ -6,7 +6,7 @@
 
 namespace cudavision {
 
-/// The only exception type of cuda/. what() is a message for users: it names the operation and the
+/// The exception type of cuda/. what() is a message for users: it names the operation and the
 /// problem, and quotes CUDA's error if there is one.
 class Error : public std::runtime_error {
  public:

@@ -5,8 +5,8 @@
 //
 // Lanes are numbered as for mma.m16n8k32 in the PTX manual: g = lane / 4 and t = lane % 4. A lane
 // holds rows g and g + 8 of the left factor, column g of the right factor, and rows g and g + 8 of
-// columns 2t and 2t + 1 of the product. Along the inner dimension, it holds words t and t + 4, of
-// four bytes each. A slice is 16 elements of the inner dimension.
+// columns 2t and 2t + 1 of the product. A slice is 16 elements of the inner dimension: 4 words of
+// 4 bytes. A lane holds word t of each slice; in a pair of slices, these are words t and t + 4.
 
 #include <cuda_runtime.h>
 
@@ -31,8 +31,7 @@ __device__ inline Sums multiply_pair(const std::uint32_t (&left)[4], std::uint32
       : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right_0), "r"(right_1),
         "r"(addend.v[0]), "r"(addend.v[1]), "r"(addend.v[2]), "r"(addend.v[3]));
 #else
-  // Turing's instruction multiplies matrices of a quarter of this size, with the same assignment of
-  // elements to lanes.
+  // Turing's instruction computes a quarter of this product. Lanes hold the same elements.
   sums = addend;
 #pragma unroll
   for (int half = 0; half < 2; ++half)

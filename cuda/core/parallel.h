@@ -8,8 +8,8 @@
 #include "cuda/core/device.h"
 #include "cuda/core/division.h"
 
-/// Compiles a hot loop for several instruction sets; the dynamic linker picks one. Disabled in
-/// sanitizer builds, whose runtime has not started when the linker calls the resolvers.
+/// GCC on x86-64 compiles a hot loop for several instruction sets; the dynamic linker picks one.
+/// Disabled in sanitizer builds, whose runtime has not started when the linker calls the resolvers.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define CUDAVISION_TARGET_CLONES \
@@ -20,7 +20,7 @@
 
 namespace cudavision {
 
-/// Returns the number of threads of a loop: one per core, or the limit of the caller's TBB arena.
+/// Returns the number of threads for a loop: one per core, or the limit of the caller's TBB arena.
 int loop_concurrency();
 
 /// Calls body(function, number) for 0 ≤ number < count, in parallel on the process-wide TBB

@@ -12,11 +12,11 @@ template <class Number>
 struct Range {
   Number min, max;
 
-  /// False for NaN.
+  /// Returns false for NaN.
   constexpr bool contains(Number number) const noexcept { return number >= min && number <= max; }
 };
 
-/// Formats values for messages, in the C locale, with up to 10 digits; ranges as "0 to 127".
+/// Formats values for messages: a double with up to 10 significant digits, a range as "0 to 127".
 template <std::integral Number>
 std::string text_of(Number number) {
   return std::to_string(number);

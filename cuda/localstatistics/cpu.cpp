@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Local statistics on the CPU. Loops along rows have no branches and no special cases at the edges,
-// so that the compiler vectorises them.
+// so that the compiler can vectorise them.
 
 #include "cuda/windows/cpu.h"
 

@@ -116,7 +116,7 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
     return pixels * (largest * largest) >> 32 == 0 ? SumTypes::small : SumTypes::narrow;
   }
 
-  /// Divides the picture into bands that fill the GPU once.
+  /// Divides the picture into bands that fill the GPU at most once.
   void launch_running(Picture& picture) const {
     picture.strips = divide_up(size_.width, running_strip);
     const int bands = std::clamp(

@@ -11,7 +11,7 @@
 
 /// Mean and standard deviation of the window around each pixel, and adaptive thresholds (Bradley &
 /// Roth, "Adaptive thresholding using the integral image", 2007; Sauvola & Pietikäinen, "Adaptive
-/// document image binarization", 2000). The cost does not depend on the radius.
+/// document image binarization", 2000). The cost hardly depends on the radius.
 ///
 /// Windows are clipped to the picture. N is a window's area, S the sum of its luminances and Q the
 /// sum of their squares, all exact integers; p is the pixel's luminance, and lo the black level:
@@ -49,9 +49,9 @@ struct Parameters {
 
 class LocalStatistics {
  public:
-  /// layout must suit Luminance. output_bits is 8 or 16. In 16-bit output, mean and stddev of a layout
-  /// of b bits are stored as `value << (16 − b)`. 8-bit mean and stddev require b = 8. Black is 0
-  /// and white 2^output_bits − 1. Throws invalid_argument.
+  /// layout must suit Luminance. output_bits is 8 or 16. In 16-bit output, mean and stddev of a
+  /// layout of b bits are `value << (16 − b)`. 8-bit mean and stddev require b = 8. Black is 0 and
+  /// white 2^output_bits − 1. Throws invalid_argument.
   LocalStatistics(Device& device, const FrameLayout& layout, int output_bits,
                   const Parameters& parameters);
   ~LocalStatistics();

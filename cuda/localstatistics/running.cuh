@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(32 * running_warps, running_blocks)
   launch_dependents();
   grid_dependency_wait();
 
-  // The warps of a block process consecutive bands, which share many rows.
+  // The warps of a block process consecutive bands, whose windows share rows.
   const int strip = static_cast<int>(blockIdx.x) % picture.strips;
   const int band = static_cast<int>(blockIdx.x) / picture.strips * running_warps + warp;
   const int first = band * picture.band_rows;

@@ -12,7 +12,7 @@
 namespace cudavision::mosaic {
 
 /// Maximum number of pixels by which a block's last sample extends into the next block, along each
-/// axis. The last sample extends if the block size is not a multiple of the subsampling.
+/// axis, with a subsampling of up to 4. There is no overhang if it divides the block size.
 constexpr int max_overhang = 3;
 
 /// Returns the index of the first sample in this block or a later block, or `count` if there is

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The mosaic on the CPU, one row of blocks at a time. Each column of a row of blocks is summed,
-// regardless of channels. The result is one row, which is stored in every row of the blocks.
+// The mosaic on the CPU, one row of blocks at a time. For means, each column of a row of blocks is
+// summed, regardless of channels. The resulting row replaces the hidden samples of every row.
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The mosaic on CUDA, with one launch for all planes. A thread block sums the samples of adjacent
-// blocks in shared memory and divides the sums to get the means.
+// The mosaic on CUDA, with one launch for all planes. For means, a thread block sums the samples of
+// adjacent blocks in shared memory and divides the sums.
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ constexpr int max_warps = 20;  // more would spill 4 bytes on compute capability
 #else
 constexpr int max_warps = 24;
 #endif
-/// Rows per thread. Fewer rows would not hide the memory latency.
+/// Rows of pixels per thread to aim at. Fewer rows would not hide the memory latency.
 constexpr int thread_rows = 4;
 
 /// A thread's share of a tile: each warp reads whole rows, each lane every 32nd chunk of a row.
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(max_warps* warp_lanes)
   const MosaicPlane& plane = plane_of_tile(a, number);
   const MosaicTile tile(a, plane, number);
   if (!tile.is_needed(a)) {
-    // One idle block waits for the previous launch, so that launches finish in order.
+    // Even if idle, block 0 waits for the previous launch, so that launches finish in order.
     if (number == 0)
       grid_dependency_wait();
     launch_dependents();

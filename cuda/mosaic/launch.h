@@ -32,7 +32,7 @@ inline MosaicPlane describe_plane(const FrameLayout& layout, const Parameters& p
         plane.slot[at + b] = static_cast<std::int8_t>(slot);
   }
 
-  // Chooses the widest tile of up to 512 bytes, which a warp loads at once, but at least one group.
+  // Chooses the widest tile that a warp loads at once and max_slots allows, but at least one group.
   // Prefers multiples of 16 bytes, because the edges of such tiles can be stored in whole chunks.
   constexpr int width = warp_lanes * Vec16::bytes;
   const int group = separable_blocks(plane, block_size);

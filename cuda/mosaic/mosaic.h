@@ -15,8 +15,8 @@
 ///
 /// Blocks are squares of n×n pixels, starting at the top left corner of the frame and clipped at
 /// its right and lower edges. Sample (x, y) of a channel with one sample per s×t pixels belongs to
-/// the block in column (s·x) div n and row (t·y) div n. Each sample becomes the given value of the
-/// channel, or the mean of the channel in the block, rounded half up:
+/// the block in column (s·x) div n and row (t·y) div n. Each sample, except copied alpha,
+/// becomes the channel's given value, or the mean of the channel in the block, rounded half up:
 ///   (Σ + count div 2) div count
 /// The fields of interlaced frames are separate pictures, with blocks of n rows of the field.
 ///
@@ -50,7 +50,7 @@ class Mosaic {
   void set_parameters(const Parameters& parameters);
 
   /// in and out have the layout's planes and do not overlap. Bytes outside all channels are copied.
-  /// Only enqueues. With `active`, the output is undefined where no cell is active.
+  /// Only enqueues. With `active`, inactive cells and rows below all channels are undefined.
   void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active = nullptr);
 
   class Backend;

@@ -43,7 +43,7 @@ struct MosaicArguments {
   std::uint32_t reciprocal = 0;  ///< 2^32 div block_size + 1
   int blocks = 0;                ///< blocks per row
   bool solid = false;
-  int shift = 0;  ///< unused low bits of 16-bit samples
+  int shift = 0;  ///< unused low bits of two-byte samples
   std::uint32_t largest = 255;
 
   int frame_rows = 1;      ///< rows of the frame per row of a field

@@ -40,7 +40,7 @@ struct DenoisedFrame {
   int group_count = 0;
   std::array<DenoisedChannels, FrameLayout::max_channels> groups{};
   std::array<NoisyChannels, kind_count> noisy{};  ///< denoised channels of each kind
-  /// Planes with bytes outside all groups. These bytes are copied.
+  /// Planes with bytes outside all groups.
   std::array<bool, FrameLayout::max_planes> has_other_bytes{};
   /// Planes with channels outside all groups.
   std::array<bool, FrameLayout::max_planes> has_other_channels{};

@@ -163,7 +163,7 @@ class Denoiser {
         memory_(scratch),
         active_(active) {}
 
-  /// Calls put(channel, x, y, value) for each result in rows [begin, end).
+  /// Calls put(channel, x, y, value) for each result in the active tiles of rows [begin, end).
   template <class Put>
   void run(int begin, int end, const Put& put) const {
     for (int y = begin; y < end; y += tile_height)

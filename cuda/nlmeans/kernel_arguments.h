@@ -42,7 +42,7 @@ struct NlMeansArguments {
   std::int64_t padded_frame_bytes;  ///< distance between the padded pictures of two frames
   int search_radius, patch_radius;
   const std::uint32_t* weights;
-  std::uint32_t last_weight;  ///< index of the last entry
+  std::uint32_t last_weight;  ///< index of the last entry before the final 0
   const int* chosen;          ///< if not nullptr: `number` of the only launch that runs
   int number;                 ///< number of this launch
   int distance_shift;
@@ -66,12 +66,12 @@ struct NlMeansArguments {
   regions::ActiveCells active;
 };
 
-/// Returns true if this launch must run. Of the launches for different strengths, only one runs.
+/// Returns true if this launch must run. Of a kind's launches for strength classes, only one runs.
 CUDAVISION_HOST_DEVICE inline bool is_chosen(const NlMeansArguments& a) {
   return !a.chosen || *a.chosen == a.number;
 }
 
-/// Returns true if a tile has active cells. The tile must begin in the picture, but may exceed it.
+/// Returns true if a tile must be processed. The tile must begin in the picture, but may exceed it.
 CUDAVISION_HOST_DEVICE inline bool is_active(const NlMeansArguments& a,
                                              const DenoisedPicture& picture, int left, int top,
                                              int width, int height) {

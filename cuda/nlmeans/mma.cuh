@@ -25,7 +25,7 @@ enum class Table {
   global,   ///< in device memory
 };
 
-/// True if registers suffice for this kind of kernel and this table.
+/// Returns true if registers suffice for this kind of kernel and this table.
 template <class Kind>
 constexpr bool has_registers(Table table) {
   return Kind::squares == 1 || table == Table::aligned ||

@@ -71,16 +71,16 @@ class NlMeans {
   /// Applies to later frames. Never allocates. On invalid_argument, the old parameters stay in use.
   void set_parameters(const Parameters& parameters);
 
-  /// True if the output equals the input: all strengths are 0, or only one pixel is searched.
+  /// Returns true if the output equals the input: all strengths are 0, or one pixel is searched.
   bool identity() const noexcept;
 
-  /// True if a strength is automatic, so that run() needs the noise.
+  /// Returns true if a used strength is automatic, so that run() needs the noise.
   bool needs_noise() const noexcept;
 
   /// Denoises `in`. neighbours holds the other parameters.frames − 1 searched frames, in any order.
   /// All frames have the layout's planes, and out overlaps no other frame. Bytes outside all
-  /// channels are copied from `in`. Only enqueues. With `active`, the output is undefined where no
-  /// cell is active. Automatic strengths require `noise`: one state per channel, in device memory.
+  /// channels are copied from `in`; with `active`, they and inactive cells are undefined. Only
+  /// enqueues. Automatic strengths require `noise`: one state per channel, in device memory.
   void run(const ConstFrame& in, std::span<const ConstFrame> neighbours, const Frame& out,
            const regions::ActiveCells* active = nullptr, const noise::State* noise = nullptr);
   /// Denoises a frame without neighbours.

@@ -156,7 +156,7 @@ CUDAVISION_HOST_DEVICE constexpr int pixel_y(int m) {
 /// all scaled distances even after 2^25 is subtracted; twice this value fits into 31 bits.
 constexpr int outside_search = 1 << 29;
 
-/// True if a pixel in column x of a square searches candidate number `candidate` of the square.
+/// Returns true if a pixel in column x of a square searches candidate `candidate` of the square.
 CUDAVISION_HOST_DEVICE inline bool searches(int x, int candidate, int search_radius) {
   return static_cast<unsigned>(candidate - x) <= static_cast<unsigned>(2 * search_radius);
 }

@@ -2,7 +2,8 @@
 #pragma once
 
 // How a block fills its tile (product.h) in shared memory. Tests also compile this for the host.
-// Each thread calls load_samples() to store_reference() in order, with a barrier after each call.
+// Each thread calls load_samples(), copy_samples(), find_norms() and, for the first of several
+// frames, store_reference(), with a barrier after each call.
 
 #include <cstdint>
 
@@ -91,7 +92,7 @@ CUDAVISION_HOST_DEVICE inline void load_samples(const NlMeansArguments& a, const
   const int halo = a.search_radius + a.patch_radius;
   const int left = tile.left - halo, top = tile.top - halo;
   const int rows = sample_rows<Kind>(a.search_radius, tile.strips);
-  // Each thread fills some rows of a column, with loads of several rows in flight.
+  // Each thread fills some rows of a column. The loads of rows_in_flight rows overlap.
   constexpr int rows_in_flight = Kind::planes == 1 ? 3 : Kind::planes <= 3 ? 2 : 1;
   const int row_step = product_threads / shape.copy_columns;
   const int word = thread % shape.copy_columns, first = thread / shape.copy_columns;

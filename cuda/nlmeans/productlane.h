@@ -15,7 +15,7 @@ namespace cudavision::nlmeans {
 struct LanePosition {
   const std::uint32_t* pixels;
   const int* norms;
-  const std::uint32_t* reference;  ///< the denoised frame; nullptr if it is in the tile
+  const std::uint32_t* reference;  ///< the denoised frame; nullptr if no other frame is searched
   int thread;                      ///< index of the thread in its block
   int top;                         ///< row of the tile at which the warp's squares begin
 
@@ -23,7 +23,7 @@ struct LanePosition {
   CUDAVISION_HOST_DEVICE int g() const { return thread % 32 / 4; }
   CUDAVISION_HOST_DEVICE int t() const { return thread % 4; }
 
-  /// Coordinates in the tile. Pixel 2s + half is row g + 8 · half of the left factor of square s.
+  /// Tile coordinates, without halo. Pixel 2s + half is row g + 8 · half of square s's left factor.
   CUDAVISION_HOST_DEVICE int x() const { return 4 * column() + pixel_x(g()); }
   CUDAVISION_HOST_DEVICE int y(int pixel) const {
     return top + 4 * (pixel / 2) + pixel_y(g() + 8 * (pixel % 2));

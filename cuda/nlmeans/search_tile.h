@@ -47,7 +47,7 @@ CUDAVISION_HOST_DEVICE constexpr std::uint32_t window_mask(int byte, int word) {
   return mask;
 }
 
-/// Adds to sums[i] the squares of all channels' bytes within kRadius of byte i of the middle word.
+/// Sets sums[i] to Σ b² of all channels' bytes b within kRadius of byte i of the middle word.
 template <int kRadius, int kChannels>
 CUDAVISION_HOST_DEVICE inline void sum_squares(const std::uint32_t (&words)[kChannels][3],
                                                std::uint32_t (&sums)[4]) {

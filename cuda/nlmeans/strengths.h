@@ -47,8 +47,8 @@ struct StrengthSteps {
 };
 
 /// Steps are divided into strength classes. Each class has a launch with room for its tables; the
-/// noise decides which launch runs. For one channel of 8 bits, launches with tables for strengths
-/// above 12 take 1.4 times as long as with smaller tables (H200).
+/// noise decides which launch runs. For one channel of 8 bits, the launch with the larger tables
+/// takes 1.4 times as long (H200).
 constexpr int strength_class_count = 2;
 CUDAVISION_HOST_DEVICE constexpr int first_step_of_class(int number) {
   return number == 0 ? 0 : number == 1 ? 28 : strength_steps;
@@ -62,7 +62,7 @@ constexpr int max_weights_of_last_step(int channels) {
   return channels * (7 << 12);
 }
 
-/// Channels with a common strength, which depends on the integer mean of their variances.
+/// Channels with one strength. If automatic, it depends on the integer mean of their variances.
 struct NoisyChannels {
   int count = 0;
   int channels[FrameLayout::max_channels] = {};  ///< indices in the layout

@@ -21,7 +21,7 @@ CUDAVISION_HOST_DEVICE constexpr int tile_thread_rows(int channels) {
   return channels == 1 ? 8 : 4;
 }
 
-/// True if registers suffice to load the tiles of neighbouring frames.
+/// Returns true if registers suffice to load the tiles of neighbouring frames.
 CUDAVISION_HOST_DEVICE constexpr bool searches_neighbours(int channels) {
   return channels == 1;
 }

@@ -169,7 +169,7 @@ class EstimateCpu final : public Estimate::Backend {
     }
   }
 
-  /// Loads row y as levels of 8 bits, replicated beyond the ends.
+  /// Loads row y as levels of 8 bits. The end levels are replicated beyond the ends.
   void load(const Channel& channel, const ConstFrame& in, int y, std::uint8_t* levels) const {
     gather_levels(in.planes[channel.plane].row(y) + channel.offset * layout_.sample_bytes(),
                   channel.step, channel.width, layout_.bits, layout_.shift, levels);

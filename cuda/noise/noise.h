@@ -10,7 +10,7 @@
 
 /// Estimates the noise of frames, per channel and averaged over time.
 ///
-/// Let I be the samples of a channel as `value >> (bits − 8)`, replicated beyond the edges, and
+/// Let I be the samples of a channel as `value >> (bits − 8)`, with replicated edge samples, and
 ///   N(d, x, y) = Σ k(i)·k(j)·I(x + d·i, y + d·j),  i, j = −1…1,  k(0) = −2, k(±1) = 1,
 /// with the spacings d = 1 and d = 3. White noise of standard deviation σ gives |N| a mean of
 /// 4.79σ; linear gradients give 0 (Immerkær, "Fast noise variance estimation", 1996).
@@ -18,7 +18,7 @@
 /// Blocks of 8×8 samples start at multiples of 8 and are entirely inside the channel. Only every (1
 /// + (width·height >> 19))-th row of blocks is measured, from the first. A block is flat if its 64
 /// samples are equal, or if the 8 samples of one of four lines are equal: the row three above or
-/// below the block, or the column three before or after the block. Flat blocks are ignored, because
+/// below the block, or the column three before or after it. Flat blocks are only counted, because
 /// black bars and compression leave no noise. Blocks with more than 4 samples where I < 8 or I >
 /// 247 are extreme: the noise is clipped.
 ///

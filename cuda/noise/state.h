@@ -36,7 +36,7 @@ inline Level noise_of_deviation(std::uint32_t deviation) {
 struct State {
   Level used;                  ///< level to apply to the last frame
   std::uint32_t measured = 0;  ///< variance of the last frame with enough blocks
-  std::int32_t average = -1;   ///< average of `measured`, in 1/256; −1 at first
+  std::int32_t average = -1;   ///< 256 times the average of `measured`; −1 at first
   bool uncertain = false;      ///< `measured` is from a frame with too few smooth blocks
 
   /// Adds the measurement of a frame. `used` follows the average in steps, to avoid flicker.

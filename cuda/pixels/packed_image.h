@@ -34,8 +34,8 @@ struct PackedImage {
   int per_row = 1;                 ///< packs per row
   int width = 0;                   ///< pixels per row
   int row_bytes = 0;               ///< bytes per row, in each plane
-  int shift = 0;                   ///< unused low bits of 16-bit samples
-  std::uint32_t largest = 0;       ///< maximum value of 16-bit samples
+  int shift = 0;                   ///< unused low bits of two-byte samples
+  std::uint32_t largest = 0;       ///< maximum value of two-byte samples
   std::uint32_t weights_low = 0;   ///< luminance weights of a pixel's four bytes, mod 256, packed
   std::uint32_t weights_high = 0;  ///< the same weights, div 256
   std::uint32_t keep = 0;          ///< mask of a pixel's bytes that are not colours

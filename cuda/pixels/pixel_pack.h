@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Packs: a thread holds a few adjacent pixels in an array of 32-bit words, loads and stores them in
-// vectors of 16 bytes, and accesses samples at constant byte positions. Tests also compile this for
-// the host and compare it with byte-by-byte code.
+// Packs: a thread holds a few adjacent pixels in an array of 32-bit words, in which samples have
+// constant byte positions. Except for scattered samples and at the end of ragged rows, it loads and
+// stores vectors of 16 bytes. Tests compile this for the host, and compare it with bytewise code.
 
 #include <cstdint>
 #include <cstring>

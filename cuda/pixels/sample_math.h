@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Converts stored samples to values, for both backends.
+// Arithmetic on samples, luminance and floats, for both backends.
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The blend of regions on the CPU. Each row is copied first. In rows with regions, the weights of
-// samples are computed from the pixels that they cover, and the channels are blended in turn.
+// The blend of regions on the CPU. Each row is copied first. If weights of a row may exceed 0, they
+// are computed from the pixels that the samples cover, and the channels are blended in turn.
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ struct Span {
   int begin, end;
 };
 
-/// Raises the weight of each pixel x in the span to weight(x).
+/// Raises the weight of each pixel x in the span to at least weight(x).
 template <class Weight>
 CUDAVISION_TARGET_CLONES void raise_to(Span span, std::uint16_t* weights, Weight weight) {
   for (int x = span.begin; x < span.end; ++x)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The blend of regions on CUDA: one launch for all planes. It starts while the previous operation
-// is still running. Meanwhile it copies tiles without regions and computes the weights of tiles
-// with regions. Only tiles with regions wait for the operation. If all weights are 0, the operation
-// may have launched nothing, and this launch copies the frame.
+// The blend of regions on CUDA: one launch for all planes. From sm_90 on, it may start while the
+// previous operation is still running. Until the operation ends, it copies tiles whose weights are
+// all 0, and finds the weights of other tiles, which need the operation's result. If all weights
+// are 0, the operation may have launched nothing, and this launch copies the frame.
 
 #include <cstring>
 
@@ -57,7 +57,7 @@ __device__ inline void load_processed(const ThreadPart& part, int row, Vec16& ve
       part.left, part.whole());
 }
 
-/// Exits a block that needs no result of the operation. One block waits, to keep launches in order.
+/// Called by threads that need no result of the operation. Block 0 waits, so launches end in order.
 __device__ inline void end_copy(int block) {
   if (block == 0)
     grid_dependency_wait();
@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(copying_threads, copying_blocks)
   store_output(part, first, in);
 }
 
-/// Copies processed bytes to rectangles without a feather (tileselection.h).
+/// Copies processed bytes in rectangles without a feather (tileselection.h), and input elsewhere.
 template <int kSampleBytes>
 __global__ void __launch_bounds__(BlendTile::threads, selecting_blocks)
     select_regions(const __grid_constant__ BlendArguments a) {

@@ -67,7 +67,7 @@ void spread_row(std::uint8_t* row, int width, int radius) {
     visit(x);
 }
 
-/// Lowers distances by the result of spread_row() `step` rows away. Returns the largest distance.
+/// Limits distances to max(row[x], step), for the row `step` rows away. Returns their maximum.
 CUDAVISION_TARGET_CLONES
 int lower(const std::uint8_t* row, int step, std::uint8_t* distances, int width) {
   std::uint8_t largest = 0;

@@ -25,17 +25,17 @@ class RegionBlend {
   /// Applies to later frames. Never allocates. On invalid_argument, the old parameters stay in use.
   void set_parameters(const Parameters& parameters);
 
-  /// True if all weights are 0, so that the output equals the input.
+  /// Returns true if all weights are known to be 0, so that the output equals the input.
   bool identity() const noexcept { return !parameters_.invert && !active_.any(); }
 
-  /// Cells where the processed frame must be valid; nullptr if it must be valid everywhere.
+  /// Returns the cells where the processed frame must be valid, or nullptr for the whole frame.
   const ActiveCells* active() const noexcept { return parameters_.invert ? nullptr : &active_; }
 
   /// The three frames have the layout's planes. `out` must not overlap the other frames.
-  /// `processed` is not read where active() has no cell. Only enqueues.
+  /// Where active() has no cell, `processed` has no effect. Only enqueues.
   ///
-  /// Call this directly after the operation that writes `processed`. A CUDA device copies all
-  /// pixels outside the regions while the operation is still running. The operation must therefore
+  /// Call this directly after the operation that writes `processed`. A CUDA device may copy pixels
+  /// outside the regions while the operation is still running. The operation must therefore
   /// neither write `in` nor use `out`. At least one launch of the operation must call
   /// launch_dependents() only after grid_dependency_wait(), because an earlier launch may have
   /// written `in`. If no cell is active, the operation may launch nothing.

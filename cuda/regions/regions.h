@@ -40,7 +40,7 @@
 // centre, the rounding of the angle moves an edge by less than half a pixel. No pixel of the exact
 // rectangle is lost, because pixels that only touch the rectangle are in the region.
 //
-// Masks: d is the distance from the nearest pixel that a mask selects (masks.h), minus the margin.
+// Masks: d is the distance from the nearest selected pixel (masks.h) minus the margin, at least 0.
 // The margin of masks is at most 254; the margin plus the feather is at most 255.
 //
 // If regions overlap, the largest weight is used. The inverted weight is 256 minus the weight.

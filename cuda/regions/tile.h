@@ -14,7 +14,7 @@
 namespace cudavision::regions {
 
 /// A block processes a tile of 16 rows of 512 bytes. A thread processes 16 bytes in each of four
-/// rows. The threads of a warp process adjacent bytes.
+/// rows (two in copy_planes()). The threads of a warp process adjacent bytes.
 struct BlendTile {
   static constexpr int lanes = 32, warps = 4;
   static constexpr int threads = lanes * warps;
@@ -38,7 +38,7 @@ struct BlendPlane : PlaneBytes, PlanePair {
 struct BlendArguments {
   BlendPlane planes[FrameLayout::max_planes];
   int plane_count = 0;
-  int shift = 0;  ///< of 16-bit samples, as in FrameLayout
+  int shift = 0;  ///< of two-byte samples, as in FrameLayout
   std::uint32_t largest = 255;
   int width = 0, height = 0;  ///< of the frame in pixels
 

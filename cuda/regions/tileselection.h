@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Finds the bytes of a tile that are replaced completely, if all regions are rectangles without a
-// feather and `invert` is off. All weights are then 0 or 256, so one bit per byte suffices.
+// Finds the bytes of a tile that are replaced completely, if all regions are unrotated rectangles
+// without a feather, without masks and inversion. As weights are 0 or 256, a bit per byte suffices.
 
 #include <cstdint>
 
@@ -11,7 +11,7 @@
 namespace cudavision::regions {
 
 struct SelectedPart {
-  std::uint16_t begin, end;  ///< bytes of a row, if all bytes of a period cover the same pixels
+  std::uint16_t begin, end;  ///< bytes of a tile row; valid if covers_evenly
   std::uint16_t rows;        ///< one bit per row of the tile
   std::uint16_t number;      ///< index of the region
 };

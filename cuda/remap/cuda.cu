@@ -15,7 +15,7 @@ namespace {
 /// Returns the kind of a group's pixels, or nothing in cases that need sample_kernel:
 /// - Pixels also contain other channels or bytes that must not be written.
 /// - No kind has the size of the pixels, or rows are not aligned to whole pixels.
-/// - The map has wide offsets, or the pitch is not below pitch_limit.
+/// - The map has wide offsets, or the input's pitch is not below pitch_limit.
 std::optional<PixelKind> kind_of(const SampleCoding& coding, const GroupPlanes& group) {
   const ChannelGroup& channels = *group.channels;
   const int bytes = channels.step * (coding.bits > 8 ? 2 : 1);

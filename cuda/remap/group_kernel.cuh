@@ -2,8 +2,8 @@
 #pragma once
 
 // The kernels that resample groups of channels. A warp computes a segment of the output. A block
-// computes vertically adjacent segments. They share most input samples, which therefore come from
-// the L1 cache. One grid contains the blocks of all groups.
+// computes vertically adjacent segments. In most maps, they share most input samples, which then
+// come from the L1 cache. One grid contains the blocks of all groups.
 
 #include <cstdint>
 

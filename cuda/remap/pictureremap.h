@@ -37,7 +37,7 @@ class PictureRemap {
 
  private:
   FrameLayout layout_;
-  std::unique_ptr<const PackedMap> full_, reduced_;  ///< nullptr if no channel needs the map
+  std::unique_ptr<const PackedMap> full_, reduced_;  ///< nullptr if the map is empty
   std::vector<ChannelGroup> groups_;
   std::vector<int> padded_planes_;  ///< planes with bytes outside all channels
   std::unique_ptr<Backend> backend_;

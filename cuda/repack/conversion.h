@@ -18,10 +18,10 @@ struct Field {
   int plane = 0;
   int offset = 0, step = 2;  ///< first word of a row, and distance between words, in bytes
   int word_bytes = 2;        ///< 2: one word per sample; 4 or 8: one word per pixel
-  int low_bit = 0;           ///< position of the sample in its word
+  int low_bit = 0;           ///< lowest bit of the sample in its word
   Division mask{};           ///< divides by the largest sample; only for words of four bytes
   int rotation = 0;          ///< 8 if the two bytes of the sample are swapped
-  int shift = 0;             ///< position of the value in its sample
+  int shift = 0;             ///< lowest bit of the value in its sample
   std::uint32_t weight = 0;  ///< contribution to the luminance, in thousandths
 };
 

@@ -9,8 +9,8 @@
 //
 // A warp processes a tile of 32×32 pixels; each lane has the runs of one row. The warp joins runs
 // and counts pixels in shared memory, which decides most components. Components larger than a
-// speckle are kept. Small components that do not touch the border of the tile are removed. Small
-// components at the border are open: the next kernel joins open components across borders, and
+// speckle are kept. Small components away from borders with other tiles are removed. Small
+// components at such a border are open: the next kernel joins open components across borders, and
 // keeps them if they touch a kept component. Next, each root within a tile adds its count to the
 // component's root and becomes its child. Open runs are then at most two steps from that root. The
 // last kernel removes the open runs of small components.

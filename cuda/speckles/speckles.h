@@ -35,7 +35,7 @@ class Speckles {
   /// Applies to later frames. Never allocates. On invalid_argument, keeps the previous parameters.
   void set_parameters(const Parameters& parameters);
 
-  /// Returns true if run() changes nothing.
+  /// Returns true if size is 0, so that run() changes nothing.
   bool identity() const noexcept { return parameters_.size == 0; }
 
   /// Changes the picture in place. Only enqueues.

@@ -22,8 +22,8 @@ namespace cudavision {
 /// needs a memset, so a captured graph may be replayed any number of times.
 ///
 /// Polling the counts delays the additions that the readers wait for. Readers therefore poll the
-/// number of arrivals first, as a hint that the counts may be complete. For the same reason,
-/// several copies of each set spread the additions over the memory system.
+/// number of arrivals first, as a hint that the counts may be complete. Several copies of each set
+/// spread the additions over the memory system.
 ///
 /// Atomics supplies relaxed operations on 32-bit words, visible to all blocks:
 ///   load(const word*), store(word*, value), add(word*, value).

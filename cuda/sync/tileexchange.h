@@ -165,7 +165,7 @@ class TileExchange {
     return sum;
   }
 
-  /// Loads a batch of words; words beyond `count` are zero. Returns true if all are published.
+  /// Loads a batch of words; beyond `count`, the values are 0. Returns true if all are published.
   template <int kBatch>
   CUDAVISION_HOST_DEVICE bool poll(const Word* word, std::uint32_t step, int count,
                                    Value (&values)[kBatch]) const {
