@@ -185,9 +185,10 @@ class SgmStereo {
   void restart() noexcept;
 
   /// Marks pixels without a view of the scene, such as pixels of a rectified picture outside the
-  /// camera's field of view. Marked pixels of the left picture are unknown, even with fill_holes; if
-  /// marked in the middle of a sequence, the temporal filter may keep their disparities. Marked pixels of the right map become unknown before its median, so that the
-  /// left-right check rejects left pixels that match them.
+  /// camera's field of view. Marked pixels of the left picture are unknown, even with fill_holes,
+  /// but the temporal filter may keep the disparities of pixels that are marked during a sequence.
+  /// Marked pixels of the right map become unknown before its median, so that the left-right check
+  /// rejects left pixels that match them.
   ///
   /// Pixel (x, y) is marked if bit x % 32 of word x / 32 of row y is set. Masks have rows of ⌈width
   /// / 32⌉ words in device memory, and must outlive this object or the next set_masks(). A view
