@@ -49,7 +49,7 @@ struct DynamicSection {
   std::size_t counts[2] = {};
 };
 
-/// Returns the address to which the library's symbol is bound, or nullptr.
+/// Returns the address to which the library's calls of the function jump, or nullptr.
 void* function_called_by(const link_map& library, const char* name) {
   const DynamicSection section(library);
   for (int table = 0; table < 2; ++table)

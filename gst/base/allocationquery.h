@@ -16,7 +16,7 @@ namespace cudavision {
 bool propose_pool(GstQuery* query, const DeviceSession& session, std::size_t min_buffers);
 
 /// Puts a configured pool into downstream's answer to our ALLOCATION query: downstream's pool if it
-/// supports the format's memory, otherwise a pool of our own. Throws ElementError if there is not
+/// supports frames of this format, otherwise a pool of our own. Throws ElementError if there is not
 /// enough memory.
 void decide_pool(GstQuery* query, const DeviceSession& session, const FrameFormat& format);
 

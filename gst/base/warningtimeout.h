@@ -39,7 +39,7 @@ inline constexpr WarningTimeout other_caps{GST_SECOND};
 /// Measures from frame to frame how long an unusual condition lasts, and decides when to warn.
 class ConditionTimer {
  public:
-  /// Call this for each frame for which the condition holds. time is its running time in ns.
+  /// Call this for each frame for which the condition holds, with its running time in ns.
   void add(std::optional<std::int64_t> time) {
     ++frames_;
     timed_ = time.has_value();

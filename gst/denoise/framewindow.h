@@ -24,7 +24,7 @@ namespace cudavision {
 /// destructor and all functions except clear() need the session's context.
 class FrameWindow {
  public:
-  /// `frames` is odd. Searches run on `device`. Allocates nothing before the first frame.
+  /// `frames` is odd. Searches run on `device`. Allocates no memory before the first frame.
   FrameWindow(Device& upload_queue, Device& device, const FrameLayout& layout, int frames);
 
   /// Frames on each side of the middle frame.

@@ -43,8 +43,8 @@ class PendingGpuWork {
   /// Returns nullptr if map() was called without a buffer for this output.
   const Frame* output(std::size_t i) const;
 
-  /// Enqueues packing and download of the outputs. Enqueue all other work first. If the host needs
-  /// other results, too, set `on_host`, so that complete() waits for the device. Needs the context.
+  /// Enqueues packing and download of the outputs. Enqueue all other work first. Needs the pool's
+  /// context. If the host needs other results, too, set `on_host`, so that complete() waits.
   void end(bool on_host);
 
   /// Returns true if complete() need not wait, because the next user of the buffers works in stream

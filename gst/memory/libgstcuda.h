@@ -66,8 +66,8 @@ class ReleaseScope {
 class CudaContextSlot {
  public:
   /// Returns the first available context: an offered context, a peer's, the application's, or the
-  /// device's primary context, which is then offered to the pipeline. Returns none if the primary
-  /// context cannot be created. If device_id is negative, choose() selects its device.
+  /// device's primary context, which is then offered to the pipeline. If device_id is negative,
+  /// choose() selects the device of the primary context. Returns none if creating it fails.
   CudaContext negotiate(GstElement* element, int device_id,
                         const std::function<int(int devices)>& choose);
   /// For set_context(): stores the context if it matches device_id and none is stored.
