@@ -45,11 +45,11 @@ struct DynamicSection {
 
   const char* strings = nullptr;
   const ElfW(Sym) * symbols = nullptr;
-  const ElfW(Rela) * relocations[2] = {};  ///< [0] for data, [1] for lazily bound calls
+  const ElfW(Rela) * relocations[2] = {};  ///< [0] DT_RELA, [1] DT_JMPREL (the PLT)
   std::size_t counts[2] = {};
 };
 
-/// Returns the address to which the library's symbol is bound, or nullptr.
+/// Returns the address to which the library's calls of the function jump, or nullptr.
 void* function_called_by(const link_map& library, const char* name) {
   const DynamicSection section(library);
   for (int table = 0; table < 2; ++table)
@@ -62,7 +62,7 @@ void* function_called_by(const link_map& library, const char* name) {
   return nullptr;
 }
 
-/// Returns the _Unwind_Resume() of the library that defines __cxa_throw().
+/// Returns the _Unwind_Resume() that the library of __cxa_throw() calls, or the default symbol.
 Resume find_resume() {
   constexpr const char* name = "_Unwind_Resume";
   Dl_info info;

@@ -10,13 +10,13 @@
 
 namespace cudavision {
 
-/// Answers an ALLOCATION query from upstream. Offers GstVideoMeta and a pool of frames that the
-/// device reads without a copy on the host. The pool has at least min_buffers buffers, because the
-/// element holds this many. Returns false if the query has no caps, or caps of unsupported frames.
+/// Answers an ALLOCATION query from upstream. Offers GstVideoMeta and, on request, a pool of frames
+/// that the device reads without a copy on the host. The pool has at least min_buffers buffers,
+/// because the element holds this many. Returns false without caps and for unsupported frames.
 bool propose_pool(GstQuery* query, const DeviceSession& session, std::size_t min_buffers);
 
 /// Puts a configured pool into downstream's answer to our ALLOCATION query: downstream's pool if it
-/// supports the format's memory, otherwise a pool of our own. Throws ElementError if there is not
+/// supports frames of this format, otherwise a pool of our own. Throws ElementError if there is not
 /// enough memory.
 void decide_pool(GstQuery* query, const DeviceSession& session, const FrameFormat& format);
 

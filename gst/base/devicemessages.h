@@ -42,7 +42,7 @@ Structure structure_with_times(const char* name, const FrameTimes& times);
 /// streaming thread. No lock is held while a message is posted, because a bus sync handler may call
 /// the element (e.g. by a flushing seek, which ends in discard()) or wait for another thread. Only
 /// one thread posts at a time, which keeps the order. Other threads queue their messages for
-/// that thread and return; only drain() waits.
+/// that thread and return; only drain() waits for it.
 class DeviceMessages {
  public:
   DeviceMessages(GstElement* element, const DeviceSession& session)
@@ -68,7 +68,7 @@ class DeviceMessages {
   void reserve();
   /// Returns the slot for the next message. Other threads read pending slots only.
   std::size_t next() const { return next_; }
-  /// Enqueues a download into the slot next().
+  /// Enqueues the download of host.size() bytes to `host`, which belongs to the slot next().
   void download(const void* device, const Buffer& host) const;
   /// Makes the slot next() pending. Enqueue its downloads first.
   void read_back(const FrameTimes& times);

@@ -131,7 +131,7 @@ void DeviceSession::set_active(std::optional<DeviceKind> backend) {
   g_object_notify(G_OBJECT(element_), "active-backend");
 }
 
-// Throws ElementError if backend=cuda. Each reason is posted only once per pipeline.
+// Throws ElementError if backend=cuda. Posts a reason only if fallbacks_ does not contain it yet.
 void DeviceSession::fall_back_to_cpu(const std::string& reason) {
   if (chosen_settings_.backend != DeviceSettings::Backend::automatic)
     throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,

@@ -71,7 +71,7 @@ class DeviceSession {
   /// Returns the queue for uploads that need not wait for work on earlier frames. On the CPU,
   /// returns device().
   Device& upload_queue() const noexcept { return upload_.device ? *upload_.device : device(); }
-  /// Returns how many pipelines of the process have started elements on this GPU.
+  /// Returns how many pipelines of the process have started elements on this GPU; 0 on the CPU.
   std::size_t pipelines_on_gpu() const;
   // On the CPU, the next three functions return an empty context, an empty stream and nullptr.
   CudaContext context() const;
@@ -79,8 +79,8 @@ class DeviceSession {
   PageLocks* page_locks() const noexcept { return page_locks_.get(); }
   GstElement* element() const noexcept { return element_; }
 
-  /// True if the CUDA memory belongs to another context, and cuda-device-id allows the GPU of
-  /// that context. False for nullptr.
+  /// Returns true if the CUDA memory belongs to another context, and cuda-device-id allows the GPU
+  /// of that context. Returns false for nullptr and on the CPU.
   bool should_move_to(GstMemory* memory) const;
   /// Moves to the memory's context. Everything created in the old context must have been freed.
   void move_to(GstMemory* memory);

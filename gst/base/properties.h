@@ -217,7 +217,7 @@ class ElementProperties {
 std::string odd_size_error(const char* property, int size, const char* alternative = "");
 
 /// Handles invalid settings: an ERROR at start and with new caps. While playing, the element warns
-/// once and keeps the last valid settings. `error` is the text of the message, or an empty string.
+/// when they become invalid, and keeps the last valid settings. `error` is the text, or empty.
 class SettingsGuard {
  public:
   /// Call this at start and for new caps. Throws ElementError if `error` is not empty.

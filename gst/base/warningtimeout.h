@@ -39,7 +39,7 @@ inline constexpr WarningTimeout other_caps{GST_SECOND};
 /// Measures from frame to frame how long an unusual condition lasts, and decides when to warn.
 class ConditionTimer {
  public:
-  /// Call this for each frame for which the condition holds. time is the frame's running time.
+  /// Call this for each frame for which the condition holds, with its running time in ns.
   void add(std::optional<std::int64_t> time) {
     ++frames_;
     timed_ = time.has_value();
@@ -76,7 +76,7 @@ class ConditionTimer {
   }
 
  private:
-  std::optional<std::int64_t> since_;  ///< running time
+  std::optional<std::int64_t> since_;  ///< running time in ns
   std::int64_t until_ = 0;
   int frames_ = 0;
   bool timed_ = false;

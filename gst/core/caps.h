@@ -26,7 +26,7 @@ void set_formats(GstStructure* structure, const Formats& formats);
 
 int depth_of(GstVideoFormat format);
 
-/// True if memory:CUDAMemory is the only feature of the structure at `index`.
+/// Returns true if memory:CUDAMemory is the only feature of the structure at `index`.
 bool has_cuda_feature(const GstCaps* caps, guint index);
 bool has_system_feature(const GstCaps* caps, guint index);
 
@@ -48,12 +48,12 @@ Caps filtered(Caps caps, GstCaps* filter);
 /// the peer may have ignored. A nullptr filter accepts all caps.
 Caps peer_caps(GstPad* pad, GstCaps* filter);
 
-/// Returns the caps of the other pad of an element that keeps the format, in system memory and, if
-/// cuda is true, in CUDA memory.
+/// Returns the caps of the other pad of an element that keeps the format, intersected with filter:
+/// in CUDA memory, if cuda is true and the build has CUDA, and in system memory.
 Caps caps_of_other_side(GstCaps* caps, GstCaps* filter, bool cuda);
 
-/// Reduces caps of one media type to one structure. Chooses CUDA memory if the caps of src's peer
-/// list CUDA memory.
+/// Reduces caps of one media type to one structure. Prefers CUDA memory if the caps of src's peer
+/// list CUDA memory for this media type, otherwise system memory.
 Caps choose_memory(Caps caps, GstPad* src);
 
 }  // namespace cudavision

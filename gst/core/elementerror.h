@@ -9,7 +9,7 @@
 
 namespace cudavision {
 
-/// An ERROR message to post. what() is its text, which ends with the remedy.
+/// An error to post as a message. what() is the text, which ends with the remedy.
 class ElementError : public std::runtime_error {
  public:
   ElementError(GQuark domain, int code, const std::string& what)
@@ -39,8 +39,8 @@ struct SourceLocation {
   }
 };
 
-/// Sets the last words of errors about memory: ", or use ADVICE." The default is "smaller frames".
-/// Call this in class_init.
+/// Sets the last words of messages about out_of_memory and bad_alloc: ", or use ADVICE." Default:
+/// "smaller frames". Call this in class_init.
 void set_memory_advice(GstElementClass* klass, const char* advice);
 
 void post_current_exception(GstElement* element, const SourceLocation& location) noexcept;

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-/// Owners for GStreamer's objects and locks. Passing or returning an owner transfers the reference.
+/// Owners for GStreamer's objects and locks. Passing an owner by value transfers the reference.
 namespace cudavision {
 
 struct UnrefMiniObject {

@@ -9,8 +9,8 @@
 
 #include "gst/core/videoformat.h"
 
-/// NNStreamer's caps other/tensors describe arrays of numbers. A buffer holds one tensor without
-/// padding. The caps contain its dimensions, innermost first.
+/// NNStreamer's caps other/tensors describe arrays of numbers. Here, a buffer holds one tensor,
+/// without padding. The caps contain its dimensions, innermost first.
 namespace cudavision {
 
 bool is_tensor(const GstStructure* structure);

@@ -99,7 +99,7 @@ FrameLayout layout_of(const GstVideoInfo& info) {
     Channel& channel = layout.channels[c];
     channel.role = role_of(format, c);
     channel.plane = GST_VIDEO_FORMAT_INFO_PLANE(format, c);
-    // Rounds up, because in GStreamer, V of P010 has an offset of 1 byte instead of 2.
+    // Rounds up, because V of P010, P012 and P016 has an offset of 1 byte in GStreamer, not 2.
     const int sample_bytes = layout.sample_bytes();
     channel.offset = (GST_VIDEO_FORMAT_INFO_POFFSET(format, c) + sample_bytes - 1) / sample_bytes;
     channel.step = pixel_bytes / sample_bytes;

@@ -19,8 +19,8 @@ std::string size_text(int width, int height);
 /// Returns, for example, "NV12", or "unknown format 9999".
 std::string format_text(GstVideoFormat format);
 
-/// The format of one pad's frames. offset and stride apply to buffers without GstVideoMeta. For a
-/// tensor, `info` is empty, and layout and storage have one plane and no channels.
+/// The format of one pad's frames. offset and stride apply to buffers without GstVideoMeta, except
+/// video in CUDA memory. A tensor has an empty `info`, one plane and no channels.
 struct FrameFormat {
   FrameLayout layout;            ///< layout of frames that operations read or write
   repack::StoredLayout storage;  ///< layout of frames in buffers
@@ -35,7 +35,7 @@ struct FrameFormat {
   int high = 255;
 
   bool is_video() const noexcept { return info.finfo != nullptr; }
-  /// True if layout and storage differ.
+  /// Returns true if layout and storage differ.
   bool is_repacked() const noexcept { return repack::is_needed(storage, form); }
   std::string description() const;  ///< "NV12, 640×480", or "1000 bytes" for a tensor
 };
@@ -45,7 +45,7 @@ struct FrameFormat {
 FrameFormat frame_format_from_caps(const GstCaps* caps,
                                    repack::UnpackedForm form = repack::UnpackedForm::channels);
 
-/// True if gray or luma samples range from 16 to 235, scaled to the depth.
+/// Returns true if gray or luma samples range from 16 to 235, scaled to the depth.
 bool is_limited_range(const GstVideoInfo& info);
 
 /// Returns video/x-raw of any size and framerate, without a format.

@@ -31,7 +31,7 @@ class FrameDelay {
 
   // The next four functions need no CUDA context.
   bool empty() const { return waiting_.empty(); }
-  /// True if all later frames that the oldest frame needs are stored.
+  /// Returns true if all later frames that the oldest frame needs are stored.
   bool is_due() const { return waiting_.size() > static_cast<std::size_t>(window_.radius()); }
   Frame take_oldest();
   void clear() noexcept;

@@ -18,19 +18,19 @@ namespace cudavision {
 
 /// Device copies of a frame and of the frames around it, which are searched. The host chooses the
 /// frames to search, so it must know where scenes begin. A separate `upload_queue` copies and
-/// compares a frame during the last search. Until the comparison is complete, the frame is assumed
-/// to continue the scene. The device therefore hardly waits for the host: with three frames of
-/// 1920×1080, an H200 is idle for 2 of 1431 µs per frame, instead of 80 of 1523 µs. The destructor
-/// and all functions except clear() need the session's context.
+/// compares a frame during an earlier search. Until the comparison is complete, the frame is
+/// assumed to continue the scene. The device therefore hardly waits for the host: with three
+/// frames of 1920×1080, an H200 is idle for 2 of 1431 µs per frame, instead of 80 of 1523 µs. The
+/// destructor and all functions except clear() need the session's context.
 class FrameWindow {
  public:
-  /// `frames` is odd. Searches run on `device`. Allocates nothing before the first frame.
+  /// `frames` is odd. Searches run on `device`. Allocates no memory before the first frame.
   FrameWindow(Device& upload_queue, Device& device, const FrameLayout& layout, int frames);
 
   /// Frames on each side of the middle frame.
   int radius() const noexcept { return frames_ / 2; }
 
-  /// Enqueues the copy on `upload_queue`.
+  /// Enqueues the copy and the comparison on `upload_queue`.
   void store(guint64 number, const ConstFrame& in);
   /// Call this after `upload_queue` has finished, and before the next store(). Returns true if the
   /// frame begins a new scene, which changes neighbours().
@@ -60,7 +60,7 @@ class FrameWindow {
   const FrameLayout layout_;
   const int frames_;
   std::optional<SceneCuts> cuts_;
-  const std::unique_ptr<Event> copied_;    ///< `upload_queue` has copied the last frame
+  const std::unique_ptr<Event> copied_;    ///< `upload_queue` has compared the last frame
   const std::unique_ptr<Event> searched_;  ///< `device` has ended all searches but the last
   std::array<Slot, max_slots> slots_;
   std::optional<guint64> last_;  ///< number of the last stored frame; unset by clear()

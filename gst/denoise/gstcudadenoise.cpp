@@ -5,8 +5,8 @@
  * @title: cudadenoise
  *
  * Removes noise by non-local means: each pixel becomes a weighted mean of nearby pixels with
- * similar surroundings. The result equals OpenCV's fastNlMeansDenoising. Runs on an NVIDIA GPU or,
- * with bit-identical results, on the CPU.
+ * similar surroundings. 8-bit results equal OpenCV's fastNlMeansDenoising. Runs on an NVIDIA GPU
+ * or, with bit-identical results, on the CPU.
  *
  * With #GstCudaDenoise:strength=-1 the strength depends on the measured noise. With
  * #GstCudaDenoise:frames above 1, earlier and later frames are searched, too (as in OpenCV's

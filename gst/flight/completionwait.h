@@ -19,7 +19,7 @@ class CompletionWait {
   }
 
   /// Waits until ready() returns true, or the device has finished the work or failed. Returns
-  /// ready(). Only one thread may call this. Work is PendingGpuWork, except in tests.
+  /// ready()'s last result. Only one thread may call this. Work is PendingGpuWork, except in tests.
   template <class Work, class Ready>
   bool wait(Work& work, const Ready& ready) {
     std::unique_lock lock(state_->mutex);

@@ -30,14 +30,14 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
   /// Completes a frame in the pusher's thread. Returns nullptr after posting an error.
   using Complete = std::function<OwnedBuffer(Frame frame)>;
 
-  /// `pad` is a source pad of the element, which must call stop().
+  /// `pad` is a source pad of the element. The element must call stop().
   FramePusher(GstPad* pad, Complete complete);
   FramePusher(const FramePusher&) = delete;
   FramePusher& operator=(const FramePusher&) = delete;
 
   /// Allows set_limit() to start the thread until stop() is called.
   void open();
-  /// Drops the frames in flight and ends the thread, if any. The pad must be flushing, so that
+  /// Drops the waiting frames and ends the thread, if any. The pad must be flushing, so that
   /// downstream does not block. If the pusher's own thread calls this, the frame being pushed is no
   /// longer in flight, and the thread ends after the push. The streaming thread must not call this,
   /// because the pusher's thread may be waiting for the streaming thread.
@@ -52,17 +52,17 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
   /// Waits until another frame may be started, or returns the flow return that prevents it.
   GstFlowReturn wait_for_room();
   void add(Frame frame) noexcept;
-  /// True if all frames have been pushed or dropped.
+  /// Returns true if all frames have been pushed or dropped.
   bool idle() const;
   /// Waits until idle(). Drops frames that wait for a link.
   void drain();
-  /// Returns downstream's first flow return below GST_FLOW_OK since the last call, and drops the
-  /// frames in flight. If there was none, returns GST_FLOW_OK.
+  /// Returns and clears the stored flow return: GST_FLOW_OK, or the first failure, after which it
+  /// also drops the frames in flight.
   GstFlowReturn take_flow();
 
   // Any thread may call the next two functions.
-  /// Clears the stored flow return if it equals `flow`: EOS when a new segment begins, NOT_LINKED
-  /// when downstream may be linked again. Frames that waited for the link are then pushed.
+  /// Clears the stored flow return if it equals `flow`. Call this with EOS for a new stream or
+  /// segment, and with NOT_LINKED to push waiting frames when downstream may be linked again.
   void forget_flow(GstFlowReturn flow);
   /// Call this after the parent class has handled FLUSH_START. If the pusher's own thread seeks,
   /// drops the frames in flight: the seek waits for the streaming thread, so the streaming thread

@@ -43,14 +43,14 @@ class PendingGpuWork {
   /// Returns nullptr if map() was called without a buffer for this output.
   const Frame* output(std::size_t i) const;
 
-  /// Enqueues packing and download of the outputs. Enqueue all other work first. If the host needs
-  /// other results, too, set `on_host`, which makes complete() wait for the device.
+  /// Enqueues packing and download of the outputs. Enqueue all other work first. Needs the pool's
+  /// context. If the host needs other results, too, set `on_host`, so that complete() waits.
   void end(bool on_host);
 
-  /// True if complete() need not wait, because the next user of the buffers works in stream order
-  /// on the streams of their memory. False if there is no work.
+  /// Returns true if complete() need not wait, because the next user of the buffers works in stream
+  /// order on the streams of their memory. Returns false if there is no work.
   bool is_in_stream_order() const noexcept { return slot_ && in_stream_order_; }
-  /// True if complete() would not wait, or would fail.
+  /// Returns true if complete() would not wait, or would fail.
   bool done() noexcept;
   /// Calls `call` in another thread when done() becomes true. done() must be false. Throws Error.
   void when_done(std::function<void()> call);
@@ -86,9 +86,9 @@ class FrameSlotPool {
   const FrameFormat& input_format(std::size_t i) const;
   const FrameFormat& output_format(std::size_t i) const;
 
-  /// Maps buffers whose formats are set, and enqueues the uploads. Waits for a free slot; the
-  /// calling thread must not own all slots. The work holds a reference to each buffer, so no buffer
-  /// is writable until the work is complete.
+  /// Maps buffers whose formats are set, and enqueues uploads and unpacking. Waits for a free
+  /// slot; the calling thread must not own all slots. The work holds a reference to each buffer, so
+  /// no buffer is writable until the work is complete.
   PendingGpuWork map(const InputFrames& in, const OutputFrames& out);
 
   /// Waits for the GPU to finish work for which complete() did not wait. Throws Error.

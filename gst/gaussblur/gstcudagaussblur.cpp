@@ -9,7 +9,7 @@
  *
  * #GstCudaGaussBlur:sigma is enough: the size of the kernel follows from it. A negative sigma
  * sharpens: each pixel moves away from its blurred value by the same amount as the blur would move
- * it towards this value. If the sigmas and the sizes are all 0, frames are not changed.
+ * it towards this value. If sigmas, sizes and region-strength are all 0, frames are not changed.
  *
  * Sigma is divided by the subsampling of chroma planes, so that the blur looks the same in all
  * planes. Alpha is straight: colours and alpha are blurred independently. The two fields of an

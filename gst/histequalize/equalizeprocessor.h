@@ -79,7 +79,7 @@ class EqualizeProcessor {
   histequalize::Histogram
       histogram_;  ///< for messages about frames that equalize_ does not process
 
-  // Created when first needed, because their tables are large.
+  // Created when first needed, to save memory.
   std::unique_ptr<histequalize::HistogramEqualize> equalize_;
   std::unique_ptr<clahe::Clahe> clahe_;  ///< recreated when averages are first needed
   std::unique_ptr<chroma::ChromaScale> chroma_;

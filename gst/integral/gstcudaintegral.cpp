@@ -10,7 +10,7 @@
  *
  * * `sum`, `squared-sum`, `tilted-sum`: tables equal to OpenCV's integral, as tensors in
  *   NNStreamer's caps: `other/tensors, format=static, num_tensors=1, dimensions=1:W+1:H+1:1` for
- *   frames of W×H pixels. Rows have no padding. If downstream names `memory:CUDAMemory` for
+ *   padded tables of W×H frames. Rows have no padding. If downstream names `memory:CUDAMemory` for
  *   tensors, they remain on the GPU. If downstream accepts only video, the output is a gray picture
  *   of the table, scaled to the full range.
  * * `mean`, `stddev`: mean and standard deviation of the pixels up to #GstCudaIntegral:radius to

@@ -12,7 +12,7 @@ namespace cudavision {
 
 Caps integral_src_template(bool cuda = true);
 
-/// Returns the possible caps of the other pad, best first.
+/// Returns the possible caps of the other pad, in the order of filter or, without it, best first.
 Caps integral_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCaps* filter,
                                  const OutputForm& form, bool cuda);
 

@@ -36,7 +36,7 @@ struct OutputForm {
   /// Number of additional rows and columns of a table, compared with the frame.
   int extra() const noexcept { return layout == TableLayout::padded ? 1 : 0; }
   integral::TableKind kind() const noexcept;
-  /// The possible element types. element_for() chooses among them by the frame's size and depth.
+  /// Returns the possible element types. element_for() chooses by the frame's size and depth.
   std::vector<integral::TableElement> elements() const;
   integral::TableElement element_for(const FrameLayout& frame) const noexcept;
 };

@@ -28,8 +28,8 @@ bool needs_backing(const FrameFormat& format) {
   return wrong || !format.known_to_libgstcuda;
 }
 
-// Format of the images that libgstcuda allocates for tensors, and for formats without a pool. An
-// image contains the planes of a frame, stacked vertically.
+// Format of the images that libgstcuda allocates for tensors, and for formats without a correct
+// pool. An image contains a tensor as one row, or the planes of a frame, stacked vertically.
 constexpr GstVideoFormat backing_format = GST_VIDEO_FORMAT_BGRx;
 constexpr int backing_pixel_bytes = 4;
 

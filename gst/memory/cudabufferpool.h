@@ -9,14 +9,14 @@
 namespace cudavision {
 
 /// Creates an unconfigured pool of frames or tensors in CUDA memory, for all supported formats. If
-/// libgstcuda supports the format, the pool is libgstcuda's. Otherwise it is our own, and its
-/// memory comes from a libgstcuda pool for a backing format. The caller owns the pool.
+/// libgstcuda has correct pools for the format, the pool is libgstcuda's. Otherwise it is our own,
+/// and its memory comes from a libgstcuda pool for a backing format. The caller owns the pool.
 ///
 /// Buffers of tensors have exactly the configured size, which must be a multiple of four bytes, and
 /// no GstVideoMeta.
 GstBufferPool* new_cuda_frame_pool(const CudaContext& context, const FrameFormat& format);
 
-/// True if the pool has the type and the context of a pool from new_cuda_frame_pool().
+/// Returns true if the pool has the type and context of a pool from new_cuda_frame_pool().
 bool is_cuda_frame_pool(GstBufferPool* pool, const CudaContext& context, const FrameFormat& format);
 
 /// Returns a configured pool's buffer size, which may differ from the requested size.

@@ -50,7 +50,7 @@ class FrameMapper {
   void map(GstBuffer* buffer);
   bool is_mapped() const noexcept { return buffer_.has_value(); }
   /// Returns the buffer, or none. If the frame is not complete, waits for the device, and only logs
-  /// errors, because the caller already handles an error.
+  /// errors, because the frame is being dropped.
   OwnedBuffer unmap() noexcept;
 
   // The following functions need a mapped buffer.
@@ -66,7 +66,7 @@ class FrameMapper {
   void complete();
   /// Call this instead of complete() if the device has certainly read the frame.
   void completed() noexcept { busy_ = false; }
-  /// True if end_in_stream_order() may be called.
+  /// Returns true if end_in_stream_order() may be called.
   bool is_stream_ordered() const;
   /// Call this instead of end() and complete(). Does not wait on the host. Throws Error.
   void end_in_stream_order();

@@ -94,7 +94,7 @@ CudaContext wrap_primary_context(int device_id) {
   return wrapped;
 }
 
-// All elements of the process share the device's primary context with the CUDA runtime, CuPy,
+// Elements without another context share the device's primary context with the CUDA runtime, CuPy,
 // PyTorch and TensorRT, because each further context would cost device memory and time slices.
 CudaContext primary_context(int device_id) {
   static std::mutex mutex;

@@ -66,8 +66,8 @@ class ReleaseScope {
 class CudaContextSlot {
  public:
   /// Returns the first available context: an offered context, a peer's, the application's, or the
-  /// device's primary context, which is then offered to the pipeline. Returns none if the primary
-  /// context cannot be created. If device_id is negative, choose() selects the device.
+  /// device's primary context, which is then offered to the pipeline. If device_id is negative,
+  /// choose() selects the device of the primary context. Returns none if creating it fails.
   CudaContext negotiate(GstElement* element, int device_id,
                         const std::function<int(int devices)>& choose);
   /// For set_context(): stores the context if it matches device_id and none is stored.
@@ -87,8 +87,8 @@ class CudaContextSlot {
 /// Answers a CONTEXT query for gst.cuda.context. Returns false for other queries and contexts.
 bool handle_context_query(GstElement* element, GstQuery* query, const CudaContext& context);
 
-/// Returns an empty string if the CUDA device (negative: any device) is usable, otherwise an error
-/// with its remedy. Loads the driver, but creates nothing on the device.
+/// Returns an empty string if the driver has the CUDA device (negative: any device), otherwise an
+/// error with its remedy. Loads the driver, but creates nothing on the device.
 std::string probe_cuda(int device_id);
 
 /// Creates a stream in the current context. Throws Error.
@@ -107,8 +107,8 @@ const GstVideoInfo& cuda_memory_info(GstMemory* memory);
 /// Returns the flag that maps a buffer on the device.
 GstMapFlags cuda_map_flag();
 
-/// True if `context` can copy directly from the memory of `other`. libgstcuda enables peer access
-/// if the hardware supports it.
+/// Returns true if `context` can copy directly from the memory of `other`. libgstcuda enables peer
+/// access if the hardware supports it.
 bool can_copy_from(const CudaContext& context, const CudaContext& other);
 /// Waits for copies that elements of GStreamer 1.22 leave on the context's default stream.
 /// Streams of create_cuda_stream() in other contexts do not wait for this stream. Throws Error.

@@ -15,17 +15,17 @@
 namespace cudavision {
 
 /// A mapped GstBuffer, as a frame. Holds a reference to the buffer, so no other element can write
-/// to it. The layout comes from the GstVideoMeta, otherwise from libgstcuda, otherwise from the
-/// caps. All planes are checked against the bounds of their memory.
+/// to it. The layout comes from the GstVideoMeta or, without it, from libgstcuda for video in CUDA
+/// memory, otherwise from the caps. Planes are checked against the bounds of their memory.
 class MappedBuffer {
  public:
   /// access is GST_MAP_READ or GST_MAP_WRITE. CUDA memory of the context is mapped on the device,
   /// as are inputs on another device that the context can copy from. All other memory is mapped on
   /// the host, where page_locks, unless nullptr, may lock it. Throws ElementError if the buffer
-  /// cannot be mapped or is too small for its caps.
+  /// cannot be mapped or does not fit its caps.
   MappedBuffer(GstBuffer* buffer, const FrameFormat& format, GstMapFlags access,
                const CudaContext& context, PageLocks* page_locks);
-  /// Throws ElementError if the buffer is too small for its caps. Does not map.
+  /// Throws ElementError if the buffer does not fit its caps. Does not map.
   static void require_whole_frame(GstBuffer* buffer, const FrameFormat& format);
   ~MappedBuffer() { unmap(); }
   MappedBuffer(const MappedBuffer&) = delete;
@@ -33,11 +33,11 @@ class MappedBuffer {
 
   GstBuffer* buffer() const noexcept { return buffer_; }
   const Frame& frame() const noexcept { return frame_; }
-  /// True if all memory is CUDA memory of the context. Other elements' work and an upload that
-  /// mapping has enqueued may still run on the memory; StreamOrder waits for them.
+  /// Returns true if all memory is CUDA memory of the context. Other elements' work and an upload
+  /// that mapping has enqueued may still run on the memory; StreamOrder waits for them.
   bool on_device() const noexcept { return on_device_; }
-  /// True if the memory is on another device, from which our device can only copy. All earlier work
-  /// on the memory is finished.
+  /// Returns true if the memory is on another device, from which our device can only copy. All
+  /// earlier work on the memory is finished.
   bool on_peer() const noexcept { return on_peer_; }
   const RowsPerPlane& locked_rows() const noexcept { return locked_rows_; }
 

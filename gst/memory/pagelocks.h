@@ -14,12 +14,12 @@ namespace cudavision {
 /// Page-locks other elements' memory that is used repeatedly, e.g. a buffer pool's, so that Staging
 /// transfers it directly, without a copy on the host. An object serves one element in one context.
 ///
-/// Only memory with a constant address is locked: GStreamer's system memory, memory that an
-/// application has wrapped, and v4l2src's buffers. The first and last page of a frame are not
-/// locked if they may hold other data. Memory is locked at its third use, because locking takes
-/// longer than copying. videorate, for example, repeats a frame in memory that it then frees.
-/// Memory is unlocked before it is freed, or when the last element that uses the lock stops. Failed
-/// locks are not retried. One thread at a time may call an object; any thread may free memory.
+/// Only memory of at least 128 KiB with a constant address is locked: GStreamer's system memory,
+/// memory that an application has wrapped, and v4l2src's buffers. Edge pages that may hold other
+/// data are not locked. Memory is locked at its third use, because locking takes longer than
+/// copying. videorate, for example, repeats a frame in memory that it then frees. Memory is
+/// unlocked before it is freed, or when the last element that uses the lock stops. Failed locks
+/// are not retried. One thread at a time may call an object; any thread may free memory.
 class PageLocks {
  public:
   /// The default limit, which leaves enough pages that the system can swap.
@@ -34,7 +34,7 @@ class PageLocks {
   PageLocks& operator=(const PageLocks&) = delete;
 
   /// Call this once for each mapped memory of a frame. Returns the page-locked part of the map.
-  /// This part stays locked until it is unmapped or this object is destroyed.
+  /// This part stays locked at least until it is unmapped or this object is destroyed.
   ByteRange note(const GstMapInfo& map);
 
  private:

@@ -12,7 +12,7 @@ namespace cudavision {
 /// possible, so the GPU transfers it at full speed.
 GstAllocator* new_pinned_allocator(const CudaContext& context);
 
-/// True if the memory comes from one of these allocators and is page-locked.
+/// Returns true if the memory comes from one of these allocators and is page-locked.
 bool is_page_locked_memory(GstMemory* memory);
 
 }  // namespace cudavision

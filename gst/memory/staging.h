@@ -41,7 +41,7 @@ inline RowRange rows_within(const ByteRange& bytes, View<const std::uint8_t> pla
 }
 
 /// Transfers frames between host memory and the device, in one direction. Page-locked rows are
-/// transferred directly. Other rows are staged in pieces through page-locked memory: several
+/// transferred directly. Other rows are staged in pieces through page-locked memory: up to four
 /// threads copy one piece while the device transfers another. The memory grows as necessary.
 class Staging {
  public:
@@ -64,7 +64,7 @@ class Staging {
     int row;
     int rows;
     bool staged;
-    std::size_t offset;  ///< position in memory_, if staged
+    std::size_t offset;  ///< position in memory_ in bytes, if staged
   };
 
   void split(const RowsPerPlane& locked);

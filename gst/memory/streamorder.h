@@ -10,9 +10,9 @@
 
 namespace cudavision {
 
-/// True if the memory of frames in this format carries a stream whenever their pool has one.
+/// Returns true if memory of frames in this format carries a stream whenever their pool has one.
 bool order_is_known(const FrameFormat& format);
-/// True if all of a buffer's memory is CUDA memory that carries a stream.
+/// Returns true if all of a buffer's memory is CUDA memory that carries a stream.
 bool order_is_known(GstBuffer* buffer);
 // In a buffer, mark all memory that carries a stream as unfinished or finished (cudastream.h).
 void mark_unfinished(GstBuffer* buffer);

@@ -56,7 +56,7 @@ GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean is_discont, 
   return flow_or_flushing(trans, submit(trans, is_discont, in));
 }
 
-// If the buffer's memory has another CUDA context, moves the element and the output pool there.
+// Moves the element and the output pool to the buffer's CUDA context if cuda-device-id allows it.
 void follow_context(GstBaseTransform* trans, GstBuffer* buffer) {
   FilterState& state = state_of(trans);
   GstMemory* memory = cuda_memory_of(buffer);
@@ -90,8 +90,8 @@ bool has_default_layout(const FrameFormat& format, GstBuffer* buffer) {
   return gst_buffer_get_size(buffer) == format.size;
 }
 
-// True if an unchanged frame may be pushed in its own buffer: downstream must support the buffer's
-// memory and strides. Throws ElementError if the buffer does not hold a whole frame.
+// Returns true if an unchanged frame may be pushed in its own buffer: downstream must support the
+// buffer's memory and strides. Throws ElementError if the buffer does not hold a whole frame.
 bool may_reuse(const FilterState& state, GstBuffer* buffer) {
   if (!state.same_caps || gst_buffer_n_memory(buffer) == 0)
     return false;

@@ -55,7 +55,7 @@ struct FilterState {
   // The members below belong to the streaming thread.
   std::size_t requested_in_flight = 0;  ///< the value of frames-in-flight at the start
   bool skipped = false;                 ///< QoS has dropped the last frame
-  bool reports = false;                 ///< frame_done() posts messages
+  bool reports = false;                 ///< needs_frame_done() has returned true since the start
   std::optional<FrameSlotPool> slots;   ///< set while the caps are known
   bool same_caps = false;               ///< both pads have the same caps
   bool padding_allowed = false;         ///< downstream supports GstVideoMeta

@@ -41,7 +41,7 @@ struct GstCudaVisionFilter {
 
 /// The virtual functions of an element; configure(), begin_frame(), process() and debug_category
 /// are mandatory. All may throw. They run in the streaming thread, or while that thread is stopped;
-/// frame_done() runs in another thread if several frames are in flight. configure(), process(),
+/// frame_done() may run in another thread if several frames are in flight. configure(), process(),
 /// needs_frame_done() and release() run in the session's CUDA context. All others run without a
 /// context, because they may post messages; to use the device, they need a DeviceScope.
 ///
@@ -60,10 +60,10 @@ struct GstCudaVisionFilterClass {
   cudavision::FrameFormat (*output_format)(GstCudaVisionFilter* self,
                                            const cudavision::FrameFormat& in,
                                            const GstCaps* out_caps);
-  /// Builds the operation, for new caps or a new device. release() has freed the previous one.
+  /// Builds the operation for new caps, a new device or new properties. Called after release().
   void (*configure)(GstCudaVisionFilter* self, cudavision::Device& device,
                     const cudavision::FrameFormat& in, const cudavision::FrameFormat& out);
-  /// Applies the properties, and returns what to do with the next frame.
+  /// Applies the properties, and returns what to do with the frame.
   cudavision::FrameAction (*begin_frame)(GstCudaVisionFilter* self,
                                          const cudavision::FrameInfo& info);
   /// Enqueues the work on the frame. out is nullptr if the frame is only inspected.
@@ -82,7 +82,7 @@ struct GstCudaVisionFilterClass {
   /// Posts pending messages and resets all state that spans frames, before EOS, CAPS, SEGMENT,
   /// configure(), and stop.
   void (*drain)(GstCudaVisionFilter* self);
-  /// Flush: drops pending messages and all state that spans frames.
+  /// Drops pending messages and all state that spans frames, on a flush or after an error.
   void (*discard)(GstCudaVisionFilter* self);
   /// Frees everything that configure() and process() have allocated.
   void (*release)(GstCudaVisionFilter* self);
@@ -136,8 +136,8 @@ cudavision::RegionFinder& gst_cuda_vision_filter_regions(GstCudaVisionFilter* se
 /// Call this in configure() if the element copies and delays `frames` frames. Not for pull mode.
 void gst_cuda_vision_filter_set_latency(GstCudaVisionFilter* self, std::size_t frames);
 
-/// Processes and pushes a delayed frame. If the buffer has no memory, *stored refers to the
-/// pixels on the device; *stored is not read before begin_frame() has returned.
+/// Processes and pushes a delayed frame. Unless nullptr, `stored` refers to the frame's pixels on
+/// the device; *stored is not read before begin_frame() has returned.
 GstFlowReturn gst_cuda_vision_filter_push(GstCudaVisionFilter* self, cudavision::OwnedBuffer frame,
                                           const cudavision::ConstFrame* stored);
 

@@ -19,7 +19,7 @@
 namespace cudavision {
 
 /// Transfers the masks of frames to the device. Masks in CUDA memory of the context are read in
-/// place. Allocates memory only if a frame's masks need more than the masks of earlier frames.
+/// place, as are all masks on the CPU device. Memory grows as necessary.
 ///
 /// All calls, including the destructor, need the session's context.
 class FrameMasks {

@@ -14,8 +14,8 @@
 
 namespace cudavision {
 
-/// Limits an operation to regions of its frames. Memory is allocated by the first frame that needs
-/// it. All calls, including the destructor, need the session's context.
+/// Limits an operation to regions of its frames. Memory is allocated when a frame needs it. All
+/// calls, including the destructor, need the session's context.
 class FrameRegions {
  public:
   FrameRegions(const DeviceSession& session, const FrameLayout& layout,

@@ -28,7 +28,7 @@ class RegionFinder {
   void start();
   /// Clears the regions of earlier frames if the caps change.
   void set_video(const GstVideoInfo& video);
-  /// Clears the regions of earlier frames, for a new segment or a flush.
+  /// Clears the regions of earlier frames, for a new segment.
   void forget();
 
   /// Finds the regions of a frame. Parameters without regions select the whole frame if `invert` is
@@ -39,10 +39,10 @@ class RegionFinder {
   /// Returns the frame's masks, in the order of Parameters::mask_boxes.
   const std::vector<SelectedMask>& masks() const noexcept { return masks_; }
 
-  /// Returns the maximum of the shorter sides of the frame's regions, without the margin, or 0
-  /// without regions. If pixels outside of regions are processed, returns the maximum since the
-  /// last caps, but at least a third of the frame's shorter side, because a detector may miss
-  /// regions.
+  /// Returns the maximum of the shorter sides of the frame's regions, clamped to the frame, or 0.
+  /// The margin does not count, except where recall() adds it. If in_regions(), but pixels outside
+  /// of regions are processed, returns the maximum since the last caps, but at least a third of the
+  /// frame's shorter side, because a detector may miss regions.
   int largest_side() const noexcept { return side_; }
 
   /// Call this at the end of a stream, so that a warning does not wait any longer.

@@ -12,7 +12,7 @@
 namespace cudavision {
 
 /// Rounds a rectangle to pixels and clips it to the coordinates that boxes may have. A rectangle
-/// beyond these coordinates keeps one pixel: the box is outside of every frame, but not empty.
+/// beyond them becomes one pixel wide or high: the box is outside of every frame, but not empty.
 regions::Box box_within_limits(double x, double y, double width, double height);
 
 /// A rectangle as a user writes it: in pixels, or in fractions of the frame's width and height.
