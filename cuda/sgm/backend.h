@@ -52,7 +52,7 @@ struct Penalties {
   int p1 = 10;
   std::array<std::uint8_t, 256> p2{};
 };
-/// Returns P1 and p2[step] = max(P1 + 1, 16·P2 div (16 + step)), or P2 without adaptive_p2.
+/// Returns P1 and p2[step] = max(P1 + 1, 16·P2 div (16 + step)), or P2 if P2 is not adaptive.
 Penalties penalties_for(const Parameters& parameters);
 /// Raises P1 to P1' = min(P1 + min(6, (e + 4) >> 3), p2[0] − 1) for the noise deviation e, and each
 /// P2 to at least P1' + 1.
@@ -148,10 +148,9 @@ class Stages {
                      const NoiseSource& noise, float uniqueness, Subpixel subpixel,
                      const WtaResult& winners) = 0;
 
-  // The next three functions depend on the noise and require census_gradient. I is
-  // `luminance >> (bits − 8)`, replicated beyond the edges, and div truncates. The noise has the
-  // standard deviation e, in sixteenths of an 8-bit level, and the variance v, in the square of
-  // this unit.
+  // The next three functions require census_gradient. I is `luminance >> (bits − 8)`, replicated
+  // beyond the edges, and div truncates. The noise has the standard deviation e, in sixteenths of
+  // an 8-bit level, and the variance v, in the square of this unit.
 
   /// Measures the noise of the left picture and updates the state.
   ///

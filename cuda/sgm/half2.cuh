@@ -11,7 +11,7 @@ namespace cudavision::sgm {
 
 constexpr std::uint16_t infinity = 0x7c00;
 
-/// A luminance is stored as the 16-bit float 1024 + level, whose bits are luminance_0 + level.
+/// The 16-bit float 1024 + level has the bits luminance_0 + level. level is less than 1024.
 constexpr std::uint32_t luminance_0 = 0x6400;
 
 __device__ inline std::uint32_t bits_of(__half2 floats) {

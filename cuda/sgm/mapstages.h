@@ -16,7 +16,7 @@ namespace cudavision::sgm {
 /// Config::minimum, in 1/16 pixel. Right maps and compatibility without subpixel use whole pixels.
 constexpr std::uint16_t unknown = 0xFFFF;
 
-/// Smooths changes of at most max_step between frames. The new value has the weight weight/256.
+/// Parameters of FilterOverTime: weight in 1/256, max_step in map values, persistence in frames.
 struct TemporalFilter {
   int weight = 256, max_step = 0, persistence = 0;
 
@@ -83,7 +83,7 @@ struct Write {
 /// (x + i, y + j), i, j ∈ {−4, −2, 0, 2, 4}, that are in the picture, known and within 16 of the
 /// pixel's map value. In compatibility, writes a. Confidence becomes 0 if it is below the threshold
 /// or the pixel is unknown. `to` receives the map, in which pixels below the threshold become
-/// unknown. out may have no data, and to may be null. map and to must differ.
+/// unknown. out may have no data. If the threshold is 0, `to` may be null. map and to must differ.
 struct KeepConfident {
   const std::uint16_t* map;
   const std::uint8_t* confidence;
@@ -160,7 +160,7 @@ struct RefineFilled {
   std::uint16_t* to;
 };
 
-/// Smooths along planes where the match is uncertain, in three passes with h = 8, 4 and 2. Each
+/// Smooths along planes, more where confidence is low, in three passes with h = 8, 4 and 2. Each
 /// pass reads the result of the previous pass and replaces each known value v(p) by
 ///   v(p) + (2S + T) / 2T, rounded down.
 /// S begins at 0 and T at 64. They sum over the 12 pairs of pixels q = p + (i, j), r = p − (i, j)

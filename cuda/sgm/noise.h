@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Noise levels, and the per-pixel arithmetic of the noise filter. backend.h defines the stages.
+// Noise levels, and the arithmetic of the stages that depend on noise. backend.h defines them.
 
 #include <cstdint>
 
@@ -39,7 +39,7 @@ CUDAVISION_HOST_DEVICE inline bool is_flat_picture(std::uint32_t flat, std::uint
   return flat >= min_noise_blocks && flat > others;
 }
 
-/// Upper limit of the estimate. Higher variances come from texture, such as a projected pattern.
+/// Upper limit of the estimate, in (1/16 level)². Higher variances are usually due to texture.
 constexpr std::uint32_t max_measured_variance = 40000;
 CUDAVISION_HOST_DEVICE inline std::uint32_t noise_variance_of(int spacing_number, int bin) {
   const std::uint32_t t = noise::middle_of_bin(bin);
@@ -68,7 +68,7 @@ inline std::uint16_t filtered_sample(std::uint32_t level, std::uint32_t sum, std
   return static_cast<std::uint16_t>(filtered + filtered_offset);
 }
 
-/// Returns the difference from the mean that a darker pixel must exceed to set its census bit.
+/// Returns the difference from the mean, in 1/16 level, that sets a darker pixel's bit if exceeded.
 CUDAVISION_HOST_DEVICE inline int dead_zone(const NoiseLevel& noise) {
   return static_cast<int>((13 * noise.deviation) >> 5);
 }

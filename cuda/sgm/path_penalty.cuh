@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: P1 in kernels. It depends on the noise, which may be available only on the device.
+// For .cu files: P1 and P2 in kernels. The noise that raises them may be known only on the device.
 
 #include "cuda/sgm/backend.h"
 
 namespace cudavision::sgm {
 
 struct PathPenalty {
-  int fixed = 0;                      ///< P1 if state is null
+  int fixed = 0;                      ///< P1 before `state` raises it
   int p2 = 0;                         ///< P2 for steps without a luminance difference
   const NoiseState* state = nullptr;  ///< if set, its noise raises P1
 

@@ -12,15 +12,15 @@
 #include "cuda/pixels/luminance.h"
 
 /// Dense stereo by Semi-Global Matching (Hirschmüller, "Stereo Processing by Semiglobal Matching
-/// and Mutual Information", 2008) of census features (Zabih & Woodfill, 1994), in integers.
+/// and Mutual Information", 2008) of census features (Zabih & Woodfill, 1994).
 ///
 /// Both pictures are rectified. For each pixel (x, y) of the left picture, the matching finds the
 /// disparity d for which pixel (x − d − minimum, y) of the right picture shows the same point. The
-/// stages, in order: estimate_noise, filter_noise and census of both pictures, aggregate, select,
-/// Median of both maps, Refine of the right map, Check, RemoveSpeckles, KeepConfident, Sharpen,
-/// Refine, FillSlopes, RefineFilled, Smooth, FilterOverTime, Write. Without slanted_surfaces and in
-/// compatibility, the right map is not refined, and FillHoles and Refine, in this order, replace
-/// the stages from Sharpen to Smooth. backend.h and mapstages.h define each stage.
+/// stages, in order and without masks: estimate_noise, filter_noise and census of both pictures,
+/// aggregate, select, Median of both maps, Refine of the right map, Check, RemoveSpeckles,
+/// KeepConfident, Sharpen, Refine, FillSlopes, RefineFilled, Smooth, FilterOverTime, Write. Without
+/// slanted_surfaces and in compatibility, the right map is not refined, and FillHoles and Refine
+/// replace the stages from Sharpen to Smooth. backend.h and mapstages.h define each stage.
 namespace cudavision::sgm {
 
 struct NoiseState;
@@ -31,7 +31,7 @@ struct Config {
     symmetric_9x7,    ///< 31 bits: compares pixels opposite each other, as libSGM does
     neighbours_9x7,   ///< 62 bits: compares each neighbour with the centre
     neighbours_5x5,   ///< 24 bits: compares each neighbour with the centre
-    census_gradient,  ///< 32 bits: compares 16 neighbours with the mean, and encodes slopes
+    census_gradient,  ///< 32 bits: compares 16 neighbours with the mean, encodes derivatives
     automatic,        ///< census_gradient, or symmetric_9x7 in compatibility
   };
   /// The results of `libsgm` are bit-identical to libSGM 3.1.0. This mode needs
@@ -89,7 +89,8 @@ struct Parameters : Config {
   /// Penalty for a larger step, from 2 to Ranges::p2.max − census bits. 0: automatic.
   int p2 = 0;
   double uniqueness = 0.95;  ///< rounded to binary32; 1 keeps every winner
-  int lr_max_diff = 1;       ///< largest left-right difference in pixels; −1: no check
+  /// Largest left-right difference in pixels. −1: rejects nothing (compatibility: black pixels).
+  int lr_max_diff = 1;
   bool subpixel = true;
   SubpixelMethod subpixel_method = SubpixelMethod::equiangular;
   bool median = true;
@@ -152,13 +153,13 @@ inline std::string own_words(std::string name) {
 /// Returns an empty string if all is valid, or a message that names the parameter and its range.
 std::string validation_error(const Parameters& parameters, Wording word = own_words);
 
-/// Throws invalid_argument if rows, such as "disparities", is not `height` rows of row_bytes bytes.
+/// Throws invalid_argument, with `name`, if `rows` is not `height` rows of row_bytes bytes.
 void check_rows(const char* operation, const char* name, View<const std::uint8_t> rows, int height,
                 int row_bytes);
 
 bool heeds_noise(const Parameters& parameters) noexcept;
 
-/// The encoding of disparities in a map, as signed 16-bit values.
+/// The encoding of disparities in the output, as signed 16-bit values.
 struct DisparityScale {
   int per_pixel;          ///< 16; 1 in compatibility without subpixel
   std::uint16_t invalid;  ///< (minimum − 1)·per_pixel, which is below every disparity searched
@@ -176,19 +177,18 @@ class SgmStereo {
   ~SgmStereo();
 
   /// Takes effect with the next run(). Never allocates. Throws invalid_argument and keeps the last
-  /// valid ones if parameters are invalid or their resolved Config differs from the constructor's.
+  /// valid set if parameters are invalid or their resolved Config differs from the constructor's.
   void set_parameters(const Parameters& parameters);
 
   /// The next frame starts a new sequence for the temporal filter and the noise estimate. Switching
-  /// the temporal filter on or off has the same effect. At scene cuts of the left picture
-  /// (scenecut::AreaMeans), only the temporal filter restarts.
+  /// the temporal filter or, in compatibility, subpixel on or off has the same effect. A change of
+  /// `noise` restarts only the estimate, and a scene cut (scenecut::AreaMeans) only the filter.
   void restart() noexcept;
 
   /// Marks pixels without a view of the scene, such as pixels of a rectified picture outside the
   /// camera's field of view. Marked pixels of the left picture are unknown, even with fill_holes,
-  /// but the temporal filter may keep the disparities of pixels that are marked during a sequence.
-  /// Marked pixels of the right map become unknown before its median, so that the left-right check
-  /// rejects left pixels that match them.
+  /// but the temporal filter may keep earlier disparities. Marked pixels of the right map become
+  /// unknown before its median. The left-right check rejects left pixels that match unknown pixels.
   ///
   /// Pixel (x, y) is marked if bit x % 32 of word x / 32 of row y is set. Masks have rows of ⌈width
   /// / 32⌉ words in device memory, and must outlive this object or the next set_masks(). A view

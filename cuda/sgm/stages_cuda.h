@@ -2,7 +2,7 @@
 #pragma once
 
 // For .cu files: the stages on CUDA, which backend.h and mapstages.h define. aggregate_cuda.h and
-// match8_cuda.h declare the aggregation and match().
+// match8_cuda.h declare the aggregation.
 
 #include <algorithm>
 #include <array>
@@ -133,7 +133,7 @@ struct FeaturePlane {
 /// The output planes of P2, with P2 in both halves of a word. Entry (x, y) is for the step to (x,
 /// y) from the pixel above, to the left, above left or above right. P2 is 0 for steps from outside
 /// the picture. Rows are aligned to 16 bytes. Up to 3 words after a row's last pixel become 0.
-/// Null planes are not written. A null vertical disables all planes.
+/// Diagonal planes are not written if they are null, and no plane is written if vertical is null.
 struct StepPenalties {
   std::uint32_t *vertical = nullptr, *horizontal = nullptr, *diagonal[2] = {};
   std::int64_t pitch = 0;     ///< in words
@@ -169,7 +169,7 @@ void filter_noise_cuda(const StageResources& resources, std::initializer_list<Fi
                        const NoiseSource& noise);
 int resident_filter_strips();
 
-struct NoiseCounts;  ///< histograms of the noise estimate
+struct NoiseCounts;  ///< histograms and counters of the noise estimate
 Buffer make_noise_counts(Device& device);
 void estimate_noise_cuda(const StageResources& resources, NoiseCounts* counts,
                          const SamplePlane& picture, bool first_frame, NoiseState* state);

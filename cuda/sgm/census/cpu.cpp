@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Census features on the CPU. Each comparison is a loop over two shifted rows of samples, which the
-// compiler vectorises. For census_gradient, means and slopes are built from column sums.
+// Census features on the CPU. Each comparison is a loop over two rows, so that the compiler
+// vectorises it. For census_gradient, means and derivatives are built from column sums and steps.
 
 #include <algorithm>
 
@@ -127,8 +127,8 @@ struct CensusMemory {
   }
 
   Value* rows[window_rows];
-  std::int16_t* columns;  ///< I(x, y − 1) + 2·I(x, y) + I(x, y + 1)
-  std::int16_t* steps;    ///< I(x, y + 1) − I(x, y − 1)
+  std::int16_t* columns;  ///< F(x, y − 1) + 2·F(x, y) + F(x, y + 1)
+  std::int16_t* steps;    ///< F(x, y + 1) − F(x, y − 1)
   Value* means;
   std::uint8_t* bits;  ///< one byte per feature
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Census features of one or two pictures on CUDA, and P2 of the left picture for match(). A block
-// loads its tile with a halo into shared memory. A thread computes four adjacent pixels.
+// loads its tile with a halo into shared memory. A thread of census_kernel() computes four pixels.
 
 #include <stdexcept>
 

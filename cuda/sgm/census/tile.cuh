@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For the kernels of census_gradient and of the noise stages: a tile of filtered samples or of
+// For the kernels of census_gradient and of the noise estimate: a tile of filtered samples or of
 // luminances in shared memory. A thread processes four neighbouring pixels of a row and the four
 // pixels eight rows below. A word holds two pixels, eight rows apart, as 16-bit floats.
 //

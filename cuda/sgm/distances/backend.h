@@ -79,8 +79,8 @@ CUDAVISION_HOST_DEVICE constexpr std::uint32_t percentile_rank(int percentile,
 class Distances::Backend {
  public:
   virtual ~Backend() = default;
-  /// results points to page-locked memory, to which the kernel writes directly: a download would
-  /// take longer than the kernel.
+  /// results points to page-locked memory. On CUDA, the kernel writes to it directly, because a
+  /// download would take longer than the kernel.
   virtual void run(View<const std::uint8_t> disparity, std::span<const MeasuredBox> boxes,
                    const BoxMasks& masks, const ValueRange& range, BoxDisparity* results) = 0;
 };

@@ -13,7 +13,7 @@
 #include "cuda/sgm/points/points.h"
 #include "cuda/sgm/sgmstereo.h"
 
-/// Measures how far away the objects in boxes of a disparity map are.
+/// Measures the disparities of the objects in boxes of a disparity map.
 namespace cudavision::sgm {
 
 /// The map values that are disparities: from first to first + top.
@@ -39,7 +39,7 @@ struct BoxDisparity {
 ///             [x0 + W div 4, x1 − W div 4) × [y0 + H div 4, y1 − H div 4)
 ///   samples   the pixels in every s-th column and every t-th row of the inner box, from the first
 ///             column and row on, with s = ⌈columns / 256⌉ and t = ⌈rows / 256⌉. If the visible box
-///             has at most 512×512 pixels, these are all pixels of the inner box.
+///             has at most 510×510 pixels, these are all pixels of the inner box.
 ///   masked    If the box has a mask, the samples are instead the pixels that the mask selects in
 ///             every s-th column and every t-th row of the visible box, with s and t computed from
 ///             its size. If the mask selects none, the box is measured as if it had no mask.
@@ -73,7 +73,7 @@ class Distances {
   /// disparity comes from SgmStereo::run(). Boxes may have any coordinates. results comes from
   /// Device::allocate_host() and has boxes.size() entries, which are complete once the device has
   /// finished its work. Only enqueues, unless masks need more memory than before. Copies the boxes.
-  /// Throws invalid_argument for more than max_boxes.
+  /// Throws invalid_argument for more than max_boxes, and for sizes that do not match.
   ///
   /// masks is empty, or has one mask per box. A mask without rows means that the box has no mask.
   /// rectifying is empty if the masks refer to the pixels of the map.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Refine, RefineFilled and KeepConfident on CUDA. A block loads its tile of the map and of the
-// luminance, with a halo, into shared memory. A thread processes two pixels at once, one in each
-// half of a word.
+// Refine, RefineFilled and KeepConfident on CUDA. A block loads its tile of the map and, except for
+// KeepConfident, of the luminance into shared memory, with a halo. A thread processes two pixels at
+// once, one in each half of a word.
 //
 // Refine uses pairs of 16-bit floats, which represent all weights and their sums exactly. It finds
 // medians by bisection of the range of the samples, which is usually small. Map values are below

@@ -6,7 +6,7 @@
 namespace cudavision::sgm {
 namespace {
 
-// Launches do not overlap: blocks that wait for the previous kernel would occupy the
+// Launches do not start early, because blocks that wait for the previous kernel would occupy the
 // multiprocessors, which would double the time for small pictures.
 template <class Arguments>
 void launch(LaunchQueue& queue, const BlocksOf<Arguments>& paths, const Arguments& a) {

@@ -14,7 +14,7 @@ struct MatchInput {
 };
 
 /// Matches in bands of `band_rows` rows, from top to bottom. Upward paths continue from the band
-/// below, so a first pass follows them through all bands and stores their states at the borders.
+/// below, so if there are several bands, a first pass stores the paths' states at the borders.
 class Match8Cuda {
  public:
   static bool supports(const StageConfig& config);

@@ -81,7 +81,7 @@ __device__ bool is_flat_line(const std::uint32_t* at, int step, std::uint32_t ha
   return (differences & half) == 0;
 }
 
-/// Tests if a line next to the block at `first` is flat. half masks the block's half of each word.
+/// Returns true if a line next to the block at `first` is flat. half masks its half of each word.
 __device__ bool is_at_bar(const std::uint32_t* first, std::uint32_t half) {
   constexpr int before = -noise_spacing(1), after = noise::block_side - 1 + noise_spacing(1);
   return is_flat_line(first + before * tile_pitch, 1, half) ||

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Noise filter on CUDA. A thread filters four neighbouring pixels, and moves down a strip of rows.
-// It keeps the sums of five rows, and loads the next row during each step.
+// It keeps the sums of five rows, and loads the next row in each step. Without noise, it copies.
 
 #include <algorithm>
 
@@ -248,7 +248,7 @@ void filter_noise_cuda(const StageResources& resources, std::initializer_list<Fi
   a.shift = config.bits - 8;
   a.noise = noise;
   a.strips = divide_up(config.width, strip_width);
-  // All strips run at once. Strips with fewer rows than the window would mostly repeat sums.
+  // If possible, all strips run at once. Strips lower than the window would mostly repeat sums.
   const int bands = std::max(1, resources.filter_strips / (count * a.strips));
   a.rows = std::max(side, divide_up(config.height, bands));
   a.blocks = divide_up(a.strips * divide_up(config.height, a.rows), threads / 32);

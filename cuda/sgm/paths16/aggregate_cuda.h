@@ -5,7 +5,7 @@
 // horizontal paths write the sums, and a downward and an upward sweep add all other paths.
 //
 // If memory is short, bands of rows are matched one after the other, from top to bottom. Downward
-// paths continue from band to band. For upward paths, a first sweep through the whole picture
+// paths continue from band to band. For upward paths, a first sweep from the bottom of the picture
 // computes no sums, but stores the states of the paths at the borders of the bands.
 
 #include <optional>
@@ -36,7 +36,7 @@ std::size_t horizontal_state_bytes(const StageConfig& config, int rows);
 
 class SweepPlan {
  public:
-  /// With sums, two sweeps run concurrently. Without sums, one sweep runs to store its states.
+  /// With sums, a launch has two sweeps, except in a middle row. Without sums, it has one.
   SweepPlan(const StageConfig& config, bool with_sums);
 
   SweepArguments arguments(const PathInput& input) const;
@@ -53,7 +53,7 @@ class SweepPlan {
   StageConfig config_;
   PathPlan plan_;
   bool diagonal_;
-  int sweeps_;  // sweeps per launch
+  int sweeps_;  // sweeps per launch, except in a middle row
   Kernel<SweepArguments> kernel_;
   SweepArguments arguments_{};
   int strip_rows_ = 1;

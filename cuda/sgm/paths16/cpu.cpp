@@ -3,7 +3,7 @@
 // Path aggregation on the CPU. Horizontal paths write the sums, with rows in parallel. Then the
 // other paths add to the sums, with columns in parallel: a thread follows the downward paths of its
 // columns in row y, and then the upward paths in row height − 1 − y. Diagonal paths cross into
-// neighbouring columns, so with 8 paths all threads wait after each row.
+// neighbouring columns, so with 8 paths all threads wait after each pair of rows.
 //
 // Each of these passes computes the matching costs again, which is faster than storing them.
 

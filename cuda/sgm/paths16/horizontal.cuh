@@ -16,7 +16,7 @@ struct HorizontalArguments {
   const void* right;
   const std::uint32_t* p2[2];  // P2 in the highest byte, for rightward and for leftward paths
   std::uint16_t* sums;
-  uint4* states;  // costs of the paths at the middle: [direction][row][lane], as bytes
+  uint4* states;  // [direction][row][lane]: path costs at the middle, as bytes minus the smallest
   int width, height, disparities, minimum;
   bool replicates;  // see StageConfig::replicates_features()
   PathPenalty penalty;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: the costs of a horizontal path, spread over the lanes of a warp. A row uses as
-// many lanes as possible, because the steps of a path depend on each other. Words have the layout
-// of path_lanes.cuh, but leftward paths count disparities from the largest down. The new feature at
+// For .cu files: the costs of a horizontal path, spread over the lanes of a warp. A row uses many
+// lanes, because the steps of a path depend on each other. Words have the layout of
+// path_lanes.cuh, but leftward paths count disparities from the largest down. The new feature at
 // the next pixel then belongs to the first disparity in both directions.
 
 #include "cuda/sgm/paths16/path_lanes.cuh"

@@ -9,7 +9,7 @@ namespace cudavision::sgm {
 
 constexpr int horizontal_stage = 32;  // steps whose data are staged at once
 
-/// Returns the size of the ring of right features. At a step, entry disparities + step − d is for
+/// Returns the number of right features in the ring. At a step, entry disparities + step − d is for
 /// disparity d. The first entries are repeated after the last, so that vector loads do not wrap.
 __host__ __device__ inline int horizontal_ring(int disparities) {
   return disparities + horizontal_stage;

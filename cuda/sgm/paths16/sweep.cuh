@@ -5,8 +5,8 @@
 // together, vertical and diagonal, so that they share the matching costs and one read and write of
 // the sums. The two sweeps start at opposite ends, so they never process the same row at once.
 //
-// A block has a tile of columns. A launch covers only a strip of rows. Each block also follows the
-// diagonal paths that enter its tile during the strip, so that blocks need no synchronisation.
+// A block has a tile of columns. With 8 paths, a launch covers a strip of rows, and each block also
+// follows the diagonal paths that enter its tile in this strip, so that blocks need no barrier.
 // These paths start in a halo of columns on both sides, which shrinks by one column per row.
 // Vertical paths are in registers. Diagonal paths are in shared memory, because they move to the
 // next column in each row. Between launches, path costs are stored in device memory as bytes.
@@ -23,7 +23,7 @@ constexpr int sweep_threads(int words, int feature_bytes) {
 }
 
 /// Returns how many features of the next row a thread loads early. Fewer registers are free on
-/// Jetson Thor and, before CUDA 13, on compute capabilities 8.6, 8.9 and, with 3 steps, 7.5.
+/// Jetson Thor and, before CUDA 13, on compute capabilities 8.6 to 8.9 and, with 3 steps, 7.5.
 __device__ constexpr int early_features(int words, [[maybe_unused]] int feature_bytes,
                                         [[maybe_unused]] int steps) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 1100

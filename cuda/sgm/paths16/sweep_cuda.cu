@@ -100,8 +100,8 @@ void AggregateCuda::store_upward_states(const PathInput& input) const {
 void AggregateCuda::run_sweeps(const PathInput& input, const RowBand& band,
                                std::uint16_t* sums) const {
   const StageConfig& config = resources_.config;
-  // With several bands, the arguments include one row above and one below the band: each sweep
-  // begins after a row whose path states are stored.
+  // With several bands, the arguments include one row above and one below the band, because each
+  // sweep begins after a row whose path states are stored.
   const int done = bands_ > 1 ? 1 : 0;
   const int rows = band.rows(), half = rows / 2;
   const int number = band.begin / band_rows_;

@@ -42,8 +42,8 @@ struct SweepArguments {
 
 /// The layout of a row's data in shared memory. It begins with the right picture's features from
 /// right to left, in several copies. Each copy is shifted by one more feature, so that every window
-/// begins at a whole vector of one copy. The costs of the two diagonal paths follow, as vectors
-/// with the indices [path][vector][lane][slot], and then their smallest costs.
+/// begins at a whole vector of one copy. With 8 paths, the costs of two diagonal paths follow, as
+/// vectors with the indices [path][vector][lane][slot], and then their smallest costs.
 template <int kWords, class Feature>
 struct SweepShared {
   static constexpr int copies = 16 / sizeof(Feature);

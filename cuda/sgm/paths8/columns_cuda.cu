@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The downward and upward paths: along columns and, with 8 paths, along diagonals. A block follows
-// four neighbouring paths from end to end, with one warp per direction. Each warp prefetches rows
-// into a ring in shared memory.
+// four neighbouring paths from end to end, with one warp per direction (states_kernel(): upward
+// only). Each warp prefetches rows into a ring in shared memory.
 //
 // A diagonal is a column that moves by one pixel per row. At the end of a row it wraps around,
 // and another path begins. So all blocks are independent and process equally many pixels.
@@ -156,7 +156,7 @@ class PathCursor {
   }
 
   int p2_shift;     ///< offset of P2 in the ring, relative to shift()
-  int cost_factor;  ///< how often the sums include C; all volumes together include C once per path
+  int cost_factor;  ///< how often a volume's sums include C; all volumes include C once per path
 
  private:
   /// The block's first column in a row. Diagonals wrap around from columns_ to 1 − columns.

@@ -105,8 +105,8 @@ using PathsLaunch = BlocksOf<PathsArguments>;
 PathsLaunch columns_launch(const StageConfig& config);
 PathsLaunch rows_launch(const StageConfig& config, int rows);
 
-/// Arguments of the upward paths through the whole picture, without sums. The paths store their
-/// states at the first row of each band except the first band.
+/// Arguments of the upward paths from the bottom of the picture, without sums. The paths store
+/// their states at the first row of each band except the first band.
 struct StatesArguments {
   PathsArguments paths;  ///< of the whole picture; states.from_below is null
   uint2* states;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The CUDA backend of Points. A thread computes a point. Points are collected in shared memory, so
-// that a block writes contiguous words.
+// that a block writes contiguous memory.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/points/backend.h"

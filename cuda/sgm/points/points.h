@@ -11,7 +11,7 @@
 /// Converts disparity maps to points in space.
 namespace cudavision::sgm {
 
-/// The matrix Q of OpenCV's stereoRectify(), by rows. For a pixel (x, y) of disparity d,
+/// The matrix Q of OpenCV's stereoRectify(), row-major. For a pixel (x, y) of disparity d,
 /// (X·W, Y·W, Z·W, W) = Q·(x, y, d, 1) gives the point (X, Y, Z). X points right, Y down, and Z
 /// away from the left camera, in the unit of the baseline.
 using Reprojection = std::array<std::array<double, 4>, 4>;
@@ -29,7 +29,7 @@ Reprojection reprojection_of(double focal_length, double baseline, int width, in
 /// A point is unknown if v is invalid, if h[3] is not positive (infinitely far away, or behind the
 /// cameras), or if r is infinite. Unknown points have three quiet NaNs, 0x7fc00000.
 ///
-/// OpenCV's reprojectImageTo3D() computes the same points, but also rounds Z before the division,
+/// OpenCV's reprojectImageTo3D() computes the same points, but also rounds before the division,
 /// which sometimes changes the last bit.
 class Points {
  public:

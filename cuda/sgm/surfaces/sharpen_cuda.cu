@@ -112,7 +112,7 @@ __device__ Pixel load_pixel(const SharpenArguments& a, const Columns& columns, i
 }
 
 /// Returns the minimum number of blocks per multiprocessor. 0 leaves the choice to the compiler,
-/// but before CUDA 13 it would spill 4 bytes on compute capabilities 8.6 and 8.9.
+/// but before CUDA 13 it would spill 4 bytes on compute capabilities 8.6 to 8.9.
 constexpr int blocks_without_spills() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900 && \
     __CUDACC_VER_MAJOR__ < 13

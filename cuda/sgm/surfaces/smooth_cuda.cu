@@ -184,7 +184,7 @@ int tiles_per_row(const StageConfig& config) {
   return divide_up(config.width, SmoothingTile<smoothing_step(0)>::width);
 }
 
-/// Returns the smallest number of rows per tile that needs the fewest waves of blocks.
+/// Returns the fewest rows per tile, in multiples of `warps`, with the fewest waves of blocks.
 int rows_of_tiles(const StageConfig& config, int pass) {
   const int tiles = tiles_per_row(config),
             blocks =

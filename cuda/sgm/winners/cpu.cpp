@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Winner takes all on the CPU: both maps in one pass over the sums. Pixel p of the right picture
-// has the sums (p + d, d), one for each left pixel x = p + d. So the sums of each x update the best
-// sums of all p = x − d. The best sums are stored from right to left, in the order of the sums of
-// x, so that the compiler vectorises the loop.
+// Winner takes all on the CPU: both maps in one pass over the sums. Column p − right_shift() of the
+// right map has the sums (p + d, d), for all left columns x = p + d. So the sums of each x update
+// the best sums of all p = x − d. The best sums are stored from right to left, in the order of the
+// sums of x, so that the compiler vectorises the loop.
 
 #include <algorithm>
 #include <array>

@@ -4,8 +4,8 @@
 // moves along a segment of the part; a lane has 16 of a pixel's disparities. The last right pixels
 // of a part also need the sums of columns after the part, as many as there are disparities.
 //
-// A key is a sum with its disparity in the lowest bits, so the smallest key is the smallest sum
-// with the lowest disparity. The halves of a word hold the keys of d and d + disparities/2.
+// A key is a sum with its disparity or word index in the lowest bits, so the smallest key is the
+// smallest sum with the lowest disparity. A word holds the keys of d and d + disparities/2.
 
 #include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/paths8/lanes.cuh"
@@ -366,7 +366,7 @@ void Select8Cuda::run(const SumVolumes& sums, int rows, float uniqueness, Subpix
   const int disparities = MatchExtent(config_).disparities;
   a.parts = parts_of_rows(rows, a.columns, disparities, 8 * threads * 2 * words / disparities,
                           resident_blocks_);
-  // The launch does not overlap; matching/match8_cuda.cu gives the reason.
+  // The launch does not start early; matching/match8_cuda.cu gives the reason.
   queue_.launch(kernel_for(config_), static_cast<unsigned>(a.parts.blocks(rows)), threads,
                 shared_bytes(config_), a, Start::in_order);
 }

@@ -55,7 +55,7 @@ int places_between(float a, float b) {
                                                  std::numeric_limits<int>::max()));
 }
 
-/// Results may differ by 1 ulp: OpenCV rounds once more, and compilers may fuse its operations.
+/// Results may differ by 1 ulp, because OpenCV rounds once more and its operations may be fused.
 TEST(OraclePoints, AreThoseOfOpencv) {
   const auto device = make_cpu_device();
   Random random(settings().seed);

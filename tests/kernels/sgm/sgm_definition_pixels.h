@@ -37,7 +37,7 @@ inline int level_at(const sgm::StageConfig& config, const Luminances& picture, i
 }
 
 /// Computes census_gradient. at(dx, dy) returns a sample in 1/`unit` levels. exceeds(sum, sample)
-/// returns true if sum / 16 exceeds the sample.
+/// compares the weighted mean, sum / 16, with a neighbour's sample.
 template <class At, class Exceeds>
 std::uint64_t gradient_feature(const At& at, int unit, const Exceeds& exceeds) {
   int sum = 0, sx = 0, sy = 0, dxx = 0;

@@ -13,7 +13,7 @@ namespace {
 
 using namespace sgm;
 
-/// Tests every difference of two disparities in one half of a word; the other half is random.
+/// Tests every difference of two map values in each half of a word; the other half is random.
 TEST(SgmArithmetic, NumbersSupportEachOtherInBothHalves) {
   Random random(6);
   const auto number = [&] {

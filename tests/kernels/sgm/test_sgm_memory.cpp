@@ -102,7 +102,7 @@ TEST_P(SgmMemory, RefusesABudgetThatIsTooSmallWithTheBytes) {
   }
 }
 
-/// No stage reads uninitialised memory.
+/// The output does not depend on the initial contents of allocated memory.
 TEST_P(SgmMemory, MemoryIsNotReadBeforeItIsWritten) {
   std::vector<Parameters> all = representative_sgm_parameters();
   all.push_back(few_disparities());
@@ -123,7 +123,7 @@ TEST_P(SgmMemory, MemoryIsNotReadBeforeItIsWritten) {
     }
 }
 
-/// A run with all optional stages allocates nothing.
+/// A run with the longest list of stages after the matching allocates nothing.
 TEST(SgmMemory, LongestListOfStagesAllocatesNothing) {
   const auto device = make_cpu_device();
   const Parameters few = few_disparities();

@@ -171,7 +171,7 @@ TEST_P(DistanceErrors, OfRenderedScenes) {
     int missed = 0;
     int speckles = 100;
   };
-  // Objects that are removed as speckles or have no texture get the wall's disparity in the map.
+  // For small objects or objects without texture, the map may have the wall's disparity or none.
   constexpr double any = 1e9;
   const Kind kinds[] = {
       {"free", object_of(60, 200), 0.5, 1.5},

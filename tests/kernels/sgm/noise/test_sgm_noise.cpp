@@ -119,7 +119,7 @@ TEST_P(MeasuredNoise, IsNearAndStays) {
       EXPECT_EQ(used.variance, first.variance)
           << levels << " levels, bars of " << bar_rows << " rows, frame " << frame;
     }
-    // The estimate subtracts 1.7 ≈ 1.3², the variance of texture in typical images.
+    // At r = 1, the estimate subtracts 1.7 ≈ 1.3², the variance of texture in typical images.
     const double measured = std::sqrt(first.variance) / NoiseLevel::per_level;
     const double expected = std::sqrt(std::max(0.0, levels * levels - 1.7));
     EXPECT_NEAR(measured, expected, 0.15 * expected) << "bars of " << bar_rows << " rows";

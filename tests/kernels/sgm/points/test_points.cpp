@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares Points with the definition for every map value, and tests its refusals.
+// Compares Points with the definition for random maps, and tests its refusals.
 #include <algorithm>
 #include <array>
 #include <cmath>

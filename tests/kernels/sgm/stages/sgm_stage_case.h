@@ -86,7 +86,7 @@ SgmStageOutputs run_noise_stages(Device& device, const SgmStageCase& test, std::
 SgmStageOutputs run_noise_stages_in_bands(Device& device, const SgmStageCase& test, int band_rows,
                                           std::uint8_t poison);
 
-/// Runs a group of stages one by one, on a device or by the definition.
+/// Runs a group of stages on a device or by the definition.
 struct SgmStageGroup {
   SgmStageOutputs (*defined)(const SgmStageCase& test, std::uint8_t poison);
   SgmStageOutputs (*run)(Device& device, const SgmStageCase& test, std::uint8_t poison);

@@ -36,7 +36,7 @@ void expect_equal_devices(Device& cuda, const SgmStageCase& test) {
 
 CUDAVISION_NUMBERED_CASES(SgmStageCases, make_sgm_stage_case);
 
-/// Bands have half of the rows, a third of them, or one row. The last band often has fewer rows.
+/// Bands have half or a third of the rows, or one row, rounded up to multiples of 4 for 8-bit sums.
 TEST_P(SgmStageCases, CudaInBandsEqualsCpu) {
   CUDAVISION_NEEDS_CUDA();
   if constexpr (built_with_cuda()) {
