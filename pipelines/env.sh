@@ -287,7 +287,7 @@ look_into() {
 
 display_set() { [[ -n ${WAYLAND_DISPLAY:-${DISPLAY:-}} ]]; }
 
-# need_window: ends the script if GStreamer cannot open a window.
+# need_window: ends the script if GStreamer has no element that opens a window.
 need_window() {
   local element
   for element in waylandsink xvimagesink ximagesink glimagesink; do

@@ -30,7 +30,7 @@ class Chessboard:
 
 class Charuco:
     def __init__(self, columns, rows, square, marker, dictionary):
-        # OpenCV 4.7 renamed these functions.
+        # OpenCV 4.7 replaced these functions.
         self.new = hasattr(cv2.aruco, "CharucoDetector")
         get = cv2.aruco.getPredefinedDictionary if self.new else cv2.aruco.Dictionary_get
         self.dictionary = get(dictionary)

@@ -37,7 +37,7 @@ class StereoCalibration:
         points = [pair.points for pair in pairs]
         criteria = cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, 100, 1e-6
         if fisheye:
-            # Computes the relative pose from undistorted points, as for pinhole cameras.
+            # Computes the relative pose from undistorted points, as ideal pinhole cameras would see them.
             ideal = numpy.diag((left.matrix[0, 0], left.matrix[0, 0], 1))
             positions = [[camera.undistorted(pair.positions[side], None, ideal).astype("float32") for pair in pairs]
                       for side, camera in enumerate(self.cameras)]
