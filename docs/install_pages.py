@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Writes the pages for meson install, with links for the installed folder. Links to files that are not installed lead to the
-source tree on the web; without --source-url, they become text that names the file."""
+source tree on the web; if --source-url is empty, they become text that names the file."""
 import argparse
 import pathlib
 import posixpath

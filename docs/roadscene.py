@@ -21,7 +21,7 @@ CENTER_X, HORIZON = 200.0, 80.0
 SLOPE = 0.04  # cross slope of the road, down to the right
 SUBPIXELS = (0.25, 0.75)
 
-# Upright rectangles: distances of the left and the right edge, x of both edges, bottom, top, grey level.
+# Upright rectangles: distances of the left and the right edge, x of both edges, bottom, top, all in metres; grey level.
 CARS = [
     (9.0, 9.0, 0.9, 2.7, 0.2, 1.5, 70),
     (9.0, 13.0, 0.9, 0.9, 0.2, 1.5, 95),

@@ -78,7 +78,7 @@ void range_of(GstSample* sample, int& low, int& high) {
   gst_video_frame_unmap(&frame);
 }
 
-/// Prints the pending messages of the pipeline. Throws the text of an error.
+/// Prints pending warnings and statistics. Throws the text of an error.
 void read_messages(GstBus* bus) {
   while (Message message{gst_bus_pop(bus)}) {
     GError* error = nullptr;

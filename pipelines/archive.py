@@ -56,7 +56,7 @@ class Interruption:
     asked = False
 
     def catch(self):
-        # A signal that is ignored stays ignored: shells start background jobs with SIGINT ignored.
+        # A signal that is ignored stays ignored, because shells start background jobs with SIGINT ignored.
         for number in (signal.SIGINT, signal.SIGTERM):
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self.raise_it)
@@ -88,7 +88,7 @@ def run(ray, jobs, report, submit, retries, interruption):
                 try:
                     result = ray.get(task)
                 except ray.exceptions.RayError as error:
-                    # The worker or the worker's machine died, and Ray's own retries are used up.
+                    # The worker or its machine died and Ray's own retries are used up, or the task raised an unexpected exception.
                     result = {"error": f"{type(error).__name__}: {' '.join(str(error).split())[:200]}", "log": str(error), "stop": None}
                 # A full disk stops the run, because it affects all jobs. A pipeline that GStreamer refuses stops the run only if there
                 # are no results yet. If there are, the pipeline is valid, and only this worker's machine lacks an element.

@@ -71,7 +71,7 @@ def luminance(buffer, caps):
 def each_frame(element, function):
     """Calls a function with each buffer and its caps in the streaming thread, before the element takes the buffer."""
     def probe(pad, info):
-        # Posts an error, because PyGObject ignores exceptions in a probe: the frame would pass with the previous frame's regions.
+        # Posts an error, because PyGObject ignores exceptions in a probe, and the frame would pass with the previous frame's regions.
         try:
             function(info.get_buffer(), pad.get_current_caps())
             return Gst.PadProbeReturn.OK
@@ -120,8 +120,8 @@ class Faces:
 
 def follow(player, method, hidden, missing, widest):
     """Sets the regions and the strength for each frame in the streaming thread, before the first element takes the frame. An
-    element reads its properties when it takes a frame, so they apply to exactly this frame. A probe in Python cannot add metas:
-    PyGObject holds a second reference, so the buffer is not writable, and buffer_add_video_region_of_interest_meta() crashes."""
+    element reads its properties when it takes a frame, so they apply to exactly this frame. A probe in Python cannot add metas,
+    because PyGObject's second reference makes the buffer not writable, and buffer_add_video_region_of_interest_meta() crashes."""
     elements = {name: player[name] for name in ("blur", "pixelate")}
     least = elements["blur"].get_property("sigma"), elements["pixelate"].get_property("block-size")
     active = {name: {key: element.get_property(key) for key in idle} for name, element in elements.items()}

@@ -121,7 +121,7 @@ void attach(GstElement* pipeline, GstControlSource* sweep) {
 
 volatile std::sig_atomic_t interrupted = 0;
 
-/// Prints the position of the pipeline over the previous line, as gst-launch-1.0 does.
+/// Prints the position of the pipeline over the previous position, as gst-launch-1.0 does.
 void print_progress(GstElement* pipeline) {
   gint64 position = 0, duration = 0;
   if (!gst_element_query_position(pipeline, GST_FORMAT_TIME, &position))

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Blurs a video or a camera more and more until nobody can be recognised, and then less and less until it is sharp again. A
-# controller changes the sigma of cudagaussblur.
+# Blurs a video or a camera more and more, and then less and less until it is sharp again, repeatedly. A controller changes the
+# sigma of cudagaussblur.
 #
 #   pipelines/blur.sh [--sigma LARGEST] [--period SECONDS] [FILE|/dev/videoN|URI [OUT]]
 #
@@ -10,7 +10,7 @@
 # display. The default is the street video of Debian's package opencv-doc.
 #
 #   --sigma    the largest sigma, in pixels (default: 15)
-#   --period   the time from sharp to blurred and back (default: 8)
+#   --period   the time from sharp to blurred and back, in seconds (default: 8)
 set -euo pipefail
 # shellcheck source=env.sh
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"

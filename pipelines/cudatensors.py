@@ -179,7 +179,7 @@ def to_cupy(sample):
 
 def to_torch(sample):
     import torch
-    # Returns signed integers, because PyTorch has few operations on unsigned integers. Sums are modulo 2^32, so their
+    # Tensors of sums become signed integers, because PyTorch has few operations on unsigned integers. Sums wrap, so their
     # differences have the same bits in signed integers.
     return arrays_of(views_of(sample, signed=True), lambda view: torch.as_tensor(view, device="cuda")) \
         if is_cuda(sample.get_caps()) else to_numpy(sample)

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Measures the distances of people in front of two cameras: OpenCV's detector finds people in the left frames, and
-cudasgmstereo measures how far away they are. Prints a JSON line for each frame, in millimetres: X to the right, Y down, Z away
-from the cameras. Draws the distances into the rectified left picture."""
+cudasgmstereo measures how far away they are. Prints a JSON line for each frame, with positions in mm: X to the right, Y down,
+Z away from the cameras. Draws the distances into the rectified left picture."""
 import argparse
 import collections
 import json

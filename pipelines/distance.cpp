@@ -142,7 +142,7 @@ bool read_messages(GstBus* bus, GstMessageType kinds) {
   return wrong;
 }
 
-// Plays until EOS. Throws the text of an error. Returns the result of read_messages().
+// Plays until EOS. Throws the text of an error. Returns true if the distances are wrong.
 bool play(GstElement* pipeline) {
   const Element sink{gst_bin_get_by_name(GST_BIN(pipeline), "sink")};
   const Bus bus{gst_element_get_bus(pipeline)};

@@ -6,7 +6,7 @@
 #   pipelines/encode.sh FILE OUT.mkv
 #
 # Keeps the sound, without transcoding if Matroska takes its format, and applies the video's orientation tag. If the video
-# has more than 8 bits per sample, the result has 10 bits.
+# has more than 8 bits per sample, the result has 10 bits and is encoded on the CPU.
 set -euo pipefail
 # shellcheck source=env.sh
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"

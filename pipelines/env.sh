@@ -159,7 +159,7 @@ check_properties() {
 }
 
 # check_stereo_properties PROPERTY=VALUE...: ends the script if cudasgmstereo refuses the properties. If they include a
-# calibration, no frames are pushed: a calibration fits only frames of one size, and the element already checks it at start.
+# calibration, no frames are pushed, because a file fits only frames of one size, and the element already checks it at start.
 check_stereo_properties() {
   if [[ " $*" == *" calibration"* ]]; then
     check_pipeline cudasgmstereo name=stereo "$@" ! fakesink \
@@ -173,7 +173,8 @@ check_stereo_properties() {
 
 looked_at=()
 
-# look_at INPUT: sets kind to camera, stream (a URI), photograph or video. Ends the script if it cannot read a file or camera.
+# look_at INPUT: sets kind to camera, stream (a URI), photograph or video. Ends the script if a file or camera cannot be read,
+# or a file is neither picture nor video.
 look_at() {
   local hint='; correct its name or permissions' media
   looked_at+=("$1")
@@ -228,8 +229,8 @@ source_of() {
   esac
 }
 
-# Audio formats that each container takes without transcoding; decodebin decodes all other formats. The fields parsed and
-# framed make decodebin add the parser that the container needs.
+# For each container: the audio formats that it takes without transcoding, and audio/x-raw, to which decodebin decodes all
+# other formats. The fields parsed and framed make decodebin add the parser that the container needs.
 declare -A sound_formats=(
   [mkv]='audio/mpeg,mpegversion=1,parsed=true;audio/mpeg,mpegversion={2,4},stream-format=raw;audio/x-ac3,framed=true;audio/x-eac3,framed=true;audio/x-dts,framed=true;audio/x-opus;audio/x-vorbis;audio/x-flac,framed=true;audio/x-alaw;audio/x-mulaw;audio/x-raw'
   [mp4]='audio/mpeg,mpegversion=1,parsed=true;audio/mpeg,mpegversion=4,stream-format=raw;audio/x-ac3,framed=true;audio/x-raw'
@@ -237,8 +238,8 @@ declare -A sound_formats=(
 
 # look_into VIDEO CONTAINER [FORMATS]: inspects a video. Sets the array `film` to elements that decode it; the decoder is named
 # "film". Sets the array `sound` to elements that link each audio track of "film" to the element "mux". FORMATS lists the audio
-# formats that are not transcoded. film_log has the caps of the frames. Ends the script if the video cannot be decoded. The
-# sound of RTSP streams is left out, because inspecting a stream would open a second connection.
+# formats that are not decoded. film_log has the caps of the frames. Ends the script if the video cannot be decoded. RTSP
+# streams are not inspected, so their sound is left out.
 look_into() {
   local formats=${3:-${sound_formats[$2]}} look looking pads track from
   sound=() film_log=''
@@ -286,7 +287,7 @@ look_into() {
 
 display_set() { [[ -n ${WAYLAND_DISPLAY:-${DISPLAY:-}} ]]; }
 
-# need_window: ends the script if GStreamer cannot open a window.
+# need_window: ends the script if GStreamer has no element that opens a window.
 need_window() {
   local element
   for element in waylandsink xvimagesink ximagesink glimagesink; do
@@ -295,7 +296,7 @@ need_window() {
   die "GStreamer has no element that opens a window: sudo apt-get install ${packages_display[*]}"
 }
 
-# check_output FILE ENDING...: ends the script if the file name has none of these extensions, or the file cannot be written.
+# check_output FILE ENDING...: ends the script if FILE has none of these extensions, cannot be written, or is an input.
 check_output() {
   local ending=${1##*.} endings input folder
   if [[ $1 != *.* || " ${*:2} " != *" ${ending,,} "* ]]; then
@@ -329,7 +330,7 @@ show_or_write() {
     case ${out,,} in
       *.mp4)
         need_element x264enc "sudo apt-get install gstreamer1.0-plugins-ugly"
-        # x264enc needs even sizes. No h264parse: it drops repeated timestamps, and mp4mux needs all timestamps.
+        # x264enc needs even sizes. No h264parse, because it drops repeated timestamps, and mp4mux needs all timestamps.
         encode=(videoscale ! 'video/x-raw,format=I420,width=(int)[2,65534,2],height=(int)[2,65534,2]' !
           x264enc speed-preset=veryfast "bitrate=$(($3 / 1000))" ! mp4mux)
         ;;
@@ -392,9 +393,9 @@ seconds_to_end=5
 player=(gst_launch)
 out=''
 
-# watch [only-warnings]: prints the output of gst-launch-1.0 as it arrives. Bit 0 of the status is set if the user closed the
-# window, which is not an error. Bit 1 is set if cudasgmstereo warned that its result is wrong. Ignores Ctrl-C, so that the
-# output is read to its end.
+# watch [only-warnings]: prints the output of gst-launch-1.0, or only its warnings and progress, as it arrives. Bit 0 of the
+# status is set if the user closed the window, which is not an error. Bit 1 is set if cudasgmstereo warned that its result is
+# wrong. Ignores Ctrl-C, so that the output is read to its end.
 watch() {
   local line closed=0 wrong=0 begun=''
   trap '' INT
@@ -416,7 +417,7 @@ watch() {
   return $((closed + wrong))
 }
 
-# play ELEMENT...: plays a pipeline until its end, until Ctrl-C, or until the user closes the window. Prints the progress on a terminal.
+# play ELEMENT...: plays a pipeline to its end, to Ctrl-C or until the window is closed, and ends the script. Prints progress.
 play() {
   local statuses told=3 listener=''
   if [[ -n $out ]]; then

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Serves a web page that shows the output of an element for a picture, a video, a camera or a stereo pair, and that can change
-all properties of the element. Without an input, it uses pictures of Debian's package opencv-doc."""
+the properties of the element. Without an input, it uses pictures and a video of Debian's package opencv-doc."""
 import argparse
 import asyncio
 import functools

@@ -54,8 +54,8 @@ def is_camera(name):
 
 
 def readable(name):
-    """Returns the name of an input. Ends the program if it is a file that cannot be read. Does not check URIs, for which
-    GStreamer reports errors."""
+    """Returns the name of an input. Ends the program if it is a file or camera that cannot be read. Does not check URIs, for
+    which GStreamer reports errors."""
     if not is_uri(name) and (not os.access(name, os.R_OK) or os.path.isdir(name)):
         hint = "; it is in Debian's package opencv-doc" if name.startswith(examples) else "; correct its name or permissions"
         sys.exit(f"{name}: there is no such file or camera, or it cannot be read{hint}")

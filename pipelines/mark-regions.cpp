@@ -195,7 +195,7 @@ bool is_default(const GstTagList* tags) {
          (std::strcmp(title, "Audio") == 0 || std::strcmp(title, "Video") == 0);
 }
 
-/// Unless `keep` is set, removes chapters, and all tags except languages.
+/// Removes chapters and all tags except languages; if `keep` is set, only default titles.
 GstPadProbeReturn filter_tags(GstPad*, GstPadProbeInfo* info, gpointer keep) {
   GstEvent* event = GST_PAD_PROBE_INFO_EVENT(info);
   if (GST_EVENT_TYPE(event) == GST_EVENT_TOC)
@@ -261,7 +261,7 @@ void print(const Report& report) {
 
 volatile std::sig_atomic_t interrupted = 0;
 
-/// Prints the position of the pipeline over the previous line, as gst-launch-1.0 does.
+/// Prints the position of the pipeline over the previous position, as gst-launch-1.0 does.
 void print_progress(GstElement* pipeline) {
   gint64 position = 0, duration = 0;
   if (!gst_element_query_position(pipeline, GST_FORMAT_TIME, &position))

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Brightens a video that was taken in the dark: removes its noise with automatic strength, equalises the frames, and scales
-# the colours with the brightness. Writes H.264 in Matroska, and uses the GPU if there is one.
+# the colours with the brightness, on the GPU if there is one. Writes H.264 in Matroska with 8 bits per sample.
 #
 #   pipelines/night.sh [--frames NUMBER] [--search PIXELS] FILE OUT.mkv
 #
-# Processes 10 bits per sample: denoising computes means between the levels of 8 bits, and equalisation makes such small
-# differences visible. Keeps the sound, without transcoding if Matroska takes its format, and applies the video's
+# Processes 10 bits per sample, because denoising computes means between the levels of 8 bits, and equalisation makes such
+# small differences visible. Keeps the sound, without transcoding if Matroska takes its format, and applies the video's
 # orientation tag. Prints the progress on a terminal.
 #
 #   --frames   number of frames that are searched for similar patches (odd; default: 3). More frames keep more detail and

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Blurs faces, plates or whole people in a video so that nobody recognises them, and leaves all other pixels unchanged. A
-# text file lists their positions and times, so no detector is needed.
+# Blurs faces, plates or whole people in a video. A text file lists their positions and times, so no detector is needed.
 #
 #   pipelines/privacy.sh [OPTION ...] [REGIONS VIDEO [OUT]]
 #
@@ -19,11 +18,11 @@
 #   --persistence  seconds for which the last regions stay before --missing applies (default: 0.2)
 #   --margin       pixels by which each region is extended on every side; doubled while the region persists (default: 0)
 #   --sigma        strength of the blur, in pixels (default: a quarter of the widest region; above 127, a mosaic of 3 blocks
-#                  across that region instead). A blur with less than a quarter of a face's width can be undone.
+#                  across that region instead; for regions wider than 768 pixels, one colour). A blur with less than a quarter
+#                  of a face's width can be undone.
 #   --shape        shape of the blurred part of each rectangle: rectangle or ellipse (default: ellipse)
 #   --feather      width in pixels of the border around each blurred part over which the blur fades away (default: 8)
-#   --keep-tags    keep titles, comments, locations and all other tags; without this option, only the language tags of the
-#                  audio tracks are kept
+#   --keep-tags    keep titles, comments, locations and all other tags; without this option, only language tags are kept
 set -euo pipefail
 # shellcheck source=env.sh
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/env.sh"

@@ -16,8 +16,8 @@
 #                 a disparity map of a photographed aloe with cudasgmstereo
 #
 # It writes the original picture and the equalised, blurred and binarised pictures, and shows a video in a window if
-# there is a display. It prints where the pictures are, which backend ran, and how many frames per second the backend
-# reached. No GPU is needed; without one, the plug-in is built for the CPU only.
+# there is a display. It prints where the pictures are, which backend ran and, for videos and cameras, the frames per second,
+# including decoding. No GPU is needed; without one, the plug-in is built for the CPU only.
 #
 # Environment variables: PICTURES is the folder for the pictures (default: pictures/ in the build folder). CUDA_HOME is
 # the folder of a CUDA toolkit, which is tried in addition to the toolkits on PATH and in /usr/local/cuda*.

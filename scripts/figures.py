@@ -83,7 +83,7 @@ def collect(arguments):
 
 
 def number(microseconds):
-    """Formats a time in ms, with three significant digits."""
+    """Formats a time in ms, with at least three significant digits."""
     milliseconds = microseconds / 1000
     digits = max(0, 2 - math.floor(math.log10(milliseconds)))
     return f"{milliseconds:.{digits}f}"

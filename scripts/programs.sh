@@ -6,7 +6,7 @@
 # shellcheck disable=SC2154
 
 # programs BUILD FOLDER: prints the programs that the build makes from tests/FOLDER. Each line also has the folder of the
-# program's first source, relative to tests/FOLDER. This folder has the name of the operation or element.
+# program's first source, relative to tests/FOLDER; empty if the source is directly in or outside tests/FOLDER.
 programs() {
   meson introspect --targets "$1" | python3 -c '
 import json, os, sys
@@ -42,8 +42,8 @@ collect() {
   while read -r program folder_of_source; do
     [[ -f $program ]] || continue # not every program is built
     libraries=$(ldd "$program")
-    # With pipefail, a pipe into grep -q would sometimes fail: grep exits at the first match, and ldd is then
-    # killed while it prints more lines.
+    # With pipefail, a pipe into grep -q would sometimes fail, because grep exits at the first match, and ldd is
+    # then killed while it prints more lines.
     if [[ $libraries == *libopencv* ]]; then
       say "Leaving out $(basename "$program"), which only compares CPU results with OpenCV's"
       continue
@@ -96,13 +96,13 @@ read_options() {
   arguments=("$@")
 }
 
-# need_toolkit PACKAGE...: installs these packages and finds the CUDA toolkit, or ends the script.
+# need_toolkit PACKAGE...: installs the packages for building and running, and these; finds the CUDA toolkit or ends the script.
 need_toolkit() {
   install_missing "${packages_build[@]}" "${packages_run[@]}" binutils "$@"
   find_nvcc || die "A bundle needs nvcc of CUDA $oldest_cuda or newer, which is neither on PATH nor in CUDA_HOME or /usr/local/cuda*. Install it, or set CUDA_HOME, and try again."
 }
 
-# preload_library SOURCE DESTINATION [ARGUMENT...]: builds a library that is loaded into other programs.
+# preload_library SOURCE DESTINATION [ARGUMENT...]: builds a library for LD_PRELOAD.
 preload_library() {
   g++ -std=c++20 -O2 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden -I. "$1" "${@:3}" -o "$2"
 }

@@ -62,7 +62,7 @@ apt_get() {
   return "$status"
 }
 
-# install_missing PACKAGE...: installs the packages that are missing. If no package is missing, it needs no network.
+# install_missing PACKAGE...: installs missing packages; outside Debian, only prints all names. Needs no network if none is missing.
 install_missing() {
   if ! command -v dpkg-query apt-get >/dev/null; then
     say "This is not a Debian system: install the equivalents of these packages: $*"

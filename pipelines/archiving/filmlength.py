@@ -28,7 +28,7 @@ hang = 600
 
 
 class Reader:
-    """Reads the encoded streams of a video, and records the time at which each stream ends."""
+    """Reads the encoded streams of a video, and records the latest end for each kind of stream, such as audio."""
 
     def __init__(self, name):
         self.header_duration, self.ends, self.flowing, self.buffers = 0, {}, False, 0

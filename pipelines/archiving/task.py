@@ -40,7 +40,7 @@ Settings = collections.namedtuple("Settings", "pipeline backend variables timeou
 
 
 class Failure(Exception):
-    """A failed pipeline: its error in one line, and its log. `stop` is "pipeline" or "disk" if the cause affects all videos."""
+    """A failed task: its error in one line, and its log. `stop` is "pipeline" or "disk" if the cause affects all videos."""
 
     def __init__(self, error, log="", stop=None):
         super().__init__(error, log, stop)
@@ -89,7 +89,7 @@ def play(words, environment, output, timeout, niceness=0):
     its output does not grow for `timeout` seconds. Time in which it waits for a processor does not count."""
     with tempfile.TemporaryFile() as messages:
         # Ray's workers can be killed at any time. Because of setpriv, the kernel then kills the pipeline, too. The pipeline has
-        # its own session, so that Ctrl-C does not reach it: gst-launch-1.0 would send EOS, and half a video would look complete.
+        # its own session, so that Ctrl-C does not reach it: gst-launch-1.0 would exit with 0, and half a video would look complete.
         lower = ["nice", "-n", str(niceness - os.nice(0))] if niceness > os.nice(0) else []
         process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *lower, "gst-launch-1.0", "-q", *words], env=environment,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=messages, start_new_session=True)
@@ -155,7 +155,7 @@ def header_durations(files, measure):
 
 
 def damage(film, result, may_be_shorter):
-    """Describes whether the video or its result ends too early. Returns None if both are complete."""
+    """Describes a video or result that ends too early. Returns None if both are complete or their ends are unknown."""
     if film["header"] and film["end"] is not None and film["end"] < film["header"] - tolerance:
         return f"the video ends after {film['end']:.1f} s, but its header gives {film['header']:.1f} s: replace the video by a complete copy"
     # A file without a container, such as raw frames, has no known end.
@@ -166,7 +166,7 @@ def damage(film, result, may_be_shorter):
 
 
 def convert(job, settings):
-    """Processes one video. Returns a dictionary with the host, the duration, and the error or damage, if any."""
+    """Processes one video. Returns a dictionary with the host, the elapsed seconds, and the error or damage, if any."""
     import ray
 
     start = time.monotonic()

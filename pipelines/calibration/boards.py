@@ -30,7 +30,7 @@ class Chessboard:
 
 class Charuco:
     def __init__(self, columns, rows, square, marker, dictionary):
-        # OpenCV 4.7 renamed these functions.
+        # OpenCV 4.7 replaced these functions.
         self.new = hasattr(cv2.aruco, "CharucoDetector")
         get = cv2.aruco.getPredefinedDictionary if self.new else cv2.aruco.Dictionary_get
         self.dictionary = get(dictionary)
@@ -84,7 +84,7 @@ class Pair:
                    for mine, theirs in zip(self.corners, other.corners))
 
     def moved_from(self, other):
-        """Returns True if the left pictures of both pairs show the board at different positions or in different sizes."""
+        """Returns True if the position or the size of the board in the left pictures differs by more than 1/12 of their width."""
         centers = [pair.positions[0].mean(axis=0) for pair in (self, other)]
         sizes = [numpy.ptp(pair.positions[0], axis=0) for pair in (self, other)]
         far = self.pictures[0].shape[1] / 12

@@ -18,7 +18,7 @@ same_view = 1
 
 
 def names_of(patterns):
-    """Expands patterns as a shell does."""
+    """Expands patterns as a shell does. Ends the program if a file cannot be read."""
     names = []
     for pattern in patterns:
         names += sorted(glob.glob(pattern)) or [pattern]

@@ -6,7 +6,7 @@ from calibration.preview import columns, covered_parts, rows
 
 
 class Camera:
-    """The camera matrix and the distortion coefficients of one camera, estimated from all pairs."""
+    """The camera matrix and the distortion coefficients of one camera, estimated from the given pairs."""
 
     def __init__(self, pairs, side, size, fisheye, rational):
         points, positions = [pair.points for pair in pairs], [pair.positions[side] for pair in pairs]
@@ -37,7 +37,7 @@ class StereoCalibration:
         points = [pair.points for pair in pairs]
         criteria = cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, 100, 1e-6
         if fisheye:
-            # Computes the relative pose from undistorted points, as for pinhole cameras.
+            # Computes the relative pose from undistorted points, as ideal pinhole cameras would see them.
             ideal = numpy.diag((left.matrix[0, 0], left.matrix[0, 0], 1))
             positions = [[camera.undistorted(pair.positions[side], None, ideal).astype("float32") for pair in pairs]
                       for side, camera in enumerate(self.cameras)]
@@ -129,7 +129,7 @@ class RelativePoses:
 
     def error(self, pose, points, positions):
         """Returns the RMS distance in pixels between the corners of the right picture and their prediction from the left
-        picture and the relative pose."""
+        picture and the relative pose; infinity if the prediction is behind the camera."""
         (rotation, translation), (board_rotation, board_translation) = pose, self.board_pose(0, points, positions[0])
         seen = self.cameras[1].undistorted(positions[1])
         ahead = (points @ board_rotation.T + board_translation.T) @ rotation.T + translation.T
@@ -151,7 +151,7 @@ def outliers(errors, factor, pixels):
 
 
 class Outcome:
-    """The calibration from all pairs except outliers, the error of each pair, and the dropped outliers."""
+    """The calibration from all pairs except outliers, but at least min_pairs; the error of each pair; and the dropped outliers."""
 
     def __init__(self, pairs, board, size, fisheye, rational, alpha):
         arguments = size, fisheye, rational, alpha

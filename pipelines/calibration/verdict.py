@@ -5,7 +5,7 @@ import numpy
 
 # Largest relative errors of lengths with which a calibration is graded good or usable.
 good_error, usable_error = 0.01, 0.03
-# min_tilted pairs should show a tilt of min_tilt degrees or more: without tilt, focal length and distance cannot be separated.
+# min_tilted pairs should show a tilt of min_tilt degrees or more, because focal length and distance cannot be separated without tilt.
 min_tilt, min_tilted = 15, 3
 
 

@@ -34,7 +34,7 @@ class Folder:
             return False
 
     def list(self, name):
-        """Returns the subfolders, videos and pictures of a folder, as paths relative to the top folder."""
+        """Returns the cameras, and the subfolders, videos and pictures of a folder as paths relative to the top folder."""
         path = self.path(name)
         if not os.path.isdir(path):
             raise Unusable(f"{name} is not a folder.")

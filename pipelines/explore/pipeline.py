@@ -2,7 +2,7 @@
 """The explored pipeline and its taps: leaky branches that deliver frames to a page without blocking the pipeline.
 
 A tap keeps the newest frames and drops older frames. Python code runs in streaming threads only if a browser waits for a frame
-or the latency of two frames is measured."""
+or Timing measures a frame."""
 import collections
 import glob
 import pathlib
@@ -206,8 +206,8 @@ class Exploration:
             self.restart()
 
     def refuse(self, reason, is_fatal):
-        """Reverts the setting whose name is in an element's message, or the only unconfirmed setting. If there is no such setting,
-        raises Unusable, and stops the pipeline if `is_fatal` is true."""
+        """Reverts the unconfirmed setting that the element's message names or, if `good` is set, the only unconfirmed setting. If
+        there is none, raises Unusable, and stops the pipeline if `is_fatal` is true."""
         found = {name: re.search(rf"(?<![\w-]){name}(?![\w-])", reason) for name in self.trial}
         named = sorted((match.start(), name) for name, match in found.items() if match)
         name = named[0][1] if named else next(iter(self.trial)) if self.good and len(self.trial) == 1 else None

@@ -253,8 +253,8 @@ class Server:
         await self.runner.cleanup()
 
     def check(self, request, needs_token):
-        """Refuses requests whose Host is neither an IP address nor a name of this machine, or whose Origin is another site.
-        This also stops DNS rebinding."""
+        """Refuses requests whose Host is neither an IP address nor a name of this machine, whose Origin is another site, or which
+        lack a needed token. The check of the Host stops DNS rebinding."""
         try:
             name = urllib.parse.urlsplit(f"//{request.host}").hostname or ""
             own = name in ("localhost", socket.gethostname(), self.host) or bool(ipaddress.ip_address(name))

@@ -115,7 +115,7 @@ class Session:
                 "measured": self.exploration.is_calibrated(), "note": self.note}
 
     async def change(self, factory, inputs_of):
-        """Switches to another element or other inputs, and keeps the device properties."""
+        """Switches to another element or other inputs. Keeps only the settings of backend and cuda-device-id."""
         if self.is_busy:
             raise Unusable("The cameras are being calibrated; wait for the end of the calibration.")
         device = {name: text for name, text in self.exploration.settings.items() if name in groups["Device"][:2]}

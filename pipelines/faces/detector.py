@@ -35,8 +35,8 @@ class Detector:
 
     def cut(self, gray):
         """Returns True if the frame shows another scene than the previous frame. Correlates thumbnails of both frames, because
-        the correlation ignores changes of brightness; within a scene, it is above 0.95. A frame without contrast continues the
-        scene."""
+        the correlation ignores changes of brightness; within a scene, it is usually above 0.95. A frame without contrast and the
+        next frame continue the scene."""
         before, self.thumbnail = self.thumbnail, cv2.resize(gray, (32, 18), interpolation=cv2.INTER_AREA).astype(float).ravel()
         if before is None or not before.std() or not self.thumbnail.std():
             return False

@@ -3,15 +3,15 @@
 import frames
 from gi.repository import Gst
 
-# Audio formats that each container takes without transcoding. Vorbis and FLAC are separate, because their headers contain
-# comments, so they are transcoded unless tags are kept.
+# For each container: the audio formats that it takes without transcoding, and audio/x-raw. Matroska also takes the formats in
+# `commented`, whose headers contain comments, so they are transcoded unless tags are kept.
 commented = ";audio/x-vorbis;audio/x-flac,framed=true"
 sound_formats = {
     "mkv": "audio/mpeg,mpegversion=1,parsed=true;audio/mpeg,mpegversion={2,4},stream-format=raw;audio/x-ac3,framed=true;"
            "audio/x-eac3,framed=true;audio/x-opus;audio/x-raw",
     "mp4": "audio/mpeg,mpegversion=1,parsed=true;audio/mpeg,mpegversion=4,stream-format=raw;audio/x-ac3,framed=true;audio/x-raw"}
 encoders = {"mkv": "vp8enc deadline=1 target-bitrate={bitrate} ! matroskamux",
-            # x264enc needs even sizes. No h264parse: it drops repeated timestamps, and mp4mux needs all timestamps.
+            # x264enc needs even sizes. No h264parse, because it drops repeated timestamps, and mp4mux needs all timestamps.
             "mp4": "videoscale ! video/x-raw,format=I420,width=(int)[2,65534,2],height=(int)[2,65534,2] "
                    "! x264enc speed-preset=veryfast bitrate={kilobits} ! mp4mux"}
 # Tags that are always kept. Other tags may reveal people and locations.
@@ -67,7 +67,7 @@ def allowed(tags, keep):
 
 
 def filter_tags(mux, keep):
-    """Removes titles, comments, locations, dates, chapters and devices before the muxer, unless `keep` is true."""
+    """Removes chapters and all tags except languages before the muxer; if `keep` is true, only default titles."""
     def probe(pad, info):
         event = info.get_event()
         if event.type == Gst.EventType.TOC:

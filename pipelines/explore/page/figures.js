@@ -59,7 +59,7 @@ export class Figures {
       [1, 50, 99].map(percent => one[`percentile-${percent}`]).join(", ")}`, colors[i]]));
   }
 
-  // Each curve has its own vertical scale, which includes 0.
+  // Each curve has its own vertical scale, from 0 or its lowest negative value to its highest value.
   drawCurves() {
     const context = begun(this.series), { width, height } = this.series;
     [...this.curves].forEach(([name, values], i) => {

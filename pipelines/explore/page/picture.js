@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Shows the pictures before and after the element with a divider between them, and the values at the pointer. Measures with a
-// ruler, and draws regions. A pointer or keys control all tools; keys move the divider or a cross.
+// Shows two pictures, such as before and after the element, with a divider between them, and the values at the pointer. Measures
+// with a ruler, and draws regions. A pointer or keys control all tools; keys move the divider or a cross.
 const length = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 const meters = mm => `${(mm / 1000).toFixed(mm < 10000 ? 3 : 2)} m`;
 const clamp = share => Math.min(1, Math.max(0, share));
@@ -168,7 +168,7 @@ export class Picture {
     event.preventDefault();
   }
 
-  // Distances are measured only while the pointer is over the picture.
+  // The server links the pads that values need while the user points at the picture, with a pointer or keys.
   point(isPointed) {
     if (this.isPointed === isPointed) return;
     this.isPointed = isPointed;

@@ -107,7 +107,7 @@ export class Properties {
     }
   }
 
-  // Shows only properties whose name or description has all search words.
+  // Shows only properties whose name, title and description together contain all search words.
   filter() {
     const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
     let count = 0;
