@@ -162,8 +162,8 @@ def parse_arguments():
                         help="frames without any face or with a lost face: blur them as a whole (all), or blur only their known faces "
                              "(pass; default: all)")
     parser.add_argument("--keep-tags", action="store_true",
-                        help="keep titles, comments, locations and all other tags; without this option, only the language "
-                             "tags of the audio tracks are kept")
+                        help="keep titles, comments, locations and all other tags; without this option, only language "
+                             "tags are kept")
     parser.add_argument("--property", action="append", default=["region-shape=ellipse", "region-feather=8"], metavar="NAME=VALUE",
                         help="a property of cudagaussblur, cudapixelate or both. sigma and block-size are minimum values: sigma is raised "
                              "to a quarter, block-size to a third of the width of the largest face in the frame, because a weaker effect "

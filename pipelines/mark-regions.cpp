@@ -36,7 +36,7 @@ constexpr const char* usage =
     "usage: mark-regions [--keep-tags] FILE ELEMENT ! identity name=mark ! ELEMENT ...\n"
     "\n"
     "  --keep-tags  let all tags of a video, such as titles and comments, pass the element\n"
-    "             named \"mux\"; without this option, only the languages of its sound pass\n"
+    "             named \"mux\"; without this option, only language tags pass\n"
     "  FILE       a region in each line: BEGIN END X Y WIDTH HEIGHT [LABEL], times in seconds, "
     "other numbers in pixels;\n"
     "             empty lines and lines that begin with # are ignored\n"

@@ -64,7 +64,7 @@ apt_get() {
 
 # install_missing PACKAGE...: installs missing packages; outside Debian, only prints all names. Needs no network if none is missing.
 install_missing() {
-  if ! command -v dpkg-query apt-get >/dev/null; then
+  if ! { command -v dpkg-query && command -v apt-get; } >/dev/null; then
     say "This is not a Debian system: install the equivalents of these packages: $*"
     return 0
   fi
