@@ -181,7 +181,7 @@ def choose(page, tool):
 
 
 def put(page, name, value):
-    """Enters a property's value as a user does."""
+    """Enters a property's value on the page."""
     page.run(f"""(() => {{ const e = document.getElementById('property-{name}'); e.focus();
         if (e.type === 'checkbox') e.checked = {str(value == 'true').lower()}; else e.value = {value!r};
         e.dispatchEvent(new Event('change')); e.blur(); }})()""")
