@@ -127,7 +127,7 @@ stage_sanitizers() {
   export CUDAVISION_TEST_BACKEND=cuda CUDAVISION_TEST_CASES=${SANITIZER_CASES:-8}
   local pixels=${SANITIZER_PIXELS:-20000}
   # compute-sanitizer cannot check the CPU backend. Tests that count allocations, detect waits of the host or
-  # change parameters are also omitted: they launch the kernels of other tests dozens of times or on large
+  # change parameters are also omitted, because they launch the kernels of other tests dozens of times or on large
   # frames, which takes minutes under racecheck.
   export GTEST_FILTER=${GTEST_FILTER:-*Cuda*:*OnCard.Small*-*NothingIsAllocated*:*AllocateNothing*:*RunOnlyEnqueues*:*ParametersChange*}
   mapfile -t programs < <(kernel_tests native)

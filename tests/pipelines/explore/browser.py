@@ -165,7 +165,7 @@ class Explored:
 
 
 def pixels(page, x, y, width=1, height=1):
-    """Returns red, green and blue of a block of the picture's pixels. x and y are fractions of the canvas size."""
+    """Returns red, green and blue of a block of width×height pixels. x and y are fractions of the canvas size."""
     return page.run(f"""(() => {{ const c = document.getElementById('picture'), d = c.getContext('2d').getImageData(
         Math.floor({x} * c.width), Math.floor({y} * c.height), {width}, {height}).data; return Array.from(d).filter((_, i) => i % 4 < 3); }})()""")
 
