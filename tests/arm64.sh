@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Cross-compiles a 64-bit ARM build and runs its CPU tests in an emulator. Its results must equal a GPU's.
+# Cross-compiles the CPU code for 64-bit ARM and runs its tests in an emulator. The hashes of the seeded cases must equal a GPU's.
 set -euo pipefail
 
 usage() {
@@ -76,7 +76,7 @@ libraries=$root/usr/lib/aarch64-linux-gnu
 if [[ ! -e $libraries/libgstcheck-1.0.so ]]; then
   list=libc6-dev,libstdc++-12-dev
   for package in "${packages_build[@]}" "${packages_run[@]}" "${packages_test[@]}"; do
-    # Take only libraries and GStreamer's plug-ins for arm64. Programs are used from this machine.
+    # Take only libraries and GStreamer for arm64. Other programs are used from this machine.
     [[ $package != lib* && $package != gstreamer* && $package != zlib* ]] || list+=,$package
   done
   say "Unpacking Debian 12 for arm64 in $root"
@@ -90,7 +90,7 @@ if [[ ! -e $libraries/libgstcheck-1.0.so ]]; then
   rm -rf "$root"
   mv "$root.partial" "$root"
 fi
-# Makes two links to libraries, which only the installation scripts of the packages would make.
+# The packages' installation scripts, which did not run, would make these two links.
 for name in blas lapack; do
   ln -sf "$name/lib$name.so.3" "$libraries/lib$name.so.3"
 done

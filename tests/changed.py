@@ -10,16 +10,16 @@
         notes which of the selected tests have passed
 
 A part is a test of `meson test`, a guard, or a test of tests/pipelines. The digest of a part covers the programs and
-scripts that it runs, the files that it reads, and the conditions (libraries, plug-ins of GStreamer, environment
-variables, the GPU). A part's record is removed before the part runs and written again when it has passed. A part that
-failed, was interrupted or never ran will therefore run again.
+scripts that it runs, the files that it reads, and the conditions (such as libraries, GStreamer's plug-ins,
+environment variables and the GPU). A part's record is removed before the part runs and written again when it has
+passed. A part that failed, was interrupted or never ran will therefore run again.
 
 For a test program, the digest covers the linked file and the build's libraries that the test needs, not their sources.
 ninja rebuilds these files when sources change; if a file is the same afterwards, the test need not run again.
 
 CUDAVISION_TEST_ELEMENTS limits some test programs to the elements that it lists. The digests of these programs cover only
 a part of the plug-in: the objects of these elements, of the code that all elements share, and of the operations whose
-headers these objects include.
+headers any of these objects includes.
 """
 import argparse
 import functools
@@ -48,7 +48,7 @@ def digest_of(*words):
 
 
 def stamps(folder):
-    """Returns the names, sizes and times of the files in a folder of the system."""
+    """Returns the names, sizes and modification times of the files in a folder."""
     paths = sorted(pathlib.Path(folder).glob("*")) if folder else []
     return [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in paths if path.is_file()]
 
@@ -127,7 +127,7 @@ class Tree:
 
     @functools.lru_cache(maxsize=None)
     def _plugin_parts(self):
-        """Returns the plug-in's objects, each with its room and the rooms whose headers it includes, and its other inputs."""
+        """Returns the plug-in's objects, each with its room and the rooms whose headers it includes, and the paths of other inputs."""
         inputs, left = set(), [PLUGIN]
         while left:
             lines = output_of("ninja", "-C", str(self.build), "-t", "query", left.pop()).split("  outputs:")[0].splitlines()

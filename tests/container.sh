@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Builds the image of Containerfile without a registry: debootstrap makes the base image.
+# Builds the image of Containerfile without a registry, on a base image of debootstrap, and runs the elements in it.
 set -euo pipefail
 
 usage() {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Builds the Debian package and checks it with lintian, in a Debian that has only the recipe's build
-# dependencies. Then installs it into a clean Debian.
+# Builds the Debian package and checks it with lintian, in a minimal Debian with the recipe's build dependencies. Then
+# installs it into a clean Debian.
 set -euo pipefail
 
 usage() {
@@ -46,7 +46,7 @@ make_chroot "$suite" "$root/$suite-build" "$mirror"
 copy_sources "$root/$suite-build"
 apt_in "$root/$suite-build" update
 apt_in "$root/$suite-build" install dpkg-dev lintian xz-utils
-# Install only the build dependencies of the recipe, so that the build fails if one is missing there.
+# Besides, install only the recipe's build dependencies, so that the build fails if the recipe lacks one.
 in_chroot "$root/$suite-build" sh -c 'rm -rf /recipe && mkdir /recipe && cp -r pipelines/packaging/debian /recipe/'
 apt_in "$root/$suite-build" build-dep /recipe
 in_chroot "$root/$suite-build" sh -c 'rm -rf build-deb && pipelines/packaging/build-deb.sh'

@@ -54,7 +54,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/chroot.sh
 
 if [[ -z $root ]]; then
-  # The chroot with a toolkit has a separate folder, because tests/run.sh builds the kernels if a toolkit is installed.
+  # The chroot with a toolkit has a separate folder, because tests/run.sh --full builds the kernels if a toolkit is installed.
   root=/var/tmp/gst-cudavision/debian13
   [[ $toolkit == no ]] || root+=-toolkit
 fi

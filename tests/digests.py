@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Digests of files. With them, the proof of a GPU host and tests/changed.py detect whether a part of the tree has
+"""Digests of files. With them, tests/gpu/check_proof.py and tests/changed.py detect whether a part of the tree has
 changed since it was tested."""
 import hashlib
 import pathlib

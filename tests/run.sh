@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# The test command. It installs missing packages, builds, and runs everything that this machine can run.
+# The test command. It installs missing packages, builds, and runs the tests that this machine can run.
 set -uo pipefail
 
 usage() {
@@ -159,8 +159,8 @@ build() {
   printf '   built in %s s\n\n' $((SECONDS - started))
 }
 
-# tests FOLDER [--suite SUITE | --without SUITE | NAME]...: runs a build's tests with these suites or names, counts
-# their results and records which have passed.
+# tests FOLDER [--suite SUITE | --without SUITE | NAME]...: runs a build's tests with these suites or names, or all,
+# counts their results and records which have passed. With --changed, only runs tests whose dependencies have changed.
 tests() {
   local dir=build-tests/$1 base names started=$SECONDS timeout_factor=1
   shift
@@ -236,7 +236,7 @@ run_default() {
   wait
 }
 
-# Runs only the chosen suites of run_default.
+# Runs only the chosen suites, and not a second time on the GPU as run_default does.
 run_chosen() {
   choose_kernels
   local suite names=()
@@ -281,7 +281,7 @@ run_sanitizers() {
 
   # Tests only code that synchronises threads itself, because ThreadSanitizer does not understand TBB's
   # synchronisation. Each test program scans the plug-in itself. It loads no plug-ins of the system, because
-  # their libraries would cause reports, too. Deadlock detection is off: a seek from downstream takes stream locks
+  # their libraries would cause reports, too. Deadlock detection is off, because a seek from downstream takes stream locks
   # in the opposite order, which is not a deadlock.
   targets=(gst/libgstcudavision.so) suites=(threads)
   if build threads -Dcuda=disabled -Dtests=enabled -Dbenchmarks=disabled -Dbuildtype=plain -Doptimization=1 \

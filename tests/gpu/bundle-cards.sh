@@ -32,7 +32,7 @@ cd "$top"
 need_toolkit "${packages_pictures[@]}" "${packages_test_build[@]}"
 pkg-config --exists gobject-introspection-1.0 || install_missing libgirepository1.0-dev
 
-# Build without OpenCV: it only computes rectification maps, and would be a third of the runtime's size.
+# Build without OpenCV, which only rectification needs. OpenCV would be a third of the runtime's size.
 build='build-gpu/cards'
 configure_for_gpu "$build" "$archs" -Dopencv=disabled
 programs=(tests/check/check_cuda tests/check/check_stereo_memory tests/bench/bench_pipelines)
@@ -46,7 +46,7 @@ collect_plugin "$build" "$folder/plugin"
 preload_library tests/gpu/hide_peers.cpp "$folder/libhidepeers.so"
 cp -r pipelines/archive.py pipelines/archiving "$folder/pipelines/"
 
-# Ray's wheel has 240 MB. Parts that archive.py does not use are removed: Java, web pages and machine-learning libraries.
+# Ray's wheel has 240 MB. Large parts that archive.py does not use are removed, for example Java and web pages.
 packages=$folder/python
 environment=$(mktemp -d)
 trap 'rm -rf "$environment"' EXIT
@@ -54,7 +54,7 @@ trap 'rm -rf "$environment"' EXIT
 pip=("$environment/bin/pip" -q --disable-pip-version-check)
 "${pip[@]}" install setuptools wheel
 "${pip[@]}" install --target "$packages" ray tqdm
-# Later versions of PyGObject need a newer girepository than Debian 12 has.
+# Recent versions of PyGObject need a newer girepository than Debian 12 has.
 PYGOBJECT_WITHOUT_PYCAIRO=1 "${pip[@]}" install --target "$packages" --no-deps --no-build-isolation --no-binary :all: \
   PyGObject==3.46.0
 (

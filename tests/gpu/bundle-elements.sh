@@ -30,8 +30,8 @@ cd "$top"
 need_toolkit "${packages_test_build[@]}" ccache
 
 build='build-gpu/elements'
-# Build without OpenCV, whose libraries would be a third of the runtime. It only computes rectification maps, which do
-# not depend on GStreamer.
+# Build without OpenCV, whose libraries would be a third of the runtime. Only rectification needs
+# OpenCV, and rectification does not depend on GStreamer.
 configure_for_gpu "$build" "$archs" -Dopencv=disabled
 mapfile -t targets < <(targets_of "$build" check)
 compile "$build" gst/libgstcudavision.so tests/bench/bench_pipelines "${targets[@]}"

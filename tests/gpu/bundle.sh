@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Makes a folder that contains the tests, sanitizers and benchmarks for a GPU host. The host needs the
-# NVIDIA driver, but neither GStreamer nor a network. Build here, copy the folder to the host, and run
-# run-gpu.sh there.
+# Makes a folder that contains the tests and benchmarks for a GPU host. The host needs the NVIDIA driver, Python and, for
+# the stage sanitizers, compute-sanitizer, but neither GStreamer nor a network. Build here, copy the folder to the host,
+# and run run-gpu.sh there.
 set -euo pipefail
 
 usage() {
@@ -65,7 +65,7 @@ fi
 # --- Collect ----------------------------------------------------------------------------------------
 
 find "$folder" -mindepth 1 -delete
-cp tests/tally.py tests/gpu/{run-gpu.sh,run-records.sh,run-kernels.sh,run-cards.sh,proof.py} "$folder/" # copied first, because they mark the folder as a bundle
+cp tests/tally.py tests/gpu/{run-gpu.sh,run-records.sh,run-kernels.sh,run-cards.sh,proof.py} "$folder/" # copied first, because run-gpu.sh marks the folder as a bundle
 for variant in native ptx75 ptx80; do
   collect "build-gpu/$variant" kernels "$folder/kernels/$variant"
 done
@@ -123,7 +123,7 @@ describe_sources "$folder"
 say "Done: $folder, $(du -sm "$folder" | cut -f1) MB. Copy it to the GPU host and run there: bash run-gpu.sh all"
 if [[ $archive == yes ]]; then
   # Most of the machine code of the kernels is the same in all programs, but hundreds of megabytes apart. A
-  # large dictionary with the fastest search gives 37 MB in 90 s; preset 4 with 256 MiB gives 43 MB in 10
+  # large dictionary with a fast search gives 37 MB in 90 s; preset 4 with 256 MiB gives 43 MB in 10
   # minutes. The runtimes have no distant repetitions, so they get the thorough search. The parts of an xz file
   # may have different presets. head removes the end of the first tar, two empty blocks.
   name=$(basename "$folder")

@@ -8,11 +8,11 @@
 
 FILE is tests/gpu/proof.json. A part is a folder of cuda/ that has tests of its own (core, sync, pixels,
 gaussblur, ...), "elements", which means gst/ and its tests, or "elements with GStreamer 1.26", the same sources
-built and run with that version. Its digest covers its sources, its tests and the files that these include,
-so that a change to one operation keeps the proofs of independent operations. Comments are not part of a
-digest.
+built and run with that version. Its digest covers its sources, its tests and the files that these include
+(for the elements, except in cuda/), so that a change to one operation keeps the proofs of independent
+parts. Comments are not part of a digest.
 
---tree never fails: a part that is not proven is reported as skipped, by name and with the reason.
+With --tree, a part that is not proven is reported as skipped, by name and with the reason.
 --program fails if a hash differs, or if a case of a proven part is missing on either side.
 """
 import argparse
@@ -35,7 +35,7 @@ ELEMENTS = {"elements": ("check",), "elements with GStreamer 1.26": ("check13",)
 VARIANTS = ("native", "ptx75", "ptx80")
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
-# A comment; it extends over the next line if a backslash precedes the line break.
+# A comment. With //, it extends over the next line if a backslash precedes the line break.
 COMMENT = rb"//(?:\\.|[^\\\n])*|/\*.*?\*/"
 # Text that code_of() keeps: literals, numbers (with ' between digits), included names, and the line after a backslash if it
 # is empty or a comment, because it ends a macro; or else space and comments.

@@ -83,8 +83,8 @@ runtime=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export LD_LIBRARY_PATH=$runtime/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 ENV
 else
-  # ldd prints a program's loader without an arrow. The driver's libraries also need glibc's old libraries such
-  # as libdl, which are empty now. The host's copies would not match the bundled glibc.
+  # ldd prints a program's loader without an arrow. The driver's libraries also need other libraries of
+  # glibc, such as libdl. The host's copies would not match the bundled glibc.
   loader=$(ldd "$tools/gst-launch-1.0" | sed -n 's/^\s*\(\/[^ ]*\/ld-linux[^ ]*\) (0x.*/\1/p')
   libc_folder=$(dirname "$(ldd "$tools/gst-launch-1.0" | sed -n 's/.* => \(\/.*\/libc\.so[^ ]*\) .*/\1/p')")
   cp -L "$loader" "$folder/lib/ld.so"

@@ -6,7 +6,7 @@
 /// The requests of a process to the GPU while its calls were counted.
 struct CudaCounts {
   std::uint64_t uploads, downloads, device_copies;  ///< numbers of copies
-  std::uint64_t launches;                           ///< launches of kernels and graphs
+  std::uint64_t launches;                           ///< launches of kernels and graphs of kernels
   std::uint64_t kernels;                            ///< executed kernels, including graphs' kernels
   std::uint64_t allocations;                        ///< allocations of device memory
   std::uint64_t lost;                               ///< lost records, which the other counts lack
@@ -16,7 +16,7 @@ struct CudaCounts {
 extern "C" {
 /// Starts or stops counting, without resetting the counts.
 using CountCuda = void (*)(bool on);
-/// Reads the counts, which include only finished work.
+/// Reads the counts, which may lack unfinished work.
 using ReadCudaCounts = void (*)(CudaCounts* counts);
 }
 constexpr char count_cuda_symbol[] = "cudavision_count_cuda";

@@ -144,7 +144,7 @@ def print_results(work):
 
 def merged(proof, news):
     """Returns the parts of a proof with newer records. If a part's sources are unchanged, its record keeps the
-    suites, sanitizers and cases that the newer record lacks. Otherwise the newer record replaces it."""
+    suites, sanitizers, cases and transfers that the newer record lacks. Otherwise the newer record replaces it."""
     parts = dict(proof)
     for part, record in news.items():
         earlier = proof.get(part, {})
@@ -196,7 +196,7 @@ def write_alone(bundle, results, work, card, driver, cards):
         if part not in digests or stage in ("bench", "card-figures") or kernels == part.startswith(ELEMENTS):
             continue
         if not kernels and not any(result["passed"] or result["failed"] for result in results_of_suite):
-            continue  # The stage skipped everything, because the bundle lacks files, so it proves nothing.
+            continue  # The stage skipped everything, so it proves nothing.
         record = news.setdefault(part, {"digest": digests[part], "card": card, "driver": driver,
                                         "toolkit": toolkit})
         suites = record.setdefault("sanitizers" if stage == "sanitizers" else "suites", {})

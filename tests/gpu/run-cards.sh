@@ -69,8 +69,7 @@ stage_card-figures() {
     --filter 'id=0 ! .*id=1' --seconds 0.5
   figures 'bench_pipelines without peer access'
 
-  # Ray, its Python and /usr/bin/python3 are programs of the host. They use the bundle's libraries only if the host
-  # lacks them.
+  # Ray's programs and the host's Python use the bundle's libraries only if the host lacks them.
   run archive 150 env "LD_LIBRARY_PATH=/usr/lib/$(uname -m)-linux-gnu:$bundle/runtime/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
     "PYTHONPATH=$bundle/python" "GI_TYPELIB_PATH=$bundle/python/typelibs" RAY_AUTH_MODE=disabled \
     python3 "$bundle/archive_on_gpus.py" "$bundle/pipelines/archive.py" "$bundle/video/street.mkv" "$work/archive"

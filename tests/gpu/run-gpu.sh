@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Runs the programs that bundle.sh collected, on a GPU host. This script is part of the bundle.
+# Runs the programs that bundle.sh or bundle-cards.sh collected, on a GPU host. This script is part of the bundle.
 set -uo pipefail
 
 usage() {
@@ -142,8 +142,7 @@ with_gstreamer() { # EDITION COMMAND...: runs a function with the GStreamer in t
   "${@:2}"
 }
 
-# Runs a program of the bundle, with GStreamer's environment. Programs of the host must not run this way,
-# because they need the host's libraries.
+# Runs a command in the environment of the GStreamer in use.
 in_runtime() { (
   # shellcheck disable=SC1091
   . "$edition/runtime/env.sh"
@@ -271,8 +270,7 @@ stage_transfers() {
 
 bench() { # NAME PROGRAM
   local environment=() counter=$bundle/transfers/libcounttransfers.so why_not
-  # With this library, bench_pipelines counts the copies, launches and allocations of each frame. The library
-  # was built for the bundle's own GStreamer.
+  # With this library, bench_pipelines counts the copies, launches and allocations of each frame.
   [[ $2 != "$bundle"/bench/bench_pipelines || ! -f $counter ]] || environment=(env CUDA_INJECTION64_PATH="$counter")
   if run "$1" "${BENCH_TIMEOUT:-900}" "${environment[@]}" "${start[@]}" "$2" "${bench_options[@]}" --json "$results/${1// /-}.json"; then
     # Benchmarks also succeed without a GPU, but here that is a failure.

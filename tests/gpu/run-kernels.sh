@@ -10,7 +10,7 @@ kernel_tests() {
   (cd "$bundle/kernels/$1" && find "${operations[@]}" -mindepth 1 -type f -perm -u+x | sort)
 }
 
-# An empty cache makes the driver compile all PTX again.
+# Each run of run-gpu.sh begins with an empty cache, so that the driver compiles all PTX again.
 fresh_cache() { export CUDA_CACHE_PATH=$work/cache.$1; }
 
 # hash_cases VARIANT: computes the hashes of the seeded cases.
@@ -104,7 +104,7 @@ sanitize_shard() {
   [[ $tool != memcheck ]] || options=(--leak-check full --report-api-errors no)
   name="$tool $program $(($4 + 1)) of $shards"
   export GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$4
-  # Most of the time is spent on the GPU. If there are several GPUs, each gets some of the shards.
+  # Under a sanitizer, most of the time is spent on the GPU. If there are several GPUs, each gets some of the shards.
   export CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES:-$(($4 % cards))}
   run "$name" "${SANITIZER_TIMEOUT:-900}" "$sanitizer" --tool "$tool" --error-exitcode 99 "${options[@]}" "$bundle/kernels/native/$program"
   if never_on_card "$log"; then
@@ -127,7 +127,7 @@ stage_sanitizers() {
   export CUDAVISION_TEST_BACKEND=cuda CUDAVISION_TEST_CASES=${SANITIZER_CASES:-8}
   local pixels=${SANITIZER_PIXELS:-20000}
   # compute-sanitizer cannot check the CPU backend. Tests that count allocations, detect waits of the host or
-  # change parameters are also omitted: they launch the kernels of other tests dozens of times or on large
+  # change parameters are also omitted, because they launch the kernels of other tests dozens of times or on large
   # frames, which takes minutes under racecheck.
   export GTEST_FILTER=${GTEST_FILTER:-*Cuda*:*OnCard.Small*-*NothingIsAllocated*:*AllocateNothing*:*RunOnlyEnqueues*:*ParametersChange*}
   mapfile -t programs < <(kernel_tests native)

@@ -23,7 +23,7 @@ no_space() {
 # write_results: brings results.json and proof.json up to date.
 write_results() { python3 "$bundle/proof.py" write "$bundle" "$results" "$work" "$card" "$driver" "$cards"; }
 
-# plan NAME...: lists all results of the stage before it runs anything. Missing results count as failed, so that an
+# plan NAME...: lists in advance all results that the stage will have. Missing results count as failed, so that an
 # interrupted stage never looks like a proof.
 plan() {
   if ! { printf '%s\n' "$@" >>"$work/$stage.planned" && write_results >/dev/null; }; then no_space; fi

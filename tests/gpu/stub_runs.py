@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Checks which results run-gpu.sh writes and which proofs proof.py makes of them, with stubs instead of a GPU.
 
-Stubs in a bundle replace the tests, the benchmarks, the card and compute-sanitizer. Each stage runs once to its
+Stubs in a bundle replace the tests, the benchmarks, the card and compute-sanitizer. Each of STAGES runs once to its
 end, and once for each way to stop it. Planned, unfinished results must then have failed. Prints any problems.
 """
 import concurrent.futures
@@ -18,8 +18,8 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 
-# Replaces every program of a bundle. If STUB_WAIT matches the command line, the stub waits before it
-# prints its results, as long as the file STUB_WAITING exists.
+# Replaces the programs of a bundle and some of the host. If STUB_WAIT matches the command line, a program with results
+# waits before it prints the last of them, as long as the file STUB_WAITING exists.
 STUB = r"""#!/usr/bin/env bash
 [[ $0 == */debian13/* && $STUB_RUNTIME-$STUB_STARTED != 26-yes ]] && exit 1
 wait_here() {

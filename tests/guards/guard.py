@@ -13,7 +13,7 @@ guards = []
 def guard(name, alone=False, reads=("",)):
     """Registers a function as a guard. The function takes a Tree and, unless the guard is `alone`, a Build. It returns the
     faults as a text, or an empty string, and raises Skip if it cannot check. `reads` lists the parts of the tree that affect
-    the guard, which need not run again after changes elsewhere."""
+    the guard, in addition to tests/guards/ and, unless it is `alone`, to the build. An empty name means the whole tree."""
     def register(function):
         function.guard, function.alone = name, alone
         function.reads = (*reads, "tests/guards/", *(() if alone else ("BUILD/gst/", "BUILD/pipelines/")))
@@ -90,7 +90,7 @@ class Build:
         return run(self.tree.top, command, **environment)
 
     def play(self, *command, **environment):
-        """Runs a command that finds this build's elements."""
+        """Runs a command that finds this build's elements, and no display."""
         return self.run(*command, GST_REGISTRY=str(self.scratch / "registry"), GST_PLUGIN_PATH=str(self.folder / "gst"),
                         DISPLAY="", WAYLAND_DISPLAY="", **environment)
 

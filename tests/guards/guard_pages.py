@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Guards of the documentation: it names only files, code, messages and categories that exist."""
+"""Guards of the documentation: files, code, messages and categories that it names exist, and it lists every element."""
 import fnmatch
 import os
 import posixpath
@@ -34,8 +34,8 @@ class Names:
             self.paths += [below + name for name in (*(one + "/" for one in folders), *files)]
 
     def exists(self, name, below="/"):
-        """True if a path in the tree ends with this name. Words in capitals such as OPERATION, … and * match any text. A program
-        may be named without .cpp."""
+        """Returns true if a path in the tree ends with this name. Words of four or more capitals, … and * match any text. A
+        program may be named without .cpp."""
         name = re.sub(r"(?<![a-zA-Z])[A-Z]{4,}(?![a-zA-Z]|\.md)|…", "*", name)
         return any(fnmatch.fnmatchcase(path, f"*{below}{name}{end}") for path in self.paths for end in ("", "/", ".cpp"))
 
@@ -59,7 +59,7 @@ def named_files(tree):
         strangers |= {f"{page}: {target}" for target in re.findall(r"\]\(([^)]+)\)", text) if not names.linked(page, target)}
         blocks = re.compile(r"^ *```.*?^ *```", re.M | re.S)
         named = re.findall(r"(?<![\w/.])(?:tests|pipelines|scripts)/[\w/-]+\.(?:sh|py)\b", "".join(blocks.findall(text)))
-        # Leaves out the text between **: it is a message, which may begin with the name of another project's file.
+        # Leaves out code between **, because it quotes messages, which may begin with the name of another project's file.
         for span in re.findall(r"`([^`]+)`", re.sub(r"\*\*`[^`]+`\*\*", "", blocks.sub("", text))):
             stem, endings = re.fullmatch(r"(.*?)(?:\{([\w,]+)\})?", span.split()[0]).groups()
             named += [stem + ending for ending in (endings or "").split(",")]
@@ -90,7 +90,7 @@ def literals(text):
 
 
 def known(words, code):
-    """True if a literal contains the words, or if one literal ends with the first words and another begins with the rest."""
+    """Returns true if a literal contains the words, or if one ends with the first words and another begins with the rest."""
     return any(words in text for text in code) or any(
         any(text.endswith(words[:i]) for text in code) and any(text.startswith(words[i:]) for text in code)
         for i in range(1, len(words)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Guards of the built plug-in, of the example programs and of the installed files."""
+"""Guards of the built plug-in, of programs and scripts in pipelines/, and of the installed files."""
 import random
 import re
 import struct
@@ -152,7 +152,7 @@ def installed_pages(tree, build):
 
 
 def dangling_links(folder):
-    """Returns the links in a folder's pages whose targets are neither in the folder nor on the web."""
+    """Returns the links in a folder's pages that lead neither into the folder nor to the web. Complains if there are no links."""
     installed = Tree(folder)
     names = Names(installed)
     links = [(page, target) for page in installed.names("**/*.md")

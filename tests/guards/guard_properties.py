@@ -40,7 +40,7 @@ class Property:
         self.default = re.search(r'Default: +(?:-?\d+, )?"?(.*?)"?\s*$', shown, re.M)[1]
 
     def values_error(self, values):
-        """Explains wrong values of a page. Ignores limits that the page omits, and limits that depend on other properties."""
+        """Explains wrong values of a page. Ignores limits that the page omits, and a maximum that depends on another property."""
         if self.boolean:
             return "" if values == "boolean" else "it is boolean"
         if self.names and "`" in values:

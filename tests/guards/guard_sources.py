@@ -9,8 +9,8 @@ from guard import guard
 
 OPERATION = ("cuda/core/", "cuda/sync/", "cuda/pixels/", "cuda/regions/")
 ELEMENT = ("gst/base/", "gst/flight/", "gst/memory/", "gst/core/", "cuda/")
-# The folders whose headers a folder may include, besides its own headers. Folders without an entry contain an
-# operation or an element.
+# The folders whose headers a folder may include, besides its own headers. Folders without an entry may
+# include OPERATION in cuda/, and ELEMENT in gst/.
 ALLOWED = {"cuda/core": (), "cuda/sync": ("cuda/core/",), "cuda/pixels": ("cuda/core/",),
            "cuda/regions": ("cuda/core/", "cuda/pixels/"),
            "cuda/guided": (*OPERATION, "cuda/windows/"), "cuda/localstatistics": (*OPERATION, "cuda/windows/"),
@@ -29,7 +29,7 @@ STEREO_ALLOWED = {"pairing": (), "rectification": (), "rig/geometry": (), "outpu
 
 
 def stereo_stranger(name, other):
-    """True if a file of gst/sgmstereo includes a header there that it may not include."""
+    """Returns true if a file of gst/sgmstereo includes a header there that it may not include."""
     if not (name.startswith(STEREO) and other.startswith(STEREO)):
         return False
     folder, included = (path.removeprefix(STEREO).rpartition("/")[0] for path in (name, other))
@@ -39,7 +39,7 @@ def stereo_stranger(name, other):
 
 
 def includes(tree):
-    """Yields each source with each header that it includes."""
+    """Yields each source with each header that it includes in quotes."""
     for name, text in tree.sources.items():
         for other in re.findall(r'^\s*#\s*include\s*"([^"]+)"', text, re.M):
             yield name, other
@@ -59,7 +59,7 @@ def directions(tree):
 
 @guard("includes between the folders of an operation, and of gst/base, point one way", alone=True)
 def inner_directions(tree):
-    """Finds headers in an operation's folder that include headers of its subfolders, and cycles of subfolders."""
+    """Finds headers directly in cuda/OPERATION or gst/base that include headers of subfolders, and cycles of subfolders."""
     faults, graph = [], graphlib.TopologicalSorter()
     for name, other in includes(tree):
         folder, included = posixpath.dirname(name), posixpath.dirname(other)

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Prints which values the elements accept and which they refuse, for example "cudagaussblur kernel-size 4 refused".
-While one property is tried, most others have their defaults. Tries the ends of each range, numbers near the ends and
-near the limits in pipelines/explore/limits.py, and the nicks of enumerations."""
+While one property is tried, most others have their defaults. Tries the ends of each range, the limits in
+pipelines/explore/limits.py, some numbers near both, and the nicks of enumerations."""
 import pathlib
 import sys
 
@@ -16,7 +16,7 @@ hang = 600 * Gst.SECOND
 
 
 def is_accepted(factory, settings):
-    """True if the element processes a frame, or a pair, without refusing its settings."""
+    """Returns true if the element processes a frame, or a pair, without refusing its settings."""
     source = "videotestsrc num-buffers=1 pattern=snow ! video/x-raw,format=RGB,width=32,height=32 ! element."
     sinks = (["sink"] if not takes_pairs(factory) else ["sink_left"] if settings.get("frame-packing") in limits.packed else ["sink_left", "sink_right"])
     words = " ".join(f"{name}={value}" for name, value in settings.items())

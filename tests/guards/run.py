@@ -52,7 +52,7 @@ def main():
     bad = not chosen
     with tempfile.TemporaryDirectory(prefix="cudavision-guards-") as scratch:
         build = guard.Build(tree, folder, scratch)
-        build.play("gst-inspect-1.0")  # once, so that the registry is complete before several read it
+        build.play("gst-inspect-1.0")  # once, so that the registry is complete before several guards read it
         looks = [functools.partial(one, tree) if one.alone else functools.partial(one, tree, build)
                  for one in chosen if one.guard in must_run]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Checks which parts `tests/run.sh --changed` runs, in a small tree with two kernels, two elements, their tests, a
-guard and a script. Each part writes its name to a file when it runs. Prints the problems, or nothing."""
+guard, a script and a test of tests/pipelines. Each part writes its name to a file when it runs. Prints the problems, or nothing."""
 import os
 import pathlib
 import shutil

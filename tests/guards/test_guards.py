@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs each guard on small trees, or on builds of fake programs, in which it must find a fault. Guards that need no build
-must also find no fault in a sound tree. Prints the problems, or nothing."""
+"""Runs each guard on small trees, or on builds of fake programs, most of which have a fault that it must find. Guards that
+need no build must also find no fault in a sound tree. Prints the problems, or nothing."""
 import os
 import pathlib
 import sys
@@ -49,7 +49,7 @@ SOUND = {
                                            "tests/guards/test_guards.py", "tests/guards/test_changed.py")},
 }
 
-# For guards that need no build: the changed file, its old and new text, and words of the expected complaint.
+# For guards that need no build: the changed file, its old and new text, and words of the expected complaint, or "" for none.
 FAULTY_TREES = [
     (guard_sources.directions, "cuda/core/error.h", ("#pragma once", '#include "cuda/gaussblur/gaussblur.h"'),
      "cuda/core/error.h includes cuda/gaussblur/gaussblur.h"),
@@ -136,8 +136,8 @@ def accepts(element, name, value):
 """
 PROBED = "".join(f"echo cudagaussblur {line}\n" for line in ("size 3 accepted", "size 4 refused", "border wrap accepted", "border mirror refused",
                                                            "sigma 4 accepted")) + "exit 0\n"
-# For guards that run programs: fake programs by their paths, and words of the expected complaint. Fakes in bin/ precede the
-# system's programs on PATH; fakes in pipelines/ and tests/ replace programs of the tree or the build.
+# For guards that run programs: fake files by their paths, and words of the expected complaint, or "" for none. Fakes in bin/
+# precede the system's programs on PATH; fakes in pipelines/ and tests/ replace files of the tree or the build.
 FAULTY_BUILDS = [
     (guard_plugin.registers, {"bin/gst-inspect-1.0": "exit 1"}, "gst-inspect-1.0 fails"),
     (guard_plugin.registers, {"bin/gst-inspect-1.0": "echo other:"}, "does not contain cudagaussblur"),

@@ -35,7 +35,7 @@ def texture_of(kind):
 
 
 def directions(model, side):
-    """Returns the viewing directions of 2x2 points in each pixel, as (x, y) at distance 1."""
+    """Returns the viewing directions of 2x2 points in each pixel, as (x, y) at depth 1."""
     grid = (numpy.mgrid[:2 * height, :2 * width][::-1].reshape(2, -1).T - 0.5) / 2
     undistort = cv2.fisheye.undistortPoints if model == "fisheye" else cv2.undistortPoints
     return undistort(grid.reshape(-1, 1, 2).astype("float64"), matrices[side], numpy.array(distortions[model][side])).reshape(-1, 2)

@@ -18,11 +18,11 @@ pipelines = top / "pipelines"
 examples = pathlib.Path("/usr/share/doc/opencv-doc/examples/data")
 python = "/usr/bin/python3"
 full = os.environ.get("CUDAVISION_TEST_FULL") == "1"
-# The limit of each wait, in seconds. Only a hang reaches it, however busy the machine is.
+# The default limit of a wait, in seconds. Only a hang reaches it, however busy the machine is.
 watchdog = 600
 tests = []
 
-# Stops ignoring SIGINT: shells start background jobs with SIGINT ignored, and the tested commands would inherit this.
+# Stops ignoring SIGINT, because shells start background jobs with SIGINT ignored, and the tested commands would inherit this.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -116,7 +116,7 @@ class Place:
         return text
 
     def launch(self, description):
-        """Inspects a file with gst-launch-1.0, with a retry if the program hangs (play.py explains why). The pipeline must not
+        """Plays a pipeline with gst-launch-1.0, with a retry if the program hangs (play.py explains why). The pipeline must not
         contain elements of this project, because the retry could hide their hangs."""
         assert not re.search(r"! *cuda", description), description
         for seconds in (120, watchdog):

@@ -19,7 +19,7 @@ import harness
 sys.path.insert(0, str(harness.top / "tests"))
 import changed  # noqa: E402  pylint: disable=wrong-import-position
 
-# The files that every test reads: the scripts and the programs, and the modules that the tests share.
+# The files that any test may read: the plug-in, the scripts, the programs and the modules that the tests share.
 SHARED = ("pipelines/", "scripts/", *(f"tests/pipelines/{name}.py" for name in ("boards", "explore/browser", "harness", "play", "run")),
           "BUILD/gst/", "BUILD/pipelines/", "BUILD/tests/bench/")
 
@@ -37,7 +37,7 @@ def file_of(module):
 
 def reads_of(module):
     """Lists the files that the tests of a module read. Only modules that import harness.top can find other files of the
-    tree. The variable `reads` of a module lists these files; without this variable, a module may read the whole tree."""
+    tree. The variable `reads` of a module lists these files; without this variable, they may read the whole tree."""
     modules = {module}
     while True:
         more = {other for name in modules for other in

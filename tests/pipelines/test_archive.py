@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/archive.py, with Ray on this machine. Ray and tqdm come from the virtual environment that tests/run.sh
-makes, or from the Python that CUDAVISION_TEST_RAY names. The tests share a cluster, because it starts slowly."""
+"""pipelines/archive.py, with Ray on this machine. Ray and tqdm come from the Python that CUDAVISION_TEST_RAY
+names, the virtual environment that tests/run.sh makes, or python3. The tests share a cluster, because it starts slowly."""
 import contextlib
 import functools
 import json
@@ -63,7 +63,7 @@ class Cluster:
             [python_with_ray(), "-c", "import ray, sys\n"
              "ray.init('local', num_cpus=8, num_gpus=2, include_dashboard=False, log_to_driver=False, object_store_memory=80 << 20)\n"
              "print(ray.get_runtime_context().gcs_address, flush=True)\nsys.stdin.read()"],
-            # The environment with which archive.py itself starts a cluster.
+            # archive.py itself starts a cluster with these RAY_worker_ variables.
             cwd=folder, env={**place.environment, "PATH": f"{folder}:{place.environment['PATH']}", "RAY_worker_niceness": "0",
                              "RAY_worker_register_timeout_seconds": "3600"}, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
@@ -252,7 +252,7 @@ exec {launch} "$@"
                       "nothing.mp4": (2, "the pipeline ended without an error, but wrote nothing: run it for this video with gst-launch-1.0 -v "
                                       "to see which element gets no data")}, f"{errors}")
     expect(results(place) == ["flaky.mkv", "good.mkv"] and (place.folder / "out/flaky.mkv").read_text() == "flaky", f"{results(place)}")
-    # Only this video, which hangs, has a short limit: other videos may need longer to start.
+    # Only this video, which hangs, has a short limit, because other videos may need longer to start.
     (place.folder / "films/hang.mp4").write_text("hang")
     result = place.run(*command("films/hang.mp4", *arguments, "--timeout", "3"))
     failed, = json.loads((place.folder / "report.json").read_text())["failed"]

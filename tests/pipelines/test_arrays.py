@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """pipelines/cudatensors.py and film-model.py: frames as arrays, arrays as frames, a model between two pipelines,
-and depth videos."""
+depth videos and capture times. Also the programs of docs/python.md and docs/pipelines.md."""
 import re
 
 from harness import Skip, expect, pipelines, python, test, top
 
 reads = "docs/pipelines.md", "docs/python.md"  # in addition to SHARED of run.py
 
-# The shapes of the planes by format. The frames have odd sizes, so their rows are padded.
+# The shapes of the planes by format. The frames have odd sizes, so the rows of most formats are padded.
 formats = {"GRAY8": [(17, 33)], "GRAY16_LE": [(17, 33)], "NV12": [(17, 33), (9, 17, 2)], "P010_10LE": [(17, 33), (9, 17, 2)],
            "I420": [(17, 33), (9, 17), (9, 17)], "I420_10LE": [(17, 33), (9, 17), (9, 17)], "RGB": [(17, 33, 3)],
            "BGR": [(17, 33, 3)], "RGBA": [(17, 33, 4)], "BGRA": [(17, 33, 4)]}
@@ -147,7 +147,7 @@ def _(place):
                    f"! video/x-raw,format=GRAY8 ! avenc_ffv1 ! matroskamux ! filesink location={side}.mkv")
     open3d, ros = (block for block in re.findall(r"^```python\n(.*?)^```$", (top / "docs/python.md").read_text(), re.M | re.S)
                    if "open3d" in block or "sensor_msgs" in block)
-    # Debian has neither Open3D nor ROS 2, so fakes with the same signatures replace them.
+    # Fakes replace Open3D and ROS 2, so that the test needs neither.
     result = place.program(f"""
 import array, time, types
 import cv2, numpy

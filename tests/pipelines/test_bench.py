@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests pipelines/bench.sh, bench_pipelines and scripts/figures.py, which makes a table and a plot of the results of
-benchmarks."""
+"""Tests pipelines/bench.sh, bench_pipelines, bench_kernels and scripts/figures.py, which makes a table and a plot of the
+results of benchmarks."""
 import json
 import re
 import xml.etree.ElementTree

@@ -22,7 +22,7 @@ def number(text, words):
 
 
 def entries(place, name):
-    """Returns the numbers of each matrix of a calibration, as a user would read them."""
+    """Returns the numbers of the matrices M1, M2 and T of a calibration, and its unit."""
     result = place.succeed(python, "-c", f"import cv2; f = cv2.FileStorage('{name}', cv2.FILE_STORAGE_READ); "
                            "[print(key, *f.getNode(key).mat().ravel()) for key in ('M1', 'M2', 'T')]; print('unit', f.getNode('unit').string())")
     return {line.split()[0]: line.split()[1:] for line in result.out.splitlines()}
@@ -89,7 +89,7 @@ def _(place):
     expect((place.folder / "stereo-rectified.png").stat().st_size > 10000, "there is no picture")
     expect_cameras(place, "stereo.yml", text)
     play(place, "stereo.yml")
-    # The scripts also accept the calibration, and report a wrong file before they write anything.
+    # stereo-files.sh also accepts the calibration, and reports a missing file before it writes anything.
     result = place.script("stereo-files.sh", "calibration=stereo.yml", "left01.png", "right01.png", "out.png")
     expect(result.status == 0 and (place.folder / "out-colors.png").exists(), result.text)
     result = place.script("stereo-files.sh", "calibration=none.yml", "left01.png", "right01.png", "none.png")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Runs the commands of README.md and docs/ in a folder that looks like the tree after `ninja -C build`; checks only the options
-of slow scripts. If a camera or a GPU is missing, the command must report it."""
+of slow scripts. If a camera, a GPU or Ray is missing, the command must report it."""
 import pathlib
 import re
 import shlex
@@ -19,7 +19,7 @@ stand_ins = {
     "sudo": 'exec "$@"\n',
     # All Debian packages must exist; nothing is installed.
     "apt-get": '[[ $* == *./*.deb ]] || exec /usr/bin/apt-get --simulate -qq "$@"\n',
-    # A build folder is set up for real only for an option whose value could be wrong; otherwise this build is used.
+    # A build folder is set up for real only with --prefix; otherwise this build is used.
     "meson": """
 PATH=${PATH#*:}
 case "$1 $*" in
@@ -47,7 +47,7 @@ only_help = re.compile(r"(?:tar .*bash )?(?:bash )?((?:tests|tests/gpu|pipelines
 
 
 def commands_of(page):
-    """Returns the commands of a page, without their comments."""
+    """Yields the commands of a page, without their comments."""
     for block in re.findall(r"^ *```sh\n(.*?)^ *```$", page.read_text(), re.M | re.S):
         for line in block.splitlines():
             if line.strip() and not line.strip().startswith("#"):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Compares the results of the Python examples and the example programs in pipelines/ with plain arithmetic.
-(tests/guards/ checks blur-sweep, box-sum and distance.)"""
+"""Tests the arguments of the Python examples and example programs in pipelines/, and compares results of the Python
+examples with plain arithmetic. (tests/guards/ checks the results of blur-sweep, box-sum and distance.)"""
 import re
 import statistics
 

@@ -12,7 +12,7 @@ one, other = (100, 100, 40, 40), (300, 100, 80, 80)
 
 def known(seen, persistence=0.5, lost_seconds=10, cuts=(), film=True):
     """Returns what is hidden in each frame, at 10 frames per second, if a detector finds these boxes: the columns of
-    the boxes' centres, and + if the whole frame must be hidden."""
+    the boxes' centres, and + if the whole frame must be hidden. Also returns the tracks."""
     tracks = Tracks(persistence, lost_seconds)
 
     def describe(hidden):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the scripts after `meson install`, outside of the source tree, and the installation of packages."""
+"""Tests the scripts after `meson install`, outside of the source tree, builds without OpenCV 4, and installing packages."""
 import fcntl
 import os
 import pathlib
@@ -25,7 +25,7 @@ def _(place):
     programs = place.folder / "root" / (tools / "programs").readlink().relative_to("/")
     result = place.run(programs / "mark-regions", "--help")
     expect(result.status == 0 and "usage: mark-regions" in result.out, result.last())
-    # This link leads to the plug-in. The installed programs can find the plug-in only through it.
+    # This link leads to the plug-in. Below, the installed scripts can find the plug-in only through it.
     plugin = place.folder / "root" / (tools / "plugin").readlink().relative_to("/")
     expect((plugin / "libgstcudavision.so").exists(), f"{plugin}")
     (tools / "plugin").unlink()

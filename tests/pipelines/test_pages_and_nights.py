@@ -14,7 +14,7 @@ def picture(place, name, width, height, level):
 
 
 def page(x, y):
-    """Returns a level of unevenly lit paper with a stroke of 3 pixels, a stain of 8 pixels and a faint shadow."""
+    """Returns a level of unevenly lit paper with a stroke 3 pixels wide, a stain of 4×2 pixels and a faint shadow."""
     paper = 220 - x
     if 20 <= x < 23:
         return paper // 4
@@ -73,7 +73,7 @@ def _(place):
 
 
 def dark_film(place, width, height, frames):
-    """Writes raw I420 frames of a noisy wall. Its luma rises from 20 to 50 from left to right, and its right half is bluish."""
+    """Writes dark.avi, raw I420 frames of a noisy wall. Luma rises from 20 to 50 from left to right, and the right half is bluish."""
     noise = random.Random(3)
     planes = b""
     for _ in range(frames):

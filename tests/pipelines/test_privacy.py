@@ -16,7 +16,7 @@ def noise(place, name):
 
 
 def expect_same_sound(before, after):
-    """Expects the same encoded sound. The result may be some bytes longer, because MP4 can mark the last samples as padding."""
+    """Expects the same decoded sound. The result may be some bytes longer, because MP4 can mark the last samples as padding."""
     expect(before and after.startswith(before) and len(after) - len(before) < 100, f"{len(before)} bytes of sound become {len(after)}, or others")
 
 

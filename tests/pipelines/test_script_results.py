@@ -77,7 +77,7 @@ def _(place):
     place.succeed(pipelines / "stereo-files.sh", "num-disparities=32", place.materials / "left.png", place.materials / "right.png", "map.png")
     kinds = png_kind(place.folder / "map.png"), png_kind(place.folder / "map-colors.png")
     expect(kinds == ((96, 48, 16, 0), (96, 48, 8, 2)), f"{kinds}")
-    # Scripts accept pictures of 16 bits, too.
+    # binarise.sh accepts pictures of 16 bits, too.
     result = place.script("binarise.sh", "map.png", "binarised.png")
     expect(result.status == 0 and (place.folder / "binarised.png").stat().st_size > 0, result.last())
 

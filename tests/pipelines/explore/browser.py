@@ -165,7 +165,7 @@ class Explored:
 
 
 def pixels(page, x, y, width=1, height=1):
-    """Returns red, green and blue of a block of the picture's pixels. x and y are fractions of the canvas size."""
+    """Returns red, green and blue of a block of width×height pixels. x and y are fractions of the canvas size."""
     return page.run(f"""(() => {{ const c = document.getElementById('picture'), d = c.getContext('2d').getImageData(
         Math.floor({x} * c.width), Math.floor({y} * c.height), {width}, {height}).data; return Array.from(d).filter((_, i) => i % 4 < 3); }})()""")
 
@@ -181,7 +181,7 @@ def choose(page, tool):
 
 
 def put(page, name, value):
-    """Enters a property's value as a user does."""
+    """Enters a property's value on the page."""
     page.run(f"""(() => {{ const e = document.getElementById('property-{name}'); e.focus();
         if (e.type === 'checkbox') e.checked = {str(value == 'true').lower()}; else e.value = {value!r};
         e.dispatchEvent(new Event('change')); e.blur(); }})()""")

@@ -40,14 +40,14 @@ def _(place):
             expect(value(page, name) == shown, f"{name} is {value(page, name)}")
         page.run("document.querySelector('[data-name=border] button').click()")
         page.wait("!document.querySelector('[data-name=border]').classList.contains('changed')", "the reset")
-        # A value out of range is refused, and the previous value stays.
+        # A value out of range is refused.
         put(page, "sigma", "1000")
         page.wait("document.getElementById('why-sigma').textContent.includes('sigma takes a number from -127 to 127')", "the refusal")
         put(page, "sigma", "20")
         choose(page, "region")
         page.mouse(middle(page, 0.35, 0.2), middle(page, 0.4, 0.3), middle(page, 0.45, 0.4))
         page.wait("document.querySelector('[data-name=regions] input').value.split(';').length === 2", "the region")
-        # A second page shows the same picture and values; closing it does not stop the pipeline.
+        # A second page shows the same values, and its changes reach the first page.
         other = explored.open()
         painted(other)
         expect(value(other, "border-color") == "0xff112233", "the other page shows other values")

@@ -5,7 +5,7 @@ from harness import examples, expect, test
 
 # Window sizes of a desktop and a phone, and whether the device is a phone.
 sizes = ((1280, 800, False), (390, 844, True))
-# Nodes with these roles need no name, because they are not controls.
+# Nodes with these roles need no name.
 unnamed = {"generic", "none", "StaticText", "InlineTextBox", "paragraph", "LabelText", "list", "listitem", "ListMarker", "LineBreak", "banner", "main", "figure",
            "RootWebArea", "Details", "DisclosureTriangle", "menu", "MenuListPopup", "small", "Legend", "Iframe", "emphasis", "form"}
 
@@ -69,7 +69,7 @@ def _(place):
                              if arguments == film else [("radio", "ruler"), ("textbox", "max-skew ms")])):
                 expect(wanted in names, f"there is no {wanted} among {sorted(set(names))}")
             expect(("button", "reset") not in names, "a reset does not say of what")
-            # Checks the page with a banner, a refusal and each dialog.
+            # Checks the page with a refusal and with each dialog.
             page.run("document.getElementById('search').value = 'zzz'")
             put(page, "frames-in-flight", "99")
             page.wait("!!document.querySelector('.refused')", "the refusal")

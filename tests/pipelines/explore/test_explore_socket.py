@@ -137,7 +137,7 @@ def _(place):
         page.call("Network.setBlockedURLs", urls=["*three.module.js"])
         page.run("document.getElementById('show-cloud').click()")
         page.wait("document.getElementById('banners').textContent.includes('libjs-three')", "the name of the package")
-        # Distances are in pixels without a calibration; settings that the page itself needs are not shown.
+        # Without a calibration, explore.py sets an arbitrary focal length, which the page does not show.
         expect(value(page, "focal-length") == "0", value(page, "focal-length"))
     film = (place.materials / "film.mp4").read_bytes()
     (place.folder / "cut.mp4").write_bytes(film[:len(film) // 3])

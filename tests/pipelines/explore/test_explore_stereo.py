@@ -26,7 +26,7 @@ def truth(place):
 
 def true_disparities(place, file, scale, places):
     """Returns (column, row, true disparity) for positions given as fractions of the picture size. The disparity is -1
-    where the surrounding disparities differ."""
+    where surrounding disparities are unknown or differ by more than a pixel."""
     result = place.run(python, "-c", "import cv2, sys\n"
                        f"t = cv2.imread('{file}', cv2.IMREAD_UNCHANGED)\nh, w = t.shape[:2]\n"
                        f"for a, b in {places}:\n"
