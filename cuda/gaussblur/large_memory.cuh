@@ -27,8 +27,7 @@ CUDAVISION_HOST_DEVICE constexpr int large_ring_slots(int column_slices) {
   return column_slices / 2 + 1;
 }
 
-/// Returns true if the first output step makes only the lower tile, because the ring lacks a slice
-/// for the upper tile.
+/// Returns true if the first output step makes only the lower tile, as the ring lacks a slice.
 CUDAVISION_HOST_DEVICE constexpr bool lower_tile_first(int column_slices) {
   return column_slices % 2 == 0;
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The blur with small Gaussians: a lane's coefficients, and the sums along x that later rows need,
-// are in registers.
+// The blur with small Gaussians: coefficients, and sums along x for later rows, are in registers.
 
 #include <cuda_runtime.h>
 

@@ -82,8 +82,7 @@ void check_parameters(const FrameLayout& layout, const Parameters& parameters);
 /// are copied; chroma planes only with copies_chroma.
 class HistogramEqualize {
  public:
-  /// layout as for Histogram. Allocates about 20 bytes per table entry. Throws invalid_argument or
-  /// out_of_memory.
+  /// layout as for Histogram. Allocates about 20 bytes per table entry. Throws Error.
   HistogramEqualize(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~HistogramEqualize();
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Separate launches that count red, green and blue and that apply tables. Used for frames with
-// smoothing or regions.
+// Separate launches that count red, green and blue or apply tables, for smoothing and regions.
 
 #include "cuda/histequalize/narrow.cuh"
 

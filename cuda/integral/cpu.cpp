@@ -69,8 +69,7 @@ struct Table {
       std::fill_n(rows_.row(0), rows_.width, Element{0});
   }
 
-  /// Returns the entries below pixel row y, from X = 1 on. Sets the entry X = 0, if any, to
-  /// `first`.
+  /// Returns the entries below pixel row y, from X = 1 on. Sets entry X = 0, if any, to `first`.
   Element* row(int y, Element first) const {
     Element* entries = rows_.row(y + padding_);
     if (padding_)

@@ -173,8 +173,7 @@ struct SauvolaEstimate {
         slope(static_cast<float>(k / range)) {}
 
   /// Returns p − lo − T, and clears `decided` if the sign of this result may be wrong. level is
-  /// p − lo, and black_sum is lo·N < 2^28. inverse is 1/N and stddev √V/N, within a few units in
-  /// the last place.
+  /// p − lo, and black_sum is lo·N < 2^28. inverse is 1/N and stddev √V/N, within a few ulps.
   CUDAVISION_HOST_DEVICE float difference(float level, std::uint32_t sum, std::uint32_t black_sum,
                                           float inverse, float stddev, bool& decided) const {
     // S − lo·N is in [−lo·N, 2^32 − lo·N). From 2^31 on, `above` is too small by 2^32.
@@ -195,8 +194,7 @@ struct SauvolaEstimate {
 
 /// Rounds an 8-bit standard deviation: if stddev_is_decided(), bits 16 to 23 of the float
 /// `deviation + stddev_offset` are the deviation rounded half up. The deviation may be the product
-/// of √V and 1/N, each within a few units in the last place. It is at most 127.5, so its error is
-/// below 2^-14.
+/// of √V and 1/N, each within a few ulps. It is at most 127.5, so its error is below 2^-14.
 constexpr float stddev_offset = 128.5f + 0x1p-13f;
 /// Returns false if the sum is less than 2^-12 above an integer: the true level may then be one
 /// less. Also valid for sums from 256 on, whose level is 128.

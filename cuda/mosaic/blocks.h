@@ -22,8 +22,7 @@ CUDAVISION_HOST_DEVICE inline int first_sample(int block, int block_size, int pi
   return first < count ? first : count;
 }
 
-/// Returns the mean of `count` samples, rounded half up. count must be 1 to 256·256, so that the
-/// dividend is below 2^32.
+/// Returns the mean of `count` samples, rounded half up. count: 1 to 256·256 (dividend < 2^32).
 CUDAVISION_HOST_DEVICE inline std::uint32_t mean_of(std::uint32_t sum, std::uint32_t count) {
   return (sum + count / 2) / count;
 }

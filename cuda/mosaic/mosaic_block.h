@@ -151,8 +151,7 @@ CUDAVISION_HOST_DEVICE inline void with_period(const MosaicPlane& plane, const F
   }
 }
 
-/// Sums of up to 256 chunks, one sum for each sample position in a chunk. If samples have one byte,
-/// a word holds two sums.
+/// Sums of up to 256 chunks, one per sample position in a chunk. For bytes, a word holds two sums.
 template <int kSampleBytes>
 class ChunkSums {
  public:

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The noise estimator on CUDA. A thread block measures adjacent blocks of pixels in shared memory,
-// with eight lanes per block. The last thread block of a channel evaluates and clears the
-// histograms.
+// eight lanes per block. A channel's last thread block evaluates and clears the histograms.
 
 #include <cuda_runtime.h>
 

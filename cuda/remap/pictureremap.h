@@ -30,9 +30,8 @@ class PictureRemap {
   PictureRemap(Device& device, const FrameLayout& layout, const PictureMaps& maps, int black);
   ~PictureRemap();
 
-  /// Writes all channels of out. Other bytes of rows, such as the padding in RGBx, become 255.
-  /// in and out must not overlap. Pitches must be less than 2 GiB. Throws invalid_argument.
-  /// Only enqueues.
+  /// Writes all channels of out. Other bytes of rows, such as the padding in RGBx, become 255. in
+  /// and out must not overlap. Pitches must be below 2 GiB. Throws invalid_argument. Only enqueues.
   void run(const ConstFrame& in, const Frame& out);
 
  private:

@@ -51,14 +51,12 @@ class Remap {
 
   /// Marks output pixels whose positions are outside the input: mx < 0, mx > 32·(width − 1), my < 0
   /// or my > 32·(height − 1). The output fades to 0 within one pixel beyond the edge. Pixel (x, y)
-  /// is bit x % 32 of word x / 32 of row y; other bits are 0. In device memory, written by the
-  /// constructor.
+  /// is bit x % 32 of word x / 32 of row y; other bits are 0. Made on the device at construction.
   View<const std::uint32_t> outside() const noexcept;
 
   bool any_outside() const noexcept;
 
-  /// Returns the map in device memory of this object, for kernels of other operations
-  /// (packed_map.h).
+  /// Returns this object's map in device memory, for kernels of other operations (packed_map.h).
   MapView map() const noexcept;
 
  private:

@@ -39,8 +39,7 @@ struct Conversion {
 };
 
 /// Scales values from 0…maximum to 0…largest, rounded half up: (value·largest + maximum div 2) div
-/// maximum. Both limits are 2^depth − 1 with depths of 1 to 16. If the depths differ, the dividend
-/// is below 2^31.
+/// maximum. Limits are 2^depth − 1, depths 1 to 16. If these differ, the dividend is below 2^31.
 template <int kCount>
 CUDAVISION_HOST_DEVICE inline void rescale(std::uint32_t (&values)[kCount], const Division& maximum,
                                            std::uint32_t largest) {

@@ -50,8 +50,7 @@ enum class UnpackedForm : std::uint8_t {
 /// Returns false if operations can read stored frames directly.
 bool is_needed(const StoredLayout& storage, UnpackedForm form) noexcept;
 
-/// Returns the layout of unpacked frames, or of stored frames if is_needed() returns false. Repack
-/// must accept `storage`.
+/// Returns the layout of unpacked frames, or of stored frames if is_needed() is false.
 FrameLayout unpacked_layout(const StoredLayout& storage, UnpackedForm form) noexcept;
 
 class Repack {

@@ -38,8 +38,7 @@ class LaunchQueue {
         &arguments, sizeof arguments);
   }
 
-  /// Calls both functions, whose launches may run concurrently. Do not nest calls of
-  /// run_concurrently().
+  /// Calls both functions, whose launches may run concurrently. Do not nest calls.
   template <class First, class Second>
   void run_concurrently(const First& first, const Second& second) {
     const Predecessors before = tails_;

@@ -23,8 +23,7 @@ constexpr int tile_size = 32;
 template <class Picture>
 struct Arguments {
   Picture picture;
-  /// Indexed by TileRuns::number(). Only open runs have parents, and only roots of open components
-  /// have counts.
+  /// Indexed by TileRuns::number(). Only open runs have parents; only their roots have counts.
   std::uint32_t *parents, *counts;
   /// Bit masks, one word per row of each tile: pixels of open components, first pixels of open
   /// runs, and first pixels of the runs that are roots within the tile.

@@ -16,8 +16,7 @@
 namespace cudavision {
 
 /// One thread of each of the `blocks` blocks of a table calls this once, after the additions of its
-/// block. Returns true in the last block. arrivals is a word of the table, 0 before the first
-/// launch.
+/// block. Returns true in the last block. arrivals is a word of the table, 0 before all launches.
 template <class Atomics>
 CUDAVISION_HOST_DEVICE bool arrive_last(typename Atomics::Word* arrivals, std::uint32_t blocks) {
   if (Atomics::fetch_add(arrivals, 1) + 1 != blocks)

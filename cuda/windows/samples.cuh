@@ -23,8 +23,7 @@ struct NoSamples {
   __device__ void wait_for_loads(int) {}
 };
 
-/// Position of one result of kBytes bytes (0: Picture::out_bytes) and of its sample. Results need
-/// not be aligned.
+/// Position of one result of kBytes bytes (0: Picture::out_bytes), maybe unaligned, and its sample.
 template <class Sample, bool kReadsSamples, int kBytes>
 class ResultPosition {
  public:

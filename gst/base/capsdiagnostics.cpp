@@ -24,8 +24,7 @@ struct CapsDiagnostics {
 };
 
 // Returns true if upstream may still choose other caps. After refused caps, GstBaseSrc and
-// GstBaseTransform query caps again, provided that their pad was linked or got a RECONFIGURE event
-// since the last query.
+// GstBaseTransform query again if their pad was linked or got RECONFIGURE since the last query.
 bool may_send_others(GstPad* sink) {
   const ObjectPtr<GstPad> peer(gst_pad_get_peer(sink));
   if (!peer || !gst_pad_needs_reconfigure(peer.get()))

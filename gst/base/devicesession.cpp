@@ -25,8 +25,7 @@ ObjectPtr<GstObject> pipeline_of(GstElement* element) {
   return outermost;
 }
 
-// Returns the pipeline's reasons for the CPU. The elements on the CPU own the reasons; the pipeline
-// holds a weak reference.
+// Returns the pipeline's reasons for the CPU, owned by the elements on the CPU, not the pipeline.
 std::shared_ptr<Fallbacks> fallbacks_of(GObject* pipeline) {
   using Reference = std::weak_ptr<Fallbacks>;
   static const GQuark key = g_quark_from_static_string("cudavision-fallbacks");

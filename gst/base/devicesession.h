@@ -45,8 +45,7 @@ class DeviceSession {
   DeviceSession(const DeviceSession&) = delete;
   DeviceSession& operator=(const DeviceSession&) = delete;
 
-  // The element's virtual functions of the same names must call the next two functions, which chain
-  // up to `parent`.
+  // The element's functions of the same names must call these two, which chain up to `parent`.
   GstStateChangeReturn change_state(GstStateChange transition, GstElementClass* parent);
   void set_context(GstContext* context, GstElementClass* parent);
   /// Returns false if query is not a CONTEXT query, or if there is no matching context.
@@ -68,8 +67,7 @@ class DeviceSession {
   /// Returns the queues for frames. Operations run on FrameQueues::compute, which is device(). On
   /// the CPU, and with one frame in flight, all queues are device().
   FrameQueues queues(std::size_t frames_in_flight) const noexcept;
-  /// Returns the queue for uploads that need not wait for work on earlier frames. On the CPU,
-  /// returns device().
+  /// Returns the queue for uploads that need not wait for earlier frames. On the CPU: device().
   Device& upload_queue() const noexcept { return upload_.device ? *upload_.device : device(); }
   /// Returns how many pipelines of the process have started elements on this GPU; 0 on the CPU.
   std::size_t pipelines_on_gpu() const;
@@ -148,8 +146,7 @@ void add_device_properties(ElementProperties<Settings>& all,
 }
 
 /// Makes the session's CUDA context current, if there is one. The Device, and everything created
-/// for the Device, may be used only in a DeviceScope, and freed only in a DeviceScope or
-/// ReleaseScope.
+/// for it, may be used only in a DeviceScope, and freed only in a DeviceScope or ReleaseScope.
 struct DeviceScope : CudaScope {
   explicit DeviceScope(const DeviceSession& session) : CudaScope(session.context()) {}
 };

@@ -143,8 +143,7 @@ class ElementProperties {
 
   using Get = std::function<void(GObject* object, const Settings& settings, GValue* value)>;
   using Set = std::function<void(Settings& settings, const GValue* value)>;
-  /// Adds any other property, read-only if set is nullptr. Only set() runs with the object lock
-  /// held.
+  /// Adds any other property, read-only if set is nullptr. Only set() runs under the object lock.
   void add(GParamSpec* pspec, Get get, Set set = nullptr) {
     properties_.push_back({std::move(get), std::move(set)});
     g_object_class_install_property(class_, static_cast<guint>(properties_.size()), pspec);

@@ -15,8 +15,7 @@ class QosState {
   void forget_request() { earliest_ = GST_CLOCK_TIME_NONE; }
 
   void take(GstEvent* event);
-  /// Returns true if a frame with this running time would be late. Counts the frame as skipped or
-  /// made.
+  /// Returns true if a frame with this running time would be late. Counts it as skipped or made.
   bool skips(GstClockTime running_time);
   /// Returns the QOS message for the last skipped frame.
   GstMessage* message(GstElement* element, const FrameTimes& times) const;

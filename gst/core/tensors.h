@@ -15,8 +15,7 @@ namespace cudavision {
 
 bool is_tensor(const GstStructure* structure);
 
-/// Describes tensors of any size and framerate, with one of these element types
-/// ("uint32", "float32"…).
+/// Describes tensors of any size and framerate, with one of these types ("uint32", "float32"…).
 Structure tensor_structure(const std::vector<const char*>& types);
 
 /// The size of a tensor with the dimensions depth:columns:rows:1.

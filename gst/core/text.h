@@ -14,8 +14,7 @@ inline const char* text_of(const gchar* text, const char* if_null = "") {
   return text ? text : if_null;
 }
 
-/// Formats a number for a message. Uses a decimal point in all locales, because properties do not
-/// accept a comma.
+/// Formats a number for a message. Uses a point in all locales, as properties accept no comma.
 inline std::string number_text(double number, int decimals) {
   const std::string format = "%." + std::to_string(decimals) + "f";
   char text[64];

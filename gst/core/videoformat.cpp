@@ -181,8 +181,7 @@ void require_raw_video(const GstCaps* caps) {
 
 }  // namespace
 
-// RGB is treated as full range. Without colorimetry, GStreamer assumes limited range for YUV, and
-// full range for gray.
+// RGB counts as full range. Without colorimetry, GStreamer assumes it for gray, limited for YUV.
 bool is_limited_range(const GstVideoInfo& info) {
   if (GST_VIDEO_INFO_IS_RGB(&info))
     return false;

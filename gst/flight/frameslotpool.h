@@ -102,8 +102,7 @@ class FrameSlotPool {
   const CudaContext context_;
   PageLocks* const page_locks_;
   std::vector<std::unique_ptr<FrameSlot>> slots_;
-  // Created by the first when_done(). Callbacks run on a separate stream, so that no GPU work waits
-  // for them.
+  // Created by the first when_done(). No GPU work waits for callbacks on this separate stream.
   SharedStream notice_stream_;
   std::unique_ptr<Device> notices_;
   bool unfinished_ = false;  ///< the GPU may still run work for which complete() did not wait

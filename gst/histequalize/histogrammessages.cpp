@@ -71,8 +71,7 @@ void HistogramMessages::read_back(const FrameTimes& times, const histogramaverag
   DeviceMessages::read_back(times);
 }
 
-// Compares Status::cuts with its value in the last message, to include cuts at frames without a
-// message.
+// Compares Status::cuts with its value in the last message, to include cuts between messages.
 bool HistogramMessages::shows_cut(const Slot& slot) {
   if (!slot.status)
     return false;

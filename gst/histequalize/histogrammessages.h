@@ -28,9 +28,8 @@ class HistogramMessages final : public DeviceMessages {
   // Call the next two functions in the session's context, after reserve().
   /// Returns device memory for the next histogram.
   View<std::uint32_t> bins() const;
-  /// Enqueues the downloads. Enqueue the work that fills bins() first. `status` is the status of
-  /// the average, or nullptr. If `status` is of another average than before, ignores earlier scene
-  /// cuts.
+  /// Enqueues the downloads. Enqueue the work that fills bins() first. `status` is the average's
+  /// status, or nullptr. If it is of another average than before, ignores earlier scene cuts.
   void read_back(const FrameTimes& times, const histogramaverage::Status* status,
                  const LuminanceNoise& noise = {});
 

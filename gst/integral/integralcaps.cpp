@@ -24,8 +24,7 @@ Structure table_structure(const std::vector<integral::TableElement>& elements) {
   return tensor_structure(types);
 }
 
-// Adds `by` to an int, an int range or a list. Clips the result to 1…maximum, and returns false if
-// nothing is left.
+// Adds `by` to an int, int range or list, and clips it to 1…maximum. Returns false if it is empty.
 bool shift_sizes(const GValue* value, int by, int maximum, GValue* shifted) {
   if (GST_VALUE_HOLDS_LIST(value)) {
     g_value_init(shifted, GST_TYPE_LIST);

@@ -42,8 +42,7 @@ SharedStream stream_named_in(const GstStructure* pool_config);
 // All arguments of the following functions must be CUDA memory.
 /// Returns nullptr if the memory carries no stream.
 CudaStream stream_of_cuda_memory(GstMemory* memory);
-/// Marks memory whose stream may still work on it. Mapping for writing on the device also marks
-/// memory.
+/// Marks memory whose stream may still work on it, as mapping for writing on the device does.
 void mark_unfinished(GstMemory* memory);
 void mark_finished(GstMemory* memory);
 bool is_marked_unfinished(GstMemory* memory);

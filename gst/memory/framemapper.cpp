@@ -111,8 +111,7 @@ bool FrameMapper::is_stream_ordered() const {
   return buffer_->on_device() && order_is_known(buffer_->buffer());
 }
 
-// Also marks inputs, so that no element overwrites them and libgstcuda does not free them while the
-// device reads them.
+// Also marks inputs, so that they are neither overwritten nor freed while the device reads them.
 void FrameMapper::end_in_stream_order() {
   if (writes() && repack_)
     repack_->pack(frame_, stored_);

@@ -224,8 +224,7 @@ std::string probe_cuda(int device_id) {
 }
 
 CudaStream create_cuda_stream() {
-  // CU_STREAM_DEFAULT makes the stream wait for libgstcuda's asynchronous copies on the default
-  // stream.
+  // With CU_STREAM_DEFAULT, the stream waits for libgstcuda's copies on the default stream.
   CUstream stream = nullptr;
   check(CuStreamCreate(&stream, CU_STREAM_DEFAULT), "Creating a CUDA stream");
   return stream;

@@ -12,8 +12,7 @@
 
 /// Wraps the functions of libgstcuda and the driver that the elements use, so that other files need
 /// not include the headers of both. In builds without CUDA (libgstcuda_absent.cpp), probe_cuda()
-/// returns an error, and no memory is CUDA memory. cudastream.h wraps newer functions of
-/// libgstcuda.
+/// returns an error, and no memory is CUDA memory. cudastream.h wraps newer functions.
 namespace cudavision {
 
 /// A reference to a GstCudaContext, or none.

@@ -87,8 +87,7 @@ void pinned_allocator_free(GstAllocator* allocator, GstMemory* memory) {
   g_free(memory);
 }
 
-// The copy is not page-locked, because locking takes longer than copying, and copies are rarely
-// reused.
+// The copy is not page-locked, as locking takes longer than copying and copies are rarely reused.
 GstMemory* pinned_memory_copy(GstMemory* memory, gssize offset, gssize size) {
   const gsize bytes =
       size == -1 ? (static_cast<gssize>(memory->size) > offset ? memory->size - offset : 0) : size;

@@ -32,8 +32,7 @@ class StreamOrder {
   void end(GstBuffer* buffer);
 
  private:
-  /// Another element's stream. The last stream is kept, because all memory of a pool usually has
-  /// the same stream.
+  /// The last stream of other elements, kept because a pool's memory usually has one stream.
   struct OtherStream {
     std::unique_ptr<Device> device;
     std::unique_ptr<Event> event;

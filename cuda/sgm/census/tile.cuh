@@ -5,9 +5,8 @@
 // luminances in shared memory. A thread processes four neighbouring pixels of a row and the four
 // pixels eight rows below. A word holds two pixels, eight rows apart, as 16-bit floats.
 //
-// The difference of two integers as floats, saturated to [0, 1], is 1 if the first is larger, and 0
-// otherwise. A multiply-add appends this bit to a feature, twice as fast as integer code on most
-// GPUs.
+// The difference of two integers as floats, saturated to [0, 1], is 1 if the first is larger, else
+// 0. A multiply-add appends this bit to a feature, on most GPUs twice as fast as integer code.
 
 #include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/census/block.cuh"

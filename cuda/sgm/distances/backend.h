@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The interface of the Distances backends, and their common arithmetic. Callers validate all
-// arguments.
+// The interface of the Distances backends, and their arithmetic. Callers validate all arguments.
 
 #include <algorithm>
 #include <cstdint>

@@ -86,8 +86,7 @@ inline GstDebugCategory* category_of(gpointer self) {
 /// Returns the class structure of GstBaseTransform.
 GstBaseTransformClass* filter_parent_class();
 
-/// Replaces the operation. Posts a LATENCY message if the latency has changed, so no context may be
-/// current.
+/// Replaces the operation. May post a LATENCY message, so no context may be current.
 void configure_filter(gpointer self, const FrameFormat& in, const FrameFormat& out, bool same_caps);
 /// Frees the operation and the frame slots, in the session's context.
 void release_filter(gpointer self);

@@ -31,9 +31,8 @@ enum class FrameAction {
 
 }  // namespace cudavision
 
-/// Base class of elements with one input and one output. It owns the device session, negotiates
-/// memory, transfers frames, and posts exceptions as ERROR messages. An element adds properties,
-/// caps and an operation.
+/// Base class of elements with one input and one output. Owns the session, negotiates memory,
+/// transfers frames, and posts exceptions as ERROR messages. Elements add properties and operation.
 struct GstCudaVisionFilter {
   GstBaseTransform parent;
   cudavision::FilterState* state;
@@ -79,8 +78,7 @@ struct GstCudaVisionFilterClass {
   /// Called when the work on a frame is enqueued. Returns true if frame_done() must be called only
   /// after the device has finished this work. Default: false.
   bool (*needs_frame_done)(GstCudaVisionFilter* self);
-  /// Posts pending messages and resets all state that spans frames, before EOS, CAPS, SEGMENT,
-  /// configure(), and stop.
+  /// Before EOS, CAPS, SEGMENT, configure() and stop: posts pending messages, resets lasting state.
   void (*drain)(GstCudaVisionFilter* self);
   /// Drops pending messages and all state that spans frames, on a flush or after an error.
   void (*discard)(GstCudaVisionFilter* self);

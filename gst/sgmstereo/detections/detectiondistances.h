@@ -9,8 +9,7 @@
 
 namespace cudavision {
 
-/// Measures the detections of pairs in flight. All calls, including the destructor, need the
-/// device's context.
+/// Measures the detections of pairs in flight. All calls, also the destructor, need the context.
 class DetectionDistances {
  public:
   DetectionDistances(const DeviceSession& session, const PictureSize& map,

@@ -17,8 +17,7 @@ GstPad* stereo_request_new_pad(GstElement* element, GstPadTemplate* pad_template
                                const GstCaps* caps);
 void stereo_release_pad(GstElement* element, GstPad* pad);
 
-/// Handles the signal pad-removed. Connect it before other handlers, so that they can request the
-/// pad again.
+/// Handles pad-removed. Connect it before other handlers, so that they can request the pad again.
 void stereo_pad_removed(GstElement* element, GstPad* pad, gpointer);
 
 }  // namespace cudavision

@@ -37,8 +37,7 @@ struct PictureSize {
 };
 PictureSize picture_size(const FramePacking& packing, int width, int height) noexcept;
 
-/// Returns the layout of one half of a packed frame. It has only luma or red, green and blue, which
-/// are in the first planes.
+/// Returns the layout of half of a packed frame: luma or red, green and blue, in the first planes.
 FrameLayout half_layout(const FramePacking& packing, const FrameLayout& whole);
 
 /// Returns true if frames are not packed, or if no chroma sample extends over both halves.

@@ -99,8 +99,7 @@ void end_output(StereoStream& stream) {
   stereo_push_eos(stream);
 }
 
-// Drops frames after the end of one camera, or after EOS from downstream, so that upstream does not
-// block.
+// Drops frames after one camera's end, or after EOS from downstream, so that upstream continues.
 GstFlowReturn drain_unpaired(StereoStream& stream) {
   bool drained = false;
   for (StereoInput* input : {&stream.left, &stream.right}) {

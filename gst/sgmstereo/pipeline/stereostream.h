@@ -168,8 +168,7 @@ void stereo_warn_of_unknown_lengths(StereoStream& stream, const StereoSettings& 
                                     bool lengths);
 
 // inspection.cpp: posts the estimates and warnings of the camera rig.
-/// Inspects StereoProcessor::snapshot(). docs/elements/cudasgmstereo.md lists the fields of the
-/// element message.
+/// Inspects StereoProcessor::snapshot(). docs/elements/cudasgmstereo.md lists the message's fields.
 void stereo_inspect_pair(StereoStream& stream, const FrameTimes& times);
 /// Call this at the end of a stream. If only one pair was inspected, posts its warnings, although
 /// no other pair has confirmed them.

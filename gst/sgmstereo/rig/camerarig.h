@@ -57,8 +57,7 @@ RigWarnings warnings_of(const InspectedPair& pair, const RigReport& report,
 std::string calibration_text(const SelfCalibrated& found);
 std::string correction_text(const MountReport& report);
 
-/// Calibrates the two cameras, tracks rotations of the right camera, and warns of problems with the
-/// matching.
+/// Calibrates the cameras, tracks rotations of the right camera, and warns of matching problems.
 class CameraRig {
  public:
   // Call these before maps are made.

@@ -8,9 +8,8 @@
 
 namespace cudavision {
 
-/// The vertical offsets of the last inspected pairs. Unrectified cameras have constant offsets, and
-/// a shock changes the offsets once. If the cameras are not synchronized, motion keeps changing the
-/// offsets.
+/// The vertical offsets of the last inspected pairs. Unrectified cameras have constant offsets, a
+/// shock changes the offsets once, and motion keeps changing them if cameras are unsynchronized.
 class VerticalOffsets {
  public:
   /// Call this if the rectification changes.
