@@ -33,7 +33,7 @@ Makes the pictures of README.md and docs/. Run it where GStreamer finds the elem
                       cudasgmstereo with slanted-surfaces and without; prints how many are wrong
   docs/stereo-accuracy.png
                       cones and the aloe by the previous and by the present definition of cudasgmstereo,
-                      if CUDAVISION_STEREO_PAIRS names the folder of test_sgm_pairs.cpp
+                      if CUDAVISION_STEREO_PAIRS names a folder as described in stereo_pairs.h
 
   -h, --help          this text
 END

@@ -417,7 +417,7 @@ watch() {
   return $((closed + wrong))
 }
 
-# play ELEMENT...: plays a pipeline to its end, to Ctrl-C or until the window is closed, and ends the script. Prints progress.
+# play ELEMENT...: plays a pipeline until its end, Ctrl-C or a closed window, and ends the script. Shows progress on a terminal.
 play() {
   local statuses told=3 listener=''
   if [[ -n $out ]]; then

@@ -21,7 +21,7 @@ template <class Depth>
 struct LargeRowSums {
   RowSums<Depth> of[2][Depth::groups];
 
-  /// Adds `count` pairs of slices. from (lane's first row) and table point to the first pair.
+  /// Adds `count` pairs of slices. from (in its first row) and table point to the first pair.
   template <class Address>
   __device__ void add(const LargeTables<Depth>& tables, const SampleRules<Depth>& rules,
                       SharedAddress from, int pitch, Address table, int count, int g, int t) {

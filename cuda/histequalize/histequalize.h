@@ -82,7 +82,8 @@ void check_parameters(const FrameLayout& layout, const Parameters& parameters);
 /// are copied; chroma planes only with copies_chroma.
 class HistogramEqualize {
  public:
-  /// layout as for Histogram. Allocates about 20 bytes per table entry. Throws Error.
+  /// layout as for Histogram. Allocates about 20 bytes per table entry. Throws invalid_argument or
+  /// out_of_memory.
   HistogramEqualize(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~HistogramEqualize();
 

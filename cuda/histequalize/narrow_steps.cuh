@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Separate launches that count red, green and blue or apply tables, for smoothing and regions.
+// For frames with smoothing or regions: launches that count red, green and blue or apply tables.
 
 #include "cuda/histequalize/narrow.cuh"
 

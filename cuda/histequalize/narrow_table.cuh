@@ -57,7 +57,7 @@ struct ScannedChunk {
   std::uint32_t first_count;  ///< count of the table's first non-empty bin
 };
 
-/// Waits for the counts of all blocks. Each warp reads all counts, so no warp waits for another.
+/// Waits for all blocks' counts. Each warp reads a whole table, so no warp waits for another.
 template <class Exchange, int kChunks>
 __device__ ScannedChunk wait_for_chunk(const Exchange& exchange, int table, int chunk,
                                        std::uint32_t total) {

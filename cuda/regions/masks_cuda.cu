@@ -18,7 +18,7 @@ constexpr int threads = 128, warps = threads / 32;
 constexpr int pass_words = 4;  // words that a warp packs at a time, to hide the latency
 
 // A warp dilates a tile up to launch_steps times. Each lane holds lane_rows consecutive rows of the
-// tile. Each dilation makes one more row and column at each edge wrong; inner pixels are used.
+// tile. Each dilation makes one more row and column at each edge wrong; only inner pixels count.
 constexpr int launch_steps = 32, step_bits = 6;
 constexpr int tile_words = 4, lane_rows = 4;
 constexpr int halo_words = launch_steps / 32, halo_lanes = launch_steps / lane_rows;

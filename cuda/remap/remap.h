@@ -51,7 +51,7 @@ class Remap {
 
   /// Marks output pixels whose positions are outside the input: mx < 0, mx > 32·(width − 1), my < 0
   /// or my > 32·(height − 1). The output fades to 0 within one pixel beyond the edge. Pixel (x, y)
-  /// is bit x % 32 of word x / 32 of row y; other bits are 0. Made on the device at construction.
+  /// is bit x % 32 of word x / 32 of row y; other bits are 0. In device memory since construction.
   View<const std::uint32_t> outside() const noexcept;
 
   bool any_outside() const noexcept;

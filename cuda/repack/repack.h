@@ -50,7 +50,7 @@ enum class UnpackedForm : std::uint8_t {
 /// Returns false if operations can read stored frames directly.
 bool is_needed(const StoredLayout& storage, UnpackedForm form) noexcept;
 
-/// Returns the layout of unpacked frames, or of stored frames if is_needed() is false.
+/// Returns the unpacked layout or, if not is_needed(), the stored. Repack must accept `storage`.
 FrameLayout unpacked_layout(const StoredLayout& storage, UnpackedForm form) noexcept;
 
 class Repack {

@@ -106,7 +106,7 @@ class Runs {
         join(run, above);
       if constexpr (Picture::diagonals)
         if (run_end == above_end && end < picture_.width) {
-          // Both runs end here. The next runs have opposite colours, as ink may touch diagonally.
+          // Both runs end here. The next have the opposite colours, so ink may touch diagonally.
           const bool ink = picture_.is_ink(x, y);
           if (ink != picture_.is_ink(x, y - 1))
             join(run + !ink, above + ink);

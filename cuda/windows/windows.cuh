@@ -195,7 +195,7 @@ __global__ void __launch_bounds__((max_threads<Pass, kBlock>()),
 
   const int to_left = -radius_x - 1 - (strip_x + picture.left);
   const int to_right = radius_x - (strip_x + picture.right) + half;
-  // The address of a window's end is a multiple of 4 columns, plus an offset equal in all lanes.
+  // A window's end: the address of a column divisible by 4, plus an offset equal in all lanes.
   std::uint32_t left_address = running.address(x + rounded_down_to_4(to_left));
   std::uint32_t right_address = running.address(x + rounded_down_to_4(to_right));
   int left_offsets[4], right_offsets[4];

@@ -30,7 +30,7 @@ int depth_of(GstVideoFormat format);
 bool has_cuda_feature(const GstCaps* caps, guint index);
 bool has_system_feature(const GstCaps* caps, guint index);
 
-/// Appends the structure with CUDA memory, if `cuda` and the build has CUDA, and system memory.
+/// Appends the structure with CUDA memory, if `cuda` and the build allow, and with system memory.
 void append_with_memories(GstCaps* caps, Structure structure, bool cuda);
 void append_with_memories(GstCaps* caps, const GstStructure* frame, const Formats& formats,
                           bool cuda);

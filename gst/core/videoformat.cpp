@@ -181,7 +181,7 @@ void require_raw_video(const GstCaps* caps) {
 
 }  // namespace
 
-// RGB counts as full range. Without colorimetry, GStreamer assumes it for gray, limited for YUV.
+// RGB counts as full range. GStreamer's default is full range for gray and limited for YUV.
 bool is_limited_range(const GstVideoInfo& info) {
   if (GST_VIDEO_INFO_IS_RGB(&info))
     return false;

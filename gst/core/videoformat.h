@@ -51,7 +51,7 @@ bool is_limited_range(const GstVideoInfo& info);
 /// Returns video/x-raw of any size and framerate, without a format.
 Structure any_frame();
 
-/// Returns all formats in system memory and, if `cuda` and the build has CUDA, in CUDA memory.
+/// Returns all supported formats in system memory and, if `cuda` and the build allow, CUDA memory.
 Caps video_template_caps(bool cuda = true);
 
 }  // namespace cudavision

@@ -23,7 +23,7 @@
  * |[
  * gst-launch-1.0 v4l2src ! videoconvert ! cudahistequalize method=clahe clip-limit=3 !
  * videoconvert ! autovideosink
- * ]| Equalises the video locally; the clip limit limits the amplification of noise.
+ * ]| Equalises the video locally; the clip limit restricts the amplification of noise.
  *
  * ## Messages
  * With #GstCudaHistEqualize:post-messages, the element posts an element message named

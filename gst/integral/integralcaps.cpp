@@ -24,7 +24,7 @@ Structure table_structure(const std::vector<integral::TableElement>& elements) {
   return tensor_structure(types);
 }
 
-// Adds `by` to an int, int range or list, and clips it to 1…maximum. Returns false if it is empty.
+// Adds `by` to an int, int range or list, clipped to 1…maximum. Returns false if nothing is left.
 bool shift_sizes(const GValue* value, int by, int maximum, GValue* shifted) {
   if (GST_VALUE_HOLDS_LIST(value)) {
     g_value_init(shifted, GST_TYPE_LIST);

@@ -12,7 +12,7 @@ namespace cudavision {
 /// libgstcuda has correct pools for the format, the pool is libgstcuda's. Otherwise it is our own,
 /// and its memory comes from a libgstcuda pool for a backing format. The caller owns the pool.
 ///
-/// Buffers of tensors have exactly the configured size, a multiple of 4 bytes, and no GstVideoMeta.
+/// Buffers of tensors have exactly the configured size (a multiple of 4 bytes), no GstVideoMeta.
 GstBufferPool* new_cuda_frame_pool(const CudaContext& context, const FrameFormat& format);
 
 /// Returns true if the pool has the type and context of a pool from new_cuda_frame_pool().

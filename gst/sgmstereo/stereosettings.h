@@ -91,7 +91,7 @@ struct StereoSettings : sgm::Parameters, DeviceSettings, StereoStartSettings {
   /// calibration=auto, converts a set focal length from unrectified to rectified pictures.
   StereoSettings with_calibrated_lengths() const;
 
-  /// With calibration=auto, `warn` acts as `correct`, because there is no file to replace.
+  /// With calibration=auto, `warn` acts as `correct`, because no file can be calibrated again.
   CalibrationDrift drift() const noexcept {
     return calibration.automatic() && calibration_drift == CalibrationDrift::warn
                ? CalibrationDrift::correct

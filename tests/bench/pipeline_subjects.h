@@ -11,7 +11,7 @@ enum class FrameMemory {
   mapped,       ///< recycled mappings, like the driver's buffers that v4l2src maps
   fresh,        ///< a new GstMemory for each frame, as from filesrc
   proposed,     ///< buffers of the pool that the first element proposes
-  cuda,         ///< CUDA memory
+  cuda,         ///< like proposed, in CUDA memory
   page_locked,  ///< page-locked memory, for bus copies
 };
 

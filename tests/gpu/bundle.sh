@@ -96,7 +96,7 @@ mkdir "$folder/pictures"
 sed -n 's|^"\(.*\)",$|\1|p' tests/check/common/pictures/picturefiles.inc |
   (cd /usr/share/doc/opencv-doc/examples/data && xargs cp -t "$folder/pictures")
 
-# Include real stereo pairs if there are any; test_sgm_pairs.cpp describes their files.
+# Include real stereo pairs if there are any; stereo_pairs.h describes their files.
 if [[ -n ${CUDAVISION_STEREO_PAIRS:-} ]]; then
   cp -rL "$CUDAVISION_STEREO_PAIRS" "$folder/pairs"
   chmod -R u+w "$folder/pairs"

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-/// The requests of a process to the GPU while its calls were counted.
+/// Numbers of a process's operations on the GPU while counting was enabled.
 struct CudaCounts {
   std::uint64_t uploads, downloads, device_copies;  ///< numbers of copies
   std::uint64_t launches;                           ///< launches of kernels and graphs of kernels

@@ -156,7 +156,7 @@ class PathCursor {
   }
 
   int p2_shift;     ///< offset of P2 in the ring, relative to shift()
-  int cost_factor;  ///< how often a volume's sums include C; all volumes include C once per path
+  int cost_factor;  ///< how often a volume's sums include C; all together include C once per path
 
  private:
   /// The block's first column in a row. Diagonals wrap around from columns_ to 1 − columns.

@@ -18,7 +18,7 @@ G_DEFINE_ABSTRACT_TYPE(GstCudaVisionFilter, gst_cuda_vision_filter, GST_TYPE_BAS
 
 namespace {
 
-// Sets the pusher's limit while no frame is in flight. Returns the maximum of frames in flight.
+// Sets the pusher's limit. No frame may be in flight. Returns the limit on frames in flight.
 std::size_t limit_frames_in_flight(gpointer self, const FrameFormat& in, const FrameFormat& out) {
   const FilterState& state = state_of(self);
   std::size_t limit = state.requested_in_flight;

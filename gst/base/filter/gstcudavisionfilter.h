@@ -32,7 +32,7 @@ enum class FrameAction {
 }  // namespace cudavision
 
 /// Base class of elements with one input and one output. Owns the session, negotiates memory,
-/// transfers frames, and posts exceptions as ERROR messages. Elements add properties and operation.
+/// transfers frames, posts ERROR messages. An element adds properties, caps and an operation.
 struct GstCudaVisionFilter {
   GstBaseTransform parent;
   cudavision::FilterState* state;
@@ -78,7 +78,7 @@ struct GstCudaVisionFilterClass {
   /// Called when the work on a frame is enqueued. Returns true if frame_done() must be called only
   /// after the device has finished this work. Default: false.
   bool (*needs_frame_done)(GstCudaVisionFilter* self);
-  /// Before EOS, CAPS, SEGMENT, configure() and stop: posts pending messages, resets lasting state.
+  /// Before EOS, CAPS, SEGMENT, configure(), stop: posts messages, resets state that spans frames.
   void (*drain)(GstCudaVisionFilter* self);
   /// Drops pending messages and all state that spans frames, on a flush or after an error.
   void (*discard)(GstCudaVisionFilter* self);

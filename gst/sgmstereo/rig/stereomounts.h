@@ -33,7 +33,7 @@ struct MountReport {
   bool begins = false;                   ///< a correction begins with this pair
   std::optional<unsigned> calibrations;  ///< number so far, with calibration=auto
   bool calibrating = false;              ///< SelfCalibration::is_patient(), with calibration=auto
-  DistanceEstimate distance;  ///< if a correction begins, the estimate that caused it, or empty
+  DistanceEstimate distance;  ///< of this pair; if a correction begins, what caused it, or empty
 };
 
 class StereoMounts {

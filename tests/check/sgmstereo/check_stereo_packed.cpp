@@ -25,7 +25,7 @@ std::string packed_caps(const FormatSpec& format, const Arrangement& how,
                  how.side_by_side ? height : 2 * height, more);
 }
 
-/// Formats GstVideoMultiviewFlags as a number, because caps would parse the names as a string.
+/// Returns a caps field with these GstVideoMultiviewFlags, whose mask has all flags.
 std::string flags_in_caps(int flags) {
   const Owned<gchar> text(
       g_strdup_printf(", multiview-flags=(GstVideoMultiviewFlagsSet)%x:ffffffff", flags));

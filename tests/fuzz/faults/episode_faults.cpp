@@ -87,7 +87,7 @@ void Episode::use_failing_pools() {
     ++interruptions_;
   }
   gst_harness_push_upstream_event(filter_.harness(), gst_event_new_reconfigure());
-  // Without a flush, the next push would return the flow return of frames that an event drained.
+  // Without a flush, the next push would return the failure of frames that drain() has pushed.
   filter_.flush();
   good_caps();
 }

@@ -123,7 +123,8 @@ class CaseFrames {
   DeviceBlock<std::uint8_t> in_block_, out_block_;
 
  public:
-  ConstFrame in;  ///< arguments of run(); tests may make them invalid
+  // The frames that run() passes to the operation. Tests may make them invalid.
+  ConstFrame in;
   Frame out;
 };
 

@@ -45,7 +45,7 @@ std::uint64_t narrow_pixels(int bits) {
   return pixels;
 }
 
-/// Returns a window of white and one other level, which gives the largest sums and deviations.
+/// Returns a random window of white and one other level, at times with the largest deviation.
 DefinedWindow random_window(Random& random, std::uint64_t largest, std::uint64_t pixels) {
   const std::uint64_t area = 1 + random.next() % pixels;
   const std::uint64_t whites = random.one_in(3) ? area / 2 : random.next() % (area + 1);

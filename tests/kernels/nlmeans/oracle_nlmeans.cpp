@@ -42,7 +42,7 @@ void expect_opencv(const std::vector<cv::Mat>& images, const FrameLayout& layout
 void expect_opencv_in_case(int number) {
   Random random = random_of_case(settings().seed, number);
   const auto side = [&](int maximum) { return (random.log_uniform(maximum + 1) - 1) | 1; };
-  // A strength of 0 cannot be compared, because OpenCV then divides 0 by 0.
+  // Strength 0 is not tested, because OpenCV does not copy the samples then.
   nlmeans::Parameters parameters{random.one_in(10) ? 2 * random.between(10, 50) + 1 : side(15),
                                  side(random.one_in(4) ? 31 : 7),
                                  random.log_uniform(255 * 16) / 16.0};

@@ -48,7 +48,7 @@ long resources_made(Calls calls);
 /// Finds the code of the loaded plug-in, so that its allocator calls are counted.
 void find_plugin_code();
 
-/* For the replaced functions */
+/* For functions that replace the allocator's and the driver's */
 
 /// The address range of a library's code. The library's calls return to this range.
 class CodeRange {
