@@ -46,7 +46,7 @@ inline std::uint32_t byte_number(std::uint32_t value, int number) {
   return number < 0 || number > 1 ? 0 : value >> (8 * number) & 0xff;
 }
 
-/// An input byte's factor in product `sum`. distance is the byte's distance from the output sample.
+/// A byte's factor in product number `sum`, `distance` bytes from the output sample's first byte.
 template <class Depth>
 std::uint32_t row_factor(const GaussKernel& kernel, int step, int sum, int distance) {
   constexpr int bytes = Depth::sample_bytes;

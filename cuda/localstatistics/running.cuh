@@ -23,7 +23,7 @@ constexpr int running_strip = 30 * packed_columns;
 struct RunningArguments {
   windows::Picture picture;
   int radius;
-  // Byte i is 1 if a lane's first window contains the lane's column i (own) or i − radius (before).
+  // Byte i is 1 if a lane's first window contains column i (own), or i − radius, if < 0 (before).
   std::uint32_t own_weights[4]{}, before_weights[4]{};
 
   RunningArguments(const windows::Picture& picture, int radius) : picture(picture), radius(radius) {

@@ -31,8 +31,8 @@ Pool new_pool(const DeviceSession& session, const FrameFormat& format) {
   return Pool(format.is_video() ? gst_video_buffer_pool_new() : gst_buffer_pool_new());
 }
 
-// Configures the pool. Returns its buffer size, which for CUDA memory may differ from params.size,
-// or 0 if the pool does not support these frames.
+// Configures the pool. Returns its buffer size, which the pool may have changed, or 0 if the pool
+// does not support these frames.
 guint configure(GstBufferPool* pool, GstCaps* caps, const PoolParams& params,
                 GstAllocator* allocator, bool video_meta) {
   GstStructure* config = gst_buffer_pool_get_config(pool);

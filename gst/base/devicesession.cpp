@@ -25,7 +25,7 @@ ObjectPtr<GstObject> pipeline_of(GstElement* element) {
   return outermost;
 }
 
-// Returns the pipeline's reasons for the CPU, owned by the elements on the CPU, not the pipeline.
+// Returns the pipeline's reasons to use the CPU. Only the elements on the CPU own this set.
 std::shared_ptr<Fallbacks> fallbacks_of(GObject* pipeline) {
   using Reference = std::weak_ptr<Fallbacks>;
   static const GQuark key = g_quark_from_static_string("cudavision-fallbacks");

@@ -95,9 +95,10 @@ def sources_of(part):
 
 
 def code_of(path):
-    """Returns a source without comments, and with a single space or line break where it has spaces or comments."""
+    """Returns a source without comments, and with a single space or line break where it has spaces or comments; a file of meson
+    without lines that are comments."""
     if path.suffix == ".build":
-        return path.read_bytes()
+        return re.sub(rb"^[ \t]*#[^\n]*\n", b"", path.read_bytes(), flags=re.M)
 
     def kept(match):
         return match[1] or (b"\n" if b"\n" in re.sub(COMMENT, b"", match[3], flags=re.S) else b" ")

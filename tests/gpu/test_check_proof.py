@@ -48,12 +48,15 @@ DIFFERENT = [
 def main():
     problems = []
     with tempfile.TemporaryDirectory() as scratch:
-        def digest(text):
-            pathlib.Path(scratch, "code.cpp").write_text(text, encoding="utf-8")
-            return digests.digest(pathlib.Path(scratch), ["code.cpp"], check_proof.code_of)
+        def digest(text, name="code.cpp"):
+            pathlib.Path(scratch, name).write_text(text, encoding="utf-8")
+            return digests.digest(pathlib.Path(scratch), [name], check_proof.code_of)
 
         problems += [f"{one!r} and {other!r} have different digests" for one, other in EQUAL if digest(one) != digest(other)]
         problems += [f"{one!r} and {other!r} have the same digest" for one, other in DIFFERENT if digest(one) == digest(other)]
+        built, name = "# one\nif x\n  # two\n  y = '#'\nendif\n", "meson.build"
+        if digest(built, name) != digest(built.replace("two", "three"), name) or digest(built, name) == digest(built.replace("'#'", "'##'"), name):
+            problems.append("the digest of meson.build must cover code and no comments")
     print(*problems, sep="\n", end="\n" if problems else "")
     return 1 if problems else 0
 

@@ -109,7 +109,7 @@ class PairSums {
   __half2 luminances_;
   std::uint32_t base_, limit_, offset_;
   __half2 bias_, factor_;
-  __half2 s_ = floats_of(0), half_t_ = twice(0x6420);  // 1024 + 32; T/2 is at most 848
+  __half2 s_ = floats_of(0), half_t_ = twice(0x6420);  // half_t_ is 1024 + T/2, T/2 32 to 848
   float first_s_ = 0, second_s_ = 0;
 };
 

@@ -5,7 +5,7 @@
 
 /// The source pads that exist on request. GstAggregator handles only the always-pad src, so a
 /// request pad is a plain GstPad that follows src:
-///  - pipeline/branches.cpp pushes on the pad after src.
+///  - pipeline/branches.cpp pushes on src first, then on the request pads.
 ///  - Queries except CAPS and ACCEPT_CAPS, and events except RECONFIGURE and QOS, are sent to src.
 ///  - QOS events are ignored. Frames are skipped if they are late on src.
 namespace cudavision {
