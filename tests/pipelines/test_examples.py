@@ -18,8 +18,22 @@ def _(place):
         expect(result.status == 0 and result.out.startswith("usage: ") and not result.err, f"{command[-1]}: {result.last()}")
         result = place.run(*command, *["--nonsense"] * 2)
         expect(result.status == 2 and "usage: " in result.err, f"{command[-1]}: {result.last()}")
-    result = place.run(place.build / "pipelines/box-sum", "-1", "0", "5", "5", "videotestsrc")
-    expect(result.status == 2 and '"-1" is not a number from 0 to' in result.err, result.text)
+    frames = "videotestsrc", "num-buffers=1", "!", "video/x-raw,format=GRAY8,width=320,height=240"
+    unscanned = {"GST_PLUGIN_PATH": "", "GST_REGISTRY": str(place.folder / "registry")}
+    for name, arguments, status, words, more in (
+            ("application", ["abc"], 2, 'application: FRAMES="abc" is not a whole number from 1 to 2147483647\nusage: ', {}),
+            ("application", ["1", "x"], 2, 'application: "x" is one argument too many\nusage: ', {}),
+            ("application", ["1"], 1, "(if cudahistequalize is missing, set GST_PLUGIN_PATH", unscanned),
+            ("blur-sweep", ["--sigma"], 2, "blur-sweep: --sigma needs a value\nusage: ", {}),
+            ("blur-sweep", ["--sigma", "2"], 2, "blur-sweep: the pipeline is missing\nusage: ", {}),
+            ("box-sum", ["1"], 2, "box-sum: at least 5 arguments needed, 1 given\nusage: ", {}),
+            ("box-sum", ["-1", "0", "5", "5", "videotestsrc"], 2, '"-1" is not a number from 0 to', {}),
+            ("box-sum", ["5", "0", "5", "9", *frames], 2, "the box X0=5 Y0=0 X1=5 Y1=9 is empty: X1 must be above X0", {}),
+            ("box-sum", ["0", "0", "700", "10", *frames], 1, "X1=700 Y1=10 is not inside the frames of 320x240 pixels: set X1 to at most 320 and Y1 to at most 240\n", {}),
+            ("distance", ["1"], 2, "distance: 3 or 4 arguments needed, 1 given\nusage: ", {}),
+            ("mark-regions", [place.materials, *frames], 1, "materials: this is a folder; name a file\n", {})):
+        result = place.run(place.build / "pipelines" / name, *arguments, **more)
+        expect(result.status == status and words in result.err, f"{name} {arguments}: {result.text}")
 
 
 @test("a program in Python that loads the C++ library before GStreamer gets errors as messages")
