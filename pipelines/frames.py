@@ -56,7 +56,9 @@ def is_camera(name):
 def readable(name):
     """Returns the name of an input. Ends the program if it is a file or camera that cannot be read. Does not check URIs, for
     which GStreamer reports errors."""
-    if not is_uri(name) and (not os.access(name, os.R_OK) or os.path.isdir(name)):
+    if os.path.isdir(name):
+        sys.exit(f"{name}: this is a folder; name a file")
+    if not is_uri(name) and not os.access(name, os.R_OK):
         hint = "; it is in Debian's package opencv-doc" if name.startswith(examples) else "; correct its name or permissions"
         sys.exit(f"{name}: there is no such file or camera, or it cannot be read{hint}")
     return name
@@ -67,7 +69,9 @@ def check_output(name, *inputs):
     folder = os.path.dirname(name) or "."
     if not os.path.isdir(folder):
         sys.exit(f"{name}: there is no folder {folder}; create it, or name another file")
-    if os.path.isdir(name) or not os.access(name if os.path.exists(name) else folder, os.W_OK):
+    if os.path.isdir(name):
+        sys.exit(f"{name}: this is a folder; name a file")
+    if not os.access(name if os.path.exists(name) else folder, os.W_OK):
         sys.exit(f"{name}: this file cannot be written; name another file")
     if os.path.exists(name) and any(os.path.samefile(name, one) for one in inputs if os.path.exists(one)):
         sys.exit(f"{name}: this is the input itself; name another file for the result")
