@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Functions that the Python examples share: they find the elements, check inputs and outputs, and play a pipeline whose frames
 arrive as numpy arrays and whose messages arrive as structures."""
-import argparse
-import math
 import os
 import pathlib
 import sys
@@ -30,18 +28,6 @@ examples = "/usr/share/doc/opencv-doc/examples/data/"
 
 def display_set():
     return bool(os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY"))
-
-
-def number_in(least, most=math.inf, kind=int):
-    """Returns the type of a command-line argument that is a number in this range."""
-    def parse(text):
-        number = kind(text)
-        if not least <= number <= most:
-            limits = f"of at least {least}" if most == math.inf else f"from {least} to {most}"
-            raise argparse.ArgumentTypeError(f"needs a number {limits}, not {text}")
-        return number
-    parse.__name__ = kind.__name__
-    return parse
 
 
 def is_uri(name):
