@@ -6,8 +6,10 @@ import functools
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -133,11 +135,11 @@ def _(place):
             (["others", "out", "--ending", "a/b"], 2, "--ending"),
             (["others", "out", "--report", "report.txt"], 2, "use .json"),
             (["others", "out", "--report", "none/report.json"], 1, "the folder of this file does not exist"),
-            (["others", "out", "--per-gpu", "0"], 2, "--per-gpu"),
-            (["others", "out", "--cpus", "many"], 2, "--cpus"),
-            (["others", "out", "--retries", "-1"], 2, "--retries"),
+            (["others", "out", "--per-gpu", "0"], 2, "--per-gpu: needs a whole number of at least 1, not 0"),
+            (["others", "out", "--cpus", "many"], 2, '--cpus: needs a whole number of at least 1, not "many"'),
+            (["others", "out", "--retries", "-1"], 2, "--retries: needs a whole number of at least 0, not -1"),
             (["others", "out", "--timeout", "0"], 2, "--timeout"),
-            (["others", "out", "--nice", "20"], 2, "--nice"),
+            (["others", "out", "--nice", "20"], 2, "--nice: needs a whole number from 0 to 19, not 20"),
             (["others", "out", "--backend", "gpu"], 2, "--backend"),
             (["others", "out"], 1, "pip install ray tqdm")):
         result = place.run("python3", archive, *arguments, PYTHONPATH=str(place.folder))
@@ -246,7 +248,7 @@ exec {launch} "$@"
     expect(attempts == {"good.mp4": 1, "flaky.mp4": 2}, f"{attempts}")
     errors = {os.path.basename(one["input"]): (one["attempts"], one["error"]) for one in report["failed"]}
     attempts, error = errors.pop("lost.mp4")
-    expect(attempts == 2 and error.startswith(f"{place.folder}/films/lost.mp4 cannot be read"), error)
+    expect(attempts == 2 and error.startswith(f"{place.folder}/films/lost.mp4 cannot be read on {socket.gethostname()}: restore the file"), error)
     expect(errors == {"crash.mp4": (2, "gst-launch-1.0 was ended by SIGSEGV"),
                       "stuck.mp4": (2, "The tape is stuck."),
                       "nothing.mp4": (2, "the pipeline ended without an error, but wrote nothing: run it for this video with gst-launch-1.0 -v "
@@ -394,4 +396,4 @@ def _(place):
     niceness = (place.folder / "niceness").read_text()
     expect(result.status == 0 and int(niceness) == lower == written["niceness"], f"{niceness}: {written}")
     result = run("film.mp4", "more", "--cpus", "100000")
-    expect(result.status == 1 and "no machine with 100000 processors: lower --cpus" in result.err, result.last())
+    expect(result.status == 1 and re.search(r"no machine with 100000 processors \(at most (\d+)\): set --cpus to \1 or less", result.err), result.last())
