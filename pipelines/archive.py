@@ -220,6 +220,8 @@ def main():
     sys.stderr.reconfigure(errors="backslashreplace")
     arguments = parse()
     jobs = plan(arguments.inputs, arguments.out, arguments.match or films, arguments.ending)
+    if arguments.report and os.path.isdir(arguments.report):
+        sys.exit(f"{arguments.report}: this is a folder; name a file")
     if arguments.report and not os.access(os.path.dirname(arguments.report) or ".", os.W_OK):
         sys.exit(f"{arguments.report}: the folder of this file does not exist or is not writable; name a file in another folder")
     try:

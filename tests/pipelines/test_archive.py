@@ -118,13 +118,13 @@ def _(place):
     for name in ("films/b.mkv", "others/b.mkv"):
         (place.folder / name).parent.mkdir(exist_ok=True)
         (place.folder / name).write_text(name)
-    (place.folder / "empty").mkdir()
+    (place.folder / "empty.json").mkdir()
     # The import of this fake Ray fails, so archive.py must print how to install Ray.
     (place.folder / "ray.py").write_text("raise ImportError('No module named ray')\n")
     for arguments, status, words in (
             (["others"], 2, "required: OUT"),
             (["none.mp4", "out"], 1, "none.mp4: there is no such file or folder"),
-            (["empty", "out"], 1, "set --match"),
+            (["empty.json", "out"], 1, "set --match"),
             (["others", "--match", "*.mp4", "out"], 1, "others: there is no file that matches *.mp4"),
             (["films", "others", "out"], 1, "would both become"),
             (["others", "others"], 1, "others: the results would be among the videos"),
@@ -134,6 +134,7 @@ def _(place):
             (["others", "out", "--pipeline", "filesrc 'location={input} ! filesink location={output}"], 2, "No closing quotation"),
             (["others", "out", "--ending", "a/b"], 2, "--ending"),
             (["others", "out", "--report", "report.txt"], 2, "use .json"),
+            (["others", "out", "--report", "empty.json"], 1, "empty.json: this is a folder; name a file"),
             (["others", "out", "--report", "none/report.json"], 1, "the folder of this file does not exist"),
             (["others", "out", "--per-gpu", "0"], 2, "--per-gpu: needs a whole number of at least 1, not 0"),
             (["others", "out", "--cpus", "many"], 2, '--cpus: needs a whole number of at least 1, not "many"'),

@@ -65,6 +65,7 @@ def _(place):
             ("binarise.sh", [picture, picture], "this is the input itself"),
             ("binarise.sh", [picture, "folder.png"], "folder.png: this is a folder; name a file"),
             ("binarise.sh", ["words.txt"], "this is not a picture or video"),
+            ("binarise.sh", [place.materials, "words.txt"], "words.txt: this is a file; name a folder"),
             ("binarise.sh", [film, "out.png"], "use .mkv or .mp4 or .webm"),
             ("binarise.sh", [examples / "nothing.png"], "Debian's package opencv-doc"),
             ("blur.sh", ["--sigma", "500"], "--sigma needs a number from 0.1 to 127"),
