@@ -18,7 +18,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <stdexcept>
@@ -121,7 +120,9 @@ void run(int frames) {
   if (error) {
     const std::string text = error->message;
     g_error_free(error);
-    throw std::runtime_error(text + " (set GST_PLUGIN_PATH to the folder of libgstcudavision.so)");
+    throw std::runtime_error(text +
+                             " (if cudahistequalize is missing, set GST_PLUGIN_PATH to the folder "
+                             "of libgstcudavision.so)");
   }
   GstBin* bin = GST_BIN(pipeline.get());
   Element source{gst_bin_get_by_name(bin, "source")};
@@ -196,13 +197,18 @@ int main(int argc, char** argv) {
     std::fputs(usage, stdout);
     return 0;
   }
-  const int frames = argc > 1 ? std::atoi(argv[1]) : 300;
-  if (frames < 1 || argc > 2) {
-    std::fputs(usage, stderr);
+  guint64 frames = 300;
+  if (argc > 1 && !g_ascii_string_to_unsigned(argv[1], 10, 1, G_MAXINT, &frames, nullptr)) {
+    std::fprintf(stderr, "application: FRAMES=\"%s\" is not a whole number from 1 to %d\n%s",
+                 argv[1], G_MAXINT, usage);
+    return 2;
+  }
+  if (argc > 2) {
+    std::fprintf(stderr, "application: \"%s\" is one argument too many\n%s", argv[2], usage);
     return 2;
   }
   try {
-    run(frames);
+    run(static_cast<int>(frames));
     return 0;
   } catch (const std::exception& exception) {
     std::fprintf(stderr, "%s\n", exception.what());

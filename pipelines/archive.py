@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 
+from argtypes import number_in
 from archiving import task
 from archiving.jobs import Marker, plan, remove_leftovers
 from archiving.report import Report
@@ -156,22 +157,16 @@ def resources_of_task(ray, arguments):
     processors = int(max(machine.get("CPU", 0) for machine in machines))
     needed = {"num_gpus": 1 / arguments.per_gpu if backend == "cuda" else 0,
               "num_cpus": arguments.cpus or (1 if backend == "cuda" else max(1, min(4, processors)))}
-    if not any(machine.get("CPU", 0) >= needed["num_cpus"] and machine.get("GPU", 0) >= needed["num_gpus"] for machine in machines):
-        lacking = f"Ray has no machine with {needed['num_cpus']} processor{'s' * (needed['num_cpus'] > 1)}{' and a GPU' if backend == 'cuda' else ''}: lower --cpus"
-        if backend == "cuda":
-            lacking += " if a machine has a GPU, otherwise set --backend=cpu"
+    most = int(max((machine.get("CPU", 0) for machine in machines if machine.get("GPU", 0) >= needed["num_gpus"]), default=-1))
+    if most < needed["num_cpus"]:
+        wanted = f"{'a GPU and ' if backend == 'cuda' else ''}{needed['num_cpus']} processor{'s' * (needed['num_cpus'] > 1)} (at most {most})"
+        remedy = f"set --cpus to {most} or less" if most > 0 else "start Ray with a larger --num-cpus"
+        lacking = f"Ray has no machine with {wanted}: {remedy}" if most >= 0 else "Ray has no machine with a GPU: set --backend=cpu"
         if arguments.address == "local":
             sys.exit(lacking)
         # A machine with these resources may join the cluster later.
         print(f"{lacking}. Waiting until such a machine joins the cluster.", file=sys.stderr)
     return backend, needed
-
-
-def count(text):
-    """Parses a whole number of at least 1."""
-    if int(text) < 1:
-        raise ValueError
-    return int(text)
 
 
 def parse():
@@ -188,15 +183,15 @@ def parse():
     parser.add_argument("--match", action="append", metavar="PATTERN", help="files to take from folders, such as '*.png'; can be repeated "
                         "(default: the usual extensions of videos)")
     parser.add_argument("--again", action="store_true", help="replace existing results, also of other pipelines and programs")
-    parser.add_argument("--retries", type=int, default=2, help="number of retries of a file that fails (default: 2)")
-    parser.add_argument("--timeout", type=float, default=600, metavar="SECONDS", help="end a pipeline that writes nothing for this time; time in "
+    parser.add_argument("--retries", type=number_in(0), default=2, help="number of retries of a file that fails (default: 2)")
+    parser.add_argument("--timeout", type=number_in(kind=float), default=600, metavar="SECONDS", help="end a pipeline that writes nothing for this time; time in "
                         "which it waits for a processor does not count (default: 600)")
-    parser.add_argument("--nice", type=int, default=0, metavar="N", help="niceness of the pipelines, from 0 (the default) to 19 (the lowest priority). "
+    parser.add_argument("--nice", type=number_in(0, 19), default=0, metavar="N", help="niceness of the pipelines, from 0 (the default) to 19 (the lowest priority). "
                         "In a cluster that is already running, workers may have a higher niceness: by default, Ray gives them 15")
     parser.add_argument("--shorter", action="store_true", help="the pipeline shortens videos: results that are shorter than their videos do not count as damaged")
-    parser.add_argument("--backend", choices=("auto", "cuda", "cpu"), default="auto", help="auto: GPUs if the cluster has any, otherwise CPUs")
-    parser.add_argument("--per-gpu", type=count, default=1, metavar="N", help="number of pipelines that share a GPU (default: 1)")
-    parser.add_argument("--cpus", type=count, metavar="N", help="processors that Ray reserves for a pipeline (default: 1 with a GPU, "
+    parser.add_argument("--backend", choices=("auto", "cuda", "cpu"), default="auto", help="auto: GPUs if the cluster has any, otherwise CPUs (default: auto)")
+    parser.add_argument("--per-gpu", type=number_in(1), default=1, metavar="N", help="number of pipelines that share a GPU (default: 1)")
+    parser.add_argument("--cpus", type=number_in(1), metavar="N", help="processors that Ray reserves for a pipeline (default: 1 with a GPU, "
                         "otherwise up to 4)")
     parser.add_argument("--address", default=os.environ.get("RAY_ADDRESS", "local"), help="the cluster: HOST:PORT, or auto for the cluster that runs on "
                         "this machine (default: $RAY_ADDRESS, otherwise a new cluster of this machine alone)")
@@ -207,10 +202,6 @@ def parse():
         parser.error(f'"{arguments.report}" has an unsupported extension: use .json')
     if not re.fullmatch(r"[\w.+-]+", arguments.ending):
         parser.error(f'--ending needs an extension, such as mkv, not "{arguments.ending}"')
-    if arguments.retries < 0:
-        parser.error(f"--retries needs a number of at least 0, not {arguments.retries}")
-    if not 0 <= arguments.nice <= 19:
-        parser.error(f"--nice needs a number from 0 to 19, not {arguments.nice}")
     if not arguments.timeout > 0:
         parser.error(f"--timeout needs a number of seconds above 0, not {arguments.timeout:g}")
     try:
@@ -229,6 +220,8 @@ def main():
     sys.stderr.reconfigure(errors="backslashreplace")
     arguments = parse()
     jobs = plan(arguments.inputs, arguments.out, arguments.match or films, arguments.ending)
+    if arguments.report and os.path.isdir(arguments.report):
+        sys.exit(f"{arguments.report}: this is a folder; name a file")
     if arguments.report and not os.access(os.path.dirname(arguments.report) or ".", os.W_OK):
         sys.exit(f"{arguments.report}: the folder of this file does not exist or is not writable; name a file in another folder")
     try:
@@ -242,7 +235,7 @@ def main():
     try:
         marker = Marker(arguments.out)
     except OSError as error:
-        sys.exit(str(error))
+        sys.exit(f"{error.filename}: {error.strerror}; name another folder for the results, or correct its permissions")
     skipped = marker.begin(arguments.pipeline, jobs, arguments.again)
     remove_leftovers(jobs)
     report = Report(arguments.report or os.path.join(arguments.out, "archive.json"), arguments.pipeline, jobs, skipped)

@@ -51,6 +51,7 @@ binarise_folder() {
   local file name pages=() count=0 failed=0
   local -A stems=()
   [[ ! $1 -ef $2 ]] || die "$2: this is the input folder; name another folder for the results"
+  [[ ! -e $2 || -d $2 ]] || die "$2: this is a file; name a folder for the results"
   for file in "$1"/*; do
     [[ -f $file && $(gst-typefind-1.0 "$file" 2>/dev/null) == *' - image/'* ]] || continue
     name=${file##*/}

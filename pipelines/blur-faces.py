@@ -10,6 +10,7 @@ import math
 import os
 import sys
 
+import argtypes
 import frames
 from faces.detector import Detector
 from faces.film import ending, film_of, filter_tags, keep_sound, writer
@@ -152,11 +153,11 @@ def parse_arguments():
     parser.add_argument("out", nargs="?", metavar="OUT", help="a file whose name ends in .mkv or .mp4 (default without a display: faces.mkv)")
     parser.add_argument("--cascade", default="haarcascade_frontalface_alt2.xml", metavar="FILE",
                         help="the cascade: a file, or the name of a file of opencv-data (default: %(default)s)")
-    parser.add_argument("--smallest", type=frames.number_in(1), default=24, metavar="PIXELS", help="width of the smallest face (default: %(default)s)")
-    parser.add_argument("--persistence", type=frames.number_in(0, 86400, float), default=1, metavar="SECONDS",
+    parser.add_argument("--smallest", type=argtypes.number_in(1), default=24, metavar="PIXELS", help="width of the smallest face (default: %(default)s)")
+    parser.add_argument("--persistence", type=argtypes.number_in(0, 86400, float), default=1, metavar="SECONDS",
                         help="how long a missed face stays blurred at its last position, in files also before its first detection; "
                              "then it is lost (default: %(default)g)")
-    parser.add_argument("--lost", type=frames.number_in(0, 86400, float), default=10, metavar="SECONDS",
+    parser.add_argument("--lost", type=argtypes.number_in(0, 86400, float), default=10, metavar="SECONDS",
                         help="how long --missing applies after a face was lost, unless the scene changes (default: %(default)g)")
     parser.add_argument("--missing", choices=("all", "pass"), default="all",
                         help="frames without any face or with a lost face: blur them as a whole (all), or blur only their known faces "
@@ -167,7 +168,8 @@ def parse_arguments():
     parser.add_argument("--property", action="append", default=["region-shape=ellipse", "region-feather=8"], metavar="NAME=VALUE",
                         help="a property of cudagaussblur, cudapixelate or both. sigma and block-size are minimum values: sigma is raised "
                              "to a quarter, block-size to a third of the width of the largest face in the frame, because a weaker effect "
-                             "can be undone. With method=mosaic or method=solid, cudapixelate hides all faces")
+                             "can be undone. With method=mosaic or method=solid, cudapixelate hides all faces (default: region-shape=ellipse and "
+                             "region-feather=8; can be repeated)")
     arguments = parser.parse_args()
     arguments.out = arguments.out or ("" if frames.display_set() else "faces.mkv")
     if arguments.out and ending(arguments.out) not in ("mkv", "mp4"):

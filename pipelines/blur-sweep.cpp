@@ -62,16 +62,19 @@ Options parse(int argc, char** argv) {
     std::fputs(usage, stdout);
     std::exit(0);
   }
-  for (; i + 1 < argc && std::strncmp(argv[i], "--", 2) == 0; i += 2) {
-    if (std::strcmp(argv[i], "--sigma") == 0)
-      options.sigma = number("--sigma", argv[i + 1], 127);
-    else if (std::strcmp(argv[i], "--period") == 0)
-      options.period = number("--period", argv[i + 1], 86400);
+  for (; i < argc && argv[i][0] == '-'; i += 2) {
+    const std::string option = argv[i];
+    if (option != "--sigma" && option != "--period")
+      throw std::invalid_argument("unknown option \"" + option + "\"\n" + usage);
+    if (i + 1 == argc)
+      throw std::invalid_argument(option + " needs a value\n" + usage);
+    if (option == "--sigma")
+      options.sigma = number(option, argv[i + 1], 127);
     else
-      throw std::invalid_argument(std::string("unknown option \"") + argv[i] + "\"\n" + usage);
+      options.period = number(option, argv[i + 1], 86400);
   }
-  if (i == argc || argv[i][0] == '-')
-    throw std::invalid_argument(usage);
+  if (i == argc)
+    throw std::invalid_argument(std::string("the pipeline is missing\n") + usage);
   options.pipeline = const_cast<const char**>(argv + i);
   return options;
 }

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Blurs a video with a sigma that follows a smooth curve through given points in time."""
 import argparse
+import math
 
 import frames
 import gi
@@ -12,9 +13,12 @@ from gi.repository import Gst, GstController
 
 def point(text):
     """Parses SECONDS:SIGMA."""
-    seconds, sigma = map(float, text.split(":"))
-    if seconds < 0 or not -127 <= sigma <= 127:
-        raise ValueError
+    try:
+        seconds, sigma = map(float, text.split(":"))
+    except ValueError:
+        seconds = sigma = -math.inf
+    if not (0 <= seconds <= 1e9 and -127 <= sigma <= 127):
+        raise argparse.ArgumentTypeError(f'needs SECONDS:SIGMA, with SECONDS from 0 to 1e9 and SIGMA from -127 to 127, not "{text}"')
     return seconds, sigma
 
 

@@ -52,6 +52,11 @@ guint32 box_sum(GstSample* sample, gsize x0, gsize y0, gsize x1, gsize y1) {
   return sum;
 }
 
+std::string text_of(const Box& box) {
+  return "X0=" + std::to_string(box.x0) + " Y0=" + std::to_string(box.y0) +
+         " X1=" + std::to_string(box.x1) + " Y1=" + std::to_string(box.y1);
+}
+
 Box parse_box(char** arguments) {
   guint64 numbers[4];
   for (int i = 0; i < 4; ++i)
@@ -60,8 +65,8 @@ Box parse_box(char** arguments) {
                                   "\" is not a number from 0 to 2147483647\n" + usage);
   const Box box{numbers[0], numbers[1], numbers[2], numbers[3]};
   if (box.x0 >= box.x1 || box.y0 >= box.y1)
-    throw std::invalid_argument(
-        std::string("the box is empty: X1 must be above X0, and Y1 above Y0\n") + usage);
+    throw std::invalid_argument("the box " + text_of(box) +
+                                " is empty: X1 must be above X0, and Y1 above Y0\n" + usage);
   return box;
 }
 
@@ -87,9 +92,12 @@ void check_box(GstSample* sample, const Box& box) {
   const GstStructure* caps = gst_caps_get_structure(gst_sample_get_caps(sample), 0);
   unsigned columns = 0, rows = 0;
   std::sscanf(gst_structure_get_string(caps, "dimensions"), "1:%u:%u", &columns, &rows);
+  // The table has one more column and row than the frame.
+  const std::string width = std::to_string(columns - 1), height = std::to_string(rows - 1);
   if (box.x1 >= columns || box.y1 >= rows)
-    throw std::runtime_error("the box must be inside the frames of " + std::to_string(columns - 1) +
-                             "x" + std::to_string(rows - 1) + " pixels");
+    throw std::runtime_error("the box " + text_of(box) + " is not inside the frames of " + width +
+                             "x" + height + " pixels: set X1 to at most " + width +
+                             " and Y1 to at most " + height);
 }
 
 // Prints pending warnings. Throws the text of an error.
@@ -147,7 +155,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (argc < 6) {
-    std::fputs(usage, stderr);
+    std::fprintf(stderr, "box-sum: at least 5 arguments needed, %d given\n%s", argc - 1, usage);
     return 2;
   }
   try {

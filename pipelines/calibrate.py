@@ -8,6 +8,7 @@ import argparse
 import os
 import sys
 
+import argtypes
 import frames
 
 try:
@@ -25,20 +26,8 @@ from calibration.solve import Outcome, min_pairs
 from calibration.verdict import measured_squares, verdict
 
 
-def size_argument(text):
-    """Parses COLUMNSxROWS, with at least 2 of each."""
-    columns, rows = map(int, text.lower().split("x"))
-    if min(columns, rows) < 2:
-        raise ValueError
-    return columns, rows
-
-
-def length(text):
-    """Parses a positive length in mm."""
-    number = float(text)
-    if not 0 < number < 1e6:
-        raise ValueError
-    return number
+# Extensions of the calibration files that OpenCV can write.
+endings = ".yml", ".yaml", ".xml", ".json"
 
 
 def parse():
@@ -48,19 +37,19 @@ def parse():
     parser.add_argument("--left", nargs="+", metavar="INPUT", help="pictures or a video of the left camera, or the camera itself")
     parser.add_argument("--right", nargs="+", metavar="INPUT", help="inputs of the right camera, in the same order")
     parser.add_argument("--packed", nargs="+", metavar="INPUT", help="instead of --left and --right: inputs whose frames hold both pictures, side by side")
-    parser.add_argument("--board", type=size_argument, default=(9, 6), metavar="COLUMNSxROWS",
+    parser.add_argument("--board", type=argtypes.board_size, default=(9, 6), metavar="COLUMNSxROWS",
                         help="inner corners of the chessboard (default: 9x6), or with --charuco its squares")
-    parser.add_argument("--square", type=length, metavar="MM", help="length of a square of the board, in mm: its relative error is also the error of all distances")
+    parser.add_argument("--square", type=argtypes.length, metavar="MM", help="required: length of a square of the board, in mm; its relative error is also the error of all distances")
     parser.add_argument("--charuco", metavar="DICTIONARY", help="the board is a ChArUco board with markers of this dictionary, such as DICT_5X5_100")
-    parser.add_argument("--marker", type=length, metavar="MM", help="with --charuco: length of a marker (default: 0.75 of a square)")
+    parser.add_argument("--marker", type=argtypes.length, metavar="MM", help="with --charuco: length of a marker (default: 0.75 of a square)")
     parser.add_argument("--fisheye", action="store_true", help="the cameras have fisheye lenses")
     parser.add_argument("--rational", action="store_true", help="estimate 8 distortion coefficients instead of 5, for wide-angle lenses")
-    parser.add_argument("--alpha", type=float, default=-1, help="alpha of cv2.stereoRectify(): 0 crops to pixels that the cameras see, "
+    parser.add_argument("--alpha", type=argtypes.number_in(kind=float), default=-1, help="alpha of cv2.stereoRectify(): 0 crops to pixels that the cameras see, "
                         "1 keeps all pixels (default: -1, OpenCV's choice)")
-    parser.add_argument("--pairs", type=int, default=15, help="how many pairs to take from cameras or videos (default: 15)")
+    parser.add_argument("--pairs", type=argtypes.number_in(min_pairs), default=15, help="how many pairs to take from cameras or videos (default: 15)")
     parser.add_argument("--picture", metavar="OUT.png", help="a rectified pair with horizontal lines (default: OUT-rectified.png)")
     arguments = parser.parse_args()
-    if not arguments.out.endswith((".yml", ".yaml", ".xml", ".json")):
+    if not arguments.out.endswith(endings):
         parser.error(f'"{arguments.out}" has an unsupported extension: use .yml, .yaml, .xml or .json')
     arguments.picture = arguments.picture or os.path.splitext(arguments.out)[0] + "-rectified.png"
     if not arguments.picture.endswith((".png", ".jpg")):
@@ -71,8 +60,6 @@ def parse():
         parser.error("measure a square of the board and set --square to its length in mm")
     if arguments.alpha != -1 and not 0 <= arguments.alpha <= 1:
         parser.error(f"--alpha needs a number from 0 to 1, or -1, not {arguments.alpha:g}")
-    if arguments.pairs < min_pairs:
-        parser.error(f"--pairs needs a number of at least {min_pairs}, not {arguments.pairs}")
     if arguments.fisheye and arguments.rational:
         parser.error("set --fisheye or --rational, not both")
     if arguments.charuco and not hasattr(cv2.aruco, arguments.charuco):
@@ -121,8 +108,8 @@ def ask_for_ruler(square):
         return True
     answer = input("Measure one square now, with a ruler. Its length in mm (Enter skips this check): ").strip()
     try:
-        ruler = length(answer) if answer else square
-    except ValueError:
+        ruler = argtypes.length(answer) if answer else square
+    except argparse.ArgumentTypeError:
         print(f'"{answer}" is not a length in mm; skipping this check')
         ruler = square
     off = square / ruler - 1

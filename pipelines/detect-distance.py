@@ -9,6 +9,7 @@ import json
 import sys
 import warnings
 
+import argtypes
 import frames
 import numpy
 from faces.detector import Detector, cv2
@@ -125,15 +126,15 @@ class Measurement:
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("left", help="video, picture, camera or URI of the left camera")
-    parser.add_argument("right")
+    parser.add_argument("right", help="video, picture, camera or URI of the right camera")
     parser.add_argument("out", nargs="?", metavar="OUT", help="a video (.mkv or .mp4), or a picture of the last frame (.png)")
-    parser.add_argument("--focal-length", type=float, help="focal length of the cameras, in pixels of these frames")
-    parser.add_argument("--baseline", type=float, help="the distance between the cameras, in mm")
+    parser.add_argument("--focal-length", type=argtypes.number_in(kind=float), help="focal length of the cameras, in pixels of these frames")
+    parser.add_argument("--baseline", type=argtypes.number_in(kind=float), help="the distance between the cameras, in mm")
     parser.add_argument("--calibration", metavar="FILE", help="calibration of the cameras by calibrate.py, instead of --focal-length and --baseline")
     parser.add_argument("--cascade", metavar="FILE", help="detect objects with this cascade of OpenCV instead of people: a file, or the name of a file of "
                         "opencv-data, such as haarcascade_frontalface_alt2.xml")
     parser.add_argument("--label", default="person", help="label of the detections (default: %(default)s)")
-    parser.add_argument("--property", action="append", default=[], metavar="NAME=VALUE", help="another property of cudasgmstereo")
+    parser.add_argument("--property", action="append", default=[], metavar="NAME=VALUE", help="another property of cudasgmstereo (can be repeated)")
     arguments = parser.parse_args()
     if arguments.out and ending(arguments.out) not in ("mkv", "mp4", "png"):
         parser.error(f'"{arguments.out}" has an unsupported extension: use .mkv, .mp4 or .png')

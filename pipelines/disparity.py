@@ -23,10 +23,10 @@ def disparities(left, right, *properties):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("left", nargs="?", help="the left picture (default: the aloe of Debian's package opencv-doc)")
-    parser.add_argument("right", nargs="?")
+    parser.add_argument("right", nargs="?", help="the right picture (default: the aloe of opencv-doc)")
     parser.add_argument("out", nargs="?", metavar="OUT.npy", help="file for numpy.save()")
     parser.add_argument("--property", action="append", default=["num-disparities=256"], metavar="NAME=VALUE",
-                        help="a property of cudasgmstereo")
+                        help="a property of cudasgmstereo (default: num-disparities=256; can be repeated)")
     arguments = parser.parse_args()
     if arguments.out and not arguments.out.endswith(".npy"):
         parser.error(f'"{arguments.out}" has an unsupported extension: use .npy')

@@ -182,7 +182,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (argc != 4 && argc != 5) {
-    std::fputs(usage, stderr);
+    std::fprintf(stderr, "distance: 3 or 4 arguments needed, %d given\n%s", argc - 1, usage);
     return 2;
   }
   try {

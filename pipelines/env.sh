@@ -190,7 +190,8 @@ look_at() {
       return
       ;;
   esac
-  [[ -r $1 && ! -d $1 ]] || die "$1: there is no such file, or it cannot be read$hint"
+  [[ ! -d $1 ]] || die "$1: this is a folder; name a file"
+  [[ -r $1 ]] || die "$1: there is no such file, or it cannot be read$hint"
   media=$(gst-typefind-1.0 "$1" 2>/dev/null) || media=''
   case ${media##* - } in
     image/*) kind=photograph ;;
@@ -305,7 +306,8 @@ check_output() {
   fi
   folder=$(dirname "$1")
   [[ -d $folder ]] || die "$1: there is no folder $folder; create it, or name another file"
-  [[ -w $folder && ! -d $1 && (! -e $1 || -w $1) ]] || die "$1: this file cannot be written; name another file"
+  [[ ! -d $1 ]] || die "$1: this is a folder; name a file"
+  [[ -w $folder && (! -e $1 || -w $1) ]] || die "$1: this file cannot be written; name another file"
   for input in "${looked_at[@]}"; do
     [[ ! $input -ef $1 ]] || die "$1: this is the input itself; name another file for the result"
   done

@@ -10,6 +10,7 @@ import signal
 import socket
 import sys
 
+import argtypes
 import frames
 
 try:
@@ -32,11 +33,11 @@ def parse():
     parser.add_argument("--element", help="the element to show (default: cudasgmstereo for pairs and without an input, else cudahistequalize)")
     parser.add_argument("--packed", action="store_true", help="each frame of the input holds both pictures, side by side")
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on; 0.0.0.0 also admits other machines (default: %(default)s)")
-    parser.add_argument("--port", type=int, default=0, help="the port to listen on (default: a free port)")
+    parser.add_argument("--port", type=argtypes.number_in(0, 65535), default=0, help="the port to listen on (default: a free port)")
     parser.add_argument("--calibrate", metavar="OUT.yml", help="calibrate the two cameras first, then continue with the result")
-    parser.add_argument("--square", type=float, metavar="MM", help="with --calibrate: length of a square of the board, in mm")
-    parser.add_argument("--board", default="9x6", metavar="COLUMNSxROWS", help="with --calibrate: inner corners of the chessboard (default: %(default)s)")
-    parser.add_argument("--pairs", type=int, default=15, help="with --calibrate: how many pairs to take (default: %(default)s)")
+    parser.add_argument("--square", type=argtypes.length, metavar="MM", help="with --calibrate: length of a square of the board, in mm")
+    parser.add_argument("--board", type=argtypes.board_size, default=(9, 6), metavar="COLUMNSxROWS", help="with --calibrate: inner corners of the chessboard (default: 9x6)")
+    parser.add_argument("--pairs", type=argtypes.number_in(), default=15, help="with --calibrate: how many pairs to take (default: %(default)s)")
     arguments = parser.parse_intermixed_args()
     settings = [word for word in arguments.words if re.match(r"[a-z][a-z0-9-]*=", word)]
     arguments.settings = dict(word.split("=", 1) for word in settings)
@@ -44,12 +45,18 @@ def parse():
     count = len(arguments.inputs)
     for is_wrong, text in (
             (count > 2, f'"{"".join(arguments.inputs[2:3])}" is one input too many'),
-            (arguments.packed and count != 1, "--packed needs one input, whose frames hold both pictures"),
-            (arguments.calibrate and (count != 2 - arguments.packed or not arguments.square or arguments.square <= 0),
-             "--calibrate needs two inputs, or one with --packed, and --square, the length of a square of the board in mm"),
-            (not 0 <= arguments.port < 65536, f"--port needs a number from 0 to 65535, not {arguments.port}")):
+            (arguments.packed and count != 1, f"--packed needs one input, whose frames hold both pictures, but there are {count or 'none'}"),
+            (arguments.calibrate and count != 2 - arguments.packed, f"--calibrate needs two inputs, or one with --packed, not {count}"),
+            (arguments.calibrate and arguments.square is None, "--calibrate needs --square: measure a square of the board, and set its length in mm")):
         if is_wrong:
             parser.error(text)
+    if arguments.calibrate:
+        from calibrate import endings, min_pairs
+        if not arguments.calibrate.endswith(endings):
+            parser.error(f'"{arguments.calibrate}" has an unsupported extension: use .yml, .yaml, .xml or .json')
+        frames.check_output(arguments.calibrate, *arguments.inputs)
+        if arguments.pairs < min_pairs:
+            parser.error(f"--pairs needs a number of at least {min_pairs}, not {arguments.pairs}")
     arguments.element = arguments.element or ("cudahistequalize" if count == 1 and not arguments.packed else "cudasgmstereo")
     return parser, arguments
 

@@ -8,6 +8,7 @@ The model takes RGB values from 0 to 1 in a tensor of the shape 1x3xHxW, and ret
 import argparse
 import sys
 
+import argtypes
 import cudatensors
 import frames
 from frames import Gst
@@ -43,12 +44,12 @@ def main():
     parser.add_argument("input", help="a video, a camera or a URI")
     parser.add_argument("output", help="the Matroska file to write")
     parser.add_argument("--model", help="a TorchScript file, as torch.jit.save() writes it")
-    parser.add_argument("--strength", type=float, default=-1, help="strength of the denoising; -1 derives it from the measured noise (default)")
+    parser.add_argument("--strength", type=argtypes.number_in(kind=float), default=-1, help="strength of the denoising; -1 derives it from the measured noise (default)")
     arguments = parser.parse_args()
     frames.check_output(arguments.output, frames.readable(arguments.input))
     cuda = torch.cuda.is_available() and cudatensors.array_maker()[0] != "numpy"
     device, memory, convert = ("cuda", "(memory:CUDAMemory)", "cudaconvert") if cuda else ("cpu", "", "videoconvert")
-    model = torch.jit.load(arguments.model, map_location=device) if arguments.model else Edges().to(device)
+    model = torch.jit.load(frames.readable(arguments.model), map_location=device) if arguments.model else Edges().to(device)
     film = frames.Player(f"{frames.source_of(arguments.input)} ! video/x-raw,format=NV12 ! cudadenoise strength={arguments.strength} "
                          f"! video/x-raw{memory} ! {convert} ! video/x-raw{memory},format=RGB ! appsink name=sink max-buffers=4 sync=false")
     encoder = frames.Player(f"appsrc name=src format=time block=true max-buffers=4 ! {'cudadownload ! ' if cuda else ''}videoconvert ! x264enc "

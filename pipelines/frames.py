@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Functions that the Python examples share: they find the elements, check inputs and outputs, and play a pipeline whose frames
 arrive as numpy arrays and whose messages arrive as structures."""
-import argparse
-import math
 import os
 import pathlib
 import sys
@@ -32,18 +30,6 @@ def display_set():
     return bool(os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY"))
 
 
-def number_in(least, most=math.inf, kind=int):
-    """Returns the type of a command-line argument that is a number in this range."""
-    def parse(text):
-        number = kind(text)
-        if not least <= number <= most:
-            limits = f"of at least {least}" if most == math.inf else f"from {least} to {most}"
-            raise argparse.ArgumentTypeError(f"needs a number {limits}, not {text}")
-        return number
-    parse.__name__ = kind.__name__
-    return parse
-
-
 def is_uri(name):
     return "://" in name
 
@@ -56,7 +42,9 @@ def is_camera(name):
 def readable(name):
     """Returns the name of an input. Ends the program if it is a file or camera that cannot be read. Does not check URIs, for
     which GStreamer reports errors."""
-    if not is_uri(name) and (not os.access(name, os.R_OK) or os.path.isdir(name)):
+    if os.path.isdir(name):
+        sys.exit(f"{name}: this is a folder; name a file")
+    if not is_uri(name) and not os.access(name, os.R_OK):
         hint = "; it is in Debian's package opencv-doc" if name.startswith(examples) else "; correct its name or permissions"
         sys.exit(f"{name}: there is no such file or camera, or it cannot be read{hint}")
     return name
@@ -67,7 +55,9 @@ def check_output(name, *inputs):
     folder = os.path.dirname(name) or "."
     if not os.path.isdir(folder):
         sys.exit(f"{name}: there is no folder {folder}; create it, or name another file")
-    if os.path.isdir(name) or not os.access(name if os.path.exists(name) else folder, os.W_OK):
+    if os.path.isdir(name):
+        sys.exit(f"{name}: this is a folder; name a file")
+    if not os.access(name if os.path.exists(name) else folder, os.W_OK):
         sys.exit(f"{name}: this file cannot be written; name another file")
     if os.path.exists(name) and any(os.path.samefile(name, one) for one in inputs if os.path.exists(one)):
         sys.exit(f"{name}: this is the input itself; name another file for the result")

@@ -4,6 +4,7 @@
 sum over any square takes four reads."""
 import argparse
 
+import argtypes
 import frames
 import numpy
 
@@ -17,8 +18,8 @@ def box_sums(table, width, height):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("input", nargs="?", default=frames.examples + "vtest.avi", help="a video, a picture, a camera or a URI (default: %(default)s)")
-    parser.add_argument("--size", type=frames.number_in(1, 4096), default=64, help="side of the square, in pixels (default: 64)")
-    parser.add_argument("--frames", type=frames.number_in(1), default=50, help="number of frames to search (default: 50)")
+    parser.add_argument("--size", type=argtypes.number_in(1, 4096), default=64, help="side of the square, in pixels (default: 64)")
+    parser.add_argument("--frames", type=argtypes.number_in(1), default=50, help="number of frames to search (default: 50)")
     arguments = parser.parse_args()
     size = arguments.size
     with frames.Player(f"{frames.source_of(frames.readable(arguments.input))} ! cudaintegral element-type=uint32 "

@@ -70,6 +70,8 @@ bool is_number_of_pixels(double value) {
 }
 
 std::vector<Region> read_regions(const std::string& file) {
+  if (g_file_test(file.c_str(), G_FILE_TEST_IS_DIR))
+    throw std::runtime_error(file + ": this is a folder; name a file");
   std::ifstream stream(file);
   if (!stream)
     throw std::runtime_error(

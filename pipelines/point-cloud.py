@@ -5,6 +5,7 @@ millimetres: X to the right, Y down, Z away from the cameras."""
 import argparse
 import sys
 
+import argtypes
 import frames
 import numpy
 
@@ -35,15 +36,15 @@ def write_ply(name, points, colors):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("left")
-    parser.add_argument("right")
-    parser.add_argument("out", metavar="OUT.ply")
-    parser.add_argument("--focal-length", type=float, help="focal length of the cameras, in pixels of these pictures")
-    parser.add_argument("--baseline", type=float, help="the distance between the cameras, in mm")
+    parser.add_argument("left", help="the left picture")
+    parser.add_argument("right", help="the right picture")
+    parser.add_argument("out", metavar="OUT.ply", help="the file to write")
+    parser.add_argument("--focal-length", type=argtypes.number_in(kind=float), help="focal length of the cameras, in pixels of these pictures")
+    parser.add_argument("--baseline", type=argtypes.number_in(kind=float), help="the distance between the cameras, in mm")
     parser.add_argument("--calibration", metavar="FILE", help="calibration of the cameras by calibrate.py, instead of --focal-length and --baseline")
-    parser.add_argument("--farthest", type=float, default=float("inf"), metavar="MM", help="leave out points beyond this Z (default: none)")
+    parser.add_argument("--farthest", type=argtypes.number_in(kind=float), default=float("inf"), metavar="MM", help="leave out points beyond this Z (default: none)")
     parser.add_argument("--property", action="append", default=["num-disparities=256"], metavar="NAME=VALUE",
-                        help="another property of cudasgmstereo")
+                        help="another property of cudasgmstereo (default: num-disparities=256; can be repeated)")
     arguments = parser.parse_args()
     if not arguments.out.endswith(".ply"):
         parser.error(f'"{arguments.out}" has an unsupported extension: use .ply')

@@ -36,6 +36,7 @@ expect_choice --shape rectangle ellipse
 expect_number --feather 0 65535
 [[ ${#arguments[@]} -ne 1 ]] || usage_error "the video for \"${arguments[0]}\" is missing"
 regions=${arguments[0]:-$pipelines/street-regions.txt}
+[[ ! -d $regions ]] || die "$regions: this is a folder; name a file"
 [[ -r $regions && -f $regions ]] || die "$regions: there is no such file, or it cannot be read; correct its name or permissions"
 find_elements
 mark=$(program mark-regions)

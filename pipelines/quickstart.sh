@@ -38,7 +38,8 @@ if [[ -z $input ]]; then
   inputs=("$examples"/{aloeL.jpg,fruits.jpg,sudoku.png,vtest.avi}) # cudasgmstereo also reads aloeR.jpg
 else
   [[ $input == *://* || $input == /* ]] || input=$here/$input
-  [[ $input == *://* || (-r $input && ! -d $input) ]] ||
+  [[ ! -d $input ]] || die "$input: this is a folder; name a file"
+  [[ $input == *://* || -r $input ]] ||
     die "$input: there is no such file or camera, or it cannot be read." \
       "quickstart.sh takes a file, a camera such as /dev/video0, or a URI; without an argument it uses the pictures of opencv-doc."
   inputs=("$input")

@@ -4,6 +4,7 @@
 PyTorch without a copy, and only the result is downloaded. Without CuPy and PyTorch, or without a GPU, the table is a numpy array."""
 import argparse
 
+import argtypes
 import cudatensors
 import frames
 import integral
@@ -20,8 +21,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("input", nargs="?", default=frames.examples + "vtest.avi", help="a video, a picture, a camera or a URI (default: %(default)s)")
     # Up to 2048, the sums of 8-bit samples fit into the signed 32-bit integers that PyTorch uses.
-    parser.add_argument("--size", type=frames.number_in(1, 2048), default=64, help="side of the square, in pixels (default: 64)")
-    parser.add_argument("--frames", type=frames.number_in(1), default=50, help="number of frames to search (default: 50)")
+    parser.add_argument("--size", type=argtypes.number_in(1, 2048), default=64, help="side of the square, in pixels (default: 64)")
+    parser.add_argument("--frames", type=argtypes.number_in(1), default=50, help="number of frames to search (default: 50)")
     arguments = parser.parse_args()
     library, make_array = cudatensors.array_maker()
     # cudaintegral puts the table into CUDA memory if it has a GPU and the caps allow CUDA memory, otherwise into system memory.

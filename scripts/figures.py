@@ -142,21 +142,25 @@ def title_of(figures):
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("figures", nargs="?")
-    parser.add_argument("--markdown", action="store_true")
-    parser.add_argument("--svg")
-    parser.add_argument("--collect")
-    parser.add_argument("--machine", default="")
-    parser.add_argument("--kernels", action="append", default=[])
-    parser.add_argument("--opencv", action="append", default=[])
+    parser.add_argument("figures", nargs="?", metavar="FIGURES.json", help="the file of figures to show, as written by pipelines/bench.sh")
+    parser.add_argument("--markdown", action="store_true", help="print the table as Markdown, without a title")
+    parser.add_argument("--svg", metavar="OUT.svg", help="also draw the plot into this file")
+    parser.add_argument("--collect", metavar="OUT.json", help="write the collected results to this file of figures, and print nothing")
+    parser.add_argument("--machine", default="", metavar="TEXT", help="with --collect: name of the machine in the title (default: none)")
+    parser.add_argument("--kernels", action="append", default=[], metavar="FILE", help="with --collect: results of bench_kernels (can be repeated)")
+    parser.add_argument("--opencv", action="append", default=[], metavar="FILE", help="with --collect: results of bench_opencv (can be repeated)")
     arguments = parser.parse_args()
     if arguments.collect:
         collect(arguments)
         return
     if not arguments.figures:
         parser.error("name a file of figures, as written by pipelines/bench.sh, or set --collect")
-    with open(arguments.figures, encoding="utf-8") as file:
-        figures = json.load(file)
+    try:
+        with open(arguments.figures, encoding="utf-8") as file:
+            figures = json.load(file)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "this is not JSON"
+        raise SystemExit(f"{arguments.figures}: {reason}; name a file of figures, as written by pipelines/bench.sh") from None
     if not figures["rows"]:
         raise SystemExit(f"{arguments.figures} has no measured rows: measure again with pipelines/bench.sh")
     if not arguments.markdown:

@@ -148,7 +148,6 @@ explain_toolkit() {
   fi
   lines+=("" "then run this script again; it looks for nvcc on PATH, in CUDA_HOME and in /usr/local/cuda*.")
   [[ -z $note ]] || lines+=("" "$note")
-  lines+=("" "Until then, only the CPU is used.")
   shout "${lines[@]}"
 }
 

@@ -13,7 +13,7 @@ from archiving.task import Job, unfinished_prefix
 def walk(folder, patterns, without):
     """Yields the files below a folder that match a pattern. Skips the folder `without`, hidden files and folders, and pipes
     and devices, which may be endless. Includes unreadable files, so that the report lists them."""
-    for path, folders, names in os.walk(folder, onerror=lambda error: sys.exit(str(error))):
+    for path, folders, names in os.walk(folder, onerror=lambda error: sys.exit(f"{error.filename}: {error.strerror}; correct its permissions")):
         folders[:] = sorted(name for name in folders if name[0] != "." and os.path.realpath(os.path.join(path, name)) != without)
         for name in sorted(names):
             film = os.path.join(path, name)

@@ -179,7 +179,8 @@ def convert(job, settings):
         if not shutil.which("gst-launch-1.0"):
             raise Failure("gst-launch-1.0 is not installed: sudo apt-get install gstreamer1.0-tools", stop="pipeline")
         if not os.access(job.input, os.R_OK):
-            raise Failure(f"{job.input} cannot be read; all machines of a cluster need the archive under the same path")
+            raise Failure(f"{job.input} cannot be read on {result['host']}: restore the file or correct its permissions; in a cluster, all machines need "
+                          "the archive under the same path")
         final.parent.mkdir(parents=True, exist_ok=True)
         film, = lengths([job.input], settings.measure)
         values = {"input": job.input, "input-uri": pathlib.Path(job.input).as_uri(), "output": str(unfinished),

@@ -54,7 +54,7 @@ class Calibration:
     def run(self):
         """Writes the calibration and returns the verdict. Raises Unusable if the calibration fails or is bad."""
         try:
-            board = Chessboard(*calibrate.size_argument(self.arguments.board), self.arguments.square)
+            board = Chessboard(*self.arguments.board, self.arguments.square)
             pairs = pairs_of_stream(StillPairs(board, stream_pairs([one.name for one in self.session.exploration.inputs]), self.show), self.arguments.pairs)
             if len(pairs) < min_pairs:
                 raise Unusable(f"The board was found and still in {len(pairs)} pairs, but at least {min_pairs} are needed. Does --board match the number of inner corners?")

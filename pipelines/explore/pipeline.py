@@ -42,8 +42,12 @@ class Exploration:
         for name, text in settings.items():
             self.properties.value(name, text)
         self.settings = dict(settings)
-        if len(inputs) != (2 if self.is_stereo and settings.get("frame-packing", "none") == "none" else 1):
-            raise Unusable(f"{factory} takes {'two inputs, left and right, or one input with --packed' if self.is_stereo else 'one input'}")
+        packing = settings.get("frame-packing", "none").lower()
+        if len(inputs) != (needed := 2 if self.is_stereo and packing in limits.pair else 1):
+            if "frame-packing" in settings:
+                raise Unusable(f"frame-packing={packing} needs {'two inputs, left and right' if needed > 1 else 'one input'}, not {len(inputs)}")
+            takes = "two inputs, left and right, or one input with --packed" if self.is_stereo else "one input"
+            raise Unusable(f"{factory} takes {takes}, not {len(inputs)}")
         self.pipeline = self.element = self.sink = self.on_frame = self.on_start = None
         self.is_playing, self.is_paused, self.has_failed, self.linked, self.awaited = False, False, False, {}, 0
         # good: settings and property values with which a frame was processed. trial: settings that no frame has confirmed yet.

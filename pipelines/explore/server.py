@@ -22,6 +22,7 @@ files["/three.module.js"] = pathlib.Path("/usr/share/javascript/three/three.modu
 headers = {"Content-Security-Policy": "default-src 'self'; img-src 'self' blob:; connect-src 'self'; frame-ancestors 'none'",
            "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
 max_browsers = 8
+max_waiting = 50  # requests of a browser
 max_rate = 30  # pictures per second
 pictures = "before", "after", "depth", "confidence", "rectified"
 taps = *pictures, "points"
@@ -106,11 +107,11 @@ class Browser:
         if do in ("seen", "cloud-seen"):
             if self.shows:
                 (self.seen if do == "seen" else self.cloud_seen).set()
-        elif len(self.doing) < 50:
+        elif len(self.doing) < max_waiting:
             self.doing.add(task := asyncio.ensure_future(self.do(do, said)))
             task.add_done_callback(self.doing.discard)
         else:
-            self.refuse("More than 50 requests are waiting: try again in a moment.")
+            self.refuse(f"{max_waiting} requests are waiting: try again in a moment.")
 
     async def do(self, do, said):
         """Handles one request at a time; refusals are sent to the page."""

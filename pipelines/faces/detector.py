@@ -17,6 +17,8 @@ cascades = "/usr/share/opencv4/haarcascades/"
 class Detector:
     def __init__(self, cascade, smallest):
         cascade = cascade if os.path.exists(cascade) else cascades + cascade
+        if os.path.isdir(cascade):
+            sys.exit(f"{cascade}: this is a folder; name a file")
         if not os.path.isfile(cascade):
             sys.exit(f"{cascade}: there is no such file. If it belongs to OpenCV, run: sudo apt-get install opencv-data; otherwise correct --cascade")
         self.classifier = cv2.CascadeClassifier()

@@ -115,6 +115,24 @@ def _(place):
     expect(tried <= 2, f"it tries {tried} times")
 
 
+@test("pipelines/archive.py names the resources that its cluster lacks, and a folder that it cannot use")
+def _(place):
+    for machines, options, words in (([{"CPU": 16}], ["--cpus", "64"], "64 processors (at most 16): set --cpus to 16 or less"),
+                                     ([{"CPU": 16}, {"CPU": 4, "GPU": 1}], ["--cpus", "8"], "a GPU and 8 processors (at most 4): set --cpus to 4 or less"),
+                                     ([{"CPU": 16}], ["--backend", "cuda"], "a GPU: set --backend=cpu"),
+                                     ([{}], [], "1 processor (at most 0): start Ray with a larger --num-cpus")):
+        result = place.program("import archive, sys, types\n"
+                               f"sys.argv = ['archive.py', 'in', 'out', '--address', 'local', *{options}]\n"
+                               f"nodes = [{{'Alive': True, 'Resources': machine}} for machine in {machines}]\n"
+                               "archive.resources_of_task(types.SimpleNamespace(nodes=lambda: nodes), archive.parse())\n")
+        expect(result.status == 1 and result.err == f"Ray has no machine with {words}\n", f"{machines}: {result.text}")
+    for name in ("film.mkv", "file"):
+        (place.folder / name).touch()
+    result = place.program("import archive, sys, types\nsys.modules.update(ray=types.SimpleNamespace(), tqdm=types.SimpleNamespace(tqdm=None))\n"
+                           "sys.argv = ['archive.py', 'film.mkv', 'file']\narchive.main()\n")
+    expect(result.status == 1 and result.err.startswith("file: File exists; name another folder for the results"), result.text)
+
+
 @test("pipelines/archive.py does not count the time in which a pipeline waits for a processor against --timeout")
 def _(place):
     place.stand_in("gst-launch-1.0", "sleep 3\necho film >out\n")

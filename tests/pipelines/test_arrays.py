@@ -107,8 +107,10 @@ print(*out[0][1].reshape(-1, 3).mean(0).round(), out[0][1].std() > 5)
             expect(all(abs(mean - wanted) < 6 for mean, wanted in zip(means, (255, 128, 0))), result.text)
         else:  # edges are gray, on black
             expect(max(means) - min(means) < 6 and 0 < means[0] < 128 and result.out.endswith("True\n"), result.text)
-    result = place.script("film-model.py", film, film)
-    expect(result.status == 1 and "this is the input itself" in result.err, result.text)
+    for arguments, words in (([film, film], "this is the input itself"), ([film, "out.mkv", "--model", "none.pt"], "none.pt: there is no such file"),
+                             ([film, "out.mkv", "--model", place.folder], "this is a folder; name a file")):
+        result = place.script("film-model.py", *arguments)
+        expect(result.status == 1 and words in result.err, result.text)
 
 
 @test("a video of left, right and depth keeps every bit of the depth, and stays synchronous")

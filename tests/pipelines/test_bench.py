@@ -75,6 +75,9 @@ def _(place):
            "figures.py --svg plots docs/performance.json differently")
     result = place.run("python3", top / "scripts/figures.py")
     expect(result.status == 2 and "name a file of figures" in result.err, result.text)
+    for name, reason in ((place.folder, "Is a directory"), ("none.json", "No such file or directory"), ("plot.svg", "this is not JSON")):
+        result = place.run("python3", top / "scripts/figures.py", name)
+        expect(result.status == 1 and result.err.startswith(f"{name}: {reason}; name a file of figures"), result.text)
 
 
 @test("bench_pipelines measures each element and a chain")

@@ -7,7 +7,7 @@ import statistics
 from harness import expect, pipelines, python, test
 
 programs = ("application", "blur-sweep", "box-sum", "distance", "mark-regions")
-examples = sorted(path.name for path in pipelines.glob("*.py") if path.name not in ("frames.py", "cudatensors.py"))
+examples = sorted(path.name for path in pipelines.glob("*.py") if path.name not in ("argtypes.py", "frames.py", "cudatensors.py"))
 
 
 @test("every example supports --help, and refuses unknown arguments")
@@ -18,8 +18,35 @@ def _(place):
         expect(result.status == 0 and result.out.startswith("usage: ") and not result.err, f"{command[-1]}: {result.last()}")
         result = place.run(*command, *["--nonsense"] * 2)
         expect(result.status == 2 and "usage: " in result.err, f"{command[-1]}: {result.last()}")
-    result = place.run(place.build / "pipelines/box-sum", "-1", "0", "5", "5", "videotestsrc")
-    expect(result.status == 2 and '"-1" is not a number from 0 to' in result.err, result.text)
+    frames = "videotestsrc", "num-buffers=1", "!", "video/x-raw,format=GRAY8,width=320,height=240"
+    unscanned = {"GST_PLUGIN_PATH": "", "GST_REGISTRY": str(place.folder / "registry")}
+    for name, arguments, status, words, more in (
+            ("application", ["abc"], 2, 'application: FRAMES="abc" is not a whole number from 1 to 2147483647\nusage: ', {}),
+            ("application", ["1", "x"], 2, 'application: "x" is one argument too many\nusage: ', {}),
+            ("application", ["1"], 1, "(if cudahistequalize is missing, set GST_PLUGIN_PATH", unscanned),
+            ("blur-sweep", ["--sigma"], 2, "blur-sweep: --sigma needs a value\nusage: ", {}),
+            ("blur-sweep", ["--sigma", "2"], 2, "blur-sweep: the pipeline is missing\nusage: ", {}),
+            ("box-sum", ["1"], 2, "box-sum: at least 5 arguments needed, 1 given\nusage: ", {}),
+            ("box-sum", ["-1", "0", "5", "5", "videotestsrc"], 2, '"-1" is not a number from 0 to', {}),
+            ("box-sum", ["5", "0", "5", "9", *frames], 2, "the box X0=5 Y0=0 X1=5 Y1=9 is empty: X1 must be above X0", {}),
+            ("box-sum", ["0", "0", "700", "10", *frames], 1, "X1=700 Y1=10 is not inside the frames of 320x240 pixels: set X1 to at most 320 and Y1 to at most 240\n", {}),
+            ("distance", ["1"], 2, "distance: 3 or 4 arguments needed, 1 given\nusage: ", {}),
+            ("mark-regions", [place.materials, *frames], 1, "materials: this is a folder; name a file\n", {})):
+        result = place.run(place.build / "pipelines" / name, *arguments, **more)
+        expect(result.status == status and words in result.err, f"{name} {arguments}: {result.text}")
+
+
+@test("the help of every example in Python explains each argument")
+def _(place):
+    for script in (*(pipelines / name for name in examples), pipelines.parent / "scripts/figures.py"):
+        sections = re.findall(r"^(?:positional arguments|options):\n((?:  .*\n)+)", place.run(python, script, "--help").out, re.M)
+        lines = "".join(sections).splitlines()
+        # argparse writes the help beside a short argument, and below a long one.
+        lacking = [line for line, after in zip(lines, [*lines[1:], ""]) if re.match(r"  \S+(?: \S+)*$", line) and not after.startswith(" " * 10)]
+        expect(lines and not lacking, f"{script.name}: {lacking}")
+    for name, words in (("disparity.py", "(default: num-disparities=256;"), ("point-cloud.py", "(default: num-disparities=256;"), ("archive.py", "(default: auto)"),
+                        ("blur-faces.py", "(default: region-shape=ellipse and region-feather=8;"), ("calibrate.py", "required: length of a square")):
+        expect(words in place.run(python, pipelines / name, "--help", COLUMNS="1000").out, f"{name} --help lacks {words}")
 
 
 @test("a program in Python that loads the C++ library before GStreamer gets errors as messages")
@@ -78,32 +105,38 @@ def _(place):
                                    ("histogram.py", [left, "none/out.png"], "there is no folder none"),
                                    ("histogram.py", ["picture.png", "picture.png"], "this is the input itself"),
                                    ("blur.py", [film, "out.png"], "use .mkv"),
-                                   ("blur.py", [film, "out.mkv", "--points", "1:500"], "--points"),
+                                   ("blur.py", [film, "out.mkv", "--points", "1:500"], 'SIGMA from -127 to 127, not "1:500"'),
+                                   ("blur.py", [film, "out.mkv", "--points", "3"], '--points: needs SECONDS:SIGMA, with SECONDS from 0 to 1e9 and SIGMA from -127 to 127, not "3"'),
                                    ("blur.py", [film, "none/out.mkv"], "there is no folder none"),
                                    ("blur.py", ["film.mkv", "film.mkv"], "this is the input itself"),
                                    ("blur.py", ["film.mkv", "link.mkv"], "this is the input itself"),
                                    ("blur.py", ["none.mp4"], "there is no such file"),
+                                   ("blur.py", [place.materials], f"{place.materials}: this is a folder; name a file"),
                                    ("blur-faces.py", [film, "out.png"], "use .mkv"),
                                    ("blur-faces.py", [film, "none/out.mkv"], "there is no folder none"),
                                    ("blur-faces.py", ["film.mkv", "link.mkv"], "this is the input itself"),
                                    ("blur-faces.py", ["none.mp4"], "there is no such file"),
                                    ("blur-faces.py", [film, "out.mkv", "--cascade", "none.xml"], "apt-get install opencv-data"),
                                    ("blur-faces.py", [film, "out.mkv", "--cascade", film], "this is not a cascade"),
+                                   ("blur-faces.py", [film, "out.mkv", "--cascade", place.materials], "this is a folder; name a file"),
                                    ("blur-faces.py", [film, "out.mkv", "--persistence", "-1"], "--persistence: needs a number from 0 to 86400, not -1"),
                                    ("blur-faces.py", [film, "out.mkv", "--lost", "1e9"], "--lost: needs a number from 0 to 86400, not 1e9"),
                                    ("calibrate.py", ["out.txt", "--square", "1"], "use .yml"),
                                    ("calibrate.py", ["out.yml", "--square", "1"], "--left and --right"),
                                    ("calibrate.py", ["out.yml", "--left", left, "--square", "1"], "--left and --right"),
                                    ("calibrate.py", ["out.yml", "--packed", left], "--square"),
+                                   ("calibrate.py", ["out.yml", "--packed", left, "--square", "0"], "--square: needs a length in mm above 0 and below 1000000, not 0"),
+                                   ("calibrate.py", ["out.yml", "--packed", left, "--square", "1", "--pairs", "2"], "--pairs: needs a whole number of at least 5, not 2"),
                                    ("calibrate.py", ["out.yml", "--packed", "none.png", "--square", "1"], "there is no such file"),
                                    ("calibrate.py", ["out.yml", "--left", left, left, "--right", right, "--square", "1"], "2 inputs of the left"),
-                                   ("calibrate.py", ["out.yml", "--packed", left, "--square", "1", "--board", "9"], "--board"),
+                                   ("calibrate.py", ["out.yml", "--packed", left, "--square", "1", "--board", "9"], '--board: needs COLUMNSxROWS with at least 2 of each, such as 9x6, not "9"'),
                                    ("calibrate.py", ["out.yml", "--packed", left, "--square", "1", "--charuco", "DICT_1"], "no dictionary DICT_1"),
+                                   ("calibrate.py", ["out.yml", "--packed", left, "--square", "1", "--alpha", "x"], '--alpha: needs a number, not "x"'),
                                    ("calibrate.py", ["out.yml", "--packed", left, "--square", "1", "--alpha", "2"], "--alpha"),
                                    ("calibrate.py", ["none/out.yml", "--packed", left, "--square", "1"], "there is no folder none"),
                                    ("calibrate.py", ["out.yml", "--packed", left, "--square", "1"], "found in 0 pairs"),
                                    ("calibrate.py", ["out.yml", "--packed", film, "--square", "1"], "found in 0 pairs"),
-                                   ("integral.py", [film, "--size", "0"], "--size: needs a number from 1 to 4096, not 0"),
+                                   ("integral.py", [film, "--size", "0"], "--size: needs a whole number from 1 to 4096, not 0"),
                                    ("integral.py", [film, "--size", "500"], "192x144")):
         result = place.run(python, pipelines / name, *arguments)
         expect(result.status in (1, 2) and words in result.err and "Traceback" not in result.err, f"{name}: {result.text}")

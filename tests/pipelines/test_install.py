@@ -64,6 +64,12 @@ def _(place):
         expect(value != "enabled" or "core, imgproc and calib3d" in said[0], f"{said}")
 
 
+@test("the explanation of a missing CUDA toolkit also fits scripts that end after it")
+def _(place):
+    result = place.run("bash", "-c", f". {top}/scripts/setup.sh; explain_toolkit 'nvcc is old.'")
+    expect("but nvcc is old.\nWithout a suitable toolkit, the elements run on the CPU only." in result.err and "Until then" not in result.err, result.text)
+
+
 @test("installing packages waits while another program holds the locks of apt-get")
 def _(place):
     apt = shutil.which("apt-get")

@@ -54,6 +54,7 @@ def _(place):
 def _(place):
     picture, film, left, right = (place.materials / name for name in ("picture.png", "film.mp4", "left.png", "right.png"))
     (place.folder / "words.txt").write_text("no picture\n" * 100)
+    (place.folder / "folder.png").mkdir()
     for name, arguments, words in (
             ("binarise.sh", ["--radius"], "--radius needs a value"),
             ("binarise.sh", ["--radius", "far"], "--radius needs a whole number from 0 to 65535"),
@@ -62,7 +63,9 @@ def _(place):
             ("binarise.sh", [picture, "out.gif"], "use .png or .jpg or .jpeg"),
             ("binarise.sh", [picture, "none/out.png"], "there is no folder none"),
             ("binarise.sh", [picture, picture], "this is the input itself"),
+            ("binarise.sh", [picture, "folder.png"], "folder.png: this is a folder; name a file"),
             ("binarise.sh", ["words.txt"], "this is not a picture or video"),
+            ("binarise.sh", [place.materials, "words.txt"], "words.txt: this is a file; name a folder"),
             ("binarise.sh", [film, "out.png"], "use .mkv or .mp4 or .webm"),
             ("binarise.sh", [examples / "nothing.png"], "Debian's package opencv-doc"),
             ("blur.sh", ["--sigma", "500"], "--sigma needs a number from 0.1 to 127"),
@@ -76,6 +79,7 @@ def _(place):
             ("encode.sh", [film, "out.mp4"], "use .mkv"),
             ("file.sh", [], "an argument is missing"),
             ("file.sh", ["none.png"], "there is no such file"),
+            ("file.sh", ["folder.png"], "folder.png: this is a folder; name a file"),
             ("gpu-decode.sh", [picture], "is not a video"),
             ("stereo-files.sh", [left], "the right picture is missing"),
             ("stereo-files.sh", [left, film], "name two photographs or two videos"),
@@ -93,12 +97,14 @@ def _(place):
             ("privacy.sh", ["--sigma", "0"], "--sigma needs a number from 0.1 to 127"),
             ("privacy.sh", ["words.txt"], "is missing"),
             ("privacy.sh", ["none.txt", film], "none.txt: there is no such file"),
+            ("privacy.sh", ["folder.png", film], "folder.png: this is a folder; name a file"),
             ("privacy.sh", ["words.txt", picture], "is not a video"),
             ("privacy.sh", ["words.txt", film, "out.png"], "use .mkv or .mp4 or .webm"),
+            ("quickstart.sh", ["folder.png"], "folder.png: this is a folder; name a file"),
             ("quickstart.sh", ["none.mp4"], "there is no such file or camera")):
         result = place.script(name, *arguments)
         expect(result.status in (1, 2) and words in result.err, f"{name} {arguments}: {result.text}")
-        expect("Writing" not in result.text and place.files() == ["words.txt"], f"{name} {arguments}: it begins to write")
+        expect("Writing" not in result.text and place.files() == ["folder.png", "words.txt"], f"{name} {arguments}: it begins to write")
 
 
 @test("scripts report missing cameras")

@@ -92,6 +92,10 @@ def _(place):
         closed = explored.page.run(f"""new Promise(done => {{ const s = new WebSocket('ws://{link.netloc}/socket?{link.query}');
             s.onopen = () => s.send('x'.repeat(1e6)); s.onclose = ({{code}}) => done(code); }})""")
         expect(closed == 1009, f"closed with {closed}")
+        refusal = explored.page.run(f"""new Promise(done => {{ const s = new WebSocket('ws://{link.netloc}/socket?{link.query}');
+            s.onmessage = ({{data}}) => {{ if (typeof data === 'string' && JSON.parse(data).is === 'refused') {{ s.close(); done(JSON.parse(data).text); }} }};
+            s.onopen = () => {{ for (let i = 0; i < 200; ++i) s.send(JSON.stringify({{do: 'again'}})); }}; }})""")
+        expect(refusal == "50 requests are waiting: try again in a moment.", refusal)
         put(explored.page, "sigma", "7")
         explored.page.wait("document.querySelector('[data-name=sigma] [type=text]').value === '7'", "an answer after the nonsense")
         painted(explored.page)
@@ -129,7 +133,7 @@ def _(place):
 @test("pipelines/explore.py reports failures on the page and in the terminal, and continues")
 def _(place):
     pair = place.materials / "left.png", place.materials / "right.png"
-    with Explored(place, *pair, "num-disparities=32") as explored:
+    with Explored(place, *pair, "num-disparities=32", "frame-packing=mono") as explored:
         page = explored.page
         painted(page)
         # Without three.js, the page reports what is missing.
@@ -143,8 +147,16 @@ def _(place):
     (place.folder / "cut.mp4").write_bytes(film[:len(film) // 3])
     for arguments, words in ((["/dev/video99"], "no such file or camera"), (["cut.mp4"], "cut.mp4: "), (["--element", "fakesink"], "there is no element"),
                              (["a", "b", "c"], "one input too many"), ([pair[0], "sigma=3"], "cudahistequalize has no property sigma"),
-                             (["--host", "192.0.2.1"], "Choose another --host"), (["--port", "99999"], "--port needs"),
-                             (["--calibrate", "out.yml", *pair], "--calibrate needs")):
+                             (["--host", "192.0.2.1"], "Choose another --host"), (["--port", "99999"], "--port: needs a whole number from 0 to 65535, not 99999"),
+                             ([*pair, "frame-packing=side-by-side"], "frame-packing=side-by-side needs one input, not 2"),
+                             (["--element", "cudasgmstereo", pair[0]], "two inputs, left and right, or one input with --packed, not 1"),
+                             (["--calibrate", "out.yml", "--square", "9", pair[0]], "--calibrate needs two inputs, or one with --packed, not 1"),
+                             (["--calibrate", "out.yml", *pair], "--calibrate needs --square: measure"),
+                             (["--calibrate", "out.yml", *pair, "--square", "0"], "--square: needs a length in mm above 0 and below 1000000, not 0"),
+                             (["--calibrate", "out.yml", *pair, "--square", "9", "--pairs", "2"], "--pairs needs a number of at least 5, not 2"),
+                             (["--calibrate", "out.yml", *pair, "--square", "9", "--board", "9"], '--board: needs COLUMNSxROWS with at least 2 of each, such as 9x6, not "9"'),
+                             (["--calibrate", "out.txt", *pair, "--square", "9"], "use .yml"),
+                             (["--calibrate", "none/out.yml", *pair, "--square", "9"], "there is no folder none")):
         result = place.run(python, pipelines / "explore.py", *arguments)
         expect(result.status in (1, 2) and words in result.err and "Traceback" not in result.err, f"{arguments}: {result.text}")
     # A network camera that is missing is reported only when the pipeline plays.
