@@ -192,7 +192,7 @@ static void gst_cuda_sgm_stereo_class_init(GstCudaSgmStereoClass* klass) {
       element_class, "cudasgmstereo", "CUDA stereo matching", "Filter/Analyzer/Video/Hardware",
       "Dense disparity and depth from two rectified cameras by Semi-Global Matching, on an NVIDIA "
       "GPU or the CPU");
-  set_memory_advice(element_class, "smaller frames, num-disparities or memory-budget");
+  set_memory_advice(element_class, "smaller frames, num-disparities or, on CUDA, memory-budget");
   add_pad_templates(element_class);
 
   GstAggregatorClass* aggregator_class = GST_AGGREGATOR_CLASS(klass);

@@ -99,7 +99,7 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
   all.add(
       {"alpha", "Alpha",
        "Crop of the rectified pictures: from 0 for only valid pixels to 1 for all pixels of the "
-       "cameras (-1 = as in the calibration; with calibration=auto, 0)",
+       "cameras (-1 = as in the calibration or else OpenCV's default; with calibration=auto, 0)",
        ready},
       &Settings::alpha, {-1, 1});
   all.add<CalibrationDrift>(

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "gst/core/text.h"
 #include "gst/sgmstereo/outputs/colormaps.h"
 #include "gst/sgmstereo/rig/knowndistance.h"
 #include "gst/sgmstereo/stereoproperties.h"
@@ -17,12 +16,10 @@ std::string length_error(const StereoSettings& settings) {
                ? ""
                : "Depth and points need baseline, but baseline=0, and calibration=auto cannot "
                  "estimate the baseline: set baseline to the distance between the cameras in mm.";
-  if (settings.calibration.any() || (settings.focal_length > 0 && settings.baseline > 0))
+  if (settings.calibration.any() || !*missing_lengths(settings))
     return {};
-  return "Depth and points need focal-length and baseline, but focal-length=" +
-         number_text(settings.focal_length, 1) +
-         " and baseline=" + number_text(settings.baseline, 1) +
-         ": set both, in pixels of these frames and in mm, or set calibration.";
+  return std::string("Depth and points need focal-length and baseline, but ") +
+         missing_lengths(settings) + ", or set calibration.";
 }
 
 }  // namespace
@@ -56,6 +53,14 @@ std::string property_word(std::string name) {
   return name;
 }
 
+const char* missing_lengths(const StereoSettings& settings) {
+  if (settings.focal_length > 0)
+    return settings.baseline > 0 ? "" : "baseline=0: set baseline in mm";
+  return settings.baseline > 0
+             ? "focal-length=0: set focal-length in pixels of these frames"
+             : "focal-length=0 and baseline=0: set both, in pixels of these frames and in mm";
+}
+
 std::string validation_error(const StereoSettings& settings, bool lengths) {
   const std::string error = sgm::validation_error(settings, property_word);
   if (!error.empty())
@@ -64,7 +69,7 @@ std::string validation_error(const StereoSettings& settings, bool lengths) {
        {stereo_range_error(settings),
         settings.alpha >= 0 || settings.alpha == -1
             ? std::string()
-            : "alpha=" + number_text(settings.alpha, 2) + " must be from 0 to 1, or -1.",
+            : "alpha=" + text_of(settings.alpha) + " must be from 0 to 1, or -1.",
         colormap_range_error(settings.colormap_range),
         known_distance_error(settings.known_distance)})
     if (!other.empty())

@@ -102,6 +102,9 @@ struct StereoSettings : sgm::Parameters, DeviceSettings, StereoStartSettings {
 /// Converts the name of a parameter or value in cuda/sgm/ to the name that properties use.
 std::string property_word(std::string name);
 
+/// Returns which of focal-length and baseline are 0, and the remedy, or an empty string.
+const char* missing_lengths(const StereoSettings& settings);
+
 /// Returns an error with its remedy, or an empty string. `lengths` is true if measures_lengths() is
 /// true for the output of any pad in use.
 std::string validation_error(const StereoSettings& settings, bool lengths);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cuda/core/range.h"
 #include "gst/core/text.h"
 #include "gst/sgmstereo/pairing/framepairing.h"
 
@@ -11,7 +12,7 @@ namespace cudavision {
 namespace {
 
 std::string milliseconds(GstClockTime time) {
-  return number_text(static_cast<double>(time) / GST_MSECOND, 1) + " ms";
+  return text_of(static_cast<double>(time) / GST_MSECOND) + " ms";
 }
 
 }  // namespace
@@ -55,8 +56,7 @@ std::string PairingTimeout::add(Side side, std::int64_t time, std::optional<std:
   const GstClockTime enough = (nearest_ / GST_MSECOND + 1) * GST_MSECOND;
   return "No pair has formed for 2 s, because the frames of the two cameras are at least " +
          milliseconds(nearest_) + " apart, but max-skew allows " + milliseconds(max_skew) +
-         ": set max-skew=" + std::to_string(enough) +
-         " (ns) or more, or trigger both cameras together.";
+         ": set max-skew=" + std::to_string(enough) + " or more, or trigger both cameras together.";
 }
 
 }  // namespace cudavision

@@ -117,19 +117,19 @@ void stereo_apply_correction(StereoStream& stream) {
   stream.processor->set_right_map(*map);
 }
 
-void stereo_warn_of_unknown_lengths(StereoStream& stream, const StereoSettings& settings,
-                                    bool lengths) {
+void stereo_check_lengths(StereoStream& stream, const StereoSettings& settings, bool lengths) {
+  const bool focal_is_known = settings.focal_length > 0, yaw_is_known = *settings.known_distance;
   if (!lengths || !settings.calibration.automatic() ||
-      std::exchange(stream.warned_of_unknown_lengths, true))
+      std::exchange(stream.checked_lengths, true) || (focal_is_known && yaw_is_known))
     return;
   post_warning(
       GST_ELEMENT_CAST(stream.self), GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
-      std::string("Depth and points are not metric with calibration=auto: the yaw between the "
-                  "cameras is poorly constrained") +
-          (settings.focal_length > 0 ? "" : ", and the focal length is guessed") + ". Set " +
-          (settings.focal_length > 0 ? "" : "focal-length and ") +
-          "known-distance (unless it is set), or calibrate the cameras, for example with "
-          "pipelines/calibrate.py of the package gst-cudavision-tools.");
+      std::string("Depth and points are not metric with calibration=auto: rows hardly constrain ") +
+          (focal_is_known ? "the cameras' yaw. Set known-distance"
+           : yaw_is_known ? "the focal length. Set focal-length"
+                          : "focal length and yaw. Set focal-length and known-distance") +
+          ", or calibrate the cameras, for example with pipelines/calibrate.py of the package "
+          "gst-cudavision-tools.");
 }
 
 }  // namespace cudavision

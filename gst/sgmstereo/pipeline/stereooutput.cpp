@@ -90,8 +90,7 @@ GstFlowReturn prepare_processor(StereoStream& stream, const OpenPads& pads) {
   const bool lengths = std::any_of(pads.begin(), pads.end(),
                                    [](const OpenPad& pad) { return measures_lengths(pad.output); });
   const std::string error = validation_error(settings, lengths);
-  stereo_warn_of_unknown_lengths(stream, settings,
-                                 lengths || (settings.detections && settings.baseline > 0));
+  stereo_check_lengths(stream, settings, lengths || (settings.detections && settings.baseline > 0));
   const auto is_new = [&](const OpenPad& pad) {
     return !stream.processor || !stream.processor->is_prepared(pad.id);
   };

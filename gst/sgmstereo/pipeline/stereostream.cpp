@@ -37,7 +37,7 @@ void warn_of_calibration(gpointer self, const std::optional<StereoCalibration>& 
     return;
   post_warning(GST_ELEMENT_CAST(self), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
                calibration->files + ": the reprojection error of this calibration is " +
-                   number_text(calibration->reprojection_error, 2) +
+                   number_text(calibration->reprojection_error, 3) +
                    " pixels, but depth is inaccurate above 1 pixel: calibrate again with a flat, "
                    "motionless board, for example with pipelines/calibrate.py of the package "
                    "gst-cudavision-tools.");

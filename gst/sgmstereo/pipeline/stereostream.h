@@ -83,8 +83,8 @@ struct StreamRun {
   /// nullptr until the first inspection, unless calibration=auto.
   std::unique_ptr<CameraRig> rig;
   RectifiedOptics optics;
-  bool warned_of_unknown_lengths = false;  ///< only with calibration=auto
-  bool warned_of_detections = false;       ///< warned that a frame has too many detections
+  bool checked_lengths = false;       ///< only with calibration=auto
+  bool warned_of_detections = false;  ///< warned that a frame has too many detections
 };
 
 /// The part of a cudasgmstereo element for the aggregating thread. Functions of other threads have
@@ -163,9 +163,8 @@ std::optional<Rectification> stereo_rectification(StereoStream& stream);
 GstFlowReturn stereo_apply_calibration(StereoStream& stream);
 /// Applies a new map of the right camera. No pair may be in flight.
 void stereo_apply_correction(StereoStream& stream);
-/// Warns once that lengths are not metric with calibration=auto, if `lengths` is true.
-void stereo_warn_of_unknown_lengths(StereoStream& stream, const StereoSettings& settings,
-                                    bool lengths);
+/// The first call in which `lengths` is true warns if calibration=auto cannot yield metric lengths.
+void stereo_check_lengths(StereoStream& stream, const StereoSettings& settings, bool lengths);
 
 // inspection.cpp: posts the estimates and warnings of the camera rig.
 /// Inspects StereoProcessor::snapshot(). docs/elements/cudasgmstereo.md lists the message's fields.

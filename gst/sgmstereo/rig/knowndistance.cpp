@@ -37,10 +37,9 @@ std::optional<KnownDistance> distance_in(const char* text) {
       return {};
     text = end + 1;
   }
-  const KnownDistance distance{numbers[0], numbers[1], numbers[2]};
-  if (distance.x < 0 || distance.y < 0 || distance.millimetres <= 0)
+  if (numbers[0] < 0 || numbers[1] < 0 || numbers[2] <= 0)
     return {};
-  return distance;
+  return KnownDistance{numbers[0], numbers[1], numbers[2]};
 }
 
 /// Returns the disparity in pixels, or nullopt if it is unknown or the area is on two surfaces.
@@ -62,28 +61,22 @@ std::optional<double> disparity_around(View<const std::uint8_t> map,
   return known[known.size() / 2];
 }
 
-std::string shortest(double number) {
-  char text[G_ASCII_DTOSTR_BUF_SIZE];
-  return g_ascii_formatd(text, sizeof text, "%.10g", number);
-}
-
 /// Returns an error if these settings allow no measurement, or an empty string.
 std::string problem_of(const KnownDistance& distance, View<const std::uint8_t> map,
                        const StereoSettings& settings) {
-  if (settings.focal_length <= 0 || settings.baseline <= 0)
-    return "known-distance needs focal-length and baseline, but focal-length=" +
-           shortest(settings.focal_length) + " and baseline=" + shortest(settings.baseline) +
-           ": set both, in pixels and in mm, or set calibration to a file.";
+  if (const char* missing = missing_lengths(settings); *missing)
+    return std::string("known-distance needs focal-length and baseline, but ") + missing +
+           ", or set calibration to a file.";
   const int width = map.width / 2;
   if (std::round(distance.x) >= width || std::round(distance.y) >= map.height)
-    return "known-distance: pixel (" + shortest(std::round(distance.x)) + ", " +
-           shortest(std::round(distance.y)) + ") is outside the " + size_text(width, map.height) +
+    return "known-distance: pixel (" + text_of(std::round(distance.x)) + ", " +
+           text_of(std::round(distance.y)) + ") is outside the " + size_text(width, map.height) +
            " disparity map: choose a pixel inside the map.";
   const double expected = settings.focal_length * settings.baseline / distance.millimetres;
   const int largest = settings.minimum + settings.disparities - 1;
   if (expected < settings.minimum || expected > largest)
-    return "known-distance: " + shortest(distance.millimetres) + " mm is a disparity of " +
-           shortest(std::round(10 * expected) / 10) + " pixels, outside the searched range (" +
+    return "known-distance: " + text_of(distance.millimetres) + " mm is a disparity of " +
+           text_of(std::round(1000 * expected) / 1000) + " pixels, outside the searched range (" +
            std::to_string(settings.minimum) + " to " + std::to_string(largest) +
            "): check that the distance is in mm, or change min-disparity and num-disparities.";
   return {};
@@ -95,8 +88,8 @@ std::string known_distance_error(const char* text) {
   if (!*text || distance_in(text))
     return {};
   return std::string("known-distance=\"") + text +
-         "\" must be x,y,mm: the column and row of a pixel, and its distance in mm, such as "
-         "320,240,1500. Leave it empty for none.";
+         "\" must be x,y,mm: the column and row of a pixel, at least 0, and its distance in mm, "
+         "above 0, such as 320,240,1500. Leave it empty for none.";
 }
 
 DistanceEstimate DistanceMeasurement::add(const char* text, View<const std::uint8_t> map,

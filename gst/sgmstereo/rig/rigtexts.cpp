@@ -16,6 +16,12 @@ std::string with_error(double number, double error, int decimals) {
   return number_text(number, decimals) + " ± " + number_text(error, decimals);
 }
 
+/// `estimate` is an ExtrinsicEstimate or SelfCalibrated.
+std::string rows_text(const char* verb, const auto& estimate) {
+  return std::string("Corresponding rows of the two pictures ") + verb + " " +
+         with_error(estimate.rows_off, estimate.rows_error, 2) + " pixels apart";
+}
+
 std::string angle_text(double angle, double error) {
   return with_error(degrees * angle, degrees * error, 2) + "°";
 }
@@ -23,8 +29,8 @@ std::string angle_text(double angle, double error) {
 /// `camera` is a RigRotation or CameraPair, `fit` the MountFit or CameraPairFit that contains it.
 std::string turn_text(const auto& camera, const auto& fit, double yaw_angle, double yaw_error,
                       const char* reference) {
-  return "by " + angle_text(camera.pitch, fit.error(pitch)) + " in pitch, " +
-         angle_text(yaw_angle, yaw_error) + " in yaw and " +
+  return "right camera is rotated by " + angle_text(camera.pitch, fit.error(pitch)) +
+         " in pitch, " + angle_text(yaw_angle, yaw_error) + " in yaw and " +
          angle_text(camera.roll, fit.error(roll)) + " in roll, and its focal length is " +
          with_error(camera.zoom, fit.error(zoom), 4) + " times the " + reference;
 }
@@ -89,19 +95,22 @@ std::string swapped_text(const rig::PairFigures& figures) {
 }
 
 std::string unrectified_text(const rig::PairFigures& figures, const StereoSettings& settings,
-                             CalibrationDrift drift) {
+                             const MountReport& mounts) {
   return "The pictures are not rectified: points are " +
          number_text(std::abs(figures.vertical_offset), 1) + " rows " +
          (figures.vertical_offset < 0 ? "higher" : "lower") +
          " in the right picture than in the left picture (median; interquartile range " +
          number_text(figures.vertical_spread, 1) + " rows). " +
-         (settings.calibration.automatic()
+         (mounts.calibrations.value_or(0) > 0
+              ? "The calibration of calibration=auto does not fit any more: point the cameras at a "
+                "scene with texture at several distances, or restart the element."
+          : settings.calibration.automatic()
               ? "calibration=auto has found no calibration: point the cameras at a scene with "
                 "texture in all parts of the pictures and at several distances, or calibrate them "
                 "with pipelines/calibrate.py of the package gst-cudavision-tools."
           : settings.calibration.any()
               ? std::string("The calibration does not fit the cameras: calibrate them again") +
-                    (drift == CalibrationDrift::correct
+                    (mounts.mode == CalibrationDrift::correct
                          ? "."
                          : ", or set calibration-drift=correct if the right camera has only turned "
                            "in its mount.")
@@ -110,15 +119,14 @@ std::string unrectified_text(const rig::PairFigures& figures, const StereoSettin
                 "upstream.");
 }
 
-std::string drift_text(const MountReport& mounts) {
+std::string drift_text(const MountReport& mounts, const StereoSettings& settings) {
   const ExtrinsicEstimate& estimate = mounts.estimate;
   if (mounts.mode != CalibrationDrift::warn || !estimate.sure || estimate.rows_off < max_rows_off ||
       estimate.rows_off < drift_certainty * estimate.rows_error)
     return {};
-  return "Corresponding rows of the two pictures are " + number_text(estimate.rows_off, 2) + " ± " +
-         number_text(estimate.rows_error, 2) +
-         " pixels apart, because the right camera has turned " + turn_text(estimate) +
-         ". So fewer disparities are found: set calibration-drift=correct, or calibrate again.";
+  return rows_text("are", estimate) + ", because the " + turn_text(estimate) +
+         ". So fewer disparities are found: set calibration-drift=correct, or " +
+         (settings.calibration.any() ? "calibrate again." : "rectify the pictures again upstream.");
 }
 
 std::string range_text(const rig::PairFigures& figures, const StereoSettings& settings) {
@@ -225,13 +233,13 @@ std::string exposure_text(const rig::Exposure& left, const rig::Exposure& right,
          "and gain on both cameras, for example with v4l2-ctl.";
 }
 
-std::string unsynchronized_text(const VerticalOffsets& offsets) {
+std::string unsynchronized_text(const VerticalOffsets& offsets, const StereoSettings& settings) {
   const auto [min, max] = offsets.range();
   return "The two cameras do not take their pictures at the same time: the vertical offset between "
          "the pictures varies with motion, from " +
          number_text(min, 1) + " to " + number_text(max, 1) +
-         " rows. Trigger the cameras together, give both the same framerate, and set max-skew to "
-         "less than the time between two frames.";
+         " rows. Trigger both together or, if frames are not packed, set the same framerate" +
+         (settings.max_skew == -1 ? "." : " and max-skew=-1.");
 }
 
 std::string columns_text(const StereoSettings& settings, int width) {
@@ -249,34 +257,39 @@ std::string focal_length_text(const StereoSettings& settings, int width) {
   if (settings.focal_length <= 0 || settings.focal_length >= min_focal_length * width)
     return {};
   const double angle = 2 * std::atan(width / (2 * settings.focal_length)) * degrees;
-  return "focal-length=" + number_text(settings.focal_length, 1) +
-         " pixels means an angle of view of " + number_text(angle, 0) + "° for pictures " +
-         std::to_string(width) + " pixels wide. If the value is in mm, multiply it by " +
-         std::to_string(width) + " and divide it by the width of the camera's sensor in mm.";
+  return "focal-length=" + text_of(settings.focal_length) + " pixels means an angle of view of " +
+         number_text(angle, 0) + "° for pictures " + std::to_string(width) + " pixels wide. " +
+         (!settings.calibration.automatic() &&
+                  settings.focal_length == settings.calibrated_focal_length
+              ? "The calibration gives this value: calibrate again."
+              : "If the value is in mm, multiply it by " + std::to_string(width) +
+                    " and divide it by the width of the camera's sensor in mm.");
 }
 
 std::string baseline_text(const StereoSettings& settings) {
   if (settings.baseline <= 0 || settings.baseline >= min_baseline)
     return {};
-  return "baseline=" + number_text(settings.baseline, 3) +
-         " means that the cameras are less than 1 mm apart: if the value is in metres, set "
-         "baseline=" +
-         number_text(1000 * settings.baseline, 0) + ".";
+  return "baseline=" + text_of(settings.baseline) +
+         " means that the cameras are less than 1 mm apart. " +
+         (settings.baseline == settings.calibrated_baseline
+              ? "The calibration gives this value: correct its unit (mm, cm, m) or calibrate again."
+              : "If it is in metres, set baseline=" + text_of(1000 * settings.baseline) + ".");
 }
 
 std::string calibrated_lengths_text(const StereoSettings& settings) {
   if (settings.calibration.automatic())
     return {};
   std::string text;
-  const auto add = [&](const char* name, double set, double calibrated, const char* unit) {
+  const auto add = [&](const std::string& name, double set, double calibrated, const char* unit) {
     if (calibrated > 0 && std::abs(set / calibrated - 1) > max_contradiction)
-      text += (text.empty() ? "" : ", and ") + (name + ("=" + number_text(set, 1))) +
-              ", but the calibration gives " + number_text(calibrated, 1) + " " + unit;
+      text += (text.empty() ? "" : " ") + name + "=" + text_of(set) +
+              ", but the calibration gives " + text_of(std::round(1000 * calibrated) / 1000) +
+              unit + ": set " + name + "=0 to use the calibration, or calibrate again.";
   };
   add("focal-length", settings.focal_length, settings.calibrated_focal_length,
-      "pixels for the rectified pictures");
-  add("baseline", settings.baseline, settings.calibrated_baseline, "mm");
-  return text.empty() ? text : text + ": set 0 to use the calibration, or calibrate again.";
+      " pixels for the rectified pictures");
+  add("baseline", settings.baseline, settings.calibrated_baseline, " mm");
+  return text;
 }
 
 /// Rounds up to 1, 2 or 5 times a power of ten.
@@ -304,73 +317,59 @@ std::string depth_text(const DepthFit& fit, const StereoSettings& settings) {
 std::string calibration_text(const SelfCalibrated& found) {
   const rig::CameraPairFit& fit = found.fit;
   const rig::CameraPair& pair = fit.pair;
-  return "Corresponding rows of the two pictures were " +
-         with_error(found.rows_off, found.rows_error, 2) + " pixels apart, measured at " +
-         std::to_string(found.points) + " points. The right camera is rotated " +
-         turn_text(pair, fit, pair.yaw, fit.error(yaw), "left camera's") +
+  return rows_text("were", found) + ", measured at " + std::to_string(found.points) +
+         " points. The " + turn_text(pair, fit, pair.yaw, fit.error(yaw), "left camera's") +
          ", and the lenses distort by k1 = " + with_error(pair.k1, fit.error(k1), 3) +
          ": both pictures are rectified from this pair on. Depth needs focal-length and baseline, "
          "and known-distance, because rows hardly constrain the yaw.";
 }
 
 std::string correction_text(const MountReport& report) {
-  const std::string reason =
-      report.distance.yaw
-          ? "The disparity at known-distance was off by " +
-                number_text(*report.distance.offset, 2) +
-                " pixels, because the right camera has turned by " +
-                number_text(degrees * *report.distance.yaw, 2) + "° in yaw"
-          : "Corresponding rows of the two pictures were " +
-                with_error(report.estimate.rows_off, report.estimate.rows_error, 2) +
-                " pixels apart, because the right camera has turned " + turn_text(report.estimate);
-  return reason + ": the correction of the right pictures begins " + std::to_string(pairs_to_wait) +
-         " pairs later.";
+  const std::string correction = ": a correction of the right pictures begins " +
+                                 std::to_string(pairs_to_wait) + " pairs later. In total, the ";
+  if (report.distance.yaw)
+    return "The disparity at known-distance was off by " + number_text(*report.distance.offset, 2) +
+           " pixels" + correction + "right camera is rotated by " +
+           number_text(degrees * *report.distance.yaw, 2) + "° in yaw.";
+  return rows_text("were", report.estimate) + correction + turn_text(report.estimate) + ".";
 }
 
 RigWarnings warnings_of(const InspectedPair& pair, const RigReport& report,
                         const VerticalOffsets& offsets) {
   const rig::PairFigures& figures = report.figures;
   const StereoSettings& settings = pair.settings;
-  const int width = pair.left.width;
   RigWarnings warnings{};
-  const auto of_pictures = [&](RigWarningId id, std::string text) {
-    warnings[id] = {std::move(text), false, false};
-  };
-  const auto of_settings = [&](RigWarningId id, std::string text, bool certain) {
-    warnings[id] = {std::move(text), true, certain};
-  };
   if (is_exchanged(figures))
-    of_pictures(warning_swapped, swapped_text(figures));
+    warnings[warning_swapped].text = swapped_text(figures);
   else if (figures.exceeds_range())
-    of_settings(warning_range, range_text(figures, settings), false);
+    warnings[warning_range] = {range_text(figures, settings), true, false};
   const MountReport& mounts = report.mounts;
   // A correction takes effect several pairs later. Until then, a warning would be superfluous.
   const bool is_being_corrected =
       mounts.calibrating || (mounts.mode == CalibrationDrift::correct && mounts.estimate.sure);
   if (offsets.vary())
-    warnings[warning_unsynchronized] = {unsynchronized_text(offsets), false, true};
+    warnings[warning_unsynchronized] = {unsynchronized_text(offsets, settings), false, true};
   else if (figures.is_unrectified() && !is_being_corrected)
-    of_pictures(warning_unrectified, unrectified_text(figures, settings, mounts.mode));
+    warnings[warning_unrectified].text = unrectified_text(figures, settings, mounts);
   else if (!figures.is_unrectified())
-    of_pictures(warning_drift, drift_text(mounts));
-  const std::string exposure =
+    warnings[warning_drift].text = drift_text(mounts, settings);
+  warnings[warning_exposure].text =
       exposure_text(figures.left, figures.right, figures.is_unequally_exposed());
-  if (exposure.empty()) {
-    of_pictures(warning_unmatched, unmatched_text(figures, settings));
-    of_pictures(warning_untextured, untextured_text(figures));
+  if (warnings[warning_exposure].text.empty()) {
+    warnings[warning_unmatched].text = unmatched_text(figures, settings);
+    warnings[warning_untextured].text = untextured_text(figures);
   }
   // The warnings about repetition and depth need mostly correct matches.
   const bool is_matched = !is_exchanged(figures) && !figures.is_unrectified();
   if (is_matched)
-    of_pictures(warning_repetition, repetition_text(figures.repetition));
-  of_pictures(warning_exposure, exposure);
-  of_settings(warning_known_distance, mounts.distance.problem, true);
-  of_settings(warning_columns, columns_text(settings, width), true);
-  of_settings(warning_focal_length, focal_length_text(settings, width), true);
-  of_settings(warning_baseline, baseline_text(settings), true);
-  of_settings(warning_calibrated_lengths, calibrated_lengths_text(settings), true);
+    warnings[warning_repetition].text = repetition_text(figures.repetition);
+  warnings[warning_known_distance] = {mounts.distance.problem, true, true};
+  warnings[warning_columns] = {columns_text(settings, pair.left.width), true, true};
+  warnings[warning_focal_length] = {focal_length_text(settings, pair.left.width), true, true};
+  warnings[warning_baseline] = {baseline_text(settings), true, true};
+  warnings[warning_calibrated_lengths] = {calibrated_lengths_text(settings), true, true};
   if (report.depth && is_matched)
-    of_settings(warning_depth, depth_text(*report.depth, settings), false);
+    warnings[warning_depth] = {depth_text(*report.depth, settings), true, false};
   return warnings;
 }
 

@@ -4,6 +4,21 @@
 #include "tests/check/common/gstcheck.h"
 
 namespace check {
+namespace {
+
+/// Appends the debug text in parentheses.
+std::string text_of(GstMessage* message) {
+  GError* error = nullptr;
+  gchar* debug = nullptr;
+  gst_structure_get(gst_message_get_structure(message), "gerror", G_TYPE_ERROR, &error, "debug",
+                    G_TYPE_STRING, &debug, nullptr);
+  std::string text = std::string(error->message) + " (" + (debug ? debug : "") + ")";
+  g_error_free(error);
+  g_free(debug);
+  return text;
+}
+
+}  // namespace
 
 MessageLog::MessageLog(GstElement* element)
     : element_(GST_ELEMENT(gst_object_ref(element))), bus_(gst_bus_new()) {
@@ -49,21 +64,19 @@ std::vector<Owned<GstMessage>> MessageLog::take(GstMessageType type) {
 
 std::string MessageLog::text(GstMessageType type) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (const Owned<GstMessage>& message : messages_) {
-    if ((GST_MESSAGE_TYPE(message) & type) == 0)
-      continue;
-    GError* error = nullptr;
-    gchar* debug = nullptr;
-    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR)
-      gst_message_parse_error(message, &error, &debug);
-    else
-      gst_message_parse_warning(message, &error, &debug);
-    std::string text = std::string(error->message) + " (" + (debug ? debug : "") + ")";
-    g_error_free(error);
-    g_free(debug);
-    return text;
-  }
+  for (const Owned<GstMessage>& message : messages_)
+    if ((GST_MESSAGE_TYPE(message) & type) != 0)
+      return text_of(message);
   return "";
+}
+
+std::string MessageLog::texts(GstMessageType type) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::string all;
+  for (const Owned<GstMessage>& message : messages_)
+    if ((GST_MESSAGE_TYPE(message) & type) != 0)
+      all += text_of(message) + "\n";
+  return all;
 }
 
 void MessageLog::expect_one(GstMessageType type, const std::vector<std::string>& words) {

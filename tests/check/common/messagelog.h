@@ -26,6 +26,8 @@ class MessageLog {
   std::vector<Owned<GstMessage>> take(GstMessageType type);
   /// Returns the text and the debug text of the first ERROR or WARNING, or an empty string.
   std::string text(GstMessageType type);
+  /// Returns the texts of all ERRORs, WARNINGs or INFOs, in lines.
+  std::string texts(GstMessageType type);
   /// Expects the log to have a single ERROR or WARNING, of this type and with these words.
   void expect_one(GstMessageType type, const std::vector<std::string>& words);
   void clear();

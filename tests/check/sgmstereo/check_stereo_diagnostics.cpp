@@ -356,7 +356,11 @@ TEST(test_restart) {
 TEST(test_small_max_skew) {
   for (GstClockTime apart : {15 * ms, 975 * ms})
     expect_words(pairing_warning("10000000", apart, 100),
-                 {"max-skew allows 10.0 ms", "15.0 ms apart", "set max-skew=16000000 "});
+                 {"max-skew allows 10 ms", "15 ms apart", "set max-skew=16000000 "});
+  expect_words(pairing_warning("0", 30000, 100),
+               {"max-skew allows 0 ms", "0.03 ms apart", "set max-skew=1000000 "});
+  expect_words(pairing_warning("16666666", 16666667, 100),
+               {"max-skew allows 16.666666 ms", "16.666667 ms apart", "set max-skew=17000000 "});
   // No warning: less than 2 s of frames, a camera that starts late, and frames within max-skew.
   fail_unless(pairing_warning("10000000", 15 * ms, 48).empty());
   fail_unless(pairing_warning("10000000", 3000 * ms, 100).empty());

@@ -92,16 +92,17 @@ const RegisteredElement row(ElementSpec{
       {"compatibility=libsgm needs census=symmetric-9x7; set that census, or "
        "compatibility=none."}},
      {{{"census", "census-gradient"}, {"compatibility", "libsgm"}}, {"census", "symmetric-9x7"}},
-     {{{"alpha", "-0.5"}}, {"alpha", "from 0 to 1", "-1"}},
+     {{{"alpha", "-0.001"}}, {"alpha=-0.001 must be from 0 to 1, or -1."}},
      {{{"known-distance", "10,20"}}, {"known-distance", "320,240,1500"}},
-     {{{"known-distance", "10,20,-5"}}, {"known-distance", "distance in mm"}},
+     {{{"known-distance", "10,20,-5"}}, {"known-distance", "distance in mm, above 0"}},
+     {{{"known-distance", "10,-20,5"}}, {"column and row of a pixel, at least 0"}},
      // The text is quoted to its end, and no UTF-8 character is cut.
      {{{"known-distance",
         "on the left, 20 cm below the upper edge of the window, 1,50 m away (größer)"}},
       {"(größer)\""}},
      {{{"colormap-range", "9,2"}}, {"colormap-range", "is not larger"}},
-     {{depth}, {"focal-length", "baseline", "calibration"}},
-     {{depth, {"focal-length", "500"}}, {"baseline", "mm"}},
-     {{depth, {"baseline", "100"}}, {"focal-length", "pixels"}}}});
+     {{depth}, {"but focal-length=0 and baseline=0: set both", "or set calibration."}},
+     {{depth, {"focal-length", "500"}}, {"but baseline=0: set baseline in mm, or"}},
+     {{depth, {"baseline", "0.04"}}, {"but focal-length=0: set focal-length in pixels"}}}});
 
 }  // namespace check

@@ -159,7 +159,7 @@ class StereoSubject final : public Subject {
 
   GstElement* element() const override { return stereo_.element(); }
   MessageLog& messages() override { return stereo_.messages(); }
-  std::string advice() const override { return "num-disparities"; }
+  std::string advice() const override { return "num-disparities or, on CUDA, memory-budget"; }
   std::size_t frames() const override { return 3; }
 
   Outputs play() override {

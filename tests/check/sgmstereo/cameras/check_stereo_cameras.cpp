@@ -23,21 +23,10 @@ Picture exposed(const Picture& picture, double factor) {
   });
 }
 
-std::string warnings_in(MessageLog& log) {
-  std::string texts;
-  for (const Owned<GstMessage>& message : log.take(GST_MESSAGE_WARNING)) {
-    GError* error = nullptr;
-    gst_message_parse_warning(message, &error, nullptr);
-    texts += std::string(error->message) + "\n";
-    g_error_free(error);
-  }
-  return texts;
-}
-
 /// Returns the warnings for pairs. The right picture of pair i is shifted down by rows[i].
-std::string warnings_for_rows(const std::vector<int>& rows) {
+std::string warnings_for_rows(const std::vector<int>& rows, const Properties& properties = {}) {
   const Pair pair = wall();
-  StereoHarness stereo(inspecting());
+  StereoHarness stereo(inspecting(properties));
   stereo.accept_gray(width, height);
   for (std::size_t i = 0; i < rows.size(); ++i)
     send(stereo, {pair.left, moved_down(pair.right, rows[i])}, 1, i * GST_SECOND);
@@ -123,7 +112,7 @@ TEST(test_mistakes_with_unequal_exposures) {
     StereoHarness stereo(inspecting());
     stereo.accept_gray(width, height);
     send(stereo, mistake.pair, 2);
-    expect_words(warnings_in(stereo.messages()), {mistake.words, "darker"});
+    expect_words(stereo.messages().texts(GST_MESSAGE_WARNING), {mistake.words, "darker"});
   }
 }
 
@@ -153,9 +142,11 @@ TEST(test_not_simultaneous) {
   for (const std::vector<int>& rows :
        {std::vector{0, 4, -3, 2}, std::vector{3, 0, 3, 0}, std::vector{5, -5, 5}}) {
     const std::string text = warnings_for_rows(rows);
-    expect_words(text, {"at the same time", "framerate", "max-skew"});
+    expect_words(text, {"at the same time", "Trigger both", "set the same framerate. ("});
     fail_unless(text.find("not rectified") == std::string::npos, "%s", text.c_str());
   }
+  expect_words(warnings_for_rows({5, -5, 5}, {{"max-skew", "1000000"}}),
+               {"set the same framerate and max-skew=-1. ("});
 }
 
 // After a knock, the vertical offset persists, so the warning is "not rectified".
@@ -237,7 +228,7 @@ TEST(test_silent_camera, .times(2)) {
   const auto wait_for_warning = [&](const std::string& words) {
     wait_until(
         [&] {
-          std::istringstream lines(warnings_in(log));
+          std::istringstream lines(log.texts(GST_MESSAGE_WARNING));
           for (std::string line; std::getline(lines, line);)
             if (line.find("sink_right") != line.npos)
               last = line;
@@ -257,7 +248,11 @@ TEST(test_baseline_in_metres) {
     return Properties{{"focal-length", "300"}, {"baseline", baseline}};
   };
   expect_words(warning_for(wall(), with_baseline("0.12")),
-               {"baseline=0.120", "in metres", "set baseline=120."});
+               {"baseline=0.12 ", "in metres", "set baseline=120."});
+  expect_words(warning_for(wall(), with_baseline("0.0125")),
+               {"baseline=0.0125 ", "set baseline=12.5."});
+  expect_words(warning_for(wall(), with_baseline("0.0004")),
+               {"baseline=0.0004 ", "set baseline=0.4."});
   expect_no_warning(wall(), with_baseline("1"));
   expect_no_warning(wall(), with_baseline("120"));
 }
@@ -271,8 +266,22 @@ TEST(test_lengths_and_calibration, .unless(unless_built_with_opencv())) {
   fail_unless(warning_with({}).empty());
   fail_unless(warning_with({{"focal-length", "262"}, {"baseline", "91"}}).empty());
   expect_words(warning_with({{"focal-length", "280"}}),
-               {"focal-length=280.0", "the calibration gives 260.", "set 0 to use"});
-  expect_words(warning_with({{"baseline", "120"}}), {"baseline=120.0", "gives 90.0 mm"});
+               {"focal-length=280, but the calibration gives 260 pixels for the rectified "
+                "pictures: set focal-length=0 to use the calibration, or calibrate again. ("});
+  expect_words(warning_with({{"focal-length", "280"}, {"baseline", "92.125"}}),
+               {"focal-length=280, ",
+                "again. baseline=92.125, but the calibration gives 90 mm: "
+                "set baseline=0 to use the calibration"});
+  const auto warning_of = [&](const CalibrationFile& implausible) {
+    StereoHarness stereo(inspecting({implausible.property()}));
+    stereo.accept_gray(camera_width, camera_height);
+    send(stereo, {photographs.left, photographs.right}, 1);
+    return stereo.messages().text(GST_MESSAGE_WARNING);
+  };
+  expect_words(warning_of(CalibrationFile(false, "unit: mm\n", 25)),
+               {"view of 162° for pictures 320 pixels wide. The calibration gives this value"});
+  expect_words(warning_of(CalibrationFile(false, "unit: mm\n", rectified_focal_length, 0.12)),
+               {"baseline=0.12 means", "The calibration gives this value: correct its unit"});
 }
 
 TEST(test_calibration_that_does_not_fit, .unless(unless_built_with_opencv())) {
@@ -293,13 +302,13 @@ TEST(test_calibration_that_does_not_fit, .unless(unless_built_with_opencv())) {
 }
 
 TEST(test_calibration_with_a_large_error, .unless(unless_built_with_opencv())) {
-  for (const auto& [error, warns] : {std::pair{"0.3", false}, std::pair{"2.75", true}}) {
+  for (const auto& [error, warns] : {std::pair{"0.3", false}, std::pair{"1.004", true}}) {
     const CalibrationFile file(false, std::string("unit: mm\nreprojection_error: ") + error + "\n");
     StereoHarness stereo(Properties{file.property()});
     const std::string text = stereo.messages().text(GST_MESSAGE_WARNING);
     fail_unless(text.empty() != warns, "%s: %s", error, text.c_str());
     if (warns)
-      expect_words(text, {"2.75 pixels", "calibrate again"});
+      expect_words(text, {"1.004 pixels", "calibrate again"});
   }
 }
 

@@ -44,7 +44,9 @@ TEST(test_warning) {
   fail_unless(report.number("rows-off-error") < 0.1);
   fail_if(report.has("corrections"));
   cameras.stereo().messages().expect_one(
-      GST_MESSAGE_WARNING, {"pixels apart", "in pitch", "in roll", "calibration-drift=correct"});
+      GST_MESSAGE_WARNING,
+      {"pixels apart, because the right camera is rotated by", "in pitch", "in roll",
+       "set calibration-drift=correct, or rectify the pictures again upstream."});
 }
 
 TEST(test_off) {
@@ -178,6 +180,10 @@ TEST(test_knocked_camera, .unless(unless_built_with_opencv())) {
   upright.send({}, 21);
   const double share = cameras.wrong(after), best = upright.wrong(after);
   fail_unless(share < best + 0.015, "%.4f instead of %.4f", share, best);
+  // The distance of rows depends on the previous correction, unlike the rotation.
+  const std::string texts = cameras.stereo().messages().texts(GST_MESSAGE_INFO);
+  expect_words(texts, {"pixels apart: a correction", "In total, the right camera is rotated by"});
+  fail_unless(texts.find("because") == std::string::npos, "%s", texts.c_str());
 }
 
 // A correction survives flushes and new caps, even of another size, and ends with a stop.

@@ -157,25 +157,27 @@ std::string matrix_of(const std::string& key, int rows, const std::vector<double
 }
 
 /// `focal`: focal length of the rectified pictures.
-std::string entries_of(const Camera& camera, const std::string& number, double focal) {
+std::string entries_of(const Camera& camera, const std::string& number, double focal,
+                       double position) {
   const auto& k = camera.distortion;
   std::vector<double> distortion(k.begin(), k.begin() + (camera.fisheye ? 4 : 5));
   return matrix_of("M" + number, 3, {camera.fx, 0, camera.cx, 0, camera.fy, camera.cy, 0, 0, 1}) +
          matrix_of("D" + number, 1, distortion) +
          matrix_of("R" + number, 3, {camera.turned.begin(), camera.turned.end()}) +
          matrix_of("P" + number, 3,
-                   {focal, 0, rectified_center_x, -focal * camera.position, 0, focal,
-                    rectified_center_y, 0, 0, 0, 1, 0});
+                   {focal, 0, rectified_center_x, -focal * position, 0, focal, rectified_center_y,
+                    0, 0, 0, 1, 0});
 }
 
 }  // namespace
 
-CalibrationFile::CalibrationFile(bool fisheye, const std::string& more, double focal)
+CalibrationFile::CalibrationFile(bool fisheye, const std::string& more, double focal,
+                                 double baseline)
     : TemporaryFile("stereo-XXXXXX.yml",
                     std::string("%YAML:1.0\n---\nimage_width: 320\nimage_height: 240\n") +
                         "distortion_model: " + (fisheye ? "fisheye\n" : "pinhole\n") + more +
-                        entries_of(left_camera(fisheye), "1", focal) +
-                        entries_of(right_camera(fisheye), "2", focal)) {}
+                        entries_of(left_camera(fisheye), "1", focal, 0) +
+                        entries_of(right_camera(fisheye), "2", focal, baseline)) {}
 
 std::string unless_built_with_opencv() {
 #ifdef CUDAVISION_TEST_HAVE_OPENCV

@@ -64,9 +64,10 @@ struct Photographs {
 };
 
 struct CalibrationFile : TemporaryFile {
-  /// `more`: further lines. `focal`: focal length of the rectified pictures.
+  /// `more`: further lines. `focal` and `baseline`: lengths of the rectified pictures.
   explicit CalibrationFile(bool fisheye, const std::string& more = "unit: mm\n",
-                           double focal = rectified_focal_length);
+                           double focal = rectified_focal_length,
+                           double baseline = rectified_baseline);
   Property property() const { return {"calibration", name()}; }
 };
 
