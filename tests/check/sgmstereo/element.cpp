@@ -68,7 +68,7 @@ const RegisteredElement row(ElementSpec{
      {{{"num-disparities", "100"}},
       {"num-disparities is 100; make it a multiple of 32 from 32 to 1024."}},
      {{{"num-disparities", "2048"}}, {"num-disparities", "2048", "32 to 1024"}},
-     {{{"max-skew", "-2"}}, {"max-skew=-2", "at least -1"}},
+     {{{"max-skew", "-2"}}, {"max-skew=-2", "at least 0, or to -1"}},
      {{{"min-disparity", "2000"}},
       {"min-disparity is 2000; with num-disparities=128, make it -2047 to 1919."}},
      {{{"paths", "6"}}, {"paths is 6; make it 4 or 8."}},
@@ -92,7 +92,8 @@ const RegisteredElement row(ElementSpec{
       {"compatibility=libsgm needs census=symmetric-9x7; set that census, or "
        "compatibility=none."}},
      {{{"census", "census-gradient"}, {"compatibility", "libsgm"}}, {"census", "symmetric-9x7"}},
-     {{{"alpha", "-0.5"}}, {"alpha", "from 0 to 1", "-1"}},
+     {{{"alpha", "-2"}}, {"alpha=-2", "from 0 to 1, or to -1"}},
+     {{{"alpha", "-0.5"}}, {"alpha=-0.5", "from 0 to 1, or to -1"}},
      {{{"known-distance", "10,20"}}, {"known-distance", "320,240,1500"}},
      {{{"known-distance", "10,20,-5"}}, {"known-distance", "distance in mm"}},
      // The text is quoted to its end, and no UTF-8 character is cut.
