@@ -45,16 +45,18 @@ std::string digits_of(double number) {
   return g_ascii_formatd(text, sizeof text, "%.15g", number);
 }
 
-// If `open` is true, the range's maximum is only the limit of the type, so the error omits it.
+// If `open` is true, the range's maximum is only the limit of the type, so the error omits it. The
+// minimum -1 is a special value: numbers between -1 and 0 are invalid.
 template <class Number>
 std::string out_of_range(const char* property, Number value, const Range<Number>& range,
                          bool open) {
-  if (range.contains(value))
+  const Number low = range.min == -1 ? 0 : range.min;
+  if (Range<Number>{low, range.max}.contains(value) || value == range.min)
     return {};
-  const std::string values = open ? "of at least " + digits_of(range.min)
-                                  : "from " + digits_of(range.min) + " to " + digits_of(range.max);
+  const std::string values = open ? "of at least " + digits_of(low)
+                                  : "from " + digits_of(low) + " to " + digits_of(range.max);
   return std::string(property) + "=" + digits_of(value) + " is out of range: set " + property +
-         " to a value " + values + ".";
+         " to a value " + values + (low > range.min ? ", or to -1." : ".");
 }
 
 }  // namespace

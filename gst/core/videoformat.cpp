@@ -221,7 +221,8 @@ FrameFormat frame_format_from_caps(const GstCaps* caps, repack::UnpackedForm for
                   " is not supported: put videoconvert (or cudaconvert) before the element.");
   if (info.width < 1 || info.width > largest_side || info.height < 1 || info.height > largest_side)
     refuse_stream("Frames of " + size_text(info.width, info.height) +
-                  " are not supported: each side must have 1 to 65535 pixels.");
+                  " are not supported: each side must have 1 to 65535 pixels; scale or crop the "
+                  "frames upstream.");
   if (GST_VIDEO_INFO_INTERLACE_MODE(&info) == GST_VIDEO_INTERLACE_MODE_ALTERNATE)
     refuse_stream(
         "interlace-mode=alternate is not supported: put an element that weaves fields into frames, "

@@ -14,16 +14,6 @@ nlmeans::Parameters parameters_of(const DenoiseProcessor::Settings& settings, in
   return parameters;
 }
 
-// The property's range includes invalid values between -1 and 0.
-std::string strength_error(const char* property, double strength, const char* special) {
-  constexpr Range<double> known = nlmeans::Parameters::Ranges::strength;
-  if (known.contains(strength) || strength == nlmeans::Parameters::automatic_strength)
-    return {};
-  return std::string(property) + "=" + text_of(strength) +
-         " is out of range: set it to a value from " + text_of(known) + ", or to -1 " + special +
-         ".";
-}
-
 }  // namespace
 
 void DenoiseProcessor::add_properties(ElementProperties<Settings>& all) {
@@ -50,12 +40,9 @@ void DenoiseProcessor::add_properties(ElementProperties<Settings>& all) {
 }
 
 std::string DenoiseProcessor::error(const Settings& settings, const FrameFormat&) {
-  for (const std::string& error :
-       {odd_size_error("search-size", settings.search_size),
-        odd_size_error("patch-size", settings.patch_size),
-        odd_size_error("frames", settings.frames),
-        strength_error("strength", settings.strength, "to follow the measured noise"),
-        strength_error("chroma-strength", settings.chroma_strength, "to use strength's value")})
+  for (const std::string& error : {odd_size_error("search-size", settings.search_size),
+                                   odd_size_error("patch-size", settings.patch_size),
+                                   odd_size_error("frames", settings.frames)})
     if (!error.empty())
       return error;
   return {};

@@ -98,7 +98,7 @@ class IntegralProcessor {
       "Filter/Analyzer/Converter/Video/Hardware",
       "Integral images (summed-area tables), local means and standard deviations, on an NVIDIA GPU "
       "or the CPU",
-      "smaller frames, or element-type=uint32 for tables"};
+      "smaller frames or, for tables of 64-bit elements, element-type=uint32"};
 
   static void add_properties(ElementProperties<Settings>& all) { add_integral_properties(all); }
   static Caps src_template() { return integral_src_template(); }

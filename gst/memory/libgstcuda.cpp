@@ -206,20 +206,20 @@ std::string probe_cuda(int device_id) {
   if (!load_driver())
     return "there is no usable NVIDIA driver (libcuda.so.1 is missing or too old): install the "
            "current driver, or set backend=cpu.";
-  if (const CUresult result = CuInit(0); result != CUDA_SUCCESS)
-    return "the NVIDIA driver finds no GPU that it can use (" + error_text(result) +
-           "): check nvidia-smi, or set backend=cpu.";
   int count = 0;
-  if (const CUresult result = CuDeviceGetCount(&count); result != CUDA_SUCCESS)
-    return "the NVIDIA driver cannot list its GPUs (" + error_text(result) +
-           "): check nvidia-smi, or set backend=cpu.";
-  if (count == 0)
-    return "the NVIDIA driver finds no GPU: check nvidia-smi and CUDA_VISIBLE_DEVICES, or set "
-           "backend=cpu.";
+  CUresult result = CuInit(0);
+  if (result == CUDA_SUCCESS)
+    result = CuDeviceGetCount(&count);
+  if (result == CUDA_SUCCESS && count == 0)
+    result = CUDA_ERROR_NO_DEVICE;
+  if (result != CUDA_SUCCESS)
+    return "the NVIDIA driver finds no GPU that it can use (" + error_text(result) +
+           "): check nvidia-smi and CUDA_VISIBLE_DEVICES, or set backend=cpu.";
   if (device_id >= count)
-    return "cuda-device-id=" + std::to_string(device_id) + " is out of range: this machine has " +
-           (count == 1 ? std::string("GPU 0 only") : "GPUs 0 to " + std::to_string(count - 1)) +
-           "; set cuda-device-id to an existing GPU, or to -1.";
+    return "cuda-device-id=" + std::to_string(device_id) + " is out of range: CUDA offers " +
+           (count == 1 ? std::string("only GPU 0") : "GPUs 0 to " + std::to_string(count - 1)) +
+           " to this process (see CUDA_VISIBLE_DEVICES); set cuda-device-id to one of them, or to "
+           "-1.";
   return {};
 }
 

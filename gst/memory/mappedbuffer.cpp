@@ -201,10 +201,15 @@ void MappedBuffer::refuse_access() const {
 }
 
 void MappedBuffer::refuse_size() const {
+  std::string layout = meta_ ? "" : ", usually " + std::to_string(format_.size) + " bytes";
+  for (int p = 0; meta_ && p < format_.storage.frame.plane_count; ++p)
+    layout += ", stride " + std::to_string(meta_->stride[p]) + " at offset " +
+              std::to_string(meta_->offset[p]);
   refuse("A buffer of " + std::to_string(gst_buffer_get_size(buffer_)) +
-         " bytes is too small for its caps (" + format_.description() + ", usually " +
-         std::to_string(format_.size) + " bytes): correct " + source() +
-         (flags_ & GST_MAP_READ ? ", or the caps given to a parser or appsrc." : "."));
+         " bytes is too small for its " + (meta_ ? "GstVideoMeta (" : "caps (") +
+         format_.description() + layout + "): correct " +
+         (meta_ ? "the GstVideoMeta or the buffer size of " : "") + source() +
+         (flags_ & GST_MAP_READ && !meta_ ? ", or the caps given to a parser or appsrc." : "."));
 }
 
 const char* MappedBuffer::source() const {

@@ -66,11 +66,7 @@ std::string validation_error(const StereoSettings& settings, bool lengths) {
   if (!error.empty())
     return error + ".";
   for (const std::string& other :
-       {stereo_range_error(settings),
-        settings.alpha >= 0 || settings.alpha == -1
-            ? std::string()
-            : "alpha=" + text_of(settings.alpha) + " must be from 0 to 1, or -1.",
-        colormap_range_error(settings.colormap_range),
+       {stereo_range_error(settings), colormap_range_error(settings.colormap_range),
         known_distance_error(settings.known_distance)})
     if (!other.empty())
       return other;

@@ -16,7 +16,8 @@ using regions::Parameters;
 void add_box(const Box& box, int angle, Parameters& parameters) {
   if (parameters.count == Parameters::max_count)
     refuse_stream("The frame has more than " + std::to_string(Parameters::max_count) +
-                  " regions: let region-types accept fewer labels, or mark fewer regions.");
+                  " regions: raise region-confidence, let region-types accept fewer labels, or "
+                  "write fewer rectangles.");
   const auto number = static_cast<std::size_t>(parameters.count++);
   parameters.boxes[number] = box;
   parameters.angles[number] = static_cast<std::uint16_t>(angle);
@@ -182,8 +183,8 @@ std::optional<SelectedMask> RegionFinder::select(const DetectedMask& mask, std::
 void RegionFinder::add(SelectedMask mask, Parameters& parameters) {
   if (parameters.mask_count == Parameters::max_masks)
     refuse_stream("The frame has more than " + std::to_string(Parameters::max_masks) +
-                  " segmentation masks: let region-types accept fewer labels, or put several "
-                  "regions into one mask.");
+                  " segmentation masks: raise region-confidence, let region-types accept fewer "
+                  "labels, or set region-masks=ignore.");
   parameters.mask_boxes[static_cast<std::size_t>(parameters.mask_count++)] = mask.box;
   masks_.push_back(std::move(mask));
 }

@@ -46,7 +46,7 @@ std::optional<WrittenRectangle> parse_rectangle(const std::string& text) {
     return std::nullopt;
   for (std::size_t i = 0; i < 4; ++i) {
     const auto number = parse_number(parts[i]);
-    if (!number || (i >= 2 && *number < 0) || (fractions && std::abs(*number) > largest_fraction))
+    if (!number || (fractions && std::abs(*number) > largest_fraction))
       return std::nullopt;
     numbers[i] = *number;
   }
@@ -82,14 +82,17 @@ RegionText::RegionText(const char* text) {
   Parsed parsed;
   parsed.text = text;
   for (const std::string& part : split(parsed.text, ';')) {
-    if (const auto rectangle = parse_rectangle(part)) {
+    const auto rectangle = parse_rectangle(part);
+    if (rectangle && rectangle->width >= 0 && rectangle->height >= 0) {
       parsed.rectangles.push_back(*rectangle);
       continue;
     }
     parsed.error = "regions: \"" + part +
-                   "\" is not a rectangle: write x,y,width,height, in whole pixels "
-                   "(100,80,200,200) or, with decimal points, in fractions of the frame "
-                   "(0.5,0.5,0.25,0.25), and separate rectangles with semicolons.";
+                   (rectangle ? "\" has a negative width or height: write sizes of at least 0."
+                              : "\" is not a rectangle: write x,y,width,height, in whole pixels "
+                                "(100,80,200,200) or, with decimal points, in fractions of the "
+                                "frame (0.5,0.5,0.25,0.25), and separate rectangles with "
+                                "semicolons.");
     break;
   }
   if (parsed.rectangles.size() > regions::Parameters::max_count)

@@ -41,10 +41,12 @@ class RegionStrength {
       warned_ = true;
       warning_ =
           "region-strength=" + text_of(share_) + " needs " + property + "=" +
-          text_of(std::ceil(wanted)) + " for a region whose shorter side is " +
-          std::to_string(side) + " pixels, but " + text_of(max) +
-          " is the maximum, so the region is hidden less. Use cudapixelate with method=solid, or "
-          "scale the frames down.";
+          text_of(std::ceil(wanted)) + " for " + std::to_string(side) +
+          " pixels (the largest region's shorter side or, outside of regions, at least a third of "
+          "the frame's), but " +
+          text_of(max) +
+          " is the maximum, so less is hidden. Use cudapixelate with method=solid, or scale the "
+          "frames down.";
     }
     const double stepped = std::exp2(std::ceil(6 * std::log2(wanted)) / 6);
     if constexpr (std::is_integral_v<Number>)
@@ -53,7 +55,7 @@ class RegionStrength {
       return std::min(stepped, max);
   }
 
-  /// Posts the warning about the first region that is too large. No context may be current.
+  /// Posts the warning about the first strength above the maximum. No context may be current.
   void post_warning(GstElement* element) {
     if (const std::string text = std::exchange(warning_, {}); !text.empty())
       cudavision::post_warning(element, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, text);

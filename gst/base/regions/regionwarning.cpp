@@ -16,11 +16,12 @@ constexpr std::size_t max_labels = 8;
 
 // Returns how frames without a region are processed.
 std::string consequence(const RegionSettings& settings) {
-  if (settings.regions_missing == RegionsMissing::all || settings.region_invert)
-    return "frames are processed as a whole";
-  if (settings.use_roi_meta && !settings.regions.empty())
-    return "frames are processed in the rectangles of regions only";
-  return "frames pass unchanged";
+  const bool all = settings.regions_missing == RegionsMissing::all;
+  if (!all && settings.use_roi_meta && !settings.regions.empty())
+    return settings.region_invert ? "frames are processed except in the rectangles of regions"
+                                  : "frames are processed in the rectangles of regions only";
+  return all || settings.region_invert ? "frames are processed as a whole"
+                                       : "frames pass unchanged";
 }
 
 std::string outside_text(const GstVideoInfo& video, const RegionSettings& settings,
@@ -28,7 +29,8 @@ std::string outside_text(const GstVideoInfo& video, const RegionSettings& settin
   const std::string size = std::to_string(video.width) + "x" + std::to_string(video.height);
   const std::string where = std::to_string(box.x0) + "," + std::to_string(box.y0) + "," +
                             std::to_string(box.x1 - box.x0) + "," + std::to_string(box.y1 - box.y0);
-  return "No region intersects the " + size + " frame (the first is " + where + "); " +
+  return std::string(settings.use_roi_meta ? "No region in the metas" : "No region") +
+         " intersects the " + size + " frame (the first is " + where + "); " +
          consequence(settings) + ". " +
          (settings.use_roi_meta
               ? "Scale frames before the detector, so that it processes frames of this size."
@@ -52,8 +54,8 @@ std::string confidence_text(const RegionSettings& settings, double largest) {
 }
 
 std::string metas_text(const RegionSettings& settings) {
-  return "use-roi-meta=true, but no frame of the first 5 s had a region of interest in its "
-         "metas (with region-masks=only, boxes do not count); " +
+  return "use-roi-meta=true, but no frame has had a region of interest in its metas for 5 s "
+         "(with region-masks=only, boxes do not count); " +
          consequence(settings) +
          ". If the detector finds objects, an element after the detector drops the metas, as "
          "videocrop, videobox, videoflip and compositor of GStreamer 1.22 do: move that element "
@@ -83,8 +85,7 @@ void RegionWarning::saw_none(const GstVideoInfo& video, const RegionSettings& se
   if (parameters.mask_count > 0 &&
       !overlap(parameters.mask_boxes[0], {0, 0, video.width, video.height}))
     return explain(outside_text(video, settings, parameters.mask_boxes[0]));
-  waited_ += elapsed;
-  if (!settings.use_roi_meta || waited_ < warning_timeouts::no_region.time)
+  if (!settings.use_roi_meta || (waited_ += elapsed) < warning_timeouts::no_region.time)
     return;
   end();
   if (!done_)

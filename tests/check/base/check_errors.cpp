@@ -118,6 +118,8 @@ TEST(test_short_buffer, .for_each_element().times(formats().size())) {
     GstBuffer* buffer = to_buffer(picture);
     gst_buffer_set_size(buffer, static_cast<gssize>(size));
     expect_error(filter, buffer, format, 35, 21, std::to_string(size) + " bytes");
+    expect_words(filter.messages().text(GST_MESSAGE_ERROR),
+                 {"its caps (", "usually", "a parser or appsrc"});
   }
 }
 
@@ -169,6 +171,9 @@ TEST(test_short_buffer_with_meta, .for_each_element().times(formats().size())) {
     buffer = to_buffer(picture, layout);
     meta_of(buffer)->stride[plane] = 1 << 28;
     expect_error(filter, buffer, format, 35, 21, "stride outside");
+    expect_words(filter.messages().text(GST_MESSAGE_ERROR),
+                 {"its GstVideoMeta (", "stride " + std::to_string(1 << 28) + " at offset",
+                  "correct the GstVideoMeta"});
     buffer = to_buffer(picture, layout);
     meta_of(buffer)->offset[plane] = G_MAXSIZE - 3;
     expect_error(filter, buffer, format, 35, 21, "offset that wraps around");

@@ -109,11 +109,12 @@ struct OtherFilter {
   Properties properties;
   const char* advice;
 };
+constexpr char wide_tables[] = "for tables of 64-bit elements, element-type=uint32";
 const OtherFilter other_filters[] = {
-    {"cudaintegral", {{"output", "sum"}}, "element-type"},
-    {"cudaintegral", {{"output", "squared-sum"}}, "element-type"},
-    {"cudaintegral", {{"output", "tilted-sum"}}, "element-type"},
-    {"cudaintegral", {{"output", "stddev"}}, "element-type"},
+    {"cudaintegral", {{"output", "sum"}}, wide_tables},
+    {"cudaintegral", {{"output", "squared-sum"}}, wide_tables},
+    {"cudaintegral", {{"output", "tilted-sum"}}, wide_tables},
+    {"cudaintegral", {{"output", "stddev"}}, wide_tables},
     {"cudathreshold", {{"method", "sauvola"}}, "smaller frames"},
 };
 

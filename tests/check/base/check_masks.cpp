@@ -228,7 +228,8 @@ TEST(test_hostile_masks, .for_each_element()) {
   for (int i = 0; i < 65; ++i)
     frame.add_mask(quadrants(), {1});
   fail_unless(filter.push(frame.buffer) == GST_FLOW_ERROR);
-  expect_words(filter.messages().text(GST_MESSAGE_ERROR), {"64 segmentation masks"});
+  expect_words(filter.messages().text(GST_MESSAGE_ERROR),
+               {"64 segmentation masks", "region-confidence", "region-masks=ignore"});
 }
 
 // CUDA masks may come from the element's own context or from another context.

@@ -190,9 +190,9 @@ struct Refused {
 };
 
 /// Every element with regions refuses these texts and quotes the text after the semicolon, if any.
-const std::string not_rectangles[] = {"1,2,3",     "1,2,3,4;5", "1,2,3,4,5",       "1,2,3,",
-                                      "1,,2,3,4",  "1 2 3 4",   "a,2,3,4",         "1,2,-3,4",
-                                      "1,2,3,nan", "1,2,3px,4", "100.5,80,200,200"};
+const std::string not_rectangles[] = {"1,2,3",     "1,2,3,4;5",       "1,2,3,4,5", "1,2,3,",
+                                      "1,,2,3,4",  "1 2 3 4",         "a,2,3,4",   "1,2,3,nan",
+                                      "1,2,3px,4", "100.5,80,200,200"};
 
 const std::vector<Refused>& impossible_sets() {
   static const std::vector<Refused> list = [] {
@@ -208,6 +208,12 @@ const std::vector<Refused>& impossible_sets() {
         sets.push_back(
             {filter.element, {properties, {refused, "x,y,width,height", "semicolons"}, {"I420"}}});
       }
+    for (const ElementUnderTest& filter : tested_elements())
+      for (const std::string text : {"1,2,-3,4", "0.1,0.1,0.5,-0.5"})
+        sets.push_back({filter.element,
+                        {joined(filter.always, {{"regions", "1,2,3,4;" + text}}),
+                         {"regions: \"" + text + "\" has a negative width or height"},
+                         {"I420"}}});
     return sets;
   }();
   return list;

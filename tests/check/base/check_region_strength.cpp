@@ -133,4 +133,10 @@ TEST(test_regions_that_are_too_large) {
   expect_words(
       pair.adaptive().messages().text(GST_MESSAGE_WARNING),
       {"560 pixels", "sigma=140", "region-strength=0.25", "127 is the maximum", "cudapixelate"});
+
+  Pair whole("cudagaussblur", 700, 600, {{"region-strength", "0.75"}},
+             {{"regions-missing", "all"}});
+  whole.expect({}, "sigma", "127");
+  expect_words(whole.adaptive().messages().text(GST_MESSAGE_WARNING),
+               {"sigma=150 for 200 pixels", "at least a third of the frame's"});
 }

@@ -223,7 +223,8 @@ TEST(test_as_many_regions_as_possible, .for_each_element()) {
   expect_picture(from_buffer(out, gray(), width, height),
                  in_regions(picture, processed, rectangles(boxes)), "1024 regions");
   fail_unless(push(Regions::max_count + 1) == GST_FLOW_ERROR);
-  expect_words(filter.messages().text(GST_MESSAGE_ERROR), {"1024", "region-types"});
+  expect_words(filter.messages().text(GST_MESSAGE_ERROR),
+               {"1024", "region-confidence", "region-types", "fewer rectangles"});
 }
 
 TEST(test_metas_survive, .for_each_element()) {

@@ -82,7 +82,8 @@ TEST(test_regions_outside, .for_each_element()) {
 TEST(test_metas_outside, .for_each_element()) {
   Stream stream({{"use-roi-meta", "true"}, {"regions-missing", "all"}});
   stream.push(2, "face", 640, 300);
-  stream.expect_warning({"71x53", "640,300,20,10", "processed as a whole", "detector"});
+  stream.expect_warning({"No region in the metas intersects the 71x53 frame", "640,300,20,10",
+                         "processed as a whole", "detector"});
   stream.push(100);
   stream.expect_no_warning("one is enough");
   for (guint far : {guint{3000000}, guint{3000000000}}) {
@@ -152,7 +153,22 @@ TEST(test_no_metas, .for_each_element()) {
   stream.restart();
   stream.filter.set("regions", "1,2,3,4");
   stream.push(51);
-  stream.expect_warning({"the rectangles of regions only"});
+  stream.expect_warning({"frames are processed in the rectangles of regions only"});
+
+  stream.restart();
+  stream.filter.set("region-invert", "true");
+  stream.push(51);
+  stream.expect_warning({"frames are processed except in the rectangles of regions"});
+
+  // Only frames with use-roi-meta count.
+  stream.restart();
+  stream.filter.set({{"use-roi-meta", "false"}, {"regions", "0,0,0,0"}});
+  stream.push(51);
+  stream.filter.set("use-roi-meta", "true");
+  stream.push(49);
+  stream.expect_no_warning("less than 5 s with use-roi-meta");
+  stream.push(2);
+  stream.expect_warning({"no frame has had a region of interest in its metas for 5 s"});
 
   stream.restart();
   stream.push(10);

@@ -16,8 +16,11 @@ const RegisteredElement row(ElementUnderTest{
      {{{{"search-size", "6"}}, {"search-size=6 must be odd", "5 or 7"}, {"I420"}},
       {{{"patch-size", "6"}}, {"patch-size=6 must be odd", "5 or 7"}, {"I420"}},
       {{{"frames", "4"}}, {"frames=4 must be odd", "3 or 5"}, {"I420"}},
-      {{{"strength", "-0.5"}}, {"strength=-0.5", "0 to 255"}, {"I420"}},
-      {{{"chroma-strength", "-0.25"}}, {"chroma-strength=-0.25", "0 to 255"}, {"I420"}}}},
+      {{{"strength", "-2"}}, {"strength=-2", "from 0 to 255, or to -1"}, {"I420"}},
+      {{{"strength", "-0.5"}}, {"strength=-0.5", "from 0 to 255, or to -1"}, {"I420"}},
+      {{{"chroma-strength", "-0.25"}},
+       {"chroma-strength=-0.25", "from 0 to 255, or to -1"},
+       {"I420"}}}},
     // A small search is fast, and this strength changes every picture of these tests.
     {{"search-size", "5"}, {"patch-size", "3"}, {"strength", "60"}},
     {{"post-messages", "true"}},

@@ -8,6 +8,7 @@
 #include "gst/memory/cudabufferpool.h"
 #include "gst/memory/cudastream.h"
 #include "gst/memory/mappedbuffer.h"
+#include "tests/check/common/messagelog.h"
 #include "tests/check/common/owned.h"
 #include "tests/check/common/testcase.h"
 
@@ -160,6 +161,17 @@ void map_on_device(GstMemory* memory, GstMapFlags access) {
 }
 
 }  // namespace
+
+TEST(test_obstacles, .unless(unless_fake_driver())) {
+  fail_unless(probe_cuda(1).empty());
+  expect_words(probe_cuda(2), {"GPUs 0 to 1 to this process (see CUDA_VISIBLE_DEVICES)"});
+  fake("fake_set_devices", 1);
+  expect_words(probe_cuda(1), {"cuda-device-id=1", "CUDA offers only GPU 0 to this process"});
+  fake("fake_set_devices", 0);
+  expect_words(probe_cuda(-1), {"finds no GPU that it can use (CUDA_ERROR_FAKE",
+                                "check nvidia-smi and CUDA_VISIBLE_DEVICES"});
+  fake("fake_set_devices", 2);
+}
 
 TEST(test_pipelines_share_the_primary_context, .unless(unless_driver())) {
   const bool can_count = unless_fake_driver().empty();

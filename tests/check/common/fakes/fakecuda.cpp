@@ -12,13 +12,18 @@ namespace {
 using Handle = std::uintptr_t;
 
 constexpr int out_of_memory = 2;  // CUDA_ERROR_OUT_OF_MEMORY
+constexpr int no_device = 100;    // CUDA_ERROR_NO_DEVICE
 
-std::atomic<int> streams_alive{0}, synchronized{0}, failing_streams{0}, retained{0};
+std::atomic<int> devices{2}, streams_alive{0}, synchronized{0}, failing_streams{0}, retained{0};
 
 }  // namespace
 
 /* For tests */
 
+/// Sets the number of GPUs. If it is 0, cuInit() fails.
+EXPORTED int fake_set_devices(int count) {
+  return devices = count;
+}
 EXPORTED int fake_streams_alive() {
   return streams_alive;
 }
@@ -44,10 +49,14 @@ EXPORTED int fake_primary_retained() {
   }
 
 GIVES(cuDriverGetVersion, int, 12000)
-GIVES(cuDeviceGetCount, int, 2)
+GIVES(cuDeviceGetCount, int, devices)
 GIVES(cuDeviceGetAttribute, int, 1)
 GIVES(cuDeviceCanAccessPeer, int, 0)
 GIVES(cuCtxCreate_v2, Handle, 1)
+
+EXPORTED int cuInit(unsigned) {
+  return devices > 0 ? 0 : no_device;
+}
 
 EXPORTED int cuGetErrorName(int, const char** name) {
   *name = "CUDA_ERROR_FAKE";
@@ -142,7 +151,8 @@ EXPORTED int cuStreamSynchronize(Handle) {
   }
 #define DO_NOTHING(a, b, c) DOES_NOTHING(a) DOES_NOTHING(b) DOES_NOTHING(c)
 
-DO_NOTHING(cuInit, cuCtxDestroy_v2, cuCtxPushCurrent_v2)
+DOES_NOTHING(cuCtxDestroy_v2)
+DOES_NOTHING(cuCtxPushCurrent_v2)
 DO_NOTHING(cuCtxSynchronize, cuCtxEnablePeerAccess, cuCtxDisablePeerAccess)
 DO_NOTHING(cuCtxGetLimit, cuCtxSetLimit, cuGLGetDevices_v2)
 DO_NOTHING(cuGraphicsGLRegisterBuffer, cuGraphicsGLRegisterImage, cuGraphicsMapResources)
