@@ -9,8 +9,10 @@ constexpr int threads = 512, blocks = 512;
 constexpr int max_shared_bins = 1 << 12;
 
 /// Each block counts some rows, in shared memory if kShared. The caller has cleared all bins.
+/// With a minimum of 2 blocks, ptxas spills no registers for 8.0.
 template <bool kShared>
-__global__ void __launch_bounds__(threads) count_kernel(const __grid_constant__ MaskedSamples a) {
+__global__ void __launch_bounds__(threads, 2)
+    count_kernel(const __grid_constant__ MaskedSamples a) {
   __shared__ std::uint32_t shared_bins[kShared ? max_shared_bins : 1];
   const int thread = static_cast<int>(threadIdx.x), bins = kShared ? 1 << a.plane.bits : 0;
   std::uint32_t* const counts = kShared ? shared_bins : a.bins;
