@@ -166,10 +166,9 @@ def parse_arguments():
                         help="keep titles, comments, locations and all other tags; without this option, only language "
                              "tags are kept")
     parser.add_argument("--property", action="append", default=["region-shape=ellipse", "region-feather=8"], metavar="NAME=VALUE",
-                        help="a property of cudagaussblur, cudapixelate or both. sigma and block-size are minimum values: sigma is raised "
-                             "to a quarter, block-size to a third of the width of the largest face in the frame, because a weaker effect "
-                             "can be undone. With method=mosaic or method=solid, cudapixelate hides all faces (default: region-shape=ellipse and "
-                             "region-feather=8; can be repeated)")
+                        help="a property of cudagaussblur, cudapixelate or both; can be repeated (default: region-shape=ellipse and "
+                             "region-feather=8). sigma and block-size are minimum values, raised to 1/4 and 1/3 of the width of the largest "
+                             "face in the frame. With method=mosaic or method=solid, cudapixelate hides all faces")
     arguments = parser.parse_args()
     arguments.out = arguments.out or ("" if frames.display_set() else "faces.mkv")
     if arguments.out and ending(arguments.out) not in ("mkv", "mp4"):

@@ -6,6 +6,7 @@ of the frame, near and far, and tilted in different directions. From cameras and
 the calibration is bad, the exit status is 1."""
 import argparse
 import os
+import shlex
 import sys
 
 import argtypes
@@ -14,8 +15,8 @@ import frames
 try:
     import cv2
 except ImportError as error:
-    sys.exit(f"{error}. Install it: sudo apt-get install python3-opencv\nThe package is for the system's Python:\n"
-             f"  /usr/bin/python3 {' '.join(sys.argv)}")
+    sys.exit(f"{error}. Run this, and start this program with the system's Python:\n  sudo apt-get install python3-opencv\n"
+             f"  /usr/bin/python3 {shlex.join(sys.argv)}")
 
 from calibration import camerainfo
 from calibration.boards import Charuco, Chessboard

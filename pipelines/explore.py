@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import functools
 import re
+import shlex
 import signal
 import socket
 import sys
@@ -16,8 +17,8 @@ import frames
 try:
     import aiohttp  # noqa: F401  (imported here only to report that it is missing)
 except ImportError as error:
-    sys.exit(f"{error}. Install it: sudo apt-get install python3-aiohttp libjs-three\nThe package is for the system's Python:\n"
-             f"  /usr/bin/python3 {' '.join(sys.argv)}")
+    sys.exit(f"{error}. Run this, and start this program with the system's Python:\n  sudo apt-get install python3-aiohttp libjs-three\n"
+             f"  /usr/bin/python3 {shlex.join(sys.argv)}")
 
 from explore.inputs import Input, Unusable, examples
 from explore.pipeline import Exploration
@@ -108,7 +109,7 @@ def main():
     parser, arguments = parse()
     frames.find_elements()
     if arguments.element not in elements():
-        parser.error(f"there is no element {arguments.element} here; there are {', '.join(elements())}")
+        parser.error(f"--element={arguments.element} is not an element of this plug-in: choose one of {', '.join(elements())}")
     try:
         inputs, settings = inputs_of(arguments, arguments.element)
     except Unusable as reason:

@@ -3,6 +3,7 @@
 arrive as numpy arrays and whose messages arrive as structures."""
 import os
 import pathlib
+import shlex
 import sys
 import time
 
@@ -14,9 +15,9 @@ try:
     import numpy
     from gi.repository import GLib, Gst, GstVideo
 except (ImportError, ValueError) as error:
-    sys.exit(f"{error}. The examples need GStreamer's Python bindings and numpy, which are for the system's Python:\n"
+    sys.exit(f"{error}. Run this, and start this program with the system's Python:\n"
              "  sudo apt-get install python3-gi gir1.2-gst-plugins-base-1.0 python3-numpy python3-matplotlib\n"
-             f"  /usr/bin/python3 {' '.join(sys.argv)}")
+             f"  /usr/bin/python3 {shlex.join(sys.argv)}")
 
 # Creates all enumerations now. Otherwise PyGObject would create them when streaming threads first use them, which is not
 # thread-safe.

@@ -63,7 +63,7 @@ configure "$build" "${options[@]}"
 say "Building in $build"
 ninja -C "$build" >"$build/build.log" 2>&1 || {
   tail -n 40 "$build/build.log" >&2
-  die "The plug-in does not build; see the compiler's messages above."
+  die "The plug-in does not build: the end of $build/build.log is above."
 }
 export GST_PLUGIN_PATH=$build/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
 pictures=${PICTURES:-$build/pictures}

@@ -53,7 +53,7 @@ collect() {
     mkdir -p "$destination"
     strip -o "$destination/$(basename "$program")" "$program"
   done < <(programs "$1" "$2")
-  [[ -n $(ls "$3") ]] || die "$1 contains no programs of tests/$2. Build them first."
+  [[ -n $(ls "$3" 2>/dev/null) ]] || die "$1 has no program of tests/$2 to collect: see $1/build.log."
 }
 
 # collect_plugin BUILD DESTINATION: creates the folder DESTINATION and copies the stripped plug-in into it.

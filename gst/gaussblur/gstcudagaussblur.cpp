@@ -86,7 +86,7 @@ class GaussBlurProcessor {
              "Vertical standard deviation in pixels (0 = the same as sigma)"},
             &Settings::sigma_y, Ranges::sigma);
     all.add({"kernel-size", "Kernel size",
-             "Number of samples in the kernel; must be odd (0 = derived from sigma)"},
+             "Horizontal number of samples in the kernel; must be odd (0 = derived from sigma)"},
             &Settings::kernel_size, Ranges::size);
     all.add({"kernel-size-y", "Vertical kernel size",
              "Vertical number of samples in the kernel; must be odd (0 = derived from sigma-y, or "

@@ -131,8 +131,8 @@ void add_stereo_properties(ElementProperties<StereoSettings>& all) {
            "effect with compatibility=libsgm or with a census other than census-gradient)"},
           &Settings::noise, Ranges::noise);
   all.add({"uniqueness", "Uniqueness",
-           "A disparity becomes unknown if its cost exceeds the cost of another disparity, times "
-           "this factor (1 = keep all)"},
+           "A disparity becomes unknown if its cost exceeds this factor times the cost of another "
+           "disparity that is not adjacent (1 = keep all)"},
           &Settings::uniqueness, Ranges::uniqueness);
   all.add({"subpixel", "Subpixel",
            "Compute disparities in sixteenths of a pixel instead of whole pixels"},

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Detects faces with a cascade of OpenCV, and scene cuts."""
 import os
+import shlex
 import sys
 
 import numpy
@@ -8,8 +9,8 @@ import numpy
 try:
     import cv2
 except ImportError as error:
-    sys.exit(f"{error}. Install it: sudo apt-get install python3-opencv\nThe package is for the system's Python:\n"
-             f"  /usr/bin/python3 {' '.join(sys.argv)}")
+    sys.exit(f"{error}. Run this, and start this program with the system's Python:\n  sudo apt-get install python3-opencv\n"
+             f"  /usr/bin/python3 {shlex.join(sys.argv)}")
 
 cascades = "/usr/share/opencv4/haarcascades/"
 

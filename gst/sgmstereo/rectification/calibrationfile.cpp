@@ -113,7 +113,7 @@ std::string reason_of(const cv::Exception& e, int added_lines) {
 
 [[noreturn]] void refuse_text(const std::string& name, const std::string& reason) {
   refuse_calibration(name, "this is not YAML, XML or JSON that OpenCV can read (" + reason +
-                               "): write it with cv::FileStorage or pipelines/calibrate.py.");
+                               "): correct the file, or calibrate again.");
 }
 
 /// OpenCV 4.6 crashes on XML that ends within a declaration or an element. GLib's parser, which is

@@ -133,7 +133,8 @@ std::string range_text(const rig::PairFigures& figures, const StereoSettings& se
   const int largest = settings.minimum + settings.disparities - 1;
   const std::string searched =
       "from " + std::to_string(settings.minimum) + " to " + std::to_string(largest) + " pixels";
-  if (figures.above_range + figures.below_range == 0)
+  if (figures.above_range + figures.below_range == 0 ||
+      (figures.min_disparity >= settings.minimum && figures.largest_disparity <= largest))
     return number_text(100 * figures.at_end, 0) +
            " % of the known disparities are at the upper end of the searched range, " + searched +
            ", so nearer points are missing: " +

@@ -176,6 +176,13 @@ def middle(page, share_x, share_y, name="picture"):
     return x + share_x * width, y + share_y * height
 
 
+def settle(page):
+    """Waits until the canvas keeps its place and size, which change while the page gets its parts."""
+    shape = None
+    while shape != (shape := page.run("JSON.stringify(document.getElementById('picture').getBoundingClientRect())")):
+        time.sleep(0.3)
+
+
 def choose(page, tool):
     page.run(f"document.querySelector('[value={tool}]').click()")
 

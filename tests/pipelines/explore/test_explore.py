@@ -2,7 +2,7 @@
 """pipelines/explore.py in a browser: pictures, properties, the divider and regions."""
 import time
 
-from browser import Explored, banners, wait_for_restarts, choose, middle, painted, pixels, position, put, text, value
+from browser import Explored, banners, wait_for_restarts, choose, middle, painted, pixels, position, put, settle, text, value
 from harness import examples, expect, test, watchdog
 
 
@@ -28,6 +28,7 @@ def _(place):
         page.wait("!['0', '20'].includes(document.querySelector('[data-name=sigma] [type=text]').value)", "the slider")
         put(page, "sigma", "20")
         # The left half shows the input. The divider follows the pointer.
+        settle(page)
         left = pixels(page, 0.4, 0.4, 60, 60)
         expect(pixels(page, 0.4, 0.4, 60, 60) == left, "the input changes")
         page.mouse(middle(page, 0.5, 0.5), middle(page, 0.3, 0.5))

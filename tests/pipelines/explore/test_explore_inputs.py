@@ -5,7 +5,7 @@ import os
 import shutil
 import time
 
-from browser import Explored, banners, choose, middle, painted, pixels, position, put, text, value
+from browser import Explored, banners, choose, middle, painted, pixels, position, put, settle, text, value
 from harness import examples, expect, pipelines, python, test, watchdog
 
 
@@ -188,9 +188,7 @@ def _(place):
                    "window.createImageBitmap = async (...what) => { await held; return real(...what); }; }")
         early.call("Page.navigate", url=explored.link)
         early.wait("document.querySelectorAll('.property').length > 0", "the properties")
-        shape = None  # of the canvas, which changes while the page gets its parts
-        while shape != (shape := early.run("JSON.stringify(document.getElementById('picture').getBoundingClientRect())")):
-            time.sleep(0.3)
+        settle(early)
         choose(early, "region")
         early.mouse(middle(early, 0.4, 0.4), middle(early, 0.5, 0.5), middle(early, 0.6, 0.6))
         expect(value(early, "regions") == "", "a region of an unknown frame")

@@ -145,7 +145,7 @@ def _(place):
         expect(value(page, "focal-length") == "0", value(page, "focal-length"))
     film = (place.materials / "film.mp4").read_bytes()
     (place.folder / "cut.mp4").write_bytes(film[:len(film) // 3])
-    for arguments, words in ((["/dev/video99"], "no such file or camera"), (["cut.mp4"], "cut.mp4: "), (["--element", "fakesink"], "there is no element"),
+    for arguments, words in ((["/dev/video99"], "no such file or camera"), (["cut.mp4"], "cut.mp4: "), (["--element", "fakesink"], "--element=fakesink is not an element of this plug-in"),
                              (["a", "b", "c"], "one input too many"), ([pair[0], "sigma=3"], "cudahistequalize has no property sigma"),
                              (["--host", "192.0.2.1"], "Choose another --host"), (["--port", "99999"], "--port: needs a whole number from 0 to 65535, not 99999"),
                              ([*pair, "frame-packing=side-by-side"], "frame-packing=side-by-side needs one input, not 2"),
