@@ -4,6 +4,10 @@
 #include <signal.h>
 #include <unistd.h>
 
+#ifdef CUDAVISION_TEST_SANITIZED
+#include <sanitizer/common_interface_defs.h>
+#endif
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -55,8 +59,14 @@ void run_lives(const std::function<std::unique_ptr<Life>(unsigned, BufferCount&)
   const unsigned long seconds = number_from("CUDAVISION_FUZZ_SECONDS", full_run() ? 30 : 2);
   const gint64 start = g_get_monotonic_time();
   const gint64 end = start + static_cast<gint64>(seconds) * G_USEC_PER_SEC;
-  for (int number : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGTRAP})
+  for (int number : {SIGABRT, SIGTRAP})
     signal(number, on_crash);
+#ifdef CUDAVISION_TEST_SANITIZED
+  __sanitizer_set_death_callback(print_episode);  // after the sanitizer's report of the crash
+#else
+  for (int number : {SIGSEGV, SIGBUS, SIGFPE})
+    signal(number, on_crash);
+#endif
   std::atexit(print_episode);  // a failed check, or a GLib warning in any thread, exits
   std::size_t baseline_bytes = 0;
   unsigned episodes = 0;
