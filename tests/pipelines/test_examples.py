@@ -45,7 +45,7 @@ def _(place):
         lacking = [line for line, after in zip(lines, [*lines[1:], ""]) if re.match(r"  \S+(?: \S+)*$", line) and not after.startswith(" " * 10)]
         expect(lines and not lacking, f"{script.name}: {lacking}")
     for name, words in (("disparity.py", "(default: num-disparities=256;"), ("point-cloud.py", "(default: num-disparities=256;"), ("archive.py", "(default: auto)"),
-                        ("blur-faces.py", "(default: region-shape=ellipse and region-feather=8;"), ("calibrate.py", "required: length of a square")):
+                        ("blur-faces.py", "(default: region-shape=ellipse and region-feather=8)"), ("calibrate.py", "required: length of a square")):
         expect(words in place.run(python, pipelines / name, "--help", COLUMNS="1000").out, f"{name} --help lacks {words}")
 
 
