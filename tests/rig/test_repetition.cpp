@@ -50,7 +50,7 @@ TEST(PeriodOf, NeedsDistinctPlaces) {
   std::fill(costs.begin() + 60, costs.begin() + 76, low);
   EXPECT_EQ(period_of(costs, 40), 0);
   EXPECT_EQ(period_of(costs, 67), nothing_distinct);
-  // The drop may be noise, as it is less than 3 levels for each of 81 pixels, or less than half.
+  // Drops below 3 levels for each of 81 pixels, or less than half, may be noise.
   CostProfile weak(100, 242);
   weak[40] = weak[60] = 0;
   EXPECT_EQ(period_of(weak, 40), nothing_distinct);
